@@ -85,11 +85,6 @@ def least_to_skip(table: np.ndarray, exponentials: np.ndarray, probability: np.n
 def tflite_exponential_table(attributes: dict[str, Any]) -> np.ndarray:
     """Table of `softmax_tflite`: entry 255 - d is the Q0.31 exponential of the distance d."""
     # TVM comes in with the dialect: not before it is needed.
-    from tvm_pulp.qnn.fixed_point import doubling_high_multiply
-    from tvm_pulp.qnn.softmax_tflite import exponential
+    from tvm_pulp.qnn import softmax_tflite
 
-    difference = np.arange(LUT_ENTRIES, dtype=np.int64) - 255
-    alive = difference >= attributes["smallest"]
-    scaled = np.where(alive, difference, 0) << attributes["left_shift"]
-    values = exponential(doubling_high_multiply(scaled, np.int64(attributes["multiplier"])))
-    return np.where(alive, values, 0).astype(np.int32)
+    return softmax_tflite.exponentials(attributes, np.arange(LUT_ENTRIES, dtype=np.int64) - 255).astype(np.int32)

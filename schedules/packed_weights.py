@@ -1,4 +1,4 @@
-"""The layout in which the matrix kernels read weights.
+"""The layouts in which the kernels of products read weights, and the scratch area of depthwise ones.
 
 Blocks of four columns (output channels), the last one reaching back where columns are not a multiple of four. In a
 block, four bytes of the depth of each column in turn: one register tile reads its weights as one stream of words.
@@ -7,9 +7,9 @@ block, four bytes of the depth of each column in turn: one register tile reads i
 import numpy as np
 
 
-def padded_depth(depth: int) -> int:
-    """Depth rounded up to whole words."""
-    return -(-depth // 4) * 4
+def padded(size: int) -> int:
+    """Bytes rounded up to whole words."""
+    return -(-size // 4) * 4
 
 
 def offset_weights(weights: np.ndarray) -> tuple[np.ndarray, int] | None:
@@ -30,8 +30,29 @@ def pack_weights(weight: np.ndarray) -> np.ndarray:
     """Pack an int8 matrix [columns, ...], one row per block; everything behind the first axis is the depth."""
     matrix = weight.reshape(weight.shape[0], -1)
     columns, depth = matrix.shape
-    filled = np.zeros((max(columns, 4), padded_depth(depth)), np.int8)
+    filled = np.zeros((max(columns, 4), padded(depth)), np.int8)
     filled[:columns, :depth] = matrix
     starts = [min(first, len(filled) - 4) for first in range(0, columns, 4)]
     blocks = np.stack([filled[start : start + 4] for start in starts])
     return np.ascontiguousarray(blocks.reshape(len(starts), 4, -1, 4).transpose(0, 2, 1, 3)).reshape(len(starts), -1)
+
+
+def pack_depthwise_weights(weight: np.ndarray) -> np.ndarray:
+    """Weights [channels, kernel height, kernel width] with kernel rows filled up with zeros to whole words."""
+    channels, height, width = weight.shape
+    packed = np.zeros((channels, height, padded(width)), np.int8)
+    packed[..., :width] = weight
+    return packed
+
+
+def plane_stride(out_width: int, kernel_width: int, stride_x: int, pad_left: int) -> int:
+    """Bytes of one row of one channel in the scratch area."""
+    row = (out_width - 1) * stride_x + padded(kernel_width)
+    return padded(pad_left) + padded(row) + 4
+
+
+def scratch_bytes(out_width: int, stride: int, plane_rows: int) -> int:
+    """Scratch bytes per core: rows of four channels, and a row of accumulators; `stride` is that of a plane."""
+    total = 4 * plane_rows * stride + 4 * out_width
+    # An odd number of words puts the cores into different banks.
+    return total if total // 4 % 2 else total + 4

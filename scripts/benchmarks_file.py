@@ -1,4 +1,4 @@
-"""Sections of BENCHMARKS.md, each between marks of its own and written by one script."""
+"""Sections of BENCHMARKS.md and other pages, each between marks of its own and written by one script."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,9 +19,9 @@ def written_cycles() -> list[dict[str, Any]]:
     ]
 
 
-def write_section(title: str, lines: Sequence[str]) -> None:
+def write_section(title: str, lines: Sequence[str], page: Path = BENCHMARKS) -> None:
     """Replace a section, or append it."""
-    old = BENCHMARKS.read_text(encoding="utf-8") if BENCHMARKS.exists() else "# Benchmarks\n"
+    old = page.read_text(encoding="utf-8") if page.exists() else "# Benchmarks\n"
     begin, end = f"<!-- begin {title} -->", f"<!-- end {title} -->"
     block = "\n".join([begin, "", *lines, end])
     if begin in old:
@@ -29,4 +29,4 @@ def write_section(title: str, lines: Sequence[str]) -> None:
         new = head + block + tail.partition(end)[2]
     else:
         new = f"{old.rstrip()}\n\n## {title}\n\n{block}\n"
-    BENCHMARKS.write_text(new, encoding="utf-8")
+    page.write_text(new, encoding="utf-8")

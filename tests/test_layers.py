@@ -61,14 +61,13 @@ STAGES = {
 
 # Parts of a stage in their order: a part may import earlier ones of its stage, never later ones.
 PARTS = {
-    "planning.tiling": ("alignment", "cost", "forms", "schedule", "place", "plan", "make_plan"),
+    "planning.tiling": ("alignment", "cost", "forms", "schedule", "place", "plan"),
     "planning.search": (
         "garbage_collection",
         "attempts",
         "heuristics",
         "solver",
         "memory_limits",
-        "smallest_size",
         "cover",
         "partition_network",
         "find_plan",

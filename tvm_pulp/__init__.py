@@ -14,7 +14,7 @@ __all__ = ["App", "Compilation", "CompileOptions", "Result", "compile", "quantiz
 
 if TYPE_CHECKING:
     from tvm_pulp.api import App, Compilation, CompileOptions, compile
-    from tvm_pulp.frontend.quantize.quantize import quantize
+    from tvm_pulp.frontend.quantize.quantize_model import quantize
     from tvm_pulp.result import Result
 
 public_paths.install()

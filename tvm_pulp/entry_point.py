@@ -24,7 +24,7 @@ from tvm_pulp.planning.search import (
     place_state,
     plan_network,
 )
-from tvm_pulp.planning.tiling.place.guard_bytes import guarded
+from tvm_pulp.planning.tiling.place.place_blocks import guarded
 from tvm_pulp.planning.tir import LoweredPlan
 from tvm_pulp.qnn import lineage
 from tvm_pulp.qnn.network import Network, State, placed_states
@@ -42,8 +42,8 @@ def silent(_message: str) -> None:
 
 def prepare_module(module: Any, target: Target) -> Any:
     """The canonical module as the engines want it."""
-    for backend, _ in target.engines:
-        module = backend.run_relax_passes("pre_partition", module, target.soc)
+    for backend, options in target.engines:
+        module = backend.run_relax_passes("pre_partition", module, target.soc, options)
     return module
 
 

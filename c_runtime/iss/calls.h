@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "causes.h"
+#include "trace.h"
 
 struct hart;
 struct platform;

@@ -3,7 +3,7 @@
  * Fills slots, one straight-line block at a time. Whatever depends only on the code is settled here: operands,
  * stalls caused by the next instruction, and how many cache lines the block touches. */
 #include "decode_xpulp.h"
-#include "runs.h"
+#include "loops.h"
 
 #include <string.h>
 

@@ -112,9 +112,8 @@ static const char *check_command(const struct dma_port *port) {
   return NULL;
 }
 
-int dma_read(struct hart *hart, uint32_t port, uint32_t offset, uint64_t cycle, uint32_t *value) {
+int dma_read(struct hart *hart, uint32_t port, uint32_t offset, uint32_t *value) {
   struct dma *dma = &hart->platform->dma;
-  (void)cycle;
   if (offset == 4) {
     for (uint32_t i = 0; i < DMA_COUNTERS; i++) {
       if (dma->counter[i].transfers) *value |= 1u << i;

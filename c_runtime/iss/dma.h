@@ -73,7 +73,7 @@ struct dma {
 
 /* dma.c */
 void dma_create(struct platform *platform);
-int dma_read(struct hart *hart, uint32_t port, uint32_t offset, uint64_t cycle, uint32_t *value);
+int dma_read(struct hart *hart, uint32_t port, uint32_t offset, uint32_t *value);
 int dma_write(struct hart *hart, uint32_t port, uint32_t offset, uint64_t cycle, uint32_t value);
 void dma_advance(struct platform *platform, uint64_t cycle);
 /* Decide when the next command leaves a core's queue, and when the next thing happens at all. */

@@ -103,38 +103,24 @@ static void barrier_arrive(struct platform *platform, struct barrier *barrier, u
   event_raise(platform, barrier->target_mask, EVENT_BARRIER, cycle);
 }
 
-static int barrier_read(struct hart *hart, uint32_t offset, uint64_t cycle, uint32_t *value) {
+static int barrier_access(struct hart *hart, uint32_t offset, uint64_t cycle, int is_write, uint32_t *value) {
   struct platform *platform = hart->platform;
   struct barrier *barrier = &platform->events.barrier[offset / 0x20];
-  uint32_t self = hart->is_controller ? 0 : 1u << hart->index;
-  switch (offset % 0x20) {
-    case 0x00: *value = barrier->trigger_mask; return ACCESS_OK;
+  uint32_t self = hart->is_controller ? 0 : 1u << hart->index, number = offset % 0x20;
+  if (number == 0x00) return register_word(&barrier->trigger_mask, is_write, value);
+  if (number == 0x0c) return register_word(&barrier->target_mask, is_write, value);
+  if (is_write ? number != 0x10 && number != 0x14 : number == 0x10) return ACCESS_NOWHERE;
+  switch (number) {
     case 0x04: *value = barrier->status; return ACCESS_OK;
     case 0x08:
       for (uint32_t i = 0; i < BARRIERS; i++) *value |= platform->events.barrier[i].status;
       return ACCESS_OK;
-    case 0x0c: *value = barrier->target_mask; return ACCESS_OK;
+    case 0x10: barrier_arrive(platform, barrier, *value, cycle); return ACCESS_OK;
     case 0x14: barrier_arrive(platform, barrier, self, cycle); return ACCESS_OK;
-    case 0x18:
-    case 0x1c:
+    default: /* 0x18, 0x1c */
       if (!self) return ACCESS_NOWHERE;
       barrier_arrive(platform, barrier, self, cycle);
-      return wait_event(hart, offset % 0x20 == 0x1c, value);
-    default: return ACCESS_NOWHERE;
-  }
-}
-
-static int barrier_write(struct hart *hart, uint32_t offset, uint64_t cycle, uint32_t value) {
-  struct platform *platform = hart->platform;
-  struct barrier *barrier = &platform->events.barrier[offset / 0x20];
-  switch (offset % 0x20) {
-    case 0x00: barrier->trigger_mask = value; return ACCESS_OK;
-    case 0x0c: barrier->target_mask = value; return ACCESS_OK;
-    case 0x10: barrier_arrive(platform, barrier, value, cycle); return ACCESS_OK;
-    case 0x14:
-      barrier_arrive(platform, barrier, hart->is_controller ? 0 : 1u << hart->index, cycle);
-      return ACCESS_OK;
-    default: return ACCESS_NOWHERE;
+      return wait_event(hart, number == 0x1c, value);
   }
 }
 
@@ -222,61 +208,49 @@ static int software_event(struct platform *platform, uint32_t event, uint64_t cy
   return ACCESS_OK;
 }
 
-int event_core_read(struct hart *hart, uint32_t offset, uint64_t cycle, uint32_t *value) {
-  struct core_events *events = &hart->platform->events.core[hart->index];
-  if (offset < 0x38) return core_register_read(hart->platform, hart->index, offset, value);
-  if (offset == 0x38 || offset == 0x3c) return wait_event(hart, offset == 0x3c, value);
-  if (offset == 0x80) {
-    if (!events->fifo_count) return sleep_on(hart, WAIT_DISPATCH);
-    answered(hart, value, pop_dispatch(events), hart->platform->config.events_answer);
-    release_pushers(hart->platform, cycle);
-    return ACCESS_OK;
-  }
-  if (offset == 0x84) { *value = hart->platform->events.team; return ACCESS_OK; }
-  if (offset >= 0xc0 && offset < 0x100) return mutex_lock(hart, (offset - 0xc0) / 4, value);
-  if (offset >= 0x200 && offset < 0x200 + BARRIERS * 0x20) return barrier_read(hart, offset - 0x200, cycle, value);
-  return ACCESS_NOWHERE;
+static int core_register(struct platform *platform, uint32_t core, uint32_t offset, uint64_t cycle, int is_write,
+                         uint32_t *value) {
+  if (is_write) return core_register_write(platform, core, offset, cycle, *value);
+  return core_register_read(platform, core, offset, value);
 }
 
-int event_core_write(struct hart *hart, uint32_t offset, uint64_t cycle, uint32_t value) {
+int event_core_access(struct hart *hart, uint32_t offset, uint64_t cycle, int is_write, uint32_t *value) {
   struct platform *platform = hart->platform;
-  if (offset < 0x38) return core_register_write(platform, hart->index, offset, cycle, value);
-  if (offset == 0x80) return dispatch_push(hart, cycle, value);
-  if (offset == 0x84) { platform->events.team = value; return ACCESS_OK; }
-  if (offset >= 0xc0 && offset < 0x100) {
-    mutex_unlock(platform, (offset - 0xc0) / 4, cycle, value);
+  struct core_events *events = &platform->events.core[hart->index];
+  if (offset < 0x38) return core_register(platform, hart->index, offset, cycle, is_write, value);
+  if (!is_write && (offset == 0x38 || offset == 0x3c)) return wait_event(hart, offset == 0x3c, value);
+  if (offset == 0x80) {
+    if (is_write) return dispatch_push(hart, cycle, *value);
+    if (!events->fifo_count) return sleep_on(hart, WAIT_DISPATCH);
+    answered(hart, value, pop_dispatch(events), platform->config.events_answer);
+    release_pushers(platform, cycle);
     return ACCESS_OK;
   }
-  if (offset >= 0x100 && offset < 0x120) return software_event(platform, (offset - 0x100) / 4, cycle, value);
-  if (offset >= 0x200 && offset < 0x200 + BARRIERS * 0x20) return barrier_write(hart, offset - 0x200, cycle, value);
+  if (offset == 0x84) return register_word(&platform->events.team, is_write, value);
+  if (offset >= 0xc0 && offset < 0x100) {
+    if (!is_write) return mutex_lock(hart, (offset - 0xc0) / 4, value);
+    mutex_unlock(platform, (offset - 0xc0) / 4, cycle, *value);
+    return ACCESS_OK;
+  }
+  if (is_write && offset >= 0x100 && offset < 0x120) return software_event(platform, (offset - 0x100) / 4, cycle, *value);
+  if (offset >= 0x200 && offset < 0x200 + BARRIERS * 0x20)
+    return barrier_access(hart, offset - 0x200, cycle, is_write, value);
   return ACCESS_NOWHERE;
 }
 
-int event_global_read(struct hart *hart, uint32_t offset, uint64_t cycle, uint32_t *value) {
+int event_global_access(struct hart *hart, uint32_t offset, uint64_t cycle, int is_write, uint32_t *value) {
   struct event_unit *unit = &hart->platform->events;
   if (offset < 0x40 * (uint32_t)hart->platform->config.cluster_cores)
-    return core_register_read(hart->platform, offset / 0x40, offset % 0x40, value);
+    return core_register(hart->platform, offset / 0x40, offset % 0x40, cycle, is_write, value);
   if (offset >= 0x400 && offset < 0x400 + BARRIERS * 0x20) {
     if (offset % 0x20 >= 0x14) return ACCESS_NOWHERE; /* arriving and waiting need a core of their own */
-    return barrier_read(hart, offset - 0x400, cycle, value);
+    return barrier_access(hart, offset - 0x400, cycle, is_write, value);
   }
-  if (offset == 0x700) {
-    *value = unit->soc_fifo_count ? 0x80000000u | unit->soc_fifo[0] : 0;
-    if (unit->soc_fifo_count) unit->soc_fifo_count--;
-    memmove(unit->soc_fifo, unit->soc_fifo + 1, unit->soc_fifo_count * sizeof unit->soc_fifo[0]);
-    return ACCESS_OK;
-  }
-  return ACCESS_NOWHERE;
-}
-
-int event_global_write(struct hart *hart, uint32_t offset, uint64_t cycle, uint32_t value) {
-  struct platform *platform = hart->platform;
-  if (offset < 0x40 * (uint32_t)platform->config.cluster_cores)
-    return core_register_write(platform, offset / 0x40, offset % 0x40, cycle, value);
-  if (offset >= 0x400 && offset < 0x400 + BARRIERS * 0x20) {
-    if (offset % 0x20 >= 0x14) return ACCESS_NOWHERE;
-    return barrier_write(hart, offset - 0x400, cycle, value);
-  }
-  if (offset >= 0x600 && offset < 0x620) return software_event(platform, (offset - 0x600) / 4, cycle, value);
-  return ACCESS_NOWHERE;
+  if (is_write && offset >= 0x600 && offset < 0x620)
+    return software_event(hart->platform, (offset - 0x600) / 4, cycle, *value);
+  if (is_write || offset != 0x700) return ACCESS_NOWHERE;
+  *value = unit->soc_fifo_count ? 0x80000000u | unit->soc_fifo[0] : 0;
+  if (unit->soc_fifo_count) unit->soc_fifo_count--;
+  memmove(unit->soc_fifo, unit->soc_fifo + 1, unit->soc_fifo_count * sizeof unit->soc_fifo[0]);
+  return ACCESS_OK;
 }

@@ -49,9 +49,7 @@ struct event_unit {
 void event_raise(struct platform *platform, uint32_t cores, uint32_t line, uint64_t cycle);
 
 /* Accesses return an access_status of memory.h. */
-int event_core_read(struct hart *hart, uint32_t offset, uint64_t cycle, uint32_t *value);
-int event_core_write(struct hart *hart, uint32_t offset, uint64_t cycle, uint32_t value);
-int event_global_read(struct hart *hart, uint32_t offset, uint64_t cycle, uint32_t *value);
-int event_global_write(struct hart *hart, uint32_t offset, uint64_t cycle, uint32_t value);
+int event_core_access(struct hart *hart, uint32_t offset, uint64_t cycle, int is_write, uint32_t *value);
+int event_global_access(struct hart *hart, uint32_t offset, uint64_t cycle, int is_write, uint32_t *value);
 
 #endif /* ISS_EVENT_UNIT_H */

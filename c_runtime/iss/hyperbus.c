@@ -17,24 +17,6 @@ static uint32_t queued(const struct hyperbus *bus, int context) {
   return count;
 }
 
-int hyperbus_read(struct platform *platform, uint32_t offset, uint64_t cycle, uint32_t *value) {
-  struct hyperbus *bus = &platform->hyperbus;
-  (void)cycle;
-  if (offset == 0) { *value = bus->clock_enable; return ACCESS_OK; }
-  if (offset >= SHARED && offset < SHARED_END) {
-    uint32_t number = (offset - SHARED) / 4;
-    *value = number == FREE_ID ? (queued(bus, 0) ? 1 : 0) : bus->shared[number];
-    return ACCESS_OK;
-  }
-  if (offset >= FIRST_CONTEXT && offset < SHARED && offset % 0x80 < 0x40) {
-    int context = (int)((offset - FIRST_CONTEXT) / 0x80);
-    uint32_t number = offset % 0x80 / 4;
-    *value = number == STATUS ? (bus->count ? 1u : 0u) | queued(bus, context) << 1 : bus->context[context][number];
-    return ACCESS_OK;
-  }
-  return ACCESS_NOWHERE;
-}
-
 static uint64_t soc_to_cluster(const struct platform *platform, uint64_t cycles) {
   uint64_t denominator = (uint64_t)platform->config.soc_clock_denominator;
   return (cycles * (uint64_t)platform->config.soc_clock_numerator + denominator - 1) / denominator;
@@ -80,15 +62,20 @@ static int start(struct platform *platform, int context, int to_l3, uint64_t cyc
   return ACCESS_OK;
 }
 
-int hyperbus_write(struct platform *platform, uint32_t offset, uint64_t cycle, uint32_t value) {
+int hyperbus_access(struct platform *platform, uint32_t offset, uint64_t cycle, int is_write, uint32_t *value) {
   struct hyperbus *bus = &platform->hyperbus;
-  if (offset == 0) { bus->clock_enable = value; return ACCESS_OK; }
-  if (offset >= SHARED && offset < SHARED_END) { bus->shared[(offset - SHARED) / 4] = value; return ACCESS_OK; }
+  if (offset == 0) return register_word(&bus->clock_enable, is_write, value);
+  if (offset >= SHARED && offset < SHARED_END) {
+    register_word(&bus->shared[(offset - SHARED) / 4], is_write, value);
+    if (!is_write && (offset - SHARED) / 4 == FREE_ID) *value = queued(bus, 0) ? 1 : 0;
+    return ACCESS_OK;
+  }
   if (offset >= FIRST_CONTEXT && offset < SHARED && offset % 0x80 < 0x40) {
     int context = (int)((offset - FIRST_CONTEXT) / 0x80);
     uint32_t number = offset % 0x80 / 4;
-    bus->context[context][number] = value;
-    if ((number == RX_CONFIG || number == TX_CONFIG) && (value & ENABLE))
+    register_word(&bus->context[context][number], is_write, value);
+    if (!is_write && number == STATUS) *value = (bus->count ? 1u : 0u) | queued(bus, context) << 1;
+    if (is_write && (number == RX_CONFIG || number == TX_CONFIG) && (*value & ENABLE))
       return start(platform, context, number == TX_CONFIG, cycle);
     return ACCESS_OK;
   }

@@ -28,8 +28,7 @@ struct hyperbus {
 };
 
 /* Offsets are from the start of the I/O DMA (0x1A10_2000). */
-int hyperbus_read(struct platform *platform, uint32_t offset, uint64_t cycle, uint32_t *value);
-int hyperbus_write(struct platform *platform, uint32_t offset, uint64_t cycle, uint32_t value);
+int hyperbus_access(struct platform *platform, uint32_t offset, uint64_t cycle, int is_write, uint32_t *value);
 uint64_t hyperbus_next(const struct platform *platform);
 void hyperbus_advance(struct platform *platform, uint64_t cycle);
 

@@ -16,4 +16,12 @@ enum tail_status build_tail(struct hart *hart, struct slot *end);
 uint64_t divide_cycles(const struct platform *platform, uint32_t divisor_magnitude);
 int wait_for_interrupt(struct hart *hart);
 
+/* Runs of the same operation. Kernels are full of dot products; two or four in a row have a handler of their own. Only
+ * the first slot of a run knows: whoever jumps into its middle, or resumes there, finds plain slots. */
+/* Of the decoded slots from `first` to `last`, which is none's first half-word necessarily. */
+void join_runs(const struct platform *platform, struct slot *first, const struct slot *last);
+
+/* The slot is the last of a loop from now on: no run may pass it. */
+void part_runs(const struct hart *hart, struct slot *end);
+
 #endif /* ISS_LOOPS_H */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "iss.h"
-#include "registers.h"
 #include "scheduler.h"
 #include "snitch.h"
 
@@ -144,7 +143,7 @@ static void charge(struct hart *hart, enum place place, int is_write, int is_sec
   }
 }
 
-static int nowhere(struct hart *hart, uint32_t address, uint32_t size, int is_write) {
+int access_nowhere(struct hart *hart, uint32_t address, uint32_t size, int is_write) {
   platform_fault(hart->platform, FAULT_ACCESS, hart, address, "%s of %u byte(s) at an address where nothing is mapped",
                  is_write ? "store" : "load", (unsigned)size);
   return ACCESS_STOP;
@@ -177,42 +176,24 @@ static void observe(struct hart *hart, struct target target, uint32_t size, int 
 }
 
 /* Inside one aligned word. */
-static int load_part(struct hart *hart, uint32_t address, uint32_t size, int is_second, uint32_t *value) {
+static int access_part(struct hart *hart, uint32_t address, uint32_t size, int is_second, int is_write, uint32_t *value) {
   struct target target = resolve(hart, address);
-  int status;
-  *value = 0;
-  if (target.place == PLACE_NOWHERE) return nowhere(hart, address, size, 0);
+  int status = ACCESS_OK, is_test = target.place == PLACE_TEST_AND_SET && !is_write;
+  if (!is_write) *value = 0;
+  if (target.place == PLACE_NOWHERE) return access_nowhere(hart, address, size, is_write);
   if (is_memory(target.place)) {
-    uint8_t *memory = memory_of(hart, target, size, target.place == PLACE_TEST_AND_SET);
-    if (UNLIKELY(hart->platform->config.observe)) observe(hart, target, size, is_second, 0, 0);
-    memcpy(value, memory, size);
-    if (target.place == PLACE_TEST_AND_SET) memset(memory, 0xff, size);
-    charge(hart, target.place, 0, is_second);
-    return ACCESS_OK;
+    uint8_t *memory = memory_of(hart, target, size, is_write || is_test);
+    if (is_write) memcpy(memory, value, size);
+    else memcpy(value, memory, size);
+    if (is_test) memset(memory, 0xff, size);
+  } else {
+    if (check_register_access(hart, address, size, is_write) != ACCESS_OK) return ACCESS_STOP;
+    status = register_access(hart, target.place == PLACE_APB, target.offset, cluster_cycle(hart, hart->now), is_write, value);
+    if (status == ACCESS_NOWHERE) return access_nowhere(hart, address, size, is_write);
   }
-  if (check_register_access(hart, address, size, 0) != ACCESS_OK) return ACCESS_STOP;
-  status = register_read(hart, target.place == PLACE_APB, target.offset, cluster_cycle(hart, hart->now), value);
-  if (status == ACCESS_NOWHERE) return nowhere(hart, address, size, 0);
-  if (UNLIKELY(hart->platform->config.observe) && status != ACCESS_BLOCKED) observe(hart, target, size, is_second, 0, 0);
-  if (status == ACCESS_OK) charge(hart, target.place, 0, is_second);
-  return status;
-}
-
-static int store_part(struct hart *hart, uint32_t address, uint32_t size, int is_second, uint32_t value) {
-  struct target target = resolve(hart, address);
-  int status;
-  if (target.place == PLACE_NOWHERE) return nowhere(hart, address, size, 1);
-  if (is_memory(target.place)) {
-    memcpy(memory_of(hart, target, size, 1), &value, size);
-    if (UNLIKELY(hart->platform->config.observe)) observe(hart, target, size, is_second, 1, value);
-    charge(hart, target.place, 1, is_second);
-    return ACCESS_OK;
-  }
-  if (check_register_access(hart, address, size, 1) != ACCESS_OK) return ACCESS_STOP;
-  status = register_write(hart, target.place == PLACE_APB, target.offset, cluster_cycle(hart, hart->now), value);
-  if (status == ACCESS_NOWHERE) return nowhere(hart, address, size, 1);
-  if (UNLIKELY(hart->platform->config.observe) && status != ACCESS_BLOCKED) observe(hart, target, size, is_second, 1, value);
-  if (status == ACCESS_OK) charge(hart, target.place, 1, is_second);
+  if (UNLIKELY(hart->platform->config.observe) && status != ACCESS_BLOCKED)
+    observe(hart, target, size, is_second, is_write, *value);
+  if (status == ACCESS_OK) charge(hart, target.place, is_write, is_second);
   return status;
 }
 
@@ -223,7 +204,7 @@ static int check_split(struct hart *hart, uint32_t address, uint32_t size, int i
   return check_register_access(hart, address, size, is_write);
 }
 
-static int settle(struct hart *hart, int status) {
+int access_settle(struct hart *hart, int status) {
   struct platform *platform = hart->platform;
   if (platform->state != RUN_GOING) status = ACCESS_STOP;
   update_device_cycle(platform);
@@ -238,25 +219,25 @@ int memory_load(struct hart *hart, uint32_t address, uint32_t size, uint32_t *va
   if (hart->wait.ready) { /* the access that went to sleep is answered now */
     hart->wait.ready = 0;
     *value = hart->wait.value;
-    return settle(hart, ACCESS_OK);
+    return access_settle(hart, ACCESS_OK);
   }
-  if (size <= first) return settle(hart, load_part(hart, address, size, 0, value));
+  if (size <= first) return access_settle(hart, access_part(hart, address, size, 0, 0, value));
   status = check_split(hart, address, size, 0);
-  if (status == ACCESS_OK) status = load_part(hart, address, first, 0, &low);
-  if (status == ACCESS_OK) status = load_part(hart, address + first, size - first, 1, &high);
+  if (status == ACCESS_OK) status = access_part(hart, address, first, 0, 0, &low);
+  if (status == ACCESS_OK) status = access_part(hart, address + first, size - first, 1, 0, &high);
   if (status == ACCESS_OK) *value = low | high << (8 * first);
-  return settle(hart, status);
+  return access_settle(hart, status);
 }
 
 int memory_store(struct hart *hart, uint32_t address, uint32_t size, uint32_t value) {
-  uint32_t first = 4 - address % 4;
+  uint32_t first = 4 - address % 4, high = size > first ? value >> (8 * first) : 0;
   int status;
   hart->platform->running = hart;
-  if (size <= first) return settle(hart, store_part(hart, address, size, 0, value));
+  if (size <= first) return access_settle(hart, access_part(hart, address, size, 0, 1, &value));
   status = check_split(hart, address, size, 1);
-  if (status == ACCESS_OK) status = store_part(hart, address, first, 0, value);
-  if (status == ACCESS_OK) status = store_part(hart, address + first, size - first, 1, value >> (8 * first));
-  return settle(hart, status);
+  if (status == ACCESS_OK) status = access_part(hart, address, first, 0, 1, &value);
+  if (status == ACCESS_OK) status = access_part(hart, address + first, size - first, 1, 1, &high);
+  return access_settle(hart, status);
 }
 
 int iss_register_space(const struct platform *platform, uint32_t number, uint32_t *base, uint32_t *bytes) {

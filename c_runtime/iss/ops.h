@@ -80,15 +80,26 @@ enum {
   X(p_addn, R12) X(p_addun, R12) X(p_subn, R12) X(p_subun, R12)                                          \
   X(p_addnr, R12D) X(p_addunr, R12D) X(p_subnr, R12D) X(p_subunr, R12D)
 
+/* Packed operations in the order of their numbers: name, kind of lanes, what becomes of lanes `a` and `b` (simd.h). Y
+ * makes something of each, and is told X. */
+#define PACKED_OPS(Y, X)                                                                                 \
+  Y(X, add, SIGNED_LANES, a + b) Y(X, sub, SIGNED_LANES, a - b)                                          \
+  Y(X, avg, SIGNED_LANES, WRAP(a + b) >> 1) Y(X, avgu, UNSIGNED_LANES, UNSIGNED_WRAP(a + b) >> 1)        \
+  Y(X, min, SIGNED_LANES, a < b ? a : b) Y(X, minu, UNSIGNED_LANES, a < b ? a : b)                       \
+  Y(X, max, SIGNED_LANES, a > b ? a : b) Y(X, maxu, UNSIGNED_LANES, a > b ? a : b)                       \
+  Y(X, srl, UNSIGNED_LANES, a >> (b & (LANE_BITS - 1)))                                                  \
+  Y(X, sra, SIGNED_LANES, a >> (b & (LANE_BITS - 1)))                                                    \
+  Y(X, sll, UNSIGNED_LANES, (unsigned)a << (b & (LANE_BITS - 1))) Y(X, or, BITWISE_LANES, x | y)         \
+  Y(X, xor, BITWISE_LANES, x ^ y) Y(X, and, BITWISE_LANES, x & y)                                        \
+  Y(X, cmpeq, SIGNED_LANES, a == b ? -1 : 0) Y(X, cmpne, SIGNED_LANES, a != b ? -1 : 0)                  \
+  Y(X, cmpgt, SIGNED_LANES, a > b ? -1 : 0) Y(X, cmpge, SIGNED_LANES, a >= b ? -1 : 0)                   \
+  Y(X, cmplt, SIGNED_LANES, a < b ? -1 : 0) Y(X, cmple, SIGNED_LANES, a <= b ? -1 : 0)                   \
+  Y(X, cmpgtu, UNSIGNED_LANES, a > b ? -1 : 0) Y(X, cmpgeu, UNSIGNED_LANES, a >= b ? -1 : 0)             \
+  Y(X, cmpltu, UNSIGNED_LANES, a < b ? -1 : 0) Y(X, cmpleu, UNSIGNED_LANES, a <= b ? -1 : 0)
+#define PACKED_FORMS(X, name, kind, result) SIMD_FORMS(X, pv_##name, 0)
+
 #define SIMD_OPS(X)                                                                                      \
-  SIMD_FORMS(X, pv_add, 0) SIMD_FORMS(X, pv_sub, 0) SIMD_FORMS(X, pv_avg, 0) SIMD_FORMS(X, pv_avgu, 0)   \
-  SIMD_FORMS(X, pv_min, 0) SIMD_FORMS(X, pv_minu, 0) SIMD_FORMS(X, pv_max, 0) SIMD_FORMS(X, pv_maxu, 0)  \
-  SIMD_FORMS(X, pv_srl, 0) SIMD_FORMS(X, pv_sra, 0) SIMD_FORMS(X, pv_sll, 0)                             \
-  SIMD_FORMS(X, pv_or, 0) SIMD_FORMS(X, pv_xor, 0) SIMD_FORMS(X, pv_and, 0)                              \
-  SIMD_FORMS(X, pv_cmpeq, 0) SIMD_FORMS(X, pv_cmpne, 0) SIMD_FORMS(X, pv_cmpgt, 0)                       \
-  SIMD_FORMS(X, pv_cmpge, 0) SIMD_FORMS(X, pv_cmplt, 0) SIMD_FORMS(X, pv_cmple, 0)                       \
-  SIMD_FORMS(X, pv_cmpgtu, 0) SIMD_FORMS(X, pv_cmpgeu, 0) SIMD_FORMS(X, pv_cmpltu, 0)                    \
-  SIMD_FORMS(X, pv_cmpleu, 0)                                                                            \
+  PACKED_OPS(PACKED_FORMS, X)                                                                            \
   SIMD_FORMS(X, pv_dotup, 0) SIMD_FORMS(X, pv_dotusp, 0) SIMD_FORMS(X, pv_dotsp, 0)                      \
   SIMD_FORMS(X, pv_sdotup, READS_D) SIMD_FORMS(X, pv_sdotusp, READS_D) SIMD_FORMS(X, pv_sdotsp, READS_D) \
   X(pv_abs_h, R1) X(pv_abs_b, R1) X(pv_extract_h, R1) X(pv_extract_b, R1) X(pv_extractu_h, R1)           \

@@ -5,6 +5,8 @@
 #define ISS_SIMD_H
 
 #include <stdint.h>
+
+#include "ops.h"
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
@@ -52,7 +54,7 @@ static inline uint32_t round_shift_signed(uint32_t value, int32_t how) {
 static inline uint32_t broadcast_h(uint32_t v) { return (v & 0xffff) * 0x00010001u; }
 static inline uint32_t broadcast_b(uint32_t v) { return (v & 0xff) * 0x01010101u; }
 
-#define LANES(name, suffix, signed_type, unsigned_type, count, type, expression)                  \
+#define LANES(name, suffix, unsigned_type, count, type, expression)                               \
   static inline uint32_t lanes_##name##suffix(uint32_t x, uint32_t y) {                           \
     uint32_t result = 0;                                                                          \
     for (int lane = 0; lane < (count); lane++) {                                                  \
@@ -64,44 +66,22 @@ static inline uint32_t broadcast_b(uint32_t v) { return (v & 0xff) * 0x01010101u
     return result;                                                                                \
   }
 #define SIGNED_LANES(name, expression)                                   \
-  LANES(name, _h, int16_t, uint16_t, 2, int16_t, expression)             \
-  LANES(name, _b, int8_t, uint8_t, 4, int8_t, expression)
+  LANES(name, _h, uint16_t, 2, int16_t, expression)                      \
+  LANES(name, _b, uint8_t, 4, int8_t, expression)
 #define UNSIGNED_LANES(name, expression)                                 \
-  LANES(name, _h, int16_t, uint16_t, 2, uint16_t, expression)            \
-  LANES(name, _b, int8_t, uint8_t, 4, uint8_t, expression)
+  LANES(name, _h, uint16_t, 2, uint16_t, expression)                     \
+  LANES(name, _b, uint8_t, 4, uint8_t, expression)
 #define LANE_BITS ((int)sizeof(a) * 8)
 #define WRAP(v) (sizeof(a) == 2 ? (int)(int16_t)(v) : (int)(int8_t)(v))
 #define UNSIGNED_WRAP(v) (sizeof(a) == 2 ? (unsigned)(uint16_t)(v) : (unsigned)(uint8_t)(v))
 
-SIGNED_LANES(add, a + b)
-SIGNED_LANES(sub, a - b)
-SIGNED_LANES(avg, WRAP(a + b) >> 1)
-UNSIGNED_LANES(avgu, UNSIGNED_WRAP(a + b) >> 1)
-SIGNED_LANES(min, a < b ? a : b)
-UNSIGNED_LANES(minu, a < b ? a : b)
-SIGNED_LANES(max, a > b ? a : b)
-UNSIGNED_LANES(maxu, a > b ? a : b)
-UNSIGNED_LANES(srl, a >> (b & (LANE_BITS - 1)))
-SIGNED_LANES(sra, a >> (b & (LANE_BITS - 1)))
-UNSIGNED_LANES(sll, (unsigned)a << (b & (LANE_BITS - 1)))
-SIGNED_LANES(abs, a < 0 ? -a : a)
-SIGNED_LANES(cmpeq, a == b ? -1 : 0)
-SIGNED_LANES(cmpne, a != b ? -1 : 0)
-SIGNED_LANES(cmpgt, a > b ? -1 : 0)
-SIGNED_LANES(cmpge, a >= b ? -1 : 0)
-SIGNED_LANES(cmplt, a < b ? -1 : 0)
-SIGNED_LANES(cmple, a <= b ? -1 : 0)
-UNSIGNED_LANES(cmpgtu, a > b ? -1 : 0)
-UNSIGNED_LANES(cmpgeu, a >= b ? -1 : 0)
-UNSIGNED_LANES(cmpltu, a < b ? -1 : 0)
-UNSIGNED_LANES(cmpleu, a <= b ? -1 : 0)
+#define BITWISE_LANES(name, expression)                                                               \
+  static inline uint32_t lanes_##name##_h(uint32_t x, uint32_t y) { return expression; }              \
+  static inline uint32_t lanes_##name##_b(uint32_t x, uint32_t y) { return expression; }
 
-#define BITWISE(name, operator)                                                                    \
-  static inline uint32_t lanes_##name##_h(uint32_t x, uint32_t y) { return x operator y; }         \
-  static inline uint32_t lanes_##name##_b(uint32_t x, uint32_t y) { return x operator y; }
-BITWISE(or, |)
-BITWISE(xor, ^)
-BITWISE(and, &)
+#define DEFINE_LANES(X, name, kind, result) kind(name, result)
+PACKED_OPS(DEFINE_LANES, )
+SIGNED_LANES(abs, a < 0 ? -a : a)
 
 #define DOT(name, half_a, half_b, byte_a, byte_b)                                                   \
   static inline uint32_t name##_h(uint32_t x, uint32_t y) {                                         \
@@ -134,32 +114,19 @@ static inline uint32_t shuffle_h(uint32_t value, uint32_t select) {
   uint32_t low = value >> ((select & 1) * 16), high = value >> ((select >> 16 & 1) * 16);
   return (low & 0xffff) | high << 16;
 }
-static inline uint32_t shuffle_b(uint32_t value, uint32_t select) {
+/* `apart` bits from one lane's choice to the next one's: 8, in the immediate form 2. */
+static inline uint32_t shuffle_b(uint32_t value, uint32_t select, int apart) {
   uint32_t result = 0;
   for (int lane = 0; lane < 4; lane++)
-    result |= ((value >> ((select >> (8 * lane) & 3) * 8)) & 0xff) << (8 * lane);
+    result |= ((value >> ((select >> (apart * lane) & 3) * 8)) & 0xff) << (8 * lane);
   return result;
 }
-/* Two bits per lane, as the immediate form has them. */
-static inline uint32_t shuffle_packed_b(uint32_t value, uint32_t select) {
-  uint32_t result = 0;
-  for (int lane = 0; lane < 4; lane++)
-    result |= ((value >> ((select >> (2 * lane) & 3) * 8)) & 0xff) << (8 * lane);
-  return result;
-}
-static inline uint32_t shuffle2_h(uint32_t first, uint32_t select, uint32_t old) {
-  uint32_t result = 0;
-  for (int lane = 0; lane < 2; lane++) {
-    uint32_t choice = select >> (16 * lane), source = choice & 2 ? first : old;
-    result |= ((source >> ((choice & 1) * 16)) & 0xffff) << (16 * lane);
-  }
-  return result;
-}
-static inline uint32_t shuffle2_b(uint32_t first, uint32_t select, uint32_t old) {
-  uint32_t result = 0;
-  for (int lane = 0; lane < 4; lane++) {
-    uint32_t choice = select >> (8 * lane), source = choice & 4 ? first : old;
-    result |= ((source >> ((choice & 3) * 8)) & 0xff) << (8 * lane);
+/* Lanes of two registers; the bit above a lane's number says of which. */
+static inline uint32_t shuffle2(uint32_t first, uint32_t select, uint32_t old, uint32_t lanes) {
+  uint32_t result = 0, bits = 32 / lanes;
+  for (uint32_t lane = 0; lane < lanes; lane++) {
+    uint32_t choice = select >> (bits * lane), source = choice & lanes ? first : old;
+    result |= ((source >> ((choice & (lanes - 1)) * bits)) & (0xffffffffu >> (32 - bits))) << (bits * lane);
   }
   return result;
 }

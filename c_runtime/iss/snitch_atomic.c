@@ -34,8 +34,8 @@ int snitch_atomic(struct hart *hart, uint32_t op, uint32_t address, uint32_t ope
   uint32_t offset, result;
   int is_store = op != SNITCH_OP_lr_w, succeeds = op != SNITCH_OP_sc_w || core->reserved == address;
   platform->running = hart;
-  if (!memory) return snitch_settle(hart, address % 4 ? snitch_misaligned(hart, address, 4, 1, " that is atomic and not aligned")
-                                               : snitch_nowhere(hart, address, 4, 1));
+  if (!memory) return access_settle(hart, address % 4 ? snitch_misaligned(hart, address, 4, 1, " that is atomic and not aligned")
+                                               : access_nowhere(hart, address, 4, 1));
   if (snitch_resolve(platform, address, &offset) == PLACE_L1) {
     *answer = snitch_ask_l1(hart, offset, 4, is_store) + (uint64_t)platform->config.scoreboard_atomic_extra;
     platform->snitch->bank_free[offset >> 3 & ((uint32_t)platform->config.memory_l1_banks - 1)] +=
@@ -55,5 +55,5 @@ int snitch_atomic(struct hart *hart, uint32_t op, uint32_t address, uint32_t ope
     memcpy(memory, &result, 4);
   }
   if (op == SNITCH_OP_sc_w) core->reserved = 0;
-  return snitch_settle(hart, ACCESS_OK);
+  return access_settle(hart, ACCESS_OK);
 }

@@ -87,12 +87,6 @@ uint64_t snitch_take_banks(struct platform *platform, uint32_t address, uint32_t
   }
 }
 
-int snitch_nowhere(struct hart *hart, uint32_t address, uint32_t size, int is_write) {
-  platform_fault(hart->platform, FAULT_ACCESS, hart, address, "%s of %u byte(s) at an address where nothing is mapped",
-                 is_write ? "store" : "load", (unsigned)size);
-  return ACCESS_STOP;
-}
-
 int snitch_misaligned(struct hart *hart, uint32_t address, uint32_t size, int is_write, const char *reason) {
   platform_fault(hart->platform, FAULT_MISALIGNED, hart, address, "%s of %u byte(s)%s", is_write ? "store" : "load",
                  (unsigned)size, reason);
@@ -100,7 +94,7 @@ int snitch_misaligned(struct hart *hart, uint32_t address, uint32_t size, int is
 }
 
 static int check(struct hart *hart, enum snitch_place place, uint32_t address, uint32_t size, int is_write) {
-  if (place == PLACE_NOWHERE) return snitch_nowhere(hart, address, size, is_write);
+  if (place == PLACE_NOWHERE) return access_nowhere(hart, address, size, is_write);
   if (address % size)
     return snitch_misaligned(hart, address, size, is_write, " at an address that is no multiple of it: these cores trap");
   if (size != 4 && (place == PLACE_REGISTER || place == PLACE_ENGINE || place == PLACE_CLINT))
@@ -119,14 +113,6 @@ uint64_t snitch_ask_l1(struct hart *hart, uint32_t offset, uint32_t size, int is
   core->congested += served - asked;
   core->port_free = served + 1;
   return served + (uint64_t)platform->config.scoreboard_load;
-}
-
-int snitch_settle(struct hart *hart, int status) {
-  struct platform *platform = hart->platform;
-  if (platform->state != RUN_GOING) status = ACCESS_STOP;
-  update_device_cycle(platform);
-  update_limit(platform);
-  return status;
 }
 
 static struct peripheral *engine_at(struct platform *platform, uint32_t offset, uint32_t *inside) {
@@ -154,10 +140,10 @@ static int load(struct hart *hart, uint32_t address, uint32_t size, uint32_t *va
     case PLACE_REGISTER:
       *answer = hart->now + (uint64_t)config->timing_peripheral;
       status = snitch_register_read(hart, offset, hart->now, value);
-      return status == ACCESS_NOWHERE ? snitch_nowhere(hart, address, size, 0) : status;
+      return status == ACCESS_NOWHERE ? access_nowhere(hart, address, size, 0) : status;
     case PLACE_ENGINE:
       engine = engine_at(platform, offset, &inside);
-      if (!engine) return snitch_nowhere(hart, address, size, 0);
+      if (!engine) return access_nowhere(hart, address, size, 0);
       if (platform->snitch->writes) { /* what was stored before is there before it is looked at */
         hart->count.external_loads--;
         return ACCESS_BLOCKED;
@@ -168,7 +154,7 @@ static int load(struct hart *hart, uint32_t address, uint32_t size, uint32_t *va
       return ACCESS_OK;
     case PLACE_CLINT: *value = platform->snitch->software_interrupts; break;
     case PLACE_OUTSIDE:
-      if (offset + size > config->memory_l2_size) return snitch_nowhere(hart, address, size, 0);
+      if (offset + size > config->memory_l2_size) return access_nowhere(hart, address, size, 0);
       memcpy(value, platform->l2 + offset, size);
       break;
     default: break;
@@ -215,7 +201,7 @@ int snitch_load(struct hart *hart, uint32_t address, uint32_t size, uint32_t *va
   hart->platform->running = hart;
   status = load(hart, address, size, value, answer);
   if (status == ACCESS_OK) snitch_observe(hart, address, size, 0, 0);
-  status = snitch_settle(hart, status);
+  status = access_settle(hart, status);
   if (status != ACCESS_BLOCKED) return status;
   hart_block(hart);
   hart_wake(hart, snitch_engine_arrival(hart->platform) + 1);
@@ -273,14 +259,14 @@ static int store(struct hart *hart, uint32_t address, uint32_t size, uint32_t va
     case PLACE_REGISTER:
       *answer = hart->now + (uint64_t)config->timing_peripheral;
       status = snitch_register_write(hart, offset, hart->now, value);
-      return status == ACCESS_NOWHERE ? snitch_nowhere(hart, address, size, 1) : status;
+      return status == ACCESS_NOWHERE ? access_nowhere(hart, address, size, 1) : status;
     case PLACE_ENGINE:
-      if (!engine_at(platform, offset, &inside)) return snitch_nowhere(hart, address, size, 1);
+      if (!engine_at(platform, offset, &inside)) return access_nowhere(hart, address, size, 1);
       *answer = send(hart, (uint32_t)config->memory_l1_base + offset, value);
       return ACCESS_OK;
     case PLACE_CLINT: set_software_interrupts(hart, value); return ACCESS_OK;
     case PLACE_OUTSIDE:
-      if (offset + size > config->memory_l2_size) return snitch_nowhere(hart, address, size, 1);
+      if (offset + size > config->memory_l2_size) return access_nowhere(hart, address, size, 1);
       memcpy(platform->l2 + offset, &value, size);
       if (address == platform->snitch->tohost && address) tell_host(hart, value);
       return ACCESS_OK;
@@ -293,5 +279,5 @@ int snitch_store(struct hart *hart, uint32_t address, uint32_t size, uint32_t va
   hart->platform->running = hart;
   status = store(hart, address, size, value, answer);
   if (status == ACCESS_OK) snitch_observe(hart, address, size, 1, value);
-  return snitch_settle(hart, status);
+  return access_settle(hart, status);
 }

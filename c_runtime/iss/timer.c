@@ -9,11 +9,10 @@ enum { ENABLE = 1, RESET = 2, IRQ = 4, AUTO_CLEAR = 16, ONE_SHOT = 32, PRESCALE 
 static int is_cascaded(const struct timer *timer) { return (timer->low.config & CASCADE) != 0; }
 
 /* Cluster cycles per count. */
-static uint64_t period(const struct platform *platform, const struct timer *timer, uint32_t config) {
+static uint64_t period(const struct platform *platform, uint32_t config) {
   uint64_t cycles = 1;
   if (config & PRESCALE) cycles *= ((config >> 8) & 255) + 1;
   if (config & REFERENCE) cycles *= (uint64_t)platform->config.reference_clock_divider;
-  (void)timer;
   return cycles;
 }
 
@@ -31,10 +30,9 @@ static uint64_t cluster_clock(const struct platform *platform, const struct time
 }
 
 /* Bring one counter to a cycle of its own clock. */
-static void settle(const struct platform *platform, const struct timer *timer, struct timer_counter *counter,
-                   uint64_t cycle, int wide) {
+static void settle(const struct platform *platform, struct timer_counter *counter, uint64_t cycle, int wide) {
   if (counter->config & ENABLE) {
-    uint64_t step = period(platform, timer, counter->config);
+    uint64_t step = period(platform, counter->config);
     uint64_t elapsed = cycle - counter->cycle + counter->residue;
     counter->value += elapsed / step;
     counter->residue = elapsed % step;
@@ -44,13 +42,12 @@ static void settle(const struct platform *platform, const struct timer *timer, s
 }
 
 static void settle_both(const struct platform *platform, struct timer *timer, uint64_t cycle) {
-  settle(platform, timer, &timer->low, cycle, is_cascaded(timer));
-  if (!is_cascaded(timer)) settle(platform, timer, &timer->high, cycle, 0);
+  settle(platform, &timer->low, cycle, is_cascaded(timer));
+  if (!is_cascaded(timer)) settle(platform, &timer->high, cycle, 0);
 }
 
-static uint64_t match_in(const struct platform *platform, const struct timer *timer,
-                         const struct timer_counter *counter, uint64_t compare, int wide) {
-  uint64_t step = period(platform, timer, counter->config), distance;
+static uint64_t match_in(const struct platform *platform, const struct timer_counter *counter, uint64_t compare, int wide) {
+  uint64_t step = period(platform, counter->config), distance;
   if (!(counter->config & ENABLE) || !(counter->config & IRQ)) return NEVER;
   distance = compare - counter->value;
   if (!wide) distance &= 0xffffffffu;
@@ -64,8 +61,8 @@ static uint64_t low_compare(const struct timer *timer) {
 }
 
 uint64_t timer_next(const struct platform *platform, const struct timer *timer) {
-  uint64_t low = match_in(platform, timer, &timer->low, low_compare(timer), is_cascaded(timer));
-  uint64_t high = is_cascaded(timer) ? NEVER : match_in(platform, timer, &timer->high, timer->high.compare, 0);
+  uint64_t low = match_in(platform, &timer->low, low_compare(timer), is_cascaded(timer));
+  uint64_t high = is_cascaded(timer) ? NEVER : match_in(platform, &timer->high, timer->high.compare, 0);
   uint64_t first = low < high ? low : high;
   return first == NEVER ? NEVER : cluster_clock(platform, timer, first);
 }
@@ -84,24 +81,11 @@ static void matched(struct platform *platform, struct timer *timer, struct timer
 
 void timer_advance(struct platform *platform, struct timer *timer, uint64_t cycle) {
   while (timer_next(platform, timer) <= cycle) {
-    uint64_t low = match_in(platform, timer, &timer->low, low_compare(timer), is_cascaded(timer));
-    uint64_t high = is_cascaded(timer) ? NEVER : match_in(platform, timer, &timer->high, timer->high.compare, 0);
+    uint64_t low = match_in(platform, &timer->low, low_compare(timer), is_cascaded(timer));
+    uint64_t high = is_cascaded(timer) ? NEVER : match_in(platform, &timer->high, timer->high.compare, 0);
     settle_both(platform, timer, low < high ? low : high);
     if (low <= high) matched(platform, timer, &timer->low, 0, cycle);
     if (high <= low && high != NEVER) matched(platform, timer, &timer->high, 1, cycle);
-  }
-}
-
-int timer_read(struct platform *platform, struct timer *timer, uint32_t offset, uint64_t cycle, uint32_t *value) {
-  settle_both(platform, timer, own_clock(platform, timer, cycle));
-  switch (offset) {
-    case 0x00: *value = timer->low.config; return ACCESS_OK;
-    case 0x04: *value = timer->high.config; return ACCESS_OK;
-    case 0x08: *value = (uint32_t)timer->low.value; return ACCESS_OK;
-    case 0x0c: *value = (uint32_t)(is_cascaded(timer) ? timer->low.value >> 32 : timer->high.value); return ACCESS_OK;
-    case 0x10: *value = timer->low.compare; return ACCESS_OK;
-    case 0x14: *value = timer->high.compare; return ACCESS_OK;
-    default: return ACCESS_NOWHERE;
   }
 }
 
@@ -116,24 +100,25 @@ static void set_config(struct timer_counter *counter, uint32_t value) {
   counter->config = value & ~(uint32_t)RESET;
 }
 
-int timer_write(struct platform *platform, struct timer *timer, uint32_t offset, uint64_t cycle, uint32_t value) {
+int timer_access(struct platform *platform, struct timer *timer, uint32_t offset, uint64_t cycle, int is_write,
+                 uint32_t *value) {
+  struct timer_counter *counter = offset & 4 ? &timer->high : &timer->low;
+  int is_high_half = is_cascaded(timer) && (offset & 4);
   settle_both(platform, timer, own_clock(platform, timer, cycle));
-  switch (offset) {
-    case 0x00: set_config(&timer->low, value); return ACCESS_OK;
-    case 0x04: set_config(&timer->high, value & ~CASCADE); return ACCESS_OK;
+  if (!is_write && offset > 0x14) return ACCESS_NOWHERE;
+  switch (offset & ~4u) {
+    case 0x00:
+      if (is_write) set_config(counter, offset & 4 ? *value & ~CASCADE : *value);
+      else *value = counter->config;
+      return ACCESS_OK;
     case 0x08:
-      timer->low.value = (timer->low.value & ~0xffffffffull) | value;
+      if (!is_write) *value = (uint32_t)(is_high_half ? timer->low.value >> 32 : counter->value);
+      else if (is_high_half) timer->low.value = (timer->low.value & 0xffffffffu) | (uint64_t)*value << 32;
+      else counter->value = (offset & 4 ? 0 : counter->value & ~0xffffffffull) | *value;
       return ACCESS_OK;
-    case 0x0c:
-      if (is_cascaded(timer)) timer->low.value = (timer->low.value & 0xffffffffu) | (uint64_t)value << 32;
-      else timer->high.value = value;
-      return ACCESS_OK;
-    case 0x10: timer->low.compare = value; return ACCESS_OK;
-    case 0x14: timer->high.compare = value; return ACCESS_OK;
-    case 0x18: timer->low.config |= ENABLE; return ACCESS_OK;
-    case 0x1c: timer->high.config |= ENABLE; return ACCESS_OK;
-    case 0x20: clear_counter(&timer->low); return ACCESS_OK;
-    case 0x24: clear_counter(&timer->high); return ACCESS_OK;
+    case 0x10: return register_word(&counter->compare, is_write, value);
+    case 0x18: counter->config |= ENABLE; return ACCESS_OK;
+    case 0x20: clear_counter(counter); return ACCESS_OK;
     default: return ACCESS_NOWHERE;
   }
 }

@@ -21,8 +21,8 @@ struct timer {
   uint32_t first_interrupt; /* controller timers: interrupt line of the low counter */
 };
 
-int timer_read(struct platform *platform, struct timer *timer, uint32_t offset, uint64_t cycle, uint32_t *value);
-int timer_write(struct platform *platform, struct timer *timer, uint32_t offset, uint64_t cycle, uint32_t value);
+int timer_access(struct platform *platform, struct timer *timer, uint32_t offset, uint64_t cycle, int is_write,
+                 uint32_t *value);
 /* Next cycle at which a compare match raises an event. */
 uint64_t timer_next(const struct platform *platform, const struct timer *timer);
 void timer_advance(struct platform *platform, struct timer *timer, uint64_t cycle);

@@ -7,7 +7,17 @@
 
 #include <stdint.h>
 
-#include "causes.h"
+/* Where the cycles of a hart went: causes that add up to all of them. */
+#define CAUSES_OF_CYCLES(X)                                                                                   \
+  X(issue) X(load_use) X(l1_conflict) X(external_access) X(instruction_cache) X(branch_and_jump)              \
+  X(multiply_and_divide) X(event_wait)
+
+enum cause {
+#define CAUSE(name) CAUSE_##name,
+  CAUSES_OF_CYCLES(CAUSE)
+#undef CAUSE
+      CAUSES
+};
 
 /* Tiles, marks and calls are in the stream only; the last three are moments. */
 enum trace_kind { TRACE_CORE_ACTIVE, TRACE_CORE_ASLEEP, TRACE_DMA, TRACE_PERIPHERAL, TRACE_L3, TRACE_TILE, TRACE_MARK,
@@ -51,5 +61,8 @@ void trace_mark(struct trace *trace, uint32_t number, uint64_t cycle);
 void trace_core(struct hart *hart, enum trace_kind kind, uint64_t end, uint64_t amount);
 void trace_flush(struct trace *trace);
 void trace_destroy(struct trace *trace);
+
+/* Cycles by cause since the hart started, at a cycle of its clock. */
+void hart_causes(const struct hart *hart, uint64_t now, uint64_t causes[CAUSES]);
 
 #endif /* ISS_TRACE_H */

@@ -1,4 +1,4 @@
-"""The sum of two tensors: as one multiply-accumulate, by tables of its operands, or by a table of its results."""
+"""The sum of two tensors: as one multiply-accumulate, by tables of operands or results; that of unrounded results."""
 
 import json
 from dataclasses import replace
@@ -7,15 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from schedules.byte_functions import LinearSum, SumTable, find_linear_sum, find_sum_table
 from schedules.byte_tables import byte_values
-from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, Tensor, register, requant_fields
+from schedules.cluster.arithmetic import typed
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, Tensor, TileAxis, register
 from schedules.cluster.elementwise import ElementwiseKernel, bytes_in_rows, elements_work, plain_work, same_or_row
 from schedules.kernel_cycles import Work, given, is_four, kind_of, share, work
-from schedules.linear_sum import LinearSum, find_linear_sum
-from schedules.sum_table import SumTable, find_sum_table
+from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes
 from tvm_pulp.qnn import fixed_point
 from tvm_pulp.qnn.add import Add, left_shift
+from tvm_pulp.qnn.add_accumulators import SIDES
 from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.tensor_spec import BYTES
 
 
 def linear_sum(layer: Layer) -> LinearSum | None:
@@ -58,8 +61,7 @@ def applies(layer: Layer) -> bool:
     """Operands of the result's shape, or one row of it; both roundings of frameworks, by tables where that is exact."""
     form = layer.attributes["form"]
     if form != "plain" and linear_sum(layer) is not None:
-        shape = layer.outputs[0].spec.shape
-        return all(same_or_row(t.spec, shape) for t in layer.inputs[:2])
+        return all(same_or_row(t.spec, layer.outputs[0].spec.shape) for t in layer.inputs[:2])
     if not bytes_in_rows(layer, 2) or form not in ("plain", "tflite"):
         return False
     tabled = form == "tflite" or any(Requant.of(layer.attributes, p).kind != "none" for p in ("requant_a", "requant_b"))
@@ -79,8 +81,7 @@ class AddKernel(ElementwiseKernel):
         specs = [t.spec for t in self.layer.inputs[:2]]
         if all(t is None for t in found) and specs[0].dtype == specs[1].dtype:
             return found, 0
-        rule = Requant.of(self.layer.attributes)
-        if rule.kind != "pulp" or any(s.dtype == "int32" for s in specs):
+        if Requant.of(self.layer.attributes).kind != "pulp" or any(s.dtype == "int32" for s in specs):
             return found, 0
         moved, total = [], 0
         for table, spec in zip(found, specs, strict=True):
@@ -100,8 +101,7 @@ class AddKernel(ElementwiseKernel):
             shifted = (values - a["zero_point_a" if side == 0 else "zero_point_b"]) << left_shift(a)
             scaled = fixed_point.multiply(shifted, a["multipliers"][side], a["exponents"][side])
             return (-scaled if side == 1 and a.get("subtract") else scaled).astype(np.int32)
-        prefix = ("requant_a", "requant_b")[side]
-        rule = Requant.of(a, prefix)
+        rule = Requant.of(a, ("requant_a", "requant_b")[side])
         if rule.kind == "none":
             return None
         before = Requant.of(a, "requant_a").operands if side == 1 else 0
@@ -119,7 +119,7 @@ class AddKernel(ElementwiseKernel):
         worth = known and a["form"] == "plain" and self.layer.outputs[0].spec.elements >= least
         if not worth or "int32" in (rule.out_dtype, *(s.dtype for s in specs)):
             return None
-        last = [t.data for t in constants[len(constants) - rule.operands :] if t.data is not None]
+        last = [t.data for t in rule.tensors(constants) if t.data is not None]
         return find_sum_table(
             [self.table(0), self.table(1)], [s.dtype for s in specs], lambda total: rule.apply(total, last)
         )
@@ -138,7 +138,7 @@ class AddKernel(ElementwiseKernel):
             self.constant(f"linear_{name}", np.array([value], np.int32))
             for name, value in (("mul", 1), ("add", linear.add))
         ]
-        return requant_fields(call, "requant", rule, constants)
+        return call.requant_member("requant", rule, constants)
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         fields = self.rows(call, box, "ab")
@@ -151,7 +151,7 @@ class AddKernel(ElementwiseKernel):
                 fields[f"table_{side}" if table.dtype == np.int8 else f"wide_table_{side}"] = place
         if summed:
             fields["sum_table"] = call.load_constant("sums", summed.results)
-            requant = requant_fields(call, "requant", Requant(), [])
+            requant = call.requant_member("requant", Requant(), [])
         elif linear is None:
             requant = call.requant(box.span(-1), self.moved_add(offset))
         else:
@@ -178,3 +178,44 @@ def add_work(f: Fields, cores: int) -> Work:
 
 
 register("add", Schedule(applies, AddKernel))
+
+
+def applies_accumulators(layer: Layer) -> bool:
+    """Channels last, bytes as the result."""
+    rank = len(layer.outputs[0].spec.shape)
+    last = layer.attributes["axis"] % rank == rank - 1
+    return all(t.data is not None for t in layer.inputs[2:]) and last and layer.outputs[0].spec.dtype in BYTES
+
+
+class AddAccumulatorsKernel(KernelForm):
+    kernel = "add_accumulators"
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        return tile_axes(self.layer)[:-1]
+
+    def fields(self, call: Arguments, box: Box) -> Fields:
+        layer, a, columns = self.layer, self.layer.attributes, box.size[-1]
+        fields: Fields = {"rows": box.elements // columns, "columns": columns, "fraction": a["fraction"]}
+        # The kernel wants accumulators first.
+        order = (0, 1) if layer.inputs[0].spec.dtype == "int32" else (1, 0)
+        for side, position in zip(SIDES, order, strict=True):
+            x, mul, theirs = layer.inputs[position], layer.inputs[2 + position], SIDES[position]
+            if x.spec.dtype == "int32" and mul.spec.elements < columns:
+                spread = np.broadcast_to(mul.values.reshape(-1), (columns,))
+                mul = self.constant(f"mul_{side}", np.ascontiguousarray(spread))
+            fields |= {
+                side: call.load(side, x, box), f"mul_{side}": call.load_whole(f"mul_{side}", mul),
+                f"{side}_type": typed(x), f"left_{side}": a[f"left_{theirs}"],
+                f"zero_point_{side}": a[f"zero_point_{theirs}"],
+            }  # fmt: skip
+        rule = Requant.of(a)
+        return fields | {"zero_point": rule.zero_point, "low": rule.low, "high": rule.high}
+
+
+@work("add_accumulators")
+def add_accumulators_work(f: Fields, cores: int) -> Work:
+    rows = share(f["rows"], cores)
+    return {"call": 1, "row": rows, "words" if f["b_type"] == 2 else "bytes": rows * f["columns"]}
+
+
+register("add_accumulators", Schedule(applies_accumulators, AddAccumulatorsKernel))

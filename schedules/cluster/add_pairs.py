@@ -5,10 +5,10 @@ from functools import cached_property
 
 import numpy as np
 
+from schedules.byte_functions import PairScale, find_pair_scale
 from schedules.byte_tables import byte_values
 from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, Tensor, register
 from schedules.cluster.elementwise import ElementwiseKernel
-from schedules.pair_scale import PairScale, find_pair_scale
 from tvm_pulp.qnn.requant import Requant
 
 _FLIPS = {"int8": 0x80808080, "uint8": 0}
@@ -44,8 +44,7 @@ def pair_sum(layer: Layer) -> PairSum | None:
     """A layer as the kernel computes it, or None where that is not exact."""
     rule, result = Requant.of(layer.attributes), layer.outputs[0].spec
     count = 2 if layer.operator == "add" else 1
-    data = layer.inputs[:count]
-    alike = all((t.spec.shape, t.spec.dtype) == (result.shape, result.dtype) for t in data)
+    alike = all((t.spec.shape, t.spec.dtype) == (result.shape, result.dtype) for t in layer.inputs[:count])
     if rule.kind != "pulp" or not alike or result.dtype not in _FLIPS or rule.low != _LOWEST[result.dtype]:
         return None
     mul, add = (t.data.reshape(-1).astype(np.int64) for t in layer.inputs[-2:] if t.data is not None)

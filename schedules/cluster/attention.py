@@ -3,20 +3,9 @@
 import numpy as np
 
 from schedules.byte_tables import exponentials, least_to_skip, logit_range, logit_table, small_exponential_table
-from schedules.cluster.base import (
-    Arguments,
-    Box,
-    Fields,
-    KernelForm,
-    Layer,
-    Schedule,
-    Tensor,
-    TileAxis,
-    padded,
-    register,
-    requant_fields,
-)
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, Tensor, TileAxis, register
 from schedules.kernel_cycles import Work, given, share, words, work
+from schedules.packed_weights import padded
 from tvm_pulp.qnn.attention import dimensions, operands
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.uma.recipe import Pointer
@@ -92,8 +81,8 @@ class AttentionKernel(KernelForm):
             **self.strides("k", self.heads_apart(of["k"], heads[1]), keys, size),
             **self.strides("v", self.heads_apart(of["v"], heads[1]), keys, size),
             **self.strides("y", heads[1], queries[1], size),
-            **requant_fields(call, "logit_requant", Requant.of(a, "logit"), [of["logit_mul"], of["logit_add"]]),
-            **requant_fields(call, "requant", Requant.of(a), [of["mul"], of["add"]]), **tables,
+            **call.requant_member("logit_requant", Requant.of(a, "logit"), [of["logit_mul"], of["logit_add"]]),
+            **call.requant_member("requant", Requant.of(a), [of["mul"], of["add"]]), **tables,
         }  # fmt: skip
 
     def visible_keys(self, of: dict[str, Tensor], queries: tuple[int, int], keys: int) -> int:
@@ -111,8 +100,7 @@ class AttentionKernel(KernelForm):
         exponential = large.astype(np.uint32) if small is None else small
         constant = self.constant("exponential", exponential)
         field = "exponential" if small is None else "small_exponential"
-        names = ("table", "exponential", "small_exponential", "table_covers", "skips_from")
-        tables: Fields = dict.fromkeys(names, 0)
+        tables: Fields = dict.fromkeys(("table", "exponential", "small_exponential", "table_covers", "skips_from"), 0)
         tables[field] = call.load_whole("exponential", constant)
         table = of["logit_table"].data if "logit_table" in of else None
         if table is None and small is None:
@@ -126,8 +114,7 @@ class AttentionKernel(KernelForm):
                 tables |= {"table_covers": 1, "logit_requant.low": low, "logit_requant.high": high}
         values = logit_table(table, low, high)
         if small is not None:
-            probability = of["probability"].data if "probability" in of else None
-            tables["skips_from"] = least_to_skip(values, small, probability)
+            tables["skips_from"] = least_to_skip(values, small, of["probability"].data if "probability" in of else None)
         constant = self.constant(f"logits_{low}_{high}", values)
         return {**tables, "table": call.load_whole("table", constant)}
 
@@ -171,8 +158,7 @@ def attention_work(f: Fields, cores: int) -> Work:
 def _queries_together(f: Fields) -> int:
     """Queries that the scratch area has room for."""
     room = f["scratch_stride"] // (4 * words(f["keys"]))
-    each = 3 if given(f["small_exponential"]) else 5
-    return int(max(1, min(16, (room - f["size"]) // each)))
+    return int(max(1, min(16, (room - f["size"]) // (3 if given(f["small_exponential"]) else 5))))
 
 
 register("attention", Schedule(applies, AttentionKernel))

@@ -10,9 +10,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from schedules.cluster.arithmetic import KINDS, PULP_WIDE, STORED, accumulator_reach, can_round_short
 from schedules.cluster.structures import fields_of, words_of
 from schedules.kernel_cycles import call_cost
-from schedules.packed_weights import offset_weights
+from schedules.packed_weights import padded
 from tvm_pulp.planning.tiling.forms.cluster_forms import bound
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes
 from tvm_pulp.qnn.network import Layer, Tensor
@@ -23,53 +24,15 @@ from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Call, Derived, Load, Local, Pointer, Recipe, Step, Store
 from tvm_pulp.uma.strategy import EXACT, TileAxis
 
-__all__ = [
-    "ENGINE",
-    "KINDS",
-    "PULP_WIDE",
-    "SCHEDULES",
-    "SLACK",
-    "STORED",
-    "TYPES",
-    "TYPES_16",
-    "Arguments",
-    "Box",
-    "Fields",
-    "KernelForm",
-    "Layer",
-    "Schedule",
-    "Tensor",
-    "TileAxis",
-    "accumulator_reach",
-    "are_bytes",
-    "can_round_short",
-    "folded_bias",
-    "itemsize_of",
-    "kernel_call",
-    "padded",
-    "register",
-    "requant_fields",
-    "typed",
-    "uniform_requant",
-]
+__all__ = ["SCHEDULES", "SLACK", "Arguments", "Fields", "KernelForm", "Schedule", "kernel_call", "register"]
+# What the files of schedules are written with.
+__all__ += ["Box", "Layer", "Tensor", "TileAxis"]
 
 Fields = dict[str, Any]
 
 ENGINE = "cluster"
-# enum tvm_pulp_type
-TYPES = {"int8": 0, "uint8": 1, "int32": 2}
-TYPES_16 = {"int16": 3, "uint16": 4}
-# How a kernel stores its results: as a byte unless stated here.
-STORED = {"int32": 1, "int16": 2, "uint16": 2}
-# enum tvm_pulp_requant_kind
-KINDS = {"none": 0, "pulp": 1, "tflite": 3, "half_up": 4, "half_even": 5, "shift": 6}
-PULP_WIDE = 2
 # Kernels may read this far behind an operand.
 SLACK = 4
-
-
-def padded(size: int, multiple: int = 4) -> int:
-    return -(-size // multiple) * multiple
 
 
 def kernel_call(
@@ -100,6 +63,8 @@ class KernelForm:
     label: ClassVar[str] = ""
     # The field of the argument structure that points to the result.
     result: ClassVar[str] = "y"
+    # Axes of the result that may be cut, most favoured first, unless the operator's rule tells them.
+    cut: ClassVar[tuple[TileAxis, ...]] = ()
 
     layer: Layer
     costs: CostModel
@@ -120,7 +85,7 @@ class KernelForm:
         return self.costs.cores
 
     def axes(self) -> tuple[TileAxis, ...]:
-        return tile_axes(self.layer)
+        return self.cut or tile_axes(self.layer)
 
     def fields(self, call: "Arguments", box: Box) -> Fields:
         """Arguments of the call that computes a part, but for the pointer to its result."""
@@ -138,7 +103,7 @@ class KernelForm:
     def rounds_short(self) -> bool:
         """Tell whether the layer's requantization is one that has a shorter code."""
         rule = Requant.of(self.layer.attributes)
-        constants = [t.data for t in self.layer.inputs[len(self.layer.inputs) - rule.operands :] if t.data is not None]
+        constants = [t.data for t in rule.tensors(self.layer.inputs) if t.data is not None]
         bytes_only = self.layer.inputs[0].spec.dtype in BYTES
         return bytes_only and len(constants) == 2 and can_round_short(rule, constants, accumulator_reach(self.layer))
 
@@ -183,9 +148,9 @@ class Arguments:
         # Fields that the cost is made from instead of those of the call.
         self.expected: Fields = {}
 
-    def load(self, name: str, tensor: Tensor, box: Box) -> Pointer:
-        """Bring a part of a tensor into L1."""
-        local = Local(name, TensorSpec(box.size, tensor.spec.dtype), SLACK)
+    def load(self, name: str, tensor: Tensor, box: Box, room: int = 0) -> Pointer:
+        """Bring a part of a tensor into L1, with room behind it."""
+        local = Local(name, TensorSpec(box.size, tensor.spec.dtype), SLACK + room)
         self.steps.append(Load(tensor, box, local))
         self.reads.append(local)
         return Pointer(local)
@@ -195,7 +160,7 @@ class Arguments:
         if tensor.storage.level != "l1":
             return self.load(name, tensor, box), box.size[1]
         self.reads.append(tensor)
-        return Pointer(tensor, box.start[1] * np.dtype(tensor.spec.dtype).itemsize), tensor.spec.shape[1]
+        return Pointer(tensor, box.start[1] * tensor.spec.itemsize), tensor.spec.shape[1]
 
     def load_whole(self, name: str, tensor: Tensor) -> Pointer:
         return self.load(name, tensor, Box.whole(tensor.spec.shape))
@@ -216,12 +181,30 @@ class Arguments:
 
         `short`: the rule and its accumulators are as kernels.h says at `shift`.
         """
-        rule, inputs = Requant.of(self.form.layer.attributes), self.form.layer.inputs
-        operands = inputs[len(inputs) - rule.operands :] if rule.operands else []
-        if add is not None:
-            operands = [operands[0], add]
-        fields = requant_fields(self, "requant", rule, operands, channels)
+        rule = Requant.of(self.form.layer.attributes)
+        operands = rule.tensors(self.form.layer.inputs)
+        fields = self.requant_member("requant", rule, operands if add is None else [operands[0], add], channels)
         return fields | {"requant.shift": 1} if short else fields
+
+    def requant_member(
+        self, member: str, rule: Requant, operands: Sequence[Tensor], channels: slice | None = None
+    ) -> Fields:
+        """Fields of a member `struct tvm_pulp_requant`."""
+        names = ("kind", "per_channel", "wide_result", "mul", "add", "shift", "zero_point", "low", "high")
+        if rule.kind == "none":
+            return {f"{member}.{n}": 0 for n in names}
+        pointers: list[Any] = []
+        for name, tensor in zip(("mul", "add"), operands, strict=True):
+            part = Box.whole(tensor.spec.shape)
+            if channels is not None and tensor.spec.elements > 1:
+                part = Box((channels.start,), (channels.stop - channels.start,))
+            pointers.append(self.load(name, tensor, part))
+        kind = PULP_WIDE if rule.kind == "pulp" and rule.wide else KINDS[rule.kind]
+        per_channel, wide_result = int(max(t.spec.elements for t in operands) > 1), STORED.get(rule.out_dtype, 0)
+        # The field has another meaning for other kinds.
+        shift = rule.shift if rule.kind == "pulp" else 0
+        values = (kind, per_channel, wide_result, *pointers, shift, rule.zero_point, rule.low, rule.high)
+        return {f"{member}.{n}": v for n, v in zip(names, values, strict=True)}
 
     def finish(self, fields: Fields) -> Recipe:
         """Loads, the call, the store."""
@@ -236,90 +219,3 @@ class Arguments:
             expected=self.expected,
         )
         return Recipe((*self.steps, call, Store(self.y, self.output, self.box)))
-
-
-def typed(tensor: Tensor) -> int:
-    """Number of an operand's type in `enum tvm_pulp_type`."""
-    return (TYPES | TYPES_16)[tensor.spec.dtype]
-
-
-def itemsize_of(tensor: Tensor) -> int:
-    return int(np.dtype(tensor.spec.dtype).itemsize)
-
-
-def requant_fields(
-    arguments: Arguments, member: str, rule: Requant, operands: Sequence[Tensor], channels: slice | None = None
-) -> Fields:
-    """Fields of a member `struct tvm_pulp_requant`."""
-    names = ("kind", "per_channel", "wide_result", "mul", "add", "shift", "zero_point", "low", "high")
-    if rule.kind == "none":
-        return {f"{member}.{n}": 0 for n in names}
-    pointers: list[Any] = []
-    for name, tensor in zip(("mul", "add"), operands, strict=True):
-        if tensor.spec.elements > 1 and channels is not None:
-            box = Box((channels.start,), (channels.stop - channels.start,))
-            pointers.append(arguments.load(name, tensor, box))
-        else:
-            pointers.append(arguments.load_whole(name, tensor))
-    kind = PULP_WIDE if rule.kind == "pulp" and rule.wide else KINDS[rule.kind]
-    per_channel, wide_result = int(max(t.spec.elements for t in operands) > 1), STORED.get(rule.out_dtype, 0)
-    # The field has another meaning for other kinds.
-    shift = rule.shift if rule.kind == "pulp" else 0
-    values = (kind, per_channel, wide_result, *pointers, shift, rule.zero_point, rule.low, rule.high)
-    return {f"{member}.{n}": v for n, v in zip(names, values, strict=True)}
-
-
-def uniform_requant(layer: Layer, reach: int | None = None) -> bool:
-    """Tell whether the kernels can requantize a layer whose accumulator stays below `reach`.
-
-    Both constant tensors have one element, or both have one per channel. TFLite's form needs multipliers that are not
-    negative and an accumulator up to 2^29.
-    """
-    rule = Requant.of(layer.attributes)
-    tensors = layer.inputs[len(layer.inputs) - rule.operands :] if rule.operands else []
-    if len({t.spec.elements for t in tensors}) > 1 or rule.kind not in KINDS:
-        return False
-    if rule.kind != "tflite":
-        return True
-    multipliers = tensors[0].data
-    return multipliers is not None and bool((multipliers >= 0).all()) and reach is not None and reach <= 1 << 29
-
-
-def are_bytes(weight: Tensor) -> bool:
-    """Tell whether constant weights fit int8, at least after the same number was taken from all of them."""
-    return weight.data is not None and offset_weights(weight.data) is not None
-
-
-def can_round_short(rule: Requant, constants: Sequence[np.ndarray], reach: int | None) -> bool:
-    """Tell if a rule, and accumulators up to `reach`, are as kernels.h asks at `shift` of `struct tvm_pulp_requant`."""
-    if rule.kind not in ("tflite", "half_up") or rule.out_dtype not in BYTES or reach is None or reach > 1 << 29:
-        return False
-    (mul, second), shifts = constants, {"tflite": (-20, -1), "half_up": (32, 51)}[rule.kind]
-    values = (rule.zero_point, rule.low, rule.high)
-    small = min(values) >= -128 and max(values) <= 255 and (rule.high - rule.low) % 2 == 1
-    return bool(small and (mul >= 0).all() and (second >= shifts[0]).all() and (second <= shifts[1]).all())
-
-
-def accumulator_reach(layer: Layer) -> int | None:
-    """Largest |accumulator| of a layer with constant weights, or of a product of two activations."""
-    low, high = layer.inputs[0].spec.range
-    if layer.operator == "matmul":
-        a, b = layer.inputs[0].spec, layer.inputs[1].spec
-        return 256 * 256 * a.shape[-1] if {a.dtype, b.dtype} <= set(BYTES) else None
-    weights = layer.inputs[1].data
-    if weights is None:
-        return None
-    zero_point = layer.attributes["zero_point"]
-    largest = max(abs(low - zero_point), abs(high - zero_point))
-    total = np.abs(weights.astype(np.int64)).reshape(weights.shape[0], -1).sum(axis=1) * largest
-    if layer.attributes["has_bias"]:
-        total = total + np.abs(layer.inputs[2].values.astype(np.int64))
-    return int(total.max(initial=0))
-
-
-def folded_bias(layer: Layer, weights: np.ndarray, zero_point: int) -> np.ndarray:
-    """Bias with the input's zero point taken out."""
-    total = -zero_point * weights.astype(np.int64).reshape(weights.shape[0], -1).sum(axis=1)
-    if layer.attributes["has_bias"]:
-        total = total + layer.inputs[2].values.astype(np.int64)
-    return total.astype(np.int32)

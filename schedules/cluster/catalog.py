@@ -1,10 +1,27 @@
-"""Which hand-written kernels apply to a layer."""
+"""The hand-written kernels that a family of cores has, and those that apply to a layer."""
 
+import re
+from functools import cache
 from itertools import islice
+from pathlib import Path
 
-from schedules.cluster.available import available
 from schedules.cluster.base import SCHEDULES, KernelForm, Layer
 from tvm_pulp.soc.cost_model import CostModel
+from tvm_pulp.soc.kernel_sources import added_kernels, kernel_texts
+
+_FORWARDS = re.compile(r"TVM_PULP_KERNEL\(\w+\) \{ tvm_pulp_plain_")
+
+
+def available(family: str) -> frozenset[str]:
+    """Kernels that are worth calling: those that only forward to plain C lose to generated C, which knows its sizes."""
+    return _available(family, added_kernels()) if family else frozenset()
+
+
+@cache
+def _available(family: str, _folders: tuple[Path, ...]) -> frozenset[str]:
+    sources = {path: text for path, text in kernel_texts(family).items() if path.startswith(f"kernels/{family}/")}
+    names = [path.rpartition("/")[2] for path, text in sources.items() if not _FORWARDS.search(text)]
+    return frozenset(name.removesuffix(".c") for name in names if name.endswith(".c"))
 
 
 def described(family: str) -> dict[str, list[tuple[str, str]]]:

@@ -5,18 +5,7 @@ import math
 import numpy as np
 
 from schedules.byte_tables import by_stored_byte
-from schedules.cluster.base import (
-    SLACK,
-    Box,
-    KernelForm,
-    Layer,
-    Schedule,
-    Tensor,
-    TileAxis,
-    itemsize_of,
-    kernel_call,
-    register,
-)
+from schedules.cluster.base import SLACK, Box, KernelForm, Layer, Schedule, Tensor, TileAxis, kernel_call, register
 from schedules.kernel_cycles import Fields, Work, given, share, work
 from tvm_pulp.qnn.concat import divide
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -62,12 +51,11 @@ class ConcatKernel(KernelForm):
         values = by_stored_byte(table.values, part.spec.dtype)
         if part.spec.bytes < _MANY_BYTES:
             return self.constant(f"table{index}", values)
-        each = np.tile(np.pad(values, (0, _TABLE_STRIDE - values.size)), self.cores)
-        return self.constant(f"tables{index}", each)
+        return self.constant(f"tables{index}", np.tile(np.pad(values, (0, _TABLE_STRIDE - values.size)), self.cores))
 
     def recipe(self, box: Box) -> Recipe:
         layer, out, axis = self.layer, self.layer.outputs[0], self.layer.attributes["axis"]
-        inner = math.prod(out.spec.shape[axis + 1 :]) * itemsize_of(out)
+        inner = math.prod(out.spec.shape[axis + 1 :]) * out.spec.itemsize
         rows, row_bytes = math.prod(box.size[:axis]), out.spec.shape[axis] * inner
         y = Local("y", TensorSpec(box.size, out.spec.dtype), SLACK)
         made: Local | Tensor = out if out.storage.level == "l1" else y
@@ -88,8 +76,7 @@ class ConcatKernel(KernelForm):
                 position += size
                 continue
             if index == held and position == 0 and contiguous_offset(tensor, part) is not None:
-                reach = TensorSpec(((rows - 1) * row_bytes + size,), "uint8")
-                kept = (Local(f"x{index}", reach, inside=y),)
+                kept = (Local(f"x{index}", TensorSpec(((rows - 1) * row_bytes + size,), "uint8"), inside=y),)
                 loads.append(Load(tensor, part, kept[0], rows, row_bytes))
                 position += size
                 continue

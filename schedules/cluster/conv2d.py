@@ -5,29 +5,26 @@ from dataclasses import replace
 from functools import wraps
 
 from schedules.cluster import dense
-from schedules.cluster.base import (
-    SLACK,
-    Arguments,
-    Box,
-    Fields,
-    KernelForm,
-    Layer,
-    Schedule,
-    TileAxis,
+from schedules.cluster.arithmetic import (
     accumulator_reach,
     are_bytes,
     folded_bias,
-    itemsize_of,
-    padded,
-    register,
     typed,
     uniform_requant,
+    window_fields,
 )
+from schedules.cluster.base import SLACK, Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
 from schedules.cluster.dense import DenseKernel, summed, tile_work
 from schedules.cluster.steps import step_call
-from schedules.depthwise_conv2d import pack_depthwise_weights, plane_stride, scratch_bytes
 from schedules.kernel_cycles import Work, kind_of, share, words, work
-from schedules.packed_weights import offset_weights, pack_weights
+from schedules.packed_weights import (
+    offset_weights,
+    pack_depthwise_weights,
+    pack_weights,
+    padded,
+    plane_stride,
+    scratch_bytes,
+)
 from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
 from tvm_pulp.uma.recipe import Call, Kernel, Local, Pointer, Recipe
 from tvm_pulp.uma.windows import InputSpan, input_span, unfolding
@@ -67,7 +64,6 @@ def applies_unfolded_int16(layer: Layer) -> bool:
 
 
 def spans(layer: Layer, box: Box) -> tuple[InputSpan, InputSpan]:
-    """Input rows and columns of an output part."""
     a, (_, height, width, _) = layer.attributes, layer.inputs[0].spec.shape
     _, kh, kw, _ = layer.inputs[1].spec.shape
     rows = input_span(box.start[1], box.size[1], height, kh, a["strides"][0], a["dilation"][0], a["pads"][0])
@@ -78,8 +74,7 @@ def spans(layer: Layer, box: Box) -> tuple[InputSpan, InputSpan]:
 class WindowKernel(KernelForm):
     """The common part of all kinds of convolution."""
 
-    def axes(self) -> tuple[TileAxis, ...]:
-        return (TileAxis(1), TileAxis(3, 4), TileAxis(2), TileAxis(0, limit=1))
+    cut = (TileAxis(1), TileAxis(3, 4), TileAxis(2), TileAxis(0, limit=1))
 
     def source(self, box: Box, channels: slice) -> Box:
         """Channels of the part of the input that windows of a part reach."""
@@ -90,15 +85,13 @@ class WindowKernel(KernelForm):
     def common(self, call: Arguments, box: Box) -> Fields:
         """Fields of bias, requantization, sizes, steps and padding."""
         layer, a, weights = self.layer, self.layer.attributes, self.layer.inputs[1].values
-        (rows, columns), (_, kh, kw, _) = spans(layer, box), weights.shape
+        rows, columns = spans(layer, box)
         bias = self.constant("folded_bias", folded_bias(layer, weights, a["zero_point"]))
         return {
             "bias": call.load("bias", bias, Box((box.start[3],), (box.size[3],))),
             "height": rows.size, "width": columns.size, "out_height": box.size[1], "out_width": box.size[2],
-            "kernel_height": kh, "kernel_width": kw, "stride_y": a["strides"][0], "stride_x": a["strides"][1],
-            "dilation_y": a["dilation"][0], "dilation_x": a["dilation"][1], "pad_top": rows.before,
-            "pad_left": columns.before, "pad_value": a["zero_point"], "x_type": typed(layer.inputs[0]),
-            "y_pixel_stride": box.size[3] * itemsize_of(call.output),
+            **window_fields(a, weights.shape[1:3], (rows.before, columns.before)), "pad_value": a["zero_point"],
+            "x_type": typed(layer.inputs[0]), "y_pixel_stride": box.size[3] * call.output.spec.itemsize,
             **call.requant(box.span(3), short=self.rounds_short),
         }  # fmt: skip
 
@@ -109,8 +102,7 @@ class Conv2dKernel(WindowKernel):
     def windows_at_once(self, box: Box, depth: int, moved: int) -> int:
         """Windows that a core lays out before it multiplies: more save calls and take L1 from the tile."""
         pixels = -(-(box.size[1] * box.size[2]) // self.cores)
-        room = moved // 2 // (self.cores * padded(depth))
-        return max(4, min(_MOST_WINDOWS, room, padded(pixels)) // 4 * 4)
+        return max(4, min(_MOST_WINDOWS, moved // 2 // (self.cores * padded(depth)), padded(pixels)) // 4 * 4)
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         weights = self.layer.inputs[1].values
@@ -150,9 +142,7 @@ class UnfoldedConv2d(DenseKernel):
     """Windows laid out once for all cores: less L1 than windows for every core."""
 
     label = "im2col + dense kernel"
-
-    def axes(self) -> tuple[TileAxis, ...]:
-        return (TileAxis(1), TileAxis(3, 4), TileAxis(2), TileAxis(0, limit=1))
+    cut = (TileAxis(1), TileAxis(3, 4), TileAxis(2), TileAxis(0, limit=1))
 
     def recipe(self, box: Box) -> Recipe:
         layer, call = self.layer, Arguments(self, box)
@@ -239,8 +229,7 @@ def depthwise_work(f: Fields, cores: int) -> Work:
         outputs = share(f["out_height"] * out_width, cores) * channels
         return {"plain_call": 1, f"plain_output_{kind}": outputs, "plain_tap": outputs * kernel[0] * kernel[1]}
     lines = share(-(-channels // 4) * f["out_height"], cores)
-    most = (f["plane_rows"] - kernel[0]) // f["stride_y"] + 1
-    at_once = max(1, min(most, f["out_height"], lines))
+    at_once = max(1, min((f["plane_rows"] - kernel[0]) // f["stride_y"] + 1, f["out_height"], lines))
     chunks = -(-lines // at_once)
     turned = chunks * ((at_once - 1) * f["stride_y"] + kernel[0])
     width = (out_width - 1) * f["stride_x"] + kernel[1]

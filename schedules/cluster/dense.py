@@ -2,27 +2,10 @@
 
 import numpy as np
 
-from schedules.cluster.base import (
-    TYPES_16,
-    Arguments,
-    Box,
-    Fields,
-    KernelForm,
-    Layer,
-    Schedule,
-    TileAxis,
-    accumulator_reach,
-    are_bytes,
-    folded_bias,
-    itemsize_of,
-    padded,
-    register,
-    typed,
-    uniform_requant,
-)
-from schedules.kernel_cycles import Work, kind_of, words, work
-from schedules.kernel_cycles.families import family_of
-from schedules.packed_weights import offset_weights, pack_weights
+from schedules.cluster.arithmetic import TYPES_16, accumulator_reach, are_bytes, folded_bias, typed, uniform_requant
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
+from schedules.kernel_cycles import Work, family_of, kind_of, words, work
+from schedules.packed_weights import offset_weights, pack_weights, padded
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES
 from tvm_pulp.uma.recipe import Pointer
@@ -35,8 +18,7 @@ DEPTH_INSTRUCTIONS = {4: 24, 3: 23, 2: 14, 1: 9}
 
 def applies(layer: Layer) -> bool:
     """8-bit inputs and constant weights of eight bits; a convolution must be 1x1 with stride 1."""
-    weight = layer.inputs[1]
-    if layer.inputs[0].spec.dtype not in BYTES or not are_bytes(weight):
+    if layer.inputs[0].spec.dtype not in BYTES or not are_bytes(layer.inputs[1]):
         return False
     return are_rows(layer) and uniform_requant(layer, accumulator_reach(layer))
 
@@ -89,8 +71,7 @@ class DenseKernel(KernelForm):
     def fields(self, call: Arguments, box: Box) -> Fields:
         x = self.layer.inputs[0]
         depth = x.spec.shape[-1]
-        part = Box((*box.start[:-1], 0), (*box.size[:-1], depth))
-        return self.product(call, call.load("x", x, part), depth, box)
+        return self.product(call, call.load("x", x, Box((*box.start[:-1], 0), (*box.size[:-1], depth))), depth, box)
 
     def product(self, call: Arguments, x: Pointer, depth: int, box: Box) -> Fields:
         """Rows of `depth` values at x times the weights of the box's channels."""
@@ -98,9 +79,8 @@ class DenseKernel(KernelForm):
         made, columns = box.span(-1), box.size[-1]
         rows, matrix = box.elements // columns, weights.reshape(weights.shape[0], -1)
         stored, offset = packed_parts(layer, matrix)
-        row_bytes = depth * itemsize_of(layer.inputs[0])
-        packed = self.constant(f"packed_{made.start}_{columns}", pack_weights(stored[made]))
-        weight = call.load_whole("weight", packed)
+        row_bytes = depth * layer.inputs[0].spec.itemsize
+        weight = call.load_whole("weight", self.constant(f"packed_{made.start}_{columns}", pack_weights(stored[made])))
         folded = folded_bias(layer, matrix, layer.attributes["zero_point"])
         bias: Pointer | int = 0
         if folded.any() or not _may_omit_bias(layer, rows, columns):
@@ -109,7 +89,7 @@ class DenseKernel(KernelForm):
         return {
             "x": x, "weight": weight, "bias": bias, **call.scratch(4 * padded(row_bytes) + 4 if copies else 4),
             "rows": rows, "columns": columns, "depth": depth, "x_stride": row_bytes, "depth_stride": padded(row_bytes),
-            "y_stride": columns * itemsize_of(call.output), "x_type": typed(layer.inputs[0]), "weight_offset": offset,
+            "y_stride": columns * call.output.spec.itemsize, "x_type": typed(layer.inputs[0]), "weight_offset": offset,
             **call.requant(made, short=self.rounds_short),
         }  # fmt: skip
 
@@ -159,8 +139,7 @@ def dense_work(f: Fields, cores: int) -> Work:
     if f["weight_offset"]:
         return summed(work, min(4, f["rows"]), f["depth"])
     # One row of whole tiles has code of its own.
-    narrow = f["requant.kind"] == 1 and not f["requant.wide_result"]
-    own = f["rows"] == 1 and f["columns"] % 4 == 0 and narrow
+    own = f["rows"] == 1 and f["columns"] % 4 == 0 and f["requant.kind"] == 1 and not f["requant.wide_result"]
     return {f"single_{name}": count for name, count in work.items()} if own else work
 
 

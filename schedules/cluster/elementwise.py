@@ -1,4 +1,4 @@
-"""Element-wise operators but the sum: mul, requantize, hardswish, gelu, lookup."""
+"""Element-wise operators but the sum: mul, requantize, hardswish, gelu, lookup, qdq_mul."""
 
 import math
 from typing import ClassVar
@@ -6,21 +6,8 @@ from typing import ClassVar
 import numpy as np
 
 from schedules.byte_tables import byte_values
-from schedules.cluster.base import (
-    TYPES,
-    Arguments,
-    Box,
-    Fields,
-    KernelForm,
-    Layer,
-    Schedule,
-    Tensor,
-    TileAxis,
-    itemsize_of,
-    register,
-    typed,
-    uniform_requant,
-)
+from schedules.cluster.arithmetic import TYPES, typed, uniform_requant
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, Tensor, TileAxis, register
 from schedules.kernel_cycles import Work, is_four, kind_of, share, work
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes
 from tvm_pulp.qnn.operator import OPERATORS
@@ -59,8 +46,7 @@ class ElementwiseKernel(KernelForm):
         """Rows and columns of a part: one row where nothing depends on the column."""
         columns = box.size[-1]
         rule = Requant.of(self.layer.attributes)
-        vectors = self.layer.inputs[len(self.layer.inputs) - rule.operands :] if rule.operands else []
-        flat = all(t.spec.elements == 1 for t in vectors)
+        flat = all(t.spec.elements == 1 for t in rule.tensors(self.layer.inputs))
         whole = all(t.spec.elements == self.layer.outputs[0].spec.elements for t in self.data())
         return (1, box.elements) if flat and whole else (box.elements // columns, columns)
 
@@ -68,12 +54,12 @@ class ElementwiseKernel(KernelForm):
         """Pointer and row stride of a data operand."""
         part = broadcast_box(tensor.spec.shape, box)
         repeated = part.elements < box.elements
-        return call.load(name, tensor, part), 0 if repeated else columns * itemsize_of(tensor)
+        return call.load(name, tensor, part), 0 if repeated else columns * tensor.spec.itemsize
 
     def rows(self, call: Arguments, box: Box, names: str) -> Fields:
         """Fields of the data operands and of the result: pointers, types, strides, rows and columns."""
         rows, columns = self.geometry(box)
-        fields: Fields = {"rows": rows, "columns": columns, "y_stride": columns * itemsize_of(call.output)}
+        fields: Fields = {"rows": rows, "columns": columns, "y_stride": columns * call.output.spec.itemsize}
         for name, tensor in zip(names, self.data(), strict=True):
             fields[name], fields[f"{name}_stride"] = self.operand(call, name, tensor, box, columns)
             fields[f"{name}_type"] = typed(tensor)
@@ -141,15 +127,13 @@ class PlanesKernel(KernelForm):
     """Requantization plane by plane."""
 
     kernel, label = "requantize", "requantize kernel, channels first"
-
-    def axes(self) -> tuple[TileAxis, ...]:
-        return (TileAxis(1), TileAxis(2))
+    cut = (TileAxis(1), TileAxis(2))
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         columns = box.size[2] * box.size[3]
         return {
             "x": call.load("x", self.layer.inputs[0], box), "rows": box.size[1], "columns": columns,
-            "x_stride": 4 * columns, "y_stride": columns * itemsize_of(call.output), "x_type": TYPES["int32"],
+            "x_stride": 4 * columns, "y_stride": columns * call.output.spec.itemsize, "x_type": TYPES["int32"],
             "lines": 1, "x_line_stride": 0, "per_row": 1, "zero_point": 0, **call.requant(box.span(1)),
         }  # fmt: skip
 
@@ -188,8 +172,7 @@ class LookupKernel(KernelForm):
 def elements_work(f: Fields, name: str, cores: int, *, dense: bool) -> Work:
     """Four elements at a time, in as many pieces as a core's share has rows; `dense`: all rows are one."""
     elements = share(f["rows"] * f["columns"], cores)
-    pieces = 1 if dense else -(-elements // f["columns"]) + 1
-    return {"call": 1, "piece": pieces, name: 4 * -(-elements // 4)}
+    return {"call": 1, "piece": 1 if dense else -(-elements // f["columns"]) + 1, name: 4 * -(-elements // 4)}
 
 
 def plain_work(f: Fields, name: str, cores: int) -> Work:
@@ -199,11 +182,9 @@ def plain_work(f: Fields, name: str, cores: int) -> Work:
 
 @work("mul")
 def mul_work(f: Fields, cores: int) -> Work:
-    zero = f["zero_point_a"] == 0 and f["zero_point_b"] == 0
-    if not is_four(f) or not zero or f["a_type"] == 2 or f["b_type"] == 2:
+    if not is_four(f) or f["zero_point_a"] or f["zero_point_b"] or 2 in (f["a_type"], f["b_type"]):
         return plain_work(f, kind_of(f), cores)
-    dense = f["a_stride"] == f["b_stride"] == f["y_stride"] == f["columns"]
-    return elements_work(f, "element", cores, dense=dense)
+    return elements_work(f, "element", cores, dense=f["a_stride"] == f["b_stride"] == f["y_stride"] == f["columns"])
 
 
 @work("hardswish", "gelu")
@@ -255,3 +236,35 @@ register("hardswish", _TABLED, Schedule(applies_unary, HardswishKernel))
 register("gelu", _TABLED, Schedule(applies_unary, GeluKernel))
 register("integer_div", _TABLED)
 register("lookup", Schedule(_is_byte_table, LookupKernel))
+
+
+def applies_qdq_mul(layer: Layer) -> bool:
+    """Operands of the result's shape, or one row of it."""
+    shape, data = layer.outputs[0].spec.shape, [t.spec for t in layer.inputs[:2]]
+    return all(same_or_row(spec, shape) for spec in data) and any(spec.shape == shape for spec in data)
+
+
+class QdqMulKernel(ElementwiseKernel):
+    kernel, data_operands = "qdq_mul", 2
+
+    def fields(self, call: Arguments, box: Box) -> Fields:
+        layer, attributes = self.layer, self.layer.attributes
+        pairs = list(zip("ab", layer.inputs[:2], strict=True))
+        if pairs[0][1].spec.shape != layer.outputs[0].spec.shape:
+            pairs.reverse()
+        rows, columns = self.geometry(box)
+        fields: Fields = {"rows": rows, "columns": columns}
+        for side, (name, tensor) in zip("ab", pairs, strict=True):
+            # The first operand has the shape of the result: only the second has a stride.
+            fields[side], fields["b_stride"] = self.operand(call, name, tensor, box, columns)
+            fields |= {f"{side}_type": typed(tensor), f"zero_point_{side}": attributes[f"zero_point_{name}"]}
+        fields["scale"] = call.load_constant("scale", np.array([attributes["scale"]], np.float32))
+        return fields | {n: attributes[n] for n in ("low", "high", "zero_point")}
+
+
+@work("qdq_mul")
+def qdq_mul_work(f: Fields, cores: int) -> Work:
+    return elements_work(f, "element", cores, dense=f["rows"] == 1)
+
+
+register("qdq_mul", Schedule(applies_qdq_mul, QdqMulKernel))

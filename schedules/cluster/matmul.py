@@ -2,23 +2,11 @@
 
 import math
 
-from schedules.cluster.base import (
-    Arguments,
-    Box,
-    Fields,
-    KernelForm,
-    Layer,
-    Schedule,
-    TileAxis,
-    accumulator_reach,
-    itemsize_of,
-    padded,
-    register,
-    typed,
-    uniform_requant,
-)
+from schedules.cluster.arithmetic import accumulator_reach, typed, uniform_requant
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
 from schedules.cluster.dense import DEPTH_INSTRUCTIONS
 from schedules.kernel_cycles import Work, is_four, kind_of, share, words, work
+from schedules.packed_weights import padded
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_part
 from tvm_pulp.qnn.tensor_spec import BYTES
 
@@ -46,7 +34,7 @@ class MatmulKernel(KernelForm):
         (a, b), attributes, part = self.layer.inputs[:2], self.layer.attributes, tile_part(self.layer, box)
         pointers = {"a": call.load("a", a, part.inputs[0]), "b": call.load("b", b, part.inputs[1])}
         *lead, rows, columns = box.size
-        batch, depth, y_stride = math.prod(lead), a.spec.shape[-1], columns * itemsize_of(call.output)
+        batch, depth, y_stride = math.prod(lead), a.spec.shape[-1], columns * call.output.spec.itemsize
         # Four columns of b; and four rows of a, unless they can be used where they are.
         scratch = call.scratch((4 if depth % 4 == 0 else 8) * padded(depth) + 4)
         sizes = {"a": rows * depth, "b": depth * columns}
@@ -74,9 +62,7 @@ def applies_rope(layer: Layer) -> bool:
 
 class RopeKernel(KernelForm):
     kernel = "rope"
-
-    def axes(self) -> tuple[TileAxis, ...]:
-        return (TileAxis(1),)
+    cut = (TileAxis(1),)
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         parts = zip(("x", "rotation"), self.layer.inputs, tile_part(self.layer, box).inputs, strict=False)

@@ -1,17 +1,9 @@
 """Pools: the largest value of windows, plain averages, and averages that change the scale."""
 
-from schedules.cluster.base import (
-    Arguments,
-    Box,
-    Fields,
-    KernelForm,
-    Layer,
-    Schedule,
-    TileAxis,
-    register,
-    typed,
-    uniform_requant,
-)
+import math
+
+from schedules.cluster.arithmetic import typed, uniform_requant, window_fields
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
 from schedules.kernel_cycles import Work, kind_of, share, words, work
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_part
 from tvm_pulp.qnn.requant import Requant
@@ -37,17 +29,14 @@ class PoolKernel(KernelForm):
     def function(self) -> str:
         return self.layer.operator
 
-    def axes(self) -> tuple[TileAxis, ...]:
-        return (TileAxis(1), TileAxis(3, 4), TileAxis(2), TileAxis(0, limit=1))
+    cut = (TileAxis(1), TileAxis(3, 4), TileAxis(2), TileAxis(0, limit=1))
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         a, x, part = self.layer.attributes, self.layer.inputs[0], tile_part(self.layer, box)
         source, pads = part.inputs[0], part.attributes["pads"]
         return {
             "x": call.load("x", x, source), "height": source.size[1], "width": source.size[2], "channels": box.size[3],
-            "out_height": box.size[1], "out_width": box.size[2], "kernel_height": a["kernel"][0],
-            "kernel_width": a["kernel"][1], "stride_y": a["strides"][0], "stride_x": a["strides"][1],
-            "dilation_y": a["dilation"][0], "dilation_x": a["dilation"][1], "pad_top": pads[0], "pad_left": pads[1],
+            "out_height": box.size[1], "out_width": box.size[2], **window_fields(a, a["kernel"], pads[:2]),
             "x_type": typed(x), "low": a.get("low", 0), "high": a.get("high", 0),
         }  # fmt: skip
 
@@ -57,8 +46,8 @@ def applies_mean_pool(layer: Layer) -> bool:
     rule = Requant.of(layer.attributes)
     x, constants = layer.inputs[0].spec, layer.inputs[1:]
     plain = x.dtype in BYTES and rule.kind != "none" and rule.out_dtype in BYTES
-    taps = layer.attributes["kernel"][0] * layer.attributes["kernel"][1]
-    return plain and all(t.spec.elements == 1 for t in constants) and uniform_requant(layer, 512 * taps)
+    reach = 512 * math.prod(layer.attributes["kernel"])
+    return plain and all(t.spec.elements == 1 for t in constants) and uniform_requant(layer, reach)
 
 
 class MeanPoolKernel(PoolKernel):

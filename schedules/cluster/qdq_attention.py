@@ -1,24 +1,17 @@
-"""Attention of quantize/dequantize graphs in one kernel; queries are split into tiles where L1 is small."""
+"""Attention of quantize/dequantize graphs in one kernel; queries are split into tiles where L1 is small.
+
+Over a cache, new rows are put behind those of the past that count.
+"""
 
 import math
 
 import numpy as np
 
 from schedules.byte_tables import by_stored_byte
-from schedules.cluster.base import (
-    Arguments,
-    Box,
-    Fields,
-    KernelForm,
-    Layer,
-    Schedule,
-    Tensor,
-    TileAxis,
-    padded,
-    register,
-    typed,
-)
+from schedules.cluster.arithmetic import typed
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, Tensor, TileAxis, register
 from schedules.kernel_cycles import Work, given, share, words, work
+from schedules.packed_weights import padded
 from tvm_pulp.qnn.qdq_attention import operands
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.recipe import Load, Pointer
@@ -40,9 +33,9 @@ def axis_of(spec: TensorSpec, stride: int, count: int) -> int | None:
 class QdqAttentionKernel(KernelForm):
     kernel = "qdq_attention"
 
-    def named(self, tensors: list[Tensor]) -> dict[str, Tensor]:
-        """Operands by name."""
-        return operands(self.layer.attributes, tensors)
+    @property
+    def named(self) -> dict[str, Tensor]:
+        return operands(self.layer.attributes, self.layer.inputs)
 
     def axes(self) -> tuple[TileAxis, ...]:
         """Queries, where those of q are an axis of its tensor."""
@@ -76,10 +69,9 @@ class QdqAttentionKernel(KernelForm):
                 head_stride = head_stride // every * positions[1]
         box = Box(tuple(start), tuple(size))
         loaded = (step.local for step in call.steps if isinstance(step, Load) and step.tensor is tensor)
-        shared = next(loaded, None) if whole else None
-        local = shared or call.load(name, tensor, box).operand
+        local = (next(loaded, None) if whole else None) or call.load(name, tensor, box).operand
         strides = {f"{name}_head_stride": head_stride, f"{name}_stride": stride}
-        table = self.named(self.layer.inputs).get(f"{name}_table")
+        table = self.named.get(f"{name}_table")
         types: Fields = {
             f"{name}_type": typed(table or tensor),
             f"zero_point_{name}": a[f"zero_point_{name}"],
@@ -96,9 +88,8 @@ class QdqAttentionKernel(KernelForm):
             return {"mask": 0, "mask_head_stride": 0, "mask_stride": 0}
         heads, rows, keys = tensor.spec.shape
         part = queries if rows > 1 else (0, 1)
-        pointer = call.load("mask", tensor, Box((0, part[0], 0), (heads, part[1], keys)))
         return {
-            "mask": pointer,
+            "mask": call.load("mask", tensor, Box((0, part[0], 0), (heads, part[1], keys))),
             "mask_head_stride": part[1] * keys if heads > 1 else 0,
             "mask_stride": keys if rows > 1 else 0,
         }
@@ -125,7 +116,7 @@ class QdqAttentionKernel(KernelForm):
         return box.start[at], box.size[at]
 
     def fields(self, call: Arguments, box: Box) -> Fields:
-        a, of, queries = self.layer.attributes, self.named(self.layer.inputs), self.queries(box)
+        a, of, queries = self.layer.attributes, self.named, self.queries(box)
         fields: Fields = {}
         for name, positions in (("q", queries), ("k", (0, a["keys"])), ("v", (0, a["keys"]))):
             fields |= self.operand(call, name, of[name], positions, queries == (0, a["queries"]))
@@ -161,3 +152,66 @@ def qdq_attention_work(f: Fields, cores: int) -> Work:
 
 
 register("qdq_attention", Schedule(applies, QdqAttentionKernel))
+
+
+def applies_past(layer: Layer) -> bool:
+    """Heads of whole words, new rows that lie side by side as those of the past do."""
+    a = layer.attributes
+    width = a["heads"] // a["group"] * a["size"]
+    together = all(
+        a[f"{n}_offset"] == 0
+        and (a["heads"] == a["group"] or a[f"{n}_head_stride"] == a["size"])
+        and (a["rows"] == 1 or a[f"{n}_stride"] == width)
+        and layer.inputs[place].spec.elements == a["rows"] * width
+        for place, n in ((1, "k"), (2, "v"))
+    )
+    return bool(a["size"] % 4 == 0 and a["keys"] >= 4 and together)
+
+
+class PastQdqAttentionKernel(QdqAttentionKernel):
+    kernel, result = "past_qdq_attention", "whole.y"
+
+    def fields(self, call: Arguments, box: Box) -> Fields:
+        a, of, queries = self.layer.attributes, self.named, self.queries(box)
+        whole = self.operand(call, "q", of["q"], queries)
+        for name in ("k", "v"):
+            whole |= self._past(call, name, of, a["rows"] * a["heads"] // a["group"] * a["size"])
+        whole |= self.mask(call, of.get("mask"), queries) | self.rest(call, of, queries)
+        # Plans are made for a cache that is half full.
+        call.expected = {**whole, "keys": a["keys"] // 2, "size": a["size"]}
+        new = {f"new_{n}": call.load_whole(f"new_{n}", of[n]) for n in ("k", "v")}
+        length = {"length": call.load_whole("length", of["length"]), "rows": a["rows"]}
+        return {**{f"whole.{name}": value for name, value in whole.items()}, **new, **length}
+
+    def _past(self, call: Arguments, name: str, of: dict[str, Tensor], room: int) -> Fields:
+        """Pointer and strides of past keys or values, with room for the new ones."""
+        a, past = self.layer.attributes, of[f"past_{name}"]
+        where = Pointer(past)
+        if past.storage.level == "l1":
+            call.reads.append(past)
+        else:
+            where = call.load(f"past_{name}", past, Box.whole(past.spec.shape), room)
+        table = of.get(f"{name}_table")
+        fields: Fields = {
+            name: where,
+            f"{name}_head_stride": a["size"],
+            f"{name}_stride": math.prod(past.spec.shape[2:]),
+            f"{name}_type": typed(table or past),
+            f"zero_point_{name}": a[f"zero_point_{name}"],
+        }
+        if name == "k":
+            fields["k_table"] = 0 if table is None else self.byte_table(call, "k_table", table, past)
+        return fields
+
+
+@work("past_qdq_attention")
+def past_qdq_attention_work(f: Fields, cores: int) -> Work:
+    """A call does not tell how many keys there are: plans state `keys` as they expect it."""
+    whole = {name.removeprefix("whole."): value for name, value in f.items()}
+    if "keys" not in f:
+        whole["keys"] = int(f["length"][0]) + f["rows"]
+    row = whole["heads"] // whole["group"] * whole["size"]
+    return qdq_attention_work(whole, cores) | {"appended": f["rows"] * words(row)}
+
+
+register("past_qdq_attention", Schedule(applies_past, PastQdqAttentionKernel))

@@ -5,37 +5,26 @@ import math
 import numpy as np
 
 from schedules.byte_tables import by_stored_byte
-from schedules.cluster.base import (
-    SLACK,
-    Arguments,
-    Box,
-    Fields,
-    KernelForm,
-    Layer,
-    Schedule,
-    Tensor,
-    TileAxis,
-    kernel_call,
-    register,
-    typed,
-)
+from schedules.cluster.arithmetic import typed
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, kernel_call, register
 from schedules.kernel_cycles import Work, share, work
-from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
+from tvm_pulp.qnn.tensor_spec import BYTES
 from tvm_pulp.uma.recipe import Load, Local, Pointer, Recipe, Store
 
 # Scales that the kernel takes, so that their reciprocals are ordinary numbers too.
 _LEAST_SCALE, _LARGEST_SCALE = 2.0**-80, 2.0**80
 
 
-def known_numbers(tensors: list[Tensor]) -> list[np.ndarray] | None:
-    """One number of each constant; None where there are several or none."""
+def known_numbers(layer: Layer) -> list[np.ndarray] | None:
+    """One number of each constant that belongs to a scale; None where there are several or none."""
+    tensors = layer.inputs[1:4]
     data = [t.data for t in tensors if t.data is not None and t.spec.elements == 1]
     return [d.reshape(-1) for d in data] if len(data) == len(tensors) else None
 
 
 def applies(layer: Layer) -> bool:
     """Floats to bytes, one constant scale and zero point."""
-    known = known_numbers(layer.inputs[1:4])
+    known = known_numbers(layer)
     types = (layer.inputs[0].spec.dtype, layer.outputs[0].spec.dtype)
     if known is None or types[0] != "float32" or types[1] not in BYTES:
         return False
@@ -46,8 +35,7 @@ class QuantizeKernel(KernelForm):
     kernel = "quantize"
 
     def fields(self, call: Arguments, box: Box) -> Fields:
-        whole = {"rows": 1, "columns": box.elements, "y_stride": 0, "y_step": 1}
-        return self.quantized(call, box) | whole
+        return self.quantized(call, box) | {"rows": 1, "columns": box.elements, "y_stride": 0, "y_step": 1}
 
     def quantized(self, call: Arguments, box: Box) -> Fields:
         """Arguments of the kernel that quantizes a part of the first operand, but for what concerns y."""
@@ -83,7 +71,7 @@ class QuantizeChannelsLastKernel(QuantizeKernel):
 
 def applies_dequantize(layer: Layer) -> bool:
     """Bytes, one constant scale and zero point."""
-    return layer.inputs[0].spec.dtype in BYTES and known_numbers(layer.inputs[1:]) is not None
+    return layer.inputs[0].spec.dtype in BYTES and known_numbers(layer) is not None
 
 
 class DequantizeKernel(KernelForm):
@@ -118,35 +106,33 @@ class AppendQuantizedKernel(QuantizeKernel):
         x, more = layer.inputs[0], layer.inputs[4]
         rows, inner = math.prod(box.size[: a["axis"]]), math.prod(box.size[a["axis"] + 1 :])
         columns, row_bytes, added = (shape[a["axis"]] * inner for shape in (x.spec.shape, box.size, a["appended"]))
-        first = Arguments(self, box)
-        y = first.y
+        first, second = Arguments(self, box), Arguments(self, box)
+        y, source = first.y, second.load_whole("more", more)
         fields = self.quantized(first, Box.whole(x.spec.shape)) | {
             "y": Pointer(y), "rows": rows, "columns": columns, "y_stride": row_bytes, "y_step": 1,
         }  # fmt: skip
         quantize = kernel_call("quantize", fields, self.costs, first.reads, (y,))
-        source = Local("more", TensorSpec(more.spec.shape, more.spec.dtype), SLACK)
-        loads = [*first.steps, Load(more, Box.whole(more.spec.shape), source)]
-        copied: list[Local | Tensor] = [source]
+        looked_up: Pointer | int = 0
         if a["has_table"]:
             table = self.constant("table", by_stored_byte(layer.inputs[5].values, more.spec.dtype))
             held = Local("table", table.spec)
-            copied.append(held)
-            loads.append(Load(table, Box.whole(table.spec.shape), held))
+            looked_up = Pointer(held)
+            second.reads.append(held)
+            second.steps.append(Load(table, Box.whole(table.spec.shape), held))
         fields = {
-            "x": Pointer(source, a["first"]), "y": Pointer(y, columns), "rows": rows, "row_bytes": added,
-            "table": Pointer(copied[1]) if copied[1:] else 0, "table_stride": 0, "x_stride": added,
+            "x": Pointer(source.operand, a["first"]), "y": Pointer(y, columns), "rows": rows, "row_bytes": added,
+            "table": looked_up, "table_stride": 0, "x_stride": added,
             "y_stride": row_bytes,
         }  # fmt: skip
-        copy = kernel_call("copy_rows", fields, self.costs, copied, (y,))
-        return Recipe((*loads, quantize, copy, Store(y, layer.outputs[0], box)))
+        copy = kernel_call("copy_rows", fields, self.costs, second.reads, (y,))
+        return Recipe((*first.steps, *second.steps, quantize, copy, Store(y, layer.outputs[0], box)))
 
 
 @work("quantize")
 def quantize_work(f: Fields, cores: int) -> Work:
     elements = share(f["rows"] * f["columns"], cores)
     pieces = 1 if f["rows"] == 1 else -(-elements // f["columns"]) + 1
-    name = "together" if f["y_step"] == 1 else "apart"
-    return {"call": 1, "piece": pieces, name: 4 * -(-elements // 4)}
+    return {"call": 1, "piece": pieces, "together" if f["y_step"] == 1 else "apart": 4 * -(-elements // 4)}
 
 
 register("quantize", Schedule(applies, QuantizeKernel))

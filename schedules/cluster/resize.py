@@ -1,17 +1,7 @@
 """Resizing of images, cut into rows of the result."""
 
-from schedules.cluster.base import (
-    Arguments,
-    Box,
-    Fields,
-    KernelForm,
-    Layer,
-    Schedule,
-    TileAxis,
-    register,
-    requant_fields,
-    typed,
-)
+from schedules.cluster.arithmetic import typed
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
 from schedules.kernel_cycles import Work, given, share, words, work
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.resize import fraction_bits, is_copy
@@ -30,9 +20,7 @@ def applies(layer: Layer) -> bool:
 
 class ResizeKernel(KernelForm):
     kernel = "resize"
-
-    def axes(self) -> tuple[TileAxis, ...]:
-        return (TileAxis(1), TileAxis(0, limit=1))
+    cut = (TileAxis(1), TileAxis(0, limit=1))
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         layer, a, x = self.layer, self.layer.attributes, self.layer.inputs[0]
@@ -57,8 +45,7 @@ class ResizeKernel(KernelForm):
             "first_row": first, "width": width, "channels": channels, "out_height": box.size[1],
             "out_width": box.size[2], "row_taps": a["taps"][0], "column_taps": a["taps"][1], "x_type": typed(x),
             "y_type": typed(call.output),
-            **requant_fields(
-                call, "requant", Requant() if copies else Requant.of(a), [] if copies else layer.inputs[5:7]
+            **call.requant_member("requant", Requant() if copies else Requant.of(a), [] if copies else layer.inputs[5:7]
             ),
         }  # fmt: skip
 
@@ -70,8 +57,7 @@ def resize_work(f: Fields, cores: int) -> Work:
         return {"copy_call": 1, "copy_pixel": pixels, "copy_word": pixels * words(channels)}
     small = f["row_taps"] == f["column_taps"] == 2 and f["middle"] == 0 and f["fraction"] <= 6 and channels % 4 == 0
     if small and (not f["slack"] if given(f["thresholds"]) else f["requant.kind"] == 4):
-        kind = "near" if given(f["thresholds"]) else "scaled"
-        return {"call": 1, "pixel": pixels, kind: pixels * channels}
+        return {"call": 1, "pixel": pixels, "near" if given(f["thresholds"]) else "scaled": pixels * channels}
     taps = f["row_taps"] * f["column_taps"]
     return {"plain_call": 1, "plain_element": pixels * channels, "plain_tap": pixels * channels * taps}
 

@@ -1,5 +1,9 @@
-"""Rotary positions on pairs of integers."""
+"""Rotary positions: on pairs of integers, and embeddings of quantize/dequantize graphs by whole rows."""
 
+import numpy as np
+
+from schedules.byte_tables import by_stored_byte
+from schedules.cluster.arithmetic import typed
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
 from schedules.kernel_cycles import Work, share, work
 
@@ -32,3 +36,62 @@ def rotary_work(f: Fields, cores: int) -> Work:
 
 
 register("rotary", Schedule(applies, RotaryKernel))
+
+
+_REALS = ("kept_scale", "turned_scale", "kept_weight", "turned_weight")
+# Attributes that the kernel takes as they are.
+_SAME = (
+    "zero_point",
+    "zero_point_x",
+    "zero_point_partner",
+    *(f"{n}{e}" for n in ("kept_", "turned_", "") for e in ("low", "high")),
+)
+
+
+def applies_qdq_rope(layer: Layer) -> bool:
+    """Constant tables."""
+    return all(t.data is not None for t in layer.inputs[3:])
+
+
+class QdqRopeKernel(KernelForm):
+    kernel = "qdq_rope"
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        """The outer axis: a tile has whole positions, or all of them."""
+        return (TileAxis(1),)
+
+    def fields(self, call: Arguments, box: Box) -> Fields:
+        a, (x, cosine, sine, first, second) = self.layer.attributes, self.layer.inputs
+        by_outer = a["position_axis"] == 1
+        start, count = (box.start[1], box.size[1]) if by_outer else (0, box.size[2])
+        fields: Fields = {"x": call.load("x", x, box)}
+        for name, tensor in (("cosine", cosine), ("sine", sine)):
+            shape = tensor.spec.shape
+            axis = next((i for i, d in enumerate(shape[:-1]) if d == tensor.spec.elements // shape[-1]), 0)
+            begin, size = [0] * len(shape), list(shape)
+            begin[axis], size[axis] = start, count
+            fields[name] = call.load(name, tensor, Box(tuple(begin), tuple(size)))
+            fields |= {f"{name}_type": typed(tensor), f"zero_point_{name}": a[f"zero_point_{name}"]}
+        for name, tensor in (("first", first), ("second", second)):
+            fields[name] = call.load_constant(name, by_stored_byte(tensor.values, x.spec.dtype))
+        return fields | {
+            "reals": call.load_constant("reals", np.array([a[n] for n in _REALS], np.float32)),
+            "rows": box.size[1] * box.size[2], "size": box.size[3],
+            "rows_per_position": box.size[2] if by_outer else 1, "positions": count, "x_type": typed(x),
+            "partner_type": typed(first), **{n: a[n] for n in _SAME},
+        }  # fmt: skip
+
+
+@work("qdq_rope")
+def qdq_rope_work(f: Fields, cores: int) -> Work:
+    """Signed bytes by rows, few of them by halves."""
+    mine = share(f["rows"], cores)
+    if f["x_type"] == f["cosine_type"] == f["sine_type"] == f["partner_type"] == 0:
+        if f["rows"] >= cores:
+            return {"call": 1, "row": mine, "element": mine * f["size"]}
+        halves = share(2 * f["rows"], cores)
+        return {"call": 1, "half": halves, "element": halves * f["size"] // 2}
+    return {"plain_call": 1, "plain_row": mine, "plain_element": mine * f["size"]}
+
+
+register("qdq_rope", Schedule(applies_qdq_rope, QdqRopeKernel))

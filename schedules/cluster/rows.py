@@ -1,10 +1,12 @@
-"""Row-wise operators: softmax, RMSNorm, LayerNorm."""
+"""Row-wise operators: softmax, RMSNorm, LayerNorm, and normalizations of quantize/dequantize graphs."""
 
 import numpy as np
 
 from schedules.byte_tables import exponentials, tflite_exponential_table
-from schedules.cluster.base import TYPES, Arguments, Box, Fields, KernelForm, Layer, Schedule, register, typed
-from schedules.kernel_cycles import Work, share, work
+from schedules.cluster.arithmetic import TYPES, typed
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, register
+from schedules.kernel_cycles import Work, given, share, work
+from tvm_pulp.qnn.qdq_norm import limits_of, stage_operands
 from tvm_pulp.qnn.tensor_spec import BYTES
 
 
@@ -78,10 +80,15 @@ def applies_norm(layer: Layer) -> bool:
 class NormKernel(RowKernel):
     def reach(self) -> int:
         """How far the products go, if that is what decides: 2^30 and more need 64 bits."""
-        raise NotImplementedError
+        x = self.layer.inputs[0].spec
+        if len(self.layer.inputs) > 2:
+            centred = (x.range[1] - x.range[0]) * self.largest(1)
+            # With the bias it may go twice as far.
+            return max(centred, (centred + self.largest(2)) // 2)
+        # The root is at most the largest |x|, plus one under it.
+        return x.magnitude * self.largest(1) + ((x.magnitude + 1) << self.layer.attributes["shift"])
 
     def largest(self, operand: int) -> int:
-        """The largest absolute value of a constant."""
         return int(np.abs(self.layer.inputs[operand].values.astype(np.int64)).max(initial=0))
 
     def fields(self, call: Arguments, box: Box) -> Fields:
@@ -97,20 +104,9 @@ class NormKernel(RowKernel):
 class RmsNormKernel(NormKernel):
     kernel = "rms_norm"
 
-    def reach(self) -> int:
-        magnitude = self.layer.inputs[0].spec.magnitude
-        # The root is at most the largest |x|, plus one under it.
-        return magnitude * self.largest(1) + ((magnitude + 1) << self.layer.attributes["shift"])
-
 
 class LayerNormKernel(NormKernel):
     kernel = "layer_norm"
-
-    def reach(self) -> int:
-        low, high = self.layer.inputs[0].spec.range
-        reach = (high - low) * self.largest(1)
-        # With the bias it may go twice as far.
-        return max(reach, (reach + self.largest(2)) // 2)
 
 
 @work("softmax_ita", "softmax_tflite")
@@ -149,3 +145,65 @@ register(
 )
 register("rms_norm", Schedule(applies_norm, RmsNormKernel))
 register("layer_norm", Schedule(applies_norm, LayerNormKernel))
+
+
+# Stages that the kernel's arguments have room for.
+_STAGES = 2
+# Elements of a core up to which the only row has a loop over single elements: FEW of qdq_norm.c.
+_FEW_NORMALIZED = 32
+
+
+def applies_qdq_norm(layer: Layer) -> bool:
+    """As many stages of weights as the kernel has."""
+    return len(layer.attributes["biases"]) <= _STAGES
+
+
+class QdqNormKernel(RowKernel):
+    kernel = "qdq_norm"
+
+    def fields(self, call: Arguments, box: Box) -> Fields:
+        layer, a, fields = self.layer, self.layer.attributes, self.rows(call, box)
+        reals = np.array([a[n] for n in ("statistic", "epsilon", "gain")], np.float32)
+        fields["reals"] = call.load_constant("reals", reals)
+        table, stages = stage_operands(a, layer.inputs)
+        limits = [pair or (0, 0) for pair in limits_of(a)]
+        low, high = limits.pop()
+        fields |= {
+            "table": 0 if table is None else call.load_whole("table", table), "centred": a["centred"],
+            "x_type": typed(layer.inputs[0]), "stages": len(stages), "zero_point_x": a["zero_point_x"],
+            "rounds": sum(1 << i for i, rounds in enumerate(a["rounds"][:-1]) if rounds),
+            "index_low": a["index_limits"][0], "index_high": a["index_limits"][1], "low": low, "high": high,
+            "zero_point": a["zero_point"],
+        }  # fmt: skip
+        for i in range(_STAGES):
+            weight, bias = stages[i] if i < len(stages) else (None, None)
+            lowest, highest = limits[i] if i < len(stages) else (0, 0)
+            fields |= {f"low{i}": lowest, f"high{i}": highest}
+            for name, tensor in (("weight", weight), ("bias", bias)):
+                fields[f"{name}{i}"] = 0 if tensor is None else call.load_whole(f"{name}{i}", tensor)
+        return fields
+
+
+@work("qdq_norm")
+def qdq_norm_work(f: Fields, cores: int) -> Work:
+    """Normalizations in single precision: rows are shared where that is fairer; some sequences have fast loops."""
+    rows, columns, stages, rounds = f["rows"], f["columns"], f["stages"], f["rounds"]
+    most = share(rows, cores)
+    if rows >= cores and (most * cores - rows < most or most > 8):
+        part, touched = most * columns, most
+    else:
+        part = 4 * share(-(-rows * columns // 4), cores)
+        touched = -(-part // columns) + (1 if rows > 1 else 0)
+    form = "any"
+    if stages == 1 and not rounds:
+        form = "biased" if given(f["bias0"]) else "weighted"
+    elif stages == 1 and not given(f["bias0"]):
+        form = "rounded"
+    elif stages == 2 and rounds == 3 and not given(f["bias0"]) and given(f["bias1"]):
+        form = "two_rounded"
+    if rows == 1 and part <= _FEW_NORMALIZED and form in ("biased", "weighted", "rounded"):
+        return {"few_call": 1, "few_sum": columns, f"few_{form}": part}
+    return {"call": 1, "row": touched, "sum": touched * columns, f"element_{form}": part}
+
+
+register("qdq_norm", Schedule(applies_qdq_norm, QdqNormKernel))

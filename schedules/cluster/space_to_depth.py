@@ -12,9 +12,7 @@ def applies(layer: Layer) -> bool:
 
 class SpaceToDepthKernel(KernelForm):
     kernel = "space_to_depth"
-
-    def axes(self) -> tuple[TileAxis, ...]:
-        return (TileAxis(1), TileAxis(0, limit=1))
+    cut = (TileAxis(1), TileAxis(0, limit=1))
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         a, x = self.layer.attributes, self.layer.inputs[0]

@@ -3,10 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from schedules.cluster.available import available
-from schedules.cluster.base import KINDS, PULP_WIDE, STORED, TYPES, Fields, kernel_call
+from schedules.cluster.arithmetic import KINDS, PULP_WIDE, STORED, TYPES, window_fields
+from schedules.cluster.base import Fields, kernel_call
+from schedules.cluster.catalog import available
 from schedules.cluster.transpose import element_strides, transpose_fields
 from schedules.kernel_cycles import Work, call_cost, share, work
 from tvm_pulp.qnn.requant import Requant
@@ -28,8 +27,7 @@ def step_call(kernel: Kernel, costs: CostModel) -> Call | None:
 
 def _call(kernel: Kernel, function: str, fields: Fields, costs: CostModel) -> Call:
     reads, writes = ([o for o in side if isinstance(o, Local)] for side in (kernel.inputs, kernel.outputs))
-    ends = {"x": Pointer(reads[0]), "y": Pointer(writes[0])}
-    return kernel_call(function, ends | fields, costs, reads, writes)
+    return kernel_call(function, {"x": Pointer(reads[0]), "y": Pointer(writes[0])} | fields, costs, reads, writes)
 
 
 def _requantize(kernel: Kernel, costs: CostModel) -> Call | None:
@@ -52,10 +50,9 @@ def _requantize(kernel: Kernel, costs: CostModel) -> Call | None:
         fast = rule.kind in ("shift", "half_up") and x.spec.dtype == "int32" and clips and y.spec.dtype != "int32"
         if not fast or columns % 4 or mul.spec.elements == 1 or a["zero_point"] or x.spec.shape[0] != 1:
             return None
-    itemsize = np.dtype(x.spec.dtype).itemsize, np.dtype(y.spec.dtype).itemsize
     fields = {
         "lines": lines, "x_line_stride": line_stride, "rows": rows,
-        "columns": columns, "x_stride": step * columns * itemsize[0], "y_stride": columns * itemsize[1],
+        "columns": columns, "x_stride": step * columns * x.spec.itemsize, "y_stride": columns * y.spec.itemsize,
         "x_type": TYPES[x.spec.dtype], "per_row": 0, "zero_point": a["zero_point"],
         "requant.kind": PULP_WIDE if rule.kind == "pulp" and rule.wide else KINDS[rule.kind],
         "requant.per_channel": int(mul.spec.elements > 1), "requant.wide_result": STORED.get(y.spec.dtype, 0),
@@ -89,7 +86,7 @@ def _taken(spec: TensorSpec, steps: list[int]) -> tuple[int, int, int, int]:
 def _im2col(kernel: Kernel, costs: CostModel) -> Call | None:
     x, y = kernel.inputs[0], kernel.outputs[0]
     # Wider values are copied as their bytes; padding then has to be the same byte.
-    a, itemsize = kernel.attributes, np.dtype(x.spec.dtype).itemsize
+    a, itemsize = kernel.attributes, x.spec.itemsize
     if itemsize > 1 and a["zero_point"] and any(a["pads"]):
         return None
     (n, height, width, channels), (_, out_height, out_width, _) = x.spec.shape, y.spec.shape
@@ -100,11 +97,8 @@ def _im2col(kernel: Kernel, costs: CostModel) -> Call | None:
     if n != 1 or (not words and row_bytes < (_LEAST_ROW_BYTES if a["dilation"][1] == 1 else _LEAST_TAPS_BYTES)):
         return None
     fields = {
-        "height": height, "width": width, "channels": channels,
-        "out_height": out_height, "out_width": out_width, "kernel_height": a["kernel"][0],
-        "kernel_width": a["kernel"][1], "stride_y": a["strides"][0], "stride_x": a["strides"][1],
-        "dilation_y": a["dilation"][0], "dilation_x": a["dilation"][1], "pad_top": a["pads"][0],
-        "pad_left": a["pads"][1], "pad_value": a["zero_point"],
+        "height": height, "width": width, "channels": channels, "out_height": out_height, "out_width": out_width,
+        **window_fields(a, a["kernel"], a["pads"][:2]), "pad_value": a["zero_point"],
     }  # fmt: skip
     return _call(kernel, "im2col", fields, costs)
 
@@ -125,8 +119,8 @@ def pad_fields(x: TensorSpec, y: TensorSpec, attributes: dict[str, Any]) -> Fiel
     _, height, width, channels = x.shape
     return {
         "height": height, "width": width, "channels": channels, "out_height": y.shape[1], "out_width": 1,
-        "kernel_height": 1, "kernel_width": y.shape[2], "stride_y": 1, "stride_x": 1, "dilation_y": 1, "dilation_x": 1,
-        "pad_top": before[1], "pad_left": before[2], "pad_value": attributes["value"],
+        **window_fields({"strides": (1, 1), "dilation": (1, 1)}, (1, y.shape[2]), before[1:3]),
+        "pad_value": attributes["value"],
     }  # fmt: skip
 
 
@@ -139,7 +133,16 @@ def _slice(kernel: Kernel, costs: CostModel) -> Call | None:
     pairs = [(n, step * s) for n, step, s in every if n > 1] or [(1, 1)]
     if len(pairs) > 4:
         return None
-    return _call(kernel, "transpose", transpose_fields(pairs, np.dtype(x.dtype).itemsize), costs)
+    return _call(kernel, "transpose", transpose_fields(pairs, x.itemsize), costs)
+
+
+def _lookup(kernel: Kernel, costs: CostModel) -> Call | None:
+    """The kernel's table is indexed by unsigned bytes, as that of the operator where its operand is unsigned."""
+    x, table = kernel.inputs
+    if x.spec.dtype != "uint8" or table.spec.elements != 256 or kernel.outputs[0].spec.dtype not in ("int8", "uint8"):
+        return None
+    assert isinstance(table, Local)
+    return _call(kernel, "lookup", {"table": Pointer(table), "count": x.spec.elements}, costs)
 
 
 @work("requantize_add")
@@ -176,4 +179,5 @@ _STEPS: dict[str, tuple[str, Callable[[Kernel, CostModel], Call | None]]] = {
     "slice": ("transpose", _slice),
     "im2col": ("im2col", _im2col),
     "pad": ("im2col", _pad),
+    "lookup": ("lookup", _lookup),
 }

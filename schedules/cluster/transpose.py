@@ -1,6 +1,7 @@
 """Transposes, by sizes and strides of at most four axes."""
 
-from schedules.cluster.base import TYPES, Arguments, Box, Fields, KernelForm, Layer, Schedule, itemsize_of, register
+from schedules.cluster.arithmetic import TYPES
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, register
 from schedules.kernel_cycles import Work, share, work
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_part
 
@@ -62,7 +63,7 @@ class TransposeKernel(KernelForm):
     def fields(self, call: Arguments, box: Box) -> Fields:
         x, source = self.layer.inputs[0], tile_part(self.layer, box).inputs[0]
         pairs = merged(source.size, self.layer.attributes["axes"])
-        return {"x": call.load("x", x, source), **transpose_fields(*in_words(pairs, itemsize_of(x)))}
+        return {"x": call.load("x", x, source), **transpose_fields(*in_words(pairs, x.spec.itemsize))}
 
 
 @work("transpose")

@@ -6,17 +6,38 @@ it slower; a barrier is not included. `coefficients.yaml` states for each kernel
 fit did not see. `scripts/fit_kernel_cycles` measures all kernels again.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
+from schedules.kernel_cycles import pairs, rv32
 from schedules.kernel_cycles.coefficients import COEFFICIENTS, Fit
-from schedules.kernel_cycles.families import family_of
 from schedules.kernel_cycles.model import Fields, Work, WorkOf, given, is_four, kind_of, share, words
 from tvm_pulp.errors import UserError
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.recipe import CoreCost
 
+__all__ = ["WORKS", "Fields", "Work", "call_cost", "family_of", "given", "is_four", "kind_of", "share", "state_costs"]
+__all__ += ["words", "work", "work_of"]
+
 # By kernel, what its code does; schedules fill it.
 WORKS: dict[str, WorkOf] = {}
+
+
+@dataclass(frozen=True)
+class Family:
+    """A folder of `c_runtime/kernels`, as far as its kernels are not like those of the others."""
+
+    # Kernels that only this family has, or that do their work in another way.
+    works: Mapping[str, WorkOf] = field(default_factory=dict)
+    # Products copy rows into scratch even where they are aligned: as pairs, for example.
+    lays_out_rows: bool = False
+
+
+_FAMILIES = {"rv32im": Family(pairs.WORKS, lays_out_rows=True), "rv32": Family(rv32.WORKS, lays_out_rows=True)}
+
+
+def family_of(name: str) -> Family:
+    return _FAMILIES.get(name, Family())
 
 
 def work(*kernels: str) -> Callable[[WorkOf], WorkOf]:
@@ -75,19 +96,3 @@ def call_cost(kernel: str, fields: Fields, costs: CostModel) -> CoreCost:
     cycles = sum(_coefficient(fit.cycles, name) * count for name, count in work.items() if count)
     cold = sum(_coefficient(fit.cold_cycles, name) for name, count in work.items() if count)
     return CoreCost(max(1, round(costs.core_slowdown * cycles)), round(cold), kernel)
-
-
-__all__ = [
-    "WORKS",
-    "Fields",
-    "Work",
-    "call_cost",
-    "given",
-    "is_four",
-    "kind_of",
-    "share",
-    "state_costs",
-    "words",
-    "work",
-    "work_of",
-]

@@ -19,8 +19,7 @@ class Fit:
 def _read() -> dict[str, dict[str, Fit]]:
     text = resources.files("schedules").joinpath("kernel_cycles/coefficients.yaml").read_text(encoding="utf-8")
     # The C reader is many times faster; some builds of the package come without it.
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    content = yaml.load(text, loader)
+    content = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     return {core: {kernel: Fit(**entry) for kernel, entry in kernels.items()} for core, kernels in content.items()}
 
 

@@ -41,11 +41,9 @@ def depthwise_conv2d(f: Fields, cores: int) -> Work:
     outputs = channels * f["out_height"] * f["out_width"]
     kernel, dilation = (f["kernel_height"], f["kernel_width"]), (f["dilation_y"], f["dilation_x"])
     if kernel != (3, 3) or dilation != (1, 1) or f["stride_x"] > 2 or f["pad_left"] > 1:
-        taps = outputs * kernel[0] * kernel[1]
-        return {"plain_call": 1, f"plain_output_{kind}": outputs, "plain_tap": taps}
+        return {"plain_call": 1, f"plain_output_{kind}": outputs, "plain_tap": outputs * kernel[0] * kernel[1]}
     tap = "tap" if f["stride_x"] == 1 else "strided_tap"
-    rows = channels * f["out_height"]
-    return {"call": 1, "channel": channels, "row": rows, tap: outputs, f"output_{kind}": outputs}
+    return {"call": 1, "channel": channels, "row": channels * f["out_height"], tap: outputs, f"output_{kind}": outputs}
 
 
 def requantize(f: Fields, cores: int) -> Work:
@@ -62,10 +60,9 @@ def transpose(f: Fields, cores: int) -> Work:
     if f["element_bytes"] != 1 or f["stride2"] != 1 or f["stride3"] != f["size2"]:
         return {"plain_call": 1, "plain_word" if f["element_bytes"] == 4 else "plain_element": elements}
     fours = f["size3"] // 4 * 4
-    rows = f["size0"] * f["size1"] * fours // 4
     return {
         "call": 1,
-        "row": rows,
+        "row": f["size0"] * f["size1"] * fours // 4,
         "turned": elements * fours // f["size3"],
         "left": elements * (f["size3"] - fours) // f["size3"],
     }

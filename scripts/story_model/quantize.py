@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.frontend.zoo.decoders import fixed_point, silu_table
-from tvm_pulp.frontend.zoo.weights import NORM_SHIFT, Block, DecoderShape, DecoderWeights, Linear, Scale
-from tvm_pulp.frontend.zoo.weights_file import save_weights
+from tvm_pulp.frontend.zoo.weights import NORM_SHIFT, Block, DecoderShape, DecoderWeights, Linear, Scale, save_weights
 
 SCORE_STEPS = 32
 # A normalized value is rounded down: what it stands for lies half a step above.

@@ -10,8 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from tvm_pulp.toolchain import build_host_library, compile_objects, host_compiler
-from tvm_pulp.toolchain.riscv_isa import riscv_isa
-from tvm_pulp.toolchain.zig_riscv import zig_riscv_compiler
+from tvm_pulp.toolchain.riscv_compilers import RISCV_ISAS, zig_riscv_compiler
 
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
@@ -173,7 +172,7 @@ def test_no_function_needs_a_library_on_the_soft_float_core(repository: Path) ->
     folder = repository / "c_runtime" / "math"
     defined: set[str] = set()
     needed: set[str] = set()
-    compiler = zig_riscv_compiler(riscv_isa("rv32imc"))
+    compiler = zig_riscv_compiler(RISCV_ISAS["rv32imc"])
     for path in compile_objects(sorted(folder.glob("*.c")), [folder], [], compiler):
         with path.open("rb") as stream:
             for symbol in ELFFile(stream).get_section_by_name(".symtab").iter_symbols():
@@ -183,7 +182,7 @@ def test_no_function_needs_a_library_on_the_soft_float_core(repository: Path) ->
 
 @pytest.mark.parametrize("machine", ["host", "riscv"])
 def test_sources_compile_without_a_warning(repository: Path, machine: str) -> None:
-    compiler = host_compiler() if machine == "host" else zig_riscv_compiler(riscv_isa("rv32imfc"))
+    compiler = host_compiler() if machine == "host" else zig_riscv_compiler(RISCV_ISAS["rv32imfc"])
     folders = [repository / "c_runtime" / "math", repository / "c_runtime" / "libc"]
     sources = [path for folder in folders for path in sorted(folder.glob("*.c"))]
     flags = ["-std=c11", "-ffreestanding", "-Wall", "-Wextra", "-Wpedantic", "-Wdouble-promotion", "-Werror"]

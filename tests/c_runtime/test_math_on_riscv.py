@@ -11,7 +11,7 @@ from elftools.elf.elffile import ELFFile
 from unicorn import riscv_const
 
 from tvm_pulp.toolchain import Architecture, RiscvToolchain, build_host_library, build_riscv_elf
-from tvm_pulp.toolchain.riscv_gcc import DEFAULT_NAME
+from tvm_pulp.toolchain.riscv_compilers import DEFAULT_NAME
 
 COUNT = 512
 INPUT = 0x80100000

@@ -12,14 +12,14 @@ from tvm_pulp.canonicalize.pipeline import canonicalize
 from tvm_pulp.codegen.emit import emit
 from tvm_pulp.frontend.imported import ImportOptions
 from tvm_pulp.frontend.onnx_file import from_model
-from tvm_pulp.frontend.onnx_qdq import import_qdq
+from tvm_pulp.frontend.onnx_importer import import_standard
 from tvm_pulp.planning.lowering.build_network import build_network
 
 pytest.importorskip("onnxruntime")  # the builders calibrate their scales with it
 
 
 def _check(model: Any, feeds: dict[str, np.ndarray]) -> None:
-    imported = import_qdq(from_model(model), ImportOptions())
+    imported = import_standard(from_model(model), ImportOptions())
     module = canonicalize(imported)
     network = build_network(module, imported, "default")
     app = App(emit(network, {"target": "c", "soc": "host", "inferred_inputs": []}).files)

@@ -18,8 +18,8 @@ def classifier(input_name: str = "image", output_name: str = "classes", inner_na
     """Two convolutions of the same shape class with a residual sum, a pool, a mean and a classifier."""
     rng = np.random.default_rng(0)
     graph = OnnxGraph("classifier")
-    graph.input(input_name, "uint8", (1, 4, 6, 6))
-    graph.output(output_name, "int8", (1, 3))
+    graph.declare_input(input_name, "uint8", (1, 4, 6, 6))
+    graph.declare_output(output_name, "int8", (1, 3))
     windows = {"kernel_shape": [3, 3], "strides": [1, 1], "pads": [1, 1, 1, 1], "group": 1, "dilations": [1, 1]}
 
     def conv(source: str, output: str) -> str:
@@ -44,8 +44,8 @@ def product() -> Any:
     """A product of 64 rows with 64 x 64 weights, a tile of an engine for attention."""
     rng = np.random.default_rng(0)
     graph = OnnxGraph("classifier")
-    graph.input("tokens", "int8", (64, 64))
-    graph.output("mixed", "int8", (64, 64))
+    graph.declare_input("tokens", "int8", (64, 64))
+    graph.declare_output("mixed", "int8", (64, 64))
     weight = graph.constant("mix_weight", rng.integers(-100, 100, (64, 64)))
     bias = graph.constant("mix_bias", rng.integers(-1000, 1000, 64))
     graph.node("Gemm", ["tokens", weight, bias], "mix_acc", alpha=1.0, beta=1.0, transB=1)

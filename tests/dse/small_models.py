@@ -15,8 +15,8 @@ def dense_model(width: int) -> Any:
     """One fully connected layer with a requantization."""
     rng = np.random.default_rng(width)
     graph = OnnxGraph(f"dense{width}")
-    graph.input("x", "int8", (1, width))
-    graph.output("y", "int8", (1, width))
+    graph.declare_input("x", "int8", (1, width))
+    graph.declare_output("y", "int8", (1, width))
     weight = graph.constant("weight", rng.integers(-100, 100, (width, width)))
     bias = graph.constant("bias", rng.integers(-1000, 1000, width))
     graph.node("Gemm", ["x", weight, bias], "acc", alpha=1.0, beta=1.0, transB=1)
@@ -48,8 +48,8 @@ def mlp_model() -> Any:
     """Two layers on 48 rows beside a residual: something for cores, array, L1 and DMA each, compiled in a moment."""
     rng = np.random.default_rng(3)
     graph = OnnxGraph("mlp")
-    graph.input("x", "int8", (48, 64))
-    graph.output("y", "int8", (48, 64))
+    graph.declare_input("x", "int8", (48, 64))
+    graph.declare_output("y", "int8", (48, 64))
     source = "x"
     for name, inputs, outputs in (("hidden", 64, 128), ("branch", 128, 64)):
         weight = graph.constant(f"{name}_weight", rng.integers(-100, 100, (outputs, inputs)))

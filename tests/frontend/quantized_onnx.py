@@ -10,7 +10,7 @@ from onnx import TensorProto, helper, numpy_helper
 from tvm_pulp.canonicalize.pipeline import canonicalize
 from tvm_pulp.frontend.imported import ImportOptions
 from tvm_pulp.frontend.onnx_file import from_model
-from tvm_pulp.frontend.onnx_qdq import import_qdq
+from tvm_pulp.frontend.onnx_importer import import_standard
 from tvm_pulp.qnn.interpret import interpret
 
 OPSETS = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
@@ -133,7 +133,7 @@ def onnxruntime_run(model: Any, feeds: dict[str, np.ndarray]) -> list[np.ndarray
 
 def canonical(model: Any, options: ImportOptions | None = None) -> Any:
     """The model in the integer dialect."""
-    return canonicalize(import_qdq(from_model(model), options or ImportOptions()))
+    return canonicalize(import_standard(from_model(model), options or ImportOptions()))
 
 
 def dialect_run(module: Any, feeds: dict[str, np.ndarray]) -> list[np.ndarray]:

@@ -11,7 +11,7 @@ from tests.frontend.quantized_onnx import Builder, canonical, dialect_run, opera
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.imported import ImportOptions
 from tvm_pulp.frontend.onnx_file import from_model
-from tvm_pulp.frontend.onnx_qdq import import_qdq, is_quantized
+from tvm_pulp.frontend.onnx_importer import import_standard, is_quantized
 
 
 def _relu_model(scale: Any = 0.1, zero: Any = None, shape: Any = (2, 3), opset: int = 13, op: str = "Relu") -> Any:
@@ -36,7 +36,7 @@ def _relu_model(scale: Any = 0.1, zero: Any = None, shape: Any = (2, 3), opset: 
 def test_names_and_dialect() -> None:
     graph = from_model(_relu_model())
     assert is_quantized(graph)
-    imported = import_qdq(graph, ImportOptions())
+    imported = import_standard(graph, ImportOptions())
     assert (imported.inputs, imported.outputs, imported.dialect) == (("x",), ("y",), "qdq")
 
 

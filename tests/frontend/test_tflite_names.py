@@ -2,7 +2,7 @@
 
 import pytest
 
-from tvm_pulp.frontend.tflite_names import layer_name
+from tvm_pulp.frontend.tflite_converter import layer_name
 
 
 @pytest.mark.parametrize(

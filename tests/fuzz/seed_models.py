@@ -74,14 +74,14 @@ def float_network(rng: np.random.Generator) -> Any:
 
 def integer_dialect(rng: np.random.Generator) -> Any:
     graph = OnnxGraph("dialect")
-    graph.input("x", "int8", [1, 2, 5, 5])
+    graph.declare_input("x", "int8", [1, 2, 5, 5])
     weight = graph.constant("w", rng.integers(-8, 8, (3, 2, 3, 3)))
     graph.node("Conv", ["x", weight], "acc", kernel_shape=[3, 3], pads=[1, 1, 1, 1], strides=[1, 1], group=1)
     tensors = [graph.constant("m", np.full((3, 1, 1), 400)), graph.constant("a", np.full((3, 1, 1), 30))]
     levels = {"n_levels_out": number(256, 1), "signed": number(1, 1), "div": number(1 << 16)}
     graph.node("RequantShift", ["acc", *tensors], "y", private=True, **levels)
     graph.node("iGELU", ["y"], "z", private=True, b=-70, one=6000)
-    graph.output("z", "int8", [1, 3, 5, 5])
+    graph.declare_output("z", "int8", [1, 3, 5, 5])
     model = graph.model()
     model.graph.output[0].type.tensor_type.elem_type = TensorProto.FLOAT
     return model

@@ -7,7 +7,7 @@ import numpy as np
 from tests.kernels.call import run_on_cluster, run_on_host
 from tests.kernels.matrix_cases import Case
 from tvm_pulp.toolchain import RiscvToolchain
-from tvm_pulp.toolchain.riscv_gcc import DEFAULT_NAME
+from tvm_pulp.toolchain.riscv_compilers import DEFAULT_NAME
 
 TOOLCHAINS: tuple[RiscvToolchain, ...] = ("zig", "gcc") if shutil.which(DEFAULT_NAME) else ("zig",)
 

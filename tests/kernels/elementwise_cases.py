@@ -5,22 +5,17 @@ from typing import Any
 
 import numpy as np
 
+from schedules.byte_functions import find_sum_table
 from schedules.byte_tables import byte_table
-from schedules.sum_table import find_sum_table
 from tests.kernels.call import Call, Out
 from tests.kernels.matrix_cases import TYPE_CODES, Case, random_bytes
 from tests.kernels.random_requant import Rule, random_rule
 from tvm_pulp.qnn import fixed_point
 from tvm_pulp.qnn.add import LEFT_SHIFT, Add
 from tvm_pulp.qnn.add_accumulators import AddAccumulators
-from tvm_pulp.qnn.dequantize import Dequantize
-from tvm_pulp.qnn.gelu import Gelu
-from tvm_pulp.qnn.hardswish import Hardswish
-from tvm_pulp.qnn.mul import Mul
-from tvm_pulp.qnn.qdq_mul import QdqMul
-from tvm_pulp.qnn.quantize import Quantize
+from tvm_pulp.qnn.elementwise import Gelu, Hardswish, Mul, QdqMul, Requantize
+from tvm_pulp.qnn.quantize import Dequantize, Quantize
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.qnn.requantize import Requantize
 
 
 def random_values(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> np.ndarray:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from schedules.cluster.available import available
+from schedules.cluster.catalog import available
 from schedules.kernel_cycles import work_of
 from schedules.kernel_cycles.coefficients import COEFFICIENTS, Fit
 from schedules.kernel_cycles.model import Work

@@ -4,9 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from schedules.cluster.base import can_round_short
-from schedules.depthwise_conv2d import pack_depthwise_weights, plane_stride, scratch_bytes
-from schedules.packed_weights import pack_weights, padded_depth
+from schedules.cluster.arithmetic import can_round_short
+from schedules.packed_weights import pack_depthwise_weights, pack_weights, padded, plane_stride, scratch_bytes
 from tests.kernels.call import Call, Out, Scratch
 from tests.kernels.random_requant import Rule, random_rule
 from tvm_pulp.qnn.conv2d import Conv2d, output_size
@@ -67,7 +66,7 @@ def dense_case(
     attributes = {"zero_point": zero_point, "has_bias": True, **rule.requant.attributes()}
     expected = Dense().reference(attributes, [x, weight, bias, *rule.operands])
     folded = bias - zero_point * weight.astype(np.int32).sum(1, dtype=np.int32)
-    stride = padded_depth(size * depth)
+    stride = padded(size * depth)
     fields = {
         "x": x,
         "weight": pack_weights(weight.view(np.int8) if size == 2 else stored),
@@ -107,7 +106,7 @@ def matmul_case(
     rule = make_rule(rng, kind, 2 * depth, columns, per_channel)
     attributes = {"transpose_b": transpose_b, "zero_point_a": zero_points[0], "zero_point_b": zero_points[1]}
     expected = Matmul().reference({**attributes, **rule.requant.attributes()}, [a, b, *rule.operands])
-    stride = padded_depth(depth)
+    stride = padded(depth)
     room = (4 if depth % 4 == 0 and misalign == 0 else 8) * stride + 4
     fields = {
         "a": a,
@@ -194,7 +193,7 @@ def conv2d_case(
     rule = with_promise(make_rule(rng, kind, 2 * depth, out_channels, per_channel), depth)
     attributes = {"layout": "NHWC", "groups": 1, "zero_point": zero_point, "has_bias": True, **window.attributes}
     expected = Conv2d().reference({**attributes, **rule.requant.attributes()}, [x, weight, bias, *rule.operands])
-    stride = padded_depth(depth)
+    stride = padded(depth)
     folded = bias - zero_point * weight.reshape(out_channels, -1).astype(np.int32).sum(1, dtype=np.int32)
     fields = {
         **window.fields(height, width),

@@ -10,10 +10,9 @@ from tests.kernels.call import Call, Out
 from tests.kernels.matrix_cases import TYPE_CODES, Case, Window, random_bytes
 from tests.kernels.random_requant import random_rule
 from tests.qnn.resize_operands import random_resize
-from tvm_pulp.qnn.avg_pool import AvgPool
 from tvm_pulp.qnn.im2col import Im2col
-from tvm_pulp.qnn.max_pool import MaxPool
 from tvm_pulp.qnn.pad import Pad
+from tvm_pulp.qnn.pool import AvgPool, MaxPool
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.resize import Resize, fraction_bits
 from tvm_pulp.qnn.space_to_depth import SpaceToDepth

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from schedules.pair_scale import PairScale
+from schedules.byte_functions import PairScale
 from tests.kernels.call import Call, Out
 from tests.kernels.matrix_cases import Case, random_bytes
 

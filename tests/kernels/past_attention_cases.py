@@ -4,10 +4,7 @@ import numpy as np
 
 from tests.kernels.call import Call, Out, Scratch
 from tests.kernels.matrix_cases import Case
-from tvm_pulp.qnn.past_attention import PastAttention, exponential_table
-from tvm_pulp.qnn.past_mean import PastMean
-from tvm_pulp.qnn.past_mix import PastMix
-from tvm_pulp.qnn.past_scores import PastScores
+from tvm_pulp.qnn.past_attention import PastAttention, PastMean, PastMix, PastScores, exponential_table
 from tvm_pulp.qnn.rotary import Rotary, rotation_table
 
 

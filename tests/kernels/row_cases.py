@@ -7,9 +7,8 @@ import numpy as np
 from schedules.byte_tables import exponential_table, tflite_exponential_table
 from tests.kernels.call import Call, Out, Scratch
 from tests.kernels.matrix_cases import TYPE_CODES, Case, random_bytes
-from tvm_pulp.qnn.layer_norm import LayerNorm
 from tvm_pulp.qnn.qdq_norm import QdqNorm
-from tvm_pulp.qnn.rms_norm import RmsNorm
+from tvm_pulp.qnn.rows import LayerNorm, RmsNorm
 from tvm_pulp.qnn.softmax import Softmax
 from tvm_pulp.qnn.softmax_tflite import parameters
 

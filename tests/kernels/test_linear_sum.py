@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from schedules.byte_functions import find_linear_sum
 from schedules.byte_tables import byte_values
 from schedules.cluster.add import linear_sum
-from schedules.linear_sum import find_linear_sum
 from tvm_pulp.qnn.add import Add
 from tvm_pulp.qnn.fixed_point import quantize_multiplier
 from tvm_pulp.qnn.network import Layer, Tensor

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from schedules.cluster.base import can_round_short
+from schedules.cluster.arithmetic import can_round_short
 from schedules.cluster.conv2d import Conv2dKernel
 from schedules.cluster.dense import DenseKernel
 from schedules.cluster.matmul import MatmulKernel

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from schedules.byte_functions import find_sum_table
 from schedules.byte_tables import byte_values
-from schedules.sum_table import find_sum_table
 
 
 def result(total: np.ndarray) -> np.ndarray:

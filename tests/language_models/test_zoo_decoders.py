@@ -6,7 +6,7 @@ import pytest
 import tvm_pulp
 from tests.language_models.llama_in_numpy import Llama
 from tvm_pulp.frontend.zoo import decoders
-from tvm_pulp.frontend.zoo.weights_file import load_weights, save_weights
+from tvm_pulp.frontend.zoo.weights import load_weights, save_weights
 from tvm_pulp.language_models.session import GenerationRequest
 
 
@@ -49,7 +49,7 @@ def test_the_story_model_continues_a_story() -> None:
 
 
 def test_weights_survive_their_file(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    weights = decoders.random_decoder("llama_0.5m")
+    weights = decoders.build_decoder("llama_0.5m")
     save_weights(tmp_path / "a.npz", weights)
     save_weights(tmp_path / "b.npz", load_weights(tmp_path / "a.npz"))
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()

@@ -7,9 +7,7 @@ import numpy as np
 from tests.qnn.kernel_batch import Case
 from tests.qnn.random_values import Rng, integers, pick, requant
 from tvm_pulp.qnn import softmax_table
-from tvm_pulp.qnn.past_attention import exponential_table
-from tvm_pulp.qnn.past_mix import PastMix
-from tvm_pulp.qnn.past_scores import PastScores
+from tvm_pulp.qnn.past_attention import PastMix, PastScores, exponential_table
 from tvm_pulp.qnn.rotary import rotation_table
 
 ATTENTION_LIMITS: dict[str, Any] = {

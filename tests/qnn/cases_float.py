@@ -8,7 +8,7 @@ import numpy as np
 from tests.qnn.cases_elementwise import broadcastable, shape
 from tests.qnn.kernel_batch import Case
 from tests.qnn.random_values import Rng, integers, pick
-from tvm_pulp.qnn import TensorSpec, dequantize, quantize
+from tvm_pulp.qnn import TensorSpec, quantize
 from tvm_pulp.qnn.float_softmax import exponential_points
 
 
@@ -77,7 +77,7 @@ def append_quantized(rng: Rng) -> Case:
 
 
 def dequantized(rng: Rng) -> Case:
-    dims, dtype = shape(rng), str(pick(rng, dequantize.TYPES))
+    dims, dtype = shape(rng), str(pick(rng, quantize.TYPES_AS_FLOATS))
     axis, size = _axis_of(rng, dims)
     scale, zero = _parameters(rng, size, dtype)
     x = integers(rng, dims, dtype)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tvm_pulp.qnn import fixed_point, real, softmax_table, softmax_tflite
+from tvm_pulp.qnn.fixed_point_functions import exponential
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.toolchain import build_host_library
 
@@ -99,7 +100,7 @@ def test_softmax_exponential(library: ctypes.CDLL) -> None:
     a[:3] = (0, -1, -(31 << 26))
     out = np.empty(COUNT, np.int32)
     library.map_exp(_pointer(a), _pointer(out), COUNT)
-    np.testing.assert_array_equal(out, softmax_tflite.exponential(a.astype(np.int64)))
+    np.testing.assert_array_equal(out, exponential(a.astype(np.int64), softmax_tflite.DIFFERENCE_BITS, 31))
     # The reference itself approximates exp.
     np.testing.assert_allclose(out / 2**31, np.exp(a / 2.0**26), atol=2e-6)
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from tests.report.html.example_runs import example_run
 from tvm_pulp.report.causes import CAUSES, layer_causes, total_causes
+from tvm_pulp.report.table import layer_table
 from tvm_pulp.sim.activity import Activity, CoreSpans, Spans
 
 RUNS = [
@@ -44,6 +45,20 @@ def test_causes_add_up_to_the_measured_cycles(
     # Everybody stands still where the DMA alone works, and nothing here comes from L3.
     if given_cores is None:
         assert report["causes"]["core 0"]["dma_wait"] == report["dma"]["stall_cycles"]
+
+
+@pytest.mark.parametrize("model", ["dscnn", "resnet8"])
+def test_what_a_layer_s_engine_did_is_stated_once(model: str) -> None:
+    """Terminal and report say the same, and no engine beats its bound, though a layer may add less to the run."""
+    report = example_run(model, "uma-neureka", None, None).report
+    columns, rows = layer_table(report)
+    for layer, row in zip(report["layers"], rows, strict=True):
+        shown = dict(zip(columns, row, strict=True))
+        assert layer["bound_share"] == layer["bound_cycles"] / layer["busy_cycles"] <= 1
+        assert shown["busy"] == f"{layer['busy_cycles']:,}" and shown["added"] == f"{layer['cycles']:,}"
+        assert shown["of bound"] == f"{100 * layer['bound_share']:.1f} %"
+        if layer["macs"]:
+            assert shown["MAC/cycle"] == f"{layer['macs'] / layer['busy_cycles']:,.2f}"
 
 
 def test_a_host_knows_no_causes() -> None:

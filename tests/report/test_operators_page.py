@@ -9,8 +9,7 @@ import pytest
 from tvm_pulp.frontend import onnx_dialect
 from tvm_pulp.frontend.operator_names import format_operators
 from tvm_pulp.qnn import OPERATORS
-from tvm_pulp.report.operator_catalog import dialect_operators, own_backends
-from tvm_pulp.report.operators_page import operators_page, print_operators
+from tvm_pulp.report.operators_page import dialect_operators, operators_page, own_backends, print_operators
 from tvm_pulp.uma import registry
 
 

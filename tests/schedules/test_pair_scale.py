@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from schedules.pair_scale import PairScale, find_pair_scale
+from schedules.byte_functions import PairScale, find_pair_scale
 
 EVERY = np.arange(256)
 

@@ -146,10 +146,10 @@ def machine_for(
     cores: int = 1,
     preset: str = "siracusa",
     settings: Mapping[str, object] | None = None,
-    trace: bool = False,
+    timeline: bool = False,
 ) -> Machine:
     """A machine with the program loaded."""
-    machine = Machine(soc.load(preset).with_settings(settings or {}), trace=trace)
+    machine = Machine(soc.load(preset).with_settings(settings or {}), timeline=timeline)
     machine.load_elf(assemble(text, cores))
     return machine
 

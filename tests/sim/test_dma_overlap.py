@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from tvm_pulp.sim.iss.dma_overlap import DmaTime, dma_times
 from tvm_pulp.sim.iss.library import Span
+from tvm_pulp.sim.iss.record_activity import DmaTime, dma_times
 
 ACTIVE, ASLEEP, DMA, ENGINE = 0, 1, 2, 3
 CORES = 2

@@ -193,13 +193,13 @@ def test_a_port_that_is_taken_or_none() -> None:
 
 
 @pytest.fixture(scope="module")
-def network(tmp_path_factory: pytest.TempPathFactory) -> tvm_pulp.api.App:
+def network(tmp_path_factory: pytest.TempPathFactory) -> tvm_pulp.App:
     path = tmp_path_factory.mktemp("gdb") / "classifier.onnx"
     onnx.save(classifier(), path)
     return tvm_pulp.compile(path, target="c", soc="siracusa", input_types={"image": "uint8"})
 
 
-def test_a_network_under_the_debugger(network: tvm_pulp.api.App, tmp_path: Path) -> None:
+def test_a_network_under_the_debugger(network: tvm_pulp.App, tmp_path: Path) -> None:
     """Stop in a kernel on core 3, read the input in L1 by its symbol, step, watch where the DMA puts it, go on."""
     device = IssDevice(network.files, network.metadata)
     image = np.arange(144, dtype=np.uint8).reshape(1, 4, 6, 6)

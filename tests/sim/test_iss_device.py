@@ -47,8 +47,8 @@ def test_outputs_are_those_of_the_inputs(toolchain: RiscvToolchain) -> None:
         np.testing.assert_array_equal(run.outputs[0], expected)
         np.testing.assert_array_equal(run.outputs[1], (expected < 0).reshape(4, 4))
         assert run.outputs[0].dtype == np.int32 and run.outputs[1].shape == (4, 4)
-    assert run.statistics.exit_code == 0 and run.statistics.instructions > 1000
-    assert 0 < run.cycles < run.cold_cycles < run.statistics.cycles
+    assert run.counters.exit_code == 0 and run.counters.instructions > 1000
+    assert 0 < run.cycles < run.cold_cycles < run.counters.cycles
     assert 100 < run.code_bytes < 4000
     assert run.build_seconds > 0 and run.run_seconds > 0
 
@@ -63,7 +63,7 @@ def test_more_cores_are_faster_and_agree() -> None:
 def test_runs_repeat_to_the_cycle() -> None:
     first, second = PROGRAM.run(*make_inputs(4)), PROGRAM.run(*make_inputs(4))
     assert (first.cycles, first.cold_cycles) == (second.cycles, second.cold_cycles)
-    assert first.statistics.cores == second.statistics.cores
+    assert first.counters.cores == second.counters.cores
 
 
 def test_an_input_that_start_code_would_clear_is_refused() -> None:

@@ -309,7 +309,7 @@ def test_start_core_without_a_controller() -> None:
     machine.write(0x1C010000, struct.pack("<5I", *code))
     machine.start_core(3, 0x1C010000, {10: 42})
     assert machine.run().exit_code == 42
-    assert machine.core(3).x[10] == 42 and machine.core(3).get(5) == 0x1A104000
+    assert machine.core(3).x[10] == 42 and machine.core(3).x[5] == 0x1A104000
     with pytest.raises(ValueError, match="always 0"):
         machine.core(3).x[0] = 1
 

@@ -9,8 +9,7 @@ from tests.sim.guest import RESULTS, assemble
 from tvm_pulp import soc
 from tvm_pulp.errors import GuestFault, UserError
 from tvm_pulp.sim.iss import Machine, RunResult
-from tvm_pulp.sim.iss.build import build_shared_object
-from tvm_pulp.sim.iss.library import package_folder
+from tvm_pulp.sim.iss.library import PERIPHERAL, build_shared_object, package_folder
 
 # Register 0: write starts a job of that many cycles that increments the word at L1 + 0x100; 4: jobs done; 8: faults.
 MODEL = r"""
@@ -79,11 +78,13 @@ def build_model(folder: Path, abi: str) -> Path:
     return build_shared_object("model-test-counter", [folder / "counter.c"], [runtime / "include"])
 
 
-def machine_with(model: Path, body: str, trace: bool = False, **parameters: int) -> Machine:
+def machine_with(model: Path, body: str, timeline: bool = False, **parameters: int) -> Machine:
     engine = {"base": 0x10201C00, "event_line": 13, "parameters": parameters}
     content = soc.load("siracusa").model_dump() | {"engines": {"counter": engine}}
     machine = Machine(
-        soc.Soc.model_validate(content).with_settings({"icache.ideal": True}), models={"counter": model}, trace=trace
+        soc.Soc.model_validate(content).with_settings({"icache.ideal": True}),
+        models={"counter": model},
+        timeline=timeline,
     )
     text = f"""
 .text
@@ -166,9 +167,12 @@ def test_registers_take_words_only(model: Path) -> None:
 
 
 def test_jobs_appear_in_the_trace(model: Path) -> None:
-    machine = machine_with(model, f"  sw t2, 0(a1)\n{WAIT}", trace=True)
-    spans = [span for span in machine.run().spans if span.kind == "accelerator"]
-    assert [span.end - span.start for span in spans] == [500]
+    machine = machine_with(model, f"  sw t2, 0(a1)\n{WAIT}", timeline=True)
+    machine.run()
+    spans = machine.timeline()
+    assert spans is not None
+    jobs = spans[spans["kind"] == PERIPHERAL]
+    assert (jobs["end"] - jobs["start"]).tolist() == [500]
 
 
 def test_refused_parameters_and_other_versions(model: Path, tmp_path: Path) -> None:

@@ -126,7 +126,9 @@ def test_a_runner_that_knows_outputs_only_leaves_nulls() -> None:
     assert nulls(result.report) == MEASURED and not nulls(wanted.report)
     assert set(result.report) == set(wanted.report)
     for layer in result.report["layers"]:
-        assert nulls(layer) == {"busy_cycles", "causes", "cycles", "dma_busy_cycles", "dma_stall_cycles"}
+        assert nulls(layer) == {
+            "bound_share", "busy_cycles", "causes", "cycles", "dma_busy_cycles", "dma_stall_cycles", "macs_per_cycle"
+        }  # fmt: skip
     assert result.report["host"]["mips"] is None
 
 

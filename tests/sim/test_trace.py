@@ -21,13 +21,13 @@ IMAGE = np.arange(144, dtype=np.uint8).reshape(1, 4, 6, 6)
 
 
 @pytest.fixture(scope="module")
-def network(tmp_path_factory: pytest.TempPathFactory) -> tvm_pulp.api.App:
+def network(tmp_path_factory: pytest.TempPathFactory) -> tvm_pulp.App:
     path = tmp_path_factory.mktemp("trace") / "classifier.onnx"
     onnx.save(classifier(), path)
     return tvm_pulp.compile(path, target="uma-neureka", input_types={"image": "uint8"})
 
 
-def traced(app: tvm_pulp.api.App, path: Path, inputs: list[np.ndarray]) -> RunResult:
+def traced(app: tvm_pulp.App, path: Path, inputs: list[np.ndarray]) -> RunResult:
     device = IssDevice(app.files, app.metadata)
     machine = device.load(inputs, observe=True)
     layers = [layer["name"] for layer in app.metadata["tvm_pulp"]["layers"]]
@@ -76,7 +76,7 @@ def check(spans: dict[tuple[str, str], list[tuple[str, int, int]]], counters: di
                 assert counters.get(f"{name}: {cause.replace('_', ' ')}", 0) == cycles, (name, cause)
 
 
-def test_perfetto(network: tvm_pulp.api.App, tmp_path: Path) -> None:
+def test_perfetto(network: tvm_pulp.App, tmp_path: Path) -> None:
     path = tmp_path / "t.pftrace"
     run = traced(network, path, [IMAGE])
     spans, counters = read_perfetto(path)
@@ -88,7 +88,7 @@ def test_perfetto(network: tvm_pulp.api.App, tmp_path: Path) -> None:
     assert {name.split(":")[0] for name, _, _ in spans["tiles", "core 3"]} <= set(layers)
 
 
-def test_the_same_in_json(network: tvm_pulp.api.App, tmp_path: Path) -> None:
+def test_the_same_in_json(network: tvm_pulp.App, tmp_path: Path) -> None:
     run = traced(network, tmp_path / "t.json", [IMAGE])
     events = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
     names = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}

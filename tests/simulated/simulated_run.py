@@ -8,13 +8,14 @@ import numpy as np
 
 from tvm_pulp.api import App
 from tvm_pulp.report.inputs import prepare_inputs
-from tvm_pulp.report.report import cluster_report
+from tvm_pulp.report.report import run_report
 from tvm_pulp.sim.iss.runner import IssRunner
 from tvm_pulp.sim.run_twice import run_twice
 
 LAYER_KEYS = {
     "name", "op", "nodes", "engine", "form", "cycles", "estimated_cycles", "bound_cycles", "macs", "dma_bytes",
-    "dma_busy_cycles", "dma_stall_cycles", "tiles", "deviation_lsb", "busy_cycles", "causes",
+    "dma_busy_cycles", "dma_stall_cycles", "tiles", "deviation_lsb", "busy_cycles", "bound_share",
+    "macs_per_cycle", "causes",
 }  # fmt: skip
 REPORT_KEYS = {
     "soc", "target", "cores", "cycles", "cold_cycles", "instructions", "macs", "macs_per_cycle",
@@ -22,7 +23,7 @@ REPORT_KEYS = {
     "inputs", "outputs", "causes",
 }  # fmt: skip
 # What only a fresh compilation knows.
-MAY_BE_NULL = {"compile_s"}
+MAY_BE_NULL = {"macs_per_cycle", "compile_s"}
 # Entering and leaving the network: a call, the engine's initialization, a barrier.
 ENTRY_CYCLES = 350
 
@@ -44,7 +45,7 @@ def simulate(app: App, inputs: Mapping[str, np.ndarray] | Sequence[np.ndarray] |
     run = run_twice(runner, app.metadata, arrays)
     counters = run.statistics.counters
     assert counters.races == 0, counters.first_race
-    report = cluster_report(app.metadata, run.statistics, None)
+    report = run_report(app.metadata, run.statistics)
     check_report(report)
     return SimulatedRun(run.outputs, report)
 

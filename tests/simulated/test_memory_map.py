@@ -13,9 +13,9 @@ import tvm_pulp
 from tvm_pulp import soc
 from tvm_pulp.errors import GuestFault
 from tvm_pulp.report.inputs import prepare_inputs
-from tvm_pulp.sim.iss.build import FLAGS
 from tvm_pulp.sim.iss.device import IssDevice
 from tvm_pulp.sim.iss.library import _sources
+from tvm_pulp.toolchain.host_cc import COMPILE_FLAGS
 
 # The map of the chip's manual: memories, and the peripherals with the name a reader knows.
 MEMORIES = {
@@ -57,7 +57,23 @@ def logging_simulator(tmp_path_factory: pytest.TempPathFactory) -> Path:
     wraps = [f"-Wl,--wrap={name}" for name in ("memory_load", "memory_store", "memory_pointer")]
     sources = [*map(str, files), str(Path(__file__).with_name("access_log.c"))]
     folders = [f"-I{folder}" for folder in include]
-    subprocess.run([compiler, *FLAGS, *folders, *wraps, *sources, "-o", str(library), "-lm", "-ldl"], check=True)
+    subprocess.run(
+        [
+            compiler,
+            *COMPILE_FLAGS,
+            "-fPIC",
+            "-shared",
+            "-std=gnu11",
+            *folders,
+            *wraps,
+            *sources,
+            "-o",
+            str(library),
+            "-lm",
+            "-ldl",
+        ],
+        check=True,
+    )
     return library
 
 
@@ -105,6 +121,6 @@ def test_an_engine_that_the_soc_lacks_stops_the_program() -> None:
     """The NEUREKA program on a SoC description without NEUREKA."""
     app = tvm_pulp.compile("zoo:autoencoder", target="uma-neureka")
     device = IssDevice(app.files, app.metadata)
-    device._soc = soc.load("siracusa").model_copy(update={"engines": {}})
+    device.soc = soc.load("siracusa").model_copy(update={"engines": {}})
     with pytest.raises(GuestFault, match="nothing is mapped, address 0x102010"):
         device.run(random_inputs(app))

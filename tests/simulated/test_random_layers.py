@@ -11,7 +11,7 @@ import pytest
 from tvm_pulp import soc
 from tvm_pulp.uma.conformance import Conformance
 from tvm_pulp.uma.conformance.checks import compare
-from tvm_pulp.uma.conformance.layer_network import layer_network, simulate, tight_plan
+from tvm_pulp.uma.conformance.layer_network import layer_network, simulate, target_for, tight_plan
 from tvm_pulp.uma.conformance.random_layer import random_input, random_layer
 from tvm_pulp.uma.registry import backend
 
@@ -41,7 +41,7 @@ def test_layers_on_the_cores(seed: int) -> None:
     layers = [random_layer(source) for _ in range(LAYERS)]
     inputs = [random_input(source, layer.x) for layer in layers]
     network = layer_network(layers)
-    target, plan = tight_plan(network, soc.load("siracusa"))
+    target, plan = tight_plan(target_for(soc.load("siracusa")), network)
     run = simulate(target, plan, inputs)
     assert sum(entry["tiles"] for entry in run.report["layers"]) > LAYERS
     expected = [layer.reference(x) for layer, x in zip(layers, inputs, strict=True)]

@@ -16,7 +16,7 @@ from tvm_pulp.toolchain import (
     build_host_program,
     build_riscv_elf,
 )
-from tvm_pulp.toolchain.riscv_gcc import DEFAULT_NAME
+from tvm_pulp.toolchain.riscv_compilers import DEFAULT_NAME
 
 LINKER_SCRIPT = """
 ENTRY(_start)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.toolchain import host_cc, riscv_gcc, zig
+from tvm_pulp.toolchain import host_cc, riscv_compilers, zig
 
 
 @pytest.fixture
@@ -23,14 +23,14 @@ def test_no_riscv_gcc(empty_path: None) -> None:
         "set TVM_PULP_RISCV_GCC to its path, or use the toolchain 'zig'"
     )
     with pytest.raises(UserError, match=f"^{re.escape(expected)}$"):
-        riscv_gcc.find_riscv_gcc()
+        riscv_compilers.find_riscv_gcc()
 
 
 def test_wrong_riscv_gcc_variable(empty_path: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TVM_PULP_RISCV_GCC", "/nowhere/gcc")
     expected = "TVM_PULP_RISCV_GCC names '/nowhere/gcc', which is not an executable: correct it or unset it"
     with pytest.raises(UserError, match=f"^{re.escape(expected)}$"):
-        riscv_gcc.find_riscv_gcc()
+        riscv_compilers.find_riscv_gcc()
 
 
 def test_wrong_cc_variable(empty_path: None, monkeypatch: pytest.MonkeyPatch) -> None:

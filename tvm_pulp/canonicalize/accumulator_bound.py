@@ -38,7 +38,6 @@ def _weighted(call: Any, attributes: dict[str, Any]) -> int:
 
 
 def _reaches(call: Any, attributes: dict[str, Any]) -> list[int]:
-    """Of both operands."""
     return [_reach(operand, attributes[f"zero_point_{side}"]) for operand, side in zip(call.args, "ab", strict=False)]
 
 

@@ -12,10 +12,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.match import needed, or_none, require
-from tvm_pulp.canonicalize.rewriter import Rewriter, constant
-from tvm_pulp.qnn.operator import OPERATORS, spec_of
-from tvm_pulp.qnn.tensor_spec import BYTES, every_value, looked_up
+from tvm_pulp.canonicalize.rewriter import Rewriter, constant, needed, or_none, require, spec_of
 
 _FUNCTIONS = ("requantize", "hardswish", "gelu", "integer_div")
 
@@ -28,11 +25,11 @@ def byte_table(call: Any) -> np.ndarray:
     require(qnn.is_qnn(call, *_FUNCTIONS))
     constants, attributes = [needed(constant(a)) for a in call.args[1:]], qnn.attributes(call)
     source = spec_of(call.args[0])
-    require(source.dtype in BYTES and all(c.size == 1 for c in constants) and attributes.get("operands", 1) == 1)
+    require(source.dtype in qnn.BYTES and all(c.size == 1 for c in constants) and attributes.get("operands", 1) == 1)
     if "axis" in attributes:
         attributes["axis"] = 0
-    result = OPERATORS[qnn.name_of(call)].reference(attributes, [every_value(source.dtype), *constants])
-    require(str(result.dtype) in BYTES)
+    result = qnn.OPERATORS[qnn.name_of(call)].reference(attributes, [qnn.every_value(source.dtype), *constants])
+    require(str(result.dtype) in qnn.BYTES)
     return result
 
 
@@ -43,5 +40,5 @@ class ByteFunctions(Rewriter):
         # One table, joined with the table before it when nobody else reads that.
         inner = self.single(source, "lookup")
         if inner is not None:
-            source, table = inner.args[0], looked_up(table, constant(inner.args[1]))
+            source, table = inner.args[0], qnn.looked_up(table, constant(inner.args[1]))
         return qnn.emit("lookup", [source, table], {})

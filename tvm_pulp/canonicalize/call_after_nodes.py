@@ -25,7 +25,7 @@ class CallAfterNodes(Rewriter):
         known = lineage.read(module)
         if not known:
             return module
-        bindings = [b for b in lineage.bindings_of(module) if _may_change(str(b.var.name), known)]
+        bindings = [b for b in lineage.bindings_of(module["main"]) if _may_change(str(b.var.name), known)]
         # Who is called after a node: the first of several entries stands.
         first: dict[str, str] = {}
         for wanted in (

@@ -12,10 +12,8 @@ import numpy as np
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.accumulator_bound import accumulator_interval
-from tvm_pulp.canonicalize.match import needed, require
-from tvm_pulp.canonicalize.rewriter import Rewriter, constant
+from tvm_pulp.canonicalize.rewriter import Rewriter, constant, needed, require
 from tvm_pulp.qnn import fixed_point
-from tvm_pulp.qnn.requant import Requant
 
 # multiplier / 2^31 * 2^exponent == 1 / 4: kernels like exponents below zero.
 _QUARTER = (1 << 30, -1)
@@ -28,7 +26,7 @@ class DeadChannels(Rewriter):
         require(attributes["requant"] == "tflite" and attributes["has_bias"])
         bias, mul, exponent = (constant(a).astype(np.int64) for a in value.args[2:5])
         mul, exponent = (np.broadcast_to(v, bias.shape) for v in (mul, exponent))
-        rule, limits = Requant.of(attributes), accumulator_interval(value)
+        rule, limits = qnn.Requant.of(attributes), accumulator_interval(value)
         # Beyond this the clipped result is the same.
         least, most = (np.clip(fixed_point.multiply(a, mul, exponent), -(1 << 16), 1 << 16) for a in limits)
         equal = np.equal(*(np.clip(v + rule.zero_point, rule.low, rule.high) for v in (least, most)))

@@ -9,8 +9,7 @@ part of the input to be computed from.
 from typing import Any
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.match import require
-from tvm_pulp.canonicalize.rewriter import Rewriter, spec_of
+from tvm_pulp.canonicalize.rewriter import Rewriter, require, spec_of
 
 
 class ExplicitPadding(Rewriter):

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.match import require
 from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
 from tvm_pulp.canonicalize.qdq_unary import function_of_byte
-from tvm_pulp.qnn.operator import relax_name, spec_of
+from tvm_pulp.canonicalize.rewriter import relax_name, require, spec_of
 
 # Functions that take longer than a table takes to read; sums, products and limits do not.
 _COSTLY = {f"relax.{n}" for n in ("cos", "divide", "erf", "exp", "log", "power", "rsqrt", "sigmoid", "sin", "sqrt")}

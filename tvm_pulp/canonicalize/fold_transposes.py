@@ -12,9 +12,8 @@ from typing import Any
 from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.match import needed, require
 from tvm_pulp.canonicalize.permute import permuted
-from tvm_pulp.canonicalize.rewriter import Rewriter, is_op, spec_of
+from tvm_pulp.canonicalize.rewriter import Rewriter, is_op, needed, require, spec_of
 
 
 class FoldTransposes(Rewriter):

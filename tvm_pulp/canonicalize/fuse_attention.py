@@ -14,17 +14,14 @@ import numpy as np
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.fuse_heads import FuseHeads
-from tvm_pulp.canonicalize.match import needed, require
 from tvm_pulp.canonicalize.permute import is_swap
-from tvm_pulp.canonicalize.rewriter import constant, spec_of
-from tvm_pulp.qnn.tensor_spec import BYTES, every_value
+from tvm_pulp.canonicalize.rewriter import constant, needed, require, spec_of
 
 
 class FuseAttention(FuseHeads):
     operator = "attention"
 
     def attention(self, value: Any) -> Any:
-        """The operator for logits, softmax and values, with the tables and the mask between them."""
         v = value.args[1]
         require(spec_of(v).dtype == "int8")
         outer = _product(value, transpose_b=0)
@@ -82,8 +79,8 @@ class FuseAttention(FuseHeads):
             require(mask_spec.dtype == "int8")
             return logits, mask
         constants = [constant(t) for t in total.args[2:4]]
-        require(mask_spec.dtype in BYTES and all(c.size == 1 for c in constants) and inner.out_dtype == "int8")
-        table = inner.apply(every_value(mask_spec.dtype), constants)
+        require(mask_spec.dtype in qnn.BYTES and all(c.size == 1 for c in constants) and inner.out_dtype == "int8")
+        table = inner.apply(qnn.every_value(mask_spec.dtype), constants)
         return logits, self.emit(qnn.emit("lookup", [mask, table], {}))
 
 

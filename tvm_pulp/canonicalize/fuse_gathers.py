@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.match import require
-from tvm_pulp.canonicalize.rewriter import Rewriter, constant, spec_of
-from tvm_pulp.qnn.tensor_spec import BYTES
+from tvm_pulp.canonicalize.rewriter import Rewriter, constant, require, spec_of
 
 _ROWS, _COLUMNS = 1, 2
 
@@ -33,5 +31,5 @@ def _picked(call: Any) -> tuple[int, np.ndarray]:
     """Axis and indices of a gather from an image of bytes; it must not drop the axis."""
     require(qnn.is_qnn(call, "gather"))
     spec, indices = spec_of(call.args[0]), constant(call.args[1])
-    require(len(spec.shape) == 4 and spec.dtype in BYTES and indices.ndim == 1)
+    require(len(spec.shape) == 4 and spec.dtype in qnn.BYTES and indices.ndim == 1)
     return qnn.attributes(call)["axis"], indices

@@ -3,9 +3,8 @@
 from typing import Any, ClassVar
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.match import needed, require
 from tvm_pulp.canonicalize.permute import is_swap
-from tvm_pulp.canonicalize.rewriter import Rewriter
+from tvm_pulp.canonicalize.rewriter import Rewriter, needed, require
 
 
 class FuseHeads(Rewriter):

@@ -8,10 +8,8 @@ Expects functions of one byte as lookups. A table that only a concatenation read
 from typing import Any
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.match import require
-from tvm_pulp.canonicalize.rewriter import Rewriter, constant, spec_of
+from tvm_pulp.canonicalize.rewriter import Rewriter, constant, require, spec_of
 from tvm_pulp.qnn.concat import divide
-from tvm_pulp.qnn.tensor_spec import BYTES, every_value
 
 
 class FuseLookups(Rewriter):
@@ -23,7 +21,7 @@ class FuseLookups(Rewriter):
         parts, tables = divide(attributes, list(value.args))
         for number, part in enumerate(parts):
             inner = self.single(part, "lookup")
-            if number not in tables and inner is not None and spec_of(part).dtype in BYTES:
+            if number not in tables and inner is not None and spec_of(part).dtype in qnn.BYTES:
                 parts[number], tables[number] = inner.args[0], inner.args[1]
         numbers = sorted(tables)
         require(numbers)
@@ -31,6 +29,5 @@ class FuseLookups(Rewriter):
 
 
 def _keeps_values(call: Any) -> bool:
-    """Tell if every byte becomes itself."""
     dtype, table = spec_of(call.args[0]).dtype, constant(call.args[1])
-    return str(table.dtype) == dtype and bool((table == every_value(dtype)).all())
+    return str(table.dtype) == dtype and bool((table == qnn.every_value(dtype)).all())

@@ -17,12 +17,9 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.fuse_heads import FuseHeads
-from tvm_pulp.canonicalize.match import Mismatch, needed, require
 from tvm_pulp.canonicalize.qdq_products import factor_of
-from tvm_pulp.canonicalize.rewriter import constant, is_op
+from tvm_pulp.canonicalize.rewriter import Mismatch, constant, is_op, needed, require, spec_of
 from tvm_pulp.canonicalize.strided_view import strided_view
-from tvm_pulp.qnn.operator import OPERATORS, spec_of
-from tvm_pulp.qnn.tensor_spec import BYTES, RANGES, every_value
 
 # Distinct mask values that get a table each.
 _MOST_CLASSES = 16
@@ -32,7 +29,6 @@ class FuseQdqAttention(FuseHeads):
     operator = "qdq_attention"
 
     def attention(self, value: Any) -> Any:
-        """The operator for scores, tables, softmax and values."""
         softmax = needed(self.single(value.args[0], "softmax"))
         outer, weights = qnn.attributes(value), qnn.attributes(softmax)
         require(weights["form"] == "table" and _rounds(value) and weights["zero_point"] == outer["zero_point_a"])
@@ -66,7 +62,7 @@ class FuseQdqAttention(FuseHeads):
         transposed["v"] = bool(qnn.attributes(value)["transpose_b"])
         group, sources, tables = 1, [], []
         for name, expression in (("q", scores.args[0]), ("k", scores.args[1]), ("v", value.args[1])):
-            require(spec_of(expression).dtype in BYTES and math.prod(spec_of(expression).shape[:-2]) == heads)
+            require(spec_of(expression).dtype in qnn.BYTES and math.prod(spec_of(expression).shape[:-2]) == heads)
             view = needed(strided_view(self, expression, transposed=transposed[name]))
             require(name != "q" or view.group == 1 or heads <= 1)
             if name == "k":
@@ -111,12 +107,12 @@ def _moving(call: Any) -> list[Any]:
 def _rounds(product: Any) -> bool:
     """Tell if a product is requantized to bytes, half to even, by one factor."""
     rule = qnn.Requant.of(qnn.attributes(product))
-    return rule.kind == "half_even" and rule.out_dtype in BYTES and constant(product.args[2]).size == 1
+    return rule.kind == "half_even" and rule.out_dtype in qnn.BYTES and constant(product.args[2]).size == 1
 
 
 def _tables(steps: list[Any], scores: Any, shape: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray]:
     """Class of every (head or 1, query or 1, key), and a table of the steps' results for each class."""
-    every, limits = every_value(spec_of(scores).dtype), qnn.attributes(scores)
+    every, limits = qnn.every_value(spec_of(scores).dtype), qnn.attributes(scores)
     every = every[(every >= limits["requant_low"]) & (every <= limits["requant_high"])]
     masks = [m for call, inner in steps for m in _masks(call, inner)]
     try:
@@ -131,7 +127,7 @@ def _tables(steps: list[Any], scores: Any, shape: tuple[int, int, int]) -> tuple
         values, given = every, iter(kind)
         for call, inner in steps:
             values = _applied(call, inner, values, [next(given) for _ in _masks(call, inner)])
-        row[: len(every)] = values.astype(np.int64) - RANGES[str(values.dtype)][0]
+        row[: len(every)] = values.astype(np.int64) - qnn.RANGES[str(values.dtype)][0]
     classes = numbers.reshape(places[0].shape).astype(np.uint8) if masks else np.zeros((1, 1, shape[2]), np.uint8)
     return np.ascontiguousarray(np.broadcast_to(classes, (*classes.shape[:2], shape[2]))), table
 
@@ -154,7 +150,7 @@ def _as_places(mask: np.ndarray, shape: tuple[int, int, int]) -> np.ndarray:
 def _applied(call: Any, inner: Any, values: np.ndarray, constants: list[Any]) -> np.ndarray:
     """A step done to a vector of values, with its constants."""
     if qnn.is_qnn(call, "lookup"):
-        return OPERATORS["lookup"].reference({}, [values, constant(call.args[1])])
+        return qnn.OPERATORS["lookup"].reference({}, [values, constant(call.args[1])])
     given = iter(constants)
     if is_op(call, "relax.where"):
         condition, a, b = (values if arg.same_as(inner) else next(given) for arg in call.args)
@@ -163,4 +159,4 @@ def _applied(call: Any, inner: Any, values: np.ndarray, constants: list[Any]) ->
         values if arg.same_as(inner) else np.full(values.shape, next(given)).astype(spec_of(arg).dtype)
         for arg in call.args[:2]
     ]
-    return OPERATORS["add"].reference(qnn.attributes(call), [*pair, *(constant(a) for a in call.args[2:])])
+    return qnn.OPERATORS["add"].reference(qnn.attributes(call), [*pair, *(constant(a) for a in call.args[2:])])

@@ -14,11 +14,9 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.match import needed, or_none, require
 from tvm_pulp.canonicalize.permute import is_swap, swapped
 from tvm_pulp.canonicalize.qdq_products import product_attributes, rounds_to_bytes
-from tvm_pulp.canonicalize.rewriter import Rewriter, constant, spec_of
-from tvm_pulp.qnn.tensor_spec import BYTES, every_value
+from tvm_pulp.canonicalize.rewriter import Rewriter, constant, needed, or_none, require, spec_of
 
 
 class FuseQdqRope(Rewriter):
@@ -38,10 +36,10 @@ class FuseQdqRope(Rewriter):
         x, tables = self._rotated(self.definition(crossed.args[rotated]))
         straight = needed(next((i for i in (0, 1) if kept.args[i].same_as(x)), None))
         spec = spec_of(x)
-        require(len(spec.shape) == 4 and spec.shape[0] == 1 and spec.dtype in BYTES)
+        require(len(spec.shape) == 4 and spec.shape[0] == 1 and spec.dtype in qnn.BYTES)
         angles = (kept.args[1 - straight], crossed.args[1 - rotated])
         axes = {_position_axis(spec_of(angle).shape, spec.shape) for angle in angles}
-        require(len(axes) == 1 and all(spec_of(a).dtype in BYTES for a in angles))
+        require(len(axes) == 1 and all(spec_of(a).dtype in qnn.BYTES for a in angles))
         attributes = _attributes(total, (first, second), (kept, straight), (crossed, rotated))
         axis, moved = axes.pop(), self.definition(x)
         if not is_swap(moved):
@@ -69,7 +67,7 @@ class FuseQdqRope(Rewriter):
         begin, size = attributes["begin"], attributes["size"]
         require(size[:-1] == list(x.shape[:-1]) and not any(begin[:-1]) and set(attributes["stride"]) == {1})
         require(2 * size[-1] == x.shape[-1])
-        return call.args[0], begin[-1], every_value(x.dtype) if table is None else table
+        return call.args[0], begin[-1], qnn.every_value(x.dtype) if table is None else table
 
 
 def _position_axis(angles: tuple[int, ...], shape: tuple[int, ...]) -> int:

@@ -13,8 +13,7 @@ import numpy as np
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.accumulator_bound import accumulator_bound
-from tvm_pulp.canonicalize.match import needed, or_none, require
-from tvm_pulp.canonicalize.rewriter import Rewriter, constant, spec_of
+from tvm_pulp.canonicalize.rewriter import Rewriter, constant, needed, or_none, require, spec_of
 from tvm_pulp.qnn.requant import narrow_enough
 
 _ACCUMULATING = ("conv2d", "dense", "matmul", "add", "sub", "mul", "hardswish", "gelu", "integer_div")
@@ -47,7 +46,6 @@ class FuseRequantize(Rewriter):
 
     @or_none
     def _bias(self, data: Any, other: Any) -> Any:
-        """layer + constant, as the layer's bias."""
         addend = needed(constant(other))
         call = needed(self.single(data, "conv2d", "dense"))
         attributes = qnn.attributes(call)

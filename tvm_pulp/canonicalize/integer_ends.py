@@ -10,12 +10,10 @@ from typing import Any
 from tvm import relax
 
 from tvm_pulp.canonicalize.main_function import MainFunction
-from tvm_pulp.canonicalize.match import or_none, require
 from tvm_pulp.canonicalize.qdq_operands import quantization_of
-from tvm_pulp.canonicalize.rewriter import is_op, with_kernels_of
+from tvm_pulp.canonicalize.rewriter import Rewriter, is_op, or_none, require
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.imported import Imported
-from tvm_pulp.qnn.abandoned_builder import closed_on_error
 from tvm_pulp.qnn.quantization import Quantization
 
 TYPES = ("int8", "uint8")
@@ -43,7 +41,7 @@ def integer_ends(imported: Imported, dtype: str) -> Imported:
             other = f"use --io {end.dtype}" if end.dtype in TYPES else "quantize the model to 8 bits"
             raise UserError(f"--io {dtype}: {role} '{name}' is quantized to {end.dtype} in this model: {other}")
     found = {place: end.quantization for place, end in ends.items() if end.quantization is not None}
-    return replace(imported, module=with_kernels_of(imported.module, _with_integers(main, dtype)), quantization=found)
+    return replace(imported, module=_IntegerEnds(dtype).run(imported.module), quantization=found)
 
 
 def possible_type(imported: Imported) -> str | None:
@@ -52,43 +50,27 @@ def possible_type(imported: Imported) -> str | None:
     return types.pop() if len(types) == 1 and types <= set(TYPES) else None
 
 
-def _with_integers(main: MainFunction, dtype: str) -> Any:
-    """The module with integers at the ends of `main`; all of them were found to be possible."""
-    builder, values = relax.BlockBuilder(), dict[Any, Any]()
-    for parameter in main.function.params:
-        kind = relax.TensorType(parameter.ty.shape, dtype) if _is_real(parameter) else parameter.ty
-        values[parameter] = relax.Var(parameter.name, kind)
+class _IntegerEnds(Rewriter):
+    """Integers at the ends of `main`; all of them were found to be possible."""
 
-    def now(value: Any) -> Any:
-        value = main.origin(value)
-        if isinstance(value, relax.Tuple):
-            return relax.Tuple([now(f) for f in value.fields])
-        if isinstance(value, relax.TupleGetItem):
-            return relax.TupleGetItem(now(value.tuple_value), value.index)
-        if isinstance(value, relax.Call):
-            return relax.Call(value.op, [now(a) for a in value.args], value.attrs, value.ty_args)
-        return values.get(value, value)
+    def __init__(self, dtype: str) -> None:
+        self._dtype = dtype
 
-    def returned(result: Any) -> Any:
-        call = main.made.get(result)
-        return now(call.args[0] if _is_real(result) and call is not None else result)
+    def parameter(self, old: Any) -> Any:
+        return relax.Var(old.name, relax.TensorType(old.ty.shape, self._dtype)) if _is_real(old) else old
 
-    real_inputs = {p for p in main.function.params if _is_real(p)}
-    with closed_on_error(builder), builder.function("main", list(values.values())):
-        with builder.dataflow():
-            for binding in main.bindings:
-                value = binding.value
-                if is_op(value, "relax.quantize") and main.origin(value.args[0]) in real_inputs:
-                    values[binding.var] = values[main.origin(value.args[0])]
-                elif not isinstance(value, relax.Var | relax.Tuple):
-                    values[binding.var] = builder.emit(builder.normalize(now(value)), binding.var.name)
-            results = [returned(result) for result in main.results]
-            output = builder.emit_output(relax.Tuple(results) if len(results) > 1 else results[0])
-        builder.emit_func_output(output)
-    made = builder.get()
-    if main.function.attrs:
-        made["main"] = made["main"].with_attrs(main.function.attrs)
-    return made
+    def start(self, function: Any) -> None:
+        self._inputs = {self.operand(p) for p in function.params if _is_real(p)}
+
+    def visit(self, variable: Any, value: Any) -> Any:
+        require(is_op(value, "relax.quantize") and value.args[0] in self._inputs)
+        return value.args[0]
+
+    def result(self, value: Any) -> Any:
+        returned = list(value.fields) if isinstance(value, relax.Tuple) else [value]
+        calls = [self.definition(r) for r in returned]
+        found = [c.args[0] if is_op(c, "relax.dequantize") else r for r, c in zip(returned, calls, strict=True)]
+        return relax.Tuple(found) if len(found) > 1 else found[0]
 
 
 def _is_real(variable: Any) -> bool:

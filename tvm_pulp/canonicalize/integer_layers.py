@@ -14,12 +14,9 @@ from typing import Any
 import numpy as np
 from tvm import relax
 
-from tvm_pulp.canonicalize.accumulators import Accumulators
-from tvm_pulp.canonicalize.match import needed
 from tvm_pulp.canonicalize.qdq import LAYERS
-from tvm_pulp.canonicalize.qdq_operands import along_axis
-from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
-from tvm_pulp.canonicalize.rewriter import is_op, relax_name, spec_of
+from tvm_pulp.canonicalize.qdq_rewriter import Accumulators, QdqRewriter, along_axis
+from tvm_pulp.canonicalize.rewriter import is_op, needed, relax_name, spec_of
 
 
 class IntegerLayers(QdqRewriter):

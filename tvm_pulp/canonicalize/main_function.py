@@ -13,7 +13,7 @@ class MainFunction:
 
     def __init__(self, module: Any) -> None:
         self.function = module["main"]
-        self.bindings = lineage.bindings_of(module)
+        self.bindings = lineage.bindings_of(self.function)
         self.made = {b.var: b.value for b in self.bindings}
         self.readers: dict[Any, list[Any]] = {}
         for binding in self.bindings:
@@ -27,7 +27,6 @@ class MainFunction:
         return value
 
     def calls_reading(self, variable: Any) -> list[Any]:
-        """The calls that read a variable."""
         return [reader for reader in self.readers.get(variable, []) if isinstance(reader, relax.Call)]
 
     @property

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.canonicalize.match import or_none, require
-from tvm_pulp.canonicalize.qdq_operands import QuantizedConstant
-from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
+from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter, QuantizedConstant
+from tvm_pulp.canonicalize.rewriter import or_none, require
 
 # The largest weight; its upper byte is 127 after rounding.
 _LARGEST = 127 * 256 + 127

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.match import needed, require
-from tvm_pulp.canonicalize.rewriter import Rewriter, constant, spec_of
+from tvm_pulp.canonicalize.rewriter import Rewriter, constant, needed, require, spec_of
 from tvm_pulp.qnn.requant import narrow_enough
 
 _INT32 = 1 << 31

@@ -16,9 +16,8 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.main_function import MainFunction
-from tvm_pulp.canonicalize.match import needed, require
 from tvm_pulp.canonicalize.permute import is_swap, swapped
-from tvm_pulp.canonicalize.rewriter import Rewriter, constant, is_op, spec_of
+from tvm_pulp.canonicalize.rewriter import Rewriter, constant, is_op, needed, require, spec_of
 from tvm_pulp.canonicalize.strided_view import strided_view
 from tvm_pulp.qnn.concat import divide
 from tvm_pulp.qnn.qdq_attention import operands

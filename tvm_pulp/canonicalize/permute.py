@@ -26,5 +26,4 @@ def swapped(value: Any) -> Any:
 
 
 def is_swap(call: Any) -> bool:
-    """Tell if a call is a transpose of heads and positions."""
     return qnn.is_qnn(call, "transpose") and qnn.attributes(call)["axes"] == SWAP

@@ -18,8 +18,7 @@ from tvm_pulp.canonicalize.fuse_requantize import FuseRequantize
 from tvm_pulp.canonicalize.integer_layers import IntegerLayers
 from tvm_pulp.canonicalize.no_norms import NoNorms
 from tvm_pulp.canonicalize.qdq import FoldQdq
-from tvm_pulp.canonicalize.qdq_arithmetic import TfliteArithmetic
-from tvm_pulp.canonicalize.qdq_onnx_arithmetic import OnnxArithmetic
+from tvm_pulp.canonicalize.qdq_arithmetic import OnnxArithmetic, TfliteArithmetic
 from tvm_pulp.canonicalize.qdq_products import QdqProducts
 from tvm_pulp.canonicalize.to_nhwc import ToNhwc
 from tvm_pulp.canonicalize.unreachable_ties import UnreachableTies

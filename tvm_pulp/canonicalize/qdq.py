@@ -31,13 +31,22 @@ from tvm_pulp.canonicalize import (
     qdq_transposed,
     qdq_unary,
 )
-from tvm_pulp.canonicalize.accumulators import Accumulators
-from tvm_pulp.canonicalize.match import Mismatch, first_of, needed, or_none, require
 from tvm_pulp.canonicalize.qdq_movement import MOVEMENTS, moved_constant, padded, window
-from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, along_axis, target_of
-from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
-from tvm_pulp.canonicalize.rewriter import Rewriter, constant, integers, is_op, relax_name, single_value, spec_of
-from tvm_pulp.qnn.tensor_spec import RANGES
+from tvm_pulp.canonicalize.qdq_rewriter import Accumulators, IntegerTarget, QdqRewriter, along_axis, target_of
+from tvm_pulp.canonicalize.rewriter import (
+    Mismatch,
+    Rewriter,
+    constant,
+    first_of,
+    integers,
+    is_op,
+    needed,
+    or_none,
+    relax_name,
+    require,
+    single_value,
+    spec_of,
+)
 
 LAYERS: dict[str, Callable[..., Any]] = {
     "relax.nn.conv1d": qdq_layers.conv1d,
@@ -64,7 +73,6 @@ _OF_TWO = {f"relax.{name}" for name in ("add", "subtract", "multiply", "divide",
 
 
 def _biased(fold: QdqRewriter, call: Any, target: IntegerTarget | Accumulators) -> Any:
-    """layer + constant."""
     for data, bias in (call.args, reversed(call.args)):
         layer = fold.definition(data)
         if relax_name(layer) in LAYERS:
@@ -203,7 +211,6 @@ class FoldQdq(QdqRewriter):
         return str(inner.name) if isinstance(inner, relax.Var) and self.operands.quantized(inner) is None else ""
 
     def layer(self, real: Any, target: Accumulators) -> Any:
-        """The accumulators of a layer with or without bias, or None."""
         call = self.definition(real)
         if is_op(call, "relax.add"):
             return _biased(self, call, target)
@@ -211,7 +218,6 @@ class FoldQdq(QdqRewriter):
         return rule(self, call, target) if rule is not None else None
 
     def layer_name(self, real: Any) -> str:
-        """The operator behind a layer with or without bias; empty where there is none."""
         call = self.definition(real)
         candidates = [call, *(self.definition(a) for a in call.args)] if is_op(call, "relax.add") else [call]
         return next((name for name in map(relax_name, candidates) if name in LAYERS), "")
@@ -220,7 +226,7 @@ class FoldQdq(QdqRewriter):
     def _moved(self, value: Any, name: str) -> Any:
         """Movement of integers, or of what a dequantize gave."""
         rule, data = MOVEMENTS[relax_name(value)], value.args[0]
-        if spec_of(value).dtype in RANGES:
+        if spec_of(value).dtype in qnn.RANGES:
             candidates = (moved_constant(value, data), rule(value, data, 0), value)
             return self.bound(next(c for c in candidates if c is not None))
         x = needed(self.operands.quantized(data))
@@ -237,7 +243,7 @@ class FoldQdq(QdqRewriter):
     def _concat(self, value: Any, name: str) -> Any:
         """Operands of one quantization are joined as integers."""
         parts, axis = qdq_concat.parts_and_axis(value)
-        if spec_of(value).dtype in RANGES:
+        if spec_of(value).dtype in qnn.RANGES:
             return qnn.emit("concat", parts, {"axis": axis})
         found = [needed(self.operands.quantized(p)) for p in parts]
         require(all(x.same_as(found[0].scale, found[0].zero_point) and x.dtype == found[0].dtype for x in found))
@@ -249,7 +255,7 @@ class FoldQdq(QdqRewriter):
         """Pieces of integers, dequantized one by one."""
         data = value.args[0]
         x, shape = self.operands.quantized(data), spec_of(data).shape
-        require((x is not None or spec_of(data).dtype in RANGES) and isinstance(value.ty, relax.TupleType))
+        require((x is not None or spec_of(data).dtype in qnn.RANGES) and isinstance(value.ty, relax.TupleType))
         axis, first, pieces = int(value.attrs.axis) % len(shape), 0, []
         for field in value.ty.fields:
             size = integers(field.shape.values)
@@ -276,7 +282,7 @@ class FoldQdq(QdqRewriter):
     @or_none
     def _clipped_integers(self, value: Any, name: str) -> Any:
         """A clip after a layer narrows the layer's own range."""
-        require(spec_of(value).dtype in RANGES)
+        require(spec_of(value).dtype in qnn.RANGES)
         data = value.args[0]
         low, high = (int(float(a.value)) for a in value.args[1:])
         smallest, largest = spec_of(data).range
@@ -299,10 +305,10 @@ def _quantized_constant(value: Any) -> Any:
     """Weights stored as floats in front of a quantize."""
     real, scale, zero_point = (needed(constant(a)) for a in value.args)
     dtype = str(value.attrs.out_dtype)
-    require(dtype in RANGES)
+    require(dtype in qnn.RANGES)
     scale, zero_point = (along_axis(v, int(value.attrs.axis), real.ndim) for v in (scale, zero_point.astype(np.int64)))
     rounded = np.rint(real / scale).astype(np.int64) + zero_point
-    return relax.const(np.clip(rounded, *RANGES[dtype]).astype(dtype))
+    return relax.const(np.clip(rounded, *qnn.RANGES[dtype]).astype(dtype))
 
 
 class _Renamed(Rewriter):

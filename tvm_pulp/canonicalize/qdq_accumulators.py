@@ -11,12 +11,8 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.accumulators import Accumulators
-from tvm_pulp.canonicalize.match import needed, or_none, require
-from tvm_pulp.canonicalize.qdq_operands import IntegerTarget
-from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
-from tvm_pulp.qnn.operator import spec_of
-from tvm_pulp.qnn.tensor_spec import BYTES
+from tvm_pulp.canonicalize.qdq_rewriter import Accumulators, IntegerTarget, QdqRewriter
+from tvm_pulp.canonicalize.rewriter import needed, or_none, require, spec_of
 
 # Each summand stays below 2^30 in fixed point, so that their sum and the half that rounds it fit 32 bits.
 _SUMMAND_BITS = 29
@@ -69,7 +65,7 @@ def joined(summands: Sequence[Summand], target: IntegerTarget, axis: int) -> Any
 def _summand(fold: QdqRewriter, operand: Any) -> Summand:
     x = fold.operands.quantized(operand)
     if x is not None:
-        require(x.dtype in BYTES)
+        require(x.dtype in qnn.BYTES)
         return Summand(x.value, np.array([float(x.scale)]), x.reach, x.zero_point)
     taken = Accumulators()
     layer = needed(fold.layer(operand, taken))

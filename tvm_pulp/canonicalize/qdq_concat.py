@@ -13,12 +13,9 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.match import or_none, require
 from tvm_pulp.canonicalize.qdq_elementwise import clip, requantize
-from tvm_pulp.canonicalize.qdq_operands import IntegerTarget
-from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
-from tvm_pulp.qnn.operator import spec_of
-from tvm_pulp.qnn.tensor_spec import RANGES
+from tvm_pulp.canonicalize.qdq_rewriter import IntegerTarget, QdqRewriter
+from tvm_pulp.canonicalize.rewriter import or_none, require, spec_of
 
 
 @or_none
@@ -59,5 +56,5 @@ def _rounded(fold: QdqRewriter, part: Any, target: IntegerTarget) -> Any:
         return relax.const(target.quantize(real))
     scale, zero_point = relax.const(np.float32(target.scale)), relax.const(np.array(target.zero_point, target.dtype))
     value = fold.emit(relax.op.quantize(part, scale, zero_point, axis=0, out_dtype=target.dtype), part.name)
-    whole = (target.low, target.high) == RANGES[target.dtype]
+    whole = (target.low, target.high) == qnn.RANGES[target.dtype]
     return value if whole else fold.bound(clip(value, target.low, target.high))

@@ -7,11 +7,8 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize import qdq_unary
-from tvm_pulp.canonicalize.match import needed, or_none, require
-from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized
-from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
-from tvm_pulp.canonicalize.rewriter import is_op, spec_of
-from tvm_pulp.qnn.tensor_spec import BYTES
+from tvm_pulp.canonicalize.qdq_rewriter import IntegerTarget, QdqRewriter, Quantized
+from tvm_pulp.canonicalize.rewriter import is_op, needed, or_none, require, spec_of
 
 
 def requantize(fold: QdqRewriter, x: Quantized, target: IntegerTarget) -> Any:
@@ -20,7 +17,7 @@ def requantize(fold: QdqRewriter, x: Quantized, target: IntegerTarget) -> Any:
     if x.same_as(target.scale, target.zero_point) and x.dtype == target.dtype:
         return x.value if target.low <= low and high <= target.high else clip(x.value, target.low, target.high)
     rule, constants = fold.arithmetic.rescale(x, target)
-    if fold.arithmetic.name == "onnx" and x.dtype in BYTES:
+    if fold.arithmetic.name == "onnx" and x.dtype in qnn.BYTES:
         exact = target.quantize(x.every_value)
         if (rule.apply(x.every_distance, constants) != exact).any():
             # Float32 rounds some value differently: only a table says it exactly.
@@ -38,7 +35,6 @@ def clip(value: Any, low: int, high: int) -> Any:
 
 @or_none
 def add(fold: QdqRewriter, call: Any, target: IntegerTarget) -> Any:
-    """A sum, or a difference."""
     a, b = (needed(fold.operands.quantized(arg)) for arg in call.args)
     attributes, constants = fold.arithmetic.add(a, b, target, subtract=is_op(call, "relax.subtract"))
     return qnn.emit("add", [a.value, b.value, *constants], attributes)

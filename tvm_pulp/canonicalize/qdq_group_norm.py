@@ -12,11 +12,8 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.match import needed, or_none, require
-from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized
-from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
-from tvm_pulp.canonicalize.rewriter import is_op, single_value, spec_of
-from tvm_pulp.qnn.tensor_spec import BYTES
+from tvm_pulp.canonicalize.qdq_rewriter import IntegerTarget, QdqRewriter, Quantized
+from tvm_pulp.canonicalize.rewriter import is_op, needed, or_none, require, single_value, spec_of
 
 # Sums of squares stay inside 32 bits.
 _MOST_VALUES = (1 << 31) // 255**2
@@ -35,14 +32,14 @@ class _Core:
 def group_norm(fold: QdqRewriter, real: Any, target: IntegerTarget) -> Any:
     """The operator for the island that ends in `real`, or None."""
     shape = spec_of(real).shape
-    require(len(shape) >= 3 and target.dtype in BYTES)
+    require(len(shape) >= 3 and target.dtype in qnn.BYTES)
     inner, weight, bias = _without_affine(fold, real)
     if is_op(fold.definition(inner), "relax.reshape"):
         inner, one, zero = _without_affine(fold, fold.definition(inner).args[0])
         require((one == 1).all() and not zero.any())
     core = _core(fold, inner)
     x, channels, n = core.x, shape[1], int(np.prod(shape[1:])) // core.groups
-    require(x.dtype in BYTES and x.shape[0] == shape[0] and channels % core.groups == 0 and n <= _MOST_VALUES)
+    require(x.dtype in qnn.BYTES and x.shape[0] == shape[0] and channels % core.groups == 0 and n <= _MOST_VALUES)
     require({weight.size, bias.size} <= {1, channels})
     attributes = {
         "groups": core.groups,

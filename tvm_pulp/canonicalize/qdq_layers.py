@@ -7,16 +7,18 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.accumulators import Accumulators, accumulator_reach
-from tvm_pulp.canonicalize.match import needed, or_none, require
 from tvm_pulp.canonicalize.near_weights import halves, weights
 from tvm_pulp.canonicalize.qdq_accumulators import Summand, joined
-from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized, QuantizedConstant
-from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
-from tvm_pulp.canonicalize.rewriter import integers
+from tvm_pulp.canonicalize.qdq_rewriter import (
+    Accumulators,
+    IntegerTarget,
+    QdqRewriter,
+    Quantized,
+    QuantizedConstant,
+    accumulator_reach,
+)
+from tvm_pulp.canonicalize.rewriter import integers, needed, or_none, require
 from tvm_pulp.qnn.fixed_point import WIDE_SUM
-from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.qnn.tensor_spec import BYTES
 
 LayerTarget = IntegerTarget | Accumulators
 
@@ -106,7 +108,7 @@ def _weighted(fold: QdqRewriter, operator: str, layer: Convolution, target: Laye
 
 def _in_halves(fold: QdqRewriter, layer: Convolution, target: LayerTarget) -> Any:
     """16-bit weights as two convolutions of 8-bit weights; only the first counts as work of the model."""
-    require(layer.x.dtype in BYTES and not (isinstance(target, Accumulators) and not target.may_be_real))
+    require(layer.x.dtype in qnn.BYTES and not (isinstance(target, Accumulators) and not target.may_be_real))
     summands = []
     for half, extra, bias in zip(halves(layer.weight), ({}, {"macs_per_output": 0}), (None, layer.bias), strict=True):
         taken = Accumulators()
@@ -143,7 +145,7 @@ def _activations(fold: QdqRewriter, a: Quantized, b: Quantized, target: LayerTar
     return qnn.emit("matmul", [a.value, b.value, *constants], attributes)
 
 
-def _sums(rule: Requant, reach: int, x: Quantized) -> dict[str, Any]:
+def _sums(rule: qnn.Requant, reach: int, x: Quantized) -> dict[str, Any]:
     """Attributes of a rule for accumulators up to `reach`: 32 bits, or 64 for 16-bit activations."""
     if reach < 1 << 31:
         return rule.attributes()

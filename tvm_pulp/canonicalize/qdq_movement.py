@@ -11,9 +11,8 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.match import Mismatch, needed, or_none, require
 from tvm_pulp.canonicalize.qdq_operands import RESHAPES, movement
-from tvm_pulp.canonicalize.rewriter import constant, integers, spec_of
+from tvm_pulp.canonicalize.rewriter import Mismatch, constant, integers, needed, or_none, require, spec_of
 
 
 def permute_dims(call: Any, x: Any, zero_point: int) -> Any:
@@ -159,7 +158,6 @@ def smallest(call: Any, x: Any, zero_point: int) -> Any:
 
 
 def _integers(argument: Any) -> list[int]:
-    """A tuple of constant integers."""
     try:
         return [int(field.value) for field in argument.fields]
     except (AttributeError, TypeError):
@@ -183,6 +181,5 @@ MOVEMENTS: dict[str, Callable[[Any, Any, int], Any]] = {
 
 @or_none
 def moved_constant(call: Any, x: Any) -> Any:
-    """A moved constant is a constant."""
     move = needed(movement(call))
     return relax.const(np.array(move(needed(constant(x))), order="C"))

@@ -16,12 +16,9 @@ import numpy as np
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize import qdq_unary
-from tvm_pulp.canonicalize.match import Mismatch, needed, or_none, require
-from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized, target_of
-from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
-from tvm_pulp.canonicalize.rewriter import constant, is_op, single_value, spec_of
+from tvm_pulp.canonicalize.qdq_rewriter import IntegerTarget, QdqRewriter, Quantized, target_of
+from tvm_pulp.canonicalize.rewriter import Mismatch, constant, is_op, needed, or_none, require, single_value, spec_of
 from tvm_pulp.qnn.qdq_norm import limits_of, stage_operands
-from tvm_pulp.qnn.tensor_spec import BYTES
 
 # Sums of squares stay inside 32 bits, and n * x is exact in single precision.
 _LONGEST_ROW = 1 << 15
@@ -91,7 +88,7 @@ class _Norm:
 @or_none
 def norm(fold: QdqRewriter, real: Any, target: IntegerTarget) -> Any:
     """The island that ends in `real` as one normalization, or None."""
-    require(target.dtype in BYTES)
+    require(target.dtype in qnn.BYTES)
     found = needed(_chain(fold, real))
     require(len(found.stages) <= _MOST_STAGES)
     return found.call(target)
@@ -147,7 +144,7 @@ def _operator(fold: QdqRewriter, call: Any) -> _Norm:
 
 
 def _started(x: Quantized, centred: bool, epsilon: float) -> _Norm:
-    require(x.dtype in BYTES and x.shape and x.shape[-1] <= _LONGEST_ROW)
+    require(x.dtype in qnn.BYTES and x.shape and x.shape[-1] <= _LONGEST_ROW)
     n, step = x.shape[-1], float(x.scale)
     attributes = {
         "centred": int(centred),
@@ -256,7 +253,6 @@ def _is_mean_square(fold: QdqRewriter, expression: Any, x: Quantized, centred: b
 
 
 def _is_square(fold: QdqRewriter, call: Any) -> bool:
-    """N^2, N * N or the square of N."""
     if is_op(call, "relax.power"):
         return fold.operands.is_all(call.args[1], 2)
     if is_op(call, "relax.multiply"):

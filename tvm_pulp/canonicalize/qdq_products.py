@@ -10,22 +10,20 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.match import require
-from tvm_pulp.canonicalize.rewriter import Rewriter, constant, spec_of
-from tvm_pulp.qnn.tensor_spec import BYTES
+from tvm_pulp.canonicalize.rewriter import Rewriter, constant, require, spec_of
 
 
 class QdqProducts(Rewriter):
     def visit(self, variable: Any, value: Any) -> Any:
         require(qnn.is_qnn(value, "mul") and rounds_to_bytes(value))
-        require({spec_of(a).dtype for a in value.args[:2]} <= set(BYTES))
+        require({spec_of(a).dtype for a in value.args[:2]} <= set(qnn.BYTES))
         return qnn.emit("qdq_mul", value.args[:2], product_attributes(value))
 
 
 def rounds_to_bytes(product: Any) -> bool:
     """Tell if a product is rounded once, to bytes, by one factor."""
     rule = qnn.Requant.of(qnn.attributes(product))
-    return rule.kind in ("half_even", "half_up") and rule.out_dtype in BYTES and constant(product.args[2]).size == 1
+    return rule.kind in ("half_even", "half_up") and rule.out_dtype in qnn.BYTES and constant(product.args[2]).size == 1
 
 
 def factor_of(product: Any) -> float:

@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.match import needed, or_none, require
 from tvm_pulp.canonicalize.qdq_movement import axes_of, whole_image, window
-from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized
-from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
-from tvm_pulp.qnn.operator import spec_of
+from tvm_pulp.canonicalize.qdq_rewriter import IntegerTarget, QdqRewriter, Quantized
+from tvm_pulp.canonicalize.rewriter import needed, or_none, require, spec_of
 
 
 @or_none

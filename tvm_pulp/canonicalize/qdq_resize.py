@@ -12,12 +12,9 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.match import needed, or_none, require
-from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized
-from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
-from tvm_pulp.canonicalize.rewriter import constant, is_op, spec_of
+from tvm_pulp.canonicalize.qdq_rewriter import IntegerTarget, QdqRewriter, Quantized
+from tvm_pulp.canonicalize.rewriter import constant, is_op, needed, or_none, require, spec_of
 from tvm_pulp.qnn.fixed_point import single_rounding_multiplier
-from tvm_pulp.qnn.tensor_spec import every_value
 
 # Weights with this few bits are exact; all others are rounded to as many as 32-bit sums leave room for.
 _EXACT_BITS = 8
@@ -76,7 +73,6 @@ def _summands(fold: QdqRewriter, call: Any) -> list[_Term]:
 
 
 def _terms(fold: QdqRewriter, real: Any) -> list[_Term]:
-    """All summands of an expression."""
     x = fold.operands.quantized(real)
     if x is not None:
         return [_unpicked(fold, x)]
@@ -171,7 +167,6 @@ def _exact_bits(taps: Taps) -> int | None:
 
 
 def _adds_up(taps: Taps) -> bool:
-    """Tell if the weights of every place add up to one."""
     return bool((np.abs(np.sum([weight for _, weight in taps], axis=0) - 1) < 1e-4).all())
 
 
@@ -186,7 +181,7 @@ def _integers(taps: Taps, bits: int) -> np.ndarray:
 
 def _thresholds(scale: np.float32, target: IntegerTarget) -> np.ndarray:
     """For every integer of the result, the smallest float that is quantized to a larger one."""
-    distances = every_value(target.dtype).astype(np.int64) - target.zero_point
+    distances = qnn.every_value(target.dtype).astype(np.int64) - target.zero_point
     candidates = [((distances + 0.5) * np.float64(scale)).astype(np.float32)]
     for towards in (-np.inf, np.inf):
         step = candidates[0]

@@ -5,10 +5,17 @@ from typing import Any
 
 from tvm import relax
 
-from tvm_pulp.canonicalize.accumulators import Accumulators
-from tvm_pulp.canonicalize.qdq_arithmetic import TfliteArithmetic
-from tvm_pulp.canonicalize.qdq_onnx_arithmetic import OnnxArithmetic
-from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Operands, Quantized
+from tvm_pulp.canonicalize.qdq_arithmetic import OnnxArithmetic, TfliteArithmetic
+from tvm_pulp.canonicalize.qdq_operands import (
+    Accumulators,
+    IntegerTarget,
+    Operands,
+    Quantized,
+    QuantizedConstant,
+    accumulator_reach,
+    along_axis,
+    target_of,
+)
 from tvm_pulp.canonicalize.rewriter import Rewriter, spec_of
 
 
@@ -53,3 +60,16 @@ class QdqRewriter(Rewriter):
                 self.wanted_names[variable.name] = name
             return variable
         return value
+
+
+# Rules take these from here, too.
+__all__ = [
+    "Accumulators",
+    "IntegerTarget",
+    "QdqRewriter",
+    "Quantized",
+    "QuantizedConstant",
+    "accumulator_reach",
+    "along_axis",
+    "target_of",
+]

@@ -14,12 +14,10 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.match import needed, or_none, require
 from tvm_pulp.canonicalize.near_weights import weights
 from tvm_pulp.canonicalize.qdq_layers import Convolution, LayerTarget, convolution
-from tvm_pulp.canonicalize.qdq_operands import QuantizedConstant
-from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
-from tvm_pulp.canonicalize.rewriter import integers
+from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter, QuantizedConstant
+from tvm_pulp.canonicalize.rewriter import integers, needed, or_none, require
 
 _TO_NHWC, _TO_NCHW = [0, 2, 3, 1], [0, 3, 1, 2]
 # First spatial axis of a layout.
@@ -84,7 +82,6 @@ def conv1d_transpose(fold: QdqRewriter, call: Any, target: LayerTarget, bias: An
 
 @or_none
 def conv2d_transpose(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) -> Any:
-    """The same for images."""
     x, weight = needed(fold.operands.quantized(call.args[0])), needed(_weights(fold, call))
     layout = str(call.attrs.data_layout)
     require(layout in _SPATIAL and str(call.attrs.kernel_layout) == "IOHW")

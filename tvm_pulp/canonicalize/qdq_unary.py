@@ -9,12 +9,9 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.byte_functions import byte_table
-from tvm_pulp.canonicalize.match import Mismatch, needed, or_none, require
-from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized
-from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
-from tvm_pulp.canonicalize.rewriter import constant, relax_name, spec_of
+from tvm_pulp.canonicalize.qdq_rewriter import IntegerTarget, QdqRewriter, Quantized
+from tvm_pulp.canonicalize.rewriter import Mismatch, constant, needed, or_none, relax_name, require, spec_of
 from tvm_pulp.canonicalize.tflite_tables import reference_table
-from tvm_pulp.qnn.tensor_spec import BYTES, looked_up
 
 _erf = np.vectorize(math.erf, otypes=[np.float64])
 
@@ -121,10 +118,10 @@ class _Island:
         return np.asarray(self._call(call), np.float32)
 
     def _operand(self, x: Quantized) -> np.ndarray:
-        require(x.dtype in BYTES)
+        require(x.dtype in qnn.BYTES)
         leaf, values = x.value, x.every_value
         while self.through_tables and (table := byte_table(self.fold.definition(leaf))) is not None:
-            leaf, values = self.fold.definition(leaf).args[0], looked_up(values, table)
+            leaf, values = self.fold.definition(leaf).args[0], qnn.looked_up(values, table)
         return self._of_leaf(leaf, values)
 
     def _of_leaf(self, leaf: Any, values: np.ndarray) -> np.ndarray:

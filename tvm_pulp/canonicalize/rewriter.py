@@ -5,7 +5,7 @@ may ask what defined an operand and how often it is used. A value that lacks wha
 Bindings nobody needs afterwards are dropped.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
@@ -14,7 +14,7 @@ import tvm
 from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.match import Mismatch
+from tvm_pulp.canonicalize.match import Mismatch, first_of, needed, or_none, require
 from tvm_pulp.qnn import lineage
 from tvm_pulp.qnn.abandoned_builder import closed_on_error
 from tvm_pulp.qnn.operator import relax_name, spec_of
@@ -25,26 +25,34 @@ class Rewriter:
 
     def run(self, module: Any) -> Any:
         function = module["main"]
-        bindings = [b for block in function.body.blocks for b in block.bindings]
+        bindings = lineage.bindings_of(function)
         self.builder = relax.BlockBuilder()
         self.lineage = lineage.Tracker(module)
         read = [*(b.value for b in bindings), function.body.body]
         self._uses = Counter(variable for expression in read for variable in variables_of(expression))
-        self._values: dict[Any, Any] = {p: p for p in function.params}
+        self._values: dict[Any, Any] = {p: self.parameter(p) for p in function.params}
         self._definitions: dict[Any, Any] = {}
-        self._origin: dict[Any, Any] = {p: p for p in function.params}
+        self._origin: dict[Any, Any] = {new: old for old, new in self._values.items()}
         self.start(function)
-        with closed_on_error(self.builder), self.builder.function("main", list(function.params)):
+        with closed_on_error(self.builder), self.builder.function("main", list(self._values.values())):
             with self.builder.dataflow():
                 for binding in bindings:
                     self.lineage.visited = str(binding.var.name)
                     self._binding(binding)
-                result = self.builder.emit_output(self._substitute(function.body.body))
+                result = self.builder.emit_output(self.result(self._substitute(function.body.body)))
             self.builder.emit_func_output(result)
         return self.lineage.finish(with_kernels_of(module, self.builder.get()), self._values)
 
+    def parameter(self, old: Any) -> Any:
+        """Hook: the parameter that takes the place of an old one."""
+        return old
+
     def start(self, function: Any) -> None:
         """Hook: before the first binding."""
+
+    def result(self, value: Any) -> Any:
+        """Hook: what is returned in the place of a rewritten value, which may be a tuple."""
+        return value
 
     def visit(self, variable: Any, value: Any) -> Any:
         """New value of a binding, which stays as it was at a `Mismatch`; `variable` is the old variable."""
@@ -116,6 +124,19 @@ def with_kernels_of(module: Any, made: Any) -> Any:
     return relax.transform.DeadCodeElimination()(made)
 
 
+def readers_of(function: Any) -> dict[Any, list[tuple[Any, Any, int]]]:
+    """By variable, what reads it: variable and value of a binding and the operand's position; None for the result."""
+    readers: dict[Any, list[tuple[Any, Any, int]]] = defaultdict(list)
+    for binding in lineage.bindings_of(function):
+        value = binding.value
+        for position, argument in enumerate(value.args if isinstance(value, relax.Call) else [value]):
+            for read in variables_of(argument):
+                readers[read].append((binding.var, value, position))
+    for read in variables_of(function.body.body):
+        readers[read].append((None, None, 0))
+    return readers
+
+
 def variables_of(expression: Any) -> Iterator[Any]:
     """Every variable that an expression reads, as often as it is read."""
     if isinstance(expression, relax.Var):
@@ -151,11 +172,17 @@ def integers(values: Any) -> list[int]:
 
 # Passes take these from here, too.
 __all__ = [
+    "Mismatch",
     "Rewriter",
     "constant",
+    "first_of",
     "integers",
     "is_op",
+    "needed",
+    "or_none",
+    "readers_of",
     "relax_name",
+    "require",
     "single_value",
     "spec_of",
     "variables_of",

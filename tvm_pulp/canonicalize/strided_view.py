@@ -6,9 +6,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.rewriter import Rewriter, constant, is_op
-from tvm_pulp.qnn.operator import OPERATORS, spec_of
-from tvm_pulp.qnn.tensor_spec import looked_up
+from tvm_pulp.canonicalize.rewriter import Rewriter, constant, is_op, spec_of
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,7 @@ def _source(pass_: Rewriter, expression: Any) -> tuple[Any, list[Any], np.ndarra
         call = pass_.definition(expression)
         if qnn.is_qnn(call, "lookup"):
             inner = constant(call.args[1])
-            table = inner if table is None else looked_up(table, inner)
+            table = inner if table is None else qnn.looked_up(table, inner)
         elif _is_movement(call):
             moves.append(pass_.builder.normalize(call))
         else:
@@ -64,7 +62,7 @@ def _moved(call: Any, index: np.ndarray) -> np.ndarray:
         return index.reshape(spec_of(call).shape)
     if is_op(call, "relax.broadcast_to"):
         return np.broadcast_to(index, spec_of(call).shape)
-    return OPERATORS[qnn.name_of(call)].reference(qnn.attributes(call), [index])
+    return qnn.OPERATORS[qnn.name_of(call)].reference(qnn.attributes(call), [index])
 
 
 def _strides(index: np.ndarray) -> tuple[int, int, int, int] | None:

@@ -4,10 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.canonicalize.match import needed, or_none, require
-from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized
-from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
-from tvm_pulp.canonicalize.rewriter import is_op
+from tvm_pulp.canonicalize.qdq_rewriter import IntegerTarget, QdqRewriter, Quantized
+from tvm_pulp.canonicalize.rewriter import is_op, needed, or_none, require
 from tvm_pulp.qnn.fixed_point import multiply, quantize_multiplier
 from tvm_pulp.qnn.tensor_spec import BYTES
 

@@ -62,7 +62,6 @@ class ToNhwc(Rewriter):
             super()._binding(binding)
 
     def _twin(self, variable: Any) -> Any:
-        """NHWC form of an old variable."""
         if variable not in self._nhwc:
             self._nhwc[variable] = self.emit(permuted(self.operand(variable), TO_NHWC), variable.name)
         return self._nhwc[variable]

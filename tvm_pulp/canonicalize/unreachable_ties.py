@@ -12,9 +12,7 @@ import numpy as np
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.accumulator_bound import accumulator_interval
-from tvm_pulp.canonicalize.match import require
-from tvm_pulp.canonicalize.rewriter import Rewriter, constant
-from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.canonicalize.rewriter import Rewriter, constant, require
 
 _OPERATORS = ("conv2d", "dense", "matmul", "mul", "requantize", "avg_pool")
 
@@ -24,14 +22,14 @@ class UnreachableTies(Rewriter):
         require(qnn.is_qnn(value, *_OPERATORS))
         attributes = qnn.attributes(value)
         require(attributes["requant"] == "half_even")
-        rule = Requant.of(attributes)
+        rule = qnn.Requant.of(attributes)
         mul, shift = (constant(a).astype(np.int64) for a in value.args[-rule.operands :])
         require(not _has_tie(*accumulator_interval(value), mul, shift, rule))
         changed = {**attributes, **replace(rule, kind="half_up").attributes()}
         return qnn.emit(qnn.name_of(value), value.args, changed)
 
 
-def _has_tie(low: np.ndarray, high: np.ndarray, mul: np.ndarray, shift: np.ndarray, rule: Requant) -> bool:
+def _has_tie(low: np.ndarray, high: np.ndarray, mul: np.ndarray, shift: np.ndarray, rule: qnn.Requant) -> bool:
     """Tell if acc * mul is an odd multiple of 2^(shift - 1) for some accumulator whose result depends on it."""
     low, high, mul, shift = np.broadcast_arrays(low, high, mul, shift)
     even = np.where(mul == 0, 0, mul & -mul)  # the power of two inside the multiplier

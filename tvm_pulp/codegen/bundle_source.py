@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.codegen.comment import safe
+from tvm_pulp.codegen.model_text import header_text, safe
 from tvm_pulp.codegen.step_table import Record, StepTable
 from tvm_pulp.codegen.table_addresses import TableAddresses, piece_member
 from tvm_pulp.codegen.weights import section
@@ -204,10 +204,8 @@ class BundleSource:
     def weights_file(self) -> str:
         """Constants inside the bundles; `tables` has been called."""
         module = self._plan.network.name
-        guard = f"TVMGEN_{module.upper()}_BUNDLE_WEIGHTS_H"
-        parts = [f"/* Constants inside the bundles of {module}_run.c, as words. */"]
-        parts += [f"#ifndef {guard}", f"#define {guard}", "", *self._constants, "", f"#endif /* {guard} */", ""]
-        return "\n".join(parts)
+        about = f"/* Constants inside the bundles of {module}_run.c, as words. */"
+        return header_text([about], f"{module}_BUNDLE_WEIGHTS", self._constants)
 
 
 def layer_label(name: str) -> str:

@@ -42,43 +42,12 @@ _BINARY: dict[str, tuple[str, int]] = {
     "BitwiseXor": ("^", 35),
     "BitwiseOr": ("|", 30),
 }
-_BITWISE = {
-    "shift_right": (">>", 60),
-    "shift_left": ("<<", 60),
-    "bitwise_and": ("&", 40),
-    "bitwise_xor": ("^", 35),
-    "bitwise_or": ("|", 30),
-}
 # Operators gcc and clang want parenthesised when mixed with others.
 _MIXED = {">>", "<<", "&", "^", "|", "&&", "||", "<", "<=", ">", ">=", "==", "!="}
 # Float functions the runtime's own math library offers.
-_MATH = frozenset(
-    (
-        "exp",
-        "log",
-        "erf",
-        "tanh",
-        "sqrt",
-        "rsqrt",
-        "pow",
-        "sin",
-        "cos",
-        "floor",
-        "ceil",
-        "round",
-        "nearbyint",
-        "trunc",
-        "fabs",
-        "sigmoid",
-        "log2",
-        "exp2",
-        "fmod",
-    )
-)
-
-
-# Those of them that float_functions.h has in fewer instructions.
-_FAST = frozenset({"exp", "erf", "tanh", "sqrt", "rsqrt", "sigmoid"})
+_MATH = {"log", "pow", "sin", "cos", "floor", "ceil", "round", "nearbyint", "trunc", "fabs", "log2", "exp2", "fmod"}
+# Those that float_functions.h has in fewer instructions.
+_FAST = {"exp", "erf", "tanh", "sqrt", "rsqrt", "sigmoid"}
 
 
 def c_type(dtype: Any) -> str:
@@ -113,7 +82,6 @@ class Expressions:
     def __init__(self, name_of: Callable[[Any], str]) -> None:
         self._name_of = name_of
         self.math_used: set[str] = set()
-        self.helpers_used: set[str] = set()
 
     def text(self, expression: Any) -> str:
         return self._print(expression)[0]
@@ -122,7 +90,7 @@ class Expressions:
         """Flat row-major index of a buffer access."""
         flat: Any = None
         for size, index in zip(buffer.shape, indices, strict=True):
-            if int(size) == 1 or _is_zero(index):
+            if int(size) == 1 or (type(index).__name__ == "IntImm" and int(index.value) == 0):
                 flat = None if flat is None else flat * size if int(size) > 1 else flat
             else:
                 flat = index if flat is None else flat * size + index
@@ -137,7 +105,7 @@ class Expressions:
     def _print(self, e: Any) -> tuple[str, int]:
         kind = type(e).__name__
         if kind == "IntImm":
-            text = int_literal(int(e.value), str(e.ty.dtype) if hasattr(e.ty, "dtype") else str(e.expr_ty()))
+            text = int_literal(int(e.value), _dtype(e))
             return text, (_UNARY if text.startswith("-") else _ATOM)
         if kind == "FloatImm":
             return float_literal(float(e.value)), _ATOM
@@ -155,13 +123,10 @@ class Expressions:
             return self._extreme(e, "<" if kind == "Min" else ">")
         if kind in ("FloorDiv", "FloorMod"):
             return self._floor(e, kind)
-        if kind == "BitwiseNot":
-            return f"~{self._wrap(e.a, _UNARY)}", _UNARY
-        if kind == "Not":
-            return f"!{self._wrap(e.a, _UNARY)}", _UNARY
+        if kind in ("Not", "BitwiseNot"):
+            return f"{'!' if kind == 'Not' else '~'}{self._wrap(e.a, _UNARY)}", _UNARY
         if kind == "Cast":
             if (_dtype(e.value), _dtype(e)) == ("int64", "float32"):
-                self.helpers_used.add("tvm_pulp_float_of_int64")
                 return f"tvm_pulp_float_of_int64({self.text(e.value)})", _ATOM
             return f"({c_type(_dtype(e))}){self._wrap(e.value, _UNARY)}", _UNARY
         if kind == "Select":
@@ -203,14 +168,9 @@ class Expressions:
         name = e.op.name.removeprefix("tirx.").removeprefix("prim.")
         if name in ("call_pure_extern", "call_extern"):
             function = str(e.args[0].value)
-            self.helpers_used.add(function)
             if function == "tvm_pulp_power":  # what it leaves to the functions of the folder `math`
                 self.math_used |= {"log", "pow"}
             return f"{function}({', '.join(self.text(a) for a in e.args[1:])})", _ATOM
-        if name in _BITWISE:
-            return self._binary(*_BITWISE[name], e.args[0], e.args[1])
-        if name == "bitwise_not":
-            return f"~{self._wrap(e.args[0], _UNARY)}", _UNARY
         if name == "if_then_else":
             return self._ternary(*e.args)
         if name in ("isnan", "isinf", "isfinite"):
@@ -220,29 +180,21 @@ class Expressions:
         if name == "abs" and not _dtype(e).startswith("float"):
             value = self._wrap(e.args[0], _UNARY)
             return f"({value} < 0 ? -{value} : {value})", _ATOM
-        if name in ("abs", "fabs"):
-            name = "fabs"
+        name = "fabs" if name == "abs" else name
         if name in _FAST:
-            self.helpers_used.add(f"tvm_pulp_{name}")
             return f"tvm_pulp_{name}({', '.join(self.text(a) for a in e.args)})", _ATOM
         if name in _MATH:
             self.math_used.add(name)
             return f"tvm_pulp_{name}f({', '.join(self.text(a) for a in e.args)})", _ATOM
         if name == "address_of":
             load = e.args[0]
-            place = self.index(load.source, load.indices)
-            base = self._name_of(load.source)
+            place, base = self.index(load.source, load.indices), self._name_of(load.source)
             return (base if place == "0" else f"&{base}[{place}]"), _ATOM
         raise TypeError(f"no C form for {e.op.name}")
 
 
 def _dtype(e: Any) -> str:
-    kind = e.ty
-    return str(kind.dtype) if hasattr(kind, "dtype") else str(e.expr_ty())
-
-
-def _is_zero(e: Any) -> bool:
-    return type(e).__name__ == "IntImm" and int(e.value) == 0
+    return str(e.ty.dtype) if hasattr(e.ty, "dtype") else str(e.expr_ty())
 
 
 def is_scalar_buffer(buffer: Any) -> bool:
@@ -262,6 +214,3 @@ def _never_negative(e: Any) -> bool:
     if kind == "Cast":
         return _never_negative(e.value)
     return False
-
-
-__all__ = ["Expressions", "c_type", "float_literal", "is_scalar_buffer"]

@@ -1,14 +1,17 @@
 """TIR statements as C text: loops, locals, stores. One function in, one C body out."""
 
+import math
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import tvm_ffi
 from tvm import tirx
 
 from tvm_pulp.codegen.c_expression import Expressions, c_type, is_scalar_buffer
+from tvm_pulp.codegen.model_text import c_identifier
+from tvm_pulp.planning.lowering import unused_name
 
 _INDENT = "  "
 
@@ -28,8 +31,6 @@ class Statements:
         self._depth = 1
         # Names whose declaration is one line and may turn out to be unused.
         self._droppable: set[str] = set()
-        # Prints `Evaluate` statements; the network's main overrides it.
-        self.on_call: Callable[[Any], list[str]] | None = None
 
     def print(self, body: Any) -> list[str]:
         self._statement(body)
@@ -37,18 +38,11 @@ class Statements:
 
     def _name(self, variable: Any) -> str:
         if variable not in self._names:
-            self._names[variable] = self._fresh(variable.name)
+            # TVM calls temporaries after graph values, and those after whatever a model file says.
+            base = c_identifier(variable.name).lstrip("0123456789") or "value"
+            self._names[variable] = unused_name(base, self._taken)
+            self._taken.add(self._names[variable])
         return self._names[variable]
-
-    def _fresh(self, text: str) -> str:
-        # TVM calls temporaries after graph values, and those after whatever a model file says.
-        base = re.sub(r"\W+", "_", text, flags=re.ASCII).lstrip("0123456789") or "value"
-        name, count = base, 1
-        while name in self._taken:
-            count += 1
-            name = f"{base}_{count}"
-        self._taken.add(name)
-        return name
 
     def line(self, text: str) -> None:
         self._lines.append(f"{_INDENT * self._depth}{text}" if text else "")
@@ -60,48 +54,43 @@ class Statements:
         handler(s)
 
     def _seqstmt(self, s: Any) -> None:
-        statements = list(s.seq)
-        position = 0
-        while position < len(statements):
-            current = statements[position]
-            following: Any = statements[position + 1] if position + 1 < len(statements) else None
-            if _is_scalar(current) and _stores_to(following, current.buffer):
+        statements = iter(zip_longest(s.seq, [*s.seq][1:]))
+        for current, following in statements:
+            is_scalar = isinstance(current, tirx.AllocBuffer) and is_scalar_buffer(current.buffer)
+            if is_scalar and isinstance(following, tirx.BufferStore) and following.buffer.same_as(current.buffer):
                 # A declaration and its first value are one line.
                 value = self.expressions.text(following.value)
                 self.line(f"{c_type(current.buffer.dtype)} {self._name(current.buffer)} = {value};")
-                position += 2
-                continue
-            self._statement(current)
-            position += 1
+                next(statements)
+            else:
+                self._statement(current)
 
     def _block(self, head: str, body: Any) -> None:
         self.line(f"{head} {{")
+        self._inside(body)
+
+    def _inside(self, body: Any) -> None:
         self._depth += 1
         self._statement(body)
         self._depth -= 1
         self.line("}")
 
     def _for(self, s: Any) -> None:
-        variable, extent = self._name(s.loop_var), self.expressions.text(s.extent)
-        first = self.expressions.text(s.min)
+        variable, extent, first = self._name(s.loop_var), *map(self.expressions.text, (s.extent, s.min))
         if s.kind == tirx.ForKind.PARALLEL and self._shared_loops:
             self.line(f"const int32_t {variable}_share = ({extent} + cores - 1) / cores;")
             self.line(f"const int32_t {variable}_end = tvm_pulp_min({extent}, (core + 1) * {variable}_share);")
             head = f"for (int32_t {variable} = core * {variable}_share; {variable} < {variable}_end; ++{variable})"
         else:
             end = extent if first == "0" else self.expressions.text(s.min + s.extent)
-            dtype = c_type(s.loop_var.ty.dtype)
-            head = f"for ({dtype} {variable} = {first}; {variable} < {end}; ++{variable})"
+            head = f"for ({c_type(s.loop_var.ty.dtype)} {variable} = {first}; {variable} < {end}; ++{variable})"
         self._block(head, s.body)
 
     def _ifthenelse(self, s: Any) -> None:
         self._block(f"if ({self.expressions.text(s.condition)})", s.then_case)
         if s.else_case is not None:
             self._lines[-1] += " else {"
-            self._depth += 1
-            self._statement(s.else_case)
-            self._depth -= 1
-            self.line("}")
+            self._inside(s.else_case)
 
     def _bind(self, s: Any) -> None:
         name = self._name(s.var)
@@ -109,16 +98,13 @@ class Statements:
         self.line(f"const {c_type(s.var.ty.dtype)} {name} = {self.expressions.text(s.value)};")
 
     def _allocbuffer(self, s: Any) -> None:
-        size = 1
-        for extent in s.buffer.shape:
-            size *= int(extent)
         # Reductions set their first element inside the loop, which compilers cannot see: start from zero.
-        value = " = 0" if is_scalar_buffer(s.buffer) else f"[{size}] = {{0}}"
+        value = " = 0" if is_scalar_buffer(s.buffer) else f"[{math.prod(map(int, s.buffer.shape))}] = {{0}}"
         self.line(f"{c_type(s.buffer.dtype)} {self._name(s.buffer)}{value};")
 
     def _declbuffer(self, s: Any) -> None:
         """Another view of a buffer's bytes: the same pointer, cast where the type differs."""
-        source = _data_source(s)
+        source = s.data.args[0]
         name = self._name(source)
         if str(source.dtype) == str(s.buffer.dtype):
             self._names[s.buffer] = name
@@ -137,36 +123,16 @@ class Statements:
         self._statement(s.body)
 
     def _evaluate(self, s: Any) -> None:
-        if self.on_call is not None:
-            for text in self.on_call(s.value):
-                self.line(text)
-        elif type(s.value).__name__ != "IntImm":
+        if type(s.value).__name__ != "IntImm":
             self.line(f"{self.expressions.text(s.value)};")
-
-
-def _is_scalar(s: Any) -> bool:
-    return type(s).__name__ == "AllocBuffer" and is_scalar_buffer(s.buffer)
-
-
-def _stores_to(s: Any, buffer: Any) -> bool:
-    return type(s).__name__ == "BufferStore" and s.buffer.same_as(buffer)
-
-
-def _data_source(s: Any) -> Any:
-    """The buffer whose data a DeclBuffer names."""
-    return s.data.args[0]
 
 
 def drop_unused(lines: list[str], names: set[str]) -> list[str]:
     """Remove declarations of names that no other line mentions."""
-    while True:
-        text = "\n".join(lines)
-        counts = Counter(re.findall(r"[A-Za-z_]\w*", text))
-        unused = {n for n in names if counts[n] == 1}
-        kept = [line for line in lines if not any(re.search(rf"\b{n} = ", line) for n in unused)]
-        if len(kept) == len(lines):
-            return lines
-        lines = kept
+    counts = Counter(re.findall(r"[A-Za-z_]\w*", "\n".join(lines)))
+    unused = [re.compile(rf"\b{n} = ") for n in names if counts[n] == 1]
+    kept = [line for line in lines if not any(pattern.search(line) for pattern in unused)]
+    return lines if len(kept) == len(lines) else drop_unused(kept, names)
 
 
 def stored_buffers(body: Any) -> set[Any]:
@@ -177,8 +143,5 @@ def stored_buffers(body: Any) -> set[Any]:
     tvm_ffi.structural_walk(body, (tirx.DeclBuffer, views.append))
     for view in views:
         if view.buffer in stored:
-            stored.add(_data_source(view))
+            stored.add(view.data.args[0])
     return stored
-
-
-__all__: Sequence[str] = ["Statements", "stored_buffers"]

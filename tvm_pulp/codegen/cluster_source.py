@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from tvm_pulp.codegen.bundle_source import BundleSource, layer_label
-from tvm_pulp.codegen.comment import nodes_of, safe
 from tvm_pulp.codegen.kernels import Kernels
+from tvm_pulp.codegen.model_text import nodes_of, safe
 from tvm_pulp.codegen.run_function import members, signature
 from tvm_pulp.codegen.state_source import StateRows, fetched_inputs, state_declarations
 from tvm_pulp.codegen.step_table import Record, TableBuilder, bundle_part
@@ -48,18 +48,13 @@ class ClusterSource:
         ]
         # Of what comes from L3 the caller knows the place there.
         known = (t for t in used if t not in self._plan.arena.offsets)
-        self._bases = {t: i for i, t in enumerate((*known, *fetched_inputs(self._plan)))}
-        self._addresses = TableAddresses(tables, self._bases)
-        self._bundles = BundleSource(lowered, self._addresses, engines)
+        self.bases = {t: i for i, t in enumerate((*known, *fetched_inputs(self._plan)))}
+        self._addresses = TableAddresses(tables, self.bases)
+        self.bundles = BundleSource(lowered, self._addresses, engines)
         taken = {ticket for tickets in self._tickets().values() for ticket in tickets}
         self._rows = StateRows(self._addresses, lowered.statements, taken)
-        builder = TableBuilder(lowered, self._addresses, self._rows, self._submit, self._bundles.member)
+        builder = TableBuilder(lowered, self._addresses, self._rows, self._submit, self.bundles.member)
         self._table = builder.build()
-
-    @property
-    def bases(self) -> Mapping[Tensor, int]:
-        """Numbers of the pointers that only the caller knows, by what they point to."""
-        return self._bases
 
     def _submit(self, slot: int) -> str:
         """The driver's function that starts the job of a slot."""
@@ -81,7 +76,7 @@ class ClusterSource:
         kernel, operands = self._kernels[slot.index], slot.step.operands
         arena = self._plan.arena.offsets
         tensors = {i: o.storage for i, o in enumerate(operands) if isinstance(o, Tensor)}
-        outside = {i: t for i, t in tensors.items() if t in self._bases and t not in arena}
+        outside = {i: t for i, t in tensors.items() if t in self.bases and t not in arena}
         name = f"call_{kernel.name}" + "".join(f"_{i}_{t.name}" for i, t in outside.items())
         if name not in self._thunks:
             types = [p.rsplit("restrict", 1)[0].strip() for p in kernel.parameters[: len(operands)]]
@@ -100,10 +95,6 @@ class ClusterSource:
             ]
         return name
 
-    def bundle_weights_file(self) -> str:
-        """Constants inside the bundles."""
-        return self._bundles.weights_file()
-
     # --- run.c ------------------------------------------------------------------------------------------------
 
     def run_file(self) -> str:
@@ -114,7 +105,7 @@ class ClusterSource:
         if called:
             parts += [f'#include "{header}"' for header in ("tvm_pulp/kernels.h", *added_headers(called))]
         parts += [f'#include "{name}_{part}.h"' for part in ("kernels", "weights", "bundle_weights")]
-        tables = self._bundles.tables(self._table, self._function)
+        tables = self.bundles.tables(self._table, self._function)
         parts += ["", *self._addresses.definitions()]
         parts += [*state_declarations(self._plan.network), *self._rows.definitions()]
         parts += [line for thunk in self._thunks.values() for line in thunk]
@@ -185,7 +176,7 @@ class ClusterSource:
             used = False
             for tensor, member in zip(tensors, members(tensors), strict=True):
                 storage = tensor.storage
-                if storage in self._bases and storage not in known:
+                if storage in self.bases and storage not in known:
                     known.add(storage)
                     lines.append(
                         f"    bases[{self._addresses.base_name(storage)}] = (uint32_t)(uintptr_t){role}->{member};"
@@ -196,7 +187,7 @@ class ClusterSource:
         lines += [f"    {text}" for text in self._boot()]
         record = self._table.records[0]
         first = f"(const struct tvm_pulp_step *)POINTER(IN_BUNDLE({record.page.name}, {record.name}))"
-        bases, wait = "bases" if self._bases else "0", "wait_for_job" if self._engines else "0"
+        bases, wait = "bases" if self.bases else "0", "wait_for_job" if self._engines else "0"
         run = f"  tvm_pulp_execute({first}, {bases}, {wait});"
         return [*unused, *lines, "  }", "  tvm_pulp_barrier();", run]
 

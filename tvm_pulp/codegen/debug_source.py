@@ -13,18 +13,16 @@ from importlib import resources
 
 import numpy as np
 
-from tvm_pulp.codegen.comment import safe
-from tvm_pulp.codegen.layer_captures import step_positions
+from tvm_pulp.codegen.model_text import safe
 from tvm_pulp.codegen.reference_values import Values, reference_values, value_of
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.tiling.alignment import L1_ALIGNMENT, aligned
 from tvm_pulp.planning.tiling.plan import Plan
-from tvm_pulp.planning.tiling.schedule.schedule import Slot
 from tvm_pulp.planning.tir.lower import LoweredPlan
 from tvm_pulp.qnn.network import Tensor
+from tvm_pulp.soc.kernel_sources import texts_in
 from tvm_pulp.uma.backend import Codegen
-from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Kernel, Load, Local, Store
+from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Local, Store
 
 GUARD_BYTES = 16
 _FACTOR, _GUARD_BYTE = 16777619, 0xC5
@@ -64,12 +62,12 @@ def checksum(data: bytes) -> int:
 
 def debug_checks(lowered: LoweredPlan, bases: Mapping[Tensor, int], inputs: Sequence[np.ndarray]) -> list[Check]:
     """All checks in order."""
-    plan, positions = lowered.plan, step_positions(lowered.program)
+    plan, positions = lowered.plan, lowered.positions
     inexact = [layer.layer.name for layer in plan.layers if layer.tiling.form.rounding.deviation]
     values = reference_values(plan.network, inputs, inexact)
     found = [
         *_ends(plan, len(positions), bases, values),
-        *_contents(plan, positions, values),
+        *_contents(lowered, positions, values),
         *_guards(plan, positions),
     ]
     # What is looked at in one step stands in the order of layers: the first wrong one is named.
@@ -90,20 +88,19 @@ def _ends(plan: Plan, steps: int, bases: Mapping[Tensor, int], values: Values) -
                 yield Check(step, kind, layer, what, 0, bases[tensor] + 1, len(data), checksum(data))
 
 
-def _contents(plan: Plan, positions: Sequence[int], values: Values) -> Iterator[Check]:
+def _contents(lowered: LoweredPlan, positions: Sequence[int], values: Values) -> Iterator[Check]:
     """Operands of steps before the first of them reads, and results before they are stored."""
-    slots: dict[tuple[int, int], list[Slot]] = {}
-    for slot in plan.schedule.slots:
-        slots.setdefault((slot.layer, slot.tile), []).append(slot)
+    plan = lowered.plan
     makers = {t.storage: p.layer.name for p in plan.layers for t in p.layer.outputs}
     stores = {(m.layer, m.tile, m.place.block): m.position for m in plan.schedule.moves if m.outward}
     for number, layer in enumerate(plan.layers):
         name = layer.layer.name
         for tile, recipe in enumerate(layer.recipes):
-            own = slots.get((number, tile), [])
+            own = lowered.tables.tile_slots.get((number, tile), [])
             for step in recipe.steps:
                 if isinstance(step, Load) and step.tensor.storage.kind != "constant" and not step.pitch:
-                    for reader in [s for s in own if step.local in _reads(s.step) and step.local in s.places][:1]:
+                    readers = [s for s in own if step.local in _reads(s.step) and step.local in s.places]
+                    for reader in readers[:1]:
                         place, maker = reader.places[step.local], makers.get(step.tensor.storage)
                         kept = plan.schedule.resident.get(step.tensor.storage) is place.block
                         what = _arrival(step.tensor, maker, name, kept)
@@ -118,6 +115,10 @@ def _contents(plan: Plan, positions: Sequence[int], values: Values) -> Iterator[
                             yield from _content(at, name, what, place.address, step, values)
 
 
+def _reads(step: Kernel | Call | Job) -> Sequence[Local | Tensor]:
+    return step.inputs if isinstance(step, Kernel) else step.reads
+
+
 def _arrival(tensor: Tensor, maker: str | None, reader: str, kept: bool) -> str:
     name = tensor.storage.name
     if maker is None:
@@ -129,17 +130,10 @@ def _content(step: int, layer: str, what: str, address: int, moved: Load | Store
     value = value_of(values, moved.tensor)
     if value is None:
         return
-    data = np.ascontiguousarray(value[_slices(moved.box)]).tobytes()
+    part = tuple(slice(start, start + size) for start, size in zip(moved.box.start, moved.box.size, strict=True))
+    data = np.ascontiguousarray(value[part]).tobytes()
     if data and len(data) == moved.local.spec.bytes:
         yield Check(step, _CONTENT, layer, what, address, 0, len(data), checksum(data))
-
-
-def _slices(box: Box) -> tuple[slice, ...]:
-    return tuple(slice(start, start + size) for start, size in zip(box.start, box.size, strict=True))
-
-
-def _reads(step: object) -> Sequence[Local | Tensor]:
-    return step.inputs if isinstance(step, Kernel) else getattr(step, "reads", ())
 
 
 def _guards(plan: Plan, positions: Sequence[int]) -> Iterator[Check]:
@@ -176,9 +170,7 @@ def source_file(name: str, checks: Sequence[Check], engines: Sequence[Codegen], 
 
 def runtime_files() -> dict[str, str]:
     """Files of the runtime that only a debug build has."""
-    folder = resources.files("c_runtime").joinpath(_FOLDER)
-    names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith((".c", ".h")))
-    return {f"{_FOLDER}/{name}": folder.joinpath(name).read_text(encoding="utf-8") for name in names}
+    return {f"{_FOLDER}/{path}": text for path, text in texts_in(resources.files("c_runtime").joinpath(_FOLDER))}
 
 
 def watched_executor(text: str) -> str:

@@ -1,6 +1,7 @@
 """From a network to the files of its archive."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any
@@ -12,7 +13,8 @@ from tvm_pulp.codegen.kernels import Kernels
 from tvm_pulp.planning.tiling.place.arena import Arena, plan_arena
 from tvm_pulp.planning.tiling.place.placer import Buffer
 from tvm_pulp.planning.tir.aot_main import AotMain, build_main
-from tvm_pulp.qnn.network import Layer, Network
+from tvm_pulp.qnn.network import Layer, Network, Tensor
+from tvm_pulp.soc.kernel_sources import texts_in
 from tvm_pulp.uma.recipe import Kernel
 
 SOURCES = "codegen/host/src"
@@ -49,22 +51,32 @@ def emit(network: Network, facts: dict[str, Any], keep_layers: bool = False) -> 
     main = build_main(network, arena, names)
     name, constants = network.name, {t: t.level for t in network.constants()}
     texts = {
-        f"{SOURCES}/{name}_kernels.c": kernel_files.source_file(kernels),
-        f"{SOURCES}/{name}_weights.c": weights.source_file(name, constants),
+        **network_texts(kernels, constants),
         f"{SOURCES}/{name}_run.c": run_function.source_file(network, arena, main),
-        f"{HEADERS}/{name}_kernels.h": kernel_files.header_file(kernels),
-        f"{HEADERS}/{name}_weights.h": weights.header_file(name, constants),
         f"{HEADERS}/tvmgen_{name}.h": interface_header(network, arena),
         "src/main.tir.txt": main.function.script(),
         **runtime_files(bool(kernels.math_used)),
     }
-    files = {path: text.encode() for path, text in texts.items()}
     if keep_layers:
-        files[f"{SOURCES}/{name}_run.c"] += run_function.kept_layers(name, arena).encode()
-        files[layer_captures.FILE] = layer_captures.to_file(layer_captures.host_captures(network, arena))
+        texts[f"{SOURCES}/{name}_run.c"] += run_function.kept_layers(name, arena)
+        texts[layer_captures.FILE] = layer_captures.to_file(layer_captures.host_captures(network, arena))
+    files = {path: text.encode() for path, text in texts.items()}
     files[f"parameters/{name}.npz"] = mlf.parameters_file({t.name: t.data for t in constants if t.data is not None})
     files["metadata.json"] = (json.dumps(metadata(network, arena, facts), indent=2) + "\n").encode()
     return Emitted(files, kernels, arena, main)
+
+
+def network_texts(
+    kernels: Kernels, constants: Mapping[Tensor, str], shared: weights.SharedConstants | None = None
+) -> dict[str, str]:
+    """The files of a network's kernels and constants."""
+    name = kernels.module
+    return {
+        f"{SOURCES}/{name}_kernels.c": kernel_files.source_file(kernels),
+        f"{SOURCES}/{name}_weights.c": weights.source_file(name, constants),
+        f"{HEADERS}/{name}_kernels.h": kernel_files.header_file(kernels),
+        f"{HEADERS}/{name}_weights.h": weights.header_file(name, constants, shared),
+    }
 
 
 def whole_kernel(layer: Layer) -> Kernel:
@@ -78,13 +90,9 @@ def runtime_files(with_math: bool, more: tuple[str, ...] = ()) -> dict[str, str]
     """Parts of the C runtime that the emitted sources include. `more`: further headers."""
     root = resources.files("c_runtime")
     headers = ("fixed_point16.h", "float.h", "float_functions.h", "integer.h", "real.h", "softmax_tflite.h", *more)
-    wanted = [(f"include/tvm_pulp/{h}", f"include/tvm_pulp/{h}") for h in headers]
-    if with_math:
-        wanted += [
-            (f"math/{f.name}", f"math/{f.name}") for f in sorted(root.joinpath("math").iterdir(), key=lambda f: f.name)
-        ]
-    pairs = [(source, target) for source, target in wanted if source.endswith((".h", ".c"))]
-    return {f"{RUNTIME}/{target}": root.joinpath(source).read_text() for source, target in pairs}
+    texts = {path: root.joinpath(path).read_text() for path in (f"include/tvm_pulp/{h}" for h in headers)}
+    texts |= {f"math/{path}": text for path, text in texts_in(root.joinpath("math"))} if with_math else {}
+    return {f"{RUNTIME}/{path}": text for path, text in texts.items()}
 
 
 def metadata(network: Network, arena: Arena, facts: dict[str, Any]) -> dict[str, Any]:

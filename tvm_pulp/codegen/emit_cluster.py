@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.codegen import debug_source, layer_captures, mlf, program_source, weights
-from tvm_pulp.codegen import kernels as kernel_files
 from tvm_pulp.codegen.cluster_source import ClusterSource
-from tvm_pulp.codegen.debug_source import debug_checks
-from tvm_pulp.codegen.emit import HEADERS, RUNTIME, SOURCES, metadata, runtime_files
+from tvm_pulp.codegen.emit import HEADERS, RUNTIME, SOURCES, metadata, network_texts, runtime_files
 from tvm_pulp.codegen.formats import PlanJson, to_json
 from tvm_pulp.codegen.interface_header import Cluster, interface_header
 from tvm_pulp.codegen.kernels import Kernels
@@ -40,11 +38,8 @@ def emit_cluster(
     `shared`: constants that another program of the archive defines.
     """
     plan, network, name = lowered.plan, lowered.plan.network, lowered.plan.network.name
-    engines = {}
-    for engine in dict.fromkeys(p.engine for p in plan.layers):
-        codegen = backends[engine].codegen if engine in backends else None
-        if codegen is not None:
-            engines[engine] = codegen
+    used = dict.fromkeys(p.engine for p in plan.layers if p.engine in backends)
+    engines = {engine: codegen for engine in used if (codegen := backends[engine].codegen) is not None}
     kernels = Kernels(name, shared_loops=True)
     source = ClusterSource(lowered, kernels, engines)
     constants = plan.constants()
@@ -62,11 +57,8 @@ def emit_cluster(
     texts = {
         f"{SOURCES}/{name}_run.c": source.run_file(),
         f"{SOURCES}/{name}_program.c": program_source.program_file(plan, engines),
-        f"{SOURCES}/{name}_kernels.c": kernel_files.source_file(kernels),
-        f"{SOURCES}/{name}_weights.c": weights.source_file(name, named),
-        f"{HEADERS}/{name}_kernels.h": kernel_files.header_file(kernels),
-        f"{HEADERS}/{name}_weights.h": weights.header_file(name, named, shared),
-        f"{HEADERS}/{name}_bundle_weights.h": source.bundle_weights_file(),
+        **network_texts(kernels, named, shared),
+        f"{HEADERS}/{name}_bundle_weights.h": source.bundles.weights_file(),
         f"{HEADERS}/tvmgen_{name}.h": interface_header(
             network, plan.arena, cluster, state_interface(network, platform.soc.memory.l3.size)
         ),
@@ -76,19 +68,17 @@ def emit_cluster(
     }
     for codegen in engines.values():
         texts |= {f"{RUNTIME}/engine/{path.name}": path.read_text() for path in codegen.files}
-    captures: list[layer_captures.Capture] | None = None
     if keep_layers:
-        positions = layer_captures.step_positions(lowered.program)
-        captures = layer_captures.cluster_captures(plan, positions)
-        texts |= {f"{SOURCES}/{name}_layers.c": layer_captures.source_file(name, captures, len(positions))}
+        captures = layer_captures.cluster_captures(lowered)
+        texts[f"{SOURCES}/{name}_layers.c"] = layer_captures.source_file(name, captures, len(lowered.positions))
+        texts[layer_captures.FILE] = layer_captures.to_file(captures)
         shown = layer_captures.runtime_files(platform.soc.software.hal)
         texts |= {f"{RUNTIME}/{path}": text for path, text in shown.items()}
     if debug_inputs is not None or keep_layers:
-        checks = [] if debug_inputs is None else debug_checks(lowered, source.bases, debug_inputs)
+        checks = [] if debug_inputs is None else debug_source.debug_checks(lowered, source.bases, debug_inputs)
         executor = f"{RUNTIME}/{platform.executor}"
-        texts |= {
-            f"{SOURCES}/{name}_debug.c": debug_source.source_file(name, checks, list(engines.values()), keep_layers)
-        }
+        table = debug_source.source_file(name, checks, list(engines.values()), keep_layers)
+        texts[f"{SOURCES}/{name}_debug.c"] = table
         texts |= {f"{RUNTIME}/{path}": text for path, text in debug_source.runtime_files().items()}
         texts[executor] = debug_source.watched_executor(texts[executor])
         facts = {**facts, "debug": {"checks": len(checks)}} if debug_inputs is not None else facts
@@ -99,12 +89,9 @@ def emit_cluster(
     code_order = [*first, *(f"{RUNTIME}/{path}" for path in kernel_texts if path.endswith(".c"))]
     defines = [*platform.defines(), *defines, *(d for codegen in engines.values() for d in codegen.defines)]
     files = {path: text.encode() for path, text in texts.items()}
-    if captures is not None:
-        files[layer_captures.FILE] = layer_captures.to_file(captures)
     own = {t.name: t.data for t in constants if t.data is not None and t not in others}
     files[f"parameters/{name}.npz"] = mlf.parameters_file(own)
-    l3 = plan.l3_offsets()
-    if l3:
+    if l3 := plan.l3_offsets():
         blob = bytearray(max(offset + t.spec.bytes for t, offset in l3.items()))
         for tensor, offset in l3.items():
             assert tensor.data is not None
@@ -165,12 +152,14 @@ def _complete(record: dict[str, Any], plan: Plan, platform: Platform) -> None:
     for move in plan.schedule.moves:
         moved[move.layer] += sum(t.bytes for t in move.transfers)
     for index, (entry, layer) in enumerate(zip(facts["layers"], plan.layers, strict=True)):
-        entry["engine"] = layer.engine
-        entry["form"] = layer.tiling.form.name
-        entry["estimated_cycles"] = layer.estimated_cycles
-        entry["bound_cycles"] = layer.tiling.form.bound_cycles()
-        entry["tiles"] = len(layer.recipes)
-        # Forms without an arithmetic of their own run the network's exactly.
-        entry["deviation_lsb"] = layer.tiling.form.rounding.deviation
-        entry["dma_bytes"] = moved[index]
-        entry["constants"] = [tensor.name for tensor in layer_constants(layer)]
+        entry |= {
+            "engine": layer.engine,
+            "form": layer.tiling.form.name,
+            "estimated_cycles": layer.estimated_cycles,
+            "bound_cycles": layer.tiling.form.bound_cycles(),
+            "tiles": len(layer.recipes),
+            # Forms without an arithmetic of their own run the network's exactly.
+            "deviation_lsb": layer.tiling.form.rounding.deviation,
+            "dma_bytes": moved[index],
+            "constants": [tensor.name for tensor in layer_constants(layer)],
+        }

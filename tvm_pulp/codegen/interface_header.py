@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tvm_pulp.codegen.c_expression import c_type
-from tvm_pulp.codegen.comment import safe
+from tvm_pulp.codegen.model_text import header_text, safe
 from tvm_pulp.codegen.run_function import members, signature
 from tvm_pulp.planning.tiling.place.arena import Arena
 from tvm_pulp.qnn.network import Network, Tensor
@@ -30,9 +30,7 @@ class Cluster:
 
 def interface_header(network: Network, arena: Arena, cluster: Cluster | None = None, state: Sequence[str] = ()) -> str:
     """The header; `cluster` is None where one thread of a host runs the network."""
-    name = network.name
-    guard = f"TVMGEN_{name.upper()}_H"
-    lines = [*_contract(network, cluster), f"#ifndef {guard}", f"#define {guard}", "", "#include <stdint.h>", ""]
+    name, lines = network.name, ["#include <stdint.h>", ""]
     lines += ["#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
     for role, tensors in (("inputs", network.inputs), ("outputs", network.outputs)):
         lines.append(f"struct tvmgen_{name}_{role} {{")
@@ -46,7 +44,7 @@ def interface_header(network: Network, arena: Arena, cluster: Cluster | None = N
     if cluster is not None:
         codes.append(f"TVMGEN_{name.upper()}_WRONG_RUNTIME = -1 /* another runtime, or too little L1; nothing ran */")
     lines += [f"enum {{ {', '.join(codes)} }};", "", f"{signature(network)};", ""]
-    return "\n".join([*lines, "#ifdef __cplusplus", "}", "#endif", "", f"#endif /* {guard} */", ""])
+    return header_text(_contract(network, cluster), name, [*lines, "#ifdef __cplusplus", "}", "#endif"])
 
 
 def _contract(network: Network, cluster: Cluster | None) -> list[str]:

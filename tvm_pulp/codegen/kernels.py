@@ -2,23 +2,24 @@
 
 import json
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from tvm_pulp.codegen.c_expression import c_type
 from tvm_pulp.codegen.c_statement import Statements, stored_buffers
-from tvm_pulp.codegen.comment import safe
+from tvm_pulp.codegen.model_text import header_text, safe
+from tvm_pulp.planning.lowering import unused_name
 from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.uma.recipe import Kernel
 
-# Helpers of real.h.
-_REAL = ("round_even", "round_within", "real_of", "inverse_root")
-# Functions of c_runtime/include/tvm_pulp/float.h and float_functions.h.
-_FLOAT_HELPERS = re.compile(
-    r"\btvm_pulp_"
-    r"(fn?ma|fmax|fmin|divide|quantize|exp|exp_below|power|(?:inline_)?(?:sigmoid|tanh|erf)|r?sqrt|float_of_int64)\("
-)
+# Functions of the headers of c_runtime/include/tvm_pulp, behind `tvm_pulp_`; float_functions.h includes float.h.
+_FUNCTIONS = {
+    "tvm_pulp/float_functions.h": r"(fn?ma|fmax|fmin|divide|quantize|exp|exp_below|power|(inline_)?(sigmoid|tanh|erf)"
+    r"|r?sqrt|float_of_int64)\(",
+    "tvm_pulp/softmax_tflite.h": "softmax_",
+    "tvm_pulp/fixed_point16.h": r"(sigmoid|tanh)16\(",
+    "tvm_pulp/real.h": r"(round_even|round_within|real_of|inverse_root)\(",
+}
 
 
 @dataclass
@@ -43,7 +44,6 @@ class Kernels:
         self.module, self._shared_loops = module, shared_loops
         self._by_key: dict[Any, KernelSource] = {}
         self._by_text: dict[tuple[str, ...], KernelSource] = {}
-        self._counts: dict[str, int] = {}
         self.math_used: set[str] = set()
 
     @property
@@ -52,7 +52,9 @@ class Kernels:
 
     def add(self, kernel: Kernel, user: str) -> KernelSource:
         """The C function of a kernel, made if it is new."""
-        key = _key(kernel)
+        specs = tuple(o.spec for o in kernel.operands)
+        key: Any = (kernel.operator, json.dumps(kernel.attributes, sort_keys=True), specs)
+        key = key if kernel.function is None else id(kernel.function)
         if key not in self._by_key:
             self._by_key[key] = self._print(kernel)
         source = self._by_key[key]
@@ -65,18 +67,10 @@ class Kernels:
         self.math_used |= used
         text = (*parameters, "", *body)
         if text not in self._by_text:
-            base = f"tvmgen_{self.module}_{kernel.operator.removeprefix('tir.')}"
-            self._counts[base] = self._counts.get(base, 0) + 1
-            name = base if self._counts[base] == 1 else f"{base}_{self._counts[base]}"
+            taken = {source.name for source in self.sources}
+            name = unused_name(f"tvmgen_{self.module}_{kernel.operator.removeprefix('tir.')}", taken)
             self._by_text[text] = KernelSource(name, parameters, body, kernel)
         return self._by_text[text]
-
-
-def _key(kernel: Kernel) -> Any:
-    if kernel.function is not None:
-        return id(kernel.function)
-    specs = tuple(o.spec for o in kernel.operands)
-    return (kernel.operator, json.dumps(kernel.attributes, sort_keys=True), specs)
 
 
 def print_kernel(kernel: Kernel, *, shared_loops: bool) -> tuple[list[str], list[str], set[str]]:
@@ -105,27 +99,16 @@ def print_kernel(kernel: Kernel, *, shared_loops: bool) -> tuple[list[str], list
 
 
 def header_file(kernels: Kernels) -> str:
-    guard = f"TVMGEN_{kernels.module.upper()}_KERNELS_H"
-    lines = ["/* Kernels of the network, one per kind of layer. */", f"#ifndef {guard}", f"#define {guard}", ""]
-    lines += ["#include <stdbool.h>", "#include <stdint.h>", ""]
-    lines += [f"{k.prototype};" for k in kernels.sources]
-    return "\n".join([*lines, "", f"#endif /* {guard} */", ""])
+    about = "/* Kernels of the network, one per kind of layer. */"
+    includes = ["#include <stdbool.h>", "#include <stdint.h>", ""]
+    return header_text([about], f"{kernels.module}_KERNELS", [*includes, *(f"{k.prototype};" for k in kernels.sources)])
 
 
 def source_file(kernels: Kernels) -> str:
-    includes = ['#include "tvm_pulp/integer.h"']
-    body_text = "\n".join(line for k in kernels.sources for line in k.body)
-    if _FLOAT_HELPERS.search(body_text):
-        includes.append('#include "tvm_pulp/float_functions.h"')
-    if "tvm_pulp_softmax_" in body_text:
-        includes.append('#include "tvm_pulp/softmax_tflite.h"')
-    if any(f"tvm_pulp_{name}16(" in body_text for name in ("sigmoid", "tanh")):
-        includes.append('#include "tvm_pulp/fixed_point16.h"')
-    if any(f"tvm_pulp_{name}(" in body_text for name in _REAL):
-        includes.append('#include "tvm_pulp/real.h"')
-    if kernels.math_used:
-        includes.append('#include "tvm_pulp_math.h"')
-    parts = [f'#include "{kernels.module}_kernels.h"', "", *includes, ""]
+    text = "\n".join(line for k in kernels.sources for line in k.body)
+    used = [header for header, functions in _FUNCTIONS.items() if re.search(rf"\btvm_pulp_{functions}", text)]
+    headers = ["tvm_pulp/integer.h", *used, *(["tvm_pulp_math.h"] if kernels.math_used else [])]
+    parts = [f'#include "{kernels.module}_kernels.h"', "", *(f'#include "{header}"' for header in headers), ""]
     for kernel in kernels.sources:
         parts += [*_comment(kernel), f"{kernel.prototype} {{", *kernel.body, "}", ""]
     return "\n".join(parts)
@@ -135,13 +118,11 @@ def _comment(source: KernelSource) -> list[str]:
     kernel = source.kernel
     shapes = ", ".join(str(o.spec) for o in kernel.inputs)
     results = ", ".join(str(o.spec) for o in kernel.outputs)
-    macs = ""
+    count, specs = 0, [i.spec for i in kernel.inputs]
     if kernel.operator in OPERATORS:
-        count = OPERATORS[kernel.operator].macs(
-            kernel.attributes, [i.spec for i in kernel.inputs], kernel.outputs[0].spec
-        )
-        macs = f" {count} MAC." if count else ""
-    users: Sequence[str] = source.users
+        count = OPERATORS[kernel.operator].macs(kernel.attributes, specs, kernel.outputs[0].spec)
+    macs = f" {count} MAC." if count else ""
+    users = source.users
     more = f" and {len(users) - 4} more" if len(users) > 4 else ""
     return [
         f"/* {safe(kernel.operator)}: {safe(shapes, 200)} -> {safe(results)}.{macs}",

@@ -14,13 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.codegen.comment import safe
+from tvm_pulp.codegen.model_text import safe
 from tvm_pulp.errors import UserError
-from tvm_pulp.planning.program.actions import Step
 from tvm_pulp.planning.tiling.place.arena import Arena
-from tvm_pulp.planning.tiling.plan import Plan
-from tvm_pulp.planning.tiling.schedule.schedule import BOOT, Slot
-from tvm_pulp.qnn.network import Layer, Network, Tensor
+from tvm_pulp.planning.tir.lower import LoweredPlan
+from tvm_pulp.qnn.network import Network
+from tvm_pulp.soc.kernel_sources import texts_in
 from tvm_pulp.uma.recipe import Store
 
 FILE = "layers.json"
@@ -46,18 +45,10 @@ class Capture:
         return int(np.prod(self.size, dtype=np.int64)) * np.dtype(self.dtype).itemsize
 
 
-def step_positions(program: Sequence[Step]) -> list[int]:
-    """Positions of the program's steps that have a record."""
-    return [step.position for step in program if step.position is not None and step.position != BOOT]
-
-
-def cluster_captures(plan: Plan, positions: Sequence[int]) -> list[Capture]:
+def cluster_captures(lowered: LoweredPlan) -> list[Capture]:
     """Results of all layers of a plan in the order of steps."""
-    slots: dict[tuple[int, int], list[Slot]] = {}
-    for slot in plan.schedule.slots:
-        slots.setdefault((slot.layer, slot.tile), []).append(slot)
-    found = []
-    for number, layer in enumerate(plan.layers):
+    found, slots, positions = [], lowered.tables.tile_slots, lowered.positions
+    for number, layer in enumerate(lowered.plan.layers):
         for tile, recipe in enumerate(layer.recipes):
             for step in (s for s in recipe.steps if isinstance(s, Store)):
                 made = [slot for slot in slots.get((number, tile), []) if step.local in slot.places]
@@ -73,13 +64,14 @@ def cluster_captures(plan: Plan, positions: Sequence[int]) -> list[Capture]:
 
 def host_captures(network: Network, arena: Arena) -> list[Capture]:
     """Results that an arena keeps to the end."""
-    results = [(layer, layer.outputs[0].storage) for layer in network.layers]
-    return [_whole(layer, tensor, arena.offsets[tensor]) for layer, tensor in results if tensor in arena.offsets]
-
-
-def _whole(layer: Layer, tensor: Tensor, offset: int) -> Capture:
-    shape = tuple(tensor.spec.shape)
-    return Capture(layer.name, 0, offset, shape, (0,) * len(shape), shape, tensor.spec.dtype)
+    found = []
+    for layer in network.layers:
+        tensor = layer.outputs[0].storage
+        if tensor in arena.offsets:
+            shape = tuple(tensor.spec.shape)
+            box = (shape, (0,) * len(shape), shape)
+            found.append(Capture(layer.name, 0, arena.offsets[tensor], *box, tensor.spec.dtype))
+    return found
 
 
 def source_file(name: str, captures: Sequence[Capture], steps: int) -> str:
@@ -95,15 +87,14 @@ def source_file(name: str, captures: Sequence[Capture], steps: int) -> str:
 def runtime_files(hal: str) -> dict[str, str]:
     """Files of the runtime that show results on a platform."""
     folder = resources.files("c_runtime").joinpath(_FOLDER)
-    own = folder.joinpath(hal, "show.c")
-    if not own.is_file():
+    if not folder.joinpath(hal, "show.c").is_file():
         raise UserError(f"the runtime of this SoC ('{hal}') cannot show what layers make: choose another --soc")
-    shared = [entry for entry in folder.iterdir() if entry.name.endswith((".c", ".h"))]
-    return {f"{_FOLDER}/{entry.name}": entry.read_text(encoding="utf-8") for entry in [*shared, own]}
+    texts = {path.removeprefix(f"{hal}/"): text for path, text in texts_in(folder)}
+    return {f"{_FOLDER}/{path}": text for path, text in texts.items() if "/" not in path}
 
 
-def to_file(captures: Sequence[Capture]) -> bytes:
-    return (json.dumps([asdict(capture) for capture in captures]) + "\n").encode()
+def to_file(captures: Sequence[Capture]) -> str:
+    return json.dumps([asdict(capture) for capture in captures]) + "\n"
 
 
 def from_files(files: Mapping[str, bytes]) -> list[Capture] | None:

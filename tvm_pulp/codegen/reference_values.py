@@ -19,7 +19,7 @@ def reference_values(network: Network, inputs: Sequence[np.ndarray], inexact: Co
     values: Values = {t.storage: array for t, array in zip(network.inputs, inputs, strict=True)}
     for layer in network.layers:
         for part in layer.parts or (layer,):
-            made = None if part.is_float or layer.name in inexact else _result(part, values)
+            made = None if part.is_float or layer.name in inexact else result_of(part, values)
             if made is not None:
                 values[part.outputs[0].storage] = made
     return values
@@ -31,9 +31,11 @@ def value_of(values: Values, tensor: Tensor) -> np.ndarray | None:
     return None if held is None else np.asarray(held).reshape(tensor.spec.shape)
 
 
-def _result(layer: Layer, values: Values) -> np.ndarray | None:
+def result_of(layer: Layer, values: Values) -> np.ndarray | None:
+    """The result of one operator as it is stored; None where it has no reference or an operand is unknown."""
     operands = [value_of(values, tensor) for tensor in layer.inputs]
     if layer.operator not in OPERATORS or len(layer.outputs) != 1 or any(o is None for o in operands):
         return None
     made = OPERATORS[layer.operator].reference(layer.attributes, [o for o in operands if o is not None])
-    return np.asarray(made).reshape(layer.outputs[0].storage.spec.shape)
+    stored = layer.outputs[0].storage.spec
+    return np.asarray(made).reshape(stored.shape).astype(stored.dtype, copy=False)

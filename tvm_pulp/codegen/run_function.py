@@ -5,7 +5,8 @@ from typing import Any
 from tvm_pulp.codegen import weights
 from tvm_pulp.codegen.c_expression import C_TYPES, c_type
 from tvm_pulp.codegen.c_statement import Statements
-from tvm_pulp.codegen.comment import nodes_of, safe
+from tvm_pulp.codegen.model_text import nodes_of, safe
+from tvm_pulp.planning.lowering import unused_name
 from tvm_pulp.planning.tiling.place.arena import Arena
 from tvm_pulp.planning.tir.aot_main import AotMain, begun_layer
 from tvm_pulp.qnn.network import Layer, Network, Tensor
@@ -16,11 +17,9 @@ _RESERVED = frozenset({"arena", "inputs", "outputs", *C_TYPES.values()})
 
 def members(tensors: list[Tensor]) -> list[str]:
     """Struct member names: unique even when one tensor is several outputs."""
-    seen: dict[str, int] = {}
-    result = []
+    result: list[str] = []
     for tensor in tensors:
-        seen[tensor.name] = seen.get(tensor.name, 0) + 1
-        result.append(tensor.name if seen[tensor.name] == 1 else f"{tensor.name}_{seen[tensor.name]}")
+        result.append(unused_name(tensor.name, result))
     return result
 
 

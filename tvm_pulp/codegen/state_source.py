@@ -3,10 +3,10 @@
 from collections.abc import Collection, Sequence
 
 from tvm_pulp.codegen.c_expression import c_type
-from tvm_pulp.codegen.c_identifier import c_identifier
+from tvm_pulp.codegen.model_text import c_identifier
 from tvm_pulp.codegen.table_addresses import TableAddresses
+from tvm_pulp.planning.program.executor_limits import TICKETS
 from tvm_pulp.planning.tiling.plan import Plan
-from tvm_pulp.planning.tir.insert_barriers import TICKETS
 from tvm_pulp.planning.tir.statements import FetchBytes, Statement
 from tvm_pulp.qnn.network import Network, State, Tensor
 

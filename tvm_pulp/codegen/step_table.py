@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from tvm_pulp.codegen.comment import safe
+from tvm_pulp.codegen.model_text import safe
 from tvm_pulp.codegen.state_source import StateRows
 from tvm_pulp.codegen.table_addresses import TableAddresses
 from tvm_pulp.planning.program.actions import Begin, WaitForJob, WaitForL3, WaitForTransfers
@@ -84,31 +84,22 @@ class StepTable:
     records: list[Record]
 
 
+@dataclass(frozen=True)
 class TableBuilder:
     """Turns statements into records. `submit(slot)` names the driver's function, `member(slot)` its structure."""
 
-    def __init__(
-        self,
-        lowered: LoweredPlan,
-        addresses: TableAddresses,
-        rows: StateRows,
-        submit: Callable[[int], str],
-        member: Callable[[int], str],
-    ) -> None:
-        self._lowered, self._addresses, self._rows, self._submit, self._member = (
-            lowered,
-            addresses,
-            rows,
-            submit,
-            member,
-        )
+    lowered: LoweredPlan
+    addresses: TableAddresses
+    rows: StateRows
+    submit: Callable[[int], str]
+    member: Callable[[int], str]
 
     def build(self) -> StepTable:
         table = StepTable([], [])
-        pages = self._lowered.plan.schedule.pages
+        pages = self.lowered.plan.schedule.pages
         if not pages:
             return table
-        for made in self._lowered.statements:
+        for made in self.lowered.statements:
             if isinstance(made, BeginStep):
                 if made.position != BOOT:
                     table.records.append(Record(len(table.records), made.position, page_at(made.position, pages)))
@@ -133,16 +124,16 @@ class TableBuilder:
             case CallKernel():
                 record.call = made
             case FetchBytes() if made.state:
-                rows = self._rows.symbol(made)
-                self._issue(record, 0, Command(f"L3_LOAD_ROWS({self._rows.ticket}, load_rows, {rows})", 3))
+                rows = self.rows.symbol(made)
+                self._issue(record, 0, Command(f"L3_LOAD_ROWS({self.rows.ticket}, load_rows, {rows})", 3))
             case FetchBytes():
-                place, size = self._addresses.fetched(made), made.writes[0].bytes
+                place, size = self.addresses.fetched(made), made.writes[0].bytes
                 self._issue(record, 0, Command(f"L3_LOAD({size}u, {place}, {made.offset}u)", 4))
             case Begin():
                 self._issue(record, made.agent, Command(f"TRANSFERS({made.group})", 1))
             case SubmitJob():
-                page = self._lowered.plan.schedule.pages[made.slot]
-                told = f"{made.ticket}, {self._submit(made.slot)}, {page.name}, {self._member(made.slot)}"
+                page = self.lowered.plan.schedule.pages[made.slot]
+                told = f"{made.ticket}, {self.submit(made.slot)}, {page.name}, {self.member(made.slot)}"
                 self._issue(record, 0, Command(f"SUBMIT({told})", 3))
             case MoveBytes():
                 self._issue(record, made.agent, self._transfer(made))
@@ -152,14 +143,14 @@ class TableBuilder:
 
     def _transfer(self, made: MoveBytes) -> Command:
         """A command of the DMA."""
-        move = self._lowered.plan.schedule.moves[made.move]
-        about, local, size = self._addresses.about(move), self._addresses.local(move, made.local), made.inside.bytes
+        move = self.lowered.plan.schedule.moves[made.move]
+        about, local, size = self.addresses.about(move), self.addresses.local(move, made.local), made.inside.bytes
         if made.external is None:
             return Command(f"DMA_LOAD({size}u, {local}, {bundle_part(made)})", 3, about)
-        base, outside = self._addresses.base(made.external), made.outside
+        base, outside = self.addresses.base(made.external), made.outside
         lines = [] if outside is None or outside.line is None else [outside.line, outside.stride]
         macro = f"DMA_{made.do.upper()}{'_LINES' if lines else ''}{'_OF' if base else ''}"
-        values = [f"{size}u", local, self._addresses.outside(move, made.external), *(f"{n}u" for n in lines)]
+        values = [f"{size}u", local, self.addresses.outside(move, made.external), *(f"{n}u" for n in lines)]
         return Command(f"{macro}({', '.join([base, *values] if base else values)})", 3 + len(lines), about)
 
 

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tvm_pulp.codegen import weights
-from tvm_pulp.codegen.c_identifier import c_identifier
-from tvm_pulp.codegen.comment import safe
+from tvm_pulp.codegen.model_text import c_identifier, safe
 from tvm_pulp.planning.tiling.schedule.schedule import Block, Bundle, Move, Place, Slot
 from tvm_pulp.planning.tir.statements import AT, Address, FetchBytes
 from tvm_pulp.planning.tir.tables import Tables

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tvm_pulp.codegen.c_expression import c_type, float_literal
-from tvm_pulp.codegen.comment import safe
+from tvm_pulp.codegen.model_text import header_text, safe
 from tvm_pulp.qnn.network import Tensor
 
 _ALIGNMENT = 16
@@ -34,22 +34,13 @@ def section(level: str) -> str:
 
 def header_file(module: str, constants: Mapping[Tensor, str], shared: SharedConstants | None = None) -> str:
     """Declarations, and names for constants that another module of the archive defines."""
-    guard = f"TVMGEN_{module.upper()}_WEIGHTS_H"
-    lines = [
-        "/* Constant tensors of the network. */",
-        f"#ifndef {guard}",
-        f"#define {guard}",
-        "",
-        *(["#include <stdbool.h>"] if any(t.spec.dtype == "bool" for t in constants) else []),
-        "#include <stdint.h>",
-        "",
-    ]
-    for tensor, level in constants.items():
-        lines.append(f"extern {_declaration(module, tensor)}; /* {tensor.spec}, {level} */")
+    lines = ["#include <stdbool.h>"] if any(t.spec.dtype == "bool" for t in constants) else []
+    lines += ["#include <stdint.h>", ""]
+    lines += [f"extern {_declaration(module, t)}; /* {t.spec}, {level} */" for t, level in constants.items()]
     if shared is not None:
         lines += ["", f'#include "{shared.module}_weights.h"', ""]
         lines += [f"#define {symbol(module, t)} {symbol(shared.module, other)}" for t, other in shared.names.items()]
-    return "\n".join([*lines, "", f"#endif /* {guard} */", ""])
+    return header_text(["/* Constant tensors of the network. */"], f"{module}_WEIGHTS", lines)
 
 
 def source_file(module: str, constants: Mapping[Tensor, str]) -> str:
@@ -58,12 +49,9 @@ def source_file(module: str, constants: Mapping[Tensor, str]) -> str:
         parts += ['#include "tvm_pulp/placement.h"', ""]
     for tensor, level in constants.items():
         assert tensor.data is not None
-        place = section(level)
-        alignment = 32 if place else _ALIGNMENT
+        place = f"{section(level)}__attribute__((aligned({32 if section(level) else _ALIGNMENT})))"
         parts.append(f"/* {safe(tensor.name)}: {tensor.spec} */")
-        parts.append(f"{place}__attribute__((aligned({alignment}))) {_declaration(module, tensor)} = {{")
-        parts += rows(tensor.data)
-        parts += ["};", ""]
+        parts += [f"{place} {_declaration(module, tensor)} = {{", *rows(tensor.data), "};", ""]
     return "\n".join(parts)
 
 

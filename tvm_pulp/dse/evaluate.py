@@ -9,7 +9,7 @@ import numpy as np
 
 from tvm_pulp.dse.compiler_digest import compiler_digest
 from tvm_pulp.dse.configuration import Configuration
-from tvm_pulp.dse.model import ModelContent
+from tvm_pulp.dse.model import Model, ModelContent
 from tvm_pulp.dse.row_store import RowStore
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.option_values import read_arrays
@@ -99,6 +99,7 @@ def _remembered(store: RowStore, key: str, make: Callable[[], Record]) -> Record
 
 
 def _compile(configuration: Configuration, content: ModelContent, store: RowStore, key: str) -> Record:
+    from tvm_pulp.report.report import bound_cycles
     from tvm_pulp.soc import soc_area
 
     started = time.perf_counter()
@@ -111,7 +112,7 @@ def _compile(configuration: Configuration, content: ModelContent, store: RowStor
     planned = [layer for layer in layers if layer.get("estimated_cycles") is not None]
     return {
         "estimated_cycles": sum(layer["estimated_cycles"] for layer in planned) if planned else None,
-        "bound_cycles": _bound(planned),
+        "bound_cycles": bound_cycles(planned),
         "macs": sum(layer["macs"] for layer in layers),
         **{f"{level}_bytes": levels.get(level) for level in ("l1", "l2", "l3", "wmem")},
         "area_mm2": area,
@@ -141,17 +142,10 @@ def _layers(facts: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return list(facts["layers"] if entries is None else entries["decode"]["layers"])
 
 
-def _bound(layers: list[Mapping[str, Any]]) -> int | None:
-    busy: dict[str, int] = {}
-    for layer in layers:
-        busy[layer["engine"]] = busy.get(layer["engine"], 0) + layer["bound_cycles"]
-    return max(busy.values(), default=None)
-
-
 def _simulate(configuration: Configuration, content: ModelContent, store: RowStore, key: str) -> Record:
     app = load_app(configuration, content, store, key)
     if "decoder" in app.metadata["tvm_pulp"]:
-        from tvm_pulp.dse.evaluate_decoder import evaluate_decoder
+        from tvm_pulp.dse.evaluate import evaluate_decoder
 
         return evaluate_decoder(app, configuration.model)
     from tvm_pulp.report.table import time_shares
@@ -182,3 +176,29 @@ def load_app(configuration: Configuration, content: ModelContent, store: RowStor
 def _inputs(content: ModelContent) -> dict[str, np.ndarray]:
     path = content.inputs_path()
     return {} if path is None else dict(read_arrays(str(path), "inputs"))
+
+
+def evaluate_decoder(app: Any, model: Model) -> dict[str, Any]:
+    """Figures of a run; `cycles` and `energy_uj` are those of one token after the prompt, on average."""
+    from tvm_pulp.language_models.figures import phases
+    from tvm_pulp.language_models.session import GenerationRequest
+    from tvm_pulp.soc import recorded
+
+    started = time.perf_counter()
+    generator = app.generator()
+    built = time.perf_counter()
+    vocabulary = generator.facts["vocabulary"]
+    # Any tokens will do: what a step takes does not depend on them.
+    prompt = [(7 * position + 3) % vocabulary for position in range(model.prompt)]
+    whole = generator.generate(GenerationRequest(prompt, model.tokens))
+    first = generator.generate(GenerationRequest(prompt, 1))
+    prefill, decode = phases(recorded(app.metadata["tvm_pulp"]), len(prompt), first, whole)
+    per_token = prefill if decode is None else decode
+    return {
+        "cycles": per_token.cycles // per_token.tokens,
+        "prefill_cycles": prefill.cycles,
+        "energy_uj": None if per_token.energy_uj is None else per_token.energy_uj / per_token.tokens,
+        "outputs": digest_of([",".join(map(str, whole.tokens))])[:16],
+        "build_s": built - started,
+        "simulate_s": time.perf_counter() - built,
+    }

@@ -1,11 +1,22 @@
-"""Rows of a study as a pandas DataFrame."""
+"""Rows of a study as a pandas DataFrame, and what a study says where a library is missing that only studies need."""
 
+import importlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tvm_pulp.dse.configuration import Configuration
 from tvm_pulp.dse.evaluate import COMPILED, SIMULATED
-from tvm_pulp.dse.optional import need
+from tvm_pulp.errors import UserError
+
+
+def need(module: str, why: str) -> Any:
+    """The module; a user error that names the line for pip where it is not installed."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        name = error.name or module
+        raise UserError(f"{why} needs {name}, which is not installed: run `pip install 'tvm_pulp[dse]'`") from None
+
 
 # What differs from one run to the next: how long this machine took.
 SECONDS = ("compile_s", "build_s", "simulate_s")

@@ -9,8 +9,8 @@ from typing import Any
 from tvm_pulp.dse.compiler_digest import compiler_digest
 from tvm_pulp.dse.configuration import Configuration
 from tvm_pulp.dse.evaluate import Evaluated, Record, evaluate, keep
+from tvm_pulp.dse.frame import need
 from tvm_pulp.dse.model import ModelContent
-from tvm_pulp.dse.optional import need
 from tvm_pulp.dse.row_store import RowStore
 from tvm_pulp.errors import UserError, refuse_if
 

@@ -10,8 +10,7 @@ from typing import Any, Protocol
 from tvm_pulp.dse.compiler_digest import compiler_digest
 from tvm_pulp.dse.configuration import Configuration, Progress
 from tvm_pulp.dse.evaluate import Record
-from tvm_pulp.dse.frame import make_frame
-from tvm_pulp.dse.optional import need
+from tvm_pulp.dse.frame import make_frame, need
 from tvm_pulp.dse.pareto import hypervolume, pareto_front
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.toolchain.cache import digest_of

@@ -82,8 +82,7 @@ def grid(base: str | Path | Soc | None = None, /, **axes: Any) -> SocGrid:
     as `tvmc sim --set` takes it: `grid(l1=["64k", "256k"], **{"dma.startup": [1, 8]})`. One value is fine too.
     """
     given = axes.pop("base", None)
-    if given is not None and base is not None:
-        raise UserError("grid: the base is given twice: name it once")
+    refuse_if(given is not None and base is not None, "grid: the base is given twice: name it once")
     chosen = base if base is not None else given
     soc = chosen if isinstance(chosen, Soc) else socs.load(chosen if chosen is not None else socs.DEFAULT)
     listed = {name: tuple(v) if isinstance(v, list | tuple | range) else (v,) for name, v in axes.items()}

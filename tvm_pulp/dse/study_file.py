@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tvm_pulp.dse.model import ZOO, Model
 from tvm_pulp.dse.soc_grid import Variant, grid
 from tvm_pulp.dse.study import Study
 from tvm_pulp.errors import UserError
+from tvm_pulp.soc.catalog import read_yaml
 from tvm_pulp.soc.description import explain
 
 
@@ -42,14 +42,7 @@ class StudyFile(_Strict):
 def read_study(path: str | Path, cache: str | Path | None = None) -> Study:
     """The study that a file describes."""
     place = Path(path)
-    try:
-        content = yaml.safe_load(place.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"cannot read study '{place}': {error}") from None
-    except yaml.YAMLError as error:
-        raise UserError(f"study '{place}' is not valid YAML: {' '.join(str(error).split())}") from None
-    if not isinstance(content, dict):
-        raise UserError(f"study '{place}' must be a mapping with models, socs and targets")
+    content = read_yaml(place, f"study '{place}'", "with models, socs and targets")
     try:
         made = StudyFile.model_validate(content)
     except ValidationError as error:
@@ -61,8 +54,7 @@ def read_study(path: str | Path, cache: str | Path | None = None) -> Study:
         if isinstance(entry, str):
             variants.append(_near(entry, folder) if entry.endswith((".yaml", ".yml")) else entry)
         else:
-            base = entry.get("base")
-            axes = {name: value for name, value in entry.items() if name != "base"}
+            base, axes = entry.get("base"), {name: value for name, value in entry.items() if name != "base"}
             variants += grid(_near(base, folder) if str(base).endswith((".yaml", ".yml")) else base, **axes).variants
     return Study(models, variants, made.targets, made.compile_options, cache)
 

@@ -3,15 +3,14 @@
 from pathlib import Path
 from typing import TextIO
 
-from tvm_pulp.canonicalize.integer_ends import possible_type
 from tvm_pulp.compilation import Compilation, Model
 from tvm_pulp.compile_options import CompileOptions
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import refuse_if
 from tvm_pulp.explain import regions_onnx
 from tvm_pulp.explain.explain_nodes import explain_unsupported
 from tvm_pulp.explain.explain_plan import explain_plan, explain_source
-from tvm_pulp.explain.suggest_integer_ends import suggest_integer_ends
 from tvm_pulp.explain.suggestions import print_suggestions, suggest
+from tvm_pulp.explain.suggestions.integer_ends import print_integer_ends
 from tvm_pulp.frontend.imported import UnsupportedOperators
 
 SUGGESTIONS = 3
@@ -26,8 +25,7 @@ def explain(
     """
     compilation = Compilation(model, options)
     if compilation.language_model is not None:
-        if onnx is not None:
-            raise UserError("--onnx has no effect on a language model: drop it")
+        refuse_if(onnx is not None, "--onnx has no effect on a language model: drop it")
         for entry, lowered in compilation.plans.items():
             stream.write(f"{entry}:\n")
             explain_plan(lowered.plan, stream)
@@ -40,8 +38,7 @@ def explain(
     if compilation.target.soc.simulated:
         plan = compilation.plan
         explain_plan(plan, stream)
-        if options.io is None:
-            suggest_integer_ends(plan, possible_type(imported), stream)
+        print_integer_ends(compilation, stream)
         drawn = regions_onnx.plan_model(plan) if onnx is not None else None
         # Decisions of another plan and caches that stay hold for the network as it is.
         if suggestions and options.plan is None and not options.state:

@@ -1,7 +1,7 @@
 """Node by node of the model file: which canonical operator it became part of, or why it stays float and what helps."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TextIO
 
 from tvm_pulp.frontend.imported import SourceNode
@@ -70,20 +70,34 @@ def explain_unsupported(nodes: Sequence[SourceNode], stream: TextIO) -> None:
     print(f"{bad} of {len(nodes)} nodes are unsupported", file=stream)
 
 
-def _identifier(name: str) -> str:
-    """The identifier that the compiler makes of a node's name."""
-    base = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")[:48].rstrip("_") or "value"
-    return f"v{base}" if base[0].isdigit() else base
-
-
 def _own_layer(node: SourceNode, layers: dict[str, Layer]) -> Layer | None:
     """The layer called after a node; repeated names carry a number."""
-    base = _identifier(node.name)
-    found = layers.get(base)
-    if found is None:
-        numbered = re.compile(re.escape(base) + r"_?\d+")
-        found = next((layer for name, layer in layers.items() if numbered.fullmatch(name)), None)
-    return found
+    # The identifier that the compiler makes of a node's name.
+    base = re.sub(r"\W+", "_", node.name, flags=re.ASCII).strip("_")[:48].rstrip("_") or "value"
+    base = f"v{base}" if base[0].isdigit() else base
+    if base in layers:
+        return layers[base]
+    numbered = re.compile(re.escape(base) + r"_?\d+")
+    return next((layer for name, layer in layers.items() if numbered.fullmatch(name)), None)
+
+
+def _nearest(
+    node: SourceNode,
+    neighbours: Callable[[SourceNode], list[SourceNode]],
+    layer_of: Callable[[SourceNode], Layer | None],
+) -> Layer | None:
+    """The first layer on the way from a node to its neighbours and theirs."""
+    seen, queue = set(), [node]
+    while queue:
+        for other in neighbours(queue.pop(0)):
+            if id(other) in seen:
+                continue
+            seen.add(id(other))
+            layer = layer_of(other)
+            if layer is not None:
+                return layer
+            queue.append(other)
+    return None
 
 
 class _Graph:
@@ -99,37 +113,22 @@ class _Graph:
 
     def layer_before(self, node: SourceNode, layers: dict[str, Layer]) -> Layer | None:
         """The layer that swallowed what follows it (bias, activation, quantization); a dequantize starts a new one."""
-        seen, queue = set(), [node]
-        while queue:
-            current = queue.pop(0)
-            if current.op_type == "DequantizeLinear":
-                continue
-            for name in current.inputs:
-                maker = self._makers.get(name)
-                if maker is None or maker.constant or id(maker) in seen:
-                    continue
-                seen.add(id(maker))
-                layer = _own_layer(maker, layers) if maker.op_type != "DequantizeLinear" else None
-                if layer is not None:
-                    return layer
-                queue.append(maker)
-        return None
+
+        def makers(of: SourceNode) -> list[SourceNode]:
+            found = [self._makers[name] for name in of.inputs if name in self._makers]
+            return [] if of.op_type == "DequantizeLinear" else [maker for maker in found if not maker.constant]
+
+        return _nearest(
+            node, makers, lambda maker: None if maker.op_type == "DequantizeLinear" else _own_layer(maker, layers)
+        )
 
     def layer_after(self, node: SourceNode, layers: dict[str, Layer]) -> Layer | None:
         """The layer whose operand a node prepares: the next one down the graph."""
-        seen, queue = set(), [node]
-        while queue:
-            current = queue.pop(0)
-            for output in current.outputs:
-                for reader in self._readers.get(output, []):
-                    if id(reader) in seen:
-                        continue
-                    seen.add(id(reader))
-                    layer = _own_layer(reader, layers)
-                    if layer is not None:
-                        return layer
-                    queue.append(reader)
-        return None
+
+        def readers(of: SourceNode) -> list[SourceNode]:
+            return [reader for output in of.outputs for reader in self._readers.get(output, [])]
+
+        return _nearest(node, readers, lambda reader: _own_layer(reader, layers))
 
     def why_float(self, node: SourceNode) -> tuple[str, str]:
         """Reason and remedy."""

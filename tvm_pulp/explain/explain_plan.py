@@ -1,12 +1,13 @@
 """`tvmc explain`: layer by layer the engine, the reason, and what the others would have taken."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 from tvm_pulp.explain.explain_nodes import explain_nodes
 from tvm_pulp.frontend.imported import SourceNode
 from tvm_pulp.planning.tiling.plan import LayerPlan, Plan
 from tvm_pulp.qnn.network import Layer, Network
+from tvm_pulp.report.figures import summed
 from tvm_pulp.report.plan_table import print_state
 
 
@@ -30,12 +31,10 @@ def explain_source(network: Network, stream: TextIO, nodes: Sequence[SourceNode]
         print("", file=stream)
     for layer in network.layers:
         print(_head(layer), file=stream)
+        what = f"{'float' if layer.is_float else 'integer dialect'} operator qnn.{layer.operator}"
         if layer.operator.startswith("tir."):
-            print("    ordinary Relax operator, compiled to plain C by TVM: not in the integer dialect", file=stream)
-        elif layer.is_float:
-            print(f"    float operator qnn.{layer.operator}", file=stream)
-        else:
-            print(f"    integer dialect operator qnn.{layer.operator}", file=stream)
+            what = "ordinary Relax operator, compiled to plain C by TVM: not in the integer dialect"
+        print(f"    {what}", file=stream)
         _print_nodes(layer, stream)
     total = sum(not layer.is_float for layer in network.layers)
     print(f"{total} of {len(network.layers)} layers in the integer dialect, {network.macs:,} MAC", file=stream)
@@ -51,24 +50,20 @@ def explain_plan(plan: Plan, stream: TextIO) -> None:
         for line in _choice(layer):
             print(f"    {line}", file=stream)
         _print_nodes(layer.layer, stream)
-    macs: dict[str, int] = {}
-    cycles: dict[str, int] = {}
-    for layer in plan.layers:
-        macs[layer.engine] = macs.get(layer.engine, 0) + layer.layer.macs
-        cycles[layer.engine] = cycles.get(layer.engine, 0) + layer.added_cycles
     print_state(plan.network, stream)
-    print(f"MACs by engine: {_shares(macs)}; about {plan.estimated_cycles:,} cycles in all", file=stream)
-    print(f"time by engine: {_shares(cycles)}", file=stream)
+    macs = _shares((layer.engine, layer.layer.macs) for layer in plan.layers)
+    print(f"MACs by engine: {macs}; about {plan.estimated_cycles:,} cycles in all", file=stream)
+    print(f"time by engine: {_shares((layer.engine, layer.added_cycles) for layer in plan.layers)}", file=stream)
 
 
-def _shares(amounts: dict[str, int]) -> str:
+def _shares(engines: Iterable[tuple[str, int]]) -> str:
+    amounts = summed(engines)
     total = max(1, sum(amounts.values()))
     return ", ".join(f"{engine} {100 * amount / total:.1f} %" for engine, amount in amounts.items())
 
 
 def _choice(plan: LayerPlan) -> list[str]:
-    tiling = plan.tiling
-    count = len(plan.tiles)
+    tiling, count = plan.tiling, len(plan.tiles)
     tiles = f"{count} tile{'s' if count > 1 else ''} of {'x'.join(map(str, tiling.size))}"
     # What others offer is without any overlap; what is chosen is as it runs in the plan.
     cost = f"about {plan.added_cycles:,} cycles in the plan, {tiles}, {tiling.l1_bytes:,} bytes of L1"

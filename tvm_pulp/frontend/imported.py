@@ -1,12 +1,12 @@
 """The result of every frontend: a Relax module and the names the user knows."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.qnn.quantization import Quantization
 
 
@@ -57,6 +57,12 @@ class ImportOptions:
     input_types: dict[str, str] = field(default_factory=dict)
     # Arrays in the order of the file; matched by name, else by position.
     sample_inputs: Sequence[tuple[str, np.ndarray]] = ()
+
+
+def refuse_unknown_inputs(option: str, names: Iterable[str], known: Collection[str], what: str = "model") -> None:
+    """Raise where an option names inputs that a model or graph does not have."""
+    for name in names:
+        refuse_if(name not in known, f"{option}: the {what} has no input '{name}'; its inputs are {', '.join(known)}")
 
 
 def match_arrays(names: Sequence[str], arrays: Sequence[tuple[str, np.ndarray]]) -> dict[str, np.ndarray]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from tvm_pulp.compile_options import MODEL_FORMATS
 from tvm_pulp.errors import UserError, refuse_if
-from tvm_pulp.frontend.imported import Imported, ImportOptions
+from tvm_pulp.frontend.imported import Imported, ImportOptions, refuse_unknown_inputs
 
 _SUFFIXES = {".onnx": "onnx", ".tflite": "tflite", ".pt2": "pytorch"}
 
@@ -82,15 +82,15 @@ def import_program(program: Any, options: ImportOptions) -> Imported:
 
 @printable_messages()
 def import_onnx_graph(graph: Any, options: ImportOptions) -> Imported:
-    """Import a parsed ONNX graph: integer dialect, quantized ONNX, else plain ONNX."""
-    from tvm_pulp.frontend import onnx_dialect, onnx_plain, onnx_qdq
+    """Import a parsed ONNX graph: of the integer dialect, else standard ONNX."""
+    from tvm_pulp.frontend.onnx_dialect import import_dialect, is_dialect
 
-    if onnx_dialect.is_dialect(graph, options):
-        imported = onnx_dialect.import_dialect(graph, options)
-    elif onnx_qdq.is_quantized(graph):
-        imported = onnx_qdq.import_qdq(graph, options)
+    if is_dialect(graph, options):
+        imported = import_dialect(graph, options)
     else:
-        imported = onnx_plain.import_plain(graph, options)
+        from tvm_pulp.frontend.onnx_importer import import_standard
+
+        imported = import_standard(graph, options)
     _check_effective(imported, options)
     return imported
 
@@ -100,10 +100,8 @@ def _check_effective(imported: Imported, options: ImportOptions) -> None:
     from tvm_pulp.qnn.operator import spec_of
 
     specs = dict(zip(imported.inputs, map(spec_of, imported.module["main"].params), strict=True))
-    for option, names in (("--input-types", options.input_types), ("--input-shapes", options.input_shapes)):
-        for name in names:
-            if name not in specs:
-                raise UserError(f"{option}: the model has no input '{name}'; its inputs are {', '.join(specs)}")
+    refuse_unknown_inputs("--input-types", options.input_types, specs)
+    refuse_unknown_inputs("--input-shapes", options.input_shapes, specs)
     for name, dtype in options.input_types.items():
         refuse_if(
             specs[name].dtype != dtype,

@@ -10,11 +10,17 @@ from tvm import relax
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend import onnx_dialect_activations, onnx_dialect_layers, onnx_dialect_movement
-from tvm_pulp.frontend.imported import Imported, ImportOptions, SourceNode, UnsupportedOperators, match_arrays
-from tvm_pulp.frontend.input_types import input_type, is_integral
-from tvm_pulp.frontend.onnx_attributes import check_attributes
-from tvm_pulp.frontend.onnx_dialect_values import Values, variable_name
+from tvm_pulp.frontend.imported import (
+    Imported,
+    ImportOptions,
+    SourceNode,
+    UnsupportedOperators,
+    match_arrays,
+    refuse_unknown_inputs,
+)
+from tvm_pulp.frontend.onnx_dialect_values import Values, input_type, is_integral, variable_name
 from tvm_pulp.frontend.onnx_file import Graph, Node
+from tvm_pulp.frontend.onnx_node_checks import check_attributes
 from tvm_pulp.frontend.onnx_shapes import input_shapes
 from tvm_pulp.frontend.relax_checks import check_module
 from tvm_pulp.qnn import lineage
@@ -98,9 +104,7 @@ def import_dialect(graph: Graph, options: ImportOptions) -> Imported:
     if unknown:
         message = f"unsupported operators in this integer network: {', '.join(unknown)}: replace them"
         raise UnsupportedOperators(message, _source_nodes(graph))
-    for name in options.input_types:
-        if name not in graph.inputs:
-            raise UserError(f"--input-types: the graph has no input '{name}'; its inputs are {', '.join(graph.inputs)}")
+    refuse_unknown_inputs("--input-types", options.input_types, graph.inputs, "graph")
     check_attributes(graph.model.graph.node, graph.constants)
     shapes = input_shapes(graph, options.input_shapes)
     samples = match_arrays(list(graph.inputs), options.sample_inputs)

@@ -1,21 +1,25 @@
 """Values of a graph of the integer dialect while it is imported: Relax variables or numpy constants."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.errors import refuse_if
-from tvm_pulp.frontend.dialect_checks import check_operands
-from tvm_pulp.frontend.input_types import is_integral
+from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.frontend.limits import check_shape
 from tvm_pulp.frontend.onnx_file import Graph, Node
 from tvm_pulp.qnn.lineage import Lineage
 from tvm_pulp.qnn.operator import spec_of
+from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import RANGES, TensorSpec
 
-_WEIGHT_TYPES = ("int8", "uint8", "int16", "int32")
+# Tried in this order: the narrowest first, of inputs unsigned ones when nothing is negative.
+_WEIGHT_TYPES = ("int8", "uint8", "int16", "int32", "int64")
+_INPUT_TYPES = ("uint8", "int8", "uint16", "int16", "int32")
+_STATED_TYPES = ("int8", "uint8", "int16", "uint16", "int32", "float32")
+Specs = Sequence[TensorSpec]
 
 
 def variable_name(name: str) -> str:
@@ -68,11 +72,8 @@ class Values:
         exact = np.round(array).astype(np.int64)
         least, most = (int(exact.min()), int(exact.max())) if exact.size else (0, 0)
 
-        def holds(dtype: str) -> bool:
-            return RANGES[dtype][0] <= least and most <= RANGES[dtype][1]
-
-        chosen = dtype or next(t for t in (*_WEIGHT_TYPES, "int64") if holds(t))
-        refuse_if(not holds(chosen), f"constant '{name}' exceeds {chosen}: values reach {least}..{most}")
+        chosen = dtype or next(t for t in _WEIGHT_TYPES if _holds(t, least, most))
+        refuse_if(not _holds(chosen, least, most), f"constant '{name}' exceeds {chosen}: values reach {least}..{most}")
         return np.asarray(exact.astype(chosen))
 
     def expression(self, name: str) -> Any:
@@ -111,3 +112,111 @@ class Values:
         one, zero = (relax.const(np.full(1, v, np.int32)) for v in (1, 0))
         call = qnn.emit("requantize", [expression, one, zero], {**rule.attributes(), "zero_point": 0, "axis": -1})
         return self.builder.emit(self.builder.normalize(call))
+
+
+def check_operands(operator: str, attributes: dict[str, Any], inputs: Specs, output: TensorSpec, where: str) -> None:
+    """Raise where shapes contradict each other; `where` names the node."""
+    check_shape(where, output.shape, 4)
+    rule = _RULES.get(operator)
+    reason = rule(attributes, inputs, output) if rule else None
+    if reason is None and Requant.of(attributes).kind != "none":
+        reason = _requantization(attributes, inputs, output)
+    if reason is not None:
+        raise UserError(f"{where}: {reason}: export the model again")
+
+
+def _windows(attributes: dict[str, Any], inputs: Specs, output: TensorSpec) -> str | None:
+    lists = [attributes[k] for k in ("strides", "dilation", "pads")]
+    if len(inputs[0].shape) != 4 or [len(v) for v in lists] != [2, 2, 4]:
+        return f"strides, dilations and pads {lists} do not fit {inputs[0]}"
+    if min(*lists[0], *lists[1]) < 1 or min(lists[2]) < 0 or max(max(v) for v in lists) > 1 << 16:
+        return f"strides {lists[0]}, dilations {lists[1]} or pads {lists[2]} are out of range"
+    if 0 in output.shape and 0 not in inputs[0].shape:
+        return f"the window does not fit {inputs[0]}"
+    return None
+
+
+def _conv2d(attributes: dict[str, Any], inputs: Specs, output: TensorSpec) -> str | None:
+    x, weight, groups = inputs[0], inputs[1], attributes["groups"]
+    wrong = _windows(attributes, inputs, output)
+    if wrong is not None:
+        return wrong
+    filters, depth = weight.shape[:2]
+    if groups < 1 or filters % groups or depth * groups != x.shape[1]:
+        return f"weights {weight} in {groups} groups do not fit {x.shape[1]} channels"
+    return _bias(attributes, inputs, filters)
+
+
+def _bias(attributes: dict[str, Any], inputs: Specs, channels: int) -> str | None:
+    wrong = attributes["has_bias"] and inputs[2].elements != channels
+    return f"a bias of {inputs[2]} does not fit {channels} channels" if wrong else None
+
+
+def _dense(attributes: dict[str, Any], inputs: Specs, output: TensorSpec) -> str | None:
+    x, weight = inputs[:2]
+    if not x.shape or len(weight.shape) != 2 or x.shape[-1] != weight.shape[1]:
+        return f"weights {weight} do not fit {x}"
+    return _bias(attributes, inputs, weight.shape[0])
+
+
+def _matmul(attributes: dict[str, Any], inputs: Specs, output: TensorSpec) -> str | None:
+    a, b = inputs[:2]
+    if min(len(a.shape), len(b.shape)) < 2:
+        return f"{a} and {b} are not matrices"
+    depth = b.shape[-1] if attributes["transpose_b"] else b.shape[-2]
+    return f"{a} and {b} cannot be multiplied" if a.shape[-1] != depth else None
+
+
+def _norm(attributes: dict[str, Any], inputs: Specs, output: TensorSpec) -> str | None:
+    wrong = [i for i in inputs[1:] if not inputs[0].shape or i.elements != inputs[0].shape[-1]]
+    return f"weights {wrong[0]} do not fit rows of {inputs[0]}" if wrong else None
+
+
+def _requantization(attributes: dict[str, Any], inputs: Specs, output: TensorSpec) -> str | None:
+    rank = len(output.shape)
+    axis = int(attributes.get("axis", -1))
+    if not rank or not -rank <= axis < rank:
+        return f"axis {axis} does not exist in {output}"
+    wrong = [i for i in inputs[-2:] if i.elements not in (1, output.shape[axis])]
+    return f"requantization constants {wrong[0]} do not fit axis {axis} of {output}" if wrong else None
+
+
+_RULES: dict[str, Callable[[dict[str, Any], Specs, TensorSpec], str | None]] = {
+    "conv2d": _conv2d,
+    "dense": _dense,
+    "matmul": _matmul,
+    "max_pool": _windows,
+    "avg_pool": _windows,
+    "rms_norm": _norm,
+    "layer_norm": _norm,
+}
+
+
+def is_integral(array: np.ndarray) -> bool:
+    """Tell if every value is an integer, up to the noise of a float file."""
+    if np.issubdtype(array.dtype, np.integer):
+        return True
+    return bool(np.isfinite(array).all() and np.all(np.abs(array - np.round(array)) < 1e-3))
+
+
+def _holds(dtype: str, least: int, most: int) -> bool:
+    return RANGES[dtype][0] <= least and most <= RANGES[dtype][1]
+
+
+def input_type(name: str, stated: dict[str, str], sample: np.ndarray | None) -> str:
+    """Type of a graph input whose file does not state it: the user's, else the narrowest of sample data, else int8."""
+    if name in stated:
+        known = ", ".join(_STATED_TYPES)
+        refuse_if(
+            stated[name] not in _STATED_TYPES,
+            f"--input-types: '{stated[name]}' for input '{name}' is not one of {known}",
+        )
+        return stated[name]
+    if sample is None or not sample.size:
+        return "int8"
+    refuse_if(
+        not is_integral(sample),
+        f"--sample-inputs: input '{name}' of this integer network holds fractions: quantize it or state --input-types",
+    )
+    low, high = (int(np.round(end)) for end in (sample.min(), sample.max()))
+    return next((dtype for dtype in _INPUT_TYPES if _holds(dtype, low, high)), "int32")

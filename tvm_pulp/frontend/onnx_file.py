@@ -8,16 +8,12 @@ from typing import Any
 import numpy as np
 import onnx
 
-from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.errors import UserError, refuse_file_errors, refuse_if
 from tvm_pulp.frontend.limits import LARGEST_FILE, MOST_NODES, MOST_READERS, check_shape
-from tvm_pulp.frontend.onnx_contrib import expand_contrib
-from tvm_pulp.frontend.onnx_external import load_external
+from tvm_pulp.frontend.onnx_expansions import expand_contrib, inline_functions, inline_standard_functions
 from tvm_pulp.frontend.onnx_fold import fold
-from tvm_pulp.frontend.onnx_functions import inline_functions, inline_standard_functions
-from tvm_pulp.frontend.onnx_nibbles import widen_nibbles
-from tvm_pulp.frontend.onnx_order import execution_order
-from tvm_pulp.frontend.onnx_protos import known_operands, label, with_nodes
-from tvm_pulp.frontend.onnx_tensors import array, check_tensors, item_bytes, type_name
+from tvm_pulp.frontend.onnx_protos import execution_order, known_operands, label, with_nodes
+from tvm_pulp.frontend.onnx_tensors import array, check_tensors, item_bytes, load_external, type_name, widen_nibbles
 
 # Older operator sets mean different things under the same names.
 OLDEST_OPSET = 7
@@ -44,14 +40,11 @@ class Node:
 
     def scalar(self, *names: str, default: float | None = None) -> float:
         """A scalar attribute that may be stored as a number or as a one-element tensor."""
-        for name in names:
-            if name in self.attributes:
-                return self._number(name)
-        if default is None:
-            raise UserError(f"{self.label} lacks the attribute '{names[0]}': re-export the model")
-        return default
-
-    def _number(self, name: str) -> float:
+        name = next((name for name in names if name in self.attributes), None)
+        if name is None:
+            if default is None:
+                raise UserError(f"{self.label} lacks the attribute '{names[0]}': re-export the model")
+            return default
         try:
             return float(np.asarray(self.attributes[name]).reshape(-1)[0])
         except (ValueError, TypeError, IndexError):
@@ -86,12 +79,10 @@ class Graph:
 
 def read(path: Path) -> Graph:
     """Parse a file; anything that is not a readable model is a user error."""
-    try:
+    with refuse_file_errors(f"model file '{path}' cannot be read"):
         if path.stat().st_size > LARGEST_FILE:
             raise UserError(f"'{path}' is larger than 2 GiB: no ONNX model is; store large weights as external data")
         content = path.read_bytes()
-    except OSError as error:
-        raise UserError(f"model file '{path}' cannot be read: {error.strerror or error}") from None
     try:
         model = onnx.load_model_from_string(content)
     except Exception as error:  # protobuf's own exceptions have no common class

@@ -12,13 +12,16 @@ import numpy as np
 import onnx
 from onnx import AttributeProto
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.frontend.limits import MOST_AXES
+from tvm_pulp.frontend.onnx_file import Graph
 from tvm_pulp.frontend.onnx_protos import attributes_of, label, operand
 
 Shapes = Mapping[str, tuple[int, ...]]
-_WINDOWS = frozenset({"Conv", "ConvTranspose", "MaxPool", "AveragePool", "LpPool", "QLinearConv", "ConvInteger"})
-# Operand that holds the weights.
+Constants = Mapping[str, np.ndarray]
+# Operators that move a window, and the operand that holds the weights.
 _WEIGHTS = {"Conv": 1, "ConvTranspose": 1, "ConvInteger": 1, "QLinearConv": 3}
+_WINDOWS = (*_WEIGHTS, "MaxPool", "AveragePool", "LpPool")
 _AUTO_PADS = ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
 _KINDS = {
     AttributeProto.FLOAT: "a number",
@@ -30,32 +33,75 @@ _KINDS = {
     AttributeProto.INTS: "integers",
     AttributeProto.STRINGS: "texts",
 }
+# Attributes that count axes, and the operand that does so in newer operator sets.
+_AXES = frozenset({"axis", "axes", "perm", "batch_dims", "split_axis"})
+_AXES_OPERAND = {
+    **dict.fromkeys(("Squeeze", "Unsqueeze", "ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd"), 1),
+    **dict.fromkeys(("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare", "CumSum"), 1),
+    **dict.fromkeys(("Slice", "Pad"), 3),
+}
+# Bounds of a slice may name "the end" by the largest number there is.
+_ANY_SIZE = frozenset({"starts", "ends"})
+_LARGEST = 1 << 24
+# Where scales and zero points stand among the operands.
+_BINARY, _UNARY = [(1, 2), (4, 5), (6, 7)], [(1, 2), (3, 4)]
+_PARAMETERS = {
+    **dict.fromkeys(("QuantizeLinear", "DequantizeLinear"), _BINARY[:1]),
+    **dict.fromkeys(("QLinearConv", "QLinearMatMul", "QLinearAdd", "QLinearMul"), _BINARY),
+    **dict.fromkeys(("QLinearSigmoid", "QLinearLeakyRelu", "QLinearSoftmax"), _UNARY),
+    **dict.fromkeys(("QLinearGlobalAveragePool", "QLinearAveragePool", "QLinearReduceMean"), _UNARY),
+    "QGemm": [(1, 2), (4, 5), (7, 8)],
+}
+_ZERO_POINT_TYPES = ("int8", "uint8", "int16", "uint16", "int32")
 
 
-def check_nodes(nodes: Iterable[Any], opset: int, shapes: Shapes, constants: Mapping[str, np.ndarray]) -> None:
+def check_attributes(nodes: Iterable[Any], constants: Constants) -> None:
+    """Raise for axes, strides, groups and the like that no exporter writes, before 32-bit code sees them."""
+    for node in nodes:
+        for attribute in node.attribute:
+            limit = MOST_AXES if attribute.name in _AXES else _LARGEST
+            large = [n for n in (*attribute.ints, attribute.i) if abs(n) > limit and attribute.name not in _ANY_SIZE]
+            if large:
+                raise _fail(node, f"attribute '{attribute.name}' is {large[0]}")
+        place = _AXES_OPERAND.get(node.op_type)
+        axes = constants.get(operand(node, place)) if place is not None else None
+        if axes is not None and axes.dtype.kind in "iu" and any(abs(int(a)) > MOST_AXES for a in axes.reshape(-1)):
+            raise _fail(node, f"axes {axes.reshape(-1)[:4].tolist()} do not exist")
+
+
+def check_quantization(graph: Graph) -> None:
+    """Raise for scales that are zero, negative or not finite, and for zero points of a type nobody quantizes to."""
+    for node in graph.model.graph.node:
+        places = _PARAMETERS.get(node.op_type, [])
+        if node.op_type == "QLinearConcat":
+            places = [(0, 1), *((i, i + 1) for i in range(3, len(node.input), 3))]
+        for name, zero_point in ((operand(node, s), graph.constants.get(operand(node, z))) for s, z in places):
+            scale = graph.constants.get(name, np.ones(1))
+            if not np.issubdtype(scale.dtype, np.floating):
+                raise UserError(f"{label(node)}: scale '{name}' is {scale.dtype}, not a float: re-export the model")
+            if scale.size == 0 or not np.isfinite(scale).all() or (scale <= 0).any():
+                raise UserError(f"{label(node)}: scale '{name}' must be positive and finite: quantize the model again")
+            if zero_point is not None and str(zero_point.dtype) not in _ZERO_POINT_TYPES:
+                kind, known = zero_point.dtype, ", ".join(_ZERO_POINT_TYPES)
+                raise UserError(f"{label(node)}: quantization to {kind} is not supported; use one of {known}")
+
+
+def check_nodes(nodes: Iterable[Any], opset: int, shapes: Shapes, constants: Constants) -> None:
     """Raise for attributes of the wrong type, missing operands, windows, groups, reshapes and splits that cannot be."""
     for node in nodes:
         _check_form(node, opset)
-        if node.op_type in _WINDOWS:
-            _check_window(node, shapes)
-        check = _CHECKS.get(node.op_type)
-        if check is not None:
-            check(node, shapes, constants)
+        if node.op_type in _CHECKS:
+            reason = _CHECKS[node.op_type](node, attributes_of(node), shapes, constants)
+            refuse_if(reason, f"{label(node)}: {reason}: export the model again")
 
 
 def _fail(node: Any, reason: str) -> UserError:
     return UserError(f"{label(node)}: {reason}: export the model again")
 
 
-def _refuse_if(condition: object, node: Any, reason: str) -> None:
-    if condition:
-        raise _fail(node, reason)
-
-
 def _check_form(node: Any, opset: int) -> None:
     """Types of attributes and number of operands, against the operator's own definition."""
-    checked = node.op_type in _WINDOWS or node.op_type in _CHECKS
-    if not onnx.defs.has(node.op_type) or not (checked or node.domain in ("", "ai.onnx")):
+    if not onnx.defs.has(node.op_type) or not (node.op_type in _CHECKS or node.domain in ("", "ai.onnx")):
         return
     try:
         schema = onnx.defs.get_schema(node.op_type, opset, "")
@@ -70,141 +116,142 @@ def _check_form(node: Any, opset: int) -> None:
             raise _fail(node, f"attribute '{attribute.name}' holds {found}, not {needed}")
 
 
-def _check_window(node: Any, shapes: Shapes) -> None:
-    attributes = attributes_of(node)
+# What follows gives the reason why a node cannot be, or None.
+
+
+def _window(node: Any, attributes: dict[str, Any], shapes: Shapes, _constants: Constants) -> str | None:
     auto = attributes.get("auto_pad", b"NOTSET").decode("utf-8", "replace")
-    _refuse_if(auto not in _AUTO_PADS, node, f"auto_pad '{auto}' is unknown, it is one of {', '.join(_AUTO_PADS)}")
+    if auto not in _AUTO_PADS:
+        return f"auto_pad '{auto}' is unknown, it is one of {', '.join(_AUTO_PADS)}"
     x = shapes.get(operand(node, 0))
     weight = shapes.get(operand(node, _WEIGHTS[node.op_type])) if node.op_type in _WEIGHTS else None
-    rank = len(x) - 2 if x is not None else len(weight) - 2 if weight is not None else None
-    if rank is not None and rank < 1:
-        raise _fail(node, f"an operand of shape {list(x or weight or ())} has no axis to move a window over")
+    known = weight if x is None else x
+    if known is not None and len(known) < 3:
+        return f"an operand of shape {list(known)} has no axis to move a window over"
     for name, factor, least in (("kernel_shape", 1, 1), ("strides", 1, 1), ("dilations", 1, 1), ("pads", 2, 0)):
-        values = attributes.get(name)
-        if values is None:
-            continue
-        if rank is not None and len(values) != factor * rank:
-            raise _fail(node, f"{name} {list(values)} should be {factor * rank} numbers for {rank} axes")
-        _refuse_if(any(v < least for v in values), node, f"{name} {list(values)} must be at least {least}")
-    if weight is not None:
-        _check_weights(node, attributes, x, weight)
+        values = attributes.get(name, ())
+        count = len(values) if known is None or name not in attributes else factor * (len(known) - 2)
+        if len(values) != count:
+            return f"{name} {list(values)} should be {count} numbers for {count // factor} axes"
+        if any(v < least for v in values):
+            return f"{name} {list(values)} must be at least {least}"
+    wrong = None if weight is None else _weights(node, attributes, x, weight)
     window = attributes.get("kernel_shape") or (weight[2:] if weight is not None else None)
-    if x is not None and window is not None and node.op_type != "ConvTranspose" and auto in ("NOTSET", "VALID"):
-        _check_reach(node, x[2:], window, attributes)
+    if wrong or x is None or window is None or node.op_type == "ConvTranspose" or auto not in ("NOTSET", "VALID"):
+        return wrong
+    return _reach(x[2:], window, attributes)
 
 
-def _check_reach(node: Any, size: tuple[int, ...], window: Sequence[int], attributes: dict[str, Any]) -> None:
+def _reach(size: tuple[int, ...], window: Sequence[int], attributes: dict[str, Any]) -> str | None:
     pads = attributes.get("pads") or [0] * 2 * len(size)
     dilations = attributes.get("dilations") or [1] * len(size)
-    for axis, (n, k, d) in enumerate(zip(size, window, dilations, strict=True)):
-        if d * (k - 1) + 1 > n + pads[axis] + pads[axis + len(size)]:
-            reach = f"window {list(window)}, dilated by {list(dilations)} and padded by {list(pads)},"
-            raise _fail(node, f"its {reach} does not fit {list(size)}")
+    axes = zip(size, window, dilations, pads[: len(size)], pads[len(size) :], strict=True)
+    if all(d * (k - 1) + 1 <= n + before + after for n, k, d, before, after in axes):
+        return None
+    reach = f"window {list(window)}, dilated by {list(dilations)} and padded by {list(pads)},"
+    return f"its {reach} does not fit {list(size)}"
 
 
-def _check_weights(node: Any, attributes: dict[str, Any], x: tuple[int, ...] | None, weight: tuple[int, ...]) -> None:
+def _weights(node: Any, attributes: dict[str, Any], x: tuple[int, ...] | None, weight: tuple[int, ...]) -> str | None:
     kernel, groups = attributes.get("kernel_shape"), attributes.get("group", 1)
     if kernel is not None and tuple(kernel) != weight[2:]:
-        raise _fail(node, f"kernel_shape {list(kernel)} contradicts its weights of shape {list(weight)}")
-    _refuse_if(groups < 1, node, f"group {groups} must be at least 1")
+        return f"kernel_shape {list(kernel)} contradicts its weights of shape {list(weight)}"
+    if groups < 1:
+        return f"group {groups} must be at least 1"
     if x is None:
-        return
-    _refuse_if(len(weight) != len(x), node, f"weights of shape {list(weight)} do not fit an operand of shape {list(x)}")
-    transposed = node.op_type == "ConvTranspose"
-    if x[1] != (weight[0] if transposed else weight[1] * groups):
-        raise _fail(node, f"{x[1]} channels in {groups} groups do not fit its weights of shape {list(weight)}")
-    _refuse_if(weight[0] % groups, node, f"its {weight[0]} filters cannot be divided into {groups} groups")
+        return None
+    if len(weight) != len(x):
+        return f"weights of shape {list(weight)} do not fit an operand of shape {list(x)}"
+    if x[1] != (weight[0] if node.op_type == "ConvTranspose" else weight[1] * groups):
+        return f"{x[1]} channels in {groups} groups do not fit its weights of shape {list(weight)}"
+    return f"its {weight[0]} filters cannot be divided into {groups} groups" if weight[0] % groups else None
 
 
-def _check_reshape(node: Any, shapes: Shapes, constants: Mapping[str, np.ndarray]) -> None:
+def _reshape(node: Any, attributes: dict[str, Any], shapes: Shapes, constants: Constants) -> str | None:
     x, wanted = shapes.get(node.input[0]), constants.get(operand(node, 1))
     if wanted is None or x is None or wanted.ndim != 1:
-        return
-    zero_stays = not attributes_of(node).get("allowzero")
-    sizes = [int(d) for d in wanted]
-    if any(d == 0 and zero_stays and i >= len(x) for i, d in enumerate(sizes)):
-        raise _fail(node, f"shape {sizes} copies an axis that {list(x)} does not have")
+        return None
+    sizes, zero_stays = [int(d) for d in wanted], not attributes.get("allowzero")
+    if any(d == 0 and zero_stays for d in sizes[len(x) :]):
+        return f"shape {sizes} copies an axis that {list(x)} does not have"
     full = [x[i] if d == 0 and zero_stays else d for i, d in enumerate(sizes)]
     rest = [d for d in full if d != -1]
     if full.count(-1) > 1 or any(d < 0 for d in rest):
-        raise _fail(node, f"shape {sizes} may hold -1 once, and nothing else below zero")
+        return f"shape {sizes} may hold -1 once, and nothing else below zero"
     total, part = math.prod(x), math.prod(rest)
-    if (part != total) if -1 not in full else (not part or total % part):
-        raise _fail(node, f"{total} elements of shape {list(x)} cannot have the shape {sizes}")
+    wrong = part != total if -1 not in full else not part or total % part
+    return f"{total} elements of shape {list(x)} cannot have the shape {sizes}" if wrong else None
 
 
-def _check_split(node: Any, shapes: Shapes, constants: Mapping[str, np.ndarray]) -> None:
-    attributes, x, given = attributes_of(node), shapes.get(node.input[0]), constants.get(operand(node, 1))
+def _split(node: Any, attributes: dict[str, Any], shapes: Shapes, constants: Constants) -> str | None:
+    x, given, axis = shapes.get(node.input[0]), constants.get(operand(node, 1)), attributes.get("axis", 0)
     sizes = [int(d) for d in given.reshape(-1)] if given is not None else list(attributes.get("split", []))
-    axis = attributes.get("axis", 0)
-    if x is None or not -len(x) <= axis < len(x):
-        return
-    if sizes and (sum(sizes) != x[axis] or len(sizes) != len(node.output) or min(sizes) < 0):
-        raise _fail(node, f"parts {sizes} for {len(node.output)} results do not add up to axis {axis} of {list(x)}")
+    if x is None or not -len(x) <= axis < len(x) or not sizes:
+        return None
+    if sum(sizes) == x[axis] and len(sizes) == len(node.output) and min(sizes) >= 0:
+        return None
+    return f"parts {sizes} for {len(node.output)} results do not add up to axis {axis} of {list(x)}"
 
 
-def _check_axis(node: Any, shapes: Shapes, _constants: Mapping[str, np.ndarray]) -> None:
-    x, axis = shapes.get(operand(node, 0)), attributes_of(node).get("axis")
-    if x is not None and axis is not None and not -len(x) <= axis < len(x):
-        raise _fail(node, f"axis {axis} does not exist in shape {list(x)}")
+def _axis(node: Any, attributes: dict[str, Any], shapes: Shapes, _constants: Constants) -> str | None:
+    x, axis = shapes.get(operand(node, 0)), attributes.get("axis")
+    wrong = x is not None and axis is not None and not -len(x) <= axis < len(x)
+    return f"axis {axis} does not exist in shape {list(x or ())}" if wrong else None
 
 
-def _check_parameters(node: Any, shapes: Shapes, constants: Mapping[str, np.ndarray]) -> None:
+def _parameters(node: Any, attributes: dict[str, Any], shapes: Shapes, constants: Constants) -> str | None:
     """One scale serves any axis; several need one that exists."""
     scale, x = constants.get(operand(node, 1)), shapes.get(node.input[0])
-    if scale is not None and scale.size > 1 and x is not None and len(x) > 1:
-        _check_axis(node, shapes, constants)
+    several = scale is not None and scale.size > 1 and x is not None and len(x) > 1
+    return _axis(node, attributes, shapes, constants) if several else None
 
 
-def _check_permutation(node: Any, shapes: Shapes, _constants: Mapping[str, np.ndarray]) -> None:
-    x, order = shapes.get(node.input[0]), attributes_of(node).get("perm")
-    if x is not None and order is not None and sorted(order) != list(range(len(x))):
-        raise _fail(node, f"perm {list(order)} does not permute the axes of {list(x)}")
+def _permutation(node: Any, attributes: dict[str, Any], shapes: Shapes, _constants: Constants) -> str | None:
+    x, order = shapes.get(node.input[0]), attributes.get("perm")
+    wrong = x is not None and order is not None and sorted(order) != list(range(len(x)))
+    return f"perm {list(order or ())} does not permute the axes of {list(x or ())}" if wrong else None
 
 
-def _check_concat(node: Any, shapes: Shapes, constants: Mapping[str, np.ndarray]) -> None:
-    _check_axis(node, shapes, constants)
-    known = [shapes[name] for name in node.input if name in shapes]
-    axis = attributes_of(node).get("axis", 0)
+def _concat(node: Any, attributes: dict[str, Any], shapes: Shapes, constants: Constants) -> str | None:
+    wrong = _axis(node, attributes, shapes, constants)
+    known, axis = [shapes[name] for name in node.input if name in shapes], attributes.get("axis", 0)
     others = {tuple(d for i, d in enumerate(s) if i != axis % len(s)) for s in known if s}
-    if len(others) > 1:
-        raise _fail(node, f"operands of shapes {[list(s) for s in known]} cannot be joined along axis {axis}")
+    if wrong or len(others) < 2:
+        return wrong
+    return f"operands of shapes {[list(s) for s in known]} cannot be joined along axis {axis}"
 
 
-def _check_matmul(node: Any, shapes: Shapes, _constants: Mapping[str, np.ndarray]) -> None:
+def _product(node: Any, attributes: dict[str, Any], shapes: Shapes, _constants: Constants) -> str | None:
+    """Of MatMul, and of Gemm, which takes matrices only and may turn them."""
     a, b = (shapes.get(name) for name in node.input[:2])
-    if a and b and a[-1] != (b[-2] if len(b) > 1 else b[0]):
-        raise _fail(node, f"operands of shape {list(a)} and {list(b)} cannot be multiplied")
-
-
-def _check_gemm(node: Any, shapes: Shapes, _constants: Mapping[str, np.ndarray]) -> None:
-    a, b = (shapes.get(name) for name in node.input[:2])
-    attributes = attributes_of(node)
-    depths = [0 if attributes.get("transA") else 1, 1 if attributes.get("transB") else 0]
     if a is None or b is None:
-        return
-    if len(a) != 2 or len(b) != 2 or a[depths[0]] != b[depths[1]]:
-        raise _fail(node, f"operands of shape {list(a)} and {list(b)} cannot be multiplied")
+        return None
+    fits = not a or not b or a[-1] == (b[-2] if len(b) > 1 else b[0])
+    if node.op_type == "Gemm":
+        depths = 0 if attributes.get("transA") else 1, 1 if attributes.get("transB") else 0
+        fits = len(a) == len(b) == 2 and a[depths[0]] == b[depths[1]]
+    return None if fits else f"operands of shape {list(a)} and {list(b)} cannot be multiplied"
 
 
-def _check_broadcast(node: Any, shapes: Shapes, _constants: Mapping[str, np.ndarray]) -> None:
+def _broadcast(node: Any, _attributes: dict[str, Any], shapes: Shapes, _constants: Constants) -> str | None:
     known = [shapes[name] for name in node.input if name in shapes]
     try:
         np.broadcast_shapes(*known)
     except ValueError:
-        listed = " and ".join(str(list(s)) for s in known)
-        raise _fail(node, f"operands of shapes {listed} do not fit each other") from None
+        return f"operands of shapes {' and '.join(str(list(s)) for s in known)} do not fit each other"
+    return None
 
 
-_CHECKS: dict[str, Callable[[Any, Shapes, Mapping[str, np.ndarray]], None]] = {
-    "Reshape": _check_reshape,
-    "QuantizeLinear": _check_parameters,
-    "DequantizeLinear": _check_parameters,
-    "Split": _check_split,
-    "Transpose": _check_permutation,
-    "Concat": _check_concat,
-    "MatMul": _check_matmul,
-    "Gemm": _check_gemm,
-    **dict.fromkeys(("Add", "Sub", "Mul", "Div", "Pow", "PRelu", "Where", "Max", "Min"), _check_broadcast),
-    **dict.fromkeys(("Softmax", "LogSoftmax", "Gather", "ArgMax", "ArgMin", "LayerNormalization"), _check_axis),
+_CHECKS: dict[str, Callable[[Any, dict[str, Any], Shapes, Constants], str | None]] = {
+    **dict.fromkeys(_WINDOWS, _window),
+    "Reshape": _reshape,
+    "QuantizeLinear": _parameters,
+    "DequantizeLinear": _parameters,
+    "Split": _split,
+    "Transpose": _permutation,
+    "Concat": _concat,
+    "MatMul": _product,
+    "Gemm": _product,
+    **dict.fromkeys(("Add", "Sub", "Mul", "Div", "Pow", "PRelu", "Where", "Max", "Min"), _broadcast),
+    **dict.fromkeys(("Softmax", "LogSoftmax", "Gather", "ArgMax", "ArgMin", "LayerNormalization"), _axis),
 }

@@ -1,7 +1,10 @@
 """Quantized ONNX operators (QLinear..., com.microsoft included) as dequantize, the float operator, quantize.
 
-That is what they mean; canonicalization makes integers of it. The operators that deliver 32-bit accumulators are in
-`onnx_integer_operators`.
+That is what they mean; canonicalization makes integers of it.
+
+Operators whose result is a 32-bit accumulator become layers of integers. Their zero points may be known only at run
+time (DynamicQuantizeLinear computes them): the layer then takes its input as it is, and the zero point's share, a
+constant per output, is subtracted afterwards: sum((x - z) w) = sum(x w) - z sum(w).
 """
 
 from collections.abc import Callable
@@ -11,12 +14,16 @@ from typing import Any
 import numpy as np
 from tvm import relax
 
+from tvm_pulp import qnn
 from tvm_pulp.errors import UserError
-from tvm_pulp.frontend import onnx_integer_operators
 from tvm_pulp.frontend.onnx_conversion import Conversion
-from tvm_pulp.frontend.relax_values import shape_of
+from tvm_pulp.frontend.onnx_file import Node
+from tvm_pulp.frontend.relax_values import as_image, constant, shape_of
+from tvm_pulp.frontend.windows import window_attributes
+from tvm_pulp.qnn.operator import OPERATORS
 
 Converter = Callable[[Conversion], Any]
+_NONE = qnn.Requant().attributes()
 
 
 def _real(c: Conversion, place: int, axis: int = 0) -> Any:
@@ -103,6 +110,83 @@ def qlinear_concat(c: Conversion) -> Any:
     return c.importer.quantize(c.standard("Concat", parts, c.attributes), *c.inputs[:2])
 
 
+def _product(c: Conversion, a: Any, b: Any, az: Any, bz: Any) -> Any:
+    weight, zero_a, zero_b = _centred(b, bz, axis=-1), _scalar(az), _scalar(bz)
+    if weight is not None and weight.ndim == 2:
+        matrix = np.ascontiguousarray(weight.T)
+        attributes = {**_NONE, "zero_point": zero_a or 0, "has_bias": 0}
+        result = c.emit(qnn.emit("dense", [a, relax.const(matrix)], attributes))
+        return result if zero_a is not None else _less(c, result, az, matrix.astype(np.int64).sum(axis=1))
+    if zero_a is None or zero_b is None or min(len(shape_of(a)), len(shape_of(b))) < 2:
+        return c.standard("MatMulInteger", [a, b, az, bz])
+    return c.emit(
+        qnn.emit("matmul", [a, b], {**_NONE, "zero_point_a": zero_a, "zero_point_b": zero_b, "transpose_b": 0})
+    )
+
+
+def conv_integer(c: Conversion) -> Any:
+    x, w, xz, wz = c.operands(4)
+    weight, shape, known = _centred(w, wz, axis=0), c.shape(), _scalar(xz)
+    if weight is None or len(shape) not in (3, 4):
+        raise UserError("ConvInteger: the weight must be constant, with one or two spatial axes")
+    plain = {name: c.text(name, "") if isinstance(v, bytes) else v for name, v in c.attributes.items()}
+    node = Node("ConvInteger", "ConvInteger", (), (), plain)
+    attributes = {
+        **_NONE,
+        **window_attributes(node, shape[2:], weight.shape[2:]),
+        "groups": node.integer("group", default=1),
+        "zero_point": known or 0,
+        "has_bias": 0,
+    }
+    x = as_image(c.importer.bb, x, shape)
+    weight = weight[:, :, None, :] if len(shape) == 3 else weight
+    result = c.emit(qnn.emit("conv2d", [x, relax.const(weight)], attributes))
+    if known is None:
+        ones = np.ones((1, *shape_of(x)[1:]), np.int8)
+        result = _less(c, result, xz, OPERATORS["conv2d"].reference(attributes, [ones, weight]))
+    if len(shape) == 3:
+        n, channels, _, length = shape_of(result)
+        result = c.emit(relax.op.reshape(result, (n, channels, length)))
+    return result
+
+
+def matmul_integer_to_float(c: Conversion) -> Any:
+    a, b, a_scale, b_scale, az, bz, bias = c.operands(7)
+    product = _product(c, a, b, az, bz)
+    scale = c.emit(relax.op.multiply(a_scale, b_scale))
+    real = c.emit(relax.op.multiply(relax.op.astype(product, "float32"), scale))
+    return real if bias is None else c.emit(relax.op.add(real, bias))
+
+
+def _less(c: Conversion, result: Any, zero_point: Any, share: np.ndarray) -> Any:
+    """result - zero_point * share."""
+    factor = c.emit(relax.op.astype(zero_point, "int32"))
+    return c.emit(relax.op.subtract(result, c.emit(relax.op.multiply(factor, relax.const(share.astype(np.int32))))))
+
+
+def _scalar(zero_point: Any) -> int | None:
+    """A zero point known now; absent means zero."""
+    if zero_point is None:
+        return 0
+    array = constant(zero_point)
+    return int(array.reshape(-1)[0]) if array is not None and array.size == 1 else None
+
+
+def _centred(weight: Any, zero_point: Any, axis: int) -> np.ndarray | None:
+    """Constant weights without their zero point."""
+    values = constant(weight)
+    zeros = constant(zero_point) if zero_point is not None else np.zeros(1)
+    if values is None or zeros is None:
+        return None
+    exact = values.astype(np.int64)
+    if zeros.any():
+        shape = [1] * exact.ndim
+        shape[axis] = zeros.size
+        exact = exact - zeros.astype(np.int64).reshape(shape)
+    narrow = exact.min(initial=0) >= -128 and exact.max(initial=0) <= 127
+    return np.asarray(exact.astype(np.int8 if narrow else np.int16))
+
+
 CONVERTERS: dict[str, Converter] = {
     "QLinearConv": qlinear_conv,
     "QLinearMatMul": qlinear_matmul,
@@ -115,5 +199,7 @@ CONVERTERS: dict[str, Converter] = {
         f"QLinear{standard}": unary(standard)
         for standard in ("Sigmoid", "LeakyRelu", "GlobalAveragePool", "AveragePool", "ReduceMean")
     },
-    **onnx_integer_operators.CONVERTERS,
+    "MatMulInteger": lambda c: _product(c, *c.operands(4)),
+    "ConvInteger": conv_integer,
+    "MatMulIntegerToFloat": matmul_integer_to_float,
 }

@@ -4,14 +4,11 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from tvm_pulp.frontend.imported import ImportOptions, SourceNode, UnsupportedOperators
-from tvm_pulp.frontend.onnx_attributes import check_attributes
-from tvm_pulp.frontend.onnx_dynamic_lstm import DynamicLstm
 from tvm_pulp.frontend.onnx_file import Graph
-from tvm_pulp.frontend.onnx_fold_shapes import fold_shapes
-from tvm_pulp.frontend.onnx_node_checks import check_nodes
+from tvm_pulp.frontend.onnx_node_checks import check_attributes, check_nodes
 from tvm_pulp.frontend.onnx_protos import name_of, with_nodes
-from tvm_pulp.frontend.onnx_recurrent import DYNAMIC, RECURRENT, Unrolled
-from tvm_pulp.frontend.onnx_shapes import input_shapes, value_shapes
+from tvm_pulp.frontend.onnx_recurrent import DYNAMIC, RECURRENT, DynamicLstm, Unrolled
+from tvm_pulp.frontend.onnx_shapes import fold_shapes, input_shapes, value_shapes
 
 # Whose operator names mean what the converters think they mean.
 _DOMAINS = frozenset({"", "ai.onnx", "com.microsoft", "PACTOps", "ai.onnx.contrib", "org.pytorch.aten"})

@@ -1,31 +1,35 @@
-"""Every tensor stored in an ONNX model: checked against its own header before any array is made of it."""
+"""Every tensor stored in an ONNX model: checked against its own header before any array is made of it.
+
+External data is read from files beside the model, and from nowhere else. Four-bit constants, two in a byte, are kept as
+bytes of the same values from here on: engines take as few bits as the values need, so nothing is lost by the wider
+type. Activations of four bits do not exist in the dialect: a QuantizeLinear to them is evaluated where its operand is
+constant, and refused otherwise.
+"""
 
 import math
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
-from onnx import numpy_helper
+from onnx import helper, numpy_helper
 
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.limits import LARGEST_CONSTANTS, check_shape
+from tvm_pulp.frontend.onnx_protos import attributes_of, constant_of, label, operand, with_nodes
 
 _T = onnx.TensorProto
 # Element types the compiler can hold: bytes of one element and the field that holds them when there are no raw bytes.
 _STORED: dict[int, tuple[int, str]] = {
-    _T.FLOAT: (4, "float_data"),
-    _T.DOUBLE: (8, "double_data"),
-    _T.INT8: (1, "int32_data"),
-    _T.UINT8: (1, "int32_data"),
-    _T.INT16: (2, "int32_data"),
-    _T.UINT16: (2, "int32_data"),
-    _T.INT32: (4, "int32_data"),
-    _T.UINT32: (4, "uint64_data"),
-    _T.INT64: (8, "int64_data"),
-    _T.UINT64: (8, "uint64_data"),
-    _T.BOOL: (1, "int32_data"),
+    element: (np.dtype(helper.tensor_dtype_to_np_dtype(element)).itemsize, helper.tensor_dtype_to_field(element))
+    for element in (
+        *(_T.FLOAT, _T.DOUBLE, _T.BOOL, _T.INT8, _T.INT16, _T.INT32, _T.INT64),
+        *(_T.UINT8, _T.UINT16, _T.UINT32, _T.UINT64),
+    )
 }
+# Types of four bits: the byte that holds one, least, largest.
+_NIBBLES: dict[int, tuple[int, int, int]] = {_T.INT4: (_T.INT8, -8, 7), _T.UINT4: (_T.UINT8, 0, 15)}
 # Graphs inside graphs inside graphs: no exporter goes deeper.
 _DEEPEST = 16
 
@@ -60,21 +64,14 @@ def all_tensors(graph: Any, depth: int = 0) -> Iterator[Any]:
 
 def stored_tensors(graph: Any) -> dict[str, Any]:
     """By name: initializers and Constant nodes."""
-    found = {t.name: t for t in graph.initializer}
-    for node in graph.node:
-        for attribute in node.attribute if node.op_type == "Constant" else ():
-            if attribute.name == "value":
-                found[node.output[0]] = attribute.t
-    return found
+    made = ((n.output[0], a) for n in graph.node if n.op_type == "Constant" for a in n.attribute)
+    return {t.name: t for t in graph.initializer} | {name: a.t for name, a in made if a.name == "value"}
 
 
 def check_tensors(graph: Any) -> None:
     """Types, shapes and stored lengths of all tensors, and their size together."""
-    total = 0
-    for tensor in all_tensors(graph):
-        total += check_tensor(tensor)
-        if total > LARGEST_CONSTANTS:
-            raise UserError(f"the model's constants need more than {LARGEST_CONSTANTS >> 20} MiB: it does not fit here")
+    if sum(map(check_tensor, all_tensors(graph))) > LARGEST_CONSTANTS:
+        raise UserError(f"the model's constants need more than {LARGEST_CONSTANTS >> 20} MiB: it does not fit here")
 
 
 def check_tensor(tensor: Any) -> int:
@@ -98,12 +95,10 @@ def check_tensor(tensor: Any) -> int:
 
 def _check_range(tensor: Any, what: str) -> None:
     """Small integers are stored as 32-bit ones when there are no raw bytes: they may be too large for their type."""
-    kind = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type))
-    if kind.kind not in "iu" or _STORED[tensor.data_type][1] != "int32_data":
-        return
-    limits = np.iinfo(kind)
+    kind = np.dtype(helper.tensor_dtype_to_np_dtype(tensor.data_type))
+    low, high = (np.iinfo(kind).min, np.iinfo(kind).max) if kind.kind in "iu" else (-math.inf, math.inf)
     for value in tensor.int32_data:
-        if not limits.min <= value <= limits.max:
+        if not low <= value <= high:
             raise UserError(f"{what} holds {value}, which is outside its type {kind}: quantize the model again")
 
 
@@ -113,3 +108,142 @@ def array(tensor: Any) -> np.ndarray:
         return np.asarray(numpy_helper.to_array(tensor))
     except (ValueError, TypeError, OverflowError) as error:
         raise UserError(f"tensor '{tensor.name}' cannot be read ({error}): export the model again") from None
+
+
+def load_external(model: Any, folder: Path) -> None:
+    """Put the bytes of external tensors into the model. A path that leaves `folder` is a user error."""
+    root, total = folder.resolve(), 0
+    for tensor in all_tensors(model.graph):
+        if tensor.data_location != onnx.TensorProto.EXTERNAL:
+            continue
+        content = _read(tensor, root, LARGEST_CONSTANTS - total)
+        total += len(content)
+        tensor.raw_data = content
+        tensor.data_location = onnx.TensorProto.DEFAULT
+        del tensor.external_data[:]
+
+
+def _read(tensor: Any, root: Path, room: int) -> bytes:
+    what = f"tensor '{tensor.name}'"
+    entries = {entry.key: entry.value for entry in tensor.external_data}
+    location = entries.get("location", "")
+    path = _inside(what, location, root)
+    offset, length = (_number(what, entries, key) for key in ("offset", "length"))
+    needed = check_shape(what, tensor.dims, item_bytes(tensor.data_type) or 1, LARGEST_CONSTANTS)
+    needed = (needed + 1) // 2 if tensor.data_type in _NIBBLES else needed
+    length = needed if length is None else length
+    if length > room or length != needed:
+        found = f"{length} bytes, its shape {list(tensor.dims)} needs {needed}"
+        raise UserError(f"{what}: its external data has {found}: export the model again")
+    try:
+        with path.open("rb") as stream:
+            stream.seek(offset or 0)
+            content = stream.read(length)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise UserError(
+            f"{what}: external data '{location}' cannot be read ({reason}): put it beside the model"
+        ) from None
+    if len(content) != length:
+        raise UserError(f"{what}: external data '{location}' ends before its {length} bytes: copy the file again")
+    return content
+
+
+def _inside(what: str, location: str, root: Path) -> Path:
+    """The file of a location, proven to be a regular file under the model's folder; links are followed first."""
+    outside = UserError(f"{what}: external data '{location}' lies outside the model's folder: put it beside the model")
+    if not location or "\0" in location or Path(location).is_absolute() or "\\" in location:
+        raise outside
+    try:
+        path = (root / location).resolve()
+    except (OSError, RuntimeError):
+        raise outside from None
+    if root not in path.parents:
+        raise outside
+    refuse_if(not path.is_file(), f"{what}: external data '{location}' is missing: put it beside the model")
+    return path
+
+
+def _number(what: str, entries: dict[str, str], key: str) -> int | None:
+    text = entries.get(key)
+    if text is None:
+        return None
+    if not text.isascii() or not text.isdigit() or len(text) > 18:
+        raise UserError(f"{what}: external data has the {key} '{text[:40]}', not a byte count: export the model again")
+    return int(text)
+
+
+def widen_nibbles(model: Any) -> Any:
+    """The model without tensors of four bits; itself where it has none."""
+    declared = any(_target(node, {}) for node in model.graph.node)
+    if not declared and not any(t.data_type in _NIBBLES for t in all_tensors(model.graph)):
+        return model
+    result = with_nodes(model, model.graph.node)
+    graph = result.graph
+    narrow = {name: t.data_type for name, t in stored_tensors(graph).items() if t.data_type in _NIBBLES}
+    for tensor in all_tensors(graph):
+        if tensor.data_type in _NIBBLES:
+            _widen(tensor)
+    _quantize_constants(graph, narrow)
+    for value in graph.value_info:
+        kind = value.type.tensor_type
+        kind.elem_type = _NIBBLES.get(kind.elem_type, (kind.elem_type,))[0]
+    return result
+
+
+def _widen(tensor: Any) -> None:
+    what, count = f"tensor '{tensor.name}'", math.prod(tensor.dims)
+    check_shape(what, tensor.dims, 1, LARGEST_CONSTANTS)
+    raw = tensor.HasField("raw_data")
+    stored = np.frombuffer(tensor.raw_data, np.uint8) if raw else np.asarray(list(tensor.int32_data), np.int64)
+    if len(stored) != (count + 1) // 2 or (not raw and stored.size and not 0 <= stored.min() <= stored.max() <= 255):
+        unit = "bytes" if raw else "values"
+        needed = f"its shape {list(tensor.dims)} needs {(count + 1) // 2} bytes"
+        raise UserError(f"{what} holds {len(stored)} {unit} of two elements each, {needed}: export it again")
+    pairs = stored.astype(np.uint8)
+    values = np.stack([pairs & 15, pairs >> 4], axis=-1).reshape(-1)[:count].astype(np.int8)
+    wide, least, _ = _NIBBLES[tensor.data_type]
+    values = np.where(values > 7, values - 16, values) if least < 0 else values
+    del tensor.int32_data[:]
+    tensor.raw_data = values.astype(np.int8 if least < 0 else np.uint8).tobytes()
+    tensor.data_type = wide
+
+
+def _target(node: Any, narrow: dict[str, int]) -> int:
+    """The four-bit type that a node quantizes or casts to, or 0."""
+    if node.op_type == "QuantizeLinear" and operand(node, 2) in narrow:
+        return narrow[operand(node, 2)]
+    name = {"QuantizeLinear": "output_dtype", "Cast": "to"}.get(node.op_type)
+    return next((int(a.i) for a in node.attribute if a.name == name and a.i in _NIBBLES), 0)
+
+
+def _quantize_constants(graph: Any, narrow: dict[str, int]) -> None:
+    """Weights stored as floats in front of a QuantizeLinear become constants of bytes."""
+    constants = stored_tensors(graph)
+    for node in [n for n in graph.node if _target(n, narrow)]:
+        element = _target(node, narrow)
+        name = "int4" if element == _T.INT4 else "uint4"
+        operands = [array(constants[i]) for i in node.input if i in constants]
+        refuse_if(
+            node.op_type != "QuantizeLinear" or len(operands) < len([i for i in node.input if i]),
+            f"{label(node)} makes {name} values at run time, which no kernel reads: use int8 for activations",
+        )
+        attributes = attributes_of(node)
+        if attributes.get("block_size"):
+            raise UserError(f"{label(node)} quantizes to {name} in blocks: quantize per tensor or per channel")
+        values = _quantized(*operands, axis=int(attributes.get("axis", 1)), element=element)
+        graph.initializer.append(constant_of(node.output[0], values))
+        graph.node.remove(node)
+
+
+def _quantized(
+    real: np.ndarray, scale: np.ndarray, zero_point: np.ndarray | None = None, *, axis: int, element: int
+) -> np.ndarray:
+    _, least, largest = _NIBBLES[element]
+    shape = [1] * real.ndim
+    if scale.size > 1:
+        shape[axis % real.ndim] = scale.size
+    zeros = np.zeros(1, np.int64) if zero_point is None else zero_point.astype(np.int64)
+    zeros = zeros.reshape(shape if zeros.size > 1 else ())
+    rounded = np.rint(real / scale.reshape(shape if scale.size > 1 else ())).astype(np.int64) + zeros
+    return np.asarray(np.clip(rounded, least, largest).astype(np.int8 if least < 0 else np.uint8))

@@ -19,8 +19,7 @@ def format_operators() -> list[FormatOperators]:
 
 def _onnx() -> list[FormatOperators]:
     from tvm_pulp.frontend import onnx_dialect
-    from tvm_pulp.frontend.onnx_plain import PlainImporter
-    from tvm_pulp.frontend.onnx_qdq import QdqImporter
+    from tvm_pulp.frontend.onnx_importer import PlainImporter, QdqImporter
     from tvm_pulp.frontend.onnx_recurrent import RECURRENT
     from tvm_pulp.frontend.onnx_standard import NO_C
 

@@ -1,5 +1,6 @@
 """TVM's TFLite converter with operators of our own: what it lacks, and what TFLite's kernels compute otherwise."""
 
+import re
 import struct
 from collections.abc import Callable
 from functools import partial
@@ -11,44 +12,29 @@ from tvm.error import OpNotImplemented
 from tvm.relax.frontend.tflite.tflite_frontend import OperatorConverter, get_tensor_name
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.frontend import tflite_hybrid, tflite_lstm, tflite_products, tflite_resize, tflite_sixteen_bits
-from tvm_pulp.frontend.framework_reason import framework_reason
+from tvm_pulp.frontend import tflite_hybrid, tflite_lstm, tflite_operators
 from tvm_pulp.frontend.onnx_dialect_values import variable_name
-from tvm_pulp.frontend.relax_values import constant
-from tvm_pulp.frontend.tflite_names import layer_name
+from tvm_pulp.frontend.relax_values import constant, framework_reason
 from tvm_pulp.qnn.lineage import Lineage
 
 # Operators whose result has the scale and zero point of their operand, so that integers may be moved as they are.
 _MOVEMENTS = frozenset(
     {
-        "DEPTH_TO_SPACE",
-        "EXPAND_DIMS",
-        "GATHER",
-        "PAD",
-        "PADV2",
-        "RESIZE_NEAREST_NEIGHBOR",
-        "SLICE",
-        "SPACE_TO_DEPTH",
-        "SPLIT",
-        "SPLIT_V",
-        "SQUEEZE",
-        "STRIDED_SLICE",
-        "TILE",
-        "TRANSPOSE",
-        "UNPACK",
+        *("DEPTH_TO_SPACE", "EXPAND_DIMS", "GATHER", "PAD", "PADV2", "RESIZE_NEAREST_NEIGHBOR", "SLICE"),
+        *("SPACE_TO_DEPTH", "SPLIT", "SPLIT_V", "SQUEEZE", "STRIDED_SLICE", "TILE", "TRANSPOSE", "UNPACK"),
     }
 )
 # Functions of the converter and an operator that give the result.
 _OPERATORS: dict[str, Callable[..., Any]] = {
-    "BATCH_MATMUL": tflite_products.batch_matmul,
+    "BATCH_MATMUL": tflite_operators.batch_matmul,
     "CONV_2D": tflite_hybrid.conv2d,
     "DEPTHWISE_CONV_2D": tflite_hybrid.depthwise_conv2d,
     "FULLY_CONNECTED": tflite_hybrid.fully_connected,
-    "LOGISTIC": tflite_sixteen_bits.logistic,
-    "RESIZE_BILINEAR": tflite_resize.resize_bilinear,
-    "SOFTMAX": tflite_sixteen_bits.softmax,
-    "TANH": tflite_sixteen_bits.tanh,
-    "TRANSPOSE_CONV": tflite_products.transpose_conv,
+    "LOGISTIC": tflite_operators.logistic,
+    "RESIZE_BILINEAR": tflite_operators.resize_bilinear,
+    "SOFTMAX": tflite_operators.softmax,
+    "TANH": tflite_operators.tanh,
+    "TRANSPOSE_CONV": tflite_operators.transpose_conv,
     "UNIDIRECTIONAL_SEQUENCE_LSTM": tflite_lstm.unidirectional_sequence_lstm,
 }
 
@@ -130,3 +116,14 @@ class TfliteConverter(OperatorConverter):
         if values is not None and values.dtype == np.int64 and np.abs(values).max(initial=0) < 1 << 31:
             expr = relax.const(values.astype(np.int32))
         return super().dequantize(expr, tensor)
+
+
+def layer_name(tensor: str) -> str:
+    """The name of a layer, after the tensor it makes.
+
+    Converters join the names of fused operators with semicolons; the first is that of the last operator. Keras puts the
+    model's name before each.
+    """
+    parts = re.sub(r"[^\w/]+", "_", tensor.split(";")[0], flags=re.ASCII).strip("_/").split("/")
+    name = "_".join(parts[1:] if len(parts) > 2 else parts)
+    return f"v_{name}" if not name or name[0].isdigit() else name

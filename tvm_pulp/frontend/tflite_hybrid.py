@@ -12,7 +12,7 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.frontend.tflite_options import options_of
+from tvm_pulp.frontend.tflite_operators import options_of
 from tvm_pulp.frontend.windows import same_pads
 from tvm_pulp.qnn.operator import OPERATORS, spec_of
 

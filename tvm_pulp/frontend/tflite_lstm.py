@@ -12,7 +12,7 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.frontend.tflite_options import options_of
+from tvm_pulp.frontend.tflite_operators import options_of
 from tvm_pulp.qnn.fixed_point import quantize_multiplier
 
 # First operand of the gates' weights of inputs, of the state, and of the biases: input, forget, cell, output.

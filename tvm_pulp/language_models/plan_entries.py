@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -10,10 +11,9 @@ from tvm_pulp.entry_point import ClusterEntryPoint, Progress, plan_for
 from tvm_pulp.errors import UserError
 from tvm_pulp.language_models.entry_module import LENGTH, EntryModule
 from tvm_pulp.language_models.request import LanguageModelRequest
-from tvm_pulp.language_models.spread_bundles import spread_bundles
 from tvm_pulp.planning.search import StateRoom, cycles_with_state, place_state
 from tvm_pulp.planning.tiling.alignment import aligned
-from tvm_pulp.planning.tiling.forms.cluster_forms import ENGINE as CLUSTER
+from tvm_pulp.planning.tiling.forms.cluster_forms import CLUSTER
 from tvm_pulp.planning.tiling.forms.cuts import MissingL1
 from tvm_pulp.planning.tiling.forms.split_form import SplitForm
 from tvm_pulp.planning.tiling.plan import Plan
@@ -144,3 +144,21 @@ def _reads_caches_by_kernels(plan: Plan) -> bool:
     pasts = {plan.network.inputs[state.past].storage for state in plan.network.states}
     readers = [p for p in plan.layers if any(t.storage in pasts for t in p.layer.inputs)]
     return all(any(isinstance(step, Call) for step in recipe.steps) for p in readers for recipe in p.recipes)
+
+
+# Smaller ones are not worth a place of their own.
+_LEAST_BYTES = 8192
+
+
+def spread_bundles(plan: Plan, soc: Any) -> bool:
+    """Move them, and tell whether there was room for all."""
+    free = {level: size - plan.constants_in(level) for level, size in soc.software.weight_parts.items()}
+    for bundle in plan.schedule.bundles:
+        if bundle.bytes < _LEAST_BYTES:
+            continue
+        level = next((name for name, room in free.items() if room >= bundle.bytes), None)
+        if level is None:
+            return False
+        free[level] -= bundle.bytes
+        bundle.level = level
+    return True

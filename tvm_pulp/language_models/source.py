@@ -9,15 +9,15 @@ import numpy as np
 from tvm_pulp.codegen import weights as constants
 from tvm_pulp.codegen.c_expression import c_type
 from tvm_pulp.codegen.state_source import l3_symbol
-from tvm_pulp.language_models import cache_source
 from tvm_pulp.language_models.entry_module import LENGTH, PAST, POSITIONS, TOKENS
-from tvm_pulp.language_models.exported.hide_unwritten import LEAST
+from tvm_pulp.language_models.exported.cache_rows import LEAST
 from tvm_pulp.planning.tiling.alignment import aligned
 from tvm_pulp.uma.backend import Codegen
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _ALIGNED = "__attribute__((aligned(16)))"
 _WORD = 4
+_MEMORIES = {"l1": "L1, beside the arena", "l2": "L2", "l3": "L3"}
 
 # Real numbers of the network become integers of the same order.
 _RANK = """/* Real numbers become integers of the same order; both zeros become one. */
@@ -148,8 +148,8 @@ def header(facts: SourceFacts) -> str:
     more = {
         "LOGITS": _LOGIT.replace("@NAME@", facts.name) if facts.has_real_logits else "",
         "TABLES": "\n".join(tables),
-        "STATE": cache_source.contract(facts.name, facts.level),
-        "PLACE": cache_source.place_in_l3(facts.name, facts.level, facts.l3_bytes - facts.state_bytes),
+        "STATE": _contract(facts.name, facts.level),
+        "PLACE": _place_in_l3(facts.name, facts.level, facts.l3_bytes - facts.state_bytes),
     }
     return _filled("decoder.h.in", facts, more)
 
@@ -162,16 +162,15 @@ def source(facts: SourceFacts) -> str:
     rooms = [_room(t.kind, t.symbol, facts.chunk * t.width) for t in facts.tokens]
     spare = " A chunk may write rows behind the last token that fits." if facts.states[0].rows > facts.capacity else ""
     logits = "(float *)(void *)logits" if facts.has_real_logits else "logits"
-    ranks = {"RANK": _RANK, "RANK_CHUNK": "count * @VOCABULARY@u", "RANK_ONE": "@VOCABULARY@u"}
-    for mark in ("RANK_CHUNK", "RANK_ONE"):
-        ranks[mark] = f"  rank({ranks[mark]});\n".replace("@VOCABULARY@", str(facts.vocabulary))
+    chunk, one = (f"  rank({count}{facts.vocabulary}u);\n" for count in ("count * ", ""))
+    ranks = {"RANK": _RANK, "RANK_CHUNK": chunk, "RANK_ONE": one}
     more = {
         "MEMORY": facts.level.upper(),
         "SPARE": spare,
         "STATE": "\n".join(_state(facts)),
         "ROOMS": "\n".join(rooms),
         "CLEAR": _clear(facts),
-        **cache_source.append(facts.level, buffers),
+        **_append(facts.level, buffers),
         "LOOK_UP": "\n".join(line for table in facts.tokens for line in _look_up(facts, table)),
         "OUTPUTS": ", ".join([logits, *new]),
         "PREFILL_INPUTS": ", ".join(_input(facts, i, f"{i.symbol}_rows") for i in facts.prefill_inputs),
@@ -215,11 +214,8 @@ def _look_up(facts: SourceFacts, table: RowTable) -> list[str]:
 def _clear(facts: SourceFacts) -> str:
     """Statements of a reset: memory may hold what is no number, and not even a weight of 0 makes that vanish."""
     lines = []
-    for state in facts.states:
-        if not facts.hides or state.dtype != "float32":
-            continue
-        rows = facts.capacity if facts.level != "l3" else 1
-        symbol = f"{state.symbol}_rows" if facts.level == "l3" else facts.cache(state)
+    for state in (s for s in facts.states if facts.hides and s.dtype == "float32"):
+        rows, symbol = (1, f"{state.symbol}_rows") if facts.level == "l3" else (facts.capacity, facts.cache(state))
         count = f"{rows}u * {state.width}u"
         lines.append(f"  for (uint32_t i = tvm_pulp_core_id(); i < {count}; i += TVM_PULP_CORES) {symbol}[i] = 0.0f;")
         if facts.level == "l3":
@@ -237,7 +233,7 @@ def _input(facts: SourceFacts, given: Input, token_row: str) -> str:
     whole = facts.symbol(given.symbol)
     if given.purpose == PAST:
         state = next(s for s in facts.states if s.symbol == given.symbol)
-        return cache_source.past(facts.cache(state), state.kind, facts.level)
+        return _past(facts.cache(state), state.kind, facts.level)
     return {
         LENGTH: "(const int32_t *)(uintptr_t)&length",
         TOKENS: token_row,
@@ -289,3 +285,47 @@ def _filled(template: str, facts: SourceFacts, more: Mapping[str, str]) -> str:
     for mark, value in values.items():
         text = text.replace(f"@{mark}@", value)
     return text
+
+
+def _contract(name: str, level: str) -> str:
+    """A sentence of the header's first comment."""
+    advice = f" Of two models in one firmware define {l3_symbol(name)}, its first byte there, for one."
+    return f" It lies in {_MEMORIES[level]}.{advice if level == 'l3' else ''}"
+
+
+def _place_in_l3(name: str, level: str, offset: int) -> str:
+    """The macro itself; empty for other levels."""
+    if level != "l3":
+        return ""
+    symbol = l3_symbol(name)
+    return f"\n#ifndef {symbol}\n#define {symbol} {offset}u /* first byte of the state in L3 */\n#endif\n"
+
+
+def _past(cache: str, kind: str, level: str) -> str:
+    """The pointer to a cache that a program gets; of one in L3 its place there."""
+    return cache if level != "l3" else f"(const {kind} *)(uintptr_t)({cache}u)"
+
+
+def _append(level: str, buffers: Sequence[tuple[str, str, int]]) -> dict[str, str]:
+    """Marks of the templates: a function that puts new rows behind others, and its calls after the programs.
+
+    In L2 the programs have written them there. Buffers are a cache and its new rows in L2, both as C expressions,
+    and the bytes of a row.
+    """
+    if level == "l2":
+        return {"APPEND": "", "APPEND_CHUNK": "tvm_pulp_barrier();", "APPEND_ONE": "tvm_pulp_barrier();"}
+    if level == "l1":
+        begin, end = "is_agent()) {\n    const uint32_t group = tvm_pulp_dma_begin();", "dma_wait(group);"
+        copy = "dma_load((uint8_t *)({0}) + before * {2}, {1}, count * {2});"
+    else:
+        begin, end = "core_id() == 0u) {", "l3_wait();"
+        copy = "l3_store({0}u + before * {2}u, {1}, count * {2}u);"
+    lines = [
+        "/* New rows are in L2; the past is not touched. */",
+        "static void append(uint32_t before, uint32_t count) {",
+        "  tvm_pulp_barrier();",
+        f"  if (tvm_pulp_{begin}",
+        *(f"    tvm_pulp_{statement}" for statement in (*(copy.format(*b) for b in buffers), end)),
+    ]
+    text = "\n".join([*lines, "  }", "}", "", ""])
+    return {"APPEND": text, "APPEND_CHUNK": "append(before, count);", "APPEND_ONE": "append(before, 1);"}

@@ -1,4 +1,4 @@
-"""The integer dialect: one file per operator.
+"""The integer dialect: one file per operator or family of them.
 
 Every operator states its type rule, a numpy reference, its loops in TIR, how it is cut, its work (MACs) and the names
 of its operands and attributes. Frontends and canonicalization produce operators, engines and code generation consume
@@ -8,12 +8,24 @@ them.
 from importlib import import_module
 from pkgutil import iter_modules
 
-from tvm_pulp.qnn.operator import OPERATORS, Operator, attributes, emit, is_qnn, name_of
-from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.operator import OPERATORS, Operator, Requant, attributes, emit, is_qnn, name_of
+from tvm_pulp.qnn.tensor_spec import BYTES, RANGES, TensorSpec, every_value, looked_up
 
 # Importing an operator's file registers it.
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")
 
-__all__ = ["OPERATORS", "Operator", "Requant", "TensorSpec", "attributes", "emit", "is_qnn", "name_of"]
+__all__ = [
+    "BYTES",
+    "OPERATORS",
+    "RANGES",
+    "Operator",
+    "Requant",
+    "TensorSpec",
+    "attributes",
+    "emit",
+    "every_value",
+    "is_qnn",
+    "looked_up",
+    "name_of",
+]

@@ -14,10 +14,8 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.qnn import fixed_point
-from tvm_pulp.qnn.broadcast import broadcast_index, broadcast_shape
-from tvm_pulp.qnn.elementwise import over
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
-from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.elementwise import broadcast_index, broadcast_shape, over
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Requant, Specs, TensorSpec, call, i32, register
 from tvm_pulp.qnn.tiles import elementwise
 
 # Extra precision of TFLite's common scale, for 8-bit and 16-bit operands.
@@ -25,8 +23,12 @@ LEFT_SHIFT, LEFT_SHIFT_16 = 20, 15
 
 
 def left_shift(attributes: Attributes) -> int:
-    """Extra bits of the common scale."""
     return int(attributes.get("left_shift", LEFT_SHIFT))
+
+
+def _centred(attributes: Attributes, a: Any, b: Any) -> tuple[Any, Any]:
+    """Both operands without their zero points, in numpy or TIR."""
+    return a - attributes["zero_point_a"], b - attributes["zero_point_b"]
 
 
 def rules(attributes: Attributes) -> list[Requant]:
@@ -61,24 +63,15 @@ class Add(Operator):
         rule_a, rule_b, rule = rules(attributes)
         of_a, of_b, of_sum = split(attributes, inputs[2:])
         if attributes["form"] == "half_even":
-            a, b = (
-                (x.astype(np.int64) - attributes[zero]) * multiplier
-                for x, zero, multiplier in zip(
-                    inputs[:2], ("zero_point_a", "zero_point_b"), attributes["multipliers"], strict=True
-                )
-            )
-            value = fixed_point.shift_half_even(a + b, attributes["shift"]) + rule.zero_point
+            a, b = _centred(attributes, *(x.astype(np.int64) for x in inputs[:2]))
+            total = a * attributes["multipliers"][0] + b * attributes["multipliers"][1]
+            value = fixed_point.shift_half_even(total, attributes["shift"]) + rule.zero_point
             return np.clip(value, rule.low, rule.high).astype(rule.out_dtype)
         if attributes["form"] == "tflite":
+            centred = _centred(attributes, *(x.astype(np.int64) for x in inputs[:2]))
             left, right = (
-                fixed_point.multiply((x.astype(np.int64) - zero) << left_shift(attributes), mul, exponent)
-                for x, zero, mul, exponent in zip(
-                    inputs[:2],
-                    (attributes["zero_point_a"], attributes["zero_point_b"]),
-                    attributes["multipliers"],
-                    attributes["exponents"],
-                    strict=True,
-                )
+                fixed_point.multiply(x << left_shift(attributes), mul, exponent)
+                for x, mul, exponent in zip(centred, attributes["multipliers"], attributes["exponents"], strict=True)
             )
             return rule.apply(left - right if attributes["subtract"] else left + right, of_sum)
         a, b = rule_a.apply(inputs[0], of_a), rule_b.apply(inputs[1], of_b)
@@ -88,31 +81,23 @@ class Add(Operator):
         (rule_a, rule_b, rule) = rules(attributes)
         data = list(inputs[:2])
         if all(s.shape == output.shape for s in data) and all(s.elements == 1 for s in inputs[2:]):
-            output = TensorSpec((output.elements,), output.dtype)
-            data = [TensorSpec(output.shape, s.dtype) for s in data]
-        a, b = loops.buffer("a", data[0]), loops.buffer("b", data[1])
+            output, data = output.flat, [s.flat for s in data]
+        source_a, source_b = loops.buffers("a b", data)
         names = ("mul_a", "add_a") * bool(rule_a.operands) + ("mul_b", "add_b") * bool(rule_b.operands) + ("mul", "add")
-        tensors = [loops.buffer(n, s) for n, s in zip(names, inputs[2:], strict=False)]
-        of_a, of_b, of_sum = split(attributes, tensors)
+        of_a, of_b, of_sum = split(attributes, [loops.buffer(n, s) for n, s in zip(names, inputs[2:], strict=False)])
         y = loops.buffer("y", output)
         with over(loops, output.shape) as indices:
-            left = i32(a[tuple(broadcast_index(data[0].shape, indices))])
-            right = i32(b[tuple(broadcast_index(data[1].shape, indices))])
+            left = i32(source_a[tuple(broadcast_index(data[0].shape, indices))])
+            right = i32(source_b[tuple(broadcast_index(data[1].shape, indices))])
             if attributes["form"] == "half_even":
-                terms = [left - attributes["zero_point_a"], attributes["multipliers"][0]]
-                terms += [right - attributes["zero_point_b"], attributes["multipliers"][1]]
-                limits = (attributes["shift"], rule.zero_point, rule.low, rule.high)
-                result = call("add_half_even", *terms, *limits).astype(output.dtype)
+                a, b = _centred(attributes, left, right)
+                terms = (a, attributes["multipliers"][0], b, attributes["multipliers"][1], attributes["shift"])
+                result = call("add_half_even", *terms, rule.zero_point, rule.low, rule.high).astype(output.dtype)
             elif attributes["form"] == "tflite":
-                zeros = (attributes["zero_point_a"], attributes["zero_point_b"])
-                left, right = (
-                    call("scale_tflite", (value - zero) * (1 << left_shift(attributes)), mul, exponent)
-                    for value, zero, mul, exponent in zip(
-                        (left, right), zeros, attributes["multipliers"], attributes["exponents"], strict=True
-                    )
-                )
-                total = left - right if attributes["subtract"] else left + right
-                result = rule.expression(total, of_sum, indices[-1])
+                centred, factor = _centred(attributes, left, right), 1 << left_shift(attributes)
+                scales = zip(centred, attributes["multipliers"], attributes["exponents"], strict=True)
+                left, right = (call("scale_tflite", value * factor, mul, exponent) for value, mul, exponent in scales)
+                result = rule.expression(left - right if attributes["subtract"] else left + right, of_sum, indices[-1])
             else:
                 left = i32(rule_a.expression(left, of_a, indices[-1]))
                 right = i32(rule_b.expression(right, of_b, indices[-1]))

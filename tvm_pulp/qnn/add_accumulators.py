@@ -49,8 +49,7 @@ class AddAccumulators(Operator):
                 factor = mul[indices[axis] if several.elements > 1 else i32(0)]
                 value = i32(x[tuple(indices)])
                 if spec.dtype == "int32":
-                    moved = value * i32(1 << attributes[f"left_{side}"])
-                    total = total + i32((i64(moved) * i64(factor)) >> i64(32))
+                    total = total + i32((i64(value * i32(1 << attributes[f"left_{side}"])) * i64(factor)) >> i64(32))
                 else:
                     total = total + (value - attributes[f"zero_point_{side}"]) * factor
             rounded = (total >> i32(fraction)) + rule.zero_point

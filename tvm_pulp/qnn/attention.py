@@ -17,12 +17,10 @@ import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn import softmax_i
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
-from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Requant, Specs, TensorSpec, call, i32, register
 
 
 def operands(attributes: Attributes, values: Sequence[Any]) -> dict[str, Any]:
-    """Operands by name."""
     names = ["q", "k", "v", *(["mask"] if attributes["has_mask"] else []), "logit_mul", "logit_add"]
     names += ["logit_table"] if attributes["has_logit_table"] else []
     names += ["probability"] if attributes["has_probability"] else []
@@ -32,8 +30,7 @@ def operands(attributes: Attributes, values: Sequence[Any]) -> dict[str, Any]:
 def dimensions(attributes: Attributes, q: TensorSpec, k: TensorSpec) -> tuple[int, int, int, int]:
     """heads, queries, keys, size."""
     heads, queries = (q.shape[1], q.shape[2]) if attributes["q_layout"] == "hsd" else (q.shape[2], q.shape[1])
-    keys = k.shape[2] if attributes["k_layout"] == "hsd" else k.shape[1]
-    return heads, queries, keys, q.shape[3]
+    return heads, queries, k.shape[2] if attributes["k_layout"] == "hsd" else k.shape[1], q.shape[3]
 
 
 def _heads_first(array: np.ndarray, layout: str) -> np.ndarray:
@@ -93,8 +90,7 @@ class Attention(Operator):
             return loops.bind("logit", value)
 
         with loops.parallel("row", heads * queries) as row:
-            head = loops.bind("head", tirx.truncdiv(row, i32(queries)))
-            query = loops.bind("query", tirx.truncmod(row, i32(queries)))
+            head, query = loops.split(row, queries, "head", "query")
             best = loops.scalar("best", -128)
             with loops.loop("key", keys) as key:
                 best.set(tirx.max(best.value, logit(head, query, key)))

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.qnn.elementwise import over
-from tvm_pulp.qnn.lookup import Lookup
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, less, register
+from tvm_pulp.qnn.tensor_spec import looked_up
 
 
 @register("concat", attributes="axis tables")
@@ -23,23 +23,20 @@ class Concat(Operator):
 
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         parts, tables = divide(attributes, inputs)
-        found = [Lookup().reference({}, [p, tables[i]]) if i in tables else p for i, p in enumerate(parts)]
+        found = [looked_up(tables[i], p) if i in tables else p for i, p in enumerate(parts)]
         return np.concatenate(found, axis=attributes["axis"])
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         axis = attributes["axis"]
-        buffers = [loops.buffer(f"x{i}", spec) for i, spec in enumerate(inputs)]
-        sources, tables = divide(attributes, buffers)
+        sources, tables = divide(attributes, [loops.buffer(f"x{i}", spec) for i, spec in enumerate(inputs)])
         y = loops.buffer("y", output)
         first = 0
         for number, (source, spec) in enumerate(zip(sources, inputs, strict=False)):
-            low = spec.range[0] if number in tables else 0
             with over(loops, spec.shape) as indices:
                 target = [index + first if a == axis and first else index for a, index in enumerate(indices)]
                 value = source[tuple(indices)]
                 if number in tables:
-                    index = i32(value)
-                    value = tables[number][index - low if low else index]
+                    value = tables[number][less(i32(value), spec.range[0])]
                 loops.store(y, target, value)
             first += spec.shape[axis]
 

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
-from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Requant, Specs, TensorSpec, i32, less, register
 from tvm_pulp.qnn.tiles import Box, Part, TileAxis, TileRule, Whole, constants, window_box, with_channels
 
 
@@ -24,7 +23,6 @@ def out_extent(size: int, kernel: int, stride: int, dilation: int, before: int, 
 
 
 def output_size(attributes: Attributes, height: int, width: int, kh: int, kw: int) -> tuple[int, int]:
-    """Height and width of the result."""
     (sh, sw), (dh, dw), (top, left, bottom, right) = (attributes[k] for k in ("strides", "dilation", "pads"))
     return out_extent(height, kh, sh, dh, top, bottom), out_extent(width, kw, sw, dw, left, right)
 
@@ -63,8 +61,7 @@ def _part(whole: Whole, box: Box) -> Part:
             source = with_channels(source, g0 * weight[3], (g1 - g0) * weight[3])
         else:
             source = with_channels(source, 0, x[3])
-    filters = Box((first, 0, 0, 0), (count, *weight[1:]))
-    return Part((source, filters, *constants(whole.inputs[2:], made)), attributes)
+    return Part((source, Box((first, 0, 0, 0), (count, *weight[1:])), *constants(whole.inputs[2:], made)), attributes)
 
 
 @register(
@@ -77,13 +74,10 @@ class Conv2d(Operator):
     def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         x, weight = inputs[:2]
         dtype = Requant.of(attributes).out_dtype
-        if attributes["layout"] == "NCHW":
-            n, _, h, w = x.shape
-            o, _, kh, kw = weight.shape
-            return TensorSpec((n, o, *output_size(attributes, h, w, kh, kw)), dtype)
-        n, h, w, _ = x.shape
-        o, kh, kw, _ = weight.shape
-        return TensorSpec((n, *output_size(attributes, h, w, kh, kw), o), dtype)
+        channels_first = attributes["layout"] == "NCHW"
+        (n, h, w, _), (o, kh, kw, _) = (_last(s.shape) if channels_first else s.shape for s in (x, weight))
+        size = output_size(attributes, h, w, kh, kw)
+        return TensorSpec((n, o, *size) if channels_first else (n, *size, o), dtype)
 
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x, weight = inputs[0].astype(np.int64), inputs[1].astype(np.int64)
@@ -103,21 +97,19 @@ class Conv2d(Operator):
             acc += np.einsum("nhwgi,goi->nhwgo", window, factors).reshape(acc.shape)
         if attributes["has_bias"]:
             acc += inputs[2].astype(np.int64)
-        out = requant.apply(acc, inputs[len(inputs) - requant.operands :])
+        out = requant.apply(acc, requant.tensors(inputs))
         return out.transpose(0, 3, 1, 2) if channels_first else out
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         requant = Requant.of(attributes)
         (sh, sw), (dh, dw), (top, left, _, _) = (attributes[k] for k in ("strides", "dilation", "pads"))
         zero_point, groups = attributes["zero_point"], attributes["groups"]
-        x, weight = loops.buffer("x", inputs[0]), loops.buffer("weight", inputs[1])
-        bias = loops.buffer("bias", inputs[2]) if attributes["has_bias"] else None
-        operands = [loops.buffer(n, s) for n, s in zip(("mul", "add"), requant.specs(inputs), strict=False)]
+        x, weight, *bias = loops.buffers("x weight bias", inputs[: 2 + attributes["has_bias"]])
+        operands = loops.buffers("mul add", requant.tensors(inputs))
         y = loops.buffer("y", output)
         channels_first = attributes["layout"] == "NCHW"
-        n, h, w, _ = _last(inputs[0].shape) if channels_first else inputs[0].shape
-        o, kh, kw, per_group = _last(inputs[1].shape) if channels_first else inputs[1].shape
-        _, oh, ow, _ = _last(output.shape) if channels_first else output.shape
+        shapes = (_last(s.shape) if channels_first else s.shape for s in (*inputs[:2], output))
+        (n, h, w, _), (o, kh, kw, per_group), (_, oh, ow, _) = shapes
 
         def at(first: Any, row: Any, column: Any, channel: Any) -> list[Any]:
             return [first, channel, row, column] if channels_first else [first, row, column, channel]
@@ -126,24 +118,25 @@ class Conv2d(Operator):
         padded_w = left > 0 or (ow - 1) * sw + (kw - 1) * dw - left >= w
         with loops.parallel("pixel", n * oh * ow) as pixel:
             batch = loops.bind("batch", tirx.truncdiv(pixel, i32(oh * ow))) if n > 1 else i32(0)
-            place = tirx.truncmod(pixel, i32(oh * ow)) if n > 1 else pixel
-            oy = loops.bind("oy", tirx.truncdiv(place, i32(ow)))
-            ox = loops.bind("ox", tirx.truncmod(place, i32(ow)))
+            oy, ox = loops.split(tirx.truncmod(pixel, i32(oh * ow)) if n > 1 else pixel, ow, "oy", "ox")
             top_row, left_column = oy * sh - top, ox * sw - left
 
             def channels(padded_h: bool, padded_w: bool) -> None:
                 """All channels of a pixel, with a look at every tap whether it is inside where windows are padded."""
                 with loops.loop("k", o) as k:
-                    acc = loops.accumulator("acc", bias[k] if bias is not None else 0, attributes)
+                    acc = loops.accumulator("acc", bias[0][k] if bias else 0, attributes)
                     first = tirx.truncdiv(k, i32(o // groups)) * per_group if groups > 1 else i32(0)
                     with loops.loop("ky", kh) as ky:
                         iy = loops.bind("iy", oy * sh + ky * dh - top)
                         with guard(loops, iy, h, padded_h), loops.loop("kx", kw) as kx:
                             ix = loops.bind("ix", ox * sw + kx * dw - left)
-                            with guard(loops, ix, w, padded_w), one_or_loop(loops, "c", per_group) as c:
+                            # The only channel of a group needs no loop.
+                            with (
+                                guard(loops, ix, w, padded_w),
+                                loops.loop("c", per_group) if per_group > 1 else nullcontext(i32(0)) as c,
+                            ):
                                 value = i32(x[tuple(at(batch, iy, ix, first + c if groups > 1 else c))])
-                                value = value - zero_point if zero_point else value
-                                acc.add_product(value, i32(weight[tuple(at(k, ky, kx, c))]))
+                                acc.add_product(less(value, zero_point), i32(weight[tuple(at(k, ky, kx, c))]))
                     loops.store(y, at(batch, oy, ox, k), requant.expression(acc.value, operands, k))
 
             if groups > 1 and per_group == 1 and (padded_h or padded_w):
@@ -168,11 +161,6 @@ class Conv2d(Operator):
 def _last(shape: Sequence[int]) -> tuple[int, ...]:
     """A shape with channels second as one with channels last."""
     return (shape[0], *shape[2:], shape[1])
-
-
-def one_or_loop(loops: Loops, name: str, extent: int) -> Any:
-    """A loop, or its only iteration; for operators of groups, whose only channel needs none."""
-    return loops.loop(name, extent) if extent > 1 else nullcontext(i32(0))
 
 
 def guard(loops: Loops, position: Any, size: int, needed: bool) -> Any:

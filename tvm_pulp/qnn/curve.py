@@ -61,10 +61,9 @@ class Curve(Operator):
         return result.astype(np.int16)
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
-        flat = TensorSpec((output.elements,), output.dtype)
-        x, table, y = loops.buffer("x", flat), loops.buffer("table", inputs[1]), loops.buffer("y", flat)
+        x, table, y = loops.buffers("x table y", (output.flat, inputs[1], output.flat))
         multiplier, shift, bits = attributes["multiplier"], attributes["shift"], _STEP_BITS[attributes["function"]]
-        with over(loops, flat.shape) as (i,):
+        with over(loops, output.flat.shape) as (i,):
             product = i32(x[i]) * multiplier
             scaled = loops.bind("scaled", (product + ((1 << shift) >> 1)) >> i32(shift) if shift else product)
             size = loops.bind("size", tirx.Select(scaled < 0, -scaled, scaled))
@@ -78,5 +77,4 @@ class Curve(Operator):
                 positive, negative, back = value + (1 << 9), ((1 << 25) + (1 << 9) - 1) - value, 10
             else:
                 positive, negative, back = value + ((1 << 7) - (1 << 23)), ((1 << 23) + (1 << 7) - 1) - value, 8
-            result = tirx.Select(scaled < 0, negative, positive) >> i32(back)
-            loops.store(y, [i], result.astype("int16"))
+            loops.store(y, [i], (tirx.Select(scaled < 0, negative, positive) >> i32(back)).astype("int16"))

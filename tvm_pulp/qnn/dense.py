@@ -6,10 +6,8 @@ Operands: x[..., K], weight[N, K][, bias[N]][, requantization tensors].
 from typing import Any
 
 import numpy as np
-from tvm import tirx
 
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
-from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Requant, Specs, TensorSpec, i32, less, register
 from tvm_pulp.qnn.tiles import Box, Part, TileAxis, TileRule, Whole, all_axes, constants
 
 
@@ -38,7 +36,7 @@ class Dense(Operator):
         acc = (inputs[0].astype(np.int64) - attributes["zero_point"]) @ inputs[1].astype(np.int64).T
         if attributes["has_bias"]:
             acc = acc + inputs[2].astype(np.int64)
-        return requant.apply(acc, inputs[len(inputs) - requant.operands :])
+        return requant.apply(acc, requant.tensors(inputs))
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         requant = Requant.of(attributes)
@@ -46,18 +44,14 @@ class Dense(Operator):
         n, depth = inputs[1].shape
         rows = output.elements // n
         # Leading axes are one: a row-major tensor does not care.
-        x = loops.buffer("x", TensorSpec((rows, depth), inputs[0].dtype))
-        weight = loops.buffer("weight", inputs[1])
-        bias = loops.buffer("bias", inputs[2]) if attributes["has_bias"] else None
-        operands = [loops.buffer(m, s) for m, s in zip(("mul", "add"), requant.specs(inputs), strict=False)]
-        y = loops.buffer("y", TensorSpec((rows, n), output.dtype))
+        x, weight, *bias = loops.buffers("x weight bias", (inputs[0].rows, *inputs[1 : 2 + attributes["has_bias"]]))
+        operands = loops.buffers("mul add", requant.tensors(inputs))
+        y = loops.buffer("y", output.rows)
 
         def element(row: Any, column: Any) -> None:
-            acc = loops.accumulator("acc", bias[column] if bias is not None else 0, attributes)
+            acc = loops.accumulator("acc", bias[0][column] if bias else 0, attributes)
             with loops.loop("c", depth) as c:
-                value = i32(x[row, c])
-                value = value - zero_point if zero_point else value
-                acc.add_product(value, i32(weight[column, c]))
+                acc.add_product(less(i32(x[row, c]), zero_point), i32(weight[column, c]))
             loops.store(y, [row, column], requant.expression(acc.value, operands, column))
 
         if rows == 1:
@@ -65,8 +59,7 @@ class Dense(Operator):
                 element(i32(0), column)
         else:
             with loops.parallel("place", rows * n) as place:
-                row = loops.bind("row", tirx.truncdiv(place, i32(n)))
-                element(row, loops.bind("column", tirx.truncmod(place, i32(n))))
+                element(*loops.split(place, n, "row", "column"))
 
     def macs(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> int:
         return output.elements * inputs[1].shape[1]

@@ -6,10 +6,24 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from tvm import tirx
 
-from tvm_pulp.qnn.broadcast import broadcast_index, broadcast_shape, unravel
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32
-from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.loops import call, i32, i64, less
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Requant, Specs, TensorSpec, register
+from tvm_pulp.qnn.real import round_within
+from tvm_pulp.qnn.rows import clip_levels, levels_dtype
+from tvm_pulp.qnn.tiles import elementwise
+
+
+def broadcast_shape(*shapes: Sequence[int]) -> tuple[int, ...]:
+    """Common shape of several operands."""
+    return tuple(int(d) for d in np.broadcast_shapes(*(tuple(s) for s in shapes)))
+
+
+def broadcast_index(shape: Sequence[int], indices: Sequence[Any]) -> list[Any]:
+    """Indices at which an operand of `shape` is read for the result's `indices`."""
+    tail = indices[len(indices) - len(shape) :]
+    return [i32(0) if size == 1 else index for size, index in zip(shape, tail, strict=True)] or [i32(0)]
 
 
 @contextmanager
@@ -26,14 +40,9 @@ def over(loops: Loops, shape: Sequence[int]) -> Iterator[list[Any]]:
             yield [*([i32(0)] * (len(shape) - 1)), i]
         return
     with loops.parallel("place", outer) as place:
-        lead = [loops.bind("outer", index) for index in unravel(place, shape[:-1])]
+        lead = loops.unravel("outer", place, shape[:-1])
         with loops.loop("i", inner) as i:
             yield [*lead, i]
-
-
-def less(value: Any, zero_point: int) -> Any:
-    """A value without its zero point, in numpy or TIR."""
-    return value - zero_point if zero_point else value
 
 
 class Elementwise(Operator):
@@ -66,12 +75,139 @@ class Elementwise(Operator):
         data, constants = list(inputs[: len(names)]), inputs[len(names) :]
         if all(spec.shape == output.shape for spec in data) and all(o.elements == 1 for o in constants):
             # Every operand is read in the order it is stored: one flat loop.
-            output, axis = TensorSpec((output.elements,), output.dtype), -1
-            data = [TensorSpec(output.shape, spec.dtype) for spec in data]
-        buffers = [loops.buffer(label, spec) for label, spec in zip(names, data, strict=True)]
-        tensors = [loops.buffer(label, spec) for label, spec in zip(("mul", "add"), constants, strict=False)]
+            output, data, axis = output.flat, [spec.flat for spec in data], -1
+        buffers = loops.buffers(" ".join(names), data)
+        tensors = loops.buffers("mul add", constants)
         y = loops.buffer("y", output)
         with over(loops, output.shape) as indices:
             read = [i32(b[tuple(broadcast_index(spec.shape, indices))]) for b, spec in zip(buffers, data, strict=True)]
             value = self.expression(attributes, *read)
             loops.store(y, indices, Requant.of(attributes).expression(value, tensors, indices[axis]))
+
+
+@register("mul", attributes="zero_point_a zero_point_b requant*", operands="a b", tile=elementwise(2))
+class Mul(Elementwise):
+    """Element-wise product of two tensors, zero points removed, requantized."""
+
+    def value(self, attributes: Attributes, *operands: Any) -> Any:
+        a, b = operands
+        return less(a, attributes["zero_point_a"]) * less(b, attributes["zero_point_b"])
+
+
+@register("sub", attributes="zero_point_a zero_point_b requant*", operands="a b", tile=elementwise(2))
+class Sub(Elementwise):
+    """Element-wise difference of two integer tensors, requantized."""
+
+    def value(self, attributes: Attributes, *operands: Any) -> Any:
+        a, b = operands
+        return less(a, attributes["zero_point_a"]) - less(b, attributes["zero_point_b"])
+
+
+@register("requantize", attributes="axis zero_point requant*", operands="x", tile=elementwise(1))
+class Requantize(Elementwise):
+    """Requantization on its own: x scaled, shifted and clipped. Per-channel constants run along `axis`."""
+
+    def value(self, attributes: Attributes, *operands: Any) -> Any:
+        return less(operands[0], attributes["zero_point"])
+
+
+@register("gelu", attributes="b one requant*", operands="x", tile=elementwise(1))
+class Gelu(Elementwise):
+    """Integer GELU by a clipped second-order polynomial, requantized.
+
+    d = min(|x|, -b) + b;  L = sign(x) * (one - d*d);  y = x * ((one + L) >> 1)
+    """
+
+    def value(self, attributes: Attributes, *operands: Any) -> Any:
+        (x,), b, one = operands, attributes["b"], attributes["one"]
+        d = np.minimum(np.abs(x), -b) + b
+        return x * ((one + np.sign(x) * (one - d * d)) >> 1)
+
+    def expression(self, attributes: Attributes, *operands: Any) -> Any:
+        return call("gelu", *operands, attributes["b"], attributes["one"])
+
+
+@register("hardswish", attributes="one_over_six six three requant*", operands="x", tile=elementwise(1))
+class Hardswish(Elementwise):
+    """Integer hardswish: `x * (clip(x + three, 0, six) * one_over_six)`, requantized."""
+
+    def value(self, attributes: Attributes, *operands: Any) -> Any:
+        (x,) = operands
+        return x * (np.clip(x + attributes["three"], 0, attributes["six"]) * attributes["one_over_six"])
+
+    def expression(self, attributes: Attributes, *operands: Any) -> Any:
+        (x,) = operands
+        return x * (tirx.min(tirx.max(x + attributes["three"], 0), attributes["six"]) * attributes["one_over_six"])
+
+
+@register("integer_div", attributes="denominator eps eta numerator operands requant*", tile=elementwise())
+class IntegerDiv(Elementwise):
+    """Integer division with the PULP dialect's scaling.
+
+    One operand (`TrueIntegerDiv`): floor(x * numerator / denominator), both constants. Two operands (`IntegerDiv`): a *
+    numerator / (b * eta + eps): half the divisor is added with the sign of the numerator, then truncated, which rounds
+    half away from zero where the divisor is positive.
+    """
+
+    def data_names(self, attributes: Attributes) -> list[str]:
+        return ["x"] if attributes["operands"] == 1 else ["a", "b"]
+
+    def value(self, attributes: Attributes, *operands: Any) -> Any:
+        numerator = operands[0] * attributes["numerator"]
+        if len(operands) == 1:
+            return numerator // attributes["denominator"]
+        divisor = operands[1] * attributes["eta"] + attributes["eps"]
+        rounded = numerator + np.where(numerator < 0, -(divisor // 2), divisor // 2)
+        return np.sign(rounded) * (np.abs(rounded) // np.abs(divisor)) * np.sign(divisor)
+
+    def expression(self, attributes: Attributes, *operands: Any) -> Any:
+        numerator = i64(operands[0]) * i64(attributes["numerator"])
+        if len(operands) == 1:
+            return call("floor_divide", numerator, i64(attributes["denominator"]))
+        return call("round_divide", numerator, i64(operands[1]) * i64(attributes["eta"]) + i64(attributes["eps"]))
+
+
+@register("no_norm", attributes="levels mul shift", operands="x weight bias", tile=elementwise(3))
+class NoNorm(Elementwise):
+    """Affine replacement of a normalization, element by element: clip(((x * weight + bias) * mul) // D).
+
+    Operands: x, weight (broadcast), bias (broadcast). D = 2^shift floors.
+    """
+
+    def result_type(self, attributes: Attributes) -> str:
+        return levels_dtype(attributes["levels"])
+
+    def value(self, attributes: Attributes, *operands: Any) -> Any:
+        x, weight, bias = operands
+        return clip_levels(((x * weight + bias) * attributes["mul"]) >> attributes["shift"], attributes["levels"])
+
+    def expression(self, attributes: Attributes, *operands: Any) -> Any:
+        x, weight, bias = (i64(value) for value in operands)
+        value = tirx.shift_right((x * weight + bias) * i64(attributes["mul"]), i64(attributes["shift"]))
+        half = attributes["levels"] // 2
+        return call("clip_wide", value, -half, half - 1).astype(self.result_type(attributes))
+
+
+@register(
+    "qdq_mul",
+    attributes="dtype high low scale zero_point zero_point_a zero_point_b",
+    operands="a b",
+    tile=elementwise(2),
+    single_precision=True,
+)
+class QdqMul(Elementwise):
+    """Element-wise product of two 8-bit tensors of a quantize/dequantize graph, single precision inside.
+
+    y = round((a - zero_point_a) * (b - zero_point_b) * scale), from low to high, plus zero_point
+    """
+
+    def value(self, attributes: Attributes, *operands: Any) -> Any:
+        exact = (operands[0] - attributes["zero_point_a"]) * (operands[1] - attributes["zero_point_b"])
+        scaled = exact.astype(np.float32) * np.float32(attributes["scale"])
+        return round_within(scaled, attributes["low"], attributes["high"]) + attributes["zero_point"]
+
+    def expression(self, attributes: Attributes, *operands: Any) -> Any:
+        exact = (operands[0] - attributes["zero_point_a"]) * (operands[1] - attributes["zero_point_b"])
+        scaled = exact.astype("float32") * tirx.const(attributes["scale"], "float32")
+        rounded = call("round_within", scaled, attributes["low"], attributes["high"]) + attributes["zero_point"]
+        return rounded.astype(attributes["dtype"])

@@ -1,6 +1,7 @@
 """Fixed-point scaling: TFLite's, as its reference kernels do it, and with a single rounding."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -22,17 +23,21 @@ def quantize_multiplier(real: float) -> tuple[int, int]:
     return multiplier, exponent
 
 
-def quantize_multipliers(reals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Vector form of :func:`quantize_multiplier`."""
-    pairs = [quantize_multiplier(float(r)) for r in np.asarray(reals, np.float64).ravel()]
+def _of_each(function: Callable[[float], tuple[int, int]], reals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    pairs = [function(float(r)) for r in np.asarray(reals, np.float64).ravel()]
     return np.array([p[0] for p in pairs], np.int32), np.array([p[1] for p in pairs], np.int32)
 
 
-def doubling_high_multiply(a: np.ndarray | np.int64, b: np.ndarray | np.int64) -> np.ndarray:
+def quantize_multipliers(reals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Vector form of :func:`quantize_multiplier`."""
+    return _of_each(quantize_multiplier, reals)
+
+
+def doubling_high_multiply(a: np.ndarray | int, b: np.ndarray | int, width: int = 31) -> np.ndarray:
     """High half of 2*a*b, rounded to nearest, ties away from zero towards plus infinity for negatives."""
-    product = np.asarray(a, np.int64) * np.asarray(b, np.int64)
-    nudged = product + np.where(product >= 0, 1 << 30, 1 - (1 << 30))
-    quotient = np.abs(nudged) >> 31
+    product, half = np.asarray(a, np.int64) * np.asarray(b, np.int64), 1 << (width - 1)
+    nudged = product + np.where(product >= 0, half, 1 - half)
+    quotient = np.abs(nudged) >> width
     return np.where(nudged >= 0, quotient, -quotient)
 
 
@@ -40,8 +45,7 @@ def rounding_shift(value: np.ndarray, bits: np.ndarray | int) -> np.ndarray:
     """Divide by 2^bits, rounding half away from zero."""
     value = np.asarray(value, np.int64)
     mask = (np.int64(1) << np.asarray(bits, np.int64)) - 1
-    threshold = (mask >> 1) + (value < 0)
-    return (value >> bits) + ((value & mask) > threshold)
+    return (value >> bits) + ((value & mask) > ((mask >> 1) + (value < 0)))
 
 
 def multiply(value: np.ndarray, multiplier: np.ndarray, exponent: np.ndarray) -> np.ndarray:
@@ -63,8 +67,7 @@ def single_rounding_multiplier(real: float) -> tuple[int, int]:
 
 def single_rounding_multipliers(reals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Vector form of :func:`single_rounding_multiplier`."""
-    pairs = [single_rounding_multiplier(float(r)) for r in np.asarray(reals, np.float64).ravel()]
-    return np.array([p[0] for p in pairs], np.int32), np.array([p[1] for p in pairs], np.int32)
+    return _of_each(single_rounding_multiplier, reals)
 
 
 def tie_free_multipliers(reals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -74,8 +77,7 @@ def tie_free_multipliers(reals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     or more, if it is odd; and it is nearer than 2^-30 all the same.
     """
     multipliers, shifts = single_rounding_multipliers(reals)
-    flat = np.asarray(reals, np.float64).ravel()
-    scaled = np.ldexp(flat, shifts)
+    scaled = np.ldexp(np.asarray(reals, np.float64).ravel(), shifts)
     odd = np.where(scaled > multipliers, multipliers + 1, multipliers - 1)
     return np.where((multipliers % 2 == 0) & (scaled != multipliers), odd, multipliers).astype(np.int32), shifts
 
@@ -91,8 +93,7 @@ def scale_half_up(value: np.ndarray, multiplier: np.ndarray, shift: np.ndarray) 
 def _scale_wide(value: np.ndarray, multiplier: np.ndarray, shift: np.ndarray) -> np.ndarray:
     """The same for values up to `WIDE_SUM`, whose product 64 bits cannot hold: upper and lower part on their own."""
     less = np.minimum(shift - 1, 16)
-    part = np.int64(1) << less
-    high, low = value >> less, value & (part - 1)
+    high, low = value >> less, value & ((np.int64(1) << less) - 1)
     rest = (low * multiplier + (np.int64(1) << (shift - 1))) >> less
     return np.asarray((high * multiplier + rest) >> (shift - less))
 

@@ -31,8 +31,7 @@ class Blocks:
         def cycles(blocks: Blocks) -> int:
             h, w = blocks.height, blocks.width
             step = max(2 * h * w, h * w + h + w + 3)
-            turns = -(-batch * blocks.rows * blocks.columns // _CORES)
-            return turns * (depth * step + _AROUND + 2 * h * w)
+            return (-(-batch * blocks.rows * blocks.columns // _CORES)) * (depth * step + _AROUND + 2 * h * w)
 
         shapes = [(h, w) for h in (1, 2, 3, 4, 6, 8) for w in (1, 2, 3, 4, 6, 8) if h * w + h + w <= _REGISTERS]
         found = [

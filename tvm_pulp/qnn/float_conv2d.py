@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tvm_pulp.qnn.broadcast import unravel
 from tvm_pulp.qnn.conv2d import out_extent, taps
 from tvm_pulp.qnn.float_blocks import Blocks, block_start
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, register
@@ -16,7 +15,6 @@ from tvm_pulp.qnn.tiles import Box, Part, TileAxis, TileRule, Whole, axes, const
 
 
 def output_size(attributes: Attributes, height: int, width: int, kernel: Sequence[int]) -> tuple[int, int]:
-    """Height and width of the result."""
     (sh, sw), (dh, dw) = attributes["strides"], attributes["dilation"]
     return out_extent(height, kernel[0], sh, dh, 0, 0), out_extent(width, kernel[1], sw, dw, 0, 0)
 
@@ -53,26 +51,22 @@ class FloatConv2d(Operator):
         total = np.zeros((x.shape[0], groups, outputs // groups, oh, ow))
         for ky, kx, met in taps(attributes, (kh, kw), (oh, ow)):
             tap = x[:, :, *met].reshape(x.shape[0], groups, per_group, oh, ow)
-            factors = weight[:, ky, kx].reshape(per_group, groups, outputs // groups)
-            total += np.einsum("ngihw,igo->ngohw", tap, factors)
+            total += np.einsum("ngihw,igo->ngohw", tap, weight[:, ky, kx].reshape(per_group, groups, outputs // groups))
         total = total.reshape(x.shape[0], outputs, oh, ow)
         return (total + inputs[2].reshape(-1, 1, 1) if len(inputs) > 2 else total).astype(np.float32)
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         groups = attributes["groups"]
         (sh, sw), (dh, dw) = attributes["strides"], attributes["dilation"]
-        names = ("x", "weight", "bias")
-        x, weight, *bias = (
-            loops.buffer(n, TensorSpec((s.elements,), "float32")) for n, s in zip(names, inputs, strict=False)
-        )
-        y = loops.buffer("y", TensorSpec((output.elements,), "float32"))
+        x, weight, *bias = loops.buffers("x weight bias", (s.flat for s in inputs))
+        y = loops.buffer("y", output.flat)
         (_, channels, height, width), (per_group, kh, kw, outputs) = inputs[0].shape, inputs[1].shape
         batch_count, _, oh, ow = output.shape
         mine = outputs // groups
         blocks = Blocks.best(mine, ow, per_group * kh * kw, batch_count * groups * oh)
         axes = (batch_count, groups, blocks.rows, oh, blocks.columns)
         with loops.parallel("block", math.prod(axes)) as place:
-            batch, group, down, oy, across = (loops.bind("at", i) for i in unravel(place, axes))
+            batch, group, down, oy, across = loops.unravel("at", place, axes)
             filters = loops.bind("filters", group * mine + block_start(down, blocks.height, mine))
             ox = loops.bind("ox", block_start(across, blocks.width, ow))
             start = [bias[0][filters + i] if bias else 0 for i in range(blocks.height)]

@@ -45,8 +45,8 @@ class FloatMap(Operator):
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         expression = _with_long_inline(tree(attributes))
         sizes, follows = merged_axes(output.shape, [i.shape for i in inputs])
-        buffers = [loops.buffer(f"x{n}", TensorSpec((i.elements,), i.dtype)) for n, i in enumerate(inputs)]
-        y = loops.buffer("y", TensorSpec((output.elements,), output.dtype))
+        buffers = [loops.buffer(f"x{n}", i.flat) for n, i in enumerate(inputs)]
+        y = loops.buffer("y", output.flat)
         steps = [_steps(sizes, [f[n] for f in follows]) for n in range(len(inputs))]
         whole = _steps(sizes, [True] * len(sizes))
 
@@ -100,18 +100,15 @@ class FloatMap(Operator):
 
 
 def emit_map(expression: list[Any], operands: Sequence[Any], shape: Sequence[int]) -> Any:
-    """A call of the operator."""
     return emit("float_map", operands, {"expression": json.dumps(expression), "shape": list(shape)})
 
 
 def tree(attributes: Attributes) -> list[Any]:
-    """The expression of a map."""
     found: list[Any] = json.loads(attributes["expression"])
     return found
 
 
 def numpy_value(e: list[Any], operands: Sequence[np.ndarray]) -> Any:
-    """An expression in numpy."""
     if e[0] == "x":
         return operands[e[1]]
     if e[0] == "c":
@@ -121,7 +118,6 @@ def numpy_value(e: list[Any], operands: Sequence[np.ndarray]) -> Any:
 
 
 def type_of(e: list[Any], operands: Sequence[str]) -> str:
-    """Element type of an expression."""
     if e[0] == "x":
         return operands[e[1]]
     if e[0] == "c":
@@ -131,8 +127,7 @@ def type_of(e: list[Any], operands: Sequence[str]) -> str:
 
 def merged_axes(shape: Sequence[int], operands: Sequence[Sequence[int]]) -> tuple[list[int], list[list[bool]]]:
     """The result's axes, neighbours as one that every operand treats alike, and which operands follow each."""
-    rank = len(shape)
-    padded = [(1,) * (rank - len(o)) + tuple(o) for o in operands]
+    padded = [(1,) * (len(shape) - len(o)) + tuple(o) for o in operands]
     sizes: list[int] = []
     follows: list[list[bool]] = []
     for axis, size in enumerate(shape):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.broadcast import broadcast_shape, unravel
+from tvm_pulp.qnn.elementwise import broadcast_shape
 from tvm_pulp.qnn.float_blocks import Blocks, block_start
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
 from tvm_pulp.qnn.tiles import MATMUL
@@ -30,10 +30,8 @@ class FloatMatmul(Operator):
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         transposed = attributes["transpose_b"]
-        names = ("a", "b", "bias")
-        flat = [loops.buffer(n, TensorSpec((s.elements,), s.dtype)) for n, s in zip(names, inputs, strict=False)]
-        a, b = flat[:2]
-        y = loops.buffer("y", TensorSpec((output.elements,), output.dtype))
+        a, b, *bias = loops.buffers("a b bias", (s.flat for s in inputs))
+        y = loops.buffer("y", output.flat)
         depth = inputs[0].shape[-1]
         *batch_shape, rows, columns = output.shape
         blocks = Blocks.best(rows, columns, depth, math.prod(batch_shape))
@@ -52,12 +50,12 @@ class FloatMatmul(Operator):
             line = loops.bind("line", tirx.truncdiv(place, i32(blocks.columns))) if blocks.columns > 1 else place
             down = loops.bind("down", tirx.truncmod(line, i32(blocks.rows))) if blocks.rows > 1 else i32(0)
             outer = tirx.truncdiv(line, i32(blocks.rows)) if blocks.rows > 1 else line
-            batch = [loops.bind("batch", i) for i in unravel(loops.bind("outer", outer), batch_shape)]
+            batch = loops.unravel("batch", loops.bind("outer", outer), batch_shape)
             row = loops.bind("row", block_start(down, blocks.height, rows))
             column = loops.bind("column", block_start(across, blocks.width, columns))
             first_a = loops.bind("first_a", base(inputs[0], batch) + row * depth)
             first_b = loops.bind("first_b", base(inputs[1], batch) + column * (depth if transposed else 1))
-            start = [flat[2][column + j] if len(flat) > 2 else 0 for j in range(blocks.width)]
+            start = [bias[0][column + j] if bias else 0 for j in range(blocks.width)]
             sums = [
                 [loops.scalar("sum", start[j], "float32") for j in range(blocks.width)] for _ in range(blocks.height)
             ]

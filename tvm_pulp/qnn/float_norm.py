@@ -26,11 +26,8 @@ class FloatNorm(Operator):
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         length = inputs[1].elements
-        names = ("x", "weight", "bias")
-        x, weight, *bias = (
-            loops.buffer(n, TensorSpec((s.elements,), "float32")) for n, s in zip(names, inputs, strict=False)
-        )
-        y = loops.buffer("y", TensorSpec((output.elements,), "float32"))
+        x, weight, *bias = loops.buffers("x weight bias", (s.flat for s in inputs))
+        y = loops.buffer("y", output.flat)
 
         def number(value: float) -> Any:
             return tirx.const(value, "float32")

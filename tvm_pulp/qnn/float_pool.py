@@ -5,7 +5,6 @@ import math
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.broadcast import unravel
 from tvm_pulp.qnn.conv2d import taps
 from tvm_pulp.qnn.float_conv2d import output_size
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, register
@@ -36,17 +35,16 @@ class FloatPool(Operator):
         (sh, sw), (dh, dw) = attributes["strides"], attributes["dilation"]
         _, _, height, width = inputs[0].shape
         n, channels, oh, ow = output.shape
-        x = loops.buffer("x", TensorSpec((inputs[0].elements,), "float32"))
-        y = loops.buffer("y", TensorSpec((output.elements,), "float32"))
+        x = loops.buffer("x", inputs[0].flat)
+        y = loops.buffer("y", output.flat)
         with loops.parallel("line", n * channels * oh) as line:
-            plane, oy = (loops.bind("at", i) for i in unravel(line, (n * channels, oh)))
+            plane, oy = loops.unravel("at", line, (n * channels, oh))
             first = loops.bind("first", plane * (height * width) + oy * (sh * width))
             with loops.loop("ox", ow) as ox:
                 corner = loops.bind("corner", first + ox * sw)
                 result = loops.scalar("result", x[corner] if is_max else 0, "float32")
                 with loops.nest(("ky", "kx"), (kh, kw)) as (ky, kx):
                     value = x[corner + ky * (dh * width) + kx * dw]
-                    larger = call("fmax", result.value, value, dtype="float32")
-                    result.set(larger if is_max else result.value + value)
+                    result.set(call("fmax", result.value, value, dtype="float32") if is_max else result.value + value)
                 mean = result.value * tirx.const(1 / math.prod((kh, kw)), "float32")
                 loops.store(y, [line * ow + ox], result.value if is_max else mean)

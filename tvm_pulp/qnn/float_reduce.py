@@ -21,7 +21,6 @@ _NUMPY: dict[str, Callable[..., Any]] = {"sum": np.sum, "mean": np.mean, "max": 
 
 
 def emit_reduce(kind: str, axes: list[int], expression: list[Any], operands: list[Any], keepdims: bool = False) -> Any:
-    """A call of the operator."""
     attributes = {"kind": kind, "axes": axes, "keepdims": int(keepdims), "expression": json.dumps(expression)}
     return emit("float_reduce", operands, attributes)
 
@@ -62,8 +61,8 @@ class FloatReduce(Operator):
         first_axis, last_axis = min(attributes["axes"]), max(attributes["axes"])
         outer, inner = math.prod(shape[:first_axis]), math.prod(shape[last_axis + 1 :])
         length = math.prod(shape[first_axis : last_axis + 1])
-        buffers = [loops.buffer(f"x{n}", TensorSpec((s.elements,), s.dtype)) for n, s in enumerate(inputs)]
-        y = loops.buffer("y", TensorSpec((output.elements,), "float32"))
+        buffers = [loops.buffer(f"x{n}", s.flat) for n, s in enumerate(inputs)]
+        y = loops.buffer("y", output.flat)
         expression = tree(attributes)
 
         def reduce(i: Any, j: Any) -> None:

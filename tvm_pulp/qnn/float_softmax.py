@@ -19,8 +19,7 @@ _FRACTION, _BETWEEN = 23, 15
 
 def exponential_points() -> np.ndarray:
     """For every 256th: the bits of 2^(i / 256) as a float, and how many more 2^((i + 1) / 256) has."""
-    powers = np.exp2(np.arange(257) / 256)
-    bits = np.rint((powers - 1 + 127) * (1 << _FRACTION)).astype(np.int64)
+    bits = np.rint((np.exp2(np.arange(257) / 256) - 1 + 127) * (1 << _FRACTION)).astype(np.int64)
     return np.stack([bits[:-1], np.diff(bits)], axis=1).astype(np.int32)
 
 
@@ -34,9 +33,9 @@ class FloatSoftmax(Operator):
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         length = inputs[0].shape[-1]
-        x = loops.buffer("x", TensorSpec((output.elements,), "float32"))
+        x = loops.buffer("x", output.flat)
         points = loops.buffer("points", inputs[1]) if len(inputs) > 1 else None
-        y = loops.buffer("y", TensorSpec((output.elements,), "float32"))
+        y = loops.buffer("y", output.flat)
         with loops.parallel("row", output.elements // length) as row:
             first = loops.bind("first", row * length)
             largest = extreme(loops, "largest", length, lambda at: x[first + at], "fmax")

@@ -27,8 +27,7 @@ class GroupNorm(Operator):
         total = grouped.sum((2, 3), keepdims=True)
         spread = n * (grouped * grouped).sum((2, 3), keepdims=True) - total * total
         root = inverse_root(real_of(spread) * np.float32(attributes["statistic"]) + np.float32(attributes["epsilon"]))
-        factor = np.float32(attributes["gain"]) * root
-        slope = factor * weight.reshape(1, groups, -1, 1)
+        slope = (np.float32(attributes["gain"]) * root) * weight.reshape(1, groups, -1, 1)
         value = (n * grouped - total).astype(np.float32) * slope + bias.reshape(1, groups, -1, 1)
         zero = attributes["zero_point"]
         rounded = round_within(value, attributes["low"] - zero, attributes["high"] - zero) + zero

@@ -31,17 +31,15 @@ class Im2col(Operator):
         x = loops.buffer("x", inputs[0])
         y = loops.buffer("y", TensorSpec((n * oh * ow, kh, kw, c), output.dtype))
         zero = tirx.const(attributes["zero_point"], output.dtype)
-        padded = any(attributes["pads"])
         with loops.parallel("pixel", n * oh * ow) as pixel:
             batch = loops.bind("batch", tirx.truncdiv(pixel, i32(oh * ow))) if n > 1 else i32(0)
             place = tirx.truncmod(pixel, i32(oh * ow)) if n > 1 else pixel
-            oy = loops.bind("oy", tirx.truncdiv(place, i32(ow)))
-            ox = loops.bind("ox", tirx.truncmod(place, i32(ow)))
+            oy, ox = loops.split(place, ow, "oy", "ox")
             with loops.loop("ky", kh) as ky, loops.loop("kx", kw) as kx:
                 iy = loops.bind("iy", oy * sh + ky * dh - top)
                 ix = loops.bind("ix", ox * sw + kx * dw - left)
                 with loops.loop("i", c) as i:
-                    if not padded:
+                    if not any(attributes["pads"]):
                         loops.store(y, [pixel, ky, kx, i], x[batch, iy, ix, i])
                     else:
                         loops.store(y, [pixel, ky, kx, i], zero)

@@ -6,8 +6,7 @@ digit * step over all digits, less `offset`. The result has the first `columns` 
 
 import numpy as np
 
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
-from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Requant, Specs, TensorSpec, i32, register
 
 
 @register("join_digits", attributes="columns offset steps requant*")
@@ -24,7 +23,7 @@ class JoinDigits(Operator):
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         requant, steps = Requant.of(attributes), attributes["steps"]
         digits = [loops.buffer(f"digit{i}", spec) for i, spec in enumerate(inputs[: len(steps)])]
-        operands = [loops.buffer(m, s) for m, s in zip(("mul", "add"), inputs[len(steps) :], strict=False)]
+        operands = loops.buffers("mul add", inputs[len(steps) :])
         y = loops.buffer("y", output)
         rows, columns = output.shape
         with loops.parallel("row", rows) as row, loops.loop("column", columns) as column:

@@ -52,9 +52,9 @@ def removed(module: Any) -> Any:
     return copy
 
 
-def bindings_of(module: Any) -> list[Any]:
-    """Bindings of `main` in order."""
-    return [b for block in module["main"].body.blocks for b in block.bindings]
+def bindings_of(function: Any) -> list[Any]:
+    """Bindings of a function in order."""
+    return [b for block in function.body.blocks for b in block.bindings]
 
 
 def of_imported(module: Any, named: Mapping[str, Lineage]) -> Any:
@@ -64,7 +64,7 @@ def of_imported(module: Any, named: Mapping[str, Lineage]) -> Any:
     table: Table = {}
     waiting: list[str] = []
     latest = next(iter(named.values()))
-    for binding in bindings_of(module):
+    for binding in bindings_of(module["main"]):
         variable = str(binding.var.name)
         waiting.append(variable)
         if variable in named:
@@ -112,7 +112,7 @@ class Tracker:
         """The new module with lineages; `values` are what old variables became."""
         if not self._table:
             return made
-        alive = [str(b.var.name) for b in bindings_of(made)]
+        alive = [str(b.var.name) for b in bindings_of(made["main"])]
         homes = self._homes(set(alive), values)
         gathered: dict[str, dict[str, None]] = {name: {} for name in alive}
         for old, places in homes.items():
@@ -123,7 +123,7 @@ class Tracker:
 
     def _homes(self, alive: set[str], values: Mapping[Any, Any]) -> dict[str, set[str]]:
         """The places where an old variable's computation went: its own new variables, else those of its readers."""
-        old = bindings_of(self._module)
+        old = bindings_of(self._module["main"])
         readers: dict[str, list[str]] = {}
         for binding in old:
             for operand in _operands(binding.value):

@@ -6,7 +6,8 @@ The first entry belongs to the smallest value of x's type.
 import numpy as np
 
 from tvm_pulp.qnn.elementwise import over
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, less, register
+from tvm_pulp.qnn.tensor_spec import looked_up
 from tvm_pulp.qnn.tiles import BY_ELEMENT
 
 
@@ -16,15 +17,9 @@ class Lookup(Operator):
         return TensorSpec(inputs[0].shape, inputs[1].dtype)
 
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
-        x, table = inputs
-        first = TensorSpec((), str(x.dtype)).range[0]
-        return np.asarray(table[x.astype(np.int64) - first])
+        return looked_up(inputs[1], inputs[0])
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
-        first = inputs[0].range[0]
-        flat = TensorSpec((output.elements,), inputs[0].dtype)
-        x, table = loops.buffer("x", flat), loops.buffer("table", inputs[1])
-        y = loops.buffer("y", TensorSpec(flat.shape, output.dtype))
-        with over(loops, flat.shape) as (place,):
-            index = i32(x[place])
-            loops.store(y, [place], table[index - first if first else index])
+        x, table, y = loops.buffers("x table y", (inputs[0].flat, inputs[1], output.flat))
+        with over(loops, output.flat.shape) as (place,):
+            loops.store(y, [place], table[less(i32(x[place]), inputs[0].range[0])])

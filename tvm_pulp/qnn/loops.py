@@ -10,7 +10,7 @@ emitted C readable, and needs no lowering passes afterwards.
     function = loops.finish("add_one")
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -35,10 +35,29 @@ def i64(value: Any) -> Expr:
     return tirx.const(value, "int64") if isinstance(value, int) else value.astype("int64")
 
 
+def less(value: Any, zero_point: int) -> Any:
+    """A value without its zero point, in numpy or TIR."""
+    return value - zero_point if zero_point else value
+
+
 def call(name: str, *arguments: Any, dtype: str = "int32") -> Expr:
     """Call a helper of the C runtime (`tvm_pulp_<name>`) that has no side effect."""
     values = [i32(a) if isinstance(a, int) else a for a in arguments]
     return tirx.call_pure_extern(dtype, f"tvm_pulp_{name}", *values)
+
+
+def unravel(place: Any, shape: Sequence[int]) -> list[Any]:
+    """Indices of a flat position in a row-major tensor."""
+    indices: list[Any] = []
+    for axis in reversed(range(len(shape))):
+        if shape[axis] <= 1:  # an empty axis has no position; its loop never runs
+            indices.append(i32(0))
+        elif all(size == 1 for size in shape[:axis]):
+            indices.append(place)
+        else:
+            indices.append(tirx.truncmod(place, i32(shape[axis])))
+            place = tirx.truncdiv(place, i32(shape[axis]))
+    return indices[::-1]
 
 
 class Scalar:
@@ -54,17 +73,10 @@ class Scalar:
     def set(self, value: Any) -> None:
         self._loops.store(self._buffer, [0], value)
 
-
-class Accumulator(Scalar):
-    """A sum of products of 32-bit values; a sum of 64 bits multiplies in 64 bits."""
-
-    def __init__(self, loops: "Loops", buffer: Any) -> None:
-        super().__init__(loops, buffer)
-        self._is_wide = str(buffer.dtype) == "int64"
-
     def add_product(self, left: Any, right: Any) -> None:
-        product = i64(left) * i64(right) if self._is_wide else left * right
-        self.set(self.value + product)
+        """Add a product of 32-bit values; a sum of 64 bits multiplies in 64 bits."""
+        is_wide = str(self._buffer.dtype) == "int64"
+        self.set(self.value + (i64(left) * i64(right) if is_wide else left * right))
 
 
 class Loops:
@@ -86,6 +98,10 @@ class Loops:
         variable = tirx.decl_buffer(spec.shape or (1,), spec.dtype, self._unique(name))
         self._parameters.append(variable)
         return variable
+
+    def buffers(self, names: str, specs: Iterable[TensorSpec]) -> list[Any]:
+        """Parameters by names, one space apart; there may be more names than tensors."""
+        return [self.buffer(name, spec) for name, spec in zip(names.split(), specs, strict=False)]
 
     @contextmanager
     def loop(self, name: str, extent: Any, *, parallel: bool = False) -> Iterator[Any]:
@@ -130,6 +146,15 @@ class Loops:
         self._append(tirx.Bind(variable, value))
         return variable
 
+    def unravel(self, name: str, place: Any, shape: Sequence[int]) -> list[Any]:
+        """Indices of a flat position, each under a name."""
+        return [self.bind(name, index) for index in unravel(place, shape)]
+
+    def split(self, place: Any, count: int, outer: str, inner: str) -> tuple[Any, Any]:
+        """A position in rows of `count` under two names: the row, and the place in it."""
+        size = i32(count)
+        return self.bind(outer, tirx.truncdiv(place, size)), self.bind(inner, tirx.truncmod(place, size))
+
     def scalar(self, name: str, value: Any, dtype: str = "int32") -> Scalar:
         buffer = tirx.decl_buffer((1,), dtype, self._unique(name), scope="local")
         self._append(tirx.AllocBuffer(buffer))
@@ -144,21 +169,16 @@ class Loops:
             total.set(total.value + term(i))
         return total
 
-    def accumulator(self, name: str, value: Any, attributes: Attributes) -> Accumulator:
+    def accumulator(self, name: str, value: Any, attributes: Attributes) -> Scalar:
         """A sum that begins with `value`; attribute `sum_bits` says how wide it is."""
         dtype = f"int{attributes.get('sum_bits', 32)}"
-        buffer = tirx.decl_buffer((1,), dtype, self._unique(name), scope="local")
-        self._append(tirx.AllocBuffer(buffer))
-        accumulator = Accumulator(self, buffer)
-        accumulator.set(tirx.const(value, dtype) if isinstance(value, int) else value.astype(dtype))
-        return accumulator
+        return self.scalar(name, value if isinstance(value, int) else value.astype(dtype), dtype)
 
     def store(self, buffer: Any, indices: Sequence[Any], value: Any) -> None:
         places = [i32(i) if isinstance(i, int) else i for i in indices] or [i32(0)]
         self._append(tirx.BufferStore(buffer, value, places))
 
     def finish(self, name: str) -> Any:
-        """The finished function."""
         function = tirx.PrimFunc(self._parameters, self._close())
         return function.with_attr("global_symbol", name).with_attr("tirx.noalias", True)
 

@@ -11,12 +11,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from tvm import tirx
 
-from tvm_pulp.qnn import fixed_point16
 from tvm_pulp.qnn.fixed_point import multiply, rounding_shift
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
-from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.fixed_point_functions import ONE16, sigmoid16, tanh16
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Requant, Specs, TensorSpec, call, i32, register
 
 _SCALES = ("input_scales", "state_scales")
 
@@ -45,16 +43,13 @@ class _Elements:
 
     def __init__(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         self.loops, self.attributes, self.cells, self.elements = loops, attributes, inputs[2].shape[-1], output.elements
-        self.x, self.h, self.c = (loops.buffer(n, s) for n, s in zip(("x", "h", "c"), inputs[:3], strict=True))
-        self.more = [loops.buffer(n, s) for n, s in zip(("mul", "add"), inputs[3:], strict=False)]
+        self.x, self.h, self.c, *self.more = loops.buffers("x h c mul add", inputs)
         self.y = loops.buffer("y", output)
 
     @contextmanager
     def each(self) -> Iterator[None]:
-        """Every cell of every row."""
         with self.loops.parallel("place", self.elements) as place:
-            self.row = self.loops.bind("row", tirx.truncdiv(place, i32(self.cells)))
-            self.column = self.loops.bind("column", tirx.truncmod(place, i32(self.cells)))
+            self.row, self.column = self.loops.split(place, self.cells, "row", "column")
             yield
 
     @property
@@ -80,11 +75,11 @@ class LstmCell(Operator):
         return inputs[2]
 
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
-        forget = fixed_point16.sigmoid(_gate(attributes, inputs, "forget"))
-        fresh = fixed_point16.tanh(_gate(attributes, inputs, "cell"), 3)
-        admit = fixed_point16.ONE - forget
+        forget = sigmoid16(_gate(attributes, inputs, "forget"))
+        fresh = tanh16(_gate(attributes, inputs, "cell"), 3)
+        admit = ONE16 - forget
         if not attributes["coupled"]:
-            admit = fixed_point16.sigmoid(_gate(attributes, inputs, "input"))
+            admit = sigmoid16(_gate(attributes, inputs, "input"))
         kept = rounding_shift(forget * inputs[2].astype(np.int64), 15)
         total = np.clip(kept + rounding_shift(admit * fresh, 15 + attributes["bits"]), -32768, 32767)
         clip = attributes["clip"]
@@ -95,12 +90,11 @@ class LstmCell(Operator):
         with e.each():
             forget = loops.bind("forget", call("sigmoid16", e.gate("forget")))
             fresh = loops.bind("fresh", call("tanh16", e.gate("cell"), 3))
-            admit = fixed_point16.ONE - forget
+            admit = ONE16 - forget
             if not attributes["coupled"]:
                 admit = loops.bind("admit", call("sigmoid16", e.gate("input")))
             kept = call("rounding_shift", forget * e.state, 15)
-            added = call("rounding_shift", admit * fresh, 15 + attributes["bits"])
-            total = call("clip", kept + added, -32768, 32767)
+            total = call("clip", kept + call("rounding_shift", admit * fresh, 15 + attributes["bits"]), -32768, 32767)
             clip = attributes["clip"]
             total = call("clip", total, -clip, clip) if clip else total
             e.store(total.astype("int16"))
@@ -112,14 +106,12 @@ class LstmHidden(Operator):
         return TensorSpec(inputs[2].shape, Requant.of(attributes).out_dtype)
 
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
-        out = fixed_point16.sigmoid(_gate(attributes, inputs, "output"))
-        product = out * fixed_point16.tanh(inputs[2].astype(np.int64), attributes["bits"])
-        return Requant.of(attributes).apply(product, inputs[3:])
+        out = sigmoid16(_gate(attributes, inputs, "output"))
+        return Requant.of(attributes).apply(out * tanh16(inputs[2].astype(np.int64), attributes["bits"]), inputs[3:])
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         e = _Elements(loops, attributes, inputs, output)
         with e.each():
             out = loops.bind("out", call("sigmoid16", e.gate("output")))
-            level = call("tanh16", e.state, attributes["bits"])
-            product = loops.bind("product", out * level)
+            product = loops.bind("product", out * call("tanh16", e.state, attributes["bits"]))
             e.store(Requant.of(attributes).expression(product, e.more, i32(0)))

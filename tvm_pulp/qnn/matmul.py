@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.broadcast import broadcast_shape, unravel
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
-from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.elementwise import broadcast_shape
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Requant, Specs, TensorSpec, i32, less, register
 from tvm_pulp.qnn.tiles import MATMUL
 
 
@@ -27,13 +26,11 @@ class Matmul(Operator):
         requant = Requant.of(attributes)
         a = inputs[0].astype(np.int64) - attributes["zero_point_a"]
         b = inputs[1].astype(np.int64) - attributes["zero_point_b"]
-        acc = a @ (np.swapaxes(b, -1, -2) if attributes["transpose_b"] else b)
-        return requant.apply(acc, inputs[2:])
+        return requant.apply(a @ (np.swapaxes(b, -1, -2) if attributes["transpose_b"] else b), inputs[2:])
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         requant = Requant.of(attributes)
-        a, b = loops.buffer("a", inputs[0]), loops.buffer("b", inputs[1])
-        operands = [loops.buffer(m, s) for m, s in zip(("mul", "add"), inputs[2:], strict=False)]
+        a, b, *operands = loops.buffers("a b mul add", inputs)
         y = loops.buffer("y", output)
         depth = inputs[0].shape[-1]
         *batch_shape, rows, columns = output.shape
@@ -41,20 +38,18 @@ class Matmul(Operator):
         def operand(buffer: Any, spec: TensorSpec, batch: list[Any], place: list[Any], zero_point: int) -> Any:
             lead = batch[len(batch) - (len(spec.shape) - 2) :]
             index = [i32(0) if size == 1 else i for i, size in zip(lead, spec.shape[:-2], strict=True)]
-            value = i32(buffer[(*index, *place)])
-            return value - zero_point if zero_point else value
+            return less(i32(buffer[(*index, *place)]), zero_point)
 
         with loops.parallel("place", math.prod(output.shape[:-1])) as place:
             row = loops.bind("row", tirx.truncmod(place, i32(rows))) if rows > 1 else i32(0)
             outer = tirx.truncdiv(place, i32(rows)) if rows > 1 else place
-            batch = [loops.bind("batch", i) for i in unravel(outer, batch_shape)]
+            batch = loops.unravel("batch", outer, batch_shape)
             with loops.loop("column", columns) as column:
                 acc = loops.accumulator("acc", 0, attributes)
                 with loops.loop("c", depth) as c:
                     left = operand(a, inputs[0], batch, [row, c], attributes["zero_point_a"])
                     second = [column, c] if attributes["transpose_b"] else [c, column]
-                    right = operand(b, inputs[1], batch, second, attributes["zero_point_b"])
-                    acc.add_product(left, right)
+                    acc.add_product(left, operand(b, inputs[1], batch, second, attributes["zero_point_b"]))
                 loops.store(y, [*batch, row, column], requant.expression(acc.value, operands, column))
 
     def macs(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> int:

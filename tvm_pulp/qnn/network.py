@@ -167,7 +167,6 @@ class Network:
         }
 
     def state_bytes(self, level: str) -> int:
-        """Bytes of all caches at a level of memory."""
         return sum(-(-s.bytes // _ALIGNMENT) * _ALIGNMENT for s in self.states if s.level == level)
 
     def constants(self) -> list[Tensor]:
@@ -181,8 +180,7 @@ class Network:
             for tensor in layer.operands:
                 storage = tensor.storage
                 if storage.kind in ("activation", "workspace"):
-                    first = alive.get(storage, (index, index))[0]
-                    alive[storage] = (first, index)
+                    alive[storage] = (alive.get(storage, (index, index))[0], index)
         return alive
 
     def uses_float(self) -> bool:

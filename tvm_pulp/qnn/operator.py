@@ -9,31 +9,14 @@ import tvm
 import tvm_ffi
 from tvm import relax
 
-from tvm_pulp.qnn.loops import Loops, call, i32, i64
+from tvm_pulp.qnn.loops import Loops, call, i32, i64, less
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import Arrays, Attributes, Specs, TensorSpec
 from tvm_pulp.qnn.tiles import TileRule
 
-__all__ = [
-    "OPERATORS",
-    "PREFIX",
-    "Arrays",
-    "Attributes",
-    "Loops",
-    "Operator",
-    "Specs",
-    "TensorSpec",
-    "attributes",
-    "call",
-    "emit",
-    "i32",
-    "i64",
-    "is_qnn",
-    "name_of",
-    "register",
-    "relax_name",
-    "spec_of",
-]
+__all__ = ["OPERATORS", "PREFIX", "Operator", "attributes", "emit", "is_qnn", "name_of", "register", "relax_name"]
+# What the files of operators are written with.
+__all__ += ["Arrays", "Attributes", "Loops", "Requant", "Specs", "TensorSpec", "call", "i32", "i64", "less", "spec_of"]
 
 PREFIX = "tvm_pulp.qnn."
 AnOperator = TypeVar("AnOperator", bound="Operator")
@@ -130,8 +113,7 @@ def _tell_relax(operator: Operator) -> None:
         return relax.TensorType(out.shape, out.dtype)
 
     def legalize(builder: Any, call: Any) -> Any:
-        specs = [spec_of(a) for a in call.args]
-        function = operator.lower(attributes(call), specs, spec_of(call))
+        function = operator.lower(attributes(call), [spec_of(a) for a in call.args], spec_of(call))
         return relax.call_tir(builder.add_func(function, operator.name), list(call.args), out_ty=call.ty)
 
     tvm.ir.register_op_attr(full, "FInferType", infer)
@@ -140,7 +122,6 @@ def _tell_relax(operator: Operator) -> None:
 
 
 def spec_of(expression: Any) -> TensorSpec:
-    """Type of a Relax expression."""
     kind = expression.ty
     return TensorSpec(tuple(int(d) for d in kind.shape.values), str(kind.dtype))
 
@@ -154,8 +135,7 @@ def attributes(call: Any) -> dict[str, Any]:
 
 def emit(name: str, arguments: Sequence[Any], values: dict[str, Any] | None = None) -> Any:
     """A call of operator `name`, to be bound by a block builder; arrays among its arguments become constants."""
-    encoded = json.dumps(values or {}, sort_keys=True)
-    attrs = tvm.ir.make_node("ir.DictAttrs", values=encoded)
+    attrs = tvm.ir.make_node("ir.DictAttrs", values=json.dumps(values or {}, sort_keys=True))
     operands = [relax.const(np.asarray(a, order="C")) if isinstance(a, np.ndarray) else a for a in arguments]
     return relax.Call(tvm.ir.Op.get(PREFIX + name), operands, attrs)
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.broadcast import unravel
 from tvm_pulp.qnn.elementwise import over
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
 from tvm_pulp.qnn.tiles import Box, Part, TileAxis, TileRule, Whole
@@ -61,7 +60,7 @@ class Pad(Operator):
             return
         size, first, width = inputs[0].shape[-1], before[-1], output.shape[-1]
         with loops.parallel("row", math.prod(output.shape[:-1])) as row:
-            lead = [loops.bind("outer", index) for index in unravel(row, output.shape[:-1])]
+            lead = loops.unravel("outer", row, output.shape[:-1])
             source, inside = _source(lead, inputs[0].shape[:-1], before[:-1], after[:-1])
 
             def fill(start: int, count: int) -> None:

@@ -1,4 +1,4 @@
-"""Windows of the pooling operators, in numpy and as loops. Layout NHWC, or NCHW before the NHWC pass."""
+"""Pools over windows, in numpy and as loops. Layout NHWC, or NCHW before the NHWC pass."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,12 +9,13 @@ import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn.conv2d import guard, output_size, taps
-from tvm_pulp.qnn.loops import Loops, i32
-from tvm_pulp.qnn.tensor_spec import Attributes, TensorSpec
+from tvm_pulp.qnn.loops import call, i32, less
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Requant, Specs, TensorSpec, register
+from tvm_pulp.qnn.tensor_spec import RANGES
+from tvm_pulp.qnn.tiles import POOL
 
 
 def pool_shape(attributes: Attributes, x: TensorSpec) -> TensorSpec:
-    """Type of a pooled tensor."""
     kernel = attributes["kernel"]
     if attributes["layout"] == "NCHW":
         n, c, h, w = x.shape
@@ -26,8 +27,7 @@ def pool_shape(attributes: Attributes, x: TensorSpec) -> TensorSpec:
 def windows(attributes: Attributes, x: np.ndarray, fill: int) -> np.ndarray:
     """Stack of the shifted inputs, one per kernel position; padding reads `fill`."""
     if attributes["layout"] == "NCHW":
-        stacked = windows({**attributes, "layout": "NHWC"}, x.transpose(0, 2, 3, 1), fill)
-        return stacked.transpose(0, 1, 4, 2, 3)
+        return windows({**attributes, "layout": "NHWC"}, x.transpose(0, 2, 3, 1), fill).transpose(0, 1, 4, 2, 3)
     (sh, sw), (dh, dw), (top, left, bottom, right) = (attributes[k] for k in ("strides", "dilation", "pads"))
     kh, kw = attributes["kernel"]
     _, h, w, _ = x.shape
@@ -86,3 +86,69 @@ def window_axes(loops: Loops, attributes: Attributes, x: TensorSpec, output: Ten
         oy = loops.bind("oy", tirx.truncmod(line, i32(oh))) if n > 1 else line
         batch = loops.bind("batch", tirx.truncdiv(line, i32(oh))) if n > 1 else i32(0)
         yield WindowPlace(attributes, (x.shape[1], x.shape[2]), (oh, ow), batch, oy, ox, channel)
+
+
+@register("max_pool", attributes="dilation kernel layout pads strides", tile=POOL)
+class MaxPool(Operator):
+    """Maximum over windows, NHWC. Padding never wins."""
+
+    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
+        return pool_shape(attributes, inputs[0])
+
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
+        return np.asarray(windows(attributes, inputs[0], RANGES[str(inputs[0].dtype)][0]).max(axis=0))
+
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+        x, y = loops.buffer("x", inputs[0]), loops.buffer("y", output)
+        with window_axes(loops, attributes, inputs[0], output) as place:
+            best = loops.scalar("best", inputs[0].range[0])
+            with place.taps(loops) as (iy, ix):
+                best.set(tirx.max(best.value, i32(x[place.input(iy, ix)])))
+            loops.store(y, place.output, best.value.astype(output.dtype))
+
+
+@register("avg_pool", attributes="dilation high kernel layout low pads strides zero_point requant*", tile=POOL)
+class AvgPool(Operator):
+    """Average over windows, NHWC. Padding does not count.
+
+    Without requantization the average keeps the input's scale, is rounded half away from zero as TFLite's reference
+    kernel does, and clipped to `low`..`high`. With it, the sum of the values less `zero_point` is requantized; the
+    tensors then hold one element, or one per number of values in a window (0 to all), because windows at a border are
+    smaller. Where padding counts as zeros, one element says so.
+    """
+
+    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
+        pooled, rule = pool_shape(attributes, inputs[0]), Requant.of(attributes)
+        return pooled if rule.kind == "none" else TensorSpec(pooled.shape, rule.out_dtype)
+
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
+        x, rule = inputs[0].astype(np.int64), Requant.of(attributes)
+        count = windows(attributes, np.ones_like(x), 0).sum(axis=0)
+        if rule.kind != "none":
+            total = windows(attributes, x - attributes["zero_point"], 0).sum(axis=0)
+            # One requantization per element: the tensors are picked by the number of values, then applied flat.
+            picked = [np.broadcast_to(o if o.size == 1 else o[count], total.shape).reshape(-1) for o in inputs[1:]]
+            return rule.apply(total.reshape(-1), picked).reshape(total.shape)
+        total = windows(attributes, x, 0).sum(axis=0)
+        average = np.sign(total) * ((np.abs(total) + count // 2) // count)
+        return np.clip(average, attributes["low"], attributes["high"]).astype(inputs[0].dtype)
+
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+        rule = Requant.of(attributes)
+        x, *tensors = loops.buffers("x mul add", inputs)
+        y = loops.buffer("y", output)
+        zero_point = attributes["zero_point"] if rule.kind != "none" else 0
+        counted = rule.kind == "none" or any(t.elements > 1 for t in inputs[1:])
+        with window_axes(loops, attributes, inputs[0], output) as place:
+            total = loops.scalar("total", 0)
+            count = loops.scalar("count", 0) if counted else None
+            with place.taps(loops) as (iy, ix):
+                total.set(total.value + less(i32(x[place.input(iy, ix)]), zero_point))
+                if count is not None:
+                    count.set(count.value + 1)
+            if rule.kind == "none" and count is not None:
+                average = call("round_divide_32", total.value, count.value)
+                result = call("clip", average, attributes["low"], attributes["high"]).astype(output.dtype)
+            else:
+                result = rule.expression(total.value, tensors, count.value if count is not None else i32(0))
+            loops.store(y, place.output, result)

@@ -25,13 +25,22 @@ from tvm import tirx
 
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
 from tvm_pulp.qnn.real import round_within
+from tvm_pulp.qnn.tensor_spec import looked_up
+
+_ATTRIBUTES = (
+    "dtype gain group has_k_table has_mask has_q_table heads high k_head_stride k_offset k_stride keys logit_high "
+    "logit_low logit_scale low probability_high q_head_stride q_offset q_stride queries size v_head_stride v_offset "
+    "v_stride value_scale y_layout zero_point zero_point_k zero_point_q zero_point_v"
+)
+# Operands of `past_qdq_attention` beside those of `qdq_attention`.
+OF_THE_PAST = ("past_k", "past_v", "length")
 
 
 def operands(attributes: Attributes, values: Sequence[Any]) -> dict[str, Any]:
-    """Operands by name."""
+    """Operands by name; new `rows` come with those of a cache."""
+    past = OF_THE_PAST if "rows" in attributes else ()
     given = [n for n in ("q_table", "k_table", "mask") if attributes[f"has_{n}"]]
-    names = ["q", "k", "v", *given, "table", "exponential"]
-    return dict(zip(names, values, strict=True))
+    return dict(zip(["q", "k", "v", *past, *given, "table", "exponential"], values, strict=True))
 
 
 def places(attributes: Attributes, name: str) -> np.ndarray:
@@ -57,15 +66,7 @@ class Segment:
     end: Any = None
 
 
-@register(
-    "qdq_attention",
-    attributes=(
-        "dtype gain group has_k_table has_mask has_q_table heads high k_head_stride k_offset k_stride keys "
-        "logit_high logit_low logit_scale low probability_high q_head_stride q_offset q_stride queries size "
-        "v_head_stride v_offset v_stride value_scale y_layout zero_point zero_point_k zero_point_q zero_point_v"
-    ),
-    single_precision=True,
-)
+@register("qdq_attention", attributes=_ATTRIBUTES, single_precision=True)
 class QdqAttention(Operator):
     # Of the loops over rows of the result, and over keys.
     loop_names: ClassVar[tuple[str, str]] = ("row", "key")
@@ -79,8 +80,7 @@ class QdqAttention(Operator):
         a, of = attributes, operands(attributes, inputs)
         for name in ("q", "k"):
             if f"{name}_table" in of:
-                first = TensorSpec((), str(of[name].dtype)).range[0]
-                of[name] = of[f"{name}_table"][of[name].astype(np.int64) - first]
+                of[name] = looked_up(of[f"{name}_table"], of[name])
         q, k, v = (of[n].reshape(-1)[places(a, n)].astype(np.int64) - a[f"zero_point_{n}"] for n in "qkv")
         products = (q @ k.swapaxes(-1, -2)).astype(np.float32)
         index = round_within(products * np.float32(a["logit_scale"]), a["logit_low"], a["logit_high"]) - a["logit_low"]
@@ -93,20 +93,15 @@ class QdqAttention(Operator):
         y = (round_within(value, a["low"], a["high"]) + a["zero_point"]).astype(a["dtype"])[None]
         return np.ascontiguousarray(y if a["y_layout"] == "hsd" else y.transpose(0, 2, 1, 3))
 
-    def named(self, attributes: Attributes, values: Sequence[Any]) -> dict[str, Any]:
-        """Operands by name."""
-        return operands(attributes, values)
-
     def segments(self, attributes: Attributes, of: dict[str, Any]) -> list[Segment]:
         """Segments of keys and values, one behind the other."""
         return [Segment(attributes["keys"])]
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         """Every pass over a row computes its logits again: plain C needs no scratch memory then."""
-        a, specs = attributes, self.named(attributes, inputs)
-        tensors = ("q", "k", "v", "past_k", "past_v")
-        flat = {n: TensorSpec((s.elements,), s.dtype) if n in tensors else s for n, s in specs.items()}
-        of = {name: loops.buffer(name, spec) for name, spec in flat.items()}
+        a, specs = attributes, operands(attributes, inputs)
+        flat = ("q", "k", "v", "past_k", "past_v")
+        of = {name: loops.buffer(name, spec.flat if name in flat else spec) for name, spec in specs.items()}
         y, segments = loops.buffer("y", output), self.segments(a, of)
         heads, queries, size = (a[n] for n in ("heads", "queries", "size"))
         outer, inner = self.loop_names
@@ -146,8 +141,7 @@ class QdqAttention(Operator):
                     visit(keys, key)
 
         with loops.parallel(outer, heads * queries) as place:
-            head = loops.bind("head", tirx.truncdiv(place, i32(queries)))
-            query = loops.bind("query", tirx.truncmod(place, i32(queries)))
+            head, query = loops.split(place, queries, "head", "query")
             best = loops.scalar("best", 0)
             over_keys(lambda keys, key: best.set(tirx.max(best.value, score(keys, head, query, key))))
             total = loops.scalar("total", 0)
@@ -173,3 +167,42 @@ class QdqAttention(Operator):
 
     def macs(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> int:
         return 2 * int(np.prod([attributes[n] for n in ("heads", "queries", "keys", "size")]))
+
+
+def new_rows(attributes: Attributes, name: str, values: np.ndarray) -> np.ndarray:
+    """k or v as [rows, heads / group, size]."""
+    heads = np.arange(attributes["heads"] // attributes["group"])[:, None]
+    row = np.arange(attributes["rows"])[:, None, None]
+    place = attributes[f"{name}_offset"] + attributes[f"{name}_head_stride"] * heads + np.arange(attributes["size"])
+    return np.asarray(values.reshape(-1)[attributes[f"{name}_stride"] * row + place])
+
+
+@register("past_qdq_attention", attributes=f"{_ATTRIBUTES} rows", single_precision=True)
+class PastQdqAttention(QdqAttention):
+    """Attention of a quantize/dequantize graph over a cache and new rows.
+
+    Operands: q, k, v, past_k, past_v, length, [q_table, k_table, mask,] table, exponential. As `qdq_attention`, where
+    keys and values are the first `length` rows of past_k and past_v, [1, past, heads / group, size] each, and then k
+    and v, the `rows` new ones; `keys` is past + rows. Columns of the mask belong to all rows of the past and then to
+    the new ones; those of the past are all alike. Rows of the past from `length` on hold anything.
+    """
+
+    loop_names = ("place", "row")
+
+    def segments(self, attributes: Attributes, of: dict[str, Any]) -> list[Segment]:
+        """Those of the cache that count, then the new ones."""
+        past = attributes["keys"] - attributes["rows"]
+        return [Segment(past, is_past=True, end=of["length"][0]), Segment(attributes["rows"], past)]
+
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
+        of, rows = operands(attributes, inputs), attributes["rows"]
+        past, length = attributes["keys"] - rows, int(of["length"].reshape(-1)[0])
+        width = attributes["heads"] // attributes["group"] * attributes["size"]
+        inner = {name: value for name, value in attributes.items() if name != "rows"} | {"keys": length + rows}
+        for name in "kv":
+            old = of[f"past_{name}"].reshape(past, width)[:length]
+            of[name] = np.concatenate((old, new_rows(attributes, name, of[name]).reshape(rows, width)))
+            inner |= {f"{name}_offset": 0, f"{name}_head_stride": attributes["size"], f"{name}_stride": width}
+        if "mask" in of:
+            of["mask"] = of["mask"][..., past - length :]
+        return QdqAttention().reference(inner, [v for n, v in of.items() if n not in OF_THE_PAST])

@@ -20,7 +20,6 @@ from tvm import tirx
 
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, i64, register
 from tvm_pulp.qnn.real import inverse_root, real_of, round_within
-from tvm_pulp.qnn.rows import as_rows
 from tvm_pulp.qnn.tiles import BY_ROW
 
 
@@ -67,8 +66,7 @@ class QdqNorm(Operator):
         if table is not None:
             factor = table[round_within(statistic, *attributes["index_limits"]) - attributes["index_limits"][0]]
         else:
-            root = inverse_root(statistic + np.float32(attributes["epsilon"]))
-            factor = np.float32(attributes["gain"]) * root
+            factor = np.float32(attributes["gain"]) * inverse_root(statistic + np.float32(attributes["epsilon"]))
         value = a.astype(np.float32) * factor
         for limits, (weight, bias) in zip(limits_of(attributes), [*stages, (None, None)], strict=True):
             if limits:
@@ -81,9 +79,9 @@ class QdqNorm(Operator):
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         length = inputs[0].shape[-1]
-        buffers = [loops.buffer("x", as_rows(inputs[0])), *(loops.buffer("constant", s) for s in inputs[1:])]
+        buffers = [loops.buffer("x", inputs[0].rows), *(loops.buffer("constant", s) for s in inputs[1:])]
         x, (table, stages) = buffers[0], stage_operands(attributes, buffers)
-        y, centred = loops.buffer("y", as_rows(output)), bool(attributes["centred"])
+        y, centred = loops.buffer("y", output.rows), bool(attributes["centred"])
         with loops.parallel("row", output.elements // length) as row:
             total, squares = loops.scalar("total", 0), loops.scalar("squares", 0)
             with loops.loop("i", length) as i:

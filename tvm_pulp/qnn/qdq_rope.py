@@ -48,8 +48,7 @@ class QdqRope(Operator):
 
         kept = product(x, cosine, "kept", ("zero_point_x", "zero_point_cosine"))
         turned = product(partner, sine, "turned", ("zero_point_partner", "zero_point_sine"))
-        y = round_within(kept + turned, a["low"], a["high"]) + a["zero_point"]
-        return np.asarray(y.astype(a["dtype"]))
+        return np.asarray((round_within(kept + turned, a["low"], a["high"]) + a["zero_point"]).astype(a["dtype"]))
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         a = attributes

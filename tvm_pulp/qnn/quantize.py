@@ -1,9 +1,6 @@
-"""Floats as integers: clip(round_half_even(x / scale) + zero_point), the quotient rounded to float32 as a division is.
+"""Floats as integers and integers as floats; pictures with their channels moved, caches with new rows behind."""
 
-Operands: x, scale, 1 / scale, zero_point: each one element, or one per entry of `axis`. What is not a number
-becomes the smallest integer, as it does in onnxruntime. The reciprocal is an operand because the cores divide slowly.
-"""
-
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,17 +8,27 @@ import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn.axis_loops import over_axis
+from tvm_pulp.qnn.elementwise import over
+from tvm_pulp.qnn.loops import unravel
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
-from tvm_pulp.qnn.tensor_spec import RANGES
-from tvm_pulp.qnn.tiles import elementwise
+from tvm_pulp.qnn.tensor_spec import RANGES, looked_up
+from tvm_pulp.qnn.tiles import Box, Part, TileRule, Whole, all_axes, constants, elementwise
 
 # How close to the middle between two integers the product with the reciprocal decides, in parts of the scale.
 _UNSURE = {8: 2.0**-10, 16: 2.0**-6}
 TYPES = ("int8", "uint8", "int16", "uint16")
+TYPES_AS_FLOATS = (*TYPES, "int32")
 
 
 @register("quantize", attributes="axis dtype", operands="x scale inverse_scale zero_point", tile=elementwise(1))
 class Quantize(Operator):
+    """Floats as integers: clip(round_half_even(x / scale) + zero_point), the quotient a rounded float32.
+
+    Operands: x, scale, 1 / scale, zero_point: each one element, or one per entry of `axis`. What is not a number
+    becomes the smallest integer, as it does in onnxruntime. The reciprocal is an operand because the cores divide
+    slowly.
+    """
+
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x, scale, _, zero_point = along_axis(inputs, attributes["axis"])
         return quantized(x, scale, zero_point, attributes["dtype"])
@@ -68,5 +75,96 @@ def along_axis(inputs: Arrays, axis: int) -> list[np.ndarray]:
     """The operands after the first, shaped so that numpy lets them follow an axis of the first."""
     shape = [1] * max(1, inputs[0].ndim)
     shape[axis] = -1
-    rest = [v.reshape(shape) if v.size > 1 else v.reshape(()) for v in inputs[1:]]
-    return [inputs[0], *rest]
+    return [inputs[0], *[v.reshape(shape) if v.size > 1 else v.reshape(()) for v in inputs[1:]]]
+
+
+@register("dequantize", attributes="axis", operands="x scale zero_point", tile=elementwise(1), result="float32")
+class Dequantize(Operator):
+    """Integers as floats: (x - zero_point) * scale.
+
+    Operands: x, scale, zero_point: scale and zero point hold one element each, or one per entry of `axis`.
+    """
+
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
+        x, scale, zero_point = along_axis(inputs, attributes["axis"])
+        difference = (x.astype(np.int64) - zero_point.astype(np.int64)).astype(np.int32)
+        return np.asarray(difference.astype(np.float32) * scale.astype(np.float32))
+
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+
+        def element(x: Any, scale: Any, zero: Any) -> Any:
+            return (i32(x) - i32(zero)).astype("float32") * scale
+
+        over_axis(loops, attributes["axis"], ("x", "scale", "zero"), inputs, output, list, element)
+
+
+def _planes(whole: Whole, box: Box) -> Part:
+    start, size = ((of[0], of[-1], *of[1:-1]) for of in (box.start, box.size))
+    return Part((Box(start, size), *constants(whole.inputs[1:], None)), whole.attributes)
+
+
+@register("quantize_channels_last", attributes="dtype", tile=TileRule(all_axes, _planes))
+class QuantizeChannelsLast(Operator):
+    """Floats as integers, the second axis moved behind all others: what a picture of a framework becomes at once.
+
+    Operands: x, scale, 1 / scale, zero_point, each of the last three one element; all as in `quantize`.
+    """
+
+    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
+        shape = inputs[0].shape
+        return TensorSpec((shape[0], *shape[2:], shape[1]), attributes["dtype"])
+
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
+        x, scale, _, zero_point = along_axis(inputs, 0)
+        return np.ascontiguousarray(np.moveaxis(quantized(x, scale, zero_point, attributes["dtype"]), 1, -1))
+
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+        x = loops.buffer("x", inputs[0])
+        names = ("scale", "reciprocal", "zero")
+        parameters = [loops.buffer(n, TensorSpec((1,), s.dtype)) for n, s in zip(names, inputs[1:], strict=True)]
+        y = loops.buffer("y", output)
+        element = quantizing(loops, [loops.bind(n, p[0]) for n, p in zip(names, parameters, strict=True)], output)
+        with over(loops, output.shape) as indices:
+            loops.store(y, indices, element(x[(indices[0], indices[-1], *indices[1:-1])]))
+
+
+@register("append_quantized", attributes="appended axis dtype first has_table")
+class AppendQuantized(Operator):
+    """Floats as integers with integers behind them along an axis: a cache of floats and its new rows.
+
+    Operands: x, scale, 1 / scale, zero_point as in `quantize`, of one element each; then a tensor that holds what is
+    appended, a whole part of it from element `first` on, in shape `appended`; then, with `has_table`, a table[256]
+    through which that is looked up, as in `concat`.
+    """
+
+    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
+        shape, axis = list(inputs[0].shape), attributes["axis"]
+        shape[axis] += attributes["appended"][axis]
+        return TensorSpec(tuple(shape), attributes["dtype"])
+
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
+        x, scale, _, zero_point = along_axis(inputs[:4], 0)
+        shape, first = attributes["appended"], attributes["first"]
+        more = inputs[4].reshape(-1)[first : first + math.prod(shape)].reshape(shape)
+        if attributes["has_table"]:
+            more = looked_up(inputs[5], more)
+        return np.concatenate([quantized(x, scale, zero_point, attributes["dtype"]), more], axis=attributes["axis"])
+
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+        axis, shape = attributes["axis"], attributes["appended"]
+        x = loops.buffer("x", inputs[0])
+        names = ("scale", "reciprocal", "zero")
+        parameters = [loops.buffer(n, TensorSpec((1,), s.dtype)) for n, s in zip(names, inputs[1:4], strict=True)]
+        more = loops.buffer("more", TensorSpec((inputs[4].elements,), inputs[4].dtype))
+        table = loops.buffer("table", inputs[5]) if attributes["has_table"] else None
+        y = loops.buffer("y", output)
+        element = quantizing(loops, [loops.bind(n, p[0]) for n, p in zip(names, parameters, strict=True)], output)
+        with over(loops, inputs[0].shape) as indices:
+            loops.store(y, indices, element(x[tuple(indices)]))
+        with loops.parallel("place", math.prod(shape)) as place:
+            indices = unravel(place, shape)
+            indices[axis] = indices[axis] + inputs[0].shape[axis]
+            value = more[place + attributes["first"]]
+            if table is not None:
+                value = table[i32(value) - inputs[4].range[0]]
+            loops.store(y, indices, value)

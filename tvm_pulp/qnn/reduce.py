@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 
-from tvm_pulp.qnn.broadcast import unravel
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
 
 
@@ -30,7 +29,7 @@ class Reduce(Operator):
         y = loops.buffer("y", TensorSpec((output.elements,), output.dtype))
         count = math.prod(inputs[0].shape[a] for a in axes)
         with loops.parallel("place", output.elements) as place:
-            outer = iter([loops.bind("outer", i) for i in unravel(place, kept)])
+            outer = iter(loops.unravel("outer", place, kept))
             fixed = {i: next(outer) for i in range(len(inputs[0].shape)) if i not in axes}
             total = loops.scalar("total", 0)
             with loops.nest([f"r{a}" for a in axes], [inputs[0].shape[a] for a in axes]) as inner:

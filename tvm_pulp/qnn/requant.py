@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.qnn import fixed_point
-from tvm_pulp.qnn.tensor_spec import Attributes, Specs, TensorSpec
+from tvm_pulp.qnn.tensor_spec import Attributes
 
 SINGLE_ROUNDINGS = {"half_up": fixed_point.scale_half_up, "half_even": fixed_point.scale_half_even}
 
@@ -116,7 +116,8 @@ class Requant:
             value = call(f"requantize_{self.kind}{wide}", acc, *picked, self.zero_point, self.low, self.high)
         return value.astype(self.out_dtype)
 
-    def specs(self, operands: Specs) -> list[TensorSpec]:
+    def tensors(self, operands: Sequence[Any]) -> list[Any]:
+        """The constants of the rule, which come behind all other operands."""
         return list(operands[len(operands) - self.operands :])
 
 

@@ -20,9 +20,7 @@ from typing import Any
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.broadcast import unravel
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
-from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Requant, Specs, TensorSpec, call, i32, register
 
 
 def is_copy(attributes: Attributes) -> bool:
@@ -82,8 +80,7 @@ def _weighed(attributes: Attributes, x: np.ndarray, inputs: Arrays) -> np.ndarra
     place = np.clip(lower - TensorSpec((), rule.out_dtype).range[0], 0, 255)
     decided = np.clip(lower + (total >= thresholds[place]), rule.low, rule.high).astype(rule.out_dtype)
     distance = (acc & ((1 << fraction) - 1)) - ((1 << fraction) >> 1)
-    is_tie = np.abs(distance) <= attributes["slack"]
-    return np.where(is_tie, decided, result)
+    return np.where(np.abs(distance) <= attributes["slack"], decided, result)
 
 
 class _Lowering:
@@ -101,7 +98,7 @@ class _Lowering:
         loops, shape = self.loops, self.output.shape
         interleaved = self.attributes["layout"] == "NHWC"
         with loops.parallel("place", int(np.prod(shape[:3]))) as place:
-            lead = [loops.bind("outer", index) for index in unravel(place, shape[:3])]
+            lead = loops.unravel("outer", place, shape[:3])
             with loops.loop("i", shape[3]) as last:
                 places = (lead[0], lead[1], lead[2], last) if interleaved else (lead[0], lead[2], last, lead[1])
                 loops.store(self.y, [*lead, last], self.result(*places))
@@ -134,16 +131,13 @@ class _Lowering:
         total: Any = None
         for i in range(len(rows)):
             for j in range(len(columns)):
-                factor = of["real_rows"][oy, i32(i)] * of["real_columns"][ox, i32(j)]
-                term = factor * of["values"][taps[i][j] - low]
+                term = (of["real_rows"][oy, i32(i)] * of["real_columns"][ox, i32(j)]) * of["values"][taps[i][j] - low]
                 total = term if total is None else total + term
         lower = loops.bind("lower", (acc >> i32(fraction)) + rule.zero_point)
-        limits = self.output.range
-        place = call("clip", lower - limits[0], 0, 255)
+        place = call("clip", lower - self.output.range[0], 0, 255)
         more = tirx.Select(total >= of["thresholds"][place], lower + 1, lower)
         decided = call("clip", more, rule.low, rule.high).astype(self.output.dtype)
         nearest, slack = (1 << fraction) >> 1, a["slack"]
         # Unsigned: one comparison instead of two.
         distance = (acc & i32((1 << fraction) - 1)) - i32(nearest - slack)
-        is_tie = distance.astype("uint32") <= tirx.const(2 * slack, "uint32")
-        return tirx.Select(is_tie, decided, value)
+        return tirx.Select(distance.astype("uint32") <= tirx.const(2 * slack, "uint32"), decided, value)

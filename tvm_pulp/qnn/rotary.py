@@ -16,8 +16,7 @@ SHIFT = 14
 
 def rotation_table(positions: int, size: int, base: float = 10000.0) -> np.ndarray:
     """Rows of `rotation` for positions from 0 on."""
-    rate = base ** (-np.arange(0, size, 2) / size)
-    angle = np.arange(positions)[:, None] * rate[None]
+    angle = np.arange(positions)[:, None] * base ** (-np.arange(0, size, 2) / size)
     table = np.stack((np.cos(angle), np.sin(angle)), -1).reshape(positions, size)
     return np.rint(table * (1 << SHIFT)).astype(np.int16)
 
@@ -37,13 +36,10 @@ class Rotary(Operator):
         rows, size = inputs[1].shape
         heads = output.elements // (rows * size)
         shape = (rows, heads, size // 2, 2)
-        x, y = (TensorSpec(shape, spec.dtype) for spec in (inputs[0], output))
-        source = loops.buffer("x", x)
-        rotation = loops.buffer("rotation", TensorSpec((rows, size // 2, 2), "int16"))
-        target = loops.buffer("y", y)
+        specs = (TensorSpec(shape, inputs[0].dtype), TensorSpec((rows, size // 2, 2), "int16"))
+        source, rotation, target = loops.buffers("x rotation y", (*specs, TensorSpec(shape, output.dtype)))
         with loops.parallel("place", rows * heads) as place:
-            row = loops.bind("row", tirx.truncdiv(place, i32(heads)))
-            head = loops.bind("head", tirx.truncmod(place, i32(heads)))
+            row, head = loops.split(place, heads, "row", "head")
             with loops.loop("pair", size // 2) as pair:
                 even, odd = (loops.bind("value", i32(source[row, head, pair, n])) for n in (0, 1))
                 cosine, sine = (loops.bind("factor", i32(rotation[row, pair, n])) for n in (0, 1))

@@ -5,12 +5,8 @@ from typing import Any
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, i64
-
-
-def as_rows(spec: TensorSpec) -> TensorSpec:
-    """All leading axes as one."""
-    return TensorSpec((spec.elements // spec.shape[-1], spec.shape[-1]), spec.dtype)
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, i64, register
+from tvm_pulp.qnn.tiles import BY_ROW
 
 
 def integer_sqrt(values: np.ndarray) -> np.ndarray:
@@ -57,9 +53,8 @@ class RowNorm(Operator):
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         half, length = attributes["levels"] // 2, inputs[0].shape[-1]
-        x, weight = loops.buffer("x", as_rows(inputs[0])), loops.buffer("weight", inputs[1])
-        bias = [loops.buffer("bias", spec) for spec in inputs[2:]]
-        y = loops.buffer("y", as_rows(output))
+        x, weight, *bias = loops.buffers("x weight bias", (inputs[0].rows, *inputs[1:]))
+        y = loops.buffer("y", output.rows)
         wide, clip = (i64, "clip_wide") if attributes["wide"] else (i32, "clip")
         with loops.parallel("row", output.elements // length) as row:
             mean = None
@@ -80,3 +75,20 @@ class RowNorm(Operator):
                 quotient = quotient + wide(bias[0][i]) if bias else quotient
                 clipped = call(clip, tirx.shift_right(quotient, wide(attributes["shift"])), -half, half - 1)
                 loops.store(y, [row, i], clipped.astype(output.dtype))
+
+
+@register("layer_norm", attributes="levels shift wide", operands="x weight bias", tile=BY_ROW)
+class LayerNorm(RowNorm):
+    """Integer layer normalization of rows: clip((d * weight / isqrt(mean(d^2) + 1) + bias) // D), d = x - mean(x).
+
+    Operands: x[..., n], weight[n], bias[n]. The mean is truncated, not rounded; D = 2^shift floors.
+    """
+
+
+@register("rms_norm", attributes="levels shift wide", operands="x weight", tile=BY_ROW)
+class RmsNorm(RowNorm):
+    """Integer RMS normalization of rows: clip((x * weight / isqrt(mean(x^2) + 1)) // D).
+
+    Operands: x[..., n], weight[n]. The product is truncated towards zero when divided by the root, floored by D =
+    2^shift.
+    """

@@ -1,4 +1,4 @@
-"""Integer softmax over the last axis, in the forms frameworks use. Each form has a file of its own.
+"""Integer softmax over the last axis, in the forms frameworks use. Each form, or family of them, has a file of its own.
 
 * `i_softmax`        polynomial exponential of the PULP dialect, result uint8.
 * `ita_max`          shift-only softmax of the ITA accelerator over the whole row, result uint8.
@@ -13,17 +13,16 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tvm_pulp.qnn import softmax_i, softmax_ita, softmax_octave, softmax_table, softmax_tflite, softmax_tflite16
+from tvm_pulp.qnn import softmax_i, softmax_shift, softmax_table, softmax_tflite, softmax_tflite16
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
-from tvm_pulp.qnn.rows import as_rows
 from tvm_pulp.qnn.tiles import BY_ROW
 
 # By form: the reference, and the loops of a row.
 FORMS: dict[str, tuple[Callable[..., np.ndarray], Callable[..., None]]] = {
     "i_softmax": (softmax_i.reference, softmax_i.row_loops),
-    "ita_max": (softmax_ita.reference_max, softmax_ita.row_loops_max),
-    "ita_partial_max": (softmax_ita.reference_partial_max, softmax_ita.row_loops_partial_max),
-    "octave": (softmax_octave.reference, softmax_octave.row_loops),
+    "ita_max": (softmax_shift.reference, softmax_shift.row_loops_max),
+    "ita_partial_max": (softmax_shift.reference, softmax_shift.row_loops_partial_max),
+    "octave": (softmax_shift.reference, softmax_shift.row_loops_octave),
     "tflite": (softmax_tflite.reference, softmax_tflite.row_loops),
     "tflite16": (softmax_tflite16.reference, softmax_tflite16.row_loops),
     "table": (softmax_table.reference, softmax_table.row_loops),
@@ -49,8 +48,7 @@ class Softmax(Operator):
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         length = inputs[0].shape[-1]
-        x = loops.buffer("x", as_rows(inputs[0]))
-        tables = [loops.buffer("table", spec) for spec in inputs[1:]]
-        y = loops.buffer("y", as_rows(output))
+        x, *tables = loops.buffers("x table table", (inputs[0].rows, *inputs[1:]))
+        y = loops.buffer("y", output.rows)
         with loops.parallel("row", output.elements // length) as row:
             FORMS[attributes["form"]][1](loops, attributes, x, y, row, length, *tables)

@@ -13,13 +13,11 @@ def reference(attributes: Attributes, x: np.ndarray) -> np.ndarray:
     a, b, c, log2, levels = (attributes[k] for k in ("a", "b", "c", "log2", "levels"))
     t = x - x.max(-1, keepdims=True)
     z = np.clip((-t) // log2, 0, 31)
-    p = t + z * log2
-    e = (a * (p + b) ** 2 + c) >> z
+    e = (a * ((t + z * log2) + b) ** 2 + c) >> z
     return ((e * (levels - 1)) // e.sum(-1, keepdims=True)).astype(np.uint8)
 
 
 def row_maximum(loops: Loops, x: Any, row: Any, length: int) -> Any:
-    """Largest value of a row."""
     best = loops.scalar("best", i32(x[row, 0]))
     with loops.loop("i", length) as i:
         best.set(tirx.max(best.value, i32(x[row, i])))
@@ -33,8 +31,7 @@ def row_loops(loops: Loops, attributes: Attributes, x: Any, y: Any, row: Any, le
     def exponential(i: Any) -> Any:
         return call("i_exp", i32(x[row, i]) - largest, a, b, c, log2)
 
-    total = loops.sum("total", "i", length, lambda i: exponential(i))
+    total = loops.sum("total", "i", length, exponential)
     with loops.loop("i", length) as i:
         # The exponential is computed twice instead of being stored: the row stays 8-bit.
-        quotient = tirx.truncdiv(exponential(i) * (levels - 1), total.value)
-        loops.store(y, [row, i], quotient.astype("uint8"))
+        loops.store(y, [row, i], tirx.truncdiv(exponential(i) * (levels - 1), total.value).astype("uint8"))

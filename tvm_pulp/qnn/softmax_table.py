@@ -53,5 +53,4 @@ def row_loops(loops: Loops, attributes: Attributes, x: Any, y: Any, row: Any, le
     limits = (attributes["low"] - zero_point, attributes["high"] - zero_point)
     with loops.loop("i", length) as i:
         e = table[largest - i32(x[row, i])].astype("float32")
-        value = call("round_within", e * factor, *limits) + zero_point
-        loops.store(y, [row, i], value.astype(attributes["dtype"]))
+        loops.store(y, [row, i], (call("round_within", e * factor, *limits) + zero_point).astype(attributes["dtype"]))

@@ -81,7 +81,7 @@ def row_loops(
         scaled = call("scale_tflite", i32(x[row, i]) - largest, attributes["multiplier"], attributes["exponent"])
         return lookup(loops.bind("scaled", call("clip", scaled + 32767, -32768, 32767)), exponentials)
 
-    total = loops.sum("total", "i", length, lambda i: exponential_of(i))
+    total = loops.sum("total", "i", length, exponential_of)
     zeros = loops.bind("zeros", call("softmax_headroom", total.value))
     share = loops.bind("share", call("clip", call("softmax_share", total.value, zeros), -32768, 32767))
     inverse = loops.bind("inverse", lookup(share, inverses))

@@ -40,12 +40,11 @@ class SpaceToDepth(Operator):
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         (_, _, channels) = image_size(attributes, inputs[0])
-        x, y = loops.buffer("x", inputs[0]), loops.buffer("y", output)
+        x, y = loops.buffers("x y", (inputs[0], output))
         n, height, width, _ = output.shape
         interleaved = attributes["layout"] == "NHWC"
         with loops.parallel("pixel", n * height * width) as pixel:
-            line = loops.bind("line", tirx.truncdiv(pixel, i32(width)))
-            ox = loops.bind("ox", tirx.truncmod(pixel, i32(width)))
+            line, ox = loops.split(pixel, width, "line", "ox")
             batch = loops.bind("batch", tirx.truncdiv(line, i32(height))) if n > 1 else i32(0)
             oy = loops.bind("oy", tirx.truncmod(line, i32(height))) if n > 1 else line
             with loops.loop("row", 2) as row, loops.loop("column", 2) as column, loops.loop("c", channels) as c:

@@ -46,9 +46,24 @@ class TensorSpec:
     def elements(self) -> int:
         return math.prod(self.shape)
 
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element."""
+        return int(np.dtype(self.dtype).itemsize)
+
     @cached_property
     def bytes(self) -> int:
-        return self.elements * np.dtype(self.dtype).itemsize
+        return self.elements * self.itemsize
+
+    @property
+    def flat(self) -> "TensorSpec":
+        """All axes as one."""
+        return TensorSpec((self.elements,), self.dtype)
+
+    @property
+    def rows(self) -> "TensorSpec":
+        """All leading axes as one."""
+        return TensorSpec((self.elements // self.shape[-1], self.shape[-1]), self.dtype)
 
     @property
     def range(self) -> tuple[int, int]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.imported import match_arrays
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 
@@ -22,9 +22,8 @@ def prepare_inputs(
         return [_random(source, spec) for spec in specs.values()]
     pairs = list(given.items()) if isinstance(given, Mapping) else [(f"arr_{i}", a) for i, a in enumerate(given)]
     matched = match_arrays(list(specs), pairs)
-    missing = [name for name in specs if name not in matched]
-    if missing:
-        raise UserError(f"--inputs holds no array for input '{missing[0]}': it has {', '.join(n for n, _ in pairs)}")
+    for name in (name for name in specs if name not in matched):
+        raise UserError(f"--inputs holds no array for input '{name}': it has {', '.join(n for n, _ in pairs)}")
     return [_checked(name, specs[name], np.asarray(matched[name])) for name in specs]
 
 
@@ -41,20 +40,26 @@ def _without_batch(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _checked(name: str, spec: TensorSpec, array: np.ndarray) -> np.ndarray:
-    if _without_batch(array.shape) != _without_batch(spec.shape):
-        raise UserError(f"input '{name}' has shape {list(array.shape)}, the network expects {list(spec.shape)}")
+    refuse_if(
+        _without_batch(array.shape) != _without_batch(spec.shape),
+        f"input '{name}' has shape {list(array.shape)}, the network expects {list(spec.shape)}",
+    )
     array = array.reshape(spec.shape)
-    if not np.issubdtype(array.dtype, np.number) and array.dtype != np.bool_:
-        raise UserError(f"input '{name}' holds {array.dtype} values, not numbers")
+    refuse_if(
+        not np.issubdtype(array.dtype, np.number) and array.dtype != np.bool_,
+        f"input '{name}' holds {array.dtype} values, not numbers",
+    )
     if spec.dtype.startswith("float"):
         return array.astype(spec.dtype)
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        raise UserError(f"input '{name}' holds values that are not finite, the network expects {spec.dtype}")
+    refuse_if(
+        array.dtype.kind == "f" and not np.isfinite(array).all(),
+        f"input '{name}' holds values that are not finite, the network expects {spec.dtype}",
+    )
     rounded = np.round(array.astype(np.float64)) if array.dtype.kind == "f" else array
     low, high = spec.range
-    if array.size and (rounded.min() < low or rounded.max() > high or np.abs(rounded - array).max() > 1e-3):
-        raise UserError(
-            f"input '{name}' holds values outside {spec.dtype}, the type it was compiled for: "
-            "recompile with --input-types or --sample-inputs"
-        )
+    refuse_if(
+        array.size and (rounded.min() < low or rounded.max() > high or np.abs(rounded - array).max() > 1e-3),
+        f"input '{name}' holds values outside {spec.dtype}, the type it was compiled for: "
+        "recompile with --input-types or --sample-inputs",
+    )
     return rounded.astype(spec.dtype)

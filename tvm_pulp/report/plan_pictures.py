@@ -1,14 +1,28 @@
-"""Writes a described plan and its pictures into a folder."""
+"""Pictures of a plan: the contents of memories over time, and when everybody is expected to be busy."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from tvm_pulp.codegen.formats import PlanJson, to_json
-from tvm_pulp.errors import UserError
+from tvm_pulp.codegen.formats import to_json
+from tvm_pulp.errors import refuse_file_errors
 from tvm_pulp.planning.estimate import estimate_program
-from tvm_pulp.report.cycle_axis import CycleAxis
-from tvm_pulp.report.memory_map import memory_maps
-from tvm_pulp.report.timeline import timeline
+from tvm_pulp.planning.program.actions import Begin, operands_of
+from tvm_pulp.planning.program.plan_record import Place, PlanJson
+from tvm_pulp.report.cycle_axis import (
+    GROUND,
+    LEFT,
+    TOP,
+    WIDTH,
+    CycleAxis,
+    layer_colour,
+    named_bar,
+    nodes_of,
+    plan_picture,
+)
+from tvm_pulp.report.svg import line, rectangle, text
 from tvm_pulp.soc.cost_model import CostModel
+from tvm_pulp.toolchain.project.unpack import unpack
 
 
 def plan_pictures(plan: PlanJson, costs: CostModel) -> dict[str, str]:
@@ -22,9 +36,101 @@ def write_pictures(folder: Path, plan: PlanJson, costs: CostModel) -> None:
     """plan.json, one SVG per memory level, the expected schedule as timeline.svg."""
     texts = {"plan.json": to_json(PlanJson, plan)}
     texts |= {f"{name}.svg": svg for name, svg in plan_pictures(plan, costs).items()}
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in texts.items():
-            (folder / name).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"-o: cannot write into '{folder}': {error.strerror}") from None
+    with refuse_file_errors(f"-o: cannot write into '{folder}'"):
+        unpack({name: content.encode() for name, content in texts.items()}, folder)
+
+
+_HEIGHT = 420
+_NOTE = "Colours: the layer that makes or fetches a buffer; light grey is free. Point at a buffer for its place."
+
+
+def memory_map(
+    title: str, blocks: Sequence[Place], layers: Sequence[int | None], size: int, plan: PlanJson, axis: CycleAxis
+) -> str:
+    """An SVG: expected cycles to the right, addresses upwards, one rectangle per block in the colour of its layer."""
+    body = [rectangle(LEFT, TOP, WIDTH, _HEIGHT, GROUND)]
+    up = _HEIGHT / max(1, size)
+    for block, layer in zip(blocks, layers, strict=True):
+        first, last = block.alive
+        begin, end = axis.span(block.alive)
+        x, width = axis.x(begin), axis.x(end) - axis.x(begin)
+        y, height = TOP + _HEIGHT - (block.offset + block.bytes) * up, block.bytes * up
+        whose = "" if layer is None else f" of {plan.layers[layer].name}"
+        label = (
+            f"{block.name}{whose}: {block.bytes:,} bytes at {block.offset:,}, cycles {begin:,} to {end:,}, "
+            f"steps {max(0, first) // 3} to {last // 3}{'' if layer is None else nodes_of(plan.layers[layer])}"
+        )
+        body += named_bar(x, y, width, height, block.name, layer_colour(layer), label)
+    for part in range(5):
+        y = TOP + _HEIGHT - part * _HEIGHT / 4
+        body.append(line(LEFT - 4, y, LEFT, y))
+        body.append(text(LEFT - 6, y + 4, f"{size * part // 4:,}", anchor="end"))
+    body.append(text(LEFT - 6, TOP - 12, "bytes", anchor="end"))
+    return plan_picture(title, body, TOP + _HEIGHT, _NOTE, plan, axis)
+
+
+def memory_maps(plan: PlanJson, axis: CycleAxis) -> dict[str, str]:
+    """SVGs by memory level: L1 with all blocks, L2 with activations and what L3 sends."""
+    tensors, size = plan.l2.tensors, plan.l2.size
+    makers = makers_of(plan)
+    owners = [first_writer(plan, block) for block in plan.blocks]
+    made = [makers.get(tensor.name, _first_reader(plan, tensor.name)) for tensor in tensors]
+    l1_title = f"L1: {plan.l1_peak:,} of {plan.l1_bytes:,} bytes"
+    return {
+        "l1": memory_map(l1_title, plan.blocks, owners, plan.l1_bytes, plan, axis),
+        "l2": memory_map(f"L2 activations: {size:,} bytes", tensors, made, size, plan, axis),
+    }
+
+
+def makers_of(plan: PlanJson) -> dict[str, int]:
+    """Numbers of the layers that make tensors, by the tensors' names."""
+    return {output.name: i for i, layer in enumerate(plan.layers) for output in layer.outputs}
+
+
+def first_writer(plan: PlanJson, block: Place) -> int | None:
+    """The layer whose step first writes into a block of L1 while it lives."""
+    begin, end = block.offset, block.offset + block.bytes
+    # What the first step needs is fetched before it, at position -1.
+    first, last = block.alive[0] or -1, block.alive[1]
+    writers = (
+        action.layer
+        for step in plan.program
+        if step.position is not None and first <= step.position <= last
+        for action in step.actions
+        if not isinstance(action, Begin)
+        for access in action.writes
+        if access.space == "L1" and access.start < end and begin < access.start + access.bytes
+    )
+    return next(writers, None)
+
+
+def _first_reader(plan: PlanJson, name: str) -> int | None:
+    """The layer that first fetches a constant which no layer makes; None for an input of the network."""
+    readers = (
+        action.layer
+        for step in plan.program
+        for action in step.actions
+        if not isinstance(action, Begin) and any(a.content.split("[")[0] == name for a in operands_of(action))
+    )
+    return None if name in plan.inputs else next(readers, None)
+
+
+_LANE = 44
+
+
+def timeline(plan: PlanJson, spans: Sequence[Any], axis: CycleAxis) -> str:
+    """An SVG: one lane each for cores, loads, stores, L3 and accelerators, expected cycles to the right."""
+    lanes = list(dict.fromkeys(["cores", *(s.resource for s in spans)]))
+    body = []
+    for row, name in enumerate(lanes):
+        y = TOP + row * _LANE
+        body.append(text(LEFT - 6, y + 22, name, size=12, anchor="end"))
+        body.append(rectangle(LEFT, y, WIDTH, _LANE - 8, GROUND))
+    for span in spans:
+        y = TOP + lanes.index(span.resource) * _LANE
+        layer, x = plan.layers[span.layer], axis.x(span.start)
+        label = f"{layer.name}: {span.name}, cycles {span.start:,} to {span.end:,}{nodes_of(layer)}"
+        width, colour = axis.x(span.end) - x, layer_colour(span.layer)
+        body += named_bar(x, y, width, _LANE - 8, layer.name, colour, label)
+    note = "One colour per layer; grey is idle. Point at a bar for its layer, what it does and when."
+    return plan_picture("Expected schedule", body, TOP + len(lanes) * _LANE, note, plan, axis)

@@ -1,11 +1,10 @@
 """`report.json`: the costs of a run. A figure that is not known is None, never zero."""
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from tvm_pulp.codegen.formats import PlanJson, ReportJson, check_record
-from tvm_pulp.codegen.formats.plan_json import plain
+from tvm_pulp.codegen.formats import PlanJson, ReportJson, check_record, plain
 from tvm_pulp.report.causes import layer_causes, total_causes
 from tvm_pulp.report.energy import inference_energy
 from tvm_pulp.report.figures import summed
@@ -16,103 +15,18 @@ from tvm_pulp.sim.runner import Statistics
 def run_report(
     metadata: dict[str, Any],
     run: Statistics,
-    plan: PlanJson | None,
-    compile_seconds: float | None,
-    solver_seconds: float | None,
-) -> dict[str, Any]:
-    """The report of a run of an archive with this metadata and plan; checked."""
-    if metadata["tvm_pulp"]["soc"] == "host":
-        made = host_report(metadata, run, compile_seconds)
-    else:
-        made = cluster_report(metadata, run, compile_seconds, plan)
-    if plan is not None:
-        made["planner"] = plain(plan.planner)
-        made["host"]["solver_s"] = solver_seconds
-    check_record(ReportJson, made)
-    return made
-
-
-def host_report(metadata: dict[str, Any], run: Statistics, compile_seconds: float | None) -> dict[str, Any]:
-    """Report of a run on the host: no cycles, but memory and work."""
-    facts, memory = metadata["tvm_pulp"], metadata["memory"]
-    unknown = ("dma_bytes", "dma_busy_cycles", "dma_stall_cycles", "tiles", "estimated_cycles", "bound_cycles")
-    layers = [
-        {**_named(layer), "engine": "host", "cycles": None, **dict.fromkeys(unknown), "deviation_lsb": 0}
-        for layer in facts["layers"]
-    ]
-    figures = {
-        **dict.fromkeys(("cycles", "instructions", "macs_per_cycle", "estimated_cycles", "bound_cycles", "dma")),
-        **dict.fromkeys(("energy_uj", "energy_model", "code_bytes")),
-        "memory": {
-            "arena": {"peak": memory["arena_bytes"], "largest_live_set": memory["largest_live_set_bytes"]},
-            "constants": {"peak": memory["constants_bytes"]},
-        },
-    }
-    return _report(facts, run, compile_seconds, figures, layers)
-
-
-def cluster_report(
-    metadata: dict[str, Any],
-    run: Statistics,
-    compile_seconds: float | None,
     plan: PlanJson | None = None,
+    compile_seconds: float | None = None,
+    solver_seconds: float | None = None,
 ) -> dict[str, Any]:
-    """Report of a run on a SoC: what the runner does not know is None."""
-    from tvm_pulp import soc as socs
-
-    facts, levels = metadata["tvm_pulp"], metadata["memory"]["levels"]
-    soc = socs.recorded(facts)
-    measured, moved = _layer_cycles(run), run.dma_times
-    causes = layer_causes(run.activity) if run.activity else None
-    busy = busy_cycles(run.activity, plan.program if plan is not None else ()) if run.activity else None
-    planned = ("engine", "form", "estimated_cycles", "bound_cycles", "dma_bytes", "tiles", "deviation_lsb")
-    layers = [
-        {
-            **_named(layer),
-            **{key: layer[key] for key in planned},
-            "cycles": measured[index] if measured else None,
-            "dma_busy_cycles": moved[index].busy_cycles if moved else None,
-            "dma_stall_cycles": moved[index].stall_cycles if moved else None,
-            "busy_cycles": busy[index] if busy else None,
-            "causes": causes[index] if causes else None,
-        }
-        for index, layer in enumerate(facts["layers"])
-    ]
-    energy_uj, energy_model = inference_energy(soc, run)
-    memory = soc.memory
-    sizes = {"l1": facts["l1_budget"], "l2": memory.l2.size, "l3": memory.l3.size, "wmem": memory.weight.size}
-    figures = {
-        "cores": facts["cores"],
-        "cycles": run.cycles,
-        "cold_cycles": run.cold_cycles,
-        "instructions": run.counters.instructions if run.counters else None,
-        "macs_per_cycle": facts["macs"] / run.cycles if run.cycles else None,
-        "estimated_cycles": sum(layer["estimated_cycles"] for layer in facts["layers"]),
-        "bound_cycles": _bound(facts["layers"]),
-        "dma": _dma(moved),
-        "energy_uj": energy_uj,
-        "energy_model": energy_model,
-        "memory": {level: {"peak": levels[level], "capacity": size} for level, size in sizes.items()},
-        "code_bytes": run.code_bytes,
-        "causes": total_causes(causes) if causes else None,
-    }
-    return _report(facts, run, compile_seconds, figures, layers)
-
-
-def _report(
-    facts: Mapping[str, Any],
-    run: Statistics,
-    compile_seconds: float | None,
-    figures: Mapping[str, Any],
-    layers: Sequence[Mapping[str, Any]],
-) -> dict[str, Any]:
-    """The record, with figures of a kind of run and the times of this machine."""
-    return {
+    """The report of a run of an archive with this metadata and plan, and the times of this machine; checked."""
+    facts = metadata["tvm_pulp"]
+    figures = _host_figures(metadata) if facts["soc"] == "host" else _cluster_figures(metadata, run, plan)
+    made = {
         "soc": facts["soc"],
         "target": facts["target"],
         "macs": facts["macs"],
         **figures,
-        "layers": list(layers),
         "inputs": _ends(facts["inputs"]),
         "outputs": _ends(facts["outputs"]),
         "host": {
@@ -121,6 +35,83 @@ def _report(
             "simulate_s": run.run_seconds,
             "mips": run.counters.mips if run.counters else None,
         },
+    }
+    if plan is not None:
+        made["planner"] = plain(plan.planner)
+        made["host"]["solver_s"] = solver_seconds
+    check_record(ReportJson, made)
+    return made
+
+
+def _host_figures(metadata: dict[str, Any]) -> dict[str, Any]:
+    """Figures of a run on the host: no cycles, but memory and work."""
+    memory = metadata["memory"]
+    unknown = ("dma_bytes", "dma_busy_cycles", "dma_stall_cycles", "tiles", "estimated_cycles", "bound_cycles")
+    return {
+        **dict.fromkeys(("cycles", "instructions", "macs_per_cycle", "estimated_cycles", "bound_cycles", "dma")),
+        **dict.fromkeys(("energy_uj", "energy_model", "code_bytes")),
+        "memory": {
+            "arena": {"peak": memory["arena_bytes"], "largest_live_set": memory["largest_live_set_bytes"]},
+            "constants": {"peak": memory["constants_bytes"]},
+        },
+        "layers": [
+            {**_named(layer), "engine": "host", "cycles": None, **dict.fromkeys(unknown), "deviation_lsb": 0}
+            for layer in metadata["tvm_pulp"]["layers"]
+        ],
+    }
+
+
+def _cluster_figures(metadata: dict[str, Any], run: Statistics, plan: PlanJson | None) -> dict[str, Any]:
+    """Figures of a run on a SoC: what the runner does not know is None."""
+    from tvm_pulp import soc as socs
+
+    facts, levels = metadata["tvm_pulp"], metadata["memory"]["levels"]
+    soc = socs.recorded(facts)
+    measured, moved = _layer_cycles(run), run.dma_times
+    causes = layer_causes(run.activity) if run.activity else None
+    busy = busy_cycles(run.activity, plan.program if plan is not None else ()) if run.activity else None
+    planned = ("engine", "form", "estimated_cycles", "bound_cycles", "dma_bytes", "tiles", "deviation_lsb")
+    energy_uj, energy_model = inference_energy(soc, run)
+    memory = soc.memory
+    sizes = {"l1": facts["l1_budget"], "l2": memory.l2.size, "l3": memory.l3.size, "wmem": memory.weight.size}
+    return {
+        "cores": facts["cores"],
+        "cycles": run.cycles,
+        "cold_cycles": run.cold_cycles,
+        "instructions": run.counters.instructions if run.counters else None,
+        "macs_per_cycle": facts["macs"] / run.cycles if run.cycles else None,
+        "estimated_cycles": sum(layer["estimated_cycles"] for layer in facts["layers"]),
+        "bound_cycles": bound_cycles(facts["layers"]) or 0,
+        "dma": _dma(moved),
+        "energy_uj": energy_uj,
+        "energy_model": energy_model,
+        "memory": {level: {"peak": levels[level], "capacity": size} for level, size in sizes.items()},
+        "code_bytes": run.code_bytes,
+        "causes": total_causes(causes) if causes else None,
+        "layers": [
+            {
+                **_named(layer),
+                **{key: layer[key] for key in planned},
+                "cycles": measured[index] if measured else None,
+                "dma_busy_cycles": moved[index].busy_cycles if moved else None,
+                "dma_stall_cycles": moved[index].stall_cycles if moved else None,
+                **_rates(layer, busy[index] if busy else None),
+                "causes": causes[index] if causes else None,
+            }
+            for index, layer in enumerate(facts["layers"])
+        ],
+    }
+
+
+def _rates(layer: Mapping[str, Any], busy: int | None) -> dict[str, Any]:
+    """Cycles that the layer's engine was busy with it, the share of them that its bound is, and the MACs of each.
+
+    Layers overlap, so the cycles that a layer adds to the run say nothing about how well its engine does.
+    """
+    return {
+        "busy_cycles": busy,
+        "bound_share": layer["bound_cycles"] / busy if busy else None,
+        "macs_per_cycle": layer["macs"] / busy if busy and layer["macs"] else None,
     }
 
 
@@ -153,13 +144,12 @@ def _layer_cycles(run: Statistics) -> list[int] | None:
     if not run.layer_cycles or run.cycles is None:
         return None
     if run.activity is not None:
-        edges = run.activity.boundaries
-        return [end - start for start, end in itertools.pairwise(edges)]
+        return [end - start for start, end in itertools.pairwise(run.activity.boundaries)]
     layers = list(run.layer_cycles)
     layers[0] += run.cycles - sum(layers)
     return layers
 
 
-def _bound(layers: Sequence[Mapping[str, Any]]) -> int:
-    """Engines work side by side: the busiest one's cycles cannot be beaten."""
-    return max(summed((layer["engine"], layer["bound_cycles"]) for layer in layers).values(), default=0)
+def bound_cycles(layers: Iterable[Mapping[str, Any]]) -> int | None:
+    """Engines work side by side: the busiest one's cycles cannot be beaten. None without layers."""
+    return max(summed((layer["engine"], layer["bound_cycles"]) for layer in layers).values(), default=None)

@@ -8,18 +8,22 @@ from tvm_pulp.report.figures import figure, shares, summed
 from tvm_pulp.report.fitted_table import print_fitted, print_wrapped
 
 _WORDS = ("layer", "op", "engine")
-_COLUMNS = (*_WORDS, "cycles", "estimate", "bound", "MAC", "MAC/cycle", "DMA bytes", "DMA stall", "tiles")
+_ENGINE = ("busy", "bound", "of bound", "MAC", "MAC/cycle")
+_COLUMNS = (*_WORDS, "added", "estimate", *_ENGINE, "DMA bytes", "DMA stall", "tiles")
 
 
-def layer_rows(report: dict[str, Any]) -> list[tuple[str, ...]]:
-    """One row of texts per layer."""
+def _layer_rows(report: dict[str, Any]) -> list[tuple[str, ...]]:
+    """One row of texts per layer: the cycles that it added to the run, which sum up to it; then what its engine did."""
     rows = []
     for layer in report["layers"]:
-        cycles, macs = layer["cycles"], layer["macs"]
-        # Layers overlap: work that runs beside another layer is not faster than its engine.
-        rate = macs / max(cycles, layer["bound_cycles"] or 0) if cycles and macs else None
+        share = layer.get("bound_share")
         values: tuple[Any, ...] = (layer["name"], layer["op"], layer["engine"])
-        values += (cycles, layer["estimated_cycles"], layer["bound_cycles"], macs or None, rate)
+        values += (layer["cycles"], layer["estimated_cycles"], layer.get("busy_cycles"), layer["bound_cycles"])
+        values += (
+            None if share is None else f"{100 * share:.1f} %",
+            layer["macs"] or None,
+            layer.get("macs_per_cycle"),
+        )
         values += (layer["dma_bytes"], layer["dma_stall_cycles"], layer["tiles"])
         rows.append(tuple(map(figure, values)))
     return rows
@@ -27,7 +31,7 @@ def layer_rows(report: dict[str, Any]) -> list[tuple[str, ...]]:
 
 def layer_table(report: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     """Columns that say something about any layer, and the rows under them."""
-    rows = layer_rows(report)
+    rows = _layer_rows(report)
     shown = [i for i in range(len(_COLUMNS)) if i < len(_WORDS) or any(row[i] != "-" for row in rows)]
     return [_COLUMNS[i] for i in shown], [[row[i] for i in shown] for row in rows]
 

@@ -4,8 +4,7 @@ import ctypes
 import shutil
 import tempfile
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,21 +12,12 @@ import numpy as np
 
 from tvm_pulp.codegen.layer_captures import CapturedLayers, from_files
 from tvm_pulp.codegen.run_function import kept_layers_symbol
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import refuse_if
 from tvm_pulp.sim.runner import Capabilities, Runner, Statistics
 from tvm_pulp.toolchain import build_host_library
 from tvm_pulp.toolchain.project.unpack import unpack
 
 WARNINGS = ("-std=c11", "-Wall", "-Wextra", "-Werror")
-
-
-@dataclass(frozen=True)
-class HostRun:
-    """Outputs in graph order, and host times in seconds."""
-
-    outputs: list[np.ndarray]
-    build_seconds: float
-    run_seconds: float
 
 
 def sources_of(folder: Path) -> tuple[list[Path], list[Path]]:
@@ -37,42 +27,55 @@ def sources_of(folder: Path) -> tuple[list[Path], list[Path]]:
     return sources, sorted(headers)
 
 
-class HostDevice:
-    """A built archive, ready to be called."""
+def host_library(files: Mapping[str, bytes], folder: Path) -> Path:
+    """The library of an archive, which is unpacked into the folder; it lies in the build cache."""
+    unpack(files, folder)
+    sources, headers = sources_of(folder)
+    return build_host_library(sources, headers, extra_flags=WARNINGS)
 
-    def __init__(self, files: dict[str, bytes], metadata: dict[str, Any], *, sanitize: bool = False) -> None:
-        self._metadata = metadata
-        self._captures = from_files(files)
-        self._folder = Path(tempfile.mkdtemp(prefix="tvm_pulp_"))
+
+class HostRunner(Runner):
+    """This machine, for archives of --soc host: knows outputs only."""
+
+    capabilities: ClassVar[Capabilities] = Capabilities()
+    _outputs: list[np.ndarray]
+    _run_seconds: float
+
+    def build(self, files: dict[str, bytes], metadata: dict[str, Any], toolchain: str | None = None) -> None:
+        refuse_if(
+            metadata["tvm_pulp"]["soc"] != "host",
+            "--device host runs archives compiled for --soc host: recompile with --soc=host",
+        )
+        assert toolchain is None, "it has none to choose from"
+        self._metadata, self._captures = metadata, from_files(files)
         started = time.perf_counter()
-        try:
-            unpack(files, self._folder)
-            sources, headers = sources_of(self._folder)
-            built = build_host_library(sources, headers, extra_flags=WARNINGS, sanitize=sanitize)
+        with tempfile.TemporaryDirectory(prefix="tvm_pulp_", ignore_cleanup_errors=True) as folder:
             # A copy of its own: two devices of one network must not share static data.
-            library = self._folder / "network.so"
-            shutil.copy(built, library)
+            library = Path(folder) / "network.so"
+            shutil.copy(host_library(files, Path(folder)), library)
             self._library = ctypes.CDLL(str(library))
-        finally:
-            shutil.rmtree(self._folder, ignore_errors=True)
-        self.build_seconds = time.perf_counter() - started
+        self._build_seconds = time.perf_counter() - started
 
-    def run(self, inputs: list[np.ndarray]) -> HostRun:
-        """One inference."""
-        facts = self._metadata["tvm_pulp"]
-        arrays = [np.ascontiguousarray(x) for x in inputs]
-        results = [np.zeros(o["shape"], o["dtype"]) for o in facts["outputs"]]
+    def load(self, inputs: Sequence[np.ndarray], *, trace: bool = False) -> None:
+        self._inputs = [np.ascontiguousarray(array) for array in inputs]
+
+    def run(self, inferences: int) -> None:
         function = getattr(self._library, f"tvmgen_{self._metadata['model_name']}_run")
-        started = time.perf_counter()
-        status = function(_pointers(arrays), _pointers(results))
-        elapsed = time.perf_counter() - started
-        if status != 0:
-            raise RuntimeError(f"the network returned {status}")
-        return HostRun(results, self.build_seconds, elapsed)
+        for _ in range(inferences):
+            self._outputs = [np.zeros(o["shape"], o["dtype"]) for o in self._metadata["tvm_pulp"]["outputs"]]
+            started = time.perf_counter()
+            status = function(_pointers(self._inputs), _pointers(self._outputs))
+            self._run_seconds = time.perf_counter() - started
+            if status != 0:
+                raise RuntimeError(f"the network returned {status}")
 
-    def kept_layers(self) -> dict[str, np.ndarray]:
-        """Results of every layer in the last inference."""
+    def read_back(self) -> list[np.ndarray]:
+        return self._outputs
+
+    def layers(self, inputs: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
         assert self._captures is not None, "the archive keeps its layers"
+        self.load(inputs)
+        self.run(1)
         function = getattr(self._library, kept_layers_symbol(self._metadata["model_name"]))
         function.restype = ctypes.c_void_p
         base, seen = function(), CapturedLayers()
@@ -80,37 +83,10 @@ class HostDevice:
             seen.add(capture, ctypes.string_at(base + capture.offset, capture.bytes))
         return seen.complete()
 
+    def statistics(self) -> Statistics:
+        return Statistics(self._build_seconds, self._run_seconds)
 
-def _pointers(arrays: list[np.ndarray]) -> Any:
+
+def _pointers(arrays: Sequence[np.ndarray]) -> Any:
     """A struct of pointers is an array of pointers."""
     return (ctypes.c_void_p * max(1, len(arrays)))(*(a.ctypes.data for a in arrays))
-
-
-class HostRunner(Runner):
-    """This machine, for archives of --soc host: knows outputs only."""
-
-    capabilities: ClassVar[Capabilities] = Capabilities()
-    _done: HostRun
-
-    def build(self, files: dict[str, bytes], metadata: dict[str, Any], toolchain: str | None = None) -> None:
-        if metadata["tvm_pulp"]["soc"] != "host":
-            raise UserError("--device host runs archives compiled for --soc host: recompile with --soc=host")
-        assert toolchain is None, "it has none to choose from"
-        self._device = HostDevice(files, metadata)
-
-    def load(self, inputs: Sequence[np.ndarray], *, trace: bool = False) -> None:
-        self._inputs = list(inputs)
-
-    def run(self, inferences: int) -> None:
-        for _ in range(inferences):
-            self._done = self._device.run(self._inputs)
-
-    def read_back(self) -> list[np.ndarray]:
-        return self._done.outputs
-
-    def layers(self, inputs: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
-        self._device.run(list(inputs))
-        return self._device.kept_layers()
-
-    def statistics(self) -> Statistics:
-        return Statistics(self._done.build_seconds, self._done.run_seconds)

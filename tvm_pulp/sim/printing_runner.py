@@ -1,6 +1,5 @@
 """The common part of runners that start another simulator: the executable prints its results when it ends."""
 
-import shutil
 import tempfile
 import time
 from abc import abstractmethod
@@ -11,12 +10,12 @@ from typing import Any, ClassVar, cast, get_args
 import numpy as np
 
 from tvm_pulp import soc
-from tvm_pulp.errors import UserError
-from tvm_pulp.sim.image import make_image
+from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.sim.image import NothingPrinted, layer_cycles, make_image, output_arrays, parse_contents, words
+from tvm_pulp.sim.installations import Installation
 from tvm_pulp.sim.iss.elf import Elf, read_elf
-from tvm_pulp.sim.printed import NothingPrinted, layer_cycles, output_arrays, parse_contents, words
 from tvm_pulp.sim.process import Finished, last_lines, limit_seconds, run_simulator
-from tvm_pulp.sim.runner import Runner, Statistics
+from tvm_pulp.sim.runner import Capabilities, Runner, Statistics
 from tvm_pulp.soc.description import Soc
 from tvm_pulp.toolchain import RiscvToolchain, ToolchainError
 from tvm_pulp.toolchain.project.build_archive import build_archive
@@ -27,8 +26,13 @@ TOOLCHAINS: tuple[str, ...] = get_args(RiscvToolchain)
 class PrintingRunner(Runner):
     """A subclass says which simulator it is, which archives it takes and how a run is started."""
 
-    simulator: ClassVar[str]
+    installed: ClassVar[type[Installation]]
     cycles_per_second: ClassVar[float]
+    hal: ClassVar[str]
+    """The platform whose programs it runs; `takes` says so in words, and `recompile` how to get one."""
+    takes: ClassVar[str]
+    recompile: ClassVar[str]
+    capabilities = Capabilities(cycles=True, layer_cycles=True, toolchains=TOOLCHAINS)
     way_out: str = "check the installation, or run --device iss"
     """Advice after a run without results."""
     _facts: dict[str, Any]
@@ -41,16 +45,18 @@ class PrintingRunner(Runner):
     _build_seconds: float
     _seconds: float
 
-    def _check_archive(self, metadata: dict[str, Any], hal: str, refusal: str) -> None:
-        """An archive for another platform than `hal` is a user error."""
+    def build(self, files: dict[str, bytes], metadata: dict[str, Any], toolchain: str | None = None) -> None:
+        device = f"--device {self.installed.simulator.lower()}"
+        self._installation = self.installed.find(self.settings, device)
         self._facts = metadata["tvm_pulp"]
         self._limit = limit_seconds(self.settings, self._facts, self.cycles_per_second)
-        described = None if self._facts["soc"] == "host" else soc.recorded(self._facts)
-        if described is None or described.software.hal != hal:
-            raise UserError(refusal)
-        self._soc = described
-
-    def _build_program(self, files: dict[str, bytes], metadata: dict[str, Any], toolchain: str | None) -> None:
+        self._soc = soc.recorded(self._facts)
+        refuse_if(
+            self._soc.software.hal != self.hal,
+            f"{device} runs archives compiled for {self.takes}, not for '{self._facts['soc']}': recompile with "
+            f"{self.recompile}",
+        )
+        self._prepare(files)
         started = time.perf_counter()
         try:
             chosen = cast(RiscvToolchain, toolchain or TOOLCHAINS[0])
@@ -63,15 +69,14 @@ class PrintingRunner(Runner):
     def run(self, inferences: int) -> None:
         self._inferences = inferences
         image = make_image(self._program, self._facts, self._inputs, inferences)
-        folder = Path(tempfile.mkdtemp(prefix=f"tvm_pulp_{self.simulator.lower()}_"))
-        try:
+        prefix = f"tvm_pulp_{self.installed.simulator.lower()}_"
+        with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as name:
+            folder = Path(name)
             (folder / "program.elf").write_bytes(image)
             command, environment = self._start(folder, folder / "program.elf")
             done = run_simulator(
-                self.simulator, command, folder=folder, environment=environment, limit_seconds=self._limit
+                self.installed.simulator, command, folder=folder, environment=environment, limit_seconds=self._limit
             )
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
         self._seconds = done.seconds
         self._check_end(done)
         try:
@@ -79,9 +84,12 @@ class PrintingRunner(Runner):
         except NothingPrinted as problem:
             self._check_status(done.status)
             raise UserError(
-                f"{self.simulator} ended with status {done.status} before the program told its results ({problem})"
-                f"{last_lines(done.text)}: {self.way_out}"
+                f"{self.installed.simulator} ended with status {done.status} before the program told its results "
+                f"({problem}){last_lines(done.text)}: {self.way_out}"
             ) from None
+
+    def _prepare(self, files: dict[str, bytes]) -> None:
+        """Hook: options and files of the archive that a run needs; a user error where they do not fit."""
 
     @abstractmethod
     def _start(self, folder: Path, program: Path) -> tuple[list[str], dict[str, str]]:
@@ -95,6 +103,9 @@ class PrintingRunner(Runner):
 
     def program(self) -> Path | None:
         return self._elf
+
+    def revision(self) -> str | None:
+        return self._installation.revision()
 
     def load(self, inputs: Sequence[np.ndarray], *, trace: bool = False) -> None:
         self._inputs = list(inputs)

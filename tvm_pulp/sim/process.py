@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 
 _SHOWN_LINES, _SHOWN_CHARACTERS = 3, 300
 _LEAST_SECONDS = 120.0
@@ -61,18 +61,21 @@ def run_simulator(
     return Finished(text, process.returncode, time.perf_counter() - started)
 
 
+def expected_cycles(facts: Mapping[str, Any]) -> int:
+    """Cycles of an inference as the compiler estimates them; 0 where it does not."""
+    return sum(layer.get("estimated_cycles") or 0 for layer in facts.get("layers", []))
+
+
 def limit_seconds(settings: Mapping[str, str], facts: Mapping[str, Any], cycles_per_second: float) -> float:
     """Option `timeout_s`, else far more than a simulator of that speed needs for what the compiler expects."""
     given = settings.get("timeout_s")
     if given is None:
-        estimate = sum(layer.get("estimated_cycles") or 0 for layer in facts.get("layers", []))
-        return _LEAST_SECONDS + 2 * estimate / cycles_per_second
+        return _LEAST_SECONDS + 2 * expected_cycles(facts) / cycles_per_second
     try:
         seconds = float(given)
     except ValueError:
         seconds = 0.0
-    if not 0 < seconds < float("inf"):
-        raise UserError(f"--device-option timeout_s={given}: give a number of seconds above 0")
+    refuse_if(not 0 < seconds < float("inf"), f"--device-option timeout_s={given}: give a number of seconds above 0")
     return seconds
 
 

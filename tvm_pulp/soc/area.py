@@ -2,7 +2,7 @@
 
 import math
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import refuse_if
 from tvm_pulp.soc.description import Soc
 
 _KIB = 1024
@@ -33,9 +33,9 @@ def _product(soc: Soc, engine: str, product: str, parameters: dict[str, int]) ->
     """The value of a term such as `rows*columns`."""
     names = [name.strip() for name in product.split("*")]
     for name in names:
-        if name not in parameters:
-            raise UserError(
-                f"SoC {soc.name}: area.engines.{engine} names '{name}', which is none of the engine's parameters: "
-                f"it has {', '.join(parameters) or 'none'}"
-            )
+        refuse_if(
+            name not in parameters,
+            f"SoC {soc.name}: area.engines.{engine} names '{name}', which is none of the engine's parameters: "
+            f"it has {', '.join(parameters) or 'none'}",
+        )
     return math.prod(parameters[name] for name in names)

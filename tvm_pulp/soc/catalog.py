@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.soc.description import Soc, explain
 
 _FOLDER = Path(__file__).parent
@@ -32,11 +32,13 @@ def load(name_or_path: str | Path) -> Soc:
             close = difflib.get_close_matches(str(name_or_path), names(), n=1)
             hint = f"did you mean '{close[0]}'?" if close else f"choose one of {', '.join(names())} or give a YAML file"
             raise UserError(f"unknown SoC '{name_or_path}': {hint}")
-    content = _read(path)
+    content = read_yaml(path, f"SoC description {path}", "with at least the key 'name'")
     base = content.pop("based_on", None)
     if base is not None:
-        if base not in names():
-            raise UserError(f"SoC description {path}: based_on names '{base}', which is none of {', '.join(names())}")
+        refuse_if(
+            base not in names(),
+            f"SoC description {path}: based_on names '{base}', which is none of {', '.join(names())}",
+        )
         content = _merge(load(base).model_dump(), content)
     try:
         return Soc.model_validate(content)
@@ -55,15 +57,16 @@ def description_to_record(soc: Soc) -> dict[str, Any] | None:
     return None if soc.name in names() and load(soc.name) == soc else soc.model_dump(mode="json")
 
 
-def _read(path: Path) -> dict[str, Any]:
+def read_yaml(path: Path, what: str, keys: str) -> dict[str, Any]:
+    """The mapping in a file; a user error names the file as `what` where it holds none."""
     try:
-        content = yaml.load(path.read_text(), _LOADER)
+        content = yaml.load(path.read_text(encoding="utf-8"), _LOADER)
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"cannot read SoC description {path}: {error}") from None
+        raise UserError(f"cannot read {what}: {error}") from None
     except yaml.YAMLError as error:
-        raise UserError(f"SoC description {path} is not valid YAML: {' '.join(str(error).split())}") from None
+        raise UserError(f"{what} is not valid YAML: {' '.join(str(error).split())}") from None
     if not isinstance(content, dict):
-        raise UserError(f"SoC description {path} must be a mapping with at least the key 'name'")
+        raise UserError(f"{what} must be a mapping {keys}")
     return content
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.soc.core_kinds import Architecture, hal_kind
 from tvm_pulp.soc.description import Soc
 from tvm_pulp.soc.kernel_sources import kernel_texts, needed_sources, texts_in
@@ -35,20 +35,20 @@ class Platform:
                     f"SoC {self.soc.name}: software.{key} {stated}: choose one of {', '.join(known)}, or add the "
                     f"folder c_runtime/{key}/{name or 'NAME'}"
                 )
-        if self.soc.software.kernels == "xpulp" and not self.soc.cluster.isa.xpulp:
-            raise UserError(
-                f"SoC {self.soc.name}: software.kernels 'xpulp' needs cluster.isa.xpulp: leave it empty for generated C"
-            )
+        refuse_if(
+            self.soc.software.kernels == "xpulp" and not self.soc.cluster.isa.xpulp,
+            f"SoC {self.soc.name}: software.kernels 'xpulp' needs cluster.isa.xpulp: leave it empty for generated C",
+        )
         kind = self.soc.cluster.kind
-        if kind.hal not in (None, self.soc.software.hal) or hal_kind(self.soc.software.hal) not in (None, kind):
-            raise UserError(
-                f"SoC {self.soc.name}: software.hal '{self.soc.software.hal}' is not for cores of the kind "
-                f"'{self.soc.cluster.core}': change one of them"
-            )
-        if self.soc.memory.l2.private_bytes == 0 and kind.controller:
-            raise UserError(
-                f"SoC {self.soc.name}: memory.l2.private_bytes is 0, but the controller's stack lies there: set it"
-            )
+        refuse_if(
+            kind.hal not in (None, self.soc.software.hal) or hal_kind(self.soc.software.hal) not in (None, kind),
+            f"SoC {self.soc.name}: software.hal '{self.soc.software.hal}' is not for cores of the kind "
+            f"'{self.soc.cluster.core}': change one of them",
+        )
+        refuse_if(
+            self.soc.memory.l2.private_bytes == 0 and kind.controller,
+            f"SoC {self.soc.name}: memory.l2.private_bytes is 0, but the controller's stack lies there: set it",
+        )
 
     def march(self, *, uses_float: bool) -> Architecture:
         """The architecture that programs are compiled for, and with it the ABI of all their code."""

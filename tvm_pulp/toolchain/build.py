@@ -13,10 +13,8 @@ from tvm_pulp.toolchain.cache import cached_file, digest_of
 from tvm_pulp.toolchain.compiler import Compiler
 from tvm_pulp.toolchain.host_cc import host_compiler
 from tvm_pulp.toolchain.includes import read_with_includes
-from tvm_pulp.toolchain.riscv_gcc import riscv_gcc_compiler
-from tvm_pulp.toolchain.riscv_isa import RiscvIsa, riscv_isa
+from tvm_pulp.toolchain.riscv_compilers import RISCV_ISAS, RiscvIsa, riscv_gcc_compiler, zig_riscv_compiler
 from tvm_pulp.toolchain.zig import NO_TRAPS
-from tvm_pulp.toolchain.zig_riscv import zig_riscv_compiler
 
 RiscvToolchain = Literal["zig", "gcc"]
 RISCV_COMPILERS: dict[str, Callable[[RiscvIsa], Compiler]] = {"zig": zig_riscv_compiler, "gcc": riscv_gcc_compiler}
@@ -140,6 +138,6 @@ def build_riscv_elf(
 
     The ABI follows from `march`: ilp32 for rv32imc, ilp32f for rv32imfc. A later -O in `extra_flags` wins.
     """
-    compiler = RISCV_COMPILERS[toolchain](riscv_isa(march))
+    compiler = RISCV_COMPILERS[toolchain](RISCV_ISAS[march])
     objects = compile_objects(sources, include_dirs, [*_define_flags(defines), *extra_flags], compiler)
     return link_objects(objects, [], compiler, suffix=".elf", script=linker_script)

@@ -18,8 +18,7 @@ EPILOG = "example: tvmc compare before.json after.json --html both.html"
 
 
 def run(args: argparse.Namespace) -> int:
-    if args.html:
-        check_writable(args.html, "--html")
+    check_writable(args.html, "--html")
     first, second = _read(args.A), _read(args.B)
     names = _names(args.A, args.B)
     from tvm_pulp.report.compare_reports import print_comparison

@@ -28,7 +28,7 @@ ARGUMENTS = (
         metavar="LIST",
         help="the first is held against the others; default: iss,gvsoc; iss alone with --baseline",
     ),
-    *device_options.ARGUMENTS,
+    *device_options.SETTINGS,
     INPUTS,
     argument(
         "--inferences", type=int, default=2, metavar="N", help="2 to 16; cycles are the mean of all but the first"
@@ -45,8 +45,7 @@ def run(args: argparse.Namespace) -> int:
     refuse_if(
         not 2 <= args.inferences <= _MOST_INFERENCES, f"--inferences {args.inferences}: choose 2 to {_MOST_INFERENCES}"
     )
-    if args.record:
-        check_writable(args.record, "--record")
+    check_writable(args.record, "--record")
     settings = _settings(devices, device_options.settings(args))
     arrays = dict(read_arrays(args.inputs, "--inputs")) if args.inputs else None
     app = _app(args)
@@ -122,19 +121,17 @@ def _show(comparison: "Comparison", measured: "Sequence[Measurement]", tolerance
     rows = []
     for row in comparison.rows:
         cycles = ["-" if c is None else f"{c:,}" for c in row.cycles]
-        rows.append([row.name, *cycles, *(_deviation_text(value, tolerance) for value in row.deviations)])
+        deviations = [
+            "-" if value is None else f"{value:+.2f} %" + (" !" if abs(value) > tolerance else "")
+            for value in row.deviations
+        ]
+        rows.append([row.name, *cycles, *deviations])
     print_fitted("cycles of the last inference; total: mean of all but the first", columns, rows, 1, sys.stdout)
     for m in measured:
         of = f", {m.revision}" if m.revision else ""
         took = f", {m.seconds:.1f} s" if m.seconds else ""
         print(f"{m.device}{of}: {' '.join(f'{c:,}' for c in m.cycles or [])} cycles{took}")
     print(f"program {measured[0].elf_sha256}")
-
-
-def _deviation_text(value: float | None, tolerance: float) -> str:
-    if value is None:
-        return "-"
-    return f"{value:+.2f} %" + (" !" if abs(value) > tolerance else "")
 
 
 def _verdict(comparison: "Comparison", measured: Sequence[Any], tolerance: float) -> int:

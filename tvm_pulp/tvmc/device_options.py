@@ -1,11 +1,13 @@
-"""Options of a device: where a simulator is installed, which of its targets runs."""
+"""Options of a device and of its simulation: where it is installed, which target runs, what shows what happens."""
 
 import argparse
 
 from tvm_pulp.errors import refuse_if
+from tvm_pulp.sim.instruments import Instruments
 from tvm_pulp.tvmc.argument import argument
+from tvm_pulp.tvmc.model_options import check_writable
 
-ARGUMENTS = (
+SETTINGS = (
     argument(
         "--device-option",
         action="append",
@@ -24,3 +26,22 @@ def settings(args: argparse.Namespace) -> dict[str, str]:
         refuse_if(not equals or not name or not value, f"--device-option {text}: write NAME=VALUE")
         found[name] = value
     return found
+
+
+INSTRUMENTS = (
+    argument("--trace", metavar="FILE", help="write a timeline: JSON for *.json, else Perfetto's format"),
+    argument("--gdb", type=int, metavar="PORT", help="wait for GDB on this port of 127.0.0.1; 0: any"),
+    argument("--log-calls", action="store_true", help="print every call and return with its cycle"),
+    argument("--profile", metavar="F.json", help="write cycles of functions by cause for speedscope"),
+    argument("--check-reads", action="store_true", help="report reads of L1 and L2 bytes nobody wrote"),
+)
+
+
+def instruments(args: argparse.Namespace) -> Instruments:
+    """The instruments that were asked for; files must be writable."""
+    refuse_if(
+        args.gdb is not None and not 0 <= args.gdb < 1 << 16,
+        f"--gdb {args.gdb}: give a port from 0 (any free one) to 65535",
+    )
+    trace, profile = (check_writable(getattr(args, name), f"--{name}") for name in ("trace", "profile"))
+    return Instruments(trace, args.gdb, args.log_calls, profile, args.check_reads)

@@ -23,7 +23,7 @@ ARGUMENTS = (
 
 def run(args: argparse.Namespace) -> int:
     refuse_if(args.suggestions < 0, f"--suggestions {args.suggestions}: must not be negative")
-    onnx = check_writable(args.onnx, "--onnx") if args.onnx else None
+    onnx = check_writable(args.onnx, "--onnx")
     from tvm_pulp.explain.explain import explain
 
     # Printed when planning is over, so that the two do not mix on a terminal.

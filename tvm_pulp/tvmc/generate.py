@@ -26,12 +26,10 @@ EPILOG = 'Example: tvmc generate story.tar --prompt "Once there was a shy fox" -
 
 
 def run(args: argparse.Namespace) -> int:
-    if (args.prompt is None) == (args.prompt_ids is None):
-        raise UserError("give either --prompt or --prompt-ids")
+    refuse_if((args.prompt is None) == (args.prompt_ids is None), "give either --prompt or --prompt-ids")
     for option, value in (("--top-k", args.top_k), ("--top-p", args.top_p)):
         refuse_if(value and args.temperature == 0, f"{option} has no effect without --temperature: give one above 0")
-    if args.outputs:
-        check_writable(args.outputs, "-o")
+    check_writable(args.outputs, "-o")
     from tvm_pulp.api import App
     from tvm_pulp.language_models.figures import phases
     from tvm_pulp.language_models.session import Generated, GenerationRequest, Sampling

@@ -4,10 +4,10 @@ import argparse
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from tvm_pulp.compile_options import DEFAULTS, OPTIONS, CompileOptions
-from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.errors import refuse_if
 from tvm_pulp.tvmc.argument import Argument, argument
 
 
@@ -45,15 +45,20 @@ def split_engine_options(arguments: Sequence[str]) -> tuple[list[str], dict[str,
         if not match:
             rest.append(argument)
             continue
-        if match[3] is None and not queue:
-            raise UserError(f"{argument} needs a value")
+        refuse_if(match[3] is None and not queue, f"{argument} needs a value")
         value = match[3] if match[3] is not None else queue.pop(0)
         options.setdefault(match[1], {})[match[2]] = value
     return rest, options
 
 
-def check_writable(path: str, option: str) -> Path:
-    """Fail before the work, not after it."""
+@overload
+def check_writable(path: str, option: str) -> Path: ...
+@overload
+def check_writable(path: str | None, option: str) -> Path | None: ...
+def check_writable(path: str | None, option: str) -> Path | None:
+    """Fail before the work, not after it; nothing where no file is named."""
+    if not path:
+        return None
     target = Path(path)
     refuse_if(not target.parent.is_dir(), f"{option}: folder '{target.parent}' does not exist")
     refuse_if(target.is_dir(), f"{option}: '{target}' is a folder; name a file")

@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import refuse_if
 from tvm_pulp.tvmc.argument import argument
 from tvm_pulp.tvmc.model_options import options_of
 from tvm_pulp.tvmc.progress import Progress
@@ -21,8 +21,10 @@ ARGUMENTS = (
 
 def run(args: argparse.Namespace) -> int:
     folder = Path(args.output) if args.output else None
-    if folder is not None and folder.exists() and not folder.is_dir():
-        raise UserError(f"-o: '{folder}' is not a folder; name another one")
+    refuse_if(
+        folder is not None and folder.exists() and not folder.is_dir(),
+        f"-o: '{folder}' is not a folder; name another one",
+    )
     from tvm_pulp.compilation import Compilation
     from tvm_pulp.planning.tir.describe import describe
     from tvm_pulp.report.plan_pictures import write_pictures

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.errors import refuse_if
 from tvm_pulp.option_values import read_arrays
-from tvm_pulp.tvmc import device_options, instrument_options
+from tvm_pulp.tvmc import device_options
 from tvm_pulp.tvmc.argument import INPUTS, argument
 from tvm_pulp.tvmc.model_options import check_writable
 
@@ -17,12 +17,12 @@ ARGUMENTS = (
     argument(
         "--device", metavar="NAME", help="iss, host, gvsoc or another installed one; default: what the archive is for"
     ),
-    *device_options.ARGUMENTS,
+    *device_options.SETTINGS,
     INPUTS,
     argument("-o", "--outputs", metavar="F.npz", help="write the outputs under their graph names"),
     argument("--report", metavar="F.json", help="write the report"),
     argument("--html", metavar="F.html", help="write the report as one self-contained page"),
-    *instrument_options.ARGUMENTS,
+    *device_options.INSTRUMENTS,
     argument("--toolchain", metavar="NAME", help="cross compiler of the device: zig (default) or gcc for iss"),
     argument(
         "--max-cycles", type=int, metavar="N", help="end the run after N cycles; default: many times what is expected"
@@ -33,14 +33,14 @@ ARGUMENTS = (
 
 def run(args: argparse.Namespace) -> int:
     refuse_if(args.repeat < 1, f"--repeat {args.repeat}: must be at least 1")
-    if args.max_cycles is not None and args.max_cycles < 1:
-        raise UserError(f"--max-cycles {args.max_cycles}: must be at least 1")
+    refuse_if(
+        args.max_cycles is not None and args.max_cycles < 1, f"--max-cycles {args.max_cycles}: must be at least 1"
+    )
     inputs = dict(read_arrays(args.inputs, "--inputs")) if args.inputs else None
-    wanted = instrument_options.instruments(args)
+    wanted = device_options.instruments(args)
     settings = device_options.settings(args)
     for path, option in ((args.outputs, "--outputs"), (args.report, "--report"), (args.html, "--html")):
-        if path:
-            check_writable(path, option)
+        check_writable(path, option)
     from tvm_pulp.api import App
 
     print(f"tvmc run: building and running {args.ARCHIVE}", file=sys.stderr, flush=True)

@@ -4,10 +4,9 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 from tvm_pulp.errors import refuse_file_errors, refuse_if
-from tvm_pulp.tvmc import instrument_options
+from tvm_pulp.tvmc import device_options
 from tvm_pulp.tvmc.argument import argument
 
 _LARGEST_EXIT, _FAULT = 125, 127
@@ -37,7 +36,7 @@ ARGUMENTS = (
     argument("--l3", metavar="FILE", help="contents of L3 at the start"),
     argument("--model", action="append", default=[], metavar="ENGINE=FILE", help="simulation model to use"),
     argument("--report", metavar="F.json", help="write counters as JSON"),
-    *instrument_options.ARGUMENTS,
+    *device_options.INSTRUMENTS,
     argument("--max-cycles", type=_positive, metavar="N", help="stop with a fault after N cluster cycles"),
 )
 
@@ -48,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     from tvm_pulp.sim.iss import Machine, RunFault
     from tvm_pulp.sim.iss.attach import Attached
 
-    wanted = instrument_options.instruments(args)
+    wanted = device_options.instruments(args)
     soc = tvm_pulp.soc.load(args.soc or tvm_pulp.soc.DEFAULT).with_settings(
         dict(_pair(text, "--set") for text in args.settings)
     )
@@ -56,7 +55,8 @@ def run(args: argparse.Namespace) -> int:
     machine = Machine(soc, models=models, observe=bool(wanted.wanted()), check_reads=wanted.check_reads)
     machine.load_elf(args.elf)
     if args.l3:
-        machine.load_l3(0, _read(args.l3))
+        with refuse_file_errors(f"cannot read {args.l3}"):
+            machine.load_l3(0, Path(args.l3).read_bytes())
     attached = Attached(machine, wanted, _say, Path(args.elf).name)
     fault: RunFault | None = None
     try:
@@ -67,7 +67,8 @@ def run(args: argparse.Namespace) -> int:
     sys.stdout.flush()
     if args.report:
         report = {"soc": soc.name, "elf": str(args.elf), **result.report(), "fault": str(fault) if fault else None}
-        _write(args.report, report)
+        with refuse_file_errors(f"cannot write {args.report}"):
+            Path(args.report).write_text(json.dumps(report, indent=1) + "\n")
     attached.finish(result)
     if result.races:
         _say(f"{result.races} race(s) with a running accelerator, first: {result.first_race}")
@@ -88,9 +89,7 @@ def _say(text: str) -> None:
 def _pair(text: str, option: str) -> tuple[str, object]:
     key, equals, value = text.partition("=")
     refuse_if(not equals or not key, f"{option} {text}: write it as key=value")
-    if option != "--set":
-        return key, value
-    return key, _number(value)
+    return key, _number(value) if option == "--set" else value
 
 
 def _number(text: str) -> object:
@@ -99,13 +98,3 @@ def _number(text: str) -> object:
         return int(text, 0)
     except ValueError:
         return text
-
-
-def _read(path: str) -> bytes:
-    with refuse_file_errors(f"cannot read {path}"):
-        return Path(path).read_bytes()
-
-
-def _write(path: str, content: Any) -> None:
-    with refuse_file_errors(f"cannot write {path}"):
-        Path(path).write_text(json.dumps(content, indent=1) + "\n")

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.errors import refuse_if
 from tvm_pulp.tvmc.argument import argument
 from tvm_pulp.tvmc.model_options import check_writable
 
@@ -34,13 +34,14 @@ def run(args: argparse.Namespace) -> int:
         output.suffix not in _WRITERS,
         f"-o '{output}': tables are written as {' or '.join(_WRITERS)}, choose one of them",
     )
-    if args.workers is not None and args.scheduler is not None:
-        raise UserError("--workers has no effect with --scheduler, which has its own: drop one of them")
-    if args.workers is not None and args.workers < 0:
-        raise UserError(f"--workers {args.workers}: must not be negative")
+    refuse_if(
+        args.workers is not None and args.scheduler is not None,
+        "--workers has no effect with --scheduler, which has its own: drop one of them",
+    )
+    refuse_if(args.workers is not None and args.workers < 0, f"--workers {args.workers}: must not be negative")
     check_writable(args.output, "-o")
     from tvm_pulp.dse import read_study
-    from tvm_pulp.dse.optional import need
+    from tvm_pulp.dse.frame import need
 
     need("pandas", "the table of a study")
     if output.suffix == ".parquet":

@@ -1,15 +1,19 @@
 """Accelerators as upstream's UMA has them: backends, their patterns and strategies, and how a tile is run."""
 
-from tvm_pulp.uma.backend import UMABackend
+from tvm_pulp.uma.backend import Codegen, UMABackend
 from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Call, CoreCost, Derived, Job, Kernel, Load, Local, Recipe, Store
+from tvm_pulp.uma.pattern import pattern_of
+from tvm_pulp.uma.recipe import Call, Changes, CoreCost, Derived, Job, Kernel, Load, Local, Recipe, Step, Store
 from tvm_pulp.uma.region import Region
-from tvm_pulp.uma.registry import parse_targets
-from tvm_pulp.uma.strategy import Form, Refusal, Strategy, TileAxis
+from tvm_pulp.uma.registry import parse_targets, step_call
+from tvm_pulp.uma.strategy import EXACT, Form, Refusal, Refused, Rounding, Strategy, TileAxis, refuse_if
 
 __all__ = [
+    "EXACT",
     "Box",
     "Call",
+    "Changes",
+    "Codegen",
     "CoreCost",
     "Derived",
     "Form",
@@ -19,10 +23,16 @@ __all__ = [
     "Local",
     "Recipe",
     "Refusal",
+    "Refused",
     "Region",
+    "Rounding",
+    "Step",
     "Store",
     "Strategy",
     "TileAxis",
     "UMABackend",
     "parse_targets",
+    "pattern_of",
+    "refuse_if",
+    "step_call",
 ]

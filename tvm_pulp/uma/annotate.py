@@ -10,9 +10,10 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import tvm_ffi
-from tvm import relax
 from tvm.relax.dpl import CallPattern
 
+from tvm_pulp.canonicalize.rewriter import variables_of
+from tvm_pulp.qnn.lineage import bindings_of
 from tvm_pulp.qnn.network import Layer, Network
 from tvm_pulp.uma.pattern import Pattern
 from tvm_pulp.uma.region import Region, join
@@ -71,7 +72,7 @@ class _Annotator:
         assert network.origin is not None
         self._network = network
         main = network.origin.module["main"]
-        bindings = [b for block in main.body.blocks for b in block.bindings]
+        bindings = bindings_of(main)
         self._values = {b.var: b.value for b in bindings}
         self._values_for_tvm = tvm_ffi.convert(self._values)  # once: it is asked for every pattern and layer
         self._bound = {b.value: b.var for b in bindings}
@@ -79,10 +80,10 @@ class _Annotator:
         self._layers = {layer.variables[-1]: layer for layer in network.layers if layer.variables}
         self._users: dict[Any, list[Any]] = {variable: [] for variable in self._values}
         for binding in bindings:
-            for variable in _variables(binding.value):
+            for variable in variables_of(binding.value):
                 self._users.setdefault(variable, []).append(binding.var)
         # What `main` returns is read outside of every region.
-        for variable in _variables(main.body.body):
+        for variable in variables_of(main.body.body):
             self._users.setdefault(variable, []).append(None)
         self._joined: dict[tuple[Any, ...], Layer] = {}
 
@@ -137,16 +138,3 @@ class _Annotator:
             parts = [self._layers[v] for v in variables if v in self._layers]
             self._joined[variables] = join(parts, variables)
         return self._joined[variables]
-
-
-def _variables(expression: Any) -> list[Any]:
-    """Variables that an expression reads."""
-    if isinstance(expression, relax.Var):
-        return [expression]
-    if isinstance(expression, relax.Tuple):
-        return [v for f in expression.fields for v in _variables(f)]
-    if isinstance(expression, relax.TupleGetItem):
-        return _variables(expression.tuple_value)
-    if isinstance(expression, relax.Call):
-        return [v for a in expression.args for v in _variables(a)]
-    return []

@@ -12,7 +12,7 @@ from tvm_pulp.qnn.network import Layer
 from tvm_pulp.uma.pattern import Check, Pattern
 from tvm_pulp.uma.recipe import Changes
 from tvm_pulp.uma.region import Region
-from tvm_pulp.uma.strategy import Form, Refusal
+from tvm_pulp.uma.strategy import Form, Refusal, Refused
 
 PHASES = ("pre_partition", "post_partition")
 # Of a compute block that a strategy has lowered for a part of a layer; of the network's main function.
@@ -167,7 +167,7 @@ class UMABackend:
         self._strategies[name] = strategy
 
     def _register_relax_pass(self, phase: str, transform: Any, for_soc: bool = False) -> None:
-        """A pass over modules; with `for_soc` it is also told the SoC, whose engine parameters it may depend on."""
+        """A pass over modules; with `for_soc` it is also told SoC and options, on which it may depend."""
         if phase not in PHASES:
             raise ValueError(f"phase '{phase}' is not one of {', '.join(PHASES)}")
         if for_soc and phase != "pre_partition":
@@ -212,18 +212,18 @@ class UMABackend:
         """Tell if anything is registered for a phase."""
         return any(registered == phase for registered, _, _ in self._relax_passes)
 
-    def run_relax_passes(self, phase: str, module: Any, soc: Any = None) -> Any:
+    def run_relax_passes(self, phase: str, module: Any, soc: Any = None, options: dict[str, Any] | None = None) -> Any:
         """The canonical module after this engine's `pre_partition` passes, a partitioned one after the others.
 
-        Without a SoC the passes are told the engine's default one.
+        Without a SoC or options the passes are told the engine's default ones.
         """
         for registered, transform, for_soc in self._relax_passes:
             if registered == phase:
-                module = transform(module, soc or self._carrier()) if for_soc else transform(module)
+                told = (soc or self._carrier(), self.options({}) if options is None else options) if for_soc else ()
+                module = transform(module, *told)
         return module
 
     def _carrier(self) -> Any:
-        """The engine's default SoC."""
         from tvm_pulp import soc
 
         return soc.load(self.default_soc)
@@ -247,7 +247,10 @@ class UMABackend:
 
     def offer(self, pattern: str, layer: Layer, context: Any) -> list[Form] | Refusal:
         """Ways to run a region of a pattern, or why there is none."""
-        return self._strategies[pattern](layer, context)
+        try:
+            return self._strategies[pattern](layer, context)
+        except Refused as refused:
+            return Refusal(self.target_name, str(refused), refused.remedy)
 
     def register(self) -> None:
         """Make `uma-<name>` a target tag that TVM's own tools accept."""

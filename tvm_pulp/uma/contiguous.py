@@ -3,17 +3,27 @@
 import numpy as np
 
 from tvm_pulp.qnn.network import Tensor
-from tvm_pulp.uma.box import Box, transfers
+from tvm_pulp.uma.box import Box, Transfer, transfers
 
 # Kernels and engines expect operands at words.
 WORD = 4
+
+
+def tensor_transfers(tensor: Tensor, box: Box) -> tuple[Transfer, ...]:
+    """Fewest commands that move a box of a tensor."""
+    return transfers(box, tensor.spec.shape, np.dtype(tensor.spec.dtype).itemsize)
+
+
+def box_bytes(tensor: Tensor, box: Box) -> int:
+    """Bytes of a box of a tensor."""
+    return box.elements * tensor.spec.bytes // max(1, tensor.spec.elements)
 
 
 def contiguous_offset(tensor: Tensor, box: Box) -> int | None:
     """Byte offset of a box that is one run of whole words, else None."""
     if box.elements == 0:
         return None
-    moved = transfers(box, tensor.spec.shape, np.dtype(tensor.spec.dtype).itemsize)
+    moved = tensor_transfers(tensor, box)
     if len(moved) != 1 or moved[0].is_2d or moved[0].external % WORD:
         return None
     return moved[0].external

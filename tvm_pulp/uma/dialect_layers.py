@@ -6,6 +6,7 @@ import tvm
 from tvm import relax
 
 from tvm_pulp import qnn
+from tvm_pulp.qnn.lineage import bindings_of
 from tvm_pulp.qnn.network import Layer, Network, Origin, Tensor
 from tvm_pulp.qnn.operator import OPERATORS, PREFIX, spec_of
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -23,7 +24,7 @@ def dialect_layers(module: Any) -> Network:
             return Tensor("constant", TensorSpec(tuple(data.shape), str(data.dtype)), "constant", data=data)
         return tensors[expression]
 
-    for binding in (b for block in main.body.blocks for b in block.bindings):
+    for binding in bindings_of(main):
         name, call = binding.var.name, binding.value
         if isinstance(binding.var.ty, relax.TensorType):
             tensors[binding.var] = Tensor(name, spec_of(binding.var), "activation", name)

@@ -23,3 +23,16 @@ class Pattern:
     @cached_property
     def expression(self) -> Any:
         return self.given() if inspect.isroutine(self.given) else self.given
+
+
+def pattern_of(name: str, *operands: Any) -> Any:
+    """A call of an operator of the dialect, or of Relax, on operands: patterns, or None for anything.
+
+    Without operands it may have any. Patterns need TVM, so they are made on demand.
+    """
+    from tvm.relax.dpl import is_op, wildcard
+
+    call = is_op(name if name.startswith("relax.") else f"tvm_pulp.qnn.{name}")
+    if not operands:
+        return call(varg_default_wildcard=True)
+    return call(*(wildcard() if operand is None else operand for operand in operands))

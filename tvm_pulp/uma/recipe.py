@@ -87,6 +87,11 @@ class Kernel:
     def operands(self) -> tuple[Local | Tensor, ...]:
         return (*self.inputs, *self.outputs, *self.workspaces)
 
+    @property
+    def words(self) -> int:
+        """Words of its descriptor: the addresses of its operands."""
+        return len(self.operands)
+
 
 @dataclass(frozen=True)
 class Pointer:
@@ -145,6 +150,11 @@ class Job:
     # the changes, or None where there are too many. 0: every job is told everything.
     contexts: int = 0
 
+    @property
+    def cost(self) -> CoreCost:
+        """Cycles of its engine; programming it is not part of them."""
+        return CoreCost(self.cycles)
+
 
 Step = Load | Store | Kernel | Call | Job
 
@@ -171,6 +181,11 @@ class Recipe:
         """Cycles of the compute steps, one after the other, their code at hand; data movement is not counted."""
         cores = sum(s.cost.cycles for s in self.steps if isinstance(s, Kernel | Call))
         return max(self.engine_cycles, cores) if self.together else self.engine_cycles + cores
+
+    @property
+    def code(self) -> tuple[str, ...]:
+        """Hand-written functions that the cores run; what is generated for a layer is named after none."""
+        return tuple(s.function for s in self.steps if isinstance(s, Call))
 
     @cached_property
     def locals(self) -> tuple[Local, ...]:

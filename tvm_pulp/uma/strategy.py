@@ -6,12 +6,13 @@ The same statement feeds the tiler, code generation, `tvmc explain` and the conf
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from tvm_pulp.canonicalize.match import Mismatch
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tiles import TileAxis
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Recipe
 
-__all__ = ["Form", "Refusal", "Strategy", "TileAxis"]
+__all__ = ["EXACT", "Form", "Refusal", "Refused", "Strategy", "TileAxis", "refuse_if"]
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,22 @@ class Refusal:
     remedy: str = ""
 
 
+class Refused(Mismatch):
+    """Raised by a strategy instead of a `Refusal`; a pass that asks before it rewrites leaves the layer as it was."""
+
+    def __init__(self, reason: str, remedy: str = "") -> None:
+        super().__init__(reason)
+        self.remedy = remedy
+
+
+def refuse_if(condition: object, reason: str, remedy: str = "") -> None:
+    """Refuse a layer where a condition holds."""
+    if condition:
+        raise Refused(reason, remedy)
+
+
 class Strategy(Protocol):
     """Offers forms for layers of one operator."""
 
     def __call__(self, layer: Layer, context: Any) -> list[Form] | Refusal:
-        """Ways to run the layer, or why there is none."""
+        """Ways to run the layer, or why there is none: returned, or raised as `Refused`."""

@@ -3,19 +3,16 @@
 The softmax never leaves the engine: a row of tiles of logits is written to L1 and normalized when it is read again.
 """
 
-from dataclasses import dataclass, field
-
-import numpy as np
+from dataclasses import dataclass
+from functools import cached_property
 
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Local, Recipe, Step
-from tvm_pulp.uma.strategy import EXACT, Form, Refusal, TileAxis
+from tvm_pulp.uma import EXACT, Box, Form, Local, Recipe, Step, TileAxis
 from uma_backends.ita.attention_parts import Attention, AttentionRules, Heads, attention_of, rules_of
 from uma_backends.ita.command import ATTENTION, Command, Panel, panels_of
 from uma_backends.ita.geometry import TILE, TILE_BYTES, UNUSED_TILES, padded, tiles
-from uma_backends.ita.ita_form import ENGINE, Context, PackedWeights, arranged
+from uma_backends.ita.ita_form import ENGINE, Context, PackedWeights, arranged, flattened
 from uma_backends.ita.jobs import BIAS_BY_ROW
 from uma_backends.ita.panels import load_exact_panels, load_panels, load_transposed, panel_local, store_panels
 from uma_backends.ita.registers import Constants, Slot
@@ -23,16 +20,11 @@ from uma_backends.ita.requantization import silent_bias
 from uma_backends.ita.timing import attention_cycles, product_cycles
 
 
-def attention_strategy(region: Layer, context: Context) -> list[Form] | Refusal:
+def attention_strategy(region: Layer, context: Context) -> list[Form]:
     """Head by head: softmax of form `octave`, 960 keys at most in whole tiles of 64, multipliers of 8 bits, no mask."""
-    found = rules_of(region)
-    if isinstance(found, str):
-        return Refusal(ENGINE, found)
     parts = attention_of(region)
-    name = "attention"
-    if parts.projections:
-        name += f" with projections of {', '.join(parts.projections)}"
-    return [AttentionForm(region, parts, found, context, name)]
+    inside = f" with projections of {', '.join(parts.projections)}" if parts.projections else ""
+    return [AttentionForm(region, parts, rules_of(region), context, f"attention{inside}")]
 
 
 @dataclass(frozen=True)
@@ -45,25 +37,17 @@ class AttentionForm:
     context: Context
     name: str
     engine: str = ENGINE
-    packed: dict[str, PackedWeights] = field(init=False)
     rounding = EXACT
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "packed", {name: self._packed(name) for name in self.rules.projections})
-
-    def _packed(self, name: str) -> PackedWeights:
-        """Weights of a projection, every head from a tile of its own on."""
-        heads, _, _, depth, width = self.parts.sizes
-        size, made = (width if name == "v" else depth), self.rules.projections[name]
-        more = padded(size) - size
-        weights = np.pad(made.weights.reshape(heads, size, -1), ((0, 0), (0, more), (0, 0)))
-        # Padding of queries and keys has to be zero; that of values does not matter.
-        silent = silent_bias(made.rule) or 0
-        bias = np.pad(made.bias.reshape(heads, size), ((0, 0), (0, more)), constant_values=silent)
-        biases = bias.reshape(-1)
-        return PackedWeights(
-            f"{self.layer.name}_{name}", weights.reshape(heads * padded(size), -1), biases if biases.any() else None
-        )
+    @cached_property
+    def _packed(self) -> dict[str, PackedWeights]:
+        """Weights of projections. Padding of queries and keys has to be zero; that of values does not matter."""
+        return {
+            name: PackedWeights.of_heads(
+                f"{self.layer.name}_{name}", made, self.parts.sizes[0], silent_bias(made.rule) or 0
+            )
+            for name, made in self.rules.projections.items()
+        }
 
     @property
     def _axes(self) -> tuple[int, int]:
@@ -75,18 +59,17 @@ class AttentionForm:
         _, queries, keys, _, _ = self.parts.sizes
         # The engine counts as many rows of tiles as there are tiles of keys; whose they are it does not know.
         # Projections of all positions are made once per head.
-        cut = (TileAxis(query, TILE),) if tiles(queries) == tiles(keys) and not self.packed else ()
+        cut = (TileAxis(query, TILE),) if tiles(queries) == tiles(keys) and not self._packed else ()
         return (TileAxis(head, limit=1), *cut)
 
     def bound_cycles(self) -> int:
         heads, _, keys, depth, _ = self.parts.sizes
         cycles = attention_cycles(tiles(keys), tiles(keys), tiles(depth))
-        return heads * (cycles + sum(self._projection_cycles(name) for name in self.packed))
-
-    def _projection_cycles(self, name: str) -> int:
-        _, _, keys, depth, _ = self.parts.sizes
-        packed = self.packed[name]
-        return product_cycles(tiles(keys), tiles(depth), packed.inner, has_bias=packed.bias is not None)
+        projections = (
+            product_cycles(tiles(keys), tiles(depth), packed.inner, has_bias=packed.bias is not None)
+            for packed in self._packed.values()
+        )
+        return heads * (cycles + sum(projections))
 
     def recipe(self, box: Box) -> Recipe:
         p, context = self.parts, self.context
@@ -125,12 +108,11 @@ class AttentionForm:
         room: int,
         inputs: dict[Tensor, tuple[Panel, ...]],
     ) -> tuple[list[Step], tuple[Panel, ...]]:
-        """Panels of queries or keys, loaded or projected."""
-        if name not in self.packed:
+        if name not in self._packed:
             view, box = _head(operand, self.parts.sizes[0], head, count, depth)
             return load_exact_panels(name, view, _rows(box, first, rows), self.context, room)
         loads, left = self._inputs(name, inputs, room)
-        packed, size = self.packed[name], tiles(depth)
+        packed, size = self._packed[name], tiles(depth)
         more, weights, bias = packed.load(head * size, size)
         result = tuple(Panel(panel_local(f"{name}_made{i}", rows, room)) for i in range(size))
         count = tiles(max(rows, room))
@@ -151,24 +133,21 @@ class AttentionForm:
         x = self.parts.projections[name].inputs[0]
         if x.storage in inputs:
             return [], inputs[x.storage]
-        shape = (x.spec.elements // x.spec.shape[-1], x.spec.shape[-1])
-        matrix = Tensor(f"{x.name}_rows", TensorSpec(shape, "int8"), x.kind, view_of=x)
-        loads, panels = load_panels(f"{name}_x", matrix, Box.whole(shape), self.context, room)
+        rows = flattened(x)
+        loads, panels = load_panels(f"{name}_x", rows, Box.whole(rows.spec.shape), self.context, room)
         inputs[x.storage] = panels
         return loads, panels
 
     def _values(self, head: int, inputs: dict[Tensor, tuple[Panel, ...]]) -> tuple[list[Step], tuple[Panel, ...]]:
         """One panel of [head][64] per tile of keys: transposed by the cores, or projected so by the engine."""
         heads, _, keys, _, width = self.parts.sizes
-        if "v" not in self.packed:
+        if "v" not in self._packed:
             if self.parts.transposed and not self.parts.v.beside:
-                t = self.parts.v.tensor
-                rows = Tensor(f"{t.name}_rows", TensorSpec((heads * width, keys), "int8"), t.kind, view_of=t)
                 part = Box((head * width, 0), (width, keys))
-                return load_exact_panels("v", rows, part, self.context, padded(width))
+                return load_exact_panels("v", flattened(self.parts.v.tensor), part, self.context, padded(width))
             return load_transposed("v", *_head(self.parts.v, heads, head, keys, width), self.context)
         loads, right = self._inputs("v", inputs)
-        packed, p, s = self.packed["v"], tiles(width), tiles(keys)
+        packed, p, s = self._packed["v"], tiles(width), tiles(keys)
         more, weights, bias = packed.load(head * p, p)
         transposed = Local("v_transposed", TensorSpec((s, p * TILE, TILE), "int8"))
         result = panels_of(transposed, s, p * TILE_BYTES)
@@ -186,13 +165,10 @@ class AttentionForm:
 
 def _head(operand: Heads, heads: int, head: int, rows: int, columns: int) -> tuple[Tensor, Box]:
     """A head as part of a matrix."""
-    t = operand.tensor
-    shape = (rows, heads * columns) if operand.beside else (heads * rows, columns)
     start = (0, head * columns) if operand.beside else (head * rows, 0)
-    view = Tensor(f"{t.name}_rows", TensorSpec(shape, t.spec.dtype), t.kind, view_of=t)
+    view = flattened(operand.tensor, heads * columns if operand.beside else columns)
     return view, Box(start, (rows, columns))
 
 
 def _rows(box: Box, first: int, count: int) -> Box:
-    """Some rows of a part."""
     return Box((box.start[0] + first, box.start[1]), (count, box.size[1]))

@@ -1,17 +1,19 @@
 """Attention in a region of operators: who is who, and whether the engine's streaming softmax computes exactly that."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
-from uma_backends.ita.geometry import GROUP, LONGEST_INNER, TILE, tiles
+from tvm_pulp.uma import Refused, refuse_if
+from uma_backends.ita.geometry import GROUP, LONGEST_INNER, SWAP, TILE, TRANSPOSE, tiles
 from uma_backends.ita.linear_arithmetic import LinearArithmetic, arithmetic_of
 from uma_backends.ita.reference import Requantization
 from uma_backends.ita.requantization import rule_of, silent_bias
-from uma_backends.ita.transposed_values import SWAP, TRANSPOSE
 
-_LARGEST = 255
+_LEVELS = 256
 
 
 @dataclass(frozen=True)
@@ -68,11 +70,8 @@ def attention_of(region: Layer) -> Attention:
 
     def heads(tensor: Tensor) -> Heads:
         maker = made.get(tensor.storage)
-        return (
-            Heads(maker.inputs[0], True)
-            if maker is not None and maker.operator == "transpose"
-            else Heads(tensor, False)
-        )
+        is_moved = maker is not None and maker.operator == "transpose"
+        return Heads(maker.inputs[0], True) if maker is not None and is_moved else Heads(tensor, False)
 
     result = region.parts[-1]
     out = Heads(result.outputs[0], result.operator == "transpose")
@@ -82,69 +81,75 @@ def attention_of(region: Layer) -> Attention:
     return Attention(logits, softmax, mix, q, k, v, out, projections)
 
 
-def rules_of(region: Layer) -> AttentionRules | str:
-    """Constants of the engine for a region, or why it is none for its streaming softmax."""
+def rules_of(region: Layer) -> AttentionRules:
+    """Constants of the engine for a region; refuses one that is none for its streaming softmax."""
     a = attention_of(region)
-    for part in region.parts:
-        if part.operator == "transpose":
-            transposes = a.transposed and part.outputs[0].storage is a.mix.inputs[1].storage
-            if list(part.attributes["axes"]) != (TRANSPOSE if transposes else SWAP):
-                return "it moves other axes than heads and positions"
-    reason = _softmax_reason(a.softmax) or _shape_reason(a)
-    if reason:
-        return reason
+    for part in (p for p in region.parts if p.operator == "transpose"):
+        transposes = a.transposed and part.outputs[0].storage is a.mix.inputs[1].storage
+        axes = TRANSPOSE if transposes else SWAP
+        refuse_if(list(part.attributes["axes"]) != axes, "it moves other axes than heads and positions")
+    _check_softmax(a.softmax)
+    _check_shapes(a)
     rules = []
     for name, product, left in (("logits", a.logits, "int8"), ("result", a.mix, "uint8")):
-        if (product.inputs[0].spec.dtype, product.inputs[1].spec.dtype) != (left, "int8"):
-            return f"its {name} multiply {product.inputs[0].spec.dtype} by {product.inputs[1].spec.dtype}"
-        if product.attributes["zero_point_a"] or product.attributes["zero_point_b"]:
-            return f"operands of its {name} have zero points"
-        found = rule_of(Requant.of(product.attributes), product.inputs[2:4])
-        if isinstance(found, str):
-            return f"{name}: {found}"
-        if found.summand or found.negated or found.activation is not None:
-            return f"its {name} are requantized with a summand before the multiplier, or clipped at zero"
+        types = tuple(t.spec.dtype for t in product.inputs[:2])
+        refuse_if(types != (left, "int8"), f"its {name} multiply {types[0]} by {types[1]}")
+        has_zero_points = product.attributes["zero_point_a"] or product.attributes["zero_point_b"]
+        refuse_if(has_zero_points, f"operands of its {name} have zero points")
+        with refusals_of(name):
+            found = rule_of(Requant.of(product.attributes), product.inputs[2:4])
+        refuse_if(
+            found.summand or found.negated or found.activation is not None,
+            f"its {name} are requantized with a summand before the multiplier, or clipped at zero",
+        )
         rules.append(found.rule)
     projections = {}
     for name, projection in a.projections.items():
-        made = arithmetic_of(projection)
-        if isinstance(made, str) or made.activation is not None:
-            return f"projection of {name}: {made if isinstance(made, str) else 'it has an activation'}"
-        if name != "v" and a.sizes[3] % TILE and silent_bias(made.rule) is None:
-            return f"projection of {name}: no bias makes its padding zero"
-        projections[name] = made
+        with refusals_of(f"projection of {name}"):
+            made = projections[name] = arithmetic_of(projection)
+            refuse_if(made.activation is not None, "it has an activation")
+            leaves_padding = name != "v" and a.sizes[3] % TILE and silent_bias(made.rule) is None
+            refuse_if(leaves_padding, "no bias makes its padding zero")
     return AttentionRules(rules[0], rules[1], projections)
 
 
-def _softmax_reason(softmax: Layer) -> str:
+@contextmanager
+def refusals_of(part: str) -> Iterator[None]:
+    """Reasons name the part of a layer that is refused."""
+    try:
+        yield
+    except Refused as refused:
+        raise Refused(f"{part}: {refused}") from None
+
+
+def _check_softmax(softmax: Layer) -> None:
     a = softmax.attributes
-    if a["form"] in ("ita_max", "ita_partial_max"):
-        return (
-            "its softmax takes 32 steps of the logits per octave, the engine's takes one: "
-            "quantize the logits to steps of ln 2, or it runs on the cores"
-        )
-    if a["form"] != "octave":
-        return f"its softmax is of the form {a['form']}: the engine's halves with every step of the logits"
-    if a["largest"] != _LARGEST or a["group"] != GROUP:
-        return (
-            f"its softmax has {a['largest'] + 1} levels in groups of {a['group']}: the engine's has 256 in groups of 16"
-        )
-    return ""
+    refuse_if(
+        a["form"] in ("ita_max", "ita_partial_max"),
+        "its softmax takes 32 steps of the logits per octave, the engine's takes one: "
+        "quantize the logits to steps of ln 2, or it runs on the cores",
+    )
+    other = f"its softmax is of the form {a['form']}: the engine's halves with every step of the logits"
+    refuse_if(a["form"] != "octave", other)
+    levels, group = a["largest"] + 1, a["group"]
+    refuse_if(
+        (levels, group) != (_LEVELS, GROUP),
+        f"its softmax has {levels} levels in groups of {group}: the engine's has {_LEVELS} in groups of {GROUP}",
+    )
 
 
-def _shape_reason(a: Attention) -> str:
-    if len(a.logits.outputs[0].spec.shape) != 4 or a.logits.outputs[0].spec.shape[0] != 1:
-        return "it is not one sequence of heads"
+def _check_shapes(a: Attention) -> None:
+    logits = a.logits.outputs[0].spec.shape
+    refuse_if(len(logits) != 4 or logits[0] != 1, "it is not one sequence of heads")
     shapes = [t.spec.shape for t in (a.logits.inputs[0], a.logits.inputs[1], a.mix.inputs[1])]
-    if len({s[:2] for s in shapes}) != 1:
-        return "its queries, keys and values have different heads"
-    if not a.logits.attributes["transpose_b"]:
-        return "its keys are transposed"
+    refuse_if(len({s[:2] for s in shapes}) != 1, "its queries, keys and values have different heads")
+    refuse_if(not a.logits.attributes["transpose_b"], "its keys are transposed")
     _, queries, keys, depth, width = a.sizes
-    if keys % TILE:
-        return f"it has {keys} keys: padding to {TILE} would change the softmax, which has no mask"
-    if keys > LONGEST_INNER or max(depth, width) > LONGEST_INNER:
-        return f"it has {keys} keys and heads of {max(depth, width)}: both are {LONGEST_INNER} at most"
-    if tiles(depth) != tiles(width):
-        return f"heads of its keys have {depth} values, those of its values {width}"
-    return f"it has {queries} queries for {keys} keys" if tiles(queries) > tiles(keys) else ""
+    refuse_if(keys % TILE, f"it has {keys} keys: padding to {TILE} would change the softmax, which has no mask")
+    refuse_if(
+        max(keys, depth, width) > LONGEST_INNER,
+        f"it has {keys} keys and heads of {max(depth, width)}: both are {LONGEST_INNER} at most",
+    )
+    differ = f"heads of its keys have {depth} values, those of its values {width}"
+    refuse_if(tiles(depth) != tiles(width), differ)
+    refuse_if(tiles(queries) > tiles(keys), f"it has {queries} queries for {keys} keys")

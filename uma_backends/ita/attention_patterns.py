@@ -6,18 +6,7 @@ between a projection and its transpose.
 
 from typing import Any
 
-
-def _op(name: str) -> Any:
-    from tvm.relax.dpl import is_op
-
-    return is_op(f"tvm_pulp.qnn.{name}")
-
-
-def _projection() -> Any:
-    """A product with constant weights, seen as heads."""
-    from tvm.relax.dpl import is_op, wildcard
-
-    return is_op("relax.reshape")(_op("dense")(varg_default_wildcard=True), wildcard())
+from tvm_pulp.uma import pattern_of
 
 
 def attention_pattern(*, moved: str, is_moved_back: bool, projects: str) -> Any:
@@ -25,15 +14,14 @@ def attention_pattern(*, moved: str, is_moved_back: bool, projects: str) -> Any:
 
     `moved` names operands that are, `projects` those whose projections are inside: of "qkv".
     """
-    from tvm.relax.dpl import wildcard
 
     def operand(name: str) -> Any:
-        source = _projection() if name in projects else wildcard()
-        return _op("transpose")(source) if name in moved else source
+        source = pattern_of("relax.reshape", pattern_of("dense"), None) if name in projects else None
+        return pattern_of("transpose", source) if name in moved else source
 
-    logits = _op("matmul")(operand("q"), operand("k"), wildcard(), wildcard())
-    mixed = _op("matmul")(_op("softmax")(logits), operand("v"), wildcard(), wildcard())
-    return _op("transpose")(mixed) if is_moved_back else mixed
+    logits = pattern_of("matmul", operand("q"), operand("k"), None, None)
+    mixed = pattern_of("matmul", pattern_of("softmax", logits), operand("v"), None, None)
+    return pattern_of("transpose", mixed) if is_moved_back else mixed
 
 
 # Name of a pattern, and what is inside.

@@ -4,17 +4,14 @@ from pathlib import Path
 from typing import Any
 
 from tvm_pulp.soc.cost_model import CostModel
-from tvm_pulp.uma.backend import Codegen, UMABackend
+from tvm_pulp.uma import Codegen, UMABackend, pattern_of
 from uma_backends.ita.attention import attention_strategy
 from uma_backends.ita.attention_patterns import PATTERNS, attention_pattern
 from uma_backends.ita.command import command_fields, command_words
-from uma_backends.ita.dense import dense_pattern
-from uma_backends.ita.dense_activation import dense_activation_pattern, dense_activation_strategy
-from uma_backends.ita.dense_strategy import dense_strategy
-from uma_backends.ita.dense_transposed import dense_transposed_pattern, dense_transposed_strategy
+from uma_backends.ita.dense import dense_activation_strategy, dense_strategy
+from uma_backends.ita.dense_transposed import dense_transposed_strategy
 from uma_backends.ita.ita_form import ENGINE, Context
-from uma_backends.ita.matmul import matmul_pattern
-from uma_backends.ita.matmul_strategy import matmul_strategy
+from uma_backends.ita.matmul import matmul_strategy
 from uma_backends.ita.refused_attention import PARTS, REASONS, refused_pattern, refused_strategy
 
 _FOLDER = Path(__file__).parent
@@ -32,10 +29,13 @@ class ItaBackend(UMABackend):
         super().__init__()
         self._register_relax_pass("pre_partition", _prepare)
         offered: dict[str, tuple[Any, Any]] = {
-            "dense": (dense_pattern, dense_strategy),
-            "dense_activation": (dense_activation_pattern, dense_activation_strategy),
-            "dense_transposed": (dense_transposed_pattern, dense_transposed_strategy),
-            "matmul": (matmul_pattern, matmul_strategy),
+            "dense": (lambda: pattern_of("dense"), dense_strategy),
+            "dense_activation": (lambda: pattern_of("lookup", pattern_of("dense"), None), dense_activation_strategy),
+            "dense_transposed": (
+                lambda: pattern_of("transpose", pattern_of("relax.reshape", pattern_of("dense"), None)),
+                dense_transposed_strategy,
+            ),
+            "matmul": (lambda: pattern_of("matmul"), matmul_strategy),
             **{n: (lambda inside=i: attention_pattern(**inside), attention_strategy) for n, i in PATTERNS.items()},
             **{n: (lambda name=n: refused_pattern(name), refused_strategy) for n in (*REASONS, *PARTS)},
         }

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tvm_pulp.uma.recipe import Local
+from tvm_pulp.uma import Local
 from uma_backends.ita.geometry import MOST_CONTEXTS, TILE_BYTES
 from uma_backends.ita.jobs import NO_BIAS
 from uma_backends.ita.registers import Constants, LayerKind, activation_code

@@ -8,8 +8,7 @@ import numpy as np
 
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Derived, Kernel, Load, Local, Step, Store
+from tvm_pulp.uma import Box, Derived, Kernel, Load, Local, Step, Store
 from uma_backends.ita.command import Panel
 from uma_backends.ita.digits import UNIT, Digits
 from uma_backends.ita.geometry import BIAS_BYTES, TILE, tiles
@@ -39,10 +38,9 @@ class DigitProducts:
     context: Context
     derived: Derived
 
-    def cycles(self, rows: int, columns: int, inner: int, has_bias: bool) -> int:
+    def cycles(self, rows: int, columns: int, inner: int, *, has_bias: bool) -> int:
         """Of all passes; sizes in tiles."""
-        passes = range(len(self.digits.steps))
-        lengths = [inner + len(self.digits.units(number)) for number in passes]
+        lengths = [inner + len(self.digits.units(number)) for number in range(len(self.digits.steps))]
         return sum(columns * product_cycles(rows, 1, length, has_bias=has_bias) for length in lengths)
 
     def steps(self, operands: Operands, y: Tensor, part: Box) -> list[Step]:

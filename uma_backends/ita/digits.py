@@ -11,7 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.uma import Refused, refuse_if
 from uma_backends.ita.geometry import BIAS_BITS, LARGEST_MULTIPLIER, MOST_TILES
 from uma_backends.ita.reference import Requantization
 
@@ -50,19 +52,26 @@ class Digits:
         return len(self.units(len(self.steps) - 1))
 
 
+def constants_of(layer: Layer) -> tuple[Requant, list[np.ndarray]]:
+    rule = Requant.of(layer.attributes)
+    constants = [t.data for t in layer.inputs[len(layer.inputs) - rule.operands :] if t.data is not None]
+    is_known = rule.kind != "none" and len(constants) == rule.operands
+    refuse_if(not is_known, "its result has 32 bits, or its requantization is not constant")
+    return rule, constants
+
+
 def choose_digits(
     requant: Requant, constants: Sequence[np.ndarray], reach: int, inner: int, bias: np.ndarray
-) -> Digits | str:
-    """The cheapest digits for sums up to `reach` over `inner` tiles, or why there are none."""
+) -> Digits:
+    """The cheapest digits for sums up to `reach` over `inner` tiles; refuses where there are none."""
     low, high = needed_sums(requant, constants, reach)
     offset = -((low + high) // 2)
     span = max(high + offset, -low - offset)
-    if np.abs(bias + offset).max(initial=0) >= 1 << (BIAS_BITS - 1):
-        return f"a bias needs more than {BIAS_BITS} bits"
+    refuse_if(np.abs(bias + offset).max(initial=0) >= 1 << (BIAS_BITS - 1), f"a bias needs more than {BIAS_BITS} bits")
     choices = [(UNIT, 1), (2 * UNIT, 1), *((UNIT * count, UNIT, 1) for count in range(1, MOST_TILES))]
     found = next((d for d in (Digits(steps, offset) for steps in choices) if d.reach >= span), None)
     if found is None or inner + found.tiles > MOST_TILES:
-        return (
+        raise Refused(
             f"its sums are wanted to {span.bit_length()} bits and a sign: {MOST_TILES} tiles of an inner length "
             f"leave {MOST_TILES - inner} beside the {inner} of the layer to tell them exactly"
         )

@@ -16,6 +16,8 @@ LARGEST_MULTIPLIER = 255
 PRODUCT_BITS = 35  # of a sum and a multiplier
 LARGEST_SHIFT = 33  # shifts of 36 and more lose the rounding bit, 34 and 35 were never tried on the hardware's sources
 OCTAVES_NUMERATOR = 255 * 256
+# Moves of [1, positions, heads, size]: heads first, and heads first with positions last.
+SWAP, TRANSPOSE = [0, 2, 1, 3], [0, 2, 3, 1]
 
 
 def tiles(extent: int) -> int:
@@ -24,5 +26,4 @@ def tiles(extent: int) -> int:
 
 
 def padded(extent: int) -> int:
-    """The extent in whole tiles."""
     return tiles(extent) * TILE

@@ -1,7 +1,8 @@
 """Parts that all forms of ITA share: panels of activations, packed weights, steps of the cores around a job."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,11 @@ from tvm_pulp.planning.tiling.cost.core_step import core_step
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc.cost_model import CostModel
-from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Call, Derived, Job, Kernel, Load, Local, Step, Store
-from tvm_pulp.uma.strategy import Refusal
+from tvm_pulp.uma import Box, Call, Derived, Form, Job, Kernel, Load, Local, Refused, Step, Store
 from uma_backends.ita.command import PRODUCT, Command, Panel, reads_of
 from uma_backends.ita.geometry import BIAS_BYTES, BIAS_OVERREAD, MOST_TILES, TILE, TILE_BYTES, UNUSED_TILES, tiles
 from uma_backends.ita.jobs import BIAS_BY_COLUMN, NO_BIAS
+from uma_backends.ita.linear_arithmetic import LinearArithmetic
 from uma_backends.ita.packing import pack_biases, pad_matrix, tile_matrix
 from uma_backends.ita.registers import Constants, Slot
 from uma_backends.ita.timing import START_CYCLES, product_cycles
@@ -84,15 +84,22 @@ def shifted(panels: Sequence[Panel], offset: int) -> tuple[Panel, ...]:
     return tuple(replace(panel, offset=panel.offset + offset) for panel in panels)
 
 
-def refused(native: str, digits: str) -> Refusal:
-    """The reasons why neither the engine's own requantization does nor sums can leave it digit by digit."""
-    return Refusal(ENGINE, native if native == digits else f"{native}; {digits}")
+def native_or_digits(native: Callable[[], Form], by_digits: Callable[[], Form]) -> list[Form]:
+    """The form by the engine's own requantization, else that by digits; refuses with both reasons."""
+    try:
+        return [native()]
+    except Refused as first:
+        reason = str(first)
+    try:
+        return [by_digits()]
+    except Refused as second:
+        raise Refused("; ".join(dict.fromkeys((reason, str(second))))) from None
 
 
-def flattened(tensor: Tensor) -> Tensor:
-    """A view of a tensor as rows."""
-    shape = tensor.spec.shape
-    view = TensorSpec((tensor.spec.elements // shape[-1], shape[-1]), tensor.spec.dtype)
+def flattened(tensor: Tensor, columns: int = 0) -> Tensor:
+    """A view of a tensor as rows: of its last axis, or of so many elements."""
+    columns = columns or tensor.spec.shape[-1]
+    view = TensorSpec((tensor.spec.elements // columns, columns), tensor.spec.dtype)
     return Tensor(f"{tensor.name}_rows", view, tensor.kind, view_of=tensor)
 
 
@@ -103,38 +110,42 @@ class PackedWeights:
     name: str
     weights: np.ndarray  # int8 [out][in]
     bias: np.ndarray | None
-    derived: Derived = field(default_factory=Derived)
+
+    @staticmethod
+    def of_heads(name: str, made: LinearArithmetic, heads: int, filling: int = 0) -> "PackedWeights":
+        """Every head from a tile of its own on; `filling` is the bias of what is padded."""
+        depth, bias = made.weights.shape[1], made.bias.reshape(heads, -1)
+        more = (0, -bias.shape[1] % TILE)
+        weights = np.pad(made.weights.reshape(heads, -1, depth), ((0, 0), more, (0, 0))).reshape(-1, depth)
+        biases = np.pad(bias, ((0, 0), more), constant_values=filling).reshape(-1)
+        return PackedWeights(name, weights, biases if biases.any() else None)
 
     @property
     def inner(self) -> int:
         return tiles(self.weights.shape[1])
 
+    @cached_property
     def tensor(self) -> Tensor:
         """All tiles, a row per 64 outputs."""
-        name = f"{self.name}_ita_weights"
-        if name not in self.derived.tensors:
-            tiled = tile_matrix(pad_matrix(_spread(self.weights)))
-            self.derived.constant(name, tiled.reshape(tiled.shape[0], -1))
-        return self.derived.tensors[name]
+        tiled = tile_matrix(pad_matrix(_spread(self.weights)))
+        return Derived().constant(f"{self.name}_ita_weights", tiled.reshape(tiled.shape[0], -1))
 
+    @cached_property
     def bias_tensor(self) -> Tensor:
         """All biases, a row per 64 outputs."""
-        name = f"{self.name}_ita_bias"
-        if name not in self.derived.tensors:
-            assert self.bias is not None
-            filled = np.pad(self.bias, (0, -len(self.bias) % TILE))
-            self.derived.constant(name, pack_biases(filled).reshape(-1, BIAS_BYTES))
-        return self.derived.tensors[name]
+        assert self.bias is not None
+        filled = np.pad(self.bias, (0, -len(self.bias) % TILE))
+        return Derived().constant(f"{self.name}_ita_bias", pack_biases(filled).reshape(-1, BIAS_BYTES))
 
     def load(self, first: int, count: int) -> tuple[list[Step], Local, Local | None]:
         """Loads of some of the column tiles, with the buffers."""
         width = self.inner * TILE_BYTES
         local = Local(f"weights{first}", TensorSpec((count, width), "int8"))
-        steps: list[Step] = [Load(self.tensor(), Box((first, 0), (count, width)), local)]
+        steps: list[Step] = [Load(self.tensor, Box((first, 0), (count, width)), local)]
         if self.bias is None:
             return steps, local, None
         bias = Local(f"bias{first}", TensorSpec((count, BIAS_BYTES), "uint8"), BIAS_OVERREAD)
-        steps.append(Load(self.bias_tensor(), Box((first, 0), (count, BIAS_BYTES)), bias))
+        steps.append(Load(self.bias_tensor, Box((first, 0), (count, BIAS_BYTES)), bias))
         return steps, local, bias
 
 

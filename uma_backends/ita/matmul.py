@@ -1,65 +1,100 @@
 """Products of two activations on ITA: the right operand takes the place of the weights.
 
 The engine multiplies rows by rows. A right operand that is not transposed yet is transposed by the cores, tile by tile.
+Where the engine has not the requantization or the zero points, sums leave it digit by digit:
+
+    sum of (a - za) * (b - zb)   is   sum of a * b, of -za * b, of a * -zb, and a constant
+
+A panel of the constant -za meets the right operand, the left operand meets a tile of the constant -zb, and the rest is
+a bias: all of it is one longer product.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import prod
-from typing import Any
 
 import numpy as np
 
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Derived, Load, Local, Recipe, Step
-from tvm_pulp.uma.strategy import EXACT, TileAxis
+from tvm_pulp.uma import EXACT, Box, Derived, Form, Load, Local, Recipe, Step, TileAxis, refuse_if
 from uma_backends.ita.command import Panel
-from uma_backends.ita.geometry import ACCUMULATOR_BITS, BIAS_BYTES, BIAS_OVERREAD, LONGEST_INNER, TILE, tiles
-from uma_backends.ita.ita_form import ENGINE, Context, arranged, flattened
+from uma_backends.ita.digit_products import DigitProducts, Operands
+from uma_backends.ita.digits import Digits, choose_digits, constants_of
+from uma_backends.ita.geometry import BIAS_BYTES, BIAS_OVERREAD, LONGEST_INNER, MOST_TILES, TILE, TILE_BYTES, tiles
+from uma_backends.ita.ita_form import ENGINE, Context, arranged, flattened, native_or_digits, shifted
+from uma_backends.ita.linear_arithmetic import check_operands, check_reach
 from uma_backends.ita.packing import pack_biases
-from uma_backends.ita.panels import load_exact_panels, load_transposed, store_panels
+from uma_backends.ita.panels import load_exact_panels, load_transposed, panel_local, store_panels
 from uma_backends.ita.requantization import Rule, rule_of
 from uma_backends.ita.timing import product_cycles
 
 
-def matmul_pattern() -> Any:
-    """One operator; patterns need TVM, so they are made on demand."""
-    from tvm.relax.dpl import is_op
+def matmul_strategy(layer: Layer, context: Context) -> list[Form]:
+    """int8 by int8, inner length up to 960; no zero points, one multiplier of up to 8 bits and int8 results.
 
-    return is_op("tvm_pulp.qnn.matmul")(varg_default_wildcard=True)
-
-
-def matmul_rule(layer: Layer) -> Rule | str:
-    """The engine's rule for a product of two activations, or why it has none."""
+    Others where sums fit the digits that the inner length leaves room for.
+    """
     a, b = (t.spec for t in layer.inputs[:2])
-    if (a.dtype, b.dtype) != ("int8", "int8"):
-        return f"it multiplies {a.dtype} by {b.dtype}: the engine multiplies int8 by int8"
-    if layer.attributes["zero_point_a"] or layer.attributes["zero_point_b"]:
-        return "its operands have zero points, which only constant weights can absorb"
-    if a.shape[-1] > LONGEST_INNER:
-        return f"its inner length is {a.shape[-1]}: sums of the engine are over {LONGEST_INNER} at most"
-    found = rule_of(Requant.of(layer.attributes), layer.inputs[2:4])
-    if isinstance(found, str):
-        return found
-    if found.negated:
-        return "its multiplier is negative, which only constant weights can absorb"
-    if (a.shape[-1] << 14) + abs(found.summand) >= 1 << (ACCUMULATOR_BITS - 1):
-        return f"its accumulator may exceed {ACCUMULATOR_BITS} bits"
-    return found
+    depth, zero_points = a.shape[-1], (layer.attributes["zero_point_a"], layer.attributes["zero_point_b"])
+    check_operands(a, b, depth)
+
+    def native() -> Form:
+        refuse_if(any(zero_points), "its operands have zero points, which only constant weights can absorb")
+        found = rule_of(Requant.of(layer.attributes), layer.inputs[2:4])
+        refuse_if(found.negated, "its multiplier is negative, which only constant weights can absorb")
+        check_reach((depth << 14) + abs(found.summand))
+        return MatmulForm(layer, found, context)
+
+    def by_digits() -> Form:
+        digits = product_digits(*constants_of(layer), depth, zero_points)
+        rule = Rule(digits.rule(0), depth * prod(zero_points) + digits.offset)
+        return MatmulForm(layer, rule, context, "product, digit by digit", digits=digits)
+
+    return native_or_digits(native, by_digits)
+
+
+def product_digits(rule: Requant, constants: Sequence[np.ndarray], depth: int, zero_points: tuple[int, int]) -> Digits:
+    """Digits of a product of two activations."""
+    reach = depth * (128 + abs(zero_points[0])) * (128 + abs(zero_points[1]))
+    check_reach(reach)
+    inner = tiles(depth) * (1 + sum(len(_weights_of(-z)) for z in zero_points))
+    refuse_if(
+        inner > MOST_TILES,
+        f"with its zero points it sums over {inner} tiles: the engine's sums are over {MOST_TILES} at most",
+    )
+    return choose_digits(rule, constants, reach, inner, np.array([depth * prod(zero_points)]))
+
+
+def _weights_of(factor: int) -> list[int]:
+    """A factor as the sum of numbers of 8 bits, none for zero."""
+    if factor == 0:
+        return []
+    return [factor] if -128 <= factor <= 127 else [factor // 2, factor - factor // 2]
 
 
 @dataclass(frozen=True)
 class MatmulForm:
-    """One job per tile; leading indices one at a time."""
+    """One job per tile, or one per digit of it; leading indices one at a time. The rule adds a constant to sums."""
 
     layer: Layer
     rule: Rule
     context: Context
     name: str = "product"
     engine: str = ENGINE
-    derived: Derived = field(default_factory=Derived)
+    digits: Digits | None = None
+    _derived: Derived = field(default_factory=Derived)
     rounding = EXACT
+
+    @cached_property
+    def _products(self) -> DigitProducts | None:
+        return None if self.digits is None else DigitProducts(self.layer, self.digits, self.context, self._derived)
+
+    @cached_property
+    def _factors(self) -> list[list[int]]:
+        """Constants that meet the right operand, and those that meet the left one."""
+        return [_weights_of(-self.layer.attributes[f"zero_point_{side}"]) for side in "ab"]
 
     def axes(self) -> tuple[TileAxis, ...]:
         rank = len(self.layer.outputs[0].spec.shape)
@@ -69,45 +104,73 @@ class MatmulForm:
     def bound_cycles(self) -> int:
         *lead, rows, columns = self.layer.outputs[0].spec.shape
         inner = tiles(self.layer.inputs[0].spec.shape[-1])
-        return prod(lead) * product_cycles(tiles(rows), tiles(columns), inner, has_bias=False)
-
-    def operands(self, box: Box) -> tuple[list[Step], tuple[Panel, ...], tuple[Panel, ...]]:
-        """Steps that bring both operands of a tile, and the panels of their rows."""
-        (a, b), lead, depth = self.layer.inputs[:2], box.start[:-2], self.layer.inputs[0].spec.shape[-1]
-        (row, column), (rows, columns) = box.start[-2:], box.size[-2:]
-        before, left = load_exact_panels("a", flattened(a), part(a, lead, row, 0, rows, depth), self.context)
-        if self.layer.attributes["transpose_b"]:
-            place = part(b, lead, column, 0, columns, depth)
-            more, right = load_exact_panels("b", flattened(b), place, self.context)
-        else:
-            more, right = load_transposed("b", flattened(b), part(b, lead, 0, column, depth, columns), self.context)
-        return [*before, *more], left, right
+        if self._products is None:
+            return prod(lead) * product_cycles(tiles(rows), tiles(columns), inner, has_bias=False)
+        inner *= 1 + sum(len(factors) for factors in self._factors)
+        has_bias = bool(self.rule.summand)
+        return prod(lead) * self._products.cycles(tiles(rows), tiles(columns), inner, has_bias=has_bias)
 
     def recipe(self, box: Box) -> Recipe:
-        out, lead, depth = self.layer.outputs[0], box.start[:-2], self.layer.inputs[0].spec.shape[-1]
-        (row, column), (rows, columns) = box.start[-2:], box.size[-2:]
-        loads, left, right = self.operands(box)
-        result, after = store_panels("y", flattened(out), part(out, lead, row, column, rows, columns), self.context)
+        (a, b), out, lead = self.layer.inputs[:2], self.layer.outputs[0], box.start[:-2]
+        (row, column), (rows, columns), depth = box.start[-2:], box.size[-2:], a.spec.shape[-1]
+        left_loads, left = load_exact_panels("a", flattened(a), _part(a, lead, row, 0, rows, depth), self.context)
+        if self.layer.attributes["transpose_b"]:
+            place = _part(b, lead, column, 0, columns, depth)
+            right_loads, right = load_exact_panels("b", flattened(b), place, self.context)
+        else:
+            place = _part(b, lead, 0, column, depth, columns)
+            right_loads, right = load_transposed("b", flattened(b), place, self.context)
+        bias_loads, bias = self._bias(tiles(columns))
+        place = _part(out, lead, row, column, rows, columns)
+        if self._products is not None:
+            filled, operands = self._longer(rows, left, right, bias, depth, columns)
+            steps = self._products.steps(operands, flattened(out), place)
+            return Recipe(arranged([*left_loads, *right_loads, *filled, *bias_loads, *steps]))
+        result, after = store_panels("y", flattened(out), place, self.context)
         sizes = (tiles(rows), tiles(columns), tiles(depth))
-        bias_loads, bias = self._bias(sizes[1])
         job = self.context.product(sizes, self.rule, (left, right, result), rows * depth * columns, bias)
-        return Recipe(arranged([*loads, *bias_loads, job, *after]))
+        return Recipe(arranged([*left_loads, *right_loads, *bias_loads, job, *after]))
 
     def _bias(self, count: int) -> tuple[list[Step], Local | None]:
         """The summand before the multiplier, for as many tiles of columns."""
         if not self.rule.summand:
             return [], None
-        name = f"{self.layer.name}_ita_summand{count}"
         data = pack_biases(np.full(count * TILE, self.rule.summand)).reshape(count, BIAS_BYTES)
-        constant = self.derived.constant(name, data)
+        constant = self._derived.constant(f"{self.layer.name}_ita_summand{count}", data)
         local = Local("bias", constant.spec, BIAS_OVERREAD)
         return [Load(constant, Box.whole(constant.spec.shape), local)], local
 
+    def _longer(
+        self,
+        rows: int,
+        left: tuple[Panel, ...],
+        right: tuple[Panel, ...],
+        bias: Local | None,
+        depth: int,
+        columns: int,
+    ) -> tuple[list[Step], Operands]:
+        """The product with what zero points add to it, and the loads of constants for that."""
+        meets_right, meets_left = self._factors
+        constants = {f: self._filled(f, rows if f in meets_right else TILE) for f in {*meets_right, *meets_left}}
+        long_left = (*left, *(constants[f][1] for f in meets_right for _ in left), *(left * len(meets_left)))
+        behind = tuple(constants[f][1] for f in meets_left for _ in left)
+        long_right = [
+            (*(shifted(right, number * TILE_BYTES) * (1 + len(meets_right))), *behind)
+            for number in range(tiles(columns))
+        ]
+        return [load for load, _ in constants.values()], Operands(long_left, long_right, bias, depth, columns)
 
-def part(tensor: Tensor, lead: tuple[int, ...], row: int, column: int, rows: int, columns: int) -> Box:
+    def _filled(self, factor: int, rows: int) -> tuple[Step, Panel]:
+        local = panel_local(f"all_{'minus_' if factor < 0 else ''}{abs(factor)}", rows)
+        data = np.full((rows, TILE), factor, np.int8)
+        constant = self._derived.constant(f"{self.layer.name}_ita_{local.name}_{rows}", data)
+        return Load(constant, Box.whole((rows, TILE)), local), Panel(local)
+
+
+def _part(tensor: Tensor, lead: tuple[int, ...], row: int, column: int, rows: int, columns: int) -> Box:
     """Part of the matrix of a leading index, in all rows of a tensor; leading lengths of one are shared."""
     shape = tensor.spec.shape
-    number = 0
-    for index, extent in zip(lead[len(lead) - (len(shape) - 2) :], shape[:-2], strict=True):
-        number = number * extent + (index if extent > 1 else 0)
+    own = zip(lead[len(lead) - (len(shape) - 2) :], shape[:-2], strict=True)
+    indices = (0, *(index if extent > 1 else 0 for index, extent in own))
+    number = int(np.ravel_multi_index(indices, (1, *shape[:-2])))
     return Box((number * shape[-2] + row, column), (rows, columns))

@@ -12,7 +12,8 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.rewriter import Rewriter, constant
+from tvm_pulp.canonicalize.rewriter import Rewriter, constant, readers_of
+from tvm_pulp.qnn.lineage import bindings_of
 from uma_backends.ita.activation_unit import unit_for
 
 
@@ -20,22 +21,15 @@ class NegatedTables(Rewriter):
     """Chooses in `start`, rewrites in `visit`."""
 
     def start(self, function: Any) -> None:
-        bindings = [(b.var, b.value) for block in function.body.blocks for b in block.bindings]
-        readers: dict[Any, list[Any]] = {}
-        for _, value in bindings:
-            for argument in value.args if isinstance(value, relax.Call) else [value]:
-                for read in variables_of(argument):
-                    readers.setdefault(read, []).append(value)
-        for read in variables_of(function.body.body):
-            readers.setdefault(read, []).append(None)
-        made = dict(bindings)
-        self._old = made
+        readers = readers_of(function)
+        self._old = {b.var: b.value for b in bindings_of(function)}
         self._negated = {
             variable
-            for variable, value in bindings
+            for variable, value in self._old.items()
             if qnn.is_qnn(value, "lookup")
-            and qnn.is_qnn(made.get(value.args[0]), "dense")
-            and all(_can_negate(reader, variable) for reader in readers.get(variable, [None]))
+            and qnn.is_qnn(self._old.get(value.args[0]), "dense")
+            and readers[variable]
+            and all(_can_negate(call, position) for _, call, position in readers[variable])
             and _is_negative_unit(constant(value.args[1]))
         }
 
@@ -50,25 +44,16 @@ class NegatedTables(Rewriter):
         return value
 
 
-def variables_of(expression: Any) -> list[Any]:
-    """Variables that an expression reads."""
-    if isinstance(expression, relax.Var):
-        return [expression]
-    if isinstance(expression, relax.Tuple):
-        return [v for field in expression.fields for v in variables_of(field)]
-    if isinstance(expression, relax.TupleGetItem):
-        return variables_of(expression.tuple_value)
-    return []
-
-
-def _can_negate(reader: Any, variable: Any) -> bool:
-    """Tell if a reader multiplies the variable by weights that have an opposite."""
-    if reader is None or not qnn.is_qnn(reader, "dense") or not reader.args[0].same_as(variable):
-        return False
-    weight = constant(reader.args[1])
-    return weight is not None and weight.dtype == np.int8 and int(weight.min(initial=0)) > -128
+def _can_negate(reader: Any, position: int) -> bool:
+    """Tell if a reader multiplies what it reads by weights that have an opposite."""
+    weight = constant(reader.args[1]) if qnn.is_qnn(reader, "dense") and position == 0 else None
+    return weight is not None and _has_opposite(weight)
 
 
 def _is_negative_unit(table: Any) -> bool:
-    usable = table is not None and table.dtype == np.int8 and int(table.min()) > -128
+    usable = table is not None and _has_opposite(table)
     return usable and unit_for(table) is None and unit_for(-table) is not None
+
+
+def _has_opposite(values: np.ndarray) -> bool:
+    return values.dtype == np.int8 and int(values.min(initial=0)) > -128

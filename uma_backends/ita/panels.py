@@ -2,8 +2,7 @@
 
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Kernel, Load, Local, Step, Store
+from tvm_pulp.uma import Box, Kernel, Load, Local, Step, Store
 from uma_backends.ita.command import Panel, panels_of
 from uma_backends.ita.geometry import TILE, padded, tiles
 from uma_backends.ita.ita_form import Context

@@ -6,33 +6,28 @@ every sum alike; where there is none, or the engine cannot tell a product's sums
     qdq_attention(q, k, v)   becomes   matmul(softmax([lookup](matmul(q, k))), v)
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.rewriter import Rewriter, constant
-from tvm_pulp.qnn.operator import spec_of
+from tvm_pulp.canonicalize.permute import swapped
+from tvm_pulp.canonicalize.rewriter import Rewriter, constant, needed, require, spec_of
 from tvm_pulp.qnn.qdq_attention import operands
-from tvm_pulp.qnn.requant import Requant
 from uma_backends.ita.float_rounding import Rounding, rounding_like
-from uma_backends.ita.matmul_digits import product_digits
+from uma_backends.ita.matmul import product_digits
 from uma_backends.ita.signed_operands import MOVED
-from uma_backends.ita.transposed_values import SWAP
 
 _LOWEST = -128
 
 
 class PartedAttention(Rewriter):
     def visit(self, variable: Any, value: Any) -> Any:
-        if not qnn.is_qnn(value, "qdq_attention"):
-            return value
-        parts = _parts(value)
-        return value if parts is None else self._emit(value, *parts)
-
-    def _emit(self, value: Any, logits: "_Product", mix: "_Product", probability_zero: int) -> Any:
+        require(qnn.is_qnn(value, "qdq_attention"))
         a, of = qnn.attributes(value), operands(qnn.attributes(value), list(value.args))
+        logits, mix, probability_zero = _parts(a, of)
         q, k, v = (self._heads(a, name, of) for name in "qkv")
         scores = self.emit(logits.call(self, q, k, transpose_b=1), "logits")
         count = a["logit_high"] - a["logit_low"] + 1
@@ -44,9 +39,7 @@ class PartedAttention(Rewriter):
         attributes = {"form": "table", "gain": a["gain"], "zero_point": probability_zero, "dtype": "int8", **limits}
         weights = self.emit(qnn.emit("softmax", [scores, of["exponential"]], attributes), "probabilities")
         mixed = mix.call(self, weights, v, transpose_b=0)
-        if a["y_layout"] == "hsd":
-            return mixed
-        return qnn.emit("transpose", [self.emit(mixed, "mixed")], {"axes": SWAP})
+        return mixed if a["y_layout"] == "hsd" else swapped(self.emit(mixed, "mixed"))
 
     def _heads(self, a: dict[str, Any], name: str, of: dict[str, Any]) -> Any:
         """An operand as [1, heads, positions, size] of int8."""
@@ -63,62 +56,58 @@ class PartedAttention(Rewriter):
             cut = {"begin": [0, a[f"{name}_offset"]], "stride": [1, 1], "size": [positions, heads * size]}
             x = self.emit(qnn.emit("slice", [x], cut))
         x = self.emit(relax.op.reshape(x, (1, positions, heads, size)))
-        return self.emit(qnn.emit("transpose", [x], {"axes": SWAP}), f"{name}_heads")
+        return self.emit(swapped(x), f"{name}_heads")
 
 
+@dataclass(frozen=True)
 class _Product:
-    """A product of attention: zero points of its operands, its rounding and its rule."""
+    """A product of attention: its rounding, zero points of its operands, and its rule."""
 
-    def __init__(self, rounding: Rounding, zero_points: tuple[int, int], rule: Requant) -> None:
-        self.constants = [np.array([n], np.int32) for n in (rounding.multiplier, rounding.shift)]
-        self.zero_points, self.fraction, self.rule = zero_points, rounding.fraction, rule
+    rounding: Rounding
+    zero_points: tuple[int, int]
+    rule: qnn.Requant
 
     @property
-    def first_rule(self) -> Requant:
-        """The requantization of the product itself: to the fraction, where there are two roundings."""
-        if not self.fraction:
-            return self.rule
-        low, high = (limit - self.rule.zero_point << self.fraction for limit in (self.rule.low, self.rule.high))
-        return Requant("half_even", 0, 0, low, high, dtype="int32")
+    def constants(self) -> list[np.ndarray]:
+        return [np.array([n], np.int32) for n in (self.rounding.multiplier, self.rounding.shift)]
 
-    def fits(self, depth: int) -> bool:
-        """Tell if its sums leave the engine exactly."""
-        return not isinstance(product_digits(self.first_rule, self.constants, depth, self.zero_points), str)
+    @property
+    def first_rule(self) -> qnn.Requant:
+        """The requantization of the product itself: to the fraction, where there are two roundings."""
+        fraction, rule = self.rounding.fraction, self.rule
+        if not fraction:
+            return rule
+        low, high = (limit - rule.zero_point << fraction for limit in (rule.low, rule.high))
+        return qnn.Requant("half_even", 0, 0, low, high, dtype="int32")
 
     def call(self, pass_: Rewriter, left: Any, right: Any, *, transpose_b: int) -> Any:
         points = {"zero_point_a": self.zero_points[0], "zero_point_b": self.zero_points[1]}
         attributes = {**points, "transpose_b": transpose_b, **self.first_rule.attributes()}
-        made = qnn.emit("matmul", [left, right, *(relax.const(c) for c in self.constants)], attributes)
-        if not self.fraction:
+        made = qnn.emit("matmul", [left, right, *self.constants], attributes)
+        if not self.rounding.fraction:
             return made
-        rounded = [relax.const(np.array([n], np.int32)) for n in (1, self.fraction)]
+        rounded = [np.array([n], np.int32) for n in (1, self.rounding.fraction)]
         attributes = {"zero_point": 0, "axis": 3, **self.rule.attributes()}
         return qnn.emit("requantize", [pass_.emit(made, "fractions"), *rounded], attributes)
 
 
-def _parts(value: Any) -> tuple[_Product, _Product, int] | None:
-    """Products of logits and of values, and the zero point of probabilities; None where the engine has no use of it."""
-    a, of = qnn.attributes(value), operands(qnn.attributes(value), list(value.args))
-    if a["has_mask"] or a["group"] != 1 or not all(_is_regular(a, name, of) for name in "qkv"):
-        return None
-    if a["probability_high"] > 255 or a["logit_high"] - a["logit_low"] > 255:
-        return None
-    first_rounding, second_rounding = (rounding_like(a[f"{n}_scale"], a[low], a[high]) for n, low, high in _RANGES)
-    if first_rounding is None or second_rounding is None:
-        return None
+def _parts(a: dict[str, Any], of: dict[str, Any]) -> tuple[_Product, _Product, int]:
+    """Products of logits and of values, whose sums must leave the engine exactly, and the zero of probabilities."""
+    require(not a["has_mask"] and a["group"] == 1 and all(_is_regular(a, name, of) for name in "qkv"))
+    require(a["probability_high"] <= 255 and a["logit_high"] - a["logit_low"] <= 255)
+    roundings = (("logit_scale", "logit_low", "logit_high"), ("value_scale", "low", "high"))
+    first_rounding, second_rounding = (needed(rounding_like(*(a[name] for name in names))) for names in roundings)
     points = {name: _zero_point(a, name, of) for name in "qkv"}
     first = _LOWEST - a["logit_low"]
-    rule = Requant("half_even", 0, first, _LOWEST, a["logit_high"] + first, dtype="int8")
+    rule = qnn.Requant("half_even", 0, first, _LOWEST, a["logit_high"] + first, dtype="int8")
     logits = _Product(first_rounding, (points["q"], points["k"]), rule)
     probability_zero = 0 if a["probability_high"] <= 127 else _LOWEST
     zero = a["zero_point"]
-    rule = Requant("half_even", 0, zero, a["low"] + zero, a["high"] + zero, dtype=a["dtype"])
+    rule = qnn.Requant("half_even", 0, zero, a["low"] + zero, a["high"] + zero, dtype=a["dtype"])
     mix = _Product(second_rounding, (probability_zero, points["v"]), rule)
-    fit = logits.fits(a["size"]) and mix.fits(a["keys"])
-    return (logits, mix, probability_zero) if fit else None
-
-
-_RANGES = (("logit", "logit_low", "logit_high"), ("value", "low", "high"))
+    for product, depth in ((logits, a["size"]), (mix, a["keys"])):
+        product_digits(product.first_rule, product.constants, depth, product.zero_points)
+    return logits, mix, probability_zero
 
 
 def _positions(a: dict[str, Any], name: str) -> int:

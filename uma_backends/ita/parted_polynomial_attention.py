@@ -12,43 +12,37 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.rewriter import Rewriter, constant
+from tvm_pulp.canonicalize.permute import swapped
+from tvm_pulp.canonicalize.rewriter import Rewriter, constant, needed, require, spec_of
 from tvm_pulp.qnn.attention import dimensions, operands
-from tvm_pulp.qnn.operator import spec_of
-from tvm_pulp.qnn.requant import Requant
-from uma_backends.ita.matmul_digits import product_digits
+from uma_backends.ita.matmul import product_digits
 from uma_backends.ita.signed_operands import MOVED
-from uma_backends.ita.transposed_values import SWAP
 
 _POLYNOMIAL = ("a", "b", "c", "log2", "levels")
 
 
 class PartedPolynomialAttention(Rewriter):
     def visit(self, variable: Any, value: Any) -> Any:
-        if not qnn.is_qnn(value, "attention"):
-            return value
+        require(qnn.is_qnn(value, "attention"))
         a = qnn.attributes(value)
         of = operands(a, list(value.args))
         zero_point = int(MOVED[0]) if "probability" not in of and a["levels"] > 128 else 0
-        if a["has_mask"] or not _fits(a, of, zero_point):
-            return value
+        require(not a["has_mask"])
+        logit_rule, rule = _checked_rules(a, of, zero_point)
         q, k, v = (self._heads_first(of[n], a[f"{n}_layout"], n) for n in "qkv")
-        fixed = {"zero_point_a": 0, "zero_point_b": 0, "transpose_b": 1}
-        rule = {**fixed, **Requant.of(a, "logit").attributes()}
-        logits = self.emit(qnn.emit("matmul", [q, k, of["logit_mul"], of["logit_add"]], rule), "logits")
+        plain = {"zero_point_a": 0, "zero_point_b": 0, "transpose_b": 1, **logit_rule.attributes()}
+        logits = self.emit(qnn.emit("matmul", [q, k, of["logit_mul"], of["logit_add"]], plain), "logits")
         if "logit_table" in of:
             logits = self.emit(qnn.emit("lookup", [logits, of["logit_table"]]), "scaled")
         form = {"form": "i_softmax", **{name: a[name] for name in _POLYNOMIAL}}
         weights = self.emit(qnn.emit("softmax", [logits], form), "probabilities")
         weights = self.emit(qnn.emit("lookup", [weights, relax.const(_signed(of, zero_point))]), "weights")
-        rule = {**fixed, "zero_point_a": zero_point, "transpose_b": 0, **Requant.of(a).attributes()}
-        mixed = qnn.emit("matmul", [weights, v, of["mul"], of["add"]], rule)
-        return mixed if a["y_layout"] == "hsd" else qnn.emit("transpose", [self.emit(mixed, "mixed")], {"axes": SWAP})
+        moved = {"zero_point_a": zero_point, "zero_point_b": 0, "transpose_b": 0, **rule.attributes()}
+        mixed = qnn.emit("matmul", [weights, v, of["mul"], of["add"]], moved)
+        return mixed if a["y_layout"] == "hsd" else swapped(self.emit(mixed, "mixed"))
 
     def _heads_first(self, operand: Any, layout: str, name: str) -> Any:
-        if layout == "hsd":
-            return operand
-        return self.emit(qnn.emit("transpose", [operand], {"axes": SWAP}), f"{name}_heads")
+        return operand if layout == "hsd" else self.emit(swapped(operand), f"{name}_heads")
 
 
 def _signed(of: dict[str, Any], zero_point: int) -> np.ndarray:
@@ -59,14 +53,11 @@ def _signed(of: dict[str, Any], zero_point: int) -> np.ndarray:
     return np.minimum(np.arange(256) + zero_point, 127).astype(np.int8)
 
 
-def _fits(a: dict[str, Any], of: dict[str, Any], zero_point: int) -> bool:
-    """Tell if sums of both products leave the engine exactly."""
+def _checked_rules(a: dict[str, Any], of: dict[str, Any], zero_point: int) -> tuple[qnn.Requant, qnn.Requant]:
+    """Requantizations of both products, whose sums must leave the engine exactly."""
     _, _, keys, size = dimensions(a, spec_of(of["q"]), spec_of(of["k"]))
-    for rule, names, depth, zero in (
-        (Requant.of(a, "logit"), ("logit_mul", "logit_add"), size, 0),
-        (Requant.of(a), ("mul", "add"), keys, zero_point),
-    ):
-        constants = [constant(of[name]) for name in names]
-        if any(c is None for c in constants) or isinstance(product_digits(rule, constants, depth, (zero, 0)), str):
-            return False
-    return True
+    rules = qnn.Requant.of(a, "logit"), qnn.Requant.of(a)
+    for rule, prefix, depth, zero in zip(rules, ("logit_", ""), (size, keys), (0, zero_point), strict=True):
+        constants = [needed(constant(of[f"{prefix}{name}"])) for name in ("mul", "add")]
+        product_digits(rule, constants, depth, (zero, 0))
+    return rules

@@ -6,7 +6,7 @@ It runs on the cores, the products around it on the engine where they can; `tvmc
 from typing import Any
 
 from tvm_pulp.qnn.network import Layer
-from tvm_pulp.uma.strategy import Form, Refusal
+from tvm_pulp.uma import Form, Refusal, pattern_of
 from uma_backends.ita.ita_form import ENGINE, Context
 
 _REMEDY = "quantize its logits to steps of ln 2 with a softmax that halves with every step"
@@ -19,36 +19,26 @@ REASONS = {
     "qdq_attention": _ROUNDS,
     "past_attention": "it masks what is still to come, the engine has no mask",
 }
-# By pattern: attention in parts; operators between logits and softmax and behind it, operands of the softmax.
-PARTS: dict[str, tuple[tuple[str, ...], tuple[str, ...], int]] = {
-    "table_attention": ((), (), 2),
-    "scaled_table_attention": (("lookup",), (), 2),
-    "rounded_table_attention": (("requantize",), (), 2),
-    "rounded_scaled_table_attention": (("requantize", "lookup"), (), 2),
-    "polynomial_attention": ((), ("lookup",), 1),
-    "scaled_polynomial_attention": (("lookup",), ("lookup",), 1),
+_SCALED, _ROUNDED, _TABLE, _PLAIN = ("lookup", 1), ("requantize", 2), ("softmax", 1), ("softmax", 0)
+# By pattern: attention in parts; operators between logits and values, and how many constants each has.
+PARTS: dict[str, tuple[tuple[str, int], ...]] = {
+    "table_attention": (_TABLE,),
+    "scaled_table_attention": (_SCALED, _TABLE),
+    "rounded_table_attention": (_ROUNDED, _TABLE),
+    "rounded_scaled_table_attention": (_ROUNDED, _SCALED, _TABLE),
+    "polynomial_attention": (_PLAIN, _SCALED),
+    "scaled_polynomial_attention": (_SCALED, _PLAIN, _SCALED),
 }
-
-_CONSTANTS = {"lookup": 1, "requantize": 2}
 
 
 def refused_pattern(name: str) -> Any:
-    """One operator, or the operators of attention; patterns need TVM, so they are made on demand."""
-    from tvm.relax.dpl import is_op, wildcard
-
-    def op(operator: str) -> Any:
-        return is_op(f"tvm_pulp.qnn.{operator}")
-
+    """One operator, or the operators of attention."""
     if name not in PARTS:
-        return op(name)(varg_default_wildcard=True)
-    before, behind, operands = PARTS[name]
-    value = op("matmul")(varg_default_wildcard=True)
-    for operator in before:
-        value = op(operator)(value, *(wildcard() for _ in range(_CONSTANTS[operator])))
-    value = op("softmax")(value, *(wildcard() for _ in range(operands - 1)))
-    for operator in behind:
-        value = op(operator)(value, *(wildcard() for _ in range(_CONSTANTS[operator])))
-    return op("matmul")(value, wildcard(), wildcard(), wildcard())
+        return pattern_of(name)
+    value = pattern_of("matmul")
+    for operator, constants in PARTS[name]:
+        value = pattern_of(operator, value, *[None] * constants)
+    return pattern_of("matmul", value, None, None, None)
 
 
 def refused_strategy(layer: Layer, _context: Context) -> list[Form] | Refusal:

@@ -6,12 +6,13 @@ left of it is odd, so it has an inverse modulo `2^t`, and one `q` gives exactly 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.uma import refuse_if
 from uma_backends.ita.geometry import BIAS_BITS, LARGEST_MULTIPLIER, LARGEST_SHIFT
 from uma_backends.ita.reference import Relu, Requantization
 
@@ -28,45 +29,37 @@ class Rule:
     activation: Relu | None = None  # where the layer's result is not negative
 
 
-def rule_of(requant: Requant, constants: Sequence[Tensor]) -> Rule | str:
-    """The engine's form of a layer's requantization, or why it has none."""
-    if requant.kind == "none":
-        return "its result has 32 bits: the engine writes 8 only"
-    if any(t.data is None for t in constants):
-        return "its requantization is not constant"
-    first, second = (t.data for t in constants)
-    assert first is not None and second is not None
-    if (first != first.reshape(-1)[0]).any() or (second != second.reshape(-1)[0]).any():
-        return "it is requantized per channel: the engine has one multiplier per tensor"
+def rule_of(requant: Requant, constants: Sequence[Tensor]) -> Rule:
+    """The engine's form of a layer's requantization."""
+    refuse_if(requant.kind == "none", "its result has 32 bits: the engine writes 8 only")
+    tensors = [t.data for t in constants if t.data is not None]
+    refuse_if(len(tensors) < len(constants), "its requantization is not constant")
+    per_channel = any((t != t.flat[0]).any() for t in tensors)
+    refuse_if(per_channel, "it is requantized per channel: the engine has one multiplier per tensor")
     clip = (requant.low, requant.high)
-    if clip not in (_SIGNED, _POSITIVE) or requant.out_dtype != "int8":
-        return f"its result is clipped to {requant.low}..{requant.high}: the engine writes -128..127, or 0..127 by ReLU"
-    mul, other = int(first.reshape(-1)[0]), int(second.reshape(-1)[0])
+    refuse_if(
+        clip not in (_SIGNED, _POSITIVE) or requant.out_dtype != "int8",
+        f"its result is clipped to {requant.low}..{requant.high}: the engine writes -128..127, or 0..127 by ReLU",
+    )
+    mul, other = (int(t.flat[0]) for t in tensors)
     if requant.kind == "pulp":
         found = exact_rule(mul, other, requant.shift)
-    elif requant.kind == "half_up":
-        if other < 0:
-            return "its requantization shifts to the left"
-        add = ((1 << other) >> 1) + (requant.zero_point << other)
-        found = exact_rule(mul, add, other)
     else:
-        return f"{requant.kind} requantization rounds in a way the engine cannot"
-    if isinstance(found, str):
-        return found
-    return Rule(found.rule, found.summand, found.negated, Relu() if clip == _POSITIVE else None)
+        refuse_if(requant.kind != "half_up", f"{requant.kind} requantization rounds in a way the engine cannot")
+        refuse_if(other < 0, "its requantization shifts to the left")
+        found = exact_rule(mul, ((1 << other) >> 1) + (requant.zero_point << other), other)
+    return replace(found, activation=Relu() if clip == _POSITIVE else None)
 
 
-def exact_rule(mul: int, add: int, shift: int) -> Rule | str:
+def exact_rule(mul: int, add: int, shift: int) -> Rule:
     """The rule for `floor((n * mul + add) / 2^shift)`."""
-    if mul == 0:
-        return "its multiplier is zero"
+    refuse_if(mul == 0, "its multiplier is zero")
     size = abs(mul)
     twos = min((size & -size).bit_length() - 1, shift)
     multiplier, add, shift = size >> twos, add >> twos, shift - twos
-    if multiplier > LARGEST_MULTIPLIER:
-        return f"its multiplier has {multiplier.bit_length()} bits: the engine multiplies by 8"
-    if shift > LARGEST_SHIFT:
-        return f"its shift is {shift}: the engine shifts by {LARGEST_SHIFT} at most"
+    bits = multiplier.bit_length()
+    refuse_if(multiplier > LARGEST_MULTIPLIER, f"its multiplier has {bits} bits: the engine multiplies by 8")
+    refuse_if(shift > LARGEST_SHIFT, f"its shift is {shift}: the engine shifts by {LARGEST_SHIFT} at most")
     target = add - ((1 << shift) >> 1)
     if shift:
         summand = target * pow(multiplier, -1, 1 << shift) % (1 << shift)
@@ -77,8 +70,8 @@ def exact_rule(mul: int, add: int, shift: int) -> Rule | str:
     else:
         summand = 0 if -128 <= target <= 127 else _round_divide(target, multiplier)
         behind = target - summand * multiplier
-    if not -128 <= behind <= 127 or abs(summand) >= 1 << (BIAS_BITS - 1):
-        return "its summand is beyond what bias and requantization of the engine can hold"
+    fits = -128 <= behind <= 127 and abs(summand) < 1 << (BIAS_BITS - 1)
+    refuse_if(not fits, "its summand is beyond what bias and requantization of the engine can hold")
     return Rule(Requantization(multiplier, shift, behind), summand, mul < 0)
 
 
@@ -89,7 +82,5 @@ def _round_divide(value: int, divisor: int) -> int:
 def silent_bias(rule: Requantization) -> int | None:
     """A bias that the rule turns into zero, or None where there is none of 24 bits."""
     near = -round((rule.add << rule.shift) / rule.multiplier)
-    for bias in (near, near - 1, near + 1):
-        if abs(bias) < 1 << (BIAS_BITS - 1) and rule.apply(np.array([bias]))[0] == 0:
-            return bias
-    return None
+    fits = (b for b in (near, near - 1, near + 1) if abs(b) < 1 << (BIAS_BITS - 1))
+    return next((b for b in fits if rule.apply(np.array([b]))[0] == 0), None)

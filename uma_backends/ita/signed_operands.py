@@ -12,10 +12,8 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.rewriter import Rewriter, constant
-from tvm_pulp.qnn.operator import spec_of
-from tvm_pulp.qnn.requant import Requant
-from uma_backends.ita.dense_digits import linear_digits
+from tvm_pulp.canonicalize.rewriter import Rewriter, constant, needed, require, spec_of
+from uma_backends.ita.dense import linear_digits
 from uma_backends.ita.geometry import LONGEST_INNER
 
 _LOWEST = -128
@@ -28,27 +26,22 @@ class SignedOperands(Rewriter):
         self._signed: dict[Any, Any] = {}
 
     def visit(self, variable: Any, value: Any) -> Any:
-        if not qnn.is_qnn(value, "dense") or spec_of(value.args[0]).dtype != "uint8":
-            return value
+        require(qnn.is_qnn(value, "dense") and spec_of(value.args[0]).dtype == "uint8")
         attributes = qnn.attributes(value)
         attributes["zero_point"] += _LOWEST
-        if not _fits(value, attributes):
-            return value
+        _check_sums(value, attributes)
         x = value.args[0]
         if x not in self._signed:
             self._signed[x] = self.emit(qnn.emit("lookup", [x, relax.const(MOVED)]), f"{x.name}_signed")
         return qnn.emit("dense", [self._signed[x], *value.args[1:]], attributes)
 
 
-def _fits(value: Any, attributes: dict[str, Any]) -> bool:
-    """Tell if the sums of a product with int8 inputs leave the engine exactly."""
-    weights, rule = constant(value.args[1]), Requant.of(attributes)
-    constants = [constant(a) for a in value.args[len(value.args) - rule.operands :]]
-    if weights is None or weights.dtype != np.int8 or weights.shape[1] > LONGEST_INNER:
-        return False
-    if rule.kind == "none" or any(c is None for c in constants):
-        return False
+def _check_sums(value: Any, attributes: dict[str, Any]) -> None:
+    """The sums of the product with int8 inputs must leave the engine exactly."""
+    weights, rule = needed(constant(value.args[1])), qnn.Requant.of(attributes)
+    constants = [needed(constant(a)) for a in value.args[len(value.args) - rule.operands :]]
+    require(weights.dtype == np.int8 and weights.shape[1] <= LONGEST_INNER and rule.kind != "none")
     bias = -attributes["zero_point"] * weights.astype(np.int64).sum(axis=1)
     if attributes["has_bias"]:
         bias = bias + constant(value.args[2]).astype(np.int64)
-    return not isinstance(linear_digits(weights.astype(np.int64), bias, rule, constants), str)
+    linear_digits(weights.astype(np.int64), bias, rule, constants)

@@ -1,14 +1,13 @@
 """The NEUREKA backend: patterns, options, strategies, code generation."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.soc.cost_model import CostModel
-from tvm_pulp.uma.backend import Codegen, UMABackend
-from tvm_pulp.uma.recipe import Changes
-from uma_backends.neureka.dense_add import add_dense_pattern, dense_add_pattern, dense_add_strategy
+from tvm_pulp.uma import Changes, Codegen, UMABackend, pattern_of
+from uma_backends.neureka.dense_add import dense_add_strategy
 from uma_backends.neureka.neureka_form import ENGINE, POINTERS, WEIGHT_LEVELS, Context, Description
 from uma_backends.neureka.registers import WEIGHT_MEMORY_BASE, WORD_NAMES, word_fields
 from uma_backends.neureka.strategy import conv2d_strategy, dense_strategy
@@ -37,12 +36,21 @@ class NeurekaBackend(UMABackend):
             "rounding as the framework does it, on the cores, or folded with a proven deviation",
             inexact="native",
         )
+        self._register_target_attr(
+            "activations",
+            "any",
+            ("any", "unsigned"),
+            "int8 as such where the engine of the SoC takes it, or always as x + 128",
+        )
+        self._register_target_attr(
+            "prefetch", "on", ("on", "off"), "load activations while weights stream from the weight memory"
+        )
         self._register_relax_pass("pre_partition", _prepare, for_soc=True)
         for name, pattern, strategy in (
-            ("conv2d", lambda: _operator("conv2d"), conv2d_strategy),
-            ("dense", lambda: _operator("dense"), dense_strategy),
-            ("dense_add", dense_add_pattern, dense_add_strategy),
-            ("add_dense", add_dense_pattern, dense_add_strategy),
+            ("conv2d", lambda: pattern_of("conv2d"), conv2d_strategy),
+            ("dense", lambda: pattern_of("dense"), dense_strategy),
+            ("dense_add", lambda: pattern_of("add", pattern_of("dense"), None), dense_add_strategy),
+            ("add_dense", lambda: pattern_of("add", None, pattern_of("dense")), dense_add_strategy),
         ):
             self._register_pattern(name, pattern)
             self._register_operator_strategy(name, strategy)
@@ -81,25 +89,30 @@ class NeurekaBackend(UMABackend):
             raise UserError(
                 f"--target-uma-{ENGINE}-weight_memory {memory}: SoC {soc.name} has no such memory: choose none"
             )
+        prefetch = options["prefetch"] == "on"
+        if memory == "none" and not prefetch:
+            raise UserError(
+                f"--target-uma-{ENGINE}-prefetch off: weights come from L1, where there is none: leave it out"
+            )
         timing = Timing.of(soc.engines[ENGINE].parameters)
-        return Context(memory, options["requant"] == "native", CostModel(soc, cores), timing)
+        unsigned_only = takes_unsigned_only(timing, options)
+        return Context(memory, options["requant"] == "native", CostModel(soc, cores), timing, unsigned_only, prefetch)
 
 
-def _operator(name: str) -> Any:
-    """One operator with any operands; patterns need TVM, so they are made on demand."""
-    from tvm.relax.dpl import is_op
-
-    return is_op(f"tvm_pulp.qnn.{name}")(varg_default_wildcard=True)
+def takes_unsigned_only(timing: Timing, options: Mapping[str, Any]) -> bool:
+    """Tell if int8 activations run as x + 128: the SoC's engine has no signed input, or the option says so."""
+    return options["activations"] == "unsigned" or not timing.geometry.signed_input
 
 
-def _prepare(module: Any, soc: Any) -> Any:
+def _prepare(module: Any, soc: Any, options: Mapping[str, Any]) -> Any:
     """The network as the array wants it; the passes need TVM, so they are loaded on demand."""
     from uma_backends.neureka.neighbouring_pixels import NeighbouringPixels
     from uma_backends.neureka.space_to_depth import SpaceToDepth
     from uma_backends.neureka.unsigned_activations import UnsignedActivations
 
     timing = Timing.of(soc.engines[ENGINE].parameters)
-    for step in (UnsignedActivations(), SpaceToDepth(timing.geometry), NeighbouringPixels(timing)):
+    unsigned = UnsignedActivations(takes_unsigned_only(timing, options))
+    for step in (unsigned, SpaceToDepth(timing.geometry), NeighbouringPixels(timing)):
         module = step.run(module)
     return module
 

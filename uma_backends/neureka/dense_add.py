@@ -13,16 +13,13 @@ import numpy as np
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Kernel, Load, Local, Step, Store
-from tvm_pulp.uma.registry import step_call
-from tvm_pulp.uma.strategy import Form, Refusal
+from tvm_pulp.uma import Box, Form, Kernel, Load, Local, Refused, Step, Store, refuse_if, step_call
 from uma_backends.neureka.added_row import BYTES, AddedRow, find_added_row
 from uma_backends.neureka.exact_rounding import ARRAY_SHIFT
 from uma_backends.neureka.forms import DenseForm
 from uma_backends.neureka.geometry import Mode
 from uma_backends.neureka.layer_arithmetic import Arithmetic
-from uma_backends.neureka.neureka_form import ENGINE, Context
+from uma_backends.neureka.neureka_form import Context
 from uma_backends.neureka.strategy import known_arithmetic
 
 _RANGES = {"int8": (-128, 127), "uint8": (0, 255)}
@@ -31,52 +28,27 @@ _INT32 = 1 << 31
 _KNOWN: WeakKeyDictionary[Layer, AddedRow | None] = WeakKeyDictionary()
 
 
-def dense_add_pattern() -> Any:
-    """The sum of a fully connected layer's result and something."""
-    from tvm.relax.dpl import is_op, wildcard
-
-    return is_op("tvm_pulp.qnn.add")(is_op("tvm_pulp.qnn.dense")(varg_default_wildcard=True), wildcard())
-
-
-def add_dense_pattern() -> Any:
-    """The same with the product as the second operand."""
-    from tvm.relax.dpl import is_op, wildcard
-
-    return is_op("tvm_pulp.qnn.add")(wildcard(), is_op("tvm_pulp.qnn.dense")(varg_default_wildcard=True))
-
-
-def dense_add_strategy(region: Layer, context: Context) -> list[Form] | Refusal:
+def dense_add_strategy(region: Layer, context: Context) -> list[Form]:
     """A product that the cores requantize, plus a constant for every channel."""
-    found = _stages(region, context)
-    if isinstance(found, str):
-        return Refusal(ENGINE, found)
-    kernel = Kernel("requantize_add", {}, (Local("x", TensorSpec((1, 4), "int32")),), ())
-    if isinstance(step_call(kernel, context.costs), Kernel):
-        return Refusal(ENGINE, "the cores have no kernel for two roundings at once")
-    arithmetic, row = found
-    dense = region.parts[0]
-    whole = replace(dense, name=region.name, outputs=region.outputs)
-    return [DenseAddForm(whole, arithmetic, context, Mode.POINTWISE, "1x1 over rows, added", row=row)]
-
-
-def _stages(region: Layer, context: Context) -> tuple[Arithmetic, AddedRow] | str:
-    """Both roundings as the cores' kernel does them, or why it cannot."""
     dense, add = region.parts
     arithmetic = known_arithmetic(dense, context)
-    if isinstance(arithmetic, str):
-        return arithmetic
     if arithmetic.rest is None:
-        return "the array delivers bytes" if arithmetic.native else "the first rounding is not an addition and a shift"
+        undivided = "the first rounding is not an addition and a shift"
+        raise Refused("the array delivers bytes" if arithmetic.native else undivided)
     rules = [Requant.of(layer.attributes) for layer in (dense, add)]
-    if any((rule.low, rule.high) != _RANGES.get(rule.out_dtype) for rule in rules):
-        return "a result does not have the range of a byte"
+    are_bytes = all((rule.low, rule.high) == _RANGES.get(rule.out_dtype) for rule in rules)
+    refuse_if(not are_bytes, "a result does not have the range of a byte")
     reach = (arithmetic.reach * arithmetic.rest.scale >> ARRAY_SHIFT) + np.abs(_signed_add(arithmetic, rules[0]))
-    if (reach >= _INT32).any():
-        return "the first rounding needs more than 32 bits"
+    refuse_if((reach >= _INT32).any(), "the first rounding needs more than 32 bits")
     if region not in _KNOWN:
         _KNOWN[region] = _added_row(dense, add)
     row = _KNOWN[region]
-    return (arithmetic, row) if row is not None else "the sum is no product, summand and shift"
+    refuse_if(row is None, "the sum is no product, summand and shift")
+    kernel = Kernel("requantize_add", {}, (Local("x", TensorSpec((1, 4), "int32")),), ())
+    has_kernel = not isinstance(step_call(kernel, context.costs), Kernel)
+    refuse_if(not has_kernel, "the cores have no kernel for two roundings at once")
+    whole = replace(dense, name=region.name, outputs=region.outputs)
+    return [DenseAddForm(whole, arithmetic, context, Mode.POINTWISE, "1x1 over rows, added", row=row)]
 
 
 def _signed_add(arithmetic: Arithmetic, rule: Requant) -> np.ndarray:

@@ -3,15 +3,11 @@
 from dataclasses import dataclass
 from functools import lru_cache
 
-import numpy as np
-
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Kernel, Load, Local, Recipe, Step
-from tvm_pulp.uma.strategy import TileAxis
+from tvm_pulp.uma import Box, Kernel, Local, Recipe, TileAxis
 from tvm_pulp.uma.windows import input_span, unfolding
 from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode, remainder
-from uma_backends.neureka.job import Padding
+from uma_backends.neureka.job import ArrayJob, Padding
 from uma_backends.neureka.neureka_form import ACTIVATION_SLACK, NeurekaForm
 
 
@@ -34,12 +30,18 @@ def _channels(form: NeurekaForm, axis: int) -> TileAxis:
     return TileAxis(axis, form.geometry.output_channels, least=4)
 
 
+def _rows_as_picture(form: NeurekaForm, depth: int, box: Box) -> tuple[int, Local, ArrayJob]:
+    """Rows of a matrix folded into a picture: bytes behind the operand, the array's results and its job."""
+    channels, count = box.size[-1], box.elements // box.size[-1]
+    h, w = fold_rows(count, form.geometry.pe_rows, form.geometry.pe_columns)
+    extra = h * w - count
+    raw = Local("raw", TensorSpec(box.size, form.raw_dtype), extra * channels * form.arithmetic.output_bits // 8)
+    return ACTIVATION_SLACK + extra * depth, raw, form.array_job(h, w, depth, channels)
+
+
 @dataclass(frozen=True)
 class DenseForm(NeurekaForm):
     """A matrix product as a 1x1 convolution; rows are folded into a picture."""
-
-    def filters(self) -> np.ndarray:
-        return self.arithmetic.weights.reshape(*self.arithmetic.weights.shape, 1, 1)
 
     def axes(self) -> tuple[TileAxis, ...]:
         rank = len(self.layer.outputs[0].spec.shape)
@@ -47,30 +49,16 @@ class DenseForm(NeurekaForm):
 
     def recipe(self, box: Box) -> Recipe:
         x = self.layer.inputs[0]
-        depth, channels = x.spec.shape[-1], box.size[-1]
-        count = box.elements // channels
-        h, w = fold_rows(count, self.geometry.pe_rows, self.geometry.pe_columns)
-        extra = h * w - count
-        source_box = Box((*box.start[:-1], 0), (*box.size[:-1], depth))
-        source = Local("x", TensorSpec(source_box.size, x.spec.dtype), ACTIVATION_SLACK + extra * depth)
-        size = 1 if self.arithmetic.output_bits == 8 else 4
-        dtype = _raw_dtype(self)
-        raw = Local("raw", TensorSpec(box.size, dtype), extra * channels * size)
-        job = self.array_job(h, w, depth, channels)
+        source_box = Box((*box.start[:-1], 0), (*box.size[:-1], x.spec.shape[-1]))
+        slack, raw, job = _rows_as_picture(self, x.spec.shape[-1], box)
+        before, source = self.source(source_box, slack)
         loads, step = self.job_steps(job, box.start[-1], source, raw)
-        return self.assemble([Load(x, source_box, source), *loads], step, raw, box)
-
-
-def _raw_dtype(form: NeurekaForm) -> str:
-    return form.layer.outputs[0].spec.dtype if form.arithmetic.native else "int32"
+        return self.assemble([*before, *loads], step, raw, box)
 
 
 @dataclass(frozen=True)
 class PointwiseForm(NeurekaForm):
     """1x1 convolution; strides are strides of the input pointer."""
-
-    def filters(self) -> np.ndarray:
-        return self.arithmetic.weights.transpose(0, 3, 1, 2)
 
     def axes(self) -> tuple[TileAxis, ...]:
         rows, columns = self.geometry.pe_rows, self.geometry.pe_columns
@@ -83,12 +71,12 @@ class PointwiseForm(NeurekaForm):
         source_box = Box(
             (box.start[0], box.start[1] * sh, box.start[2] * sw, 0), (box.size[0], rows, columns, channels_in)
         )
-        source = Local("x", TensorSpec(source_box.size, x.spec.dtype), ACTIVATION_SLACK)
-        raw = Local("raw", TensorSpec(box.size, _raw_dtype(self)))
+        before, source = self.source(source_box, ACTIVATION_SLACK)
+        raw = Local("raw", TensorSpec(box.size, self.raw_dtype))
         strides = {"input_pixel_stride": sw * channels_in, "input_row_stride": sh * columns * channels_in}
         job = self.array_job(box.size[1], box.size[2], channels_in, box.size[3], **strides)
         loads, step = self.job_steps(job, box.start[3], source, raw)
-        return self.assemble([Load(x, source_box, source), *loads], step, raw, box)
+        return self.assemble([*before, *loads], step, raw, box)
 
 
 @dataclass(frozen=True)
@@ -97,9 +85,6 @@ class Direct3x3Form(NeurekaForm):
 
     A zero point other than zero cannot come from the array's padding: the cores write the border in L1.
     """
-
-    def filters(self) -> np.ndarray:
-        return self.arithmetic.weights.transpose(0, 3, 1, 2)
 
     @property
     def _depthwise(self) -> bool:
@@ -124,25 +109,24 @@ class Direct3x3Form(NeurekaForm):
         source_box = Box(
             (box.start[0], rows.start, columns.start, first), (box.size[0], rows.size, columns.size, channels_in)
         )
-        source = Local("x", TensorSpec(source_box.size, x.spec.dtype), ACTIVATION_SLACK)
-        before: list[Step] = [Load(x, source_box, source)]
+        before, source = self.source(source_box, ACTIVATION_SLACK)
         pads = (rows.before, rows.after, columns.before, columns.after)
         breaks = _breaks_last_subtile(self.geometry, full_h, full_w, pads)
-        by_cores = any(pads) and (a["zero_point"] != 0 or max(pads) > 2 or breaks)
+        by_cores = any(pads) and (self.arithmetic.zero_point != 0 or max(pads) > 2 or breaks)
         padding = Padding(rows.before, rows.after, columns.before, columns.after)
         if by_cores:
             padding = Padding()
             attributes = {
                 "before": [0, rows.before, columns.before, 0],
                 "after": [0, rows.after, columns.after, 0],
-                "value": a["zero_point"],
+                "value": self.arithmetic.zero_point,
             }
             shape = (box.size[0], full_h + 2, full_w + 2, channels_in)
-            padded = Local("padded", TensorSpec(shape, x.spec.dtype), ACTIVATION_SLACK)
+            padded = Local("padded", TensorSpec(shape, source.spec.dtype), ACTIVATION_SLACK)
             before.append(Kernel("pad", attributes, (source,), (padded,)))
             source = padded
         shape = (box.size[0], full_h, full_w, box.size[3])
-        raw = Local("raw", TensorSpec(shape, _raw_dtype(self)))
+        raw = Local("raw", TensorSpec(shape, self.raw_dtype))
         job = self.array_job(full_h, full_w, channels_in, box.size[3], padding=padding)
         loads, step = self.job_steps(job, box.start[3], source, raw)
         if (sh, sw) == (1, 1):
@@ -169,10 +153,6 @@ def _breaks_last_subtile(geometry: Geometry, height: int, width: int, pads: tupl
 class Im2colForm(NeurekaForm):
     """Any kernel: the cores lay windows out as rows, the array multiplies them as a 1x1 convolution."""
 
-    def filters(self) -> np.ndarray:
-        weights = self.arithmetic.weights
-        return weights.reshape(weights.shape[0], -1, 1, 1)
-
     def axes(self) -> tuple[TileAxis, ...]:
         return (TileAxis(1), _channels(self, 3), TileAxis(2), TileAxis(0, limit=1))
 
@@ -187,15 +167,11 @@ class Im2colForm(NeurekaForm):
         source_box = Box(
             (box.start[0], rows.start, columns.start, 0), (box.size[0], rows.size, columns.size, channels_in)
         )
-        source = Local("x", TensorSpec(source_box.size, x.spec.dtype))
+        before, source = self.source(source_box, 0)
         depth = kh * kw * per_tap
-        count = box.size[0] * box.size[1] * box.size[2]
-        h, w = fold_rows(count, self.geometry.pe_rows, self.geometry.pe_columns)
-        extra = h * w - count
-        matrix = Local("windows", TensorSpec((*box.size[:3], depth), x.spec.dtype), ACTIVATION_SLACK + extra * depth)
-        unfold = Kernel("im2col", unfolding(layer, rows, columns), (source,), (matrix,))
-        size = 1 if self.arithmetic.output_bits == 8 else 4
-        raw = Local("raw", TensorSpec(box.size, _raw_dtype(self)), extra * box.size[3] * size)
-        job = self.array_job(h, w, depth, box.size[3])
+        slack, raw, job = _rows_as_picture(self, depth, box)
+        matrix = Local("windows", TensorSpec((*box.size[:3], depth), source.spec.dtype), slack)
+        how = unfolding(layer, rows, columns) | {"zero_point": self.arithmetic.zero_point}
+        unfold = Kernel("im2col", how, (source,), (matrix,))
         loads, step = self.job_steps(job, box.start[3], matrix, raw)
-        return self.assemble([Load(x, source_box, source), unfold, *loads], step, raw, box)
+        return self.assemble([*before, unfold, *loads], step, raw, box)

@@ -35,6 +35,8 @@ class Geometry:
     channels_3x3: int = 28
     output_channels: int = 32
     weight_beat_bytes: int = 32
+    # 0: activations are unsigned, as in the public hardware sources; int8 then runs as x + 128.
+    signed_input: int = 1
 
     @staticmethod
     def of(parameters: Mapping[str, int]) -> "Geometry":
@@ -47,11 +49,9 @@ class Geometry:
         return made
 
     def input_subtile(self, mode: Mode) -> int:
-        """Return the input channels of one subtile."""
         return self.channels_1x1 if mode is Mode.POINTWISE else self.channels_3x3
 
     def output_subtile(self, mode: Mode) -> int:
-        """Return the output channels of one subtile."""
         return self.channels_3x3 if mode is Mode.DEPTHWISE_3X3 else self.output_channels
 
 
@@ -65,6 +65,7 @@ LIMITS = {
     "channels_3x3": (1, 64),
     "output_channels": (8, 64),
     "weight_beat_bytes": (4, 128),
+    "signed_input": (0, 1),
 }
 _TAPS = 9
 

@@ -62,18 +62,16 @@ class ArrayJob:
     output_row_stride: int | None = None
 
     def __post_init__(self) -> None:
-        reason = _why_impossible(self)
+        reason = next((reason for is_so, reason in _impossible(self) if is_so), None)
         if reason is not None:
-            raise UserError(f"NEUREKA job: {reason}.")
+            raise UserError(f"NEUREKA job: {reason.format(job=self, how=self.requantization)}.")
 
     @property
     def input_height(self) -> int:
-        """Input rows present in memory."""
         return self.output_height + self.mode.halo - self.padding.top - self.padding.bottom
 
     @property
     def input_width(self) -> int:
-        """Input columns present in memory."""
         return self.output_width + self.mode.halo - self.padding.left - self.padding.right
 
     @property
@@ -101,45 +99,38 @@ class ArrayJob:
         return self.output_height * self.output_width * self.output_channels * per_output
 
 
-def _why_impossible(job: ArrayJob) -> str | None:
-    """Return the reason why no NEUREKA runs this job, or None."""
-    pad = job.padding
+def _impossible(job: ArrayJob) -> tuple[tuple[bool, str], ...]:
+    """Reasons why no NEUREKA runs a job, and whether they apply."""
+    pad, how, depthwise = job.padding, job.requantization, job.mode is Mode.DEPTHWISE_3X3
     sides = (pad.top, pad.bottom, pad.left, pad.right)
-    if min(job.input_channels, job.output_channels, job.output_height, job.output_width) < 1:
-        return "every dimension must be at least 1"
-    if not 2 <= job.weight_bits <= 8:
-        return f"weights have {job.weight_bits} bits, use 2 to 8"
-    if not -(2**31) <= job.weight_offset < 2**31:
-        return f"weight offset {job.weight_offset} does not fit 32 bits"
-    if job.mode is Mode.POINTWISE and any(sides):
-        return "a 1x1 job cannot be padded, pad the tensor in memory"
-    if not all(0 <= side <= MAX_PADDING for side in sides):
-        return f"padding {sides} exceeds {MAX_PADDING} pixels on a side, pad the tensor in memory"
-    if min(job.input_height, job.input_width) < 1:
-        return "the output consists of padding only, shrink the padding"
-    if job.mode is Mode.DEPTHWISE_3X3 and job.input_channels != job.output_channels:
-        return "depthwise needs as many output as input channels, split the multiplier into jobs"
-    if job.prefetch and not job.weight_memory:
-        return "prefetch hangs with weights in L1, put the weights into weight memory"
-    if job.prefetch and job.mode is Mode.DEPTHWISE_3X3:
-        return "prefetch is not defined in depthwise mode, switch it off"
-    return _why_wrong_output(job)
-
-
-def _why_wrong_output(job: ArrayJob) -> str | None:
-    """Return what is wrong with the output side of a job, or None."""
-    if job.output_bits not in (8, 32):
-        return f"outputs have {job.output_bits} bits, use 8 or 32"
-    if job.stream_in and job.output_bits != 32:
-        return "stream-in needs 32-bit output, requantize on the cores"
-    how = job.requantization
-    if how is None:
-        return None if job.output_bits == 32 else "raw accumulators need 32-bit output"
-    if how.scale_bits not in (8, 32):
-        return f"scales have {how.scale_bits} bits, use 8 or 32"
-    if not 0 <= how.shift <= 31:
-        return f"shift {how.shift} is outside 0 to 31"
-    return None
+    return (
+        (
+            min(job.input_channels, job.output_channels, job.output_height, job.output_width) < 1,
+            "every dimension must be at least 1",
+        ),
+        (not 2 <= job.weight_bits <= 8, "weights have {job.weight_bits} bits, use 2 to 8"),
+        (not -(2**31) <= job.weight_offset < 2**31, "weight offset {job.weight_offset} does not fit 32 bits"),
+        (job.mode is Mode.POINTWISE and any(sides), "a 1x1 job cannot be padded, pad the tensor in memory"),
+        (
+            not all(0 <= side <= MAX_PADDING for side in sides),
+            f"padding {sides} exceeds {MAX_PADDING} pixels on a side, pad the tensor in memory",
+        ),
+        (min(job.input_height, job.input_width) < 1, "the output consists of padding only, shrink the padding"),
+        (
+            depthwise and job.input_channels != job.output_channels,
+            "depthwise needs as many output as input channels, split the multiplier into jobs",
+        ),
+        (
+            job.prefetch and not job.weight_memory,
+            "prefetch hangs with weights in L1, put the weights into weight memory",
+        ),
+        (job.prefetch and depthwise, "prefetch is not defined in depthwise mode, switch it off"),
+        (job.output_bits not in (8, 32), "outputs have {job.output_bits} bits, use 8 or 32"),
+        (job.stream_in and job.output_bits != 32, "stream-in needs 32-bit output, requantize on the cores"),
+        (how is None and job.output_bits != 32, "raw accumulators need 32-bit output"),
+        (how is not None and how.scale_bits not in (8, 32), "scales have {how.scale_bits} bits, use 8 or 32"),
+        (how is not None and not 0 <= how.shift <= 31, "shift {how.shift} is outside 0 to 31"),
+    )
 
 
 def check_on(job: ArrayJob, geometry: Geometry = SIRACUSA) -> None:

@@ -6,12 +6,12 @@ shift, where that is exact, or the array delivers `acc + bias` as int32 and the 
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.uma import Refused, refuse_if
 from uma_backends.neureka.exact_rounding import ARRAY_SHIFT, ExactFold, fold_exactly
 from uma_backends.neureka.folded_rounding import ROUNDING_RULES, Folded, Reach, fold_rounding
 from uma_backends.neureka.job import Requantization
@@ -20,6 +20,8 @@ _INT32 = 1 << 31
 # Clip ranges of the array's 8-bit output.
 _UNSIGNED, _SIGNED = (0, 255), (-128, 127)
 _LARGEST_SHIFT = 31
+# From int8 to uint8.
+UNSIGNED_ADDED = 128
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,8 @@ class Arithmetic:
     weight_bits: int
     weight_offset: int
     input_signed: bool
+    # Added to int8 activations where the array takes them unsigned; the zero point and the folded bias contain it.
+    input_added: int
     zero_point: int
     scale: np.ndarray  # uint8 or uint32 [C_out]
     bias: np.ndarray  # int32 [C_out]
@@ -46,36 +50,41 @@ class Arithmetic:
     rest: ExactFold | None = None
 
 
-def arithmetic_of(layer: Layer, *, native_rounding: bool) -> Arithmetic | str:
-    """Arithmetic of a convolution or dense layer, or the reason why the array cannot do it."""
+def arithmetic_of(layer: Layer, *, native_rounding: bool, unsigned_only: bool = False) -> Arithmetic:
+    """Arithmetic of a convolution or dense layer; refuses what the array cannot do.
+
+    `unsigned_only`: int8 activations run as x + 128.
+    """
     x, weight = layer.inputs[0].spec, layer.inputs[1]
     if weight.data is None:
-        return "its weights are not constant"
-    if x.dtype not in ("int8", "uint8"):
-        return f"its input is {x.dtype}, not 8-bit"
+        raise Refused("its weights are not constant")
+    refuse_if(x.dtype not in ("int8", "uint8"), f"its input is {x.dtype}, not 8-bit")
     values = weight.data.astype(np.int64)
     low, high = int(values.min(initial=0)), int(values.max(initial=0))
     rule = Requant.of(layer.attributes)
-    if rule.kind in ROUNDING_RULES and rule.out_dtype == "int32":
-        return "it requantizes to 32 bits"
+    refuse_if(rule.kind in ROUNDING_RULES and rule.out_dtype == "int32", "it requantizes to 32 bits")
     bits = max(2, int(high - low).bit_length())
-    if bits > 8:
-        return f"its weights span {low} to {high}, more than 8 bits"
-    zero_point = int(layer.attributes["zero_point"])
-    channels = values.shape[0]
-    flat = values.reshape(channels, -1)
+    refuse_if(bits > 8, f"its weights span {low} to {high}, more than 8 bits")
+    added = UNSIGNED_ADDED if unsigned_only and x.dtype == "int8" else 0
+    zero_point = int(layer.attributes["zero_point"]) + added
+    flat = values.reshape(values.shape[0], -1)
     # Padding is written as the zero point, so the whole window always counts.
     bias = -zero_point * flat.sum(axis=1)
     if layer.attributes["has_bias"]:
         assert layer.inputs[2].data is not None
         bias = bias + layer.inputs[2].data.astype(np.int64)
-    least, most = x.range
+    least, most = (end + added for end in x.range)
     reach = Reach(np.minimum(flat * least, flat * most).sum(axis=1), np.maximum(flat * least, flat * most).sum(axis=1))
     largest = int(max(m.max(initial=0) for m in (reach.magnitudes, reach.plus(bias).magnitudes)))
-    if largest >= _INT32 or np.abs(bias).max(initial=0) >= _INT32:
-        return "its accumulator may exceed 32 bits"
-    scale, folded, shifts, how, deviation, reason = _fold(layer, reach, bias, native_rounding)
-    rest = _rest(layer, reach, bias) if reason else None
+    is_wide = largest >= _INT32 or np.abs(bias).max(initial=0) >= _INT32
+    refuse_if(is_wide, "its accumulator may exceed 32 bits")
+    reason, rest = "", None
+    try:
+        scale, folded, shifts, how, deviation = _fold(layer, reach, bias, native_rounding)
+    except Refused as refused:
+        reason, rest = str(refused), _rest(layer, reach, bias)
+        scale, folded, shifts, deviation = np.ones(len(bias), np.uint8), bias, None, 0
+        how = Requantization(scale_bits=8, shift=0, bias=True, relu=False)
     if rest is not None:
         scale = rest.scale.astype(np.uint32)
         how = Requantization(scale_bits=32, shift=ARRAY_SHIFT, bias=False, relu=False)
@@ -83,7 +92,8 @@ def arithmetic_of(layer: Layer, *, native_rounding: bool) -> Arithmetic | str:
         values.astype(np.int16),
         bits,
         low,
-        x.dtype == "int8",
+        x.dtype == "int8" and not added,
+        added,
         zero_point,
         scale,
         folded.astype(np.int32),
@@ -108,41 +118,32 @@ def _rest(layer: Layer, reach: Reach, bias: np.ndarray) -> ExactFold | None:
     return fold_exactly(rule, first, second, reach, bias)
 
 
-def _fold(layer: Layer, reach: Reach, bias: np.ndarray, native_rounding: bool) -> tuple[Any, Any, Any, Any, int, str]:
-    """Scale, bias, shifts, modes, deviation and why the array cannot: nothing where it can."""
+def _fold(
+    layer: Layer, reach: Reach, bias: np.ndarray, native_rounding: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, Requantization, int]:
+    """Scale, bias, shifts, modes and deviation of what the array does by itself; refuses what it cannot."""
     rule = Requant.of(layer.attributes)
-    ones = np.ones(len(bias), np.uint8)
-
-    def refuse(why: str) -> tuple[Any, Any, Any, Any, int, str]:
-        return ones, bias, None, Requantization(scale_bits=8, shift=0, bias=True, relu=False), 0, why
-
-    if rule.kind == "none":
-        return refuse("it delivers 32-bit accumulators")
-    if (rule.low, rule.high) not in (_UNSIGNED, _SIGNED):
-        return refuse(f"it clips to {rule.low}..{rule.high}")
+    refuse_if(rule.kind == "none", "it delivers 32-bit accumulators")
+    refuse_if((rule.low, rule.high) not in (_UNSIGNED, _SIGNED), f"it clips to {rule.low}..{rule.high}")
     first, second = (
         np.broadcast_to(t.data.astype(np.int64).reshape(-1), bias.shape)
         for t in layer.inputs[-2:]
         if t.data is not None
     )
-    relu = (rule.low, rule.high) == _UNSIGNED
     if rule.kind == "pulp":
-        if (first < 0).any():
-            return refuse("a multiplier is negative")
+        refuse_if((first < 0).any(), "a multiplier is negative")
         folded = Folded(first, second + bias * first, np.full(len(bias), rule.shift), 0)
-    elif rule.kind in ROUNDING_RULES and native_rounding:
+    else:
+        is_native = rule.kind in ROUNDING_RULES and native_rounding
+        refuse_if(not is_native, f"{rule.kind} requantization rounds in a way the array cannot")
         found = fold_rounding(rule, first, second, reach, bias)
         if found is None:
-            return refuse("no single shift keeps the product inside 32 bits")
+            raise Refused("no single shift keeps the product inside 32 bits")
         folded = found
-    else:
-        return refuse(f"{rule.kind} requantization rounds in a way the array cannot")
-    if folded.shift.max(initial=0) > _LARGEST_SHIFT:
-        return refuse(f"it shifts by {folded.shift.max()}")
-    if not reach.fits(folded.scale, folded.add).all():
-        return refuse("the product may exceed 32 bits")
-    bits = 8 if folded.scale.max(initial=0) < 256 else 32
+    refuse_if(folded.shift.max(initial=0) > _LARGEST_SHIFT, f"it shifts by {folded.shift.max(initial=0)}")
+    refuse_if(not reach.fits(folded.scale, folded.add).all(), "the product may exceed 32 bits")
+    bits, one = 8 if folded.scale.max(initial=0) < 256 else 32, folded.has_one_shift
+    relu, shift = (rule.low, rule.high) == _UNSIGNED, int(folded.shift[0]) if one else 0
+    how = Requantization(bits, shift, bias=True, relu=relu, shift_vector=not one)
     scale = folded.scale.astype(np.uint8 if bits == 8 else np.uint32)
-    one = folded.has_one_shift
-    how = Requantization(bits, int(folded.shift[0]) if one else 0, bias=True, relu=relu, shift_vector=not one)
-    return scale, folded.add, None if one else folded.shift.astype(np.uint8), how, folded.deviation, ""
+    return scale, folded.add, None if one else folded.shift.astype(np.uint8), how, folded.deviation

@@ -14,8 +14,7 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.rewriter import Rewriter, constant
-from tvm_pulp.qnn.operator import spec_of
+from tvm_pulp.canonicalize.rewriter import Rewriter, constant, needed, require, spec_of
 from uma_backends.neureka.geometry import Mode
 from uma_backends.neureka.timing import DEFAULT_TIMING, Timing, tile_cycles
 
@@ -25,26 +24,19 @@ class NeighbouringPixels(Rewriter):
         self._timing = timing
 
     def visit(self, variable: Any, value: Any) -> Any:
-        if not qnn.is_qnn(value, "conv2d"):
-            return value
-        attributes, constants = qnn.attributes(value), [constant(a) for a in value.args[1:]]
-        if any(c is None for c in constants):
-            return value
-        weights = constants[0]
-        mode = _mode(attributes, weights.shape)
-        if mode is None:
-            return value
+        require(qnn.is_qnn(value, "conv2d"))
+        attributes, (weights, *others) = qnn.attributes(value), [needed(constant(a)) for a in value.args[1:]]
+        mode = needed(_mode(attributes, weights.shape))
         outputs, channels = weights.shape[0], weights.shape[3]
         batch, height, width, _ = spec_of(value.args[0]).shape
         result = spec_of(variable).shape
         count = best_count(mode, (result[1], width), channels, outputs, self._timing)
-        if count == 1:
-            return value
+        require(count > 1)
         # Constants of the whole layer have one element; the others one for each output.
-        repeated = [np.tile(c, count) if c.size == outputs > 1 else c for c in constants[1:]]
+        repeated = [np.tile(c, count) if c.size == outputs > 1 else c for c in others]
         seen = self.emit(relax.op.reshape(value.args[0], (batch, height, width // count, count * channels)))
         attributes.setdefault("macs_per_output", int(np.prod(weights.shape[1:])))
-        operands = [seen, *(relax.const(c) for c in (block_filters(weights, count), *repeated))]
+        operands = [seen, block_filters(weights, count), *repeated]
         layer = self.emit(qnn.emit("conv2d", operands, attributes), variable.name)
         return relax.op.reshape(layer, result)
 

@@ -12,10 +12,23 @@ from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc.cost_model import CostModel
-from tvm_pulp.uma.box import Box, tiles
-from tvm_pulp.uma.recipe import Call, Changes, Derived, Job, Kernel, Load, Local, Recipe, Step, Store
-from tvm_pulp.uma.registry import step_call
-from tvm_pulp.uma.strategy import Rounding, TileAxis
+from tvm_pulp.uma import (
+    Box,
+    Call,
+    Changes,
+    Derived,
+    Job,
+    Kernel,
+    Load,
+    Local,
+    Recipe,
+    Rounding,
+    Step,
+    Store,
+    TileAxis,
+    step_call,
+)
+from tvm_pulp.uma.box import tiles
 from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode
 from uma_backends.neureka.job import ArrayJob
 from uma_backends.neureka.layer_arithmetic import Arithmetic
@@ -69,6 +82,9 @@ class Context:
     native_tflite: bool
     costs: CostModel
     timing: Timing = DEFAULT_TIMING
+    # int8 activations run as x + 128.
+    unsigned_only: bool = False
+    prefetch: bool = True
 
     @property
     def weights_in_l1(self) -> bool:
@@ -91,19 +107,21 @@ class NeurekaForm:
     def rounding(self) -> Rounding:
         return Rounding(self.arithmetic.deviation, self.arithmetic.why_not_native)
 
-    # --- what subclasses state -------------------------------------------------------------------------------
-
     def filters(self) -> np.ndarray:
-        """Weights as output channel, input channel, row, column."""
-        raise NotImplementedError
+        """Weights as output channel, input channel, row, column; whatever is multiplied as 1x1 has one tap."""
+        weights = self.arithmetic.weights
+        is_1x1 = self.mode is Mode.POINTWISE
+        return weights.reshape(len(weights), -1, 1, 1) if is_1x1 else weights.transpose(0, 3, 1, 2)
+
+    @property
+    def raw_dtype(self) -> str:
+        return self.layer.outputs[0].spec.dtype if self.arithmetic.native else "int32"
 
     def axes(self) -> tuple[TileAxis, ...]:
         raise NotImplementedError
 
     def recipe(self, box: Box) -> Recipe:
         raise NotImplementedError
-
-    # --- shared ----------------------------------------------------------------------------------------------
 
     def bound_cycles(self) -> int:
         """The engine's own cycles with as few jobs as its limits allow, everything at hand."""
@@ -132,17 +150,14 @@ class NeurekaForm:
     def bits(self) -> int:
         return 8 if self.mode is Mode.POINTWISE else self.arithmetic.weight_bits
 
+    @cached_property
     def packed(self) -> Tensor:
         """Packed weights: one row per output channel, depthwise one per group of channels."""
-        name = f"{self.layer.name}_{self.mode.name.lower()}_packed"
-        if name not in self.derived.tensors:
-            data = pack_weights(self.filters(), self.mode, self.bits, self.arithmetic.weight_offset, self.geometry)
-            rows = self.filters().shape[0]
-            if self.mode is Mode.DEPTHWISE_3X3:
-                rows = -(-rows // self.geometry.channels_3x3)
-            level = WEIGHT_LEVELS[self.context.weight_memory]
-            self.derived.constant(name, data.reshape(rows, -1), level)
-        return self.derived.tensors[name]
+        filters = self.filters()
+        data = pack_weights(filters, self.mode, self.bits, self.arithmetic.weight_offset, self.geometry)
+        per_row = self.geometry.channels_3x3 if self.mode is Mode.DEPTHWISE_3X3 else 1
+        name, level = f"{self.layer.name}_{self.mode.name.lower()}_packed", WEIGHT_LEVELS[self.context.weight_memory]
+        return self.derived.constant(name, data.reshape(-(-len(filters) // per_row), -1), level)
 
     def array_job(self, height: int, width: int, depth: int, channels: int, **how: Any) -> ArrayJob:
         a = self.arithmetic
@@ -159,23 +174,33 @@ class NeurekaForm:
             output_bits=a.output_bits,
             requantization=a.requantization,
             weight_memory=in_weight_memory,
-            prefetch=in_weight_memory and self.mode is not Mode.DEPTHWISE_3X3,
+            prefetch=self.context.prefetch and in_weight_memory and self.mode is not Mode.DEPTHWISE_3X3,
             **how,
         )
 
+    def source(self, box: Box, slack: int) -> tuple[list[Step], Local]:
+        """Bring a part of the input into L1, as the array takes it: the cores add 128 to int8 where it has no sign."""
+        x, added = self.layer.inputs[0], self.arithmetic.input_added
+        # Bytes as they lie, where the cores turn them into others.
+        source = Local("x", TensorSpec(box.size, "uint8" if added else x.spec.dtype), slack)
+        load = Load(x, box, source)
+        if not added:
+            return [load], source
+        table = self.derived.constant(f"{self.layer.name}_plus_{added}", (np.arange(256) + added).astype(np.uint8))
+        local, moved = Local("table", table.spec), Local("unsigned", source.spec, slack)
+        add = Kernel("lookup", {}, (source, local), (moved,))
+        return [load, Load(table, Box.whole(table.spec.shape), local), add], moved
+
     def job_steps(self, job: ArrayJob, first: int, source: Local, target: Local) -> tuple[list[Step], Job]:
         """Loads of filters, scale and bias for channels from `first` on, and the job."""
-        packed, a = self.packed(), self.arithmetic
-        scale = self.derived.constant(f"{self.layer.name}_scale", a.scale)
-        channels = job.output_channels
+        packed, a, channels = self.packed, self.arithmetic, job.output_channels
         row, rows = first, channels
         if self.mode is Mode.DEPTHWISE_3X3:
             group = self.geometry.channels_3x3
             row, rows = first // group, -(-channels // group)
-        width = packed.spec.shape[1]
         steps: list[Step] = []
         weights: Tensor | Local = packed
-        offset = row * width
+        offset = row * packed.spec.shape[1]
         if self.context.weights_in_l1:
             # A constant of its own: what does not fit into L2 comes from L3 piece by piece.
             assert packed.data is not None
@@ -183,21 +208,19 @@ class NeurekaForm:
             weights = Local("weights", piece.spec, ACTIVATION_SLACK)
             steps.append(Load(piece, Box.whole(piece.spec.shape), weights))
             offset = 0
-        part = Box((first,), (channels,))
-        scale_local = Local("scale", TensorSpec((channels,), scale.spec.dtype), self.parameter_slack)
-        steps.append(Load(scale, part, scale_local))
-        bias_local = shift_local = None
-        if a.requantization.bias:
-            bias = self.derived.constant(f"{self.layer.name}_folded_bias", a.bias)
-            bias_local = Local("bias", TensorSpec((channels,), "int32"), self.parameter_slack)
-            steps.append(Load(bias, part, bias_local))
-        if a.shift is not None:
-            shifts = self.derived.constant(f"{self.layer.name}_shift", a.shift)
-            shift_local = Local("shift", TensorSpec((channels,), "uint8"), self.parameter_slack)
-            steps.append(Load(shifts, part, shift_local))
-        operands = (source, target, weights, offset, scale_local, bias_local, shift_local)
+        vectors: dict[str, Local] = {}
+        for name, constant, data in (
+            ("scale", "scale", a.scale),
+            ("bias", "folded_bias", a.bias if a.requantization.bias else None),
+            ("shift", "shift", a.shift),
+        ):
+            if data is not None:
+                tensor = self.derived.constant(f"{self.layer.name}_{constant}", data)
+                vectors[name] = Local(name, TensorSpec((channels,), tensor.spec.dtype), self.parameter_slack)
+                steps.append(Load(tensor, Box((first,), (channels,)), vectors[name]))
+        operands = (source, target, weights, offset, vectors["scale"], vectors.get("bias"), vectors.get("shift"))
         description = Description(job, *operands, self.geometry)
-        reads = tuple(o for o in (source, scale_local, bias_local, shift_local, weights) if isinstance(o, Local))
+        reads = (source, *vectors.values(), *([weights] if isinstance(weights, Local) else []))
         cycles = job_cycles(job, self.context.timing)
         queue = self.context.costs.job_queue(ENGINE)
         return steps, Job(ENGINE, description, JOB_WORDS, reads, (target,), weights, job.macs, cycles, queue, CONTEXTS)

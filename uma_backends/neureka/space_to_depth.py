@@ -12,11 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.rewriter import Rewriter, constant
-from tvm_pulp.qnn.operator import spec_of
+from tvm_pulp.canonicalize.rewriter import Rewriter, constant, needed, require, spec_of
 from uma_backends.neureka.geometry import SIRACUSA, Geometry
 from uma_backends.neureka.job import MAX_PADDING
 
@@ -48,33 +46,28 @@ class SpaceToDepth(Rewriter):
         self._geometry = geometry
 
     def visit(self, variable: Any, value: Any) -> Any:
-        if not qnn.is_qnn(value, "conv2d"):
-            return value
-        attributes, weights = qnn.attributes(value), constant(value.args[1])
-        if weights is None or not self._gains(attributes, spec_of(value.args[0]), weights.shape):
-            return value
+        require(qnn.is_qnn(value, "conv2d"))
+        attributes, weights = qnn.attributes(value), needed(constant(value.args[1]))
+        require(self._gains(attributes, spec_of(value.args[0]), weights.shape))
         source, pads = self._without_pad(value.args[0], attributes)
         x = spec_of(source)
         unsigned = x.dtype == "int8" and attributes["zero_point"] == _LOWEST
-        rows = Axis.of(x.shape[1], weights.shape[1], pads[0], pads[2])
-        columns = Axis.of(x.shape[2], weights.shape[2], pads[1], pads[3])
-        if rows is None or columns is None or not (unsigned or attributes["zero_point"] == 0):
-            return value
-        inner, layout = self.definition(source), "NHWC"
-        if qnn.is_qnn(inner, "transpose") and qnn.attributes(inner)["axes"] == _TO_NHWC and self.uses(source) == 1:
+        rows, columns = (needed(Axis.of(x.shape[a], weights.shape[a], pads[a - 1], pads[a + 1])) for a in (1, 2))
+        require(unsigned or attributes["zero_point"] == 0)
+        inner, layout = self.single(source, "transpose"), "NHWC"
+        if inner is not None and qnn.attributes(inner)["axes"] == _TO_NHWC:
             source, layout = inner.args[0], "NCHW"
         blocks = qnn.emit("space_to_depth", [source], {"layout": layout, "unsigned": int(unsigned)})
         attributes |= {"strides": [1, 1], "zero_point": 0, "macs_per_output": int(np.prod(weights.shape[1:]))}
         attributes["pads"] = [rows.before, columns.before, rows.after, columns.after]
         offsets = (pads[0] + 2 * rows.first, pads[1] + 2 * columns.first)
-        filters = relax.const(spread(weights, offsets, layout))
         laid_out = self.emit(blocks, f"{variable.name}_blocks")
-        return qnn.emit("conv2d", [laid_out, filters, *value.args[2:]], attributes)
+        return qnn.emit("conv2d", [laid_out, spread(weights, offsets, layout), *value.args[2:]], attributes)
 
     def _without_pad(self, source: Any, attributes: dict[str, Any]) -> tuple[Any, list[int]]:
         """The value that an explicit padding with the zero point pads, and the padding of both."""
-        inner, pads = self.definition(source), list(attributes["pads"])
-        if not qnn.is_qnn(inner, "pad") or self.uses(source) != 1:
+        inner, pads = self.single(source, "pad"), list(attributes["pads"])
+        if inner is None:
             return source, pads
         border = qnn.attributes(inner)
         sides = [border[side][axis] for side in ("before", "after") for axis in (0, 3)]

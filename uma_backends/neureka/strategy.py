@@ -3,49 +3,42 @@
 from weakref import WeakKeyDictionary
 
 from tvm_pulp.qnn.network import Layer
-from tvm_pulp.uma.strategy import Form, Refusal
+from tvm_pulp.uma import Form, refuse_if
 from uma_backends.neureka.forms import DenseForm, Direct3x3Form, Im2colForm, PointwiseForm
 from uma_backends.neureka.geometry import Mode
 from uma_backends.neureka.layer_arithmetic import Arithmetic, arithmetic_of
-from uma_backends.neureka.neureka_form import ENGINE, Context
+from uma_backends.neureka.neureka_form import Context
 
 # Weights are looked at once, though annotation and planning ask both.
-_KNOWN: WeakKeyDictionary[Layer, dict[bool, Arithmetic | str]] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[Layer, dict[tuple[bool, bool], Arithmetic]] = WeakKeyDictionary()
 
 
-def known_arithmetic(layer: Layer, context: Context) -> Arithmetic | str:
-    """Arithmetic of a layer, or why the array cannot do it."""
-    known = _KNOWN.setdefault(layer, {})
-    if context.native_tflite not in known:
-        known[context.native_tflite] = arithmetic_of(layer, native_rounding=context.native_tflite)
-    return known[context.native_tflite]
+def known_arithmetic(layer: Layer, context: Context) -> Arithmetic:
+    known, key = _KNOWN.setdefault(layer, {}), (context.native_tflite, context.unsigned_only)
+    if key not in known:
+        known[key] = arithmetic_of(layer, native_rounding=context.native_tflite, unsigned_only=context.unsigned_only)
+    return known[key]
 
 
-def dense_strategy(layer: Layer, context: Context) -> list[Form] | Refusal:
+def dense_strategy(layer: Layer, context: Context) -> list[Form]:
     """Constant weights of up to 8 bits, 8-bit inputs, accumulators of 32 bits."""
-    arithmetic = known_arithmetic(layer, context)
-    if isinstance(arithmetic, str):
-        return Refusal(ENGINE, arithmetic)
-    return [DenseForm(layer, arithmetic, context, Mode.POINTWISE, "1x1 over rows")]
+    return [DenseForm(layer, known_arithmetic(layer, context), context, Mode.POINTWISE, "1x1 over rows")]
 
 
-def conv2d_strategy(layer: Layer, context: Context) -> list[Form] | Refusal:
+def conv2d_strategy(layer: Layer, context: Context) -> list[Form]:
     """Constant weights of up to 8 bits, 8-bit inputs; one group with any kernel, or depthwise with a 3x3 kernel.
 
     Directly where the array has the kernel, by im2col otherwise.
     """
-    arithmetic = known_arithmetic(layer, context)
-    if isinstance(arithmetic, str):
-        return Refusal(ENGINE, arithmetic)
-    a = layer.attributes
+    arithmetic, a = known_arithmetic(layer, context), layer.attributes
     outputs, kh, kw, per_group = layer.inputs[1].spec.shape
     unit_stride, plain = list(a["strides"]) == [1, 1], list(a["dilation"]) == [1, 1]
     if a["groups"] > 1:
-        if per_group != 1 or outputs != layer.inputs[0].spec.shape[3]:
-            why = "grouped convolutions other than depthwise do not map onto the array"
-            return Refusal(ENGINE, why, "split the groups")
-        if (kh, kw) != (3, 3) or not plain:
-            return Refusal(ENGINE, f"a depthwise {kh}x{kw} kernel is not 3x3", "use a 3x3 depthwise kernel")
+        is_depthwise = per_group == 1 and outputs == layer.inputs[0].spec.shape[3]
+        why = "grouped convolutions other than depthwise do not map onto the array"
+        refuse_if(not is_depthwise, why, "split the groups")
+        is_3x3 = (kh, kw) == (3, 3) and plain
+        refuse_if(not is_3x3, f"a depthwise {kh}x{kw} kernel is not 3x3", "use a 3x3 depthwise kernel")
         name = "3x3 depthwise" if unit_stride else "3x3 depthwise at stride 1, discarding"
         return [Direct3x3Form(layer, arithmetic, context, Mode.DEPTHWISE_3X3, name)]
     forms: list[Form] = []

@@ -1,11 +1,14 @@
 """Closed cycle formulas of a job; exact with respect to the C model of this folder.
 
 A job's subtiles come in two sizes per dimension (full and last), so its cost is a sum over few classes of subtiles.
+Two revisions are those of the public simulator; the third one is what the public hardware sources took when simulated,
+whose prefetch is an assumption (docs/fidelity.md).
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import lru_cache
+from typing import Any
 
 from tvm_pulp.errors import UserError
 from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode
@@ -15,8 +18,9 @@ LOAD_OVERHEAD = 6
 POINTWISE_DRAIN = 6
 COMPUTE_OVERHEAD = {Mode.POINTWISE: 10, Mode.DENSE_3X3: 14}
 PREFETCH_OVERHEAD = {Mode.POINTWISE: 3, Mode.DENSE_3X3: 6}
-# Constants of the public model that changed in April 2026.
-REVISIONS = (202603, 202604)
+# Constants of the public model that changed in April 2026, and the phases of the public hardware sources.
+EARLY, CURRENT, RTL = 202603, 202604, 0
+REVISIONS = (EARLY, CURRENT, RTL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +31,7 @@ class Timing:
     beat_w: int = 1000
     beat_x: int = 1000
     gvsoc_dw_wmem_quirk: bool = False
-    timing_revision: int = REVISIONS[-1]
+    timing_revision: int = CURRENT
 
     @staticmethod
     def of(parameters: Mapping[str, int]) -> "Timing":
@@ -36,13 +40,13 @@ class Timing:
         for name in parameters:
             if name not in known:
                 raise UserError(f"engine neureka has no parameter '{name}': it has {', '.join(sorted(known))}")
-        return Timing(
-            Geometry.of(parameters),
-            parameters.get("beat_w", 1000),
-            parameters.get("beat_x", 1000),
-            bool(parameters.get("gvsoc_dw_wmem_quirk", 0)),
-            parameters.get("timing_revision", REVISIONS[-1]),
-        )
+        revision = parameters.get("timing_revision", CURRENT)
+        if revision not in REVISIONS:
+            raise UserError(
+                f"engine neureka: timing_revision is {revision}, choose {EARLY}, {CURRENT} or {RTL} for the RTL"
+            )
+        own: dict[str, Any] = {f.name: parameters[f.name] for f in fields(Timing) if f.name in parameters}
+        return Timing(Geometry.of(parameters), **own)
 
 
 DEFAULT_TIMING = Timing()
@@ -53,6 +57,52 @@ def _loads(size: int, subtile: int, halo: int, padding: int) -> tuple[tuple[int,
     full, last = divmod(size - 1, subtile)
     end = (1, last + 1 + halo - padding)
     return ((full, subtile + halo), end) if full else (end,)
+
+
+# Per job and, in its output phase, per subtile: a job of n subtiles has 4 + n - 1 cycles of control.
+RTL_JOB, RTL_OUTPUT, RTL_UPDATE = 3, 4, 2
+
+
+@dataclass(frozen=True, slots=True)
+class _RtlPhases:
+    """The phases of the public hardware sources, which always load the whole window."""
+
+    mode: Mode
+    weight_bits: int
+    output_bits: int
+    scale_bits: int
+    bias: bool
+    shift_vector: bool
+    stream_in: bool
+    prefetch: bool
+    timing: Timing
+
+    @property
+    def load(self) -> int:
+        g, halo = self.timing.geometry, self.mode.halo
+        return -(-(g.pe_rows + halo) * (g.pe_columns + halo) * self.timing.beat_x // 1000) + 5
+
+    def _weights(self, channels: int) -> tuple[int, int]:
+        """Cycles of the weight beats of a step, and of those behind them."""
+        beats = {Mode.POINTWISE: channels, Mode.DENSE_3X3: self.weight_bits * channels}.get(self.mode, self.weight_bits)
+        drain = (5 if self.mode is Mode.DEPTHWISE_3X3 else 6) - (beats <= 4)
+        return -(-beats * self.timing.beat_w // 1000), drain
+
+    def exposed(self, channels: int) -> int:
+        """With prefetch, what a step waits for the next load, which starts with the second half of its weights."""
+        weights, drain = self._weights(channels)
+        return max(0, weights // 2 + self.load - weights - drain)
+
+    def output_subtile(self, channels: int, spatial: int, scanned: int, steps: int) -> int:
+        """Cycles of one subtile of output channels over all pixels; `scanned` elements stream out."""
+        g, words = self.timing.geometry, -(-channels // 8)
+        step = sum(self._weights(channels)) + RTL_UPDATE + (channels + 5 if self.mode is Mode.DEPTHWISE_3X3 else 6)
+        step += self.exposed(channels) if self.prefetch else self.load
+        frame = RTL_OUTPUT + (g.pe_rows * g.pe_columns * words + 10 if self.stream_in else 0)
+        if self.scale_bits:
+            frame += (-(-channels // 4) if self.scale_bits == 8 else channels) + 7
+            frame += (words + 8 if self.bias else 0) + (8 if self.shift_vector else 0)
+        return spatial * (steps * step + frame) + scanned * (1 if self.output_bits == 8 else words)
 
 
 @lru_cache(maxsize=1 << 17)
@@ -78,7 +128,7 @@ def tile_cycles(
     """Return the cycles of one job from TRIGGER to its event. `scale_bits=0` means raw accumulators."""
     geometry = timing.geometry
     pointwise, depthwise = mode is Mode.POINTWISE, mode is Mode.DEPTHWISE_3X3
-    early = timing.timing_revision == REVISIONS[0]
+    early, rtl = timing.timing_revision == EARLY, timing.timing_revision == RTL
     array = geometry.pe_rows * geometry.pe_columns
     rows = _loads(output_height, geometry.pe_rows, mode.halo, pad_bottom)
     columns = _loads(output_width, geometry.pe_columns, mode.halo, pad_right)
@@ -92,10 +142,15 @@ def tile_cycles(
     # Stream-out scans the array up to the last active element, in every subtile.
     scanned = geometry.pe_columns * column_count * (output_height - row_count) + row_count * output_width
     steps = 1 if depthwise else -(-input_channels // geometry.input_subtile(mode))
-    # Depthwise adds the weight offset one channel per cycle.
-    overhead = LOAD_OVERHEAD + (6 + geometry.channels_3x3 if depthwise else COMPUTE_OVERHEAD[mode])
     subtile = geometry.output_subtile(mode)
     full, last = divmod(output_channels - 1, subtile)
+    if rtl:
+        how = _RtlPhases(mode, weight_bits, output_bits, scale_bits, bias, shift_vector, stream_in, prefetch, timing)
+        total = how.output_subtile(last + 1, spatial, scanned, steps)
+        total += full * how.output_subtile(subtile, spatial, scanned, steps) if full else 0
+        return RTL_JOB + total + (how.load - how.exposed(last + 1) if prefetch else 0)
+    # Depthwise adds the weight offset one channel per cycle.
+    overhead = LOAD_OVERHEAD + (6 + geometry.channels_3x3 if depthwise else COMPUTE_OVERHEAD[mode])
     cycles = 1
     for ko_count, ko, scales in ((full, subtile, geometry.output_channels), (1, last + 1, last + 1)):
         if not ko_count:

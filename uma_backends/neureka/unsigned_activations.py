@@ -1,4 +1,4 @@
-"""Pass: int8 activations with zero point -128 become uint8 with zero point 0.
+"""Pass: int8 activations become uint8, 128 above: those with zero point -128, which is 0 then, or all.
 
 The array pads with zeros. A padded convolution that reads int8 with zero point -128, as every layer behind a ReLU does
 in TFLite and ONNX, would need its border written by the cores; the same bytes plus 128 need nothing. Expects canonical
@@ -7,6 +7,9 @@ layers; guarantees the same values at the network's inputs and outputs.
     conv2d (zero point -128) -> int8 -> conv2d (pads, zero point -128)
     becomes   conv2d (zero point 0) -> uint8 -> conv2d (pads, zero point 0)
 
+Where the array takes unsigned activations only, every int8 value that a convolution or matrix product reads is moved
+by 128, whatever its zero point, so that nobody has to add 128 to it later.
+
 A value changes only together with everything that reads or writes it: layers whose rule names a zero point, and
 maximum pools, which do not care.
 """
@@ -14,12 +17,10 @@ maximum pools, which do not care.
 from dataclasses import replace
 from typing import Any
 
-from tvm import relax
-
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.rewriter import Rewriter
-from tvm_pulp.qnn.operator import PREFIX, spec_of
-from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.canonicalize.rewriter import Rewriter, readers_of, spec_of
+from tvm_pulp.qnn.lineage import bindings_of
+from tvm_pulp.qnn.operator import PREFIX
 
 _LOWEST = -128
 # Requantization rules that add a zero point after rounding: adding 128 more changes nothing else.
@@ -50,31 +51,15 @@ def _can_be_written(value: Any) -> bool:
     return _is_movable(value) or _operator(value) == "max_pool"
 
 
-def _variables(expression: Any) -> list[Any]:
-    """Variables that an expression reads."""
-    if isinstance(expression, relax.Var):
-        return [expression]
-    if isinstance(expression, relax.Tuple):
-        return [v for field in expression.fields for v in _variables(field)]
-    if isinstance(expression, relax.TupleGetItem):
-        return _variables(expression.tuple_value)
-    return []
-
-
 class UnsignedActivations(Rewriter):
     """Chooses in `start`, rewrites in `visit`."""
 
+    def __init__(self, unsigned_only: bool = False) -> None:
+        self._is_wanted = _is_product if unsigned_only else _pads_with_lowest
+
     def start(self, function: Any) -> None:
-        bindings = [(b.var, b.value) for block in function.body.blocks for b in block.bindings]
-        self._values_of = dict(bindings)
-        readers: dict[Any, list[tuple[Any, Any, int]]] = {variable: [] for variable, _ in bindings}
-        for variable, value in bindings:
-            for position, argument in enumerate(value.args if isinstance(value, relax.Call) else [value]):
-                for read in _variables(argument):
-                    readers.setdefault(read, []).append((variable, value, position))
-        for read in _variables(function.body.body):
-            readers.setdefault(read, []).append((None, None, 0))
-        moved = {v for v, value in bindings if _can_be_written(value) and spec_of(v).dtype == "int8"}
+        self._values_of, readers = {b.var: b.value for b in bindings_of(function)}, readers_of(function)
+        moved = {v for v, value in self._values_of.items() if _can_be_written(value) and spec_of(v).dtype == "int8"}
         while True:
             kept = {v for v in moved if self._stays(v, moved, readers[v])}
             if kept == moved:
@@ -95,8 +80,8 @@ class UnsignedActivations(Rewriter):
         )
 
     def _useful(self, moved: set[Any], readers: dict[Any, list[tuple[Any, Any, int]]]) -> set[Any]:
-        """Values that a padded convolution reads, and what pools tie to them."""
-        found = {v for v in moved if any(_pads_with_lowest(call) for _, call, _ in readers[v])}
+        """Values that convolutions read that want them so, and what pools tie to them."""
+        found = {v for v in moved if any(self._is_wanted(call) for _, call, _ in readers[v])}
         while True:
             tied = set(found)
             for variable in moved:
@@ -116,7 +101,7 @@ class UnsignedActivations(Rewriter):
             if argument in self._moved:
                 attributes[zero_point] -= _LOWEST
         if variable in self._moved:
-            rule = Requant.of(attributes)
+            rule = qnn.Requant.of(attributes)
             attributes |= replace(
                 rule,
                 zero_point=rule.zero_point - _LOWEST,
@@ -125,6 +110,10 @@ class UnsignedActivations(Rewriter):
                 dtype="uint8",
             ).attributes()
         return qnn.emit(name, value.args, attributes)
+
+
+def _is_product(value: Any) -> bool:
+    return _operator(value) in ("conv2d", "dense")
 
 
 def _pads_with_lowest(value: Any) -> bool:

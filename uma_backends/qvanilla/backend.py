@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.uma.backend import Codegen, UMABackend
+from tvm_pulp.uma import Codegen, UMABackend
 from uma_backends.qvanilla.conv2d import ENGINE, Context, QVanillaForm, conv2d_check, conv2d_pattern, job_words
 
 _FOLDER = Path(__file__).parent

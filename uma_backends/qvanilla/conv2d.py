@@ -8,10 +8,7 @@ import numpy as np
 
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.uma.backend import UMABackend
-from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Job, Load, Local, Recipe, Store
-from tvm_pulp.uma.strategy import EXACT, Refusal, TileAxis
+from tvm_pulp.uma import EXACT, Box, Job, Load, Local, Recipe, Refusal, Store, TileAxis, UMABackend
 
 ENGINE, LARGEST_KERNEL = "qvanilla", 31  # its name, rows of a window
 _SIZES = "output_channels width height channels kernel_height kernel_width input_zero_point kernel_zero_point"

@@ -12,8 +12,7 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.fold_transposes import FoldTransposes
-from tvm_pulp.canonicalize.rewriter import Rewriter, constant
-from tvm_pulp.qnn.operator import spec_of
+from tvm_pulp.canonicalize.rewriter import Rewriter, constant, spec_of
 from uma_backends.qvanilla.conv2d import reach, refusal
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tvm_pulp.sim.iss.build import build_shared_object
+from tvm_pulp.sim.iss.library import build_shared_object
 
 ROOT = Path(__file__).resolve().parents[3]
 HERE = Path(__file__).parent

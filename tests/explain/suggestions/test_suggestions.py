@@ -14,15 +14,14 @@ from tests.report.verify.small_models import float_classifier
 from tests.tvmc.command_line import check_refused, tvmc
 from tvm_pulp import api
 from tvm_pulp.compilation import Compilation
+from tvm_pulp.explain.suggestions.activations import plain_activations, symmetric_activations
 from tvm_pulp.explain.suggestions.base import Change
 from tvm_pulp.explain.suggestions.four_bit_weights import four_bit_weights
 from tvm_pulp.explain.suggestions.inexact_rounding import inexact_rounding
 from tvm_pulp.explain.suggestions.integer_ends import integer_ends
 from tvm_pulp.explain.suggestions.last_softmax import last_softmax
-from tvm_pulp.explain.suggestions.plain_activations import plain_activations
 from tvm_pulp.explain.suggestions.quantized_model import quantized_model
 from tvm_pulp.explain.suggestions.separable_convolution import separable_convolution
-from tvm_pulp.explain.suggestions.symmetric_activations import symmetric_activations
 
 NEUREKA = {"target": "uma-neureka", "planner": "greedy"}
 CLUSTER = {"target": "c", "soc": "siracusa", "planner": "greedy"}

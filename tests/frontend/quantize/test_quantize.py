@@ -14,8 +14,8 @@ from tests.report.verify.small_models import float_classifier, quantized_classif
 from tests.tvmc.command_line import check_refused, tvmc
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend import zoo
+from tvm_pulp.frontend.quantize.accuracy import run_model
 from tvm_pulp.frontend.quantize.onnxruntime_quantizer import grid
-from tvm_pulp.frontend.quantize.session import run_model
 
 pytest.importorskip("onnxruntime")
 

@@ -75,9 +75,9 @@ def test_an_instruction_is_a_cycle() -> None:
     for cycles, rounds in zip(run.layer_cycles, (100, 1000), strict=True):
         assert 4 * rounds <= cycles <= 4 * rounds + 10
     assert run.cycles == run.cold_cycles
-    assert run.statistics.cores[0]["instructions"] == run.statistics.cores[0]["cycles"]
-    assert run.statistics.cycles == pytest.approx(run.statistics.cores[0]["cycles"], abs=2)
-    assert [core["name"] for core in run.statistics.report()["cores"]] == ["core 0"]
+    assert run.counters.cores[0]["instructions"] == run.counters.cores[0]["cycles"]
+    assert run.counters.cycles == pytest.approx(run.counters.cores[0]["cycles"], abs=2)
+    assert [core["name"] for core in run.counters.report()["cores"]] == ["core 0"]
 
 
 def test_a_pipeline_stalls() -> None:
@@ -85,7 +85,7 @@ def test_a_pipeline_stalls() -> None:
     assert run.layer_cycles is not None
     # The same round: a high product of 5 cycles, a division of 4 at least, an addition, a branch of 3.
     assert run.layer_cycles[1] >= 13 * 1000
-    assert run.statistics.cores[0]["instructions"] < run.statistics.cores[0]["cycles"]
+    assert run.counters.cores[0]["instructions"] < run.counters.cores[0]["cycles"]
 
 
 DEEP = """

@@ -12,7 +12,7 @@ from tvm_pulp import soc
 from tvm_pulp.sim.iss.device import IssDevice, IssRun
 from tvm_pulp.soc.platform import Platform
 from tvm_pulp.toolchain import RiscvToolchain
-from tvm_pulp.toolchain.riscv_gcc import DEFAULT_NAME
+from tvm_pulp.toolchain.riscv_compilers import DEFAULT_NAME
 
 C_RUNTIME = Path(__file__).resolve().parents[3] / "c_runtime"
 

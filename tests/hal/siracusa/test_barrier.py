@@ -36,9 +36,7 @@ def test_every_core_sees_what_all_cores_wrote(cores: int) -> None:
     expected[:cores] = 100 * cores * np.arange(12) + cores * (cores - 1) // 2
     np.testing.assert_array_equal(run.outputs[0], expected)
     # Cores beyond the team never start.
-    assert [counters["instructions"] > 0 for counters in run.statistics.cores[:8]] == [
-        core < cores for core in range(8)
-    ]
+    assert [counters["instructions"] > 0 for counters in run.counters.cores[:8]] == [core < cores for core in range(8)]
 
 
 TIMED = """

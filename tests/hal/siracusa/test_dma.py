@@ -71,7 +71,7 @@ def test_long_transfers_are_split(count: int, constant: int, toolchain: RiscvToo
     run = program.run(data, toolchain=toolchain)
     np.testing.assert_array_equal(run.outputs[0], data)
     commands = 1 if count <= LARGEST else 2
-    assert run.statistics.dma["transfers"] == 2 * 2 * commands
+    assert run.counters.dma["transfers"] == 2 * 2 * commands
     # 8 bytes per cycle in each direction, and one more cycle per burst of 256 bytes on the way out.
     assert 2 * count / 8 <= run.cycles <= 2 * count / 8 + count / 256 + 150
 

@@ -26,4 +26,4 @@ def test_float_arithmetic_on_all_cores(march: str, toolchain: RiscvToolchain) ->
     expected = x * np.float32(1.25) / y + x
     np.testing.assert_array_equal(run.outputs[0].view(np.uint32), expected.view(np.uint32))
     # Soft float needs far more instructions; the hardware build must not.
-    assert (run.statistics.cores[0]["instructions"] < 1000) == (march == "rv32imfc")
+    assert (run.counters.cores[0]["instructions"] < 1000) == (march == "rv32imfc")

@@ -20,7 +20,7 @@ def test_loads_arrive_in_l2() -> None:
     blob = np.random.default_rng(3).integers(0, 256, 80_000, np.uint8)
     run = Program(LOAD, outputs=(Tensor("target", (24, 500), "uint8"),), l3=blob.tobytes()).run()
     np.testing.assert_array_equal(run.outputs[0], [blob[at : at + 500] for at in range(60001, 78001, 750)])
-    assert run.statistics.l3["bytes_read"] == 2 * 12_000
+    assert run.counters.l3["bytes_read"] == 2 * 12_000
     # At least 0.694 cycles per byte on the bus.
     assert run.cycles > 0.694 * 12_000
 

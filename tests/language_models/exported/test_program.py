@@ -12,7 +12,7 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.frontend import onnx_file
 from tvm_pulp.language_models.entry_module import PAST, POSITIONS, TOKENS
 from tvm_pulp.language_models.exported import DecoderGraph, decoder_graph, find_roles
-from tvm_pulp.language_models.exported.hide_unwritten import LEAST
+from tvm_pulp.language_models.exported.cache_rows import LEAST
 
 CAPACITY, CHUNK = 18, 5
 

@@ -49,7 +49,7 @@ def chain(count: int) -> list[Layer]:
 
 
 def offer(layer: Layer, *forms: Fixed) -> LayerForms:
-    return LayerForms(layer, forms, (), COSTS, tuple(Cuts(f, layer, COSTS) for f in forms))
+    return LayerForms(layer, tuple(Cuts(f, layer, COSTS) for f in forms), (), COSTS)
 
 
 def region(layers: list[Layer], *forms: Fixed) -> LayerForms:

@@ -34,7 +34,7 @@ def plan_of(layers: Sequence[Layer], size: tuple[int, ...], *, overlap: bool, co
     schedule = build_schedule(network, tiled_layers, policy, L1_BYTES)
     peak = place_blocks(schedule.blocks, L1_BYTES)
     name = soc.load("siracusa").name
-    return Plan(network, name, cores, L1_BYTES, tuple(plans), schedule, plan_l2(schedule, policy), peak, overlap)
+    return Plan(network, name, cores, L1_BYTES, tuple(plans), schedule, plan_l2(schedule, policy), peak, policy=policy)
 
 
 def two_tiles(*, overlap: bool, layers: int = 1, cores: int = 8) -> Tables:

@@ -94,7 +94,7 @@ LARGE = replace(POINTWISE, x=TensorSpec((1, 32, 16, 16), "int8"))
 
 def lines_of(engine: str | None, l1: int, layer: RandomLayer = POINTWISE) -> list[str]:
     network = layer_network([layer])
-    target = target_for(soc.load("siracusa"), backend(engine) if engine else None, l1=l1)
+    target = replace(target_for(soc.load("siracusa"), backend(engine) if engine else None), l1_limit=l1)
     target = pinned(target, network) if engine else target
     return tiled(Tables(plan_for(target, network).plan))
 

@@ -14,8 +14,8 @@ from typing import Any
 
 from tvm_pulp import soc
 from tvm_pulp.codegen.formats import BaselineJson, from_json
+from tvm_pulp.sim.image import parse_contents, words
 from tvm_pulp.sim.iss import Machine
-from tvm_pulp.sim.printed import parse_contents, words
 
 FOLDER = Path(__file__).parent
 PROGRAMS = FOLDER / "gvsoc_programs.tar.xz"

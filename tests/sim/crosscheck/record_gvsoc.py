@@ -31,11 +31,10 @@ from tests.sim.crosscheck.gvsoc_programs import (
 from tests.simulated.golden_cases import DATA
 from tvm_pulp.report.inputs import prepare_inputs
 from tvm_pulp.sim.crosscheck import write_baseline
-from tvm_pulp.sim.gvsoc.installation import find
-from tvm_pulp.sim.image import make_image
+from tvm_pulp.sim.gvsoc.installation import GvsocInstallation
+from tvm_pulp.sim.image import layer_cycles, make_image, parse_contents, words
 from tvm_pulp.sim.iss.device import IssDevice
 from tvm_pulp.sim.iss.elf import read_elf
-from tvm_pulp.sim.printed import layer_cycles, parse_contents, words
 from tvm_pulp.sim.process import run_simulator
 
 NETWORKS = {
@@ -100,12 +99,12 @@ def image(case: str, target: str, engine_options: dict[str, dict[str, str]]) -> 
 
 def run_there(program: bytes, target: str, target_dir: Path) -> tuple[dict[str, bytes], str | None]:
     """What the program prints on GVSoC."""
-    installation = find({})
+    installation = GvsocInstallation.find({}, "--device gvsoc")
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         (folder / "program.elf").write_bytes(program)
         options = [f"--target={target}", f"--target-dir={target_dir}", f"--work-dir={folder}"]
-        command = [str(installation.launcher.resolve()), *options, f"--binary={folder / 'program.elf'}"]
+        command = [str(installation.program), *options, f"--binary={folder / 'program.elf'}"]
         done = run_simulator(
             "GVSoC",
             [*command, "image", "flash", "run"],

@@ -11,7 +11,7 @@ import tvm_pulp
 from tests.sim.gvsoc.stand_in import install
 from tvm_pulp.api import App
 from tvm_pulp.errors import GuestFault, UserError
-from tvm_pulp.sim.gvsoc.installation import find
+from tvm_pulp.sim.gvsoc.installation import GvsocInstallation
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +100,7 @@ def test_a_missing_installation_is_one_sentence(app: App, tmp_path: Path, monkey
 def test_an_installation_on_the_path_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home = install(tmp_path / "home")
     monkeypatch.setenv("PATH", f"{home / 'install' / 'bin'}{os.pathsep}{os.environ['PATH']}")
-    assert find({}).home == home.resolve()
+    assert GvsocInstallation.find({}, "--device gvsoc").home == home.resolve()
 
 
 def test_options_are_checked(app: App, tmp_path: Path) -> None:

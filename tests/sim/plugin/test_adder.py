@@ -112,7 +112,7 @@ def make_case(folder: Path, preset: str, length: int) -> Case:
 def built_plugin(device: str, folder: Path, description: Path) -> Path:
     """Once for all tests of a simulator."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tvm_pulp.sim.plugin.engine_files.model_sources", lambda _: [HERE / "model" / "adder.c"])
+        patch.setattr("tvm_pulp.sim.plugin.sources.model_sources", lambda _: [HERE / "model" / "adder.c"])
         write(device, folder, str(description), ["adder"])
     build(device, folder, find_installation(device, {}))
     return folder

@@ -104,9 +104,9 @@ def assemble(text: str) -> bytes:
         return (folder / "guest.elf").read_bytes()
 
 
-def machine_for(text: str, settings: Mapping[str, object] | None = None, trace: bool = False) -> Machine:
+def machine_for(text: str, settings: Mapping[str, object] | None = None, timeline: bool = False) -> Machine:
     """A machine with the program loaded."""
-    machine = Machine(soc.load("snitch-ita").with_settings(settings or {}), trace=trace)
+    machine = Machine(soc.load("snitch-ita").with_settings(settings or {}), timeline=timeline)
     machine.load_elf(assemble(text))
     return machine
 

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from tests.sim.snitch.guest import DMA_CORE, machine_for, measure, on_core, repeat
+from tvm_pulp.sim.iss.library import PERIPHERAL
 from uma_backends.ita.jobs import Head, attention_products, register_words
 from uma_backends.ita.reference import Requantization
 from uma_backends.ita.registers import Constants, LayerKind, Slot
@@ -99,10 +100,12 @@ def busy_spans() -> np.ndarray:
     found = []
     for pause in PAUSES:
         text = on_core(DMA_CORE, DRIVER.format(records=RECORDS, registers="".join(copies), pause=pause))
-        machine = machine_for(text + "\n.data\n.align 12\nbuffer: .space 8192\n", trace=True)
+        machine = machine_for(text + "\n.data\n.align 12\nbuffer: .space 8192\n", timeline=True)
         machine.write(RECORDS, job_records())
-        spans = machine.run(max_cycles=100_000).spans
-        found.append([(span.start, span.end) for span in spans if span.kind == "accelerator"])
+        machine.run(max_cycles=100_000)
+        spans = machine.timeline()
+        assert spans is not None
+        found.append([(int(span["start"]), int(span["end"])) for span in spans[spans["kind"] == PERIPHERAL]])
     return np.array(found)
 
 

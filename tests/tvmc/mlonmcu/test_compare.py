@@ -12,7 +12,7 @@ ROWS = [("a", "slow", 100.0), ("a", "fast", 25.0), ("b", "fast", 10.0), ("b", "s
 def compared(**config: str) -> list[Any]:
     from mlonmcu.report import Report
 
-    from tvm_pulp.tvmc.mlonmcu.compare import ComparePostprocess
+    from tvm_pulp.tvmc.mlonmcu.postprocesses import ComparePostprocess
 
     report = Report()
     report.set(

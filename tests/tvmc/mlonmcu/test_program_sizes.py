@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tvm_pulp.toolchain import build_riscv_elf
-from tvm_pulp.tvmc.mlonmcu.program_sizes import ProgramSizes, program_sizes
+from tvm_pulp.tvmc.mlonmcu.build_program import ProgramSizes, program_sizes
 
 SOURCE = """
 const int table[16] = {1};

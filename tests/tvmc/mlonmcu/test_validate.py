@@ -6,7 +6,7 @@ A, B = np.array([[1, 2, 3]], np.int8), np.array([5], np.int32)
 
 
 def test_equal_outputs_pass(mlonmcu: None) -> None:
-    from tvm_pulp.tvmc.mlonmcu.validate import difference
+    from tvm_pulp.tvmc.mlonmcu.postprocesses import difference
 
     # By name whatever the order; by position when names differ; whatever the type that golden data is stored in.
     assert difference({"a": A, "b": B}, {"b": B, "a": A.astype(np.int64)}, 0) is None
@@ -14,7 +14,7 @@ def test_equal_outputs_pass(mlonmcu: None) -> None:
 
 
 def test_what_differs_is_said(mlonmcu: None) -> None:
-    from tvm_pulp.tvmc.mlonmcu.validate import difference
+    from tvm_pulp.tvmc.mlonmcu.postprocesses import difference
 
     wrong = A + np.array([[0, 2, 0]], np.int8)
     assert difference({"a": wrong}, {"a": A}, 0) == "output 'a' differs in 1 of 3 values, by up to 2"

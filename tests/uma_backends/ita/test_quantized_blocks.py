@@ -17,8 +17,8 @@ from tvm_pulp.frontend.imported import Imported
 from tvm_pulp.planning.lowering import build_network
 from tvm_pulp.uma.conformance.layer_network import target_for
 from uma_backends.ita import ItaBackend
-from uma_backends.ita.dense_strategy import dense_strategy
-from uma_backends.ita.matmul_strategy import matmul_strategy
+from uma_backends.ita.dense import dense_strategy
+from uma_backends.ita.matmul import matmul_strategy
 
 STRATEGIES = {"dense": dense_strategy, "matmul": matmul_strategy}
 NETWORKS: dict[str, tuple[Any, dict[str, Any]]] = {

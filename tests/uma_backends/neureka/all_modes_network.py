@@ -12,8 +12,8 @@ def all_modes_network() -> Any:
     """3x3, depthwise, 1x1 and 5x5 (by im2col), then a classifier; 13 x 11 pixels."""
     rng = np.random.default_rng(5)
     graph = OnnxGraph("all_modes")
-    graph.input("image", "uint8", (1, 30, 13, 11))
-    graph.output("classes", "int8", (1, 37))
+    graph.declare_input("image", "uint8", (1, 30, 13, 11))
+    graph.declare_output("classes", "int8", (1, 37))
 
     def conv(source: str, name: str, filters: tuple[int, int, int], groups: int = 1) -> str:
         outputs, inputs, kernel = filters

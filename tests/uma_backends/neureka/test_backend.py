@@ -2,10 +2,27 @@
 
 import pytest
 
+from tvm_pulp import soc as socs
+from tvm_pulp.errors import UserError
 from tvm_pulp.uma.conformance import Conformance
 from uma_backends.neureka import NeurekaBackend
 
 
-@pytest.mark.parametrize("options", [{}, {"weight_memory": "none"}, {"requant": "native"}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"weight_memory": "none"},
+        {"requant": "native"},
+        pytest.param({"activations": "unsigned", "prefetch": "off"}, marks=pytest.mark.slow),
+    ],
+)
 def test_backend_conforms(options: dict[str, str]) -> None:
     Conformance(NeurekaBackend(), options=options, seed=77).check()
+
+
+def test_prefetch_is_of_weight_memory() -> None:
+    """An option without effect is refused."""
+    backend = NeurekaBackend()
+    with pytest.raises(UserError, match="prefetch off: weights come from L1, where there is none: leave it out"):
+        backend.context(backend.options({"weight_memory": "none", "prefetch": "off"}), socs.load("siracusa"), 8)

@@ -98,7 +98,7 @@ def test_an_impossible_array_is_refused(changes: dict[str, int], message: str) -
     """Before anything is compiled, in one sentence."""
     soc = socs.load("siracusa").with_settings({f"{ENGINE}.{key}": value for key, value in changes.items()})
     with pytest.raises(UserError, match=message):
-        NeurekaBackend().context({"weight_memory": "sram", "requant": "exact"}, soc, 8)
+        NeurekaBackend().context(NeurekaBackend().options({}), soc, 8)
 
 
 def test_the_limits_are_those_of_the_model() -> None:

@@ -33,6 +33,16 @@ def test_input_tensor_shape_follows_from_the_output() -> None:
     assert WORKED_EXAMPLE.macs == 9 * 7 * 33 * 29 * 9
 
 
+@pytest.mark.parametrize("bottom", range(3))
+@pytest.mark.parametrize("right", range(3))
+def test_input_remainders_are_stated_minus_padding(bottom: int, right: int) -> None:
+    """The last window counts what is loaded: with padded rows or columns in it, hardware gets border pixels wrong."""
+    for mode in (Mode.DENSE_3X3, Mode.DEPTHWISE_3X3):
+        job = ArrayJob(mode, 5, 5, 10, 9, Padding(1, bottom, 1, right))
+        words = dict(zip(WORD_NAMES, register_image(job, AT), strict=True))
+        assert (words["SUBTILE_REM2"] >> 16, words["SUBTILE_REM2"] & 0xFFFF) == (4 + 2 - bottom, 3 + 2 - right)
+
+
 def test_shift_vector_and_stream_in_bits() -> None:
     """Optional features set their pointer and their bit."""
     how = Requantization(scale_bits=32, shift_vector=True, bias=False)

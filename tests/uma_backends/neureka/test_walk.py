@@ -9,30 +9,34 @@ from tests.uma_backends.flat_machine import L1_BASE, NEVER, Machine
 from uma_backends.neureka.geometry import Geometry, Mode
 from uma_backends.neureka.job import ArrayJob, Requantization
 from uma_backends.neureka.registers import WEIGHT_MEMORY_BASE, Addresses, register_image
-from uma_backends.neureka.timing import REVISIONS, Timing, job_cycles
+from uma_backends.neureka.timing import CURRENT, REVISIONS, RTL, Timing, job_cycles
 
 from .random_job import make_random_job
 
 
-@pytest.mark.parametrize("revision", REVISIONS)
 @pytest.mark.parametrize("block", range(10))
-def test_nobody_contends(block: int, revision: int, make_machine: Callable[..., Machine]) -> None:
-    """Access by access a job takes what the closed formula says, in every mode."""
-    machine = make_machine(delays=(0,), timing_revision=revision)
+def test_nobody_contends(block: int, make_machine: Callable[..., Machine]) -> None:
+    """Access by access a job takes what the closed formulas of model and planner say, in every mode and revision."""
+    machines = {r: [make_machine(delays, timing_revision=r) for delays in ((0,), ())] for r in REVISIONS}
     for seed in range(30 * block, 30 * block + 30):
         case = make_random_job(seed)
-        case.load_into(machine)
-        assert machine.run(case.words) == job_cycles(case.job, Timing(timing_revision=revision)), case.job
+        for revision, both in machines.items():
+            for machine in both:
+                case.load_into(machine)
+                assert machine.run(case.words) == job_cycles(case.job, Timing(timing_revision=revision)), case.job
 
 
-def test_other_arrays(make_machine: Callable[..., Machine]) -> None:
+@pytest.mark.parametrize("revision", (CURRENT, RTL))
+def test_other_arrays(revision: int, make_machine: Callable[..., Machine]) -> None:
     """The same for other geometries and slower beats."""
     geometry = Geometry(2, 7, channels_1x1=16, channels_3x3=14, output_channels=16, weight_beat_bytes=16)
-    machine = make_machine(delays=(0,), **asdict(geometry), beat_w=1450, beat_x=1300)
+    knobs = {"beat_w": 1450, "beat_x": 1300, "timing_revision": revision}
+    machine = make_machine(delays=(0,), **asdict(geometry), **knobs)
+    timing = Timing.of({**asdict(geometry), **knobs})
     for seed in range(40):
         case = make_random_job(seed, geometry)
         case.load_into(machine)
-        assert machine.run(case.words) == job_cycles(case.job, Timing(geometry, beat_w=1450, beat_x=1300)), case.job
+        assert machine.run(case.words) == job_cycles(case.job, timing), case.job
 
 
 def pointwise() -> tuple[ArrayJob, list[int]]:

@@ -2,9 +2,9 @@
 
 from tvm_pulp.codegen.formats.baseline_json import BaselineJson
 from tvm_pulp.codegen.formats.metadata_json import MetadataJson, metadata_schema
-from tvm_pulp.codegen.formats.plan_json import PlanJson
 from tvm_pulp.codegen.formats.report_json import ReportJson
-from tvm_pulp.codegen.formats.schema import FormatError, check_record, from_json, json_schema, to_json
+from tvm_pulp.codegen.formats.schema import FormatError, check_record, from_json, json_schema, plain, to_json
+from tvm_pulp.planning.program import PlanJson
 
 __all__ = [
     "BaselineJson",
@@ -16,5 +16,6 @@ __all__ = [
     "from_json",
     "json_schema",
     "metadata_schema",
+    "plain",
     "to_json",
 ]

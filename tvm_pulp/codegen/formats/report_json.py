@@ -2,8 +2,8 @@
 
 from pydantic import Field
 
-from tvm_pulp.codegen.formats.plan_json import Planner
 from tvm_pulp.codegen.formats.schema import Schema
+from tvm_pulp.planning.program.plan_record import Planner
 
 # Engine -> cause -> cycles; a cause that is not told apart from others is null.
 Causes = dict[str, dict[str, int | None]]
@@ -28,6 +28,8 @@ class Layer(Schema):
     tiles: int | None
     deviation_lsb: int | float
     busy_cycles: int | None = None
+    bound_share: float | None = None
+    macs_per_cycle: float | None = None
     causes: Causes | None = None
 
 

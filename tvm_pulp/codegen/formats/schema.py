@@ -1,12 +1,15 @@
-"""The formats' common rules: fields are exact in name and type, and a fault is one sentence."""
+"""The formats' common rules: fields are exact in name and type, and a fault is one sentence.
+
+`plan.json` is the typed program itself (`planning.program`), field by field; docs/plan_json.md explains it.
+"""
 
 import json
+from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
-
-from tvm_pulp.codegen.formats.plan_json import plain
+from pydantic.fields import FieldInfo
 
 
 class Schema(BaseModel):
@@ -39,6 +42,25 @@ def _read(schema: type, text: str | bytes) -> Any:
         place = ".".join(str(part) for part in first["loc"]) or "the file"
         unknown = first["type"] == "unexpected_keyword_argument"
         raise FormatError(f"{place}: {'extra inputs are not permitted' if unknown else first['msg'].lower()}") from None
+
+
+def plain(value: Any) -> Any:
+    """Records as dictionaries and lists, as JSON has them."""
+    if isinstance(value, tuple):
+        return [plain(v) for v in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        found = ((key, getattr(value, name), omitted) for key, name, omitted in _keys(type(value)))
+        return {key: plain(v) for key, v, omitted in found if v is not None or not omitted}
+    return {key: plain(v) for key, v in value.items()} if isinstance(value, dict) else value
+
+
+@cache
+def _keys(kind: type) -> list[tuple[str, str, bool]]:
+    """Key and name of a record's fields, and if None is left out. What TIR adds to a record is no part of the file."""
+    said = fields(kind.__mro__[-2])
+    # A key that is called otherwise in the file is the alias that reading knows.
+    aliases = {f.name: m.alias for f in said for m in getattr(f.type, "__metadata__", ()) if isinstance(m, FieldInfo)}
+    return [(aliases.get(f.name) or f.name, f.name, f.default is None and f.default is not MISSING) for f in said]
 
 
 def check_record(schema: type, record: Any) -> None:

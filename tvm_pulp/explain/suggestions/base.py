@@ -2,9 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from tvm_pulp.compilation import Compilation
 from tvm_pulp.planning.tiling.plan import LayerPlan
+from tvm_pulp.qnn.network import Layer
+from tvm_pulp.qnn.operator import spec_of
 
 
 @dataclass(frozen=True)
@@ -22,3 +25,14 @@ class Change:
 def cycles_of(compilation: Compilation, concerns: Callable[[LayerPlan], bool]) -> int:
     """Cycles of layers in the plan: no change of them alone saves more."""
     return sum(layer.added_cycles for layer in compilation.plan.layers if concerns(layer))
+
+
+def cycles_of_operators(compilation: Compilation, concerns: Callable[[Layer], bool]) -> int:
+    """Cycles of layers that are, or have inside, an operator of a kind."""
+    return cycles_of(compilation, lambda plan: any(concerns(part) for part in plan.layer.parts or (plan.layer,)))
+
+
+def without(variable: Any, value: Any) -> Any:
+    """A call's first operand in its place, where that has the same shape and type; else the call as it is."""
+    source, result = spec_of(value.args[0]), spec_of(variable)
+    return value.args[0] if (source.shape, source.dtype) == (result.shape, result.dtype) else value

@@ -18,23 +18,18 @@ _LOW, _HIGH = -8, 7
 
 def four_bit_weights(base: Compilation) -> Change:
     """Layers on accelerators: the cores multiply bytes whatever they hold."""
-    cycles = cycles_of(base, lambda layer: layer.engine != "cluster" and _has_bytes(layer.layer))
     return Change(
         "four-bit-weights",
         "weights of 4 bits: `tvmc quantize --weight-bits 4` says what that costs in accuracy",
-        cycles,
+        cycles_of(base, lambda layer: layer.engine != "cluster" and _has_bytes(layer.layer)),
         lambda found: found.varied(rewrite=_FourBits().run),
     )
 
 
 def _has_bytes(layer: Layer) -> bool:
     """Tell if a product has constant weights that need more than four bits."""
-    for part in layer.parts or (layer,):
-        if part.operator in _WEIGHTED:
-            data = part.inputs[1].storage.data
-            if data is not None and data.size and (data.min() < _LOW or data.max() > _HIGH):
-                return True
-    return False
+    weights = [p.inputs[1].storage.data for p in layer.parts or (layer,) if p.operator in _WEIGHTED]
+    return any(w is not None and w.size and (w.min() < _LOW or w.max() > _HIGH) for w in weights)
 
 
 class _FourBits(Rewriter):

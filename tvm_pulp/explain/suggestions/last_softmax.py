@@ -7,9 +7,8 @@ from tvm import relax
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter
 from tvm_pulp.compilation import Compilation
-from tvm_pulp.explain.suggestions.base import Change
+from tvm_pulp.explain.suggestions.base import Change, without
 from tvm_pulp.qnn.network import Tensor
-from tvm_pulp.qnn.operator import spec_of
 
 _SOFTMAX = ("softmax", "float_softmax")
 _BEHIND = ("dequantize", "requantize", "transpose", "slice")
@@ -52,7 +51,4 @@ class _Dropped(Rewriter):
                     waiting.append(made.args[0])
 
     def visit(self, variable: Any, value: Any) -> Any:
-        if variable not in self._last:
-            return value
-        source, result = spec_of(value.args[0]), spec_of(variable)
-        return value.args[0] if (source.shape, source.dtype) == (result.shape, result.dtype) else value
+        return without(variable, value) if variable in self._last else value

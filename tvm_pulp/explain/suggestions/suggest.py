@@ -7,15 +7,14 @@ from typing import TextIO
 
 from tvm_pulp.compilation import Compilation
 from tvm_pulp.errors import UserError
+from tvm_pulp.explain.suggestions.activations import plain_activations, symmetric_activations
 from tvm_pulp.explain.suggestions.base import Change
 from tvm_pulp.explain.suggestions.four_bit_weights import four_bit_weights
 from tvm_pulp.explain.suggestions.inexact_rounding import inexact_rounding
 from tvm_pulp.explain.suggestions.integer_ends import integer_ends
 from tvm_pulp.explain.suggestions.last_softmax import last_softmax
-from tvm_pulp.explain.suggestions.plain_activations import plain_activations
 from tvm_pulp.explain.suggestions.quantized_model import quantized_model
 from tvm_pulp.explain.suggestions.separable_convolution import separable_convolution
-from tvm_pulp.explain.suggestions.symmetric_activations import symmetric_activations
 
 CHANGES: tuple[Callable[[Compilation], Change | None], ...] = (
     quantized_model,

@@ -1,12 +1,13 @@
-"""Costs of quantization: noise of the outputs, arg-max agreement, and whatever the user measures."""
+"""Costs of quantization, together and by layer: noise of the outputs, arg-max agreement, whatever the user measures."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from tvm_pulp.frontend.quantize.session import Feeds, run_model
+from tvm_pulp.frontend.quantize.calibration_data import Feeds, run_model
+from tvm_pulp.frontend.quantize.onnxruntime_quantizer import Quantizer
 
 Metric = Callable[[Any], float]
 
@@ -54,6 +55,26 @@ def compare(expected: Sequence[Sequence[np.ndarray]], found: Sequence[Sequence[n
 def measure(float_model: Any, quantized: Any, samples: Sequence[Feeds], metric: Metric | None = None) -> Accuracy:
     """Run both."""
     made = compare(run_model(float_model, samples), run_model(quantized, samples))
-    if metric is None:
-        return made
-    return Accuracy(made.sqnr_db, made.arg_max_agreement, made.rows, (metric(float_model), metric(quantized)))
+    return made if metric is None else replace(made, metric=(metric(float_model), metric(quantized)))
+
+
+@dataclass(frozen=True)
+class LayerSensitivity:
+    """The network with this layer alone quantized."""
+
+    name: str
+    operator: str
+    sqnr_db: float
+    arg_max_agreement: float
+
+
+def sensitivity(
+    quantizer: Quantizer, samples: Sequence[Feeds], expected: Sequence[Sequence[np.ndarray]]
+) -> list[LayerSensitivity]:
+    """A row per layer with weights, in the order of the network; `expected` are the outputs of the float model."""
+    operators = {node.name: node.op_type for node in quantizer.model.graph.node}
+    rows = []
+    for name in quantizer.layers():
+        made = compare(expected, run_model(quantizer.quantized(only=name), samples))
+        rows.append(LayerSensitivity(name, operators[name], made.sqnr_db, made.arg_max_agreement))
+    return rows

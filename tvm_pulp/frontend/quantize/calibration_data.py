@@ -1,14 +1,18 @@
-"""Samples to calibrate with: one array per input of the model, samples along the first axis."""
+"""Samples to calibrate with, and models that run on them in onnxruntime, which is an extra.
 
-from collections.abc import Mapping
+There is one array per input of the model, samples along the first axis.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.frontend.quantize.session import Feeds
 
 _OPTION = "calibration"
+Feeds = dict[str, np.ndarray]
 
 
 def calibration_samples(model: Any, arrays: Mapping[str, np.ndarray]) -> list[Feeds]:
@@ -61,3 +65,44 @@ def _parts(name: str, stated: tuple[tuple[int, ...], Any], arrays: Mapping[str, 
     if array.shape[0] == 0:
         raise UserError(f"{_OPTION}: array '{name}' holds no sample: give at least one")
     return [np.ascontiguousarray(part, dtype) for part in np.split(array, array.shape[0] // batch)]
+
+
+def check_installed() -> None:
+    """A user error that says what to install."""
+    try:
+        import onnxruntime.quantization  # noqa: F401
+    except ImportError:
+        raise UserError("quantize needs onnxruntime: pip install 'tvm_pulp[quantize]'") from None
+
+
+def basic_settings() -> Any:
+    """Settings of a quiet session that joins no operators: they would round otherwise than the standard says."""
+    import onnxruntime
+
+    settings = onnxruntime.SessionOptions()
+    settings.log_severity_level = 4
+    settings.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    return settings
+
+
+def session(model: Any, settings: Any) -> Any:
+    """The model in onnxruntime."""
+    import onnxruntime
+
+    return onnxruntime.InferenceSession(model.SerializeToString(), settings, providers=["CPUExecutionProvider"])
+
+
+def run_model(model: Any, samples: Sequence[Mapping[str, np.ndarray]]) -> list[list[np.ndarray]]:
+    """Outputs for every sample."""
+    made = session(model, basic_settings())
+    return [[np.asarray(o) for o in made.run(None, dict(sample))] for sample in samples]
+
+
+@contextmanager
+def refuse_samples() -> Iterator[None]:
+    """Complaints of onnxruntime about a model and its samples, as a user error."""
+    try:
+        yield
+    except Exception as error:  # many classes
+        reason = " ".join(str(error).split())[:200]
+        raise UserError(f"calibration: onnxruntime does not run the model with it ({reason})") from None

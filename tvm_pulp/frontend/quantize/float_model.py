@@ -1,9 +1,14 @@
 """The model to quantize: read, checked, and with constants and batch normalization folded."""
 
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from tvm_pulp.errors import UserError
+from tvm_pulp.frontend.quantize.calibration_data import basic_settings, session
 
 _QUANTIZED = ("QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "ConvInteger", "MatMulInteger")
 # Four-bit weights and sixteen-bit activations are part of the standard from here on.
@@ -56,18 +61,12 @@ def _as_onnx(model: Any) -> Any:
 def folded(model: Any) -> Any:
     """The model after onnxruntime's basic optimizations; every node has a name of its own."""
     import onnx
-    import onnxruntime
 
-    from tvm_pulp.frontend.quantize.session import quiet_settings
-
-    settings = quiet_settings()
-    settings.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
-    import tempfile
-
+    settings = basic_settings()
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder, "folded.onnx")
         settings.optimized_model_filepath = str(target)
-        onnxruntime.InferenceSession(model.SerializeToString(), settings, providers=["CPUExecutionProvider"])
+        session(model, settings)
         made = onnx.load(str(target))
     # The optimizer states domains that nothing uses.
     used = {node.domain or "" for node in made.graph.node}
@@ -94,3 +93,35 @@ def with_all_types(model: Any) -> Any:
     converted.ir_version = max(converted.ir_version, 10)
     onnx.checker.check_model(converted)
     return converted
+
+
+# Masks hold minus infinity, or this and less.
+MASK = -1e4
+# e^-8 is less than half a step of a likelihood in eight bits.
+_BELOW = 8.0
+
+Range = Callable[[str], tuple[float, float]]
+
+
+def with_finite_masks(model: Any, observe: Callable[[Any], Range]) -> Any:
+    """The model with such constants replaced; `observe` gives the ranges of its tensors, where there are any."""
+    from onnx import TensorProto
+    from onnx.numpy_helper import from_array, to_array
+
+    floats = {c.name: to_array(c) for c in model.graph.initializer if c.data_type == TensorProto.FLOAT}
+    masks = {name: array for name, array in floats.items() if array.min(initial=0) <= MASK}
+    readers = [(node, name) for node in model.graph.node for name in node.input if name in masks]
+    if not readers or any(node.op_type not in ("Add", "Where") for node, _ in readers):
+        return model
+    range_of, lowest = observe(model), dict.fromkeys(masks, 0.0)
+    for node, name in readers:
+        low, high = range_of(next(i for i in node.input[-2:] if i != name))
+        # What is masked lies below everything that is not.
+        found = low - _BELOW if node.op_type == "Where" else low - high - _BELOW
+        lowest[name] = min(lowest[name], found)
+    for constant in model.graph.initializer:
+        if constant.name in masks:
+            array = masks[constant.name]
+            made = np.where(array <= MASK, np.float32(lowest[constant.name]), array)
+            constant.CopyFrom(from_array(made.astype(np.float32), constant.name))
+    return model

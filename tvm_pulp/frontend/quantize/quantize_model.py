@@ -1,18 +1,23 @@
 """From a float model and samples to a quantized one with its cost, within a stated loss."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, TextIO
 
 import numpy as np
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.frontend.quantize.accuracy import Accuracy, Metric, measure
-from tvm_pulp.frontend.quantize.calibration_data import calibration_samples
+from tvm_pulp.frontend.quantize.accuracy import Accuracy, LayerSensitivity, Metric, measure, sensitivity
+from tvm_pulp.frontend.quantize.calibration_data import (
+    Feeds,
+    calibration_samples,
+    check_installed,
+    refuse_samples,
+    run_model,
+)
 from tvm_pulp.frontend.quantize.float_model import folded, read_float_model, with_all_types
 from tvm_pulp.frontend.quantize.onnxruntime_quantizer import METHODS, Quantizer
-from tvm_pulp.frontend.quantize.sensitivity import LayerSensitivity, sensitivity
-from tvm_pulp.frontend.quantize.session import Feeds, check_installed, run_model
 
 # Samples that the table of layers is measured with: it orders them, it does not judge.
 _SENSITIVITY_SAMPLES = 8
@@ -132,8 +137,71 @@ def _check(options: QuantizeOptions) -> None:
 
 
 def _runs(model: Any, samples: Sequence[Feeds]) -> list[list[np.ndarray]]:
-    try:
+    with refuse_samples():
         return run_model(model, samples)
+
+
+Arrays = Mapping[str, np.ndarray] | str | Path
+
+
+def quantize(
+    model: Any,
+    calibration: Arrays,
+    *,
+    example_inputs: Any = None,
+    evaluation: Arrays | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+    **options: Any,
+) -> Quantized:
+    """Quantize a float model of ONNX or PyTorch, a file or in memory; further options are those of `QuantizeOptions`.
+
+    made = tvm_pulp.quantize("net.onnx", {"image": samples}, max_loss=0.01)
+    made.save("q.onnx")                                # made.accuracy, made.layers, made.kept
+
+    A `torch.nn.Module` is exported for `example_inputs`, a tuple of tensors.
+    """
+    known = [field.name for field in fields(QuantizeOptions)]
+    for name in options:
+        if name not in known:
+            raise UserError(f"quantize() has no option '{name}': the options are {', '.join(known)}")
+    if example_inputs is not None:
+        from tvm_pulp.frontend.load import as_model
+
+        model = as_model(model, example_inputs)
+    judged = None if evaluation is None else _arrays(evaluation, "evaluation")
+    return quantize_model(model, _arrays(calibration, "calibration"), QuantizeOptions(**options), judged, progress)
+
+
+def _arrays(given: Arrays, option: str) -> Mapping[str, np.ndarray]:
+    if isinstance(given, Mapping):
+        return given
+    try:
+        with np.load(given, allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except FileNotFoundError:
+        raise UserError(f"{option}: file '{given}' does not exist") from None
     except Exception as error:
-        reason = " ".join(str(error).split())[:200]
-        raise UserError(f"calibration: onnxruntime does not run the model with it ({reason})") from None
+        reason = str(error).split("\n")[0][:120]
+        raise UserError(f"{option}: '{given}' is not a readable .npz file ({reason})") from None
+
+
+def print_quantized(made: Quantized, stream: TextIO) -> None:
+    """Layers by what each alone costs, and what all of them together do."""
+    head = ("layer", "operator", "SQNR alone", "arg-max alone", "")
+    lines = [head]
+    for row in made.layers:
+        kept = "kept in float" if row.name in made.kept else ""
+        lines.append((row.name, row.operator, _decibel(row.sqnr_db), f"{row.arg_max_agreement:.1%}", kept))
+    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
+    for line in lines:
+        print("  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip(), file=stream)
+    cost = made.accuracy
+    text = f"{_decibel(cost.sqnr_db)}, arg-max agreement {cost.arg_max_agreement:.2%} of {cost.rows} rows"
+    if cost.metric is not None:
+        text += f", metric {cost.metric[0]:.4g} before and {cost.metric[1]:.4g} after"
+    kept = f"; {len(made.kept)} of {len(made.layers)} layers kept in float" if made.kept else ""
+    print(f"\nquantized: {text}{kept}", file=stream)
+
+
+def _decibel(ratio: float) -> str:
+    return f"{ratio:.1f} dB" if ratio < 1e6 else "exact"

@@ -1,4 +1,4 @@
-"""Arithmetic element by element, with PyTorch's promotion of types."""
+"""Arithmetic, comparisons, logic and choices element by element, with PyTorch's promotion of types."""
 
 import math
 from collections.abc import Callable
@@ -105,6 +105,40 @@ _UNARY = (
     *("Abs", "Neg", "Exp", "Log", "Sqrt", "Reciprocal", "Sin", "Cos", "Tan", "Asin", "Acos", "Atan", "Sinh", "Cosh"),
     *("Erf", "Floor", "Ceil", "Round", "Sign"),
 )
+
+
+_COMPARISONS = {
+    "eq": "Equal",
+    "ne": "Equal",
+    "lt": "Less",
+    "le": "LessOrEqual",
+    "gt": "Greater",
+    "ge": "GreaterOrEqual",
+}
+
+
+def _comparison(op: str, negated: bool) -> Callable[..., str]:
+    def write(g: GraphBuilder, x: Any, y: Any) -> str:
+        dtype = promoted(x, y)
+        made = g.emit(op, g.cast(x, dtype), g.cast(y, dtype))
+        return g.emit("Not", made) if negated else made
+
+    return write
+
+
+def where(g: GraphBuilder, condition: Value, x: Any, y: Any) -> str:
+    return g.emit("Where", g.cast(condition, "bool"), *g.typed(x, y))
+
+
+def masked_fill(g: GraphBuilder, x: Value, mask: Value, value: Any) -> str:
+    return g.emit("Where", mask, g.cast(value, x.dtype), x)
+
+
+def _full(g: GraphBuilder, value: float) -> str:
+    """A constant of the shape of the result."""
+    return g.constant(np.full(g.result.shape, value, g.result.dtype))
+
+
 OPERATORS: Operators = {
     **{f"aten.{op.lower()}": unary(op) for op in _UNARY},
     **overloads(lambda g, x, y, alpha: _scaled("Add", g, x, y, alpha), "add", "Tensor", "Scalar"),
@@ -146,4 +180,20 @@ OPERATORS: Operators = {
         f"aten.{name}": lambda g, x, *_: g.typed(x)[0]
         for name in ("to.dtype", "to.dtype_layout", "_to_copy", "type_as")
     },
+    **{
+        f"aten.{name}.{kind}": _comparison(op, name == "ne")
+        for name, op in _COMPARISONS.items()
+        for kind in ("Scalar", "Tensor")
+    },
+    **{f"aten.logical_{op.lower()}": binary(op) for op in ("And", "Or", "Xor")},
+    "aten.logical_not": lambda g, x: g.emit("Not", g.cast(x, "bool")),
+    "aten.bitwise_and.Tensor": binary("BitwiseAnd", "And"),
+    "aten.bitwise_or.Tensor": binary("BitwiseOr", "Or"),
+    "aten.bitwise_not": lambda g, x: g.emit("Not" if x.dtype == "bool" else "BitwiseNot", x),
+    **overloads(where, "where", "self", "ScalarOther", "ScalarSelf", "Scalar"),
+    **overloads(masked_fill, "masked_fill", "Scalar", "Tensor"),
+    "aten.isnan": lambda g, x: g.emit("Not", g.emit("Equal", x, x)),
+    "aten.zeros_like": lambda g, *_: _full(g, 0),
+    "aten.ones_like": lambda g, *_: _full(g, 1),
+    "aten.full_like": lambda g, _like, value, *_: _full(g, value),
 }

@@ -5,7 +5,6 @@ from typing import Any
 
 from tvm_pulp.frontend.torch_program import (
     activations,
-    comparisons,
     elementwise,
     movement,
     normalizations,
@@ -13,22 +12,12 @@ from tvm_pulp.frontend.torch_program import (
     quantization,
     recurrent,
     reductions,
-    resizing,
     shapes,
     windows,
 )
 
-OPERATORS: dict[str, Callable[..., Any]] = {
-    **activations.OPERATORS,
-    **comparisons.OPERATORS,
-    **elementwise.OPERATORS,
-    **movement.OPERATORS,
-    **normalizations.OPERATORS,
-    **products.OPERATORS,
-    **quantization.OPERATORS,
-    **recurrent.OPERATORS,
-    **reductions.OPERATORS,
-    **resizing.OPERATORS,
-    **shapes.OPERATORS,
-    **windows.OPERATORS,
-}
+_FAMILIES: Any = (
+    *(activations, elementwise, movement, normalizations, products),
+    *(quantization, recurrent, reductions, shapes, windows),
+)
+OPERATORS: dict[str, Callable[..., Any]] = {name: f for family in _FAMILIES for name, f in family.OPERATORS.items()}

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.frontend.imported import refuse_unknown_inputs
 
 NEEDED = "pip install 'tvm_pulp[torch]'"
 # Statements about operands that were true when the program was traced.
@@ -120,9 +121,7 @@ def with_shapes(program: Any, shapes: Mapping[str, Sequence[int]]) -> Any:
     import torch
 
     inputs = user_inputs(program)
-    for name in shapes:
-        if name not in inputs:
-            raise UserError(f"--input-shapes: the model has no input '{name}'; its inputs are {', '.join(inputs)}")
+    refuse_unknown_inputs("--input-shapes", shapes, inputs)
     dynamic = [n for n, v in inputs.items() if any(not isinstance(d, int) for d in v.shape)]
     other = [n for n, s in shapes.items() if [str(d) for d in inputs[n].shape] != [str(d) for d in s]]
     if not dynamic and not other:

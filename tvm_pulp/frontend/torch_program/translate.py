@@ -1,7 +1,9 @@
 """Translates an exported program node by node into an ONNX model in memory."""
 
 import operator
+import re
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,8 +12,7 @@ from onnx import helper
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.imported import SourceNode, UnsupportedOperators
 from tvm_pulp.frontend.torch_program import program as programs
-from tvm_pulp.frontend.torch_program.graph_builder import OPSET, GraphBuilder, Value, onnx_type
-from tvm_pulp.frontend.torch_program.node_names import NodeNames
+from tvm_pulp.frontend.torch_program.graph_builder import OPSET, GraphBuilder, Value, onnx_type, unused
 from tvm_pulp.frontend.torch_program.operators import OPERATORS
 
 # Values of these are meant to stay integers beside their scales.
@@ -20,19 +21,12 @@ _KEPT = ("dequantize_", "quantize_")
 
 def onnx_model(program: Any, shapes: Mapping[str, Any]) -> Any:
     """A program as an ONNX model; `shapes` are those the user wants for inputs."""
-    program = programs.with_shapes(program, shapes)
-    program = programs.in_known_operators(program, OPERATORS)
-    _check_state(program)
-    return _Translation(program).model()
-
-
-def _check_state(program: Any) -> None:
-    changed = dict(program.graph_signature.buffers_to_mutate)
-    if changed:
-        name = next(iter(changed.values()))
+    program = programs.in_known_operators(programs.with_shapes(program, shapes), OPERATORS)
+    for name in program.graph_signature.buffers_to_mutate.values():
         raise UserError(
             f"the module changes its buffer '{name}' while it computes: pass what it keeps as an input and an output"
         )
+    return _Translation(program).model()
 
 
 class _Translation:
@@ -46,7 +40,6 @@ class _Translation:
         self.values: dict[Any, Any] = {}
         # Nodes that depend on no input, as PyTorch computes them.
         self.constants: dict[Any, Any] = {}
-        self.sources: list[SourceNode] = []
 
     def model(self) -> Any:
         self._check_known()
@@ -55,8 +48,7 @@ class _Translation:
             if node.op == "call_function" and programs.name_of(node) not in programs.CHECKS:
                 self._node(node)
         outputs = self._outputs()
-        builder = self.builder
-        graph = helper.make_graph(builder.nodes, "main_graph", inputs, outputs, builder.initializers())
+        graph = helper.make_graph(self.builder.nodes, "main_graph", inputs, outputs, self.builder.initializers())
         return helper.make_model(
             graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10, producer_name="torch.export"
         )
@@ -86,39 +78,37 @@ class _Translation:
         raise UnsupportedOperators(f"unsupported PyTorch operators: {listed}: replace them by others", sources)
 
     def _known(self, node: Any) -> bool:
-        free = not any(i in self._varying() for i in node.all_input_nodes)
+        free = not any(i in self._varying for i in node.all_input_nodes)
         return node.target is operator.getitem or programs.name_of(node) in OPERATORS or free
 
+    @cached_property
     def _varying(self) -> set[Any]:
         """Nodes that depend on an input, or stay in the graph as if they did."""
-        if not hasattr(self, "_depends"):
-            given = set(self.program.graph_signature.user_inputs)
-            self._depends: set[Any] = set()
-            for node in self.program.graph.nodes:
-                fed = node.op == "placeholder" and node.name in given
-                kept = any(k in str(node.target) for k in _KEPT)
-                if fed or kept or any(i in self._depends for i in node.all_input_nodes):
-                    self._depends.add(node)
-        return self._depends
+        given, found = set(self.program.graph_signature.user_inputs), set()
+        for node in self.program.graph.nodes:
+            fed = node.op == "placeholder" and node.name in given
+            kept = any(k in str(node.target) for k in _KEPT)
+            if fed or kept or any(i in found for i in node.all_input_nodes):
+                found.add(node)
+        return found
 
     def _placeholders(self) -> list[Any]:
         """Inputs as ONNX declares them; parameters and buffers become constants."""
         signature, made = self.program.graph_signature, []
-        held = {**signature.inputs_to_parameters, **signature.inputs_to_buffers}
         lifted = signature.inputs_to_lifted_tensor_constants
+        held = {**lifted, **signature.inputs_to_parameters, **signature.inputs_to_buffers}
         for node in (n for n in self.program.graph.nodes if n.op == "placeholder"):
-            if node.name in held or node.name in lifted:
-                key = held.get(node.name) or lifted[node.name]
+            if node.name in held:
+                key = held[node.name]
                 tensor = self.program.state_dict.get(key, self.program.constants.get(key))
                 if tensor is None:
                     raise UserError(f"the program holds no values for '{key}': save it with its state")
                 self.constants[node] = tensor.detach()
                 continue
             value = self._value(node, node.name)
-            if value is None:
-                continue  # a number or None that was traced into the program
-            self.values[node] = value
-            made.append(helper.make_tensor_value_info(value.name, onnx_type(value.dtype), list(value.shape)))
+            if value is not None:  # no number or None that was traced into the program
+                self.values[node] = value
+                made.append(helper.make_tensor_value_info(value.name, onnx_type(value.dtype), list(value.shape)))
         return made
 
     def _value(self, node: Any, name: str, meta: Any = None) -> Value | None:
@@ -128,7 +118,7 @@ class _Translation:
         return Value(name, tuple(meta.shape), numpy_type(meta.dtype, self.names.label(node)), len(node.users))
 
     def _node(self, node: Any) -> None:
-        if node not in self._varying():
+        if node not in self._varying:
             self.constants[node] = self._computed(node)
             return
         if node.target is operator.getitem:
@@ -221,3 +211,35 @@ def as_array(tensor: Any, where: str) -> np.ndarray:
     """A tensor of PyTorch as an array."""
     numpy_type(tensor.dtype, where)
     return np.asarray(tensor.detach().cpu().contiguous().numpy())
+
+
+class NodeNames:
+    """Names of nodes, each unique.
+
+    The first operator of a layer of `torch.nn` is called as the layer (`layer1.0.conv1`), further ones, and functions
+    that a module calls, by module and function (`layer1.0/add`).
+    """
+
+    def __init__(self) -> None:
+        self._names: dict[Any, str] = {}
+        self._taken: set[str] = set()
+
+    def label(self, node: Any) -> str:
+        if node not in self._names:
+            path, layer = _module(node)
+            stem = path if layer and path not in self._taken else "/".join(p for p in (path, node.name) if p)
+            name = unused(stem, self._taken)
+            self._taken.add(name)
+            self._names[node] = name
+        return self._names[node]
+
+
+def _module(node: Any) -> tuple[str, bool]:
+    """Path of the innermost module, and whether it is one of PyTorch's own layers."""
+    stack = list((node.meta.get("nn_module_stack") or {}).values())
+    if not stack:
+        return "", False
+    path, kind = stack[-1][0], str(stack[-1][1])
+    path = re.sub(r"^L\['self'\]\.?", "", str(path)).replace("slice(None, None, None)", "")
+    kind = kind.removeprefix("<class '")
+    return path, bool(path) and kind.startswith(("torch.nn.", "torch.ao.nn.", "torchvision."))

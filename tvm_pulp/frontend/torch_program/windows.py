@@ -1,4 +1,4 @@
-"""Windows that move over images and sequences: convolutions, transposed ones, and pooling."""
+"""Windows that move over images and sequences (convolutions, transposed ones, pooling), and resizing."""
 
 import math
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.frontend.torch_program.elementwise import Operators
+from tvm_pulp.frontend.torch_program.elementwise import Operators, overloads
 from tvm_pulp.frontend.torch_program.graph_builder import GraphBuilder, Value, numbers
 from tvm_pulp.frontend.windows import same_pads
 
@@ -104,6 +104,28 @@ def _first(write: Callable[..., str]) -> Callable[..., list[str | None]]:
     return lambda g, *operands: [write(g, *operands), None]
 
 
+def _resized(g: GraphBuilder, x: Value, factors: Any, **attributes: Any) -> str:
+    """By factors where the program states them, since they are what coordinates are computed with."""
+    shape = g.result.shape
+    listed = factors if isinstance(factors, list) else None
+    if listed and list(shape[2:]) == [int(d * f) for d, f in zip(x.shape[2:], listed, strict=True)]:
+        return g.emit("Resize", x, None, np.array([1, 1, *listed], np.float32), **attributes)
+    return g.emit("Resize", x, None, None, g.integers(*shape), **attributes)
+
+
+def nearest(g: GraphBuilder, x: Value, _size: Any, factors: Any = None, *_: Any) -> str:
+    place = {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
+    return _resized(g, x, factors, mode="nearest", **place)
+
+
+def _smooth(mode: str, **attributes: Any) -> Callable[..., str]:
+    def write(g: GraphBuilder, x: Value, _size: Any, align: bool, factors: Any = None, *_: Any) -> str:
+        coordinates = "align_corners" if align else "pytorch_half_pixel"
+        return _resized(g, x, factors, mode=mode, coordinate_transformation_mode=coordinates, **attributes)
+
+    return write
+
+
 OPERATORS: Operators = {
     **{f"aten.conv{n}d{kind}": conv for n in (1, 2, 3) for kind in ("", ".padding")},
     "aten.conv_transpose1d": conv_transpose,
@@ -116,4 +138,8 @@ OPERATORS: Operators = {
     **{f"aten.adaptive_avg_pool{rank}d": partial(adaptive, "AveragePool", rank) for rank in (1, 2)},
     "aten._adaptive_avg_pool2d": partial(adaptive, "AveragePool", 2),
     **{f"aten.adaptive_max_pool{rank}d": _first(partial(adaptive, "MaxPool", rank)) for rank in (1, 2)},
+    **{f"aten.upsample_nearest{n}d{kind}": nearest for n in (1, 2, 3) for kind in ("", ".vec")},
+    **overloads(_smooth("linear"), "upsample_linear1d", "", "vec"),
+    **overloads(_smooth("linear"), "upsample_bilinear2d", "", "vec"),
+    **overloads(_smooth("cubic", cubic_coeff_a=-0.75), "upsample_bicubic2d", "", "vec"),
 }

@@ -15,7 +15,6 @@ from tvm_pulp.frontend.windows import same_pads
 from tvm_pulp.frontend.zoo import calibration, integer_math
 from tvm_pulp.frontend.zoo.calibration import Requantization
 from tvm_pulp.frontend.zoo.onnx_graph import OnnxGraph, number
-from tvm_pulp.frontend.zoo.random_stream import RandomStream
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,34 +38,25 @@ class Tensor:
         return (1, *self.values.shape[1:])
 
 
-class Builder:
+class Builder(OnnxGraph):
     """A network under construction."""
 
     def __init__(self, name: str, seed: int, weight_bits: int = 8) -> None:
-        self.graph = OnnxGraph(name)
+        super().__init__(name, seed)
         self.outputs: list[Tensor] = []
-        self._key = (name, seed)
         self._weight_limit = (1 << (weight_bits - 1)) - 1
-
-    def random(self, name: str) -> RandomStream:
-        """Numbers that belong to one tensor, whatever else the network holds."""
-        return RandomStream(*self._key, name)
 
     def input(self, name: str, samples: Sequence[np.ndarray]) -> Tensor:
         """A graph input with its calibration data, one array per sample."""
         dtype = samples[0].dtype.name
-        self.graph.input(name, dtype, samples[0].shape)
+        self.declare_input(name, dtype, samples[0].shape)
         signed = dtype == "int8"
         return Tensor(name, np.concatenate(samples).astype(np.int64), 128 if signed else 255, 1 / 128, signed)
 
     def output(self, tensor: Tensor) -> None:
         """Make a tensor a graph output."""
         self.outputs.append(tensor)
-        self.graph.output(tensor.name, tensor.dtype, tensor.shape)
-
-    def model(self) -> Any:
-        """The finished model."""
-        return self.graph.model()
+        self.declare_output(tensor.name, tensor.dtype, tensor.shape)
 
     def weights(self, name: str, *shape: int) -> np.ndarray:
         """Normally distributed weights, first axis output channels, each channel scaled to the full integer range."""
@@ -81,9 +71,9 @@ class Builder:
         rank = acc.values.ndim
         shape = () if rule.mul.size == 1 else (-1, *[1] * (rank - 1 - axis % rank))
         mul, add = rule.mul.reshape(shape), rule.add.reshape(shape)
-        operands = [acc.name, self.graph.constant(f"{name}_mul", mul), self.graph.constant(f"{name}_add", add)]
+        operands = [acc.name, self.constant(f"{name}_mul", mul), self.constant(f"{name}_add", add)]
         stated = {"n_levels_out": number(levels, 1), "signed": number(rule.signed, 1), "div": number(1 << rule.shift)}
-        self.graph.node("RequantShift", operands, name, private=True, **stated)
+        self.node("RequantShift", operands, name, private=True, **stated)
         values = np.minimum(integer_math.requantize(acc.values, mul, add, rule.shift, rule.signed), levels - 1)
         return Tensor(name, values, 128 if rule.signed else 255, step, rule.signed)
 
@@ -117,9 +107,9 @@ class Builder:
         weight = self.weights(f"{name}_weight", channels, 1 if depthwise else inputs, *kernel)
         pads = same_pads(x.values.shape[2:], kernel, strides, (1, 1))
         groups = inputs if depthwise else 1
-        operands = [x.name, self.graph.constant(f"{name}_weight", weight)]
+        operands = [x.name, self.constant(f"{name}_weight", weight)]
         windows: dict[str, Any] = {"kernel_shape": list(kernel), "strides": list(strides), "pads": pads}
-        self.graph.node("Conv", operands, f"{name}_acc", group=groups, dilations=[1, 1], **windows)
+        self.node("Conv", operands, f"{name}_acc", group=groups, dilations=[1, 1], **windows)
         values = integer_math.convolve(x.values, weight, strides, pads, groups)
         return self._normalize(name, Tensor(f"{name}_acc", values, product_bound(x, weight)), relu)
 
@@ -138,8 +128,8 @@ class Builder:
         bias = np.zeros(channels, np.int64)
         if centred:
             bias = calibration.representable(-calibration.mean_and_deviation(values)[0])
-        operands = [x.name, self.graph.constant(f"{name}_weight", weight), self.graph.constant(f"{name}_bias", bias)]
-        self.graph.node("Gemm", operands, f"{name}_acc", alpha=1.0, beta=1.0, transB=1)
+        operands = [x.name, self.constant(f"{name}_weight", weight), self.constant(f"{name}_bias", bias)]
+        self.node("Gemm", operands, f"{name}_acc", alpha=1.0, beta=1.0, transB=1)
         bound = product_bound(x, weight) + int(np.abs(bias).max())
         return Tensor(f"{name}_acc", values + bias, bound)
 
@@ -158,24 +148,24 @@ class Builder:
 
     def add(self, name: str, a: Tensor, b: Tensor) -> Tensor:
         """Plain Add; the result is an accumulator."""
-        self.graph.node("Add", [a.name, b.name], name)
+        self.node("Add", [a.name, b.name], name)
         return Tensor(name, a.values + b.values, a.bound + b.bound, a.step)
 
     def spatial_mean(self, name: str, x: Tensor) -> Tensor:
         """Global average pool: integer ReduceMean over height and width."""
-        self.graph.node("ReduceMean", [x.name], name, axes=[2, 3], keepdims=0)
+        self.node("ReduceMean", [x.name], name, axes=[2, 3], keepdims=0)
         return Tensor(name, integer_math.mean(x.values, (2, 3)), x.bound, x.step, x.signed)
 
     def reshape(self, name: str, x: Tensor, *shape: int) -> Tensor:
         """Reshape to a model shape (leading axis one)."""
         if math.prod(shape) != math.prod(x.shape) or shape[0] != 1:
             raise ValueError(f"'{name}': {x.shape} cannot become {shape}")
-        self.graph.node("Reshape", [x.name, self.graph.shape(f"{name}_shape", shape)], name)
+        self.node("Reshape", [x.name, self.shape(f"{name}_shape", shape)], name)
         return Tensor(name, x.values.reshape(-1, *shape[1:]), x.bound, x.step, x.signed)
 
     def transpose(self, name: str, x: Tensor, *axes: int) -> Tensor:
         """Transpose that keeps the batch in front."""
-        self.graph.node("Transpose", [x.name], name, perm=list(axes))
+        self.node("Transpose", [x.name], name, perm=list(axes))
         return Tensor(name, x.values.transpose(axes), x.bound, x.step, x.signed)
 
 

@@ -2,22 +2,21 @@
 
 import difflib
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from tvm_pulp.errors import UserError
-
-if TYPE_CHECKING:
-    from tvm_pulp.frontend.zoo.zoo_model import ZooModel
+from tvm_pulp.frontend.zoo.random_stream import RandomStream
+from tvm_pulp.frontend.zoo.zoo_model import ZooModel
 
 # Name -> module of this package. Modules are imported on first use, so that listing the zoo is instant.
 _MODULES = {
-    "dscnn": "dscnn",
-    "mobilenetv1": "mobilenetv1",
-    "resnet8": "resnet8",
+    "dscnn": "classifiers",
+    "mobilenetv1": "classifiers",
+    "resnet8": "classifiers",
     "autoencoder": "autoencoder",
-    "mobilenetv1_1.0_128": "mobilenetv1",
+    "mobilenetv1_1.0_128": "classifiers",
     "tinyllama": "tinyllama",
     "vit_block": "vit_block",
     "qdq_encoder": "qdq_encoder",
@@ -44,7 +43,7 @@ def names() -> list[str]:
     return list(_MODULES)
 
 
-def _find(name: str) -> "ZooModel":
+def _find(name: str) -> ZooModel:
     module_name = "tensor_wise_encoders" if name in _ENCODERS else _MODULES.get(name)
     if module_name is None:
         from tvm_pulp.frontend.zoo.decoders import MODELS
@@ -77,10 +76,8 @@ def construct(name: str, seed: int, weight_bits: int) -> Any:
         raise UserError(f"zoo network '{name}': weight_bits is {weight_bits}, choose 2 to 8")
     samples = calibration_inputs(name, seed)
     builder: Any = (QdqBuilder if network.notation == "qdq" else Builder)(name, seed, weight_bits)
-    inputs = []
-    for position, tensor in enumerate(network.inputs):
-        arrays = [sample[position] for sample in samples]
-        inputs.append(builder.input(tensor, arrays[:1] if tensor in network.shared else arrays))
+    arrays = dict(zip(network.inputs, map(list, zip(*samples, strict=True)), strict=True))
+    inputs = [builder.input(n, a[:1] if n in network.shared else a) for n, a in arrays.items()]
     network.define(builder, inputs)
     return builder
 
@@ -107,8 +104,6 @@ def float_samples(name: str, count: int, seed: int = 0, part: str = "test") -> t
 
     A sample is its class's to three quarters, and to one its own, in steps of 1/128. Every `part` has other samples.
     """
-    from tvm_pulp.frontend.zoo.random_stream import RandomStream
-
     network, classes = _find(name), _classes(name)
     centres = [network.sample(RandomStream(name, seed, "class", c)) for c in range(classes)]
     drawn = [network.sample(RandomStream(name, seed, part, i)) for i in range(count)]
@@ -132,14 +127,10 @@ def _mixed(centre: np.ndarray, own: np.ndarray) -> np.ndarray:
 
 def calibration_inputs(name: str, seed: int = 0) -> list[list[np.ndarray]]:
     """The inputs that the requantization constants of a network were chosen from."""
-    from tvm_pulp.frontend.zoo.random_stream import RandomStream
-
     network = _find(name)
     return [network.sample(RandomStream(name, seed, "calibration", i)) for i in range(network.calibration_samples)]
 
 
 def sample_inputs(name: str, seed: int = 0) -> list[np.ndarray]:
     """One seeded input per graph input, in graph order and with the declared element types."""
-    from tvm_pulp.frontend.zoo.random_stream import RandomStream
-
     return _find(name).sample(RandomStream(name, seed, "input"))

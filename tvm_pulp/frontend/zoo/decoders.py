@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from tvm_pulp.frontend.zoo.random_stream import RandomStream
-from tvm_pulp.frontend.zoo.weights import NORM_SHIFT, Block, DecoderShape, DecoderWeights, Linear, Scale
-from tvm_pulp.frontend.zoo.weights_file import load_weights
+from tvm_pulp.frontend.zoo.weights import NORM_SHIFT, Block, DecoderShape, DecoderWeights, Linear, Scale, load_weights
 
 # A normalized value of one, the deviation of a projection and that of a residual branch, in steps.
 NORM_STEPS, PROJECTION_STEPS, BRANCH_STEPS = 48, 40, 16
@@ -38,7 +37,7 @@ def build_decoder(name: str, seed: int = 0) -> DecoderWeights:
     """Weights of a decoder of the zoo: trained ones for the stories, else random ones."""
     if name == STORIES:
         return load_weights(Path(__file__).with_name(f"{STORIES}.npz"))
-    return random_decoder(name, seed)
+    return random_decoder_of(MODELS[name].shape, name, seed)
 
 
 def tokenizer_file(name: str) -> bytes | None:
@@ -93,13 +92,8 @@ def silu_table(step: float, out_step: float) -> np.ndarray:
     return np.clip(np.rint(x / (1 + np.exp(-x)) / out_step), -128, 127).astype(np.int8)
 
 
-def random_decoder(name: str, seed: int = 0) -> DecoderWeights:
-    """The decoder of that name; the same seed gives the same numbers everywhere."""
-    return random_decoder_of(MODELS[name].shape, name, seed)
-
-
 def random_decoder_of(shape: DecoderShape, name: str, seed: int) -> DecoderWeights:
-    """A decoder of any shape; the name is part of the seed."""
+    """A decoder of any shape; the name is part of the seed, and the same seed gives the same numbers everywhere."""
     random = _Random(name, seed)
     width, kv, hidden = shape.width, shape.kv_width, shape.hidden
     # Deviation of a logit of 2: q . k of independent heads, over its square root.

@@ -16,7 +16,6 @@ import onnx
 from tvm_pulp.frontend.windows import same_pads
 from tvm_pulp.frontend.zoo.integer_math import convolve_as
 from tvm_pulp.frontend.zoo.onnx_graph import GraphWriter
-from tvm_pulp.frontend.zoo.random_stream import RandomStream
 
 _RIDGE = 1e-1
 
@@ -33,12 +32,8 @@ class FloatBuilder(GraphWriter):
     """A network under construction."""
 
     def __init__(self, name: str, seed: int, labels: np.ndarray) -> None:
-        super().__init__(name)
-        self._labels, self._key = labels, (name, seed)
-
-    def random(self, name: str) -> RandomStream:
-        """Numbers that belong to one tensor, whatever else the network holds."""
-        return RandomStream(*self._key, name)
+        super().__init__(name, seed)
+        self._labels = labels
 
     def input(self, name: str, samples: Sequence[np.ndarray]) -> Value:
         self.declare_input(name, "float32", samples[0].shape)
@@ -85,7 +80,8 @@ class FloatBuilder(GraphWriter):
         ridge = _RIDGE * np.trace(scatter) / len(mean) * np.eye(len(mean))
         weight = np.linalg.solve(scatter + ridge, centred.T @ (wanted - wanted.mean(axis=0))).T
         bias = wanted.mean(axis=0) - weight @ mean
-        return Value(self._gemm(name, x, weight, bias), x.values @ weight.T + bias)
+        operands = [x.name, self.constant(f"{name}_weight", weight), self.constant(f"{name}_bias", bias)]
+        return Value(self.node("Gemm", operands, name, transB=1), x.values @ weight.T + bias)
 
     def residual(self, name: str, a: Value, b: Value, relu: bool = False) -> Value:
         linear = f"{name}_linear" if relu else name
@@ -106,10 +102,6 @@ class FloatBuilder(GraphWriter):
         offset = self.random(f"{name}_offset").uniform(0.5, 2.0, channels)
         slope = gain / np.maximum(values.std(axis=axes), 1e-6)
         return slope, offset - values.mean(axis=axes) * slope
-
-    def _gemm(self, name: str, x: Value, weight: np.ndarray, bias: np.ndarray) -> str:
-        operands = [x.name, self.constant(f"{name}_weight", weight), self.constant(f"{name}_bias", bias)]
-        return self.node("Gemm", operands, name, transB=1)
 
     def _activated(self, name: str, value: Value, relu: bool) -> Value:
         if not relu:

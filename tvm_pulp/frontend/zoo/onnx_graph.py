@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from onnx import helper, numpy_helper
 
+from tvm_pulp.frontend.zoo.random_stream import RandomStream
+
 # Domain of the operators that only the PULP integer dialect has.
 PRIVATE_DOMAIN = "PACTOps"
 _IR_VERSION = 8
@@ -17,15 +19,19 @@ def number(value: float, *shape: int) -> Any:
 
 
 class GraphWriter:
-    """A graph under construction; tensors are names."""
+    """A graph under construction; tensors are names. Weights come from a seed."""
 
-    def __init__(self, name: str, opset: int = 17, **domains: int) -> None:
-        self.name = name
+    def __init__(self, name: str, seed: int = 0, opset: int = 17, **domains: int) -> None:
+        self.name, self.seed = name, seed
         self._opsets = [helper.make_opsetid(domain, version) for domain, version in {"": opset, **domains}.items()]
         self._nodes: list[Any] = []
         self._constants: list[Any] = []
         self._inputs: list[Any] = []
         self._outputs: list[Any] = []
+
+    def random(self, name: str) -> RandomStream:
+        """Numbers that belong to one tensor, whatever else the network holds."""
+        return RandomStream(self.name, self.seed, name)
 
     def declare_input(self, name: str, dtype: str, shape: Sequence[int]) -> None:
         """Declare a graph input with its real type."""
@@ -62,10 +68,8 @@ def _declared(name: str, dtype: str, shape: Sequence[int]) -> Any:
 class OnnxGraph(GraphWriter):
     """A graph of the PULP integer dialect."""
 
-    def __init__(self, name: str) -> None:
-        super().__init__(name, 13, **{PRIVATE_DOMAIN: 1})
-
-    input, output = GraphWriter.declare_input, GraphWriter.declare_output
+    def __init__(self, name: str, seed: int = 0) -> None:
+        super().__init__(name, seed, 13, **{PRIVATE_DOMAIN: 1})
 
     def constant(self, name: str, values: Any) -> str:
         """Store integers as float32, the dialect's storage type."""

@@ -11,8 +11,8 @@ def product_model(rows: int, width: int = 128) -> Any:
     """An int8 product of `rows` vectors with a square matrix, in the PULP dialect: input `x`, output `y`."""
     rng = np.random.default_rng(width)
     graph = OnnxGraph(f"product{rows}x{width}")
-    graph.input("x", "int8", (rows, width))
-    graph.output("y", "int8", (rows, width))
+    graph.declare_input("x", "int8", (rows, width))
+    graph.declare_output("y", "int8", (rows, width))
     weight = graph.constant("weight", rng.integers(-100, 100, (width, width)))
     bias = graph.constant("bias", rng.integers(-1000, 1000, width))
     graph.node("Gemm", ["x", weight, bias], "acc", alpha=1.0, beta=1.0, transB=1)

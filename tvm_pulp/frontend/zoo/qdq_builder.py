@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.frontend.zoo.onnx_graph import GraphWriter
-from tvm_pulp.frontend.zoo.random_stream import RandomStream
 
 _SCALE_BITS = 8
 
@@ -39,14 +38,9 @@ class QdqBuilder(GraphWriter):
     """A network under construction."""
 
     def __init__(self, name: str, seed: int, weight_bits: int = 8) -> None:
-        super().__init__(name)
+        super().__init__(name, seed)
         self.outputs: list[Value] = []
-        self._key = (name, seed)
         self._weight_limit = (1 << (weight_bits - 1)) - 1
-
-    def random(self, name: str) -> RandomStream:
-        """Numbers that belong to one tensor, whatever else the network holds."""
-        return RandomStream(*self._key, name)
 
     def input(self, name: str, samples: Sequence[np.ndarray]) -> Value:
         """An int8 graph input; one step is 1/32."""

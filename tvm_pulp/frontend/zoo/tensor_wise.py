@@ -26,10 +26,11 @@ def eight_bits(scale: float, signed: bool = True) -> Requantization:
     return Requantization(np.full(1, round(scale * 2.0**shift)), np.zeros(1, np.int64), shift, signed)
 
 
-def rescale(builder: Builder, name: str, acc: Tensor, high: float = 127.0) -> Tensor:
-    """RequantShift that brings what calibration saw to `high`."""
-    rule = eight_bits(high / calibration.reach(acc.values, signed=True))
-    return builder.requantize(name, acc, rule, step=acc.step / (int(rule.mul[0]) * 2.0**-rule.shift))
+def rescale(builder: Builder, name: str, acc: Tensor, high: float = 127.0, signed: bool = True) -> Tensor:
+    """RequantShift that brings what calibration saw to `high`; without a sign to 128 levels."""
+    rule = eight_bits(high / calibration.reach(acc.values, signed=True), signed)
+    step = acc.step / (int(rule.mul[0]) * 2.0**-rule.shift)
+    return builder.requantize(name, acc, rule, step=step, levels=256 if signed else 128)
 
 
 def linear(builder: Builder, name: str, x: Tensor, channels: int) -> Tensor:
@@ -40,8 +41,7 @@ def linear(builder: Builder, name: str, x: Tensor, channels: int) -> Tensor:
 def linear_relu(builder: Builder, name: str, x: Tensor, channels: int) -> Tensor:
     """Projection with bias, cut off below zero: a RequantShift to 128 levels without a sign."""
     acc = layers.projection(builder, name, x, channels, BIAS_DEVIATION)
-    rule = eight_bits(127 / calibration.reach(acc.values, signed=True), signed=False)
-    made = builder.requantize(name, acc, rule, step=acc.step / (int(rule.mul[0]) * 2.0**-rule.shift), levels=128)
+    made = rescale(builder, name, acc, signed=False)
     return Tensor(name, made.values, 127, made.step)
 
 
@@ -73,8 +73,8 @@ def no_norm(builder: Builder, name: str, x: Tensor) -> Tensor:
     scale = 127 / calibration.reach(x.values * weight + bias, signed=True)
     one = 1 << NO_NORM_SHIFT
     integers = [np.rint(weight * scale * one).astype(np.int64), np.rint((bias * scale + 0.5) * one).astype(np.int64)]
-    names = [builder.graph.constant(f"{name}_{n}", v) for n, v in zip(("weight", "bias"), integers, strict=True)]
-    builder.graph.node("iNoNorm", [x.name, *names], name, private=True, D=one, n_levels=256, mul=1)
+    names = [builder.constant(f"{name}_{n}", v) for n, v in zip(("weight", "bias"), integers, strict=True)]
+    builder.node("iNoNorm", [x.name, *names], name, private=True, D=one, n_levels=256, mul=1)
     values = np.clip((x.values * integers[0] + integers[1]) >> NO_NORM_SHIFT, -128, 127)
     return Tensor(name, values, 128, x.step / scale)
 
@@ -82,7 +82,7 @@ def no_norm(builder: Builder, name: str, x: Tensor) -> Tensor:
 def octave_softmax(builder: Builder, name: str, logits: Tensor, levels: int = 256) -> Tensor:
     """Softmax over logits that step in octaves, in groups of 16; 128 levels give int8."""
     attributes = {"n_levels": number(levels, 1), "group_width": 16}
-    builder.graph.node("OctaveSoftmax", [logits.name], name, private=True, **attributes)
+    builder.node("OctaveSoftmax", [logits.name], name, private=True, **attributes)
     values = _octave_softmax(logits.values, levels - 1)
     return Tensor(name, values, levels - 1, 1 / (levels - 1), signed=levels == 128)
 

@@ -24,13 +24,11 @@ def projection(builder: Builder, name: str, x: Tensor, channels: int, bias_devia
     Its step is such that its values are a little smaller than a hidden state, which a residual sum then keeps.
     """
     weight = builder.weights(f"{name}_weight", channels, x.values.shape[-1])
-    product = builder.graph.node(
-        "MatMul", [x.name, builder.graph.constant(f"{name}_weight", weight.T)], f"{name}_product"
-    )
+    product = builder.node("MatMul", [x.name, builder.constant(f"{name}_weight", weight.T)], f"{name}_product")
     values = integer_math.multiply(x.values, weight.T)
     reach = calibration.reach(values, signed=True)
     bias = calibration.representable(builder.random(f"{name}_bias").normal(channels) * (reach * bias_deviation))
-    builder.graph.node("Add", [builder.graph.constant(f"{name}_bias", bias), product], f"{name}_acc")
+    builder.node("Add", [builder.constant(f"{name}_bias", bias), product], f"{name}_acc")
     bound = product_bound(x, weight) + int(np.abs(bias).max())
     return Tensor(f"{name}_acc", values + bias, bound, BRANCH_REACH / reach)
 
@@ -46,13 +44,13 @@ def per_column(builder: Builder, name: str, acc: Tensor) -> Tensor:
 
 def product(builder: Builder, name: str, a: Tensor, b: Tensor) -> Tensor:
     """MatMul of two activations: an accumulator."""
-    builder.graph.node("MatMul", [a.name, b.name], name)
+    builder.node("MatMul", [a.name, b.name], name)
     return Tensor(name, integer_math.multiply(a.values, b.values), a.bound * b.bound * a.values.shape[-1])
 
 
 def elementwise_product(builder: Builder, name: str, a: Tensor, b: Tensor) -> Tensor:
     """Mul of two activations: an accumulator."""
-    builder.graph.node("Mul", [a.name, b.name], name)
+    builder.node("Mul", [a.name, b.name], name)
     return Tensor(name, a.values * b.values, a.bound * b.bound)
 
 
@@ -62,16 +60,15 @@ def softmax(builder: Builder, name: str, logits: Tensor) -> Tensor:
     b, log2 = round(1.353 / LOGIT_STEP), round(0.693147 / LOGIT_STEP)
     c = round(0.344 / 0.3585 / LOGIT_STEP**2)
     constants = {"coeffA": number(1, 1), "coeffB": number(b, 1), "coeffC": number(c, 1), "log2": number(log2, 1)}
-    builder.graph.node("iSoftmax", [logits.name], name, private=True, n_levels=number(256, 1), **constants)
+    builder.node("iSoftmax", [logits.name], name, private=True, n_levels=number(256, 1), **constants)
     return Tensor(name, integer_math.softmax(logits.values, b, c, log2), 255, 1 / 255, signed=False)
 
 
-def _norm(builder: Builder, kind: str, name: str, x: Tensor, shift: int, **constants: np.ndarray) -> list[np.ndarray]:
-    """A normalization with its weight and, where it has one, its bias: these as stored, in 2^-shift."""
-    stored = {part: np.rint(real * 2.0**shift).astype(np.int64) for part, real in constants.items()}
-    operands = [x.name, *(builder.graph.constant(f"{name}_{part}", values) for part, values in stored.items())]
-    factor = {"mul": 1} if kind == "iNoNorm" else {}
-    builder.graph.node(kind, operands, name, private=True, D=1 << shift, n_levels=256, **factor)
+def _norm(builder: Builder, kind: str, name: str, x: Tensor, **constants: np.ndarray) -> list[np.ndarray]:
+    """A normalization with its weight and, where it has one, its bias: these as stored, in 2^-NORM_SHIFT."""
+    stored = {part: np.rint(real * 2.0**NORM_SHIFT).astype(np.int64) for part, real in constants.items()}
+    operands = [x.name, *(builder.constant(f"{name}_{part}", values) for part, values in stored.items())]
+    builder.node(kind, operands, name, private=True, D=1 << NORM_SHIFT, n_levels=256)
     return list(stored.values())
 
 
@@ -81,14 +78,14 @@ def _gains(builder: Builder, name: str, x: Tensor) -> np.ndarray:
 
 def rms_norm(builder: Builder, name: str, x: Tensor) -> Tensor:
     """The iRMSNorm operator."""
-    (weight,) = _norm(builder, "iRMSNorm", name, x, NORM_SHIFT, weight=_gains(builder, name, x) * NORM_STEPS)
+    (weight,) = _norm(builder, "iRMSNorm", name, x, weight=_gains(builder, name, x) * NORM_STEPS)
     return Tensor(name, integer_math.rms_norm(x.values, weight, NORM_SHIFT), 128)
 
 
 def layer_norm(builder: Builder, name: str, x: Tensor) -> Tensor:
     """The iLayerNorm operator."""
     gains, offsets = _gains(builder, name, x), builder.random(f"{name}_bias").normal(x.values.shape[-1])
-    weight, bias = _norm(builder, "iLayerNorm", name, x, NORM_SHIFT, weight=gains * NORM_STEPS, bias=offsets * 4)
+    weight, bias = _norm(builder, "iLayerNorm", name, x, weight=gains * NORM_STEPS, bias=offsets * 4)
     return Tensor(name, integer_math.layer_norm(x.values, weight, bias, NORM_SHIFT), 128)
 
 
@@ -102,22 +99,15 @@ def gelu_accumulator(builder: Builder, name: str, x: Tensor, reach: float) -> Te
     # erf(v) as sign(v) (1 - 0.2888 (min(|v|, 1.769) - 1.769)^2) with v = x / sqrt(2).
     step = reach / 127 / 2**0.5
     b, one = -round(1.769 / step), round(1 / 0.2888 / step**2)
-    builder.graph.node("iGELU", [x.name], f"{name}_acc", private=True, b=b, one=one)
+    builder.node("iGELU", [x.name], f"{name}_acc", private=True, b=b, one=one)
     return Tensor(f"{name}_acc", integer_math.gelu(x.values, b, one), x.bound * (one + 1))
-
-
-def no_norm(builder: Builder, name: str, x: Tensor) -> Tensor:
-    """The iNoNorm operator: a weight and a bias per column in place of a normalization."""
-    real = {"weight": _gains(builder, name, x), "bias": builder.random(f"{name}_bias").normal(x.values.shape[-1]) * 2}
-    weight, bias = _norm(builder, "iNoNorm", name, x, 6, **real)
-    return Tensor(name, np.clip((x.values * weight + bias) >> 6, -128, 127), 128, x.step)
 
 
 def hardswish(builder: Builder, name: str, x: Tensor, reach: float = 4.0) -> Tensor:
     """iHardswish and its RequantShift; an input of 127 stands for `reach`."""
     step = reach / 127
     constants = {"one_over_six": 43, "three": round(3 / step), "six": round(6 / step)}
-    builder.graph.node("iHardswish", [x.name], f"{name}_acc", private=True, **constants)
+    builder.node("iHardswish", [x.name], f"{name}_acc", private=True, **constants)
     values = integer_math.hardswish(x.values, **constants)
     return builder.rescale(name, Tensor(f"{name}_acc", values, x.bound * constants["six"] * constants["one_over_six"]))
 
@@ -125,7 +115,7 @@ def hardswish(builder: Builder, name: str, x: Tensor, reach: float = 4.0) -> Ten
 def halve(builder: Builder, name: str, x: Tensor) -> Tensor:
     """Division by two, the root of a head size of four: TrueIntegerDiv and its RequantShift."""
     delta, eps, eta = ROOT_DIVISION.values()
-    builder.graph.node("TrueIntegerDiv", [x.name], f"{name}_acc", private=True, y=2, **ROOT_DIVISION)
+    builder.node("TrueIntegerDiv", [x.name], f"{name}_acc", private=True, y=2, **ROOT_DIVISION)
     acc = Tensor(f"{name}_acc", x.values * delta * eta // (2 * eta + eps), x.bound * delta // 2)
     return times(builder, name, acc, 4)
 
@@ -138,5 +128,5 @@ def times(builder: Builder, name: str, x: Tensor, mul: int = 1 << 16) -> Tensor:
 
 def concat(builder: Builder, name: str, a: Tensor, b: Tensor, axis: int) -> Tensor:
     """Concat of two int8 tensors."""
-    builder.graph.node("Concat", [a.name, b.name], name, axis=axis)
+    builder.node("Concat", [a.name, b.name], name, axis=axis)
     return Tensor(name, np.concatenate([a.values, b.values], axis), 128)

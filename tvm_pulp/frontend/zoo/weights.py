@@ -1,8 +1,13 @@
 """An integer Llama as plain arrays: what both of its programs compute with."""
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+
+from tvm_pulp.errors import UserError
 
 NORM_SHIFT = 16
 
@@ -84,3 +89,70 @@ class DecoderWeights:
     score_steps: int
     logit_step: float
     rotary_base: float = 10000.0
+
+
+def save_weights(path: Path, weights: DecoderWeights) -> None:
+    """Write the file; the same weights give the same bytes."""
+    arrays: dict[str, np.ndarray] = {}
+    for part in fields(Block):
+        for suffix, values in _parts([getattr(block, part.name) for block in weights.blocks]).items():
+            arrays[f"{part.name}{suffix}"] = values
+    facts = {
+        "shape": vars(weights.shape),
+        "score_steps": weights.score_steps,
+        "logit_step": weights.logit_step,
+        "rotary_base": weights.rotary_base,
+    }
+    arrays |= {"embedding": weights.embedding, "norm": weights.norm.astype(np.int32), "head_bias": weights.head_bias}
+    np.savez(path, facts=np.array(json.dumps(facts, sort_keys=True)), **arrays)  # type: ignore[arg-type]
+
+
+def load_weights(path: Path) -> DecoderWeights:
+    """Read a file that `save_weights` wrote."""
+    try:
+        with np.load(path, allow_pickle=False) as content:
+            arrays = dict(content)
+        facts = json.loads(str(arrays["facts"]))
+        shape = DecoderShape(**facts["shape"])
+        blocks = tuple(_block(arrays, layer) for layer in range(shape.layers))
+        return DecoderWeights(
+            shape, arrays["embedding"], blocks, arrays["norm"].astype(np.int64), arrays["head_bias"],
+            facts["score_steps"], facts["logit_step"], facts["rotary_base"],
+        )  # fmt: skip
+    except (OSError, KeyError, ValueError, TypeError) as error:
+        raise UserError(f"'{path}' is not a file of decoder weights ({error}): make it with quantize.py") from None
+
+
+def _parts(values: list[Any]) -> dict[str, np.ndarray]:
+    """One part of all layers as arrays by suffix."""
+    first = values[0]
+    if isinstance(first, Linear):
+        return {"": np.stack([v.weight for v in values]), **_parts([v.scale for v in values])}
+    if isinstance(first, Scale):
+        return {
+            "_mul": np.stack([v.mul for v in values]).astype(np.int32),
+            "_add": np.stack([v.add for v in values]).astype(np.int32),
+            "_shift": np.array([v.shift for v in values], np.int32),
+        }
+    stacked = np.stack([np.asarray(v) for v in values])
+    return {"": stacked if stacked.dtype == np.int8 else stacked.astype(np.int32)}
+
+
+def _block(arrays: dict[str, np.ndarray], layer: int) -> Block:
+    def scale(name: str) -> Scale:
+        mul, add = (arrays[f"{name}_{kind}"][layer].astype(np.int64) for kind in ("mul", "add"))
+        return Scale(mul, add, int(arrays[f"{name}_shift"][layer]))
+
+    made: dict[str, Any] = {}
+    for part in fields(Block):
+        if part.type is Linear:
+            made[part.name] = Linear(arrays[part.name][layer], scale(part.name))
+        elif part.type is Scale:
+            made[part.name] = scale(part.name)
+        elif part.name == "score":
+            mul, shift = arrays["score"][layer].tolist()
+            made[part.name] = (int(mul), int(shift))
+        else:
+            values = arrays[part.name][layer]
+            made[part.name] = values if values.dtype == np.int8 else values.astype(np.int64)
+    return Block(**made)

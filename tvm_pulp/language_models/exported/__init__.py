@@ -4,10 +4,9 @@ decoder       the module of a number of tokens, by the steps below
 roles         which input holds tokens, positions, a mask, a cache; which output belongs to which cache
 specialize    the graph for a number of tokens and a number of tokens before them
 positional    what depends on positions alone becomes rows of tables
-cache_rows    caches become an input of rows and an output of the new ones
+cache_rows    caches become an input of rows and an output of the new ones; rows that hold nothing get no weight
 token_rows    tokens become rows of the embedding
-quantized_constants  constants that are quantized once more become integers at once
-hide_unwritten  rows of a cache that hold nothing yet get no weight
+program       all of these for one program; constants that are quantized once more become integers at once
 """
 
 from tvm_pulp.language_models.exported.decoder import ExportedDecoder

@@ -7,6 +7,11 @@ Where everything that reads the joined cache quantizes it in one way, the rows a
 
 In the file an old row passes through Q and Q' at every step; `_settles` makes sure that after the first time it does
 not change any more. Otherwise rows are what Q gives, or real numbers.
+
+Rows that hold nothing yet get no weight, where attention is not one operator with a length of its own: a large negative
+number before softmax.
+
+    Softmax(x[..., past + rows])      becomes      Softmax(x + Concat(hidden[past], 0))
 """
 
 from typing import Any
@@ -58,12 +63,11 @@ class _Cache:
             first.input[list(first.input).index(cache.past)] = held
         dtype = str(np.dtype(helper.tensor_dtype_to_np_dtype(self._element)))
         name = f"{cache.present}_rows"
-        if cache.axis == 1:
-            self._node("Identity", [stored], name)
-        else:
-            self._node("Transpose", [stored], name, perm=_SWAP)
-        self._insert()
-        self._drop_output()
+        turn: dict[str, Any] = {} if cache.axis == 1 else {"perm": _SWAP}
+        self._node("Transpose" if turn else "Identity", [stored], name, **turn)
+        # New nodes at the end; the importer sorts.
+        graph.node.extend(self._made)
+        graph.output.remove(next(o for o in graph.output if o.name == cache.present))
         size = [d.dim_value for d in self._input().type.tensor_type.shape.dim]
         graph.output.append(helper.make_tensor_value_info(name, self._element, [1, rows, *size[2:]]))
         return CacheRows(cache.past, name, size[2] * size[3], dtype)
@@ -200,11 +204,31 @@ class _Cache:
                 if name == old:
                     node.input[place] = new
 
-    def _drop_output(self) -> None:
-        kept = [o for o in self._graph.output if o.name != self._cache.present]
-        del self._graph.output[:]
-        self._graph.output.extend(kept)
 
-    def _insert(self) -> None:
-        """New nodes at the end; the importer sorts."""
-        self._graph.node.extend(self._made)
+HIDDEN = "hidden_rows"
+# Far below every score, and far from the end of the range.
+LEAST = -1e9
+
+
+def hide_unwritten(graph: Any, pasts: set[str], past: int, rows: int) -> None:
+    """Changes the graph: a new input says which rows of the past hold nothing."""
+    reached = set(pasts)
+    for node in graph.node:
+        if any(n in reached for n in node.input):
+            reached |= set(node.output)
+    places = [n for n in graph.node if n.op_type == "Softmax" and n.input[0] in reached and not _is_inner(n)]
+    if not places:
+        raise UserError("no Softmax reads a cache: such attention is not understood")
+    graph.input.append(helper.make_tensor_value_info(HIDDEN, onnx.TensorProto.FLOAT, [past]))
+    graph.initializer.append(numpy_helper.from_array(np.zeros(rows, np.float32), f"{HIDDEN}_new"))
+    made = [helper.make_node("Concat", [HIDDEN, f"{HIDDEN}_new"], [f"{HIDDEN}_all"], name=f"{HIDDEN}_all", axis=0)]
+    for node in places:
+        name = f"{node.output[0]}_hidden"
+        made.append(helper.make_node("Add", [node.input[0], f"{HIDDEN}_all"], [name], name=name))
+        node.input[0] = name
+    graph.node.extend(made)
+
+
+def _is_inner(node: Any) -> bool:
+    """Tell if a softmax runs along another axis than the last."""
+    return any(a.name == "axis" and a.i not in (-1, 2, 3) for a in node.attribute)

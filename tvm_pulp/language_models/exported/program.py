@@ -1,17 +1,21 @@
-"""One program of an exported decoder as an ordinary ONNX graph of fixed shapes, and what its inputs hold."""
+"""One program of an exported decoder as an ordinary ONNX graph of fixed shapes, and what its inputs hold.
+
+What several layers share is dequantized, passed on and quantized again; of a constant that is a constant of integers:
+
+    QuantizeLinear(Identity(DequantizeLinear(constant)))
+"""
 
 from dataclasses import dataclass
 from typing import Any
 
-from onnx import helper
+import numpy as np
+from onnx import helper, numpy_helper
 
-from tvm_pulp.frontend.onnx_order import execution_order
-from tvm_pulp.frontend.onnx_protos import with_nodes
+from tvm_pulp.frontend.onnx_fold import fold
+from tvm_pulp.frontend.onnx_protos import constant_of, execution_order, with_nodes
 from tvm_pulp.language_models.entry_module import PAST, UNWRITTEN, CacheRows, Source
-from tvm_pulp.language_models.exported.cache_rows import bind_cache
-from tvm_pulp.language_models.exported.hide_unwritten import HIDDEN, hide_unwritten
+from tvm_pulp.language_models.exported.cache_rows import HIDDEN, bind_cache, hide_unwritten
 from tvm_pulp.language_models.exported.positional import bind_positions
-from tvm_pulp.language_models.exported.quantized_constants import quantized_constants
 from tvm_pulp.language_models.exported.roles import Roles
 from tvm_pulp.language_models.exported.specialize import specialize
 from tvm_pulp.language_models.exported.token_rows import bind_tokens
@@ -25,7 +29,6 @@ class DecoderGraph:
     sources: tuple[Source, ...]
     caches: tuple[CacheRows, ...]
     past: int
-    rows: int
 
 
 def decoder_graph(model: Any, opset: int, roles: Roles, capacity: int, rows: int, *, hide: bool) -> DecoderGraph:
@@ -49,7 +52,7 @@ def decoder_graph(model: Any, opset: int, roles: Roles, capacity: int, rows: int
     sources = tuple(known[i.name] for i in graph.input if i.name not in constants)
     made = with_nodes(model, ())
     made.graph.CopyFrom(_alive(graph))
-    return DecoderGraph(made, sources, caches, past, rows)
+    return DecoderGraph(made, sources, caches, past)
 
 
 def _alive(graph: Any) -> Any:
@@ -67,3 +70,33 @@ def _alive(graph: Any) -> Any:
     given = {i.name for i in (*graph.input, *constants)}
     ordered = execution_order(alive, given, tuple(o.name for o in graph.output))
     return helper.make_graph(ordered, graph.name, graph.input, graph.output, constants)
+
+
+def quantized_constants(graph: Any, opset: int) -> Any:
+    """Changes the graph, and returns it."""
+    constants = {i.name: i for i in graph.initializer}
+    makers = {name: node for node in graph.node for name in node.output}
+    values: dict[str, np.ndarray | None] = {}
+
+    def value(name: str) -> np.ndarray | None:
+        if name not in values:
+            values[name] = None
+            if name in constants:
+                values[name] = numpy_helper.to_array(constants[name])
+            elif name in makers and makers[name].op_type in ("Identity", "DequantizeLinear", "QuantizeLinear"):
+                operands = {n: value(n) for n in makers[name].input if n}
+                known = {n: o for n, o in operands.items() if o is not None}
+                results = fold(makers[name], known, opset) if len(known) == len(operands) else None
+                values[name] = None if results is None else results[0]
+        return values[name]
+
+    kept = []
+    for node in graph.node:
+        made = value(node.output[0]) if node.op_type == "QuantizeLinear" else None
+        if made is None:
+            kept.append(node)
+        else:
+            graph.initializer.append(constant_of(node.output[0], made))
+    del graph.node[:]
+    graph.node.extend(kept)
+    return graph

@@ -12,7 +12,7 @@ import onnx
 from onnx import helper, numpy_helper
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.frontend.onnx_fold_shapes import fold_shapes
+from tvm_pulp.frontend.onnx_shapes import fold_shapes
 from tvm_pulp.language_models.exported.roles import Roles
 
 

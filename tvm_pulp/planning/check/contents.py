@@ -6,39 +6,16 @@ from tvm_pulp.planning.program.actions import Access, Step, read_by, written_by
 from tvm_pulp.planning.program.plan_record import PlanJson
 
 
-class _Memory:
-    """For every byte the number of its content and the place inside it."""
-
-    def __init__(self, size: int) -> None:
-        self.owner = np.zeros(size, np.int32)
-        self.place = np.zeros(size, np.int32)
-
-    def grow(self, size: int) -> None:
-        if size > len(self.owner):
-            more = size - len(self.owner)
-            self.owner = np.concatenate([self.owner, np.zeros(more, np.int32)])
-            self.place = np.concatenate([self.place, np.zeros(more, np.int32)])
-
-
 class Contents:
-    """Memories under execution."""
+    """Memories under execution: for every byte the number of its content, and the place inside it."""
 
     def __init__(self, plan: PlanJson) -> None:
-        self._memories: dict[str, _Memory] = {"L1": _Memory(plan.l1_bytes), "L2": _Memory(plan.l2.size)}
+        self._memories = {"L1": np.zeros((2, plan.l1_bytes), np.int32), "L2": np.zeros((2, plan.l2.size), np.int32)}
         self._numbers: dict[str, int] = {}
         self._bundles = {b.name: b for b in plan.bundles}
-        self._outputs = {o.name: o.bytes for layer in plan.layers for o in layer.outputs}
-        self._wanted = [name for name in plan.outputs if name in self._outputs]
-        self._budget = plan.l1_bytes
-        for name in plan.inputs:
-            self._memory(name).grow(1)
-            self._numbers.setdefault(name, len(self._numbers) + 1)
-        self._given = set(plan.inputs)
-        self._constants = {c.name for c in plan.constants}
-        self._made: dict[str, int] = {}
-
-    def _memory(self, space: str) -> _Memory:
-        return self._memories.setdefault(space, _Memory(0))
+        made = {o.name: o.bytes for layer in plan.layers for o in layer.outputs}
+        self._outputs = {name: made[name] for name in plan.outputs if made.get(name)}
+        self._given = {*plan.inputs, *(c.name for c in plan.constants)}
 
     def _number(self, content: str) -> int:
         return self._numbers.setdefault(content, len(self._numbers) + 1)
@@ -65,61 +42,52 @@ class Contents:
 
     def _check(self, where: str, who: str, access: Access) -> list[str]:
         space = access.space
-        if space in self._given or space in self._constants:
+        if space in self._given:
             right = access.start == access.from_ and access.content == space
             return [] if right else [f"{where}: {who} expects byte {access.from_} of {access.content} at another"]
-        memory, number = self._memory(space), self._number(access.content)
+        memory, number = self._memories.get(space, np.zeros((2, 0), np.int32)), self._number(access.content)
         for start, size, place in self._runs(access):
-            if start < 0 or start + size > len(memory.owner):
+            if start < 0 or start + size > memory.shape[1]:
                 return [
-                    f"{where}: {who} reads {space} up to byte {start + size}, of which only {len(memory.owner)} exist"
+                    f"{where}: {who} reads {space} up to byte {start + size}, of which only {memory.shape[1]} exist"
                 ]
-            owner = memory.owner[start : start + size]
-            right = (owner == number) & (
-                memory.place[start : start + size] == np.arange(place, place + size, dtype=np.int32)
-            )
+            owners, places = memory[:, start : start + size]
+            right = (owners == number) & (places == np.arange(place, place + size, dtype=np.int32))
             if not right.all():
                 first = int(np.argmin(right))
-                found, at = self._name(owner[first]), f"{space} byte {start + first}"
-                return [f"{where}: {who} expects {access.content} at {at} and finds {found}"]
+                found = next((name for name, n in self._numbers.items() if n == owners[first]), "nothing")
+                return [f"{where}: {who} expects {access.content} at {space} byte {start + first} and finds {found}"]
         return []
-
-    def _name(self, number: int) -> str:
-        return next((name for name, n in self._numbers.items() if n == number), "nothing")
 
     def _write(self, where: str, who: str, access: Access) -> list[str]:
         space = access.space
-        memory = self._memory(space)
         if space not in ("L1", "L2"):
-            memory.grow(max(start + size for start, size, _ in self._runs(access)))
+            known = self._memories.get(space, np.zeros((2, 0), np.int32))
+            self._memories[space] = np.pad(known, ((0, 0), (0, max(0, access.end - known.shape[1]))))
+        memory = self._memories[space]
         for start, size, place in self._runs(access):
             reach = max(size, access.reach or 0)
-            if start < 0 or start + reach > len(memory.owner):
-                return [f"{where}: {who} writes {space} up to byte {start + reach}, beyond its {len(memory.owner)}"]
-            memory.owner[start : start + reach] = 0
-            memory.owner[start : start + size] = self._number(access.content)
-            memory.place[start : start + size] = np.arange(place, place + size, dtype=np.int32)
-            self._unpack(memory, access.content, start, size, place)
+            if start < 0 or start + reach > memory.shape[1]:
+                return [f"{where}: {who} writes {space} up to byte {start + reach}, beyond its {memory.shape[1]}"]
+            memory[0, start : start + reach] = 0
+            self._hold(memory, start, size, access.content, place)
+            # A bundle's parts are contents of their own.
+            for piece in self._bundles[access.content].pieces if access.content in self._bundles else ():
+                first, last = max(piece.offset, place), min(piece.offset + piece.bytes, place + size)
+                if first < last:
+                    self._hold(memory, start + first - place, last - first, piece.content, first - piece.offset)
         return []
 
-    def _unpack(self, memory: _Memory, content: str, start: int, size: int, place: int) -> None:
-        """A bundle's parts are contents of their own."""
-        for piece in self._bundles[content].pieces if content in self._bundles else ():
-            first, last = max(piece.offset, place), min(piece.offset + piece.bytes, place + size)
-            if first < last:
-                at = start + first - place
-                memory.owner[at : at + last - first] = self._number(piece.content)
-                memory.place[at : at + last - first] = np.arange(
-                    first - piece.offset, last - piece.offset, dtype=np.int32
-                )
+    def _hold(self, memory: np.ndarray, start: int, size: int, content: str, place: int) -> None:
+        memory[0, start : start + size] = self._number(content)
+        memory[1, start : start + size] = np.arange(place, place + size, dtype=np.int32)
 
     def end(self) -> list[str]:
         """Every output of the network is complete in its place."""
         faults = []
-        for name in self._wanted:
-            access = Access(name, 0, self._outputs[name], name, 0)
-            if name not in self._memories and self._outputs[name]:
+        for name, size in self._outputs.items():
+            if name not in self._memories and name not in self._given:
                 faults.append(f"output {name} is never written")
-            elif self._outputs[name]:
-                faults += self._check("at the end", "the caller", access)
+            else:
+                faults += self._check("at the end", "the caller", Access(name, 0, size, name, 0))
         return faults

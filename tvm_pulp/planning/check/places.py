@@ -1,17 +1,15 @@
 """Part of the verifier: buffers of each level lie inside it, apart from each other, and hold all that steps touch."""
 
 from collections.abc import Sequence
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from tvm_pulp.planning.program.actions import Access, Job, Kernel, Step, read_by, written_by
-from tvm_pulp.planning.program.plan_record import L2, Layer, Place, PlanJson
+from tvm_pulp.planning.program.plan_record import Layer, Place, PlanJson
 from tvm_pulp.soc.platform import Platform
 
-L1_ALIGNMENT = 4
-L2_ALIGNMENT = 4
+ALIGNMENT = 4
 # Positions whose owners are looked up together.
 _BUCKET = 16
 
@@ -21,20 +19,15 @@ def check_capacity(plan: PlanJson, soc: Any) -> list[str]:
     faults = []
     if plan.l1_bytes > soc.memory.l1.size:
         faults.append(f"the L1 budget {plan.l1_bytes} exceeds the memory's {soc.memory.l1.size} bytes")
-    room = Platform(soc).constant_levels()
-    used = dict.fromkeys(room, 0)
-    for kept in (*plan.constants, *plan.state):
-        if kept.level in used:
-            used[kept.level] += kept.bytes
+    room, kept = Platform(soc).constant_levels(), (*plan.constants, *plan.state)
+    used = {level: sum(k.bytes for k in kept if k.level == level) for level in room}
     taken = plan.l1_bytes + sum(s.bytes for s in plan.state if s.level == "l1")
     if taken > soc.memory.l1.size:
         faults.append(f"tiles and state take {taken} bytes of L1, more than its {soc.memory.l1.size}")
     used["L2"] = _l2_bytes(plan)
     room["L2"] = soc.memory.l2.size - soc.memory.l2.private_bytes
-    for level, size in used.items():
-        if size > room[level]:
-            faults.append(f"{level} holds {size} bytes, more than its {room[level]}")
-    return faults
+    full = ((level, size) for level, size in used.items() if size > room[level])
+    return faults + [f"{level} holds {size} bytes, more than its {room[level]}" for level, size in full]
 
 
 def _l2_bytes(plan: PlanJson) -> int:
@@ -46,48 +39,25 @@ def _l2_bytes(plan: PlanJson) -> int:
         for action in step.actions:
             for access in (*read_by(action), *written_by(action)):
                 if access.space not in outside:
-                    reached[access.space] = max(reached.get(access.space, 0), extent(access)[1])
+                    reached[access.space] = max(reached.get(access.space, 0), access.whole.end)
     return int(plan.l2.size + sum(b.bytes for b in plan.bundles) + sum(reached.values()))
 
 
-def extent(access: Access) -> tuple[int, int]:
-    """First byte of an access and the one behind its last."""
-    size = max(access.bytes, access.reach or 0)
-    if access.line is not None and access.stride is not None:
-        size = (access.bytes // access.line - 1) * access.stride + access.line
-    return access.start, access.start + size
-
-
-def check_l2(level: L2) -> list[str]:
-    """Tensors of the arena do not overlap while both are alive."""
+def check_places(what: str, places: Sequence[Place], size: int, outside: str) -> list[str]:
+    """Places of a memory lie inside it, and do not overlap while both are alive."""
     faults = []
-    for a, b in combinations(level.tensors, 2):
-        together = a.alive[0] <= b.alive[1] and b.alive[0] <= a.alive[1]
-        if together and a.offset < b.offset + b.bytes and b.offset < a.offset + a.bytes:
-            faults.append(f"L2 tensors {a.name} and {b.name} overlap while both are alive")
-    for t in level.tensors:
-        if t.offset % L2_ALIGNMENT:
-            faults.append(f"L2 tensor {t.name} is not aligned to {L2_ALIGNMENT} bytes")
-        if t.offset < 0 or t.offset + t.bytes > level.size:
-            faults.append(f"L2 tensor {t.name} lies outside the arena")
-    return faults
-
-
-def check_blocks(blocks: Sequence[Place], budget: int) -> list[str]:
-    """Blocks of L1 do not overlap while both are alive."""
-    faults = []
-    for b in blocks:
-        if b.offset % L1_ALIGNMENT:
-            faults.append(f"L1 block {b.name} is not aligned to {L1_ALIGNMENT} bytes")
-        if b.offset < 0 or b.offset + b.bytes > budget:
-            faults.append(f"L1 block {b.name} ends at {b.offset + b.bytes}, beyond the budget {budget}")
-    ordered = sorted(blocks, key=lambda b: b.alive[0])
+    for place in places:
+        if place.offset % ALIGNMENT:
+            faults.append(f"{what} {place.name} is not aligned to {ALIGNMENT} bytes")
+        if place.offset < 0 or place.offset + place.bytes > size:
+            faults.append(f"{what} {place.name} {outside}")
+    ordered = sorted(places, key=lambda place: place.alive[0])
     for number, a in enumerate(ordered):
         for b in ordered[number + 1 :]:
             if b.alive[0] > a.alive[1]:
                 break
             if a.offset < b.offset + b.bytes and b.offset < a.offset + a.bytes:
-                faults.append(f"L1 blocks {a.name} and {b.name} overlap while both are alive")
+                faults.append(f"{what}s {a.name} and {b.name} overlap while both are alive")
     return faults
 
 
@@ -108,19 +78,16 @@ class Inside:
         for action in step.actions:
             for access in (*read_by(action), *written_by(action)):
                 if access.space in self._owners and access.bytes and not self._owned(access, position):
-                    start, end = extent(access)
-                    place = f"{access.space} bytes {start} to {end}"
+                    place = f"{access.space} bytes {access.start} to {access.whole.end}"
                     faults.append(f"{where}: {action.do} touches {place}, which belong to nothing that is alive")
-                if isinstance(action, Kernel | Job) and access.space == "L1" and access.start % L1_ALIGNMENT:
-                    faults.append(
-                        f"{where}: an operand at L1 byte {access.start} is not aligned to {L1_ALIGNMENT} bytes"
-                    )
+                if isinstance(action, Kernel | Job) and access.space == "L1" and access.start % ALIGNMENT:
+                    faults.append(f"{where}: an operand at L1 byte {access.start} is not aligned to {ALIGNMENT} bytes")
         return faults
 
     def _owned(self, access: Access, position: int) -> bool:
-        start, end = extent(access)
+        end = access.whole.end
         return any(
-            o.alive[0] <= position <= o.alive[1] and o.offset <= start and end <= o.offset + o.bytes
+            o.alive[0] <= position <= o.alive[1] and o.offset <= access.start and end <= o.offset + o.bytes
             for o in self._owners[access.space].get(position // _BUCKET, ())
         )
 

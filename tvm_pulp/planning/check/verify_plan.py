@@ -7,14 +7,7 @@ still be under way, what each core knows. It returns a list of sentences, one pe
 from typing import Any
 
 from tvm_pulp.planning.check.contents import Contents
-from tvm_pulp.planning.check.places import (
-    Inside,
-    check_blocks,
-    check_capacity,
-    check_cover,
-    check_executed,
-    check_l2,
-)
+from tvm_pulp.planning.check.places import Inside, check_capacity, check_cover, check_executed, check_places
 from tvm_pulp.planning.check.races import Races
 from tvm_pulp.planning.program.actions import Begin, Step
 from tvm_pulp.planning.program.plan_record import PlanJson
@@ -24,10 +17,10 @@ _MOST_FAULTS = 50
 
 def verify_plan(plan: PlanJson, soc: Any) -> list[str]:
     """All faults of a plan."""
-    faults = check_l2(plan.l2) + check_capacity(plan, soc)
-    faults += check_blocks(plan.blocks, plan.l1_bytes)
-    for layer in plan.layers:
-        faults += check_cover(layer)
+    faults = check_places("L2 tensor", plan.l2.tensors, plan.l2.size, "lies outside the arena")
+    faults += check_capacity(plan, soc)
+    faults += check_places("L1 block", plan.blocks, plan.l1_bytes, f"lies beyond the budget {plan.l1_bytes}")
+    faults += [fault for layer in plan.layers for fault in check_cover(layer)]
     faults += check_executed(plan)
     contents, races, inside = Contents(plan), Races(soc.dma.counters), Inside(plan)
     for number, step in enumerate(plan.program):

@@ -1,6 +1,6 @@
 """From a canonical module to a network of layers over named tensors: what planning and code generation work on."""
 
-from tvm_pulp.planning.lowering.build_network import build_network, rebuild_network
+from tvm_pulp.planning.lowering.build_network import build_network, rebuild_network, unused_name
 from tvm_pulp.planning.lowering.legalize_float import legalize_float
 from tvm_pulp.planning.lowering.same_network import same_network
 
@@ -9,4 +9,5 @@ __all__ = [
     "legalize_float",
     "rebuild_network",
     "same_network",
+    "unused_name",
 ]

@@ -1,14 +1,17 @@
 """From a canonical or partitioned Relax module to a `Network`: layers, tensors, views, outputs."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 import tvm
 from tvm import relax
 
 from tvm_pulp import qnn
+from tvm_pulp.canonicalize.qdq_operands import RESHAPES
+from tvm_pulp.canonicalize.rewriter import integers
 from tvm_pulp.frontend.imported import Imported
 from tvm_pulp.planning.lowering.generated_macs import generated_macs
 from tvm_pulp.planning.lowering.legalize_float import LoweredKernels, legalize_float
@@ -29,6 +32,11 @@ _RESERVED = re.compile(
 )
 
 
+def unused_name(base: str, taken: Container[str]) -> str:
+    """The first of `base`, `base_2`, `base_3` and so on that is free."""
+    return next(name for n in count(1) if (name := base if n == 1 else f"{base}_{n}") not in taken)
+
+
 class Names:
     """Turns any text into unique C identifiers."""
 
@@ -39,27 +47,22 @@ class Names:
 
     def pick(self, text: str) -> str:
         base = re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_")[:48].rstrip("_") or "value"
-        base = f"v_{base}" if base[0].isdigit() or self._is_reserved(base) else base
-        name, count = base, 1
-        while name in self._taken:
-            count += 1
-            name = f"{base}_{count}"
+        # Emitted code may use a name already.
+        if base[0].isdigit() or _RESERVED.fullmatch(base) or base.startswith(self._drivers):
+            base = f"v_{base}"
+        name = unused_name(base, self._taken)
         self._taken.add(name)
         return name
-
-    def _is_reserved(self, name: str) -> bool:
-        """Tell if emitted code may use a name already."""
-        return bool(_RESERVED.fullmatch(name)) or name.startswith(self._drivers)
 
 
 def build_network(
     module: Any, imported: Imported, name: str, states: tuple[State, ...] = (), engines: tuple[str, ...] = ()
 ) -> Network:
     """Layers of `main` in order, for these engines. Reshapes become views; results live in the caller's buffers."""
-    names = tuple(imported.inputs), tuple(imported.outputs)
     lowered = legalize_float(module)
-    ends = imported.quantization, states
-    origin = Origin(lineage.removed(lowered), *names, LoweredKernels(), *ends, lineage.read(lowered), engines)
+    names, made_of = (tuple(imported.inputs), tuple(imported.outputs)), lineage.read(lowered)
+    module = lineage.removed(lowered)
+    origin = Origin(module, *names, LoweredKernels(), imported.quantization, states, made_of, engines)
     return _Builder(origin, name).build()
 
 
@@ -82,20 +85,20 @@ class _Builder:
         function = self._module["main"]
         inputs = []
         for parameter, source in zip(function.params, self._origin.inputs, strict=True):
-            tensor = Tensor(self._names.pick(source), spec_of(parameter), "input", source)
-            tensor.quantization = self._origin.quantization.get(("input", source))
-            self._values[parameter] = tensor
-            inputs.append(tensor)
+            inputs.append(Tensor(self._names.pick(source), spec_of(parameter), "input", source))
+            inputs[-1].quantization = self._origin.quantization.get(("input", source))
+            self._values[parameter] = inputs[-1]
         for state in self._origin.states:
             inputs[state.past].level = state.level
         for block in function.body.blocks:
             for binding in block.bindings:
                 self._values[binding.var] = self._value(binding.var, binding.value)
-        results = self._tensor(function.body.body)
-        results = results if isinstance(results, list) else [results]
-        outputs = [self._output(t, source) for t, source in zip(results, self._origin.outputs, strict=True)]
-        for output, source in zip(outputs, self._origin.outputs, strict=True):
-            output.quantization = self._origin.quantization.get(("output", source))
+        results, outputs = self._tensor(function.body.body), []
+        for result, source in zip(
+            results if isinstance(results, list) else [results], self._origin.outputs, strict=True
+        ):
+            outputs.append(self._output(result, source))
+            outputs[-1].quantization = self._origin.quantization.get(("output", source))
         network = Network(self._name, self._layers, inputs, outputs, self._origin)
         for joined in network.joined_caches():
             # In L1 the past is followed by the new rows already: what joins them is the buffer itself.
@@ -126,10 +129,9 @@ class _Builder:
             return value
         if isinstance(value.op, tvm.ir.GlobalVar):
             return self._region(variable, value)
-        if value.op.name in ("relax.reshape", "relax.expand_dims", "relax.squeeze", "relax.flatten"):
-            source = self._tensor(value.args[0])
-            spec = spec_of(value)
-            return Tensor(self._names.pick(variable.name), spec, source.kind, variable.name, view_of=source)
+        if value.op.name in RESHAPES:
+            source, name = self._tensor(value.args[0]), self._names.pick(variable.name)
+            return Tensor(name, spec_of(value), source.kind, variable.name, view_of=source)
         if qnn.is_qnn(value):
             return self._dialect(variable, value)
         if value.op.name == "relax.call_tir":
@@ -139,13 +141,11 @@ class _Builder:
     def _dialect(self, variable: Any, call: Any) -> Tensor:
         operator, attributes = OPERATORS[call.op.name.removeprefix(PREFIX)], qnn.attributes(call)
         inputs = [self._tensor(a) for a in call.args]
-        specs, out = [t.spec for t in inputs], spec_of(call)
-        output = self._activation(variable.name, out)
-        macs = operator.macs(attributes, specs, out)
+        output = self._activation(variable.name, spec_of(call))
+        macs = operator.macs(attributes, [t.spec for t in inputs], output.spec)
         self._name_constants(operator, attributes, inputs, output)
-        operands = (attributes, inputs, [output])
-        self._layers.append(Layer(output.name, operator.name, *operands, macs=macs, variables=(variable,)))
-        self._layers[-1].nodes = self._nodes(variable)
+        layer = Layer(output.name, operator.name, attributes, inputs, [output], macs=macs, variables=(variable,))
+        self._add(layer, variable)
         return output
 
     def _region(self, variable: Any, call: Any) -> Any:
@@ -163,33 +163,30 @@ class _Builder:
         if parts:
             layer = join(parts, inside)
             stated = function.attrs or {}
-            layer.composite, layer.codegen = (
-                str(stated[name]) if name in stated else "" for name in ("Composite", "Codegen")
-            )
+            layer.composite, layer.codegen = (str(stated.get(name, "")) for name in ("Composite", "Codegen"))
             self._layers.append(layer)
         return self._tensor(body.body)
 
     def _generated(self, variable: Any, call: Any) -> Any:
         kernel = self._kernels[call.args[0].name_hint]
         inputs = [self._tensor(a) for a in call.args[1].fields]
-        kinds = call.ty_args[0]
-        kinds = list(kinds.fields) if isinstance(kinds, relax.TupleType) else [kinds]
+        is_tuple = isinstance(call.ty_args[0], relax.TupleType)
         outputs = [
-            self._activation(variable.name, TensorSpec(tuple(int(d) for d in k.shape.values), str(k.dtype)))
-            for k in kinds
+            self._activation(variable.name, TensorSpec(tuple(integers(k.shape.values)), str(k.dtype)))
+            for k in (call.ty_args[0].fields if is_tuple else call.ty_args)
         ]
         spaces = [Tensor(self._names.pick(f"{outputs[0].name}_{n}"), s, "workspace") for n, s in kernel.workspaces]
         operator = f"tir.{call.args[0].name_hint}"
         layer = Layer(outputs[0].name, operator, {}, inputs, outputs, kernel.function, workspaces=spaces)
-        layer.parallel, layer.variables = kernel.parallel, (variable,)
-        layer.macs, layer.nodes = generated_macs(kernel.function), self._nodes(variable)
-        self._layers.append(layer)
-        return outputs if isinstance(call.ty_args[0], relax.TupleType) else outputs[0]
+        layer.parallel, layer.variables, layer.macs = kernel.parallel, (variable,), generated_macs(kernel.function)
+        self._add(layer, variable)
+        return outputs if is_tuple else outputs[0]
 
-    def _nodes(self, variable: Any) -> tuple[str, ...]:
-        """Nodes of the model file that a variable was made of."""
+    def _add(self, layer: Layer, variable: Any) -> None:
+        """Add a layer, with the nodes of the model file that its variable was made of."""
         known = self._origin.made_of.get(str(variable.name))
-        return known.nodes if known is not None else ()
+        layer.nodes = known.nodes if known is not None else ()
+        self._layers.append(layer)
 
     def _activation(self, source: str, spec: TensorSpec) -> Tensor:
         return Tensor(self._names.pick(source), spec, "activation", source)

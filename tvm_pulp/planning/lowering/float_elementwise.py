@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.rewriter import Rewriter, constant
+from tvm_pulp.canonicalize.match import require
+from tvm_pulp.canonicalize.rewriter import Rewriter, constant, single_value
 from tvm_pulp.qnn.float_map import emit_map, functions, tree
 from tvm_pulp.qnn.operator import spec_of
 
@@ -16,16 +17,12 @@ Build = Callable[..., Expression]
 
 # A map does not grow beyond these: operands need registers, and functions code.
 _MOST_OPERANDS, _MOST_FUNCTIONS = 8, 40
-_OPERANDS = ("float32", "int8", "uint8", "int32", "bool")
+_CONVERTED = ("float32", "int8", "uint8", "int32", "bool")
 
 
 def c(value: float) -> Expression:
     """A constant."""
     return ["c", float(np.float32(value))]
-
-
-def relu(x: Expression) -> Expression:
-    return ["maximum", x, c(0)]
 
 
 def gelu(x: Expression) -> Expression:
@@ -39,11 +36,12 @@ def gelu_tanh(x: Expression) -> Expression:
     return ["multiply", ["multiply", x, c(0.5)], ["add", c(1), ["tanh", inner]]]
 
 
-def power(x: Expression, exponent: float) -> Expression:
+def power(x: Expression, given: Expression) -> Expression:
     """A constant power: products and roots where it is a small whole number or one and a half of one."""
+    exponent = given[1] if given[0] == "c" else math.inf
+    if abs(exponent) >= 17 or abs(exponent) % 1 not in (0.0, 0.5):
+        return ["power", x, given]
     whole = math.floor(abs(exponent))
-    if whole > 16 or abs(exponent) - whole not in (0.0, 0.5):
-        return ["power", x, c(exponent)]
     result: Expression | None = ["sqrt", x] if abs(exponent) != whole else None
     square, left = x, whole
     while left:
@@ -69,61 +67,48 @@ def _same(name: str) -> Build:
     return lambda *operands: [name, *operands]
 
 
-def _leaky(call: Any, x: Expression) -> Expression:
-    return ["where", ["less", x, c(0)], ["multiply", x, c(float(call.attrs.alpha))], x]
-
-
-def _clip(call: Any, x: Expression) -> Expression:
-    low, high = (float(a.value) for a in call.args[1:])
-    return ["minimum", ["maximum", x, c(low)], c(high)]
-
-
-def _power(_call: Any, x: Expression, exponent: Expression) -> Expression:
-    return power(x, exponent[1]) if exponent[0] == "c" else ["power", x, exponent]
-
-
+# Functions that a map calls as Relax does.
+_SAME = (
+    "add subtract multiply maximum minimum exp log sqrt rsqrt sigmoid tanh erf negative abs sin cos floor ceil trunc "
+    "where logical_and logical_or logical_not less less_equal greater greater_equal equal not_equal"
+)
 # Functions of the operands alone.
 _PLAIN: dict[str, Build] = {
-    **{f"relax.{n}": _same(n) for n in ("add", "subtract", "multiply", "maximum", "minimum")},
-    **{f"relax.{n}": _same(n) for n in ("exp", "log", "sqrt", "rsqrt", "sigmoid", "tanh", "erf", "negative", "abs")},
-    **{f"relax.{n}": _same(n) for n in ("sin", "cos", "floor", "ceil", "trunc", "where", "logical_and", "logical_or")},
-    **{f"relax.{n}": _same(n) for n in ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")},
+    **{f"relax.{name}": _same(name) for name in _SAME.split()},
     "relax.divide": divide,
+    "relax.power": power,
     "relax.square": lambda x: ["multiply", x, x],
-    "relax.nn.relu": relu,
+    "relax.nn.relu": lambda x: ["maximum", x, c(0)],
     "relax.nn.silu": lambda x: ["multiply", x, ["sigmoid", x]],
     "relax.nn.gelu": gelu,
     "relax.nn.gelu_tanh": gelu_tanh,
-    "relax.logical_not": _same("logical_not"),
     "relax.broadcast_to": lambda x: x,
 }
 # Functions of the call's attributes as well.
 _SPECIAL: dict[str, Build] = {
-    "relax.nn.leakyrelu": _leaky,
-    "relax.clip": _clip,
-    "relax.power": _power,
+    "relax.nn.leakyrelu": lambda call, x: ["where", ["less", x, c(0)], ["multiply", x, c(call.attrs.alpha)], x],
+    "relax.clip": lambda call, x: [
+        "minimum",
+        ["maximum", x, c(float(call.args[1].value))],
+        c(float(call.args[2].value)),
+    ],
     "relax.astype": lambda _call, x: ["float32", x],
 }
 
 
 def convert(rewriter: Rewriter, call: Any) -> Any:
-    """A `float_map`, or None where an operand or the result has a type that it does not know."""
+    """A `float_map` of operands and results whose types it knows."""
     name, out = call.op.name, spec_of(call)
-    if out.dtype not in ("float32", "bool") or (name in ("relax.clip", "relax.astype") and out.dtype != "float32"):
-        return None
+    require(out.dtype == "float32" or (out.dtype == "bool" and name not in ("relax.clip", "relax.astype")))
     tensors = [a for a in call.args if hasattr(a, "ty") and hasattr(a.ty, "dtype") and hasattr(a.ty, "shape")]
-    specs = [spec_of(a) for a in tensors]
-    if not specs or any(s.dtype not in _OPERANDS for s in specs):
-        return None
     # Integers only where they are converted; conditions where they are asked for.
-    if name != "relax.astype" and any(s.dtype not in ("float32", "bool") for s in specs):
-        return None
+    known = _CONVERTED if name == "relax.astype" else ("float32", "bool")
+    require(tensors and all(spec_of(a).dtype in known for a in tensors))
     fused = Fused(rewriter, call, out.shape)
     parts = [fused.part(a) for a in tensors]
     expression = _SPECIAL[name](call, *parts) if name in _SPECIAL else _PLAIN[name](*parts)
-    if expression[0] == "x" and specs[0].shape == out.shape:
-        return None
-    return fused.finish(expression)
+    require(expression[0] != "x" or spec_of(tensors[0]).shape != out.shape)
+    return emit_map(expression, fused.operands, out.shape)
 
 
 class Fused:
@@ -139,7 +124,7 @@ class Fused:
         """The expression of an operand: a constant, what made it, or the operand itself."""
         data = constant(operand)
         if data is not None and data.size == 1 and data.dtype == np.float32:
-            return c(float(data.reshape(-1)[0]))
+            return c(single_value(data))
         made = self._rewriter.definition(operand)
         if made is not None and self._only_here(operand):
             if qnn.is_qnn(made, "float_map") and self._fits(made):
@@ -147,9 +132,6 @@ class Fused:
             if qnn.is_qnn(made, "dequantize") and self._plain_dequantize(made):
                 return self._dequantized(made)
         return self._operand(operand)
-
-    def finish(self, expression: Expression) -> Any:
-        return emit_map(expression, self.operands, self._shape)
 
     def _operand(self, operand: Any) -> Expression:
         for number, known in enumerate(self.operands):
@@ -186,7 +168,7 @@ class Fused:
         return known and not wide and spec_of(made).shape == self._shape and len(self.operands) < _MOST_OPERANDS
 
     def _dequantized(self, made: Any) -> Expression:
-        scale, zero = (float(constant(p).reshape(-1)[0]) for p in made.args[1:])
+        scale, zero = (float(single_value(constant(p))) for p in made.args[1:])
         x: Expression = ["float32", self._operand(made.args[0])]
         self._functions += 2
         # Differences of 8- and 16-bit integers are exact as floats.

@@ -8,10 +8,8 @@ Expects a canonical module; what has no converter here stays as it is and is low
 from collections.abc import Callable
 from typing import Any
 
-import tvm
-from tvm import relax
-
-from tvm_pulp.canonicalize.rewriter import Rewriter
+from tvm_pulp.canonicalize.match import first_of, needed, or_none, require
+from tvm_pulp.canonicalize.rewriter import Rewriter, relax_name
 from tvm_pulp.planning.lowering import (
     float_elementwise,
     float_movement,
@@ -27,6 +25,7 @@ Converter = Callable[["FloatLayers", Any], Any]
 CONVERTERS: dict[str, list[Converter]] = {}
 for _table in (
     {"relax.add": float_products.with_bias},
+    dict.fromkeys(("relax.permute_dims", "relax.reshape"), float_movement.constant_view),
     float_quantization.CONVERTERS,
     float_elementwise.CONVERTERS,
     float_products.CONVERTERS,
@@ -36,11 +35,11 @@ for _table in (
     float_movement.CONVERTERS,
 ):
     for _name, _convert in _table.items():
-        CONVERTERS.setdefault(_name, []).append(_convert)
+        CONVERTERS.setdefault(_name, []).append(or_none(_convert))
 
 
 class FloatLayers(Rewriter):
-    """Converters return the new value of a call, or None where it stays."""
+    """Converters return the new value of a call; it stays where they return None or require what it is not."""
 
     # Of the value that is being converted: what it is made of carries its name.
     _name = ""
@@ -50,12 +49,6 @@ class FloatLayers(Rewriter):
 
     def visit(self, variable: Any, value: Any) -> Any:
         self._name = variable.name
-        if not isinstance(value, relax.Call) or not isinstance(value.op, tvm.ir.Op):
-            return value
+        require(relax_name(value) in CONVERTERS)
         # Operands got new types on the way.
-        call = self.builder.normalize(value) if value.op.name in CONVERTERS else value
-        for convert in CONVERTERS.get(value.op.name, ()):
-            converted = convert(self, call)
-            if converted is not None:
-                return converted
-        return value
+        return needed(first_of(CONVERTERS[value.op.name], self, self.builder.normalize(value)))

@@ -1,9 +1,12 @@
 """Float operators that TVM lowers to functions or reductions that have no C, in terms of those that have one."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 from tvm import te, tirx, topi
+
+from tvm_pulp.canonicalize.rewriter import integers
 
 Lowering = Callable[[Any, Any], Any]
 
@@ -24,14 +27,6 @@ def _one(x: Any) -> Any:
     return tirx.const(1, str(x.dtype))
 
 
-def _sigmoid(x: Any) -> Any:
-    return _one(x) / (_one(x) + tirx.exp(-x))
-
-
-def _atanh(x: Any) -> Any:
-    return tirx.log((_one(x) + x) / (_one(x) - x)) * tirx.const(0.5, str(x.dtype))
-
-
 def _half(x: Any) -> Any:
     return x * tirx.const(0.5, "float32")
 
@@ -40,9 +35,7 @@ def _first_extreme(reduction: Callable[..., Any]) -> Lowering:
     """Position of the first extreme value: two plain reductions instead of one over pairs."""
 
     def lower(builder: Any, call: Any) -> Any:
-        keep = bool(call.attrs.keepdims)
-        shape = [int(d) for d in call.args[0].ty.shape.values]
-        given = call.attrs.axis
+        keep, shape, given = bool(call.attrs.keepdims), integers(call.args[0].ty.shape.values), call.attrs.axis
         axis = None if given is None else int(given) % len(shape)
 
         def compute(x: Any) -> Any:
@@ -55,9 +48,6 @@ def _first_extreme(reduction: Callable[..., Any]) -> Lowering:
                 return tuple(inner) if axis is None else (*outer[:axis], inner[0], *outer[axis:])
 
             best = te.compute(kept or [1], lambda *o: reduction(x[place(o[: len(kept)], axes)], axis=axes), name="best")
-            total = 1
-            for size in sizes:
-                total *= size
 
             def position(*o: Any) -> Any:
                 flat: Any = tirx.const(0, "int64")
@@ -65,7 +55,7 @@ def _first_extreme(reduction: Callable[..., Any]) -> Lowering:
                     flat = flat * size + r.var.astype("int64")
                 outer = o[: len(kept)]
                 same = x[place(outer, again)] == best[outer if kept else (0,)]
-                return te.min(tirx.Select(same, flat, tirx.const(total - 1, "int64")), axis=again)
+                return te.min(tirx.Select(same, flat, tirx.const(math.prod(sizes) - 1, "int64")), axis=again)
 
             found = te.compute(kept or [1], position, name="found")
             result = [1 if axis is None or n == axis else d for n, d in enumerate(shape)] if keep else kept
@@ -103,7 +93,7 @@ def _take(builder: Any, call: Any) -> Any:
 
 def _cumulative_sum(builder: Any, call: Any) -> Any:
     """Every sum from its beginning: a library function of TVM would do it in place of loops."""
-    shape = [int(d) for d in call.args[0].ty.shape.values]
+    shape = integers(call.args[0].ty.shape.values)
     axis, exclusive = int(call.attrs.axis) % len(shape), bool(call.attrs.exclusive)
 
     def cumsum(x: Any) -> Any:
@@ -120,13 +110,13 @@ def _cumulative_sum(builder: Any, call: Any) -> Any:
 
 
 LOWERINGS: dict[str, Lowering] = {
-    "relax.sigmoid": _function(_sigmoid),
+    "relax.sigmoid": _function(lambda x: _one(x) / (_one(x) + tirx.exp(-x))),
     "relax.tan": _function(lambda x: tirx.sin(x) / tirx.cos(x)),
     "relax.sinh": _function(lambda x: _half(tirx.exp(x) - tirx.exp(-x))),
     "relax.cosh": _function(lambda x: _half(tirx.exp(x) + tirx.exp(-x))),
     "relax.asinh": _function(lambda x: tirx.log(x + tirx.sqrt(x * x + _one(x)))),
     "relax.acosh": _function(lambda x: tirx.log(x + tirx.sqrt(x * x - _one(x)))),
-    "relax.atanh": _function(_atanh),
+    "relax.atanh": _function(lambda x: _half(tirx.log((_one(x) + x) / (_one(x) - x)))),
     "relax.take": _take,
     "relax.cumsum": _cumulative_sum,
     "relax.argmax": _first_extreme(te.max),

@@ -7,22 +7,23 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
+from tvm_pulp.canonicalize.match import require
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant, is_op
-from tvm_pulp.qnn.operator import PREFIX, spec_of
+from tvm_pulp.planning.lowering.floats import float_spec
+from tvm_pulp.qnn.operator import name_of, spec_of
 
 
 def matmul(rewriter: Rewriter, call: Any) -> Any:
     a, b = call.args
-    specs = [spec_of(o) for o in (a, b)]
-    if any(s.dtype != "float32" or len(s.shape) < 2 or not s.elements for s in specs):
-        return None
+    shape = float_spec(a).shape
+    require(len(shape) >= 2 and len(float_spec(b).shape) >= 2)
     transposed, made = False, rewriter.definition(b)
     if qnn.is_qnn(made, "transpose"):
         axes = qnn.attributes(made)["axes"]
         if axes == [*range(len(axes) - 2), len(axes) - 1, len(axes) - 2]:
             b, transposed = made.args[0], True
-    attributes, shape, rank = {"transpose_b": transposed}, specs[0].shape, len(specs[0].shape)
-    if rank == 2 or len(spec_of(b).shape) > 2:
+    attributes = {"transpose_b": transposed}
+    if len(shape) == 2 or len(spec_of(b).shape) > 2:
         return qnn.emit("float_matmul", [a, b], attributes)
     # All rows meet the same matrix: they are the rows of one product.
     rows = rewriter.emit(relax.op.reshape(a, (math.prod(shape[:-1]), shape[-1])), "rows")
@@ -40,22 +41,17 @@ def with_bias(rewriter: Rewriter, call: Any) -> Any:
         if is_op(made, "relax.reshape"):
             made = rewriter.definition(made.args[0])
         shape = spec_of(product).shape
-        axis = {"float_matmul": len(shape) - 1, "float_conv2d": 1}.get(_operator(made))
+        axis = {"float_matmul": len(shape) - 1, "float_conv2d": 1}.get(name_of(made))
         if axis is None or len(made.args) > 2 or shape != spec_of(call).shape:
             continue
         # One value per entry of the axis: all others are 1 long.
         along = (1,) * (len(shape) - bias.ndim) + bias.shape
         inner = spec_of(made).shape
-        last = inner[-1] if _operator(made) == "float_matmul" else inner[1]
+        last = inner[-1] if name_of(made) == "float_matmul" else inner[1]
         if bias.size == shape[axis] == along[axis] == last:
-            vector = relax.const(bias.reshape(-1))
-            result = qnn.emit(_operator(made), [*made.args, vector], qnn.attributes(made))
+            result = qnn.emit(name_of(made), [*made.args, relax.const(bias.reshape(-1))], qnn.attributes(made))
             return result if inner == shape else relax.op.reshape(rewriter.emit(result), shape)
     return None
-
-
-def _operator(made: Any) -> str:
-    return str(made.op.name.removeprefix(PREFIX)) if qnn.is_qnn(made) else ""
 
 
 CONVERTERS = {"relax.matmul": matmul}

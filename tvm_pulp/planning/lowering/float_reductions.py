@@ -7,7 +7,10 @@ from typing import Any
 from tvm import relax
 
 from tvm_pulp import qnn
+from tvm_pulp.canonicalize.match import require
+from tvm_pulp.canonicalize.qdq_movement import axes_of
 from tvm_pulp.canonicalize.rewriter import Rewriter
+from tvm_pulp.planning.lowering.floats import float_spec
 from tvm_pulp.qnn.float_map import emit_map, tree
 from tvm_pulp.qnn.float_reduce import emit_reduce
 from tvm_pulp.qnn.loops import SHARED_ITERATIONS
@@ -17,20 +20,16 @@ from tvm_pulp.qnn.operator import spec_of
 _PARTS = (8, 16, 12, 10, 9, 7, 6, 5, 4, 3, 2)
 
 
-def _axes(call: Any) -> list[int] | None:
-    """Axes of floats that are reduced; None where they do not lie beside each other."""
-    spec, given = spec_of(call.args[0]), call.attrs.axis
-    rank = len(spec.shape)
-    axes = sorted(range(rank) if given is None else {int(a) % rank for a in given})
-    beside = bool(axes) and axes == list(range(axes[0], axes[-1] + 1))
-    return axes if beside and spec.dtype == "float32" and spec.elements else None
+def _axes(call: Any) -> list[int]:
+    """Axes of floats that are reduced, which must lie beside each other."""
+    axes = axes_of(call, range(len(float_spec(call.args[0]).shape)))
+    require(axes and axes == list(range(axes[0], axes[-1] + 1)))
+    return axes
 
 
 def _reduction(kind: str) -> Callable[[Rewriter, Any], Any]:
     def convert(rewriter: Rewriter, call: Any) -> Any:
         x, axes = call.args[0], _axes(call)
-        if axes is None:
-            return None
         expression, operands = _function_of(rewriter, x)
         shape = spec_of(x).shape
         lead, tail, length = shape[: axes[0]], shape[axes[-1] + 1 :], math.prod(shape[a] for a in axes)
@@ -49,8 +48,6 @@ def _reduction(kind: str) -> Callable[[Rewriter, Any], Any]:
 def variance(rewriter: Rewriter, call: Any) -> Any:
     """The mean of squares of what is left without the mean."""
     x, axes = call.args[0], _axes(call)
-    if axes is None:
-        return None
     mean = rewriter.emit(emit_reduce("mean", axes, ["x", 0], [x], keepdims=True))
     centred = rewriter.emit(emit_map(["subtract", ["x", 0], ["x", 1]], [x, mean], spec_of(x).shape))
     return emit_reduce("mean", axes, ["multiply", ["x", 0], ["x", 0]], [centred], bool(call.attrs.keepdims))

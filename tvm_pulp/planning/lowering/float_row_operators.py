@@ -6,7 +6,9 @@ from typing import Any
 from tvm import relax
 
 from tvm_pulp import qnn
+from tvm_pulp.canonicalize.match import require
 from tvm_pulp.canonicalize.rewriter import Rewriter
+from tvm_pulp.planning.lowering.floats import float_spec
 from tvm_pulp.qnn.float_map import emit_map
 from tvm_pulp.qnn.float_reduce import emit_reduce
 from tvm_pulp.qnn.float_softmax import exponential_points
@@ -17,10 +19,8 @@ _LEAST_FOR_POINTS = 256
 
 
 def softmax(rewriter: Rewriter, call: Any) -> Any:
-    x = call.args[0]
-    spec = spec_of(x)
-    if spec.dtype != "float32" or not spec.shape or not spec.elements:
-        return None
+    x, spec = call.args[0], float_spec(call.args[0])
+    require(spec.shape)
     rank, axis = len(spec.shape), int(call.attrs.axis) % len(spec.shape)
     further = [relax.const(exponential_points())] if spec.elements >= _LEAST_FOR_POINTS else []
     if axis == rank - 1:
@@ -34,10 +34,8 @@ def softmax(rewriter: Rewriter, call: Any) -> Any:
 
 def log_softmax(rewriter: Rewriter, call: Any) -> Any:
     """x less the largest, less the logarithm of the sum of their exponentials."""
-    x = call.args[0]
-    spec = spec_of(x)
-    if spec.dtype != "float32" or not spec.shape or not spec.elements:
-        return None
+    x, spec = call.args[0], float_spec(call.args[0])
+    require(spec.shape)
     axes, plain = [int(call.attrs.axis) % len(spec.shape)], ["x", 0]
     largest = rewriter.emit(emit_reduce("max", axes, plain, [x], keepdims=True))
     below = rewriter.emit(emit_map(["subtract", plain, ["x", 1]], [x, largest], spec.shape))
@@ -47,8 +45,8 @@ def log_softmax(rewriter: Rewriter, call: Any) -> Any:
 
 def layer_norm(rewriter: Rewriter, call: Any) -> Any:
     # Without them the rows are not scaled or moved, which is another operator.
-    whole = bool(call.attrs.center) and bool(call.attrs.scale)
-    return _norm(rewriter, call, "layer", list(call.args[1:3])) if whole else None
+    require(call.attrs.center and call.attrs.scale)
+    return _norm(rewriter, call, "layer", list(call.args[1:3]))
 
 
 def rms_norm(rewriter: Rewriter, call: Any) -> Any:
@@ -57,16 +55,12 @@ def rms_norm(rewriter: Rewriter, call: Any) -> Any:
 
 def _norm(rewriter: Rewriter, call: Any, kind: str, parameters: list[Any]) -> Any:
     """Rows are the last axes; views make one axis of them."""
-    x = call.args[0]
-    spec = spec_of(x)
+    x, spec = call.args[0], float_spec(call.args[0])
     rank = len(spec.shape)
     axes = sorted(int(axis) % rank for axis in call.attrs.axes)
     lead = rank - len(axes)
     count = math.prod(spec.shape[lead:])
-    if axes != list(range(lead, rank)) or any(spec_of(t).dtype != "float32" for t in (x, *parameters)):
-        return None
-    if any(spec_of(p).elements != count for p in parameters) or not spec.elements:
-        return None
+    require(axes == list(range(lead, rank)) and all(float_spec(p).elements == count for p in parameters))
     attributes = {"kind": kind, "epsilon": float(call.attrs.epsilon)}
     if len(axes) == 1 and all(len(spec_of(p).shape) == 1 for p in parameters):
         return qnn.emit("float_norm", [x, *parameters], attributes)

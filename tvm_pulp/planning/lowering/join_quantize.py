@@ -13,6 +13,7 @@ from typing import Any
 from tvm import relax
 
 from tvm_pulp import qnn
+from tvm_pulp.canonicalize.match import needed, require
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant, is_op
 from tvm_pulp.qnn.operator import spec_of
 
@@ -21,38 +22,25 @@ _BYTES = ("int8", "uint8")
 
 class JoinQuantize(Rewriter):
     def visit(self, variable: Any, value: Any) -> Any:
-        joined = None
-        if qnn.is_qnn(value, "transpose"):
-            joined = self._channels_last(value)
-        elif qnn.is_qnn(value, "concat"):
-            joined = self._appended(value)
-        return value if joined is None else joined
+        require(qnn.is_qnn(value, "transpose", "concat"))
+        made = needed(self.single(value.args[0], "quantize"))
+        require(all(p is not None and p.size == 1 for p in map(constant, made.args[1:])))
+        return self._channels_last(value, made) if qnn.is_qnn(value, "transpose") else self._appended(value, made)
 
-    def _quantized(self, operand: Any) -> Any:
-        """The quantization with one scale that makes an operand and nothing else, or None."""
-        made = self.definition(operand)
-        if made is None or not qnn.is_qnn(made, "quantize") or self.uses(operand) != 1:
-            return None
-        return made if all(p is not None and p.size == 1 for p in map(constant, made.args[1:])) else None
-
-    def _channels_last(self, value: Any) -> Any:
-        axes, made = qnn.attributes(value)["axes"], self._quantized(value.args[0])
-        if made is None or len(axes) < 3 or axes != [0, *range(2, len(axes)), 1]:
-            return None
+    def _channels_last(self, value: Any, made: Any) -> Any:
+        axes = qnn.attributes(value)["axes"]
+        require(len(axes) >= 3 and axes == [0, *range(2, len(axes)), 1])
         return qnn.emit("quantize_channels_last", list(made.args), {"dtype": qnn.attributes(made)["dtype"]})
 
-    def _appended(self, value: Any) -> Any:
-        attributes = qnn.attributes(value)
+    def _appended(self, value: Any, made: Any) -> Any:
+        attributes, dtype = qnn.attributes(value), qnn.attributes(made)["dtype"]
         tables = attributes.get("tables", [])
-        if len(value.args) != 2 + len(tables) or tables not in ([], [1]):
-            return None
-        made, more = self._quantized(value.args[0]), value.args[1]
-        spec = spec_of(more) if made is not None else None
-        if made is None or spec is None or spec.dtype not in _BYTES or qnn.attributes(made)["dtype"] not in _BYTES:
-            return None
-        source, first = self._source(more)
+        require(len(value.args) == 2 + len(tables) and tables in ([], [1]))
+        spec = spec_of(value.args[1])
+        require(spec.dtype in _BYTES and dtype in _BYTES)
+        source, first = self._source(value.args[1])
         values = {
-            "axis": attributes["axis"], "dtype": qnn.attributes(made)["dtype"], "first": first,
+            "axis": attributes["axis"], "dtype": dtype, "first": first,
             "appended": list(spec.shape), "has_table": len(tables),
         }  # fmt: skip
         return qnn.emit("append_quantized", [*made.args, source, *value.args[2:]], values)
@@ -70,5 +58,4 @@ class JoinQuantize(Rewriter):
         cut = next((axis for axis, n in enumerate(size) if n > 1), len(size))
         if any(s != 1 for s in attributes["stride"]) or list(size[cut + 1 :]) != list(shape[cut + 1 :]):
             return operand, 0
-        first = sum(b * math.prod(shape[axis + 1 :]) for axis, b in enumerate(begin))
-        return made.args[0], first
+        return made.args[0], sum(b * math.prod(shape[axis + 1 :]) for axis, b in enumerate(begin))

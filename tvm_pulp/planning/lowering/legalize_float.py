@@ -6,11 +6,12 @@ Large temporaries of such kernels become parameters: they are planned in the are
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import tvm
 import tvm_ffi
 from tvm import relax, s_tir, tirx
 
+from tvm_pulp.canonicalize.qdq_operands import RESHAPES
+from tvm_pulp.canonicalize.rewriter import integers
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.lowering.float_layers import FloatLayers
 from tvm_pulp.planning.lowering.float_operators import LOWERINGS
@@ -22,7 +23,6 @@ from tvm_pulp.qnn.tensor_spec import TensorSpec
 
 # Temporaries up to this size stay local variables of the kernel.
 _LOCAL_BYTES = 64
-_VIEWS = ["relax.reshape", "relax.expand_dims", "relax.squeeze", "relax.flatten"]
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def legalize_float(module: Any) -> Any:
     """Everything outside the dialect as its float layers, and what they do not know as `call_tir`."""
     for step in (FloatLayers(), JoinQuantize(), JoinTakes()):
         module = step.run(module)
-    skip = [PREFIX + name for name in OPERATORS] + _VIEWS
+    skip = [*(PREFIX + name for name in OPERATORS), *RESHAPES]
     try:
         with tvm.target.Target("c"):
             module = relax.transform.LegalizeOps(LOWERINGS, skip_ops=skip)(module)
@@ -59,9 +59,10 @@ class LoweredKernels:
         """Lowered form of every PrimFunc of a module, by name."""
         functions = {gv: f for gv, f in module.functions.items() if isinstance(f, tirx.PrimFunc)}
         new = {gv: f for gv, f in functions.items() if f not in self._known}
-        wide = {gv: f for gv, f in new.items() if _holds_wide_integers(f)}
-        narrow = {gv: f for gv, f in new.items() if gv not in wide}
-        made = {**_lowered(narrow, narrow_index=True), **_lowered(wide, narrow_index=False)}
+        made: dict[str, LoweredFunction] = {}
+        for narrow in (True, False):
+            alike = {gv: f for gv, f in new.items() if _holds_wide_integers(f) != narrow}
+            made |= _lowered(alike, narrow_index=narrow)
         self._known |= {f: made[gv.name_hint] for gv, f in new.items()}
         return {gv.name_hint: self._known[f] for gv, f in functions.items()}
 
@@ -113,9 +114,8 @@ def _plan_out(function: Any) -> LoweredFunction:
     parameters = list(function.params)
 
     def on_allocation(node: Any) -> Any:
-        shape = tuple(int(d) for d in node.buffer.shape)
-        spec = TensorSpec(shape, str(node.buffer.dtype))
-        if spec.elements * np.dtype(spec.dtype).itemsize <= _LOCAL_BYTES:
+        spec = TensorSpec(tuple(integers(node.buffer.shape)), str(node.buffer.dtype))
+        if spec.bytes <= _LOCAL_BYTES:
             return node
         spaces.append(("workspace", spec))
         parameters.append(node.buffer)

@@ -10,11 +10,7 @@ from tvm_pulp.qnn.network import Layer, Network, Tensor
 def same_network(one: Network, other: Network) -> bool:
     """Layers may come in another order; everything else is equal."""
     mine, theirs = ({layer.name: layer for layer in network.layers} for network in (one, other))
-    ends = [
-        (a, b)
-        for tensors in ((one.inputs, other.inputs), (one.outputs, other.outputs))
-        for a, b in zip(*tensors, strict=True)
-    ]
+    ends = zip((*one.inputs, *one.outputs), (*other.inputs, *other.outputs), strict=True)
     return (
         mine.keys() == theirs.keys()
         and all(_same_tensor(a, b) for a, b in ends)

@@ -9,7 +9,7 @@ Contents of memory have names: `x` is the tensor x itself, byte by byte; `x[0:4,
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, Field
@@ -38,6 +38,11 @@ class Access:
         if self.line is not None and self.stride is not None and self.bytes > self.line:
             return self.start + (self.bytes // self.line - 1) * self.stride + self.line
         return self.start + self.bytes
+
+    @property
+    def whole(self) -> "Access":
+        """The access with all that may be touched behind it."""
+        return self if self.reach is None or self.reach <= self.bytes else replace(self, bytes=self.reach)
 
     def overlaps(self, other: "Access") -> bool:
         """Tell if a byte belongs to both; may say yes wrongly only for lines of different strides."""

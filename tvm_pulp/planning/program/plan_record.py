@@ -1,9 +1,9 @@
 """A plan as data: every decision, every place, and the program that carries them out. docs/plan_json.md explains it."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from tvm_pulp.planning.program.actions import Step
 
@@ -90,7 +90,8 @@ class Output:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layer:
-    """A layer: engine, form, tiles. `overlap`: it is double-buffered, the next tile arrives while one computes."""
+    """A layer: engine, form, tiles. `two_copies`: of what streams, so that the next tile arrives while one computes;
+    `exclusive`: nothing of the next step lies beside it. The file calls them `overlap` and `alone`."""
 
     name: str
     op: str
@@ -100,8 +101,8 @@ class Layer:
     form: str
     tile: tuple[int, ...]
     tiles: tuple[Tile, ...]
-    overlap: bool
-    alone: bool
+    two_copies: Annotated[bool, Field(alias="overlap")]
+    exclusive: Annotated[bool, Field(alias="alone")]
     lead: int
     estimated_cycles: int
     outputs: tuple[Output, ...]

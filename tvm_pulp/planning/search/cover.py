@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 from ortools.sat.python import cp_model
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.planning.tiling.forms.engine_choice import LayerForms, Offer, cheapest, handicapped
-from tvm_pulp.planning.tiling.forms.split_form import pin_of
-from tvm_pulp.qnn.network import Layer, Network
+from tvm_pulp.planning.tiling.forms import LayerForms, Offer, cheapest, handicapped, pin_of
+from tvm_pulp.qnn.network import Layer
 
 # Deterministic seconds; covers of hundreds of overlapping regions take hundredths.
 _SOLVER_TIME = 1.0
@@ -29,10 +28,6 @@ class Cover:
 
     forms: tuple[LayerForms, ...]
     pins: dict[str, str]
-
-    def network(self, whole: Network) -> Network:
-        """The network with the cover's regions as its layers."""
-        return replace(whole, layers=[entry.layer for entry in self.forms])
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +116,8 @@ class Covers:
         inside = {i for c in taken for i in c.operators}
         forms, pinned = [], dict(self._pins)
         for index, entry in enumerate(self._operators):
-            lost = [_offer(c) for c in self._regions if c.operators[-1] == index and c not in taken]
+            others = [c for c in self._regions if c.operators[-1] == index and c not in taken]
+            lost = [Offer(c.engine, f"{c.entry.layer.operator} as one", c.cycles) for c in others]
             if index in ends:
                 pin = _pin(ends[index].entry.layer, self._pins)
                 pinned |= {entry.layer.name: pin} if pin else {}
@@ -204,7 +200,3 @@ def _apart(region: _Candidate, single: Mapping[int, _Candidate]) -> Offer:
         return Offer("apart", "operator by operator", None, "one of them does not fit into L1")
     how = " and ".join(f"{part.entry.layer.operator} on {part.engine}" for part in parts)
     return Offer("apart", how, sum(part.cycles for part in parts), f"{region.cycles:,} as one")
-
-
-def _offer(candidate: _Candidate) -> Offer:
-    return Offer(candidate.engine, f"{candidate.entry.layer.operator} as one", candidate.cycles)

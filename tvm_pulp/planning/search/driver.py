@@ -16,19 +16,16 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.planning.check import verify_plan
 from tvm_pulp.planning.lowering import same_network
 from tvm_pulp.planning.program.plan_record import PlanJson
-from tvm_pulp.planning.search.attempts.evaluator import PlanEvaluator
+from tvm_pulp.planning.search.attempts import PlanEvaluator
 from tvm_pulp.planning.search.cover import Cover, Covers, recorded_cover
 from tvm_pulp.planning.search.find_plan import find_plan
 from tvm_pulp.planning.search.garbage_collection import rare_garbage_collection
 from tvm_pulp.planning.search.heuristics.balance_engines import expected_cycles
-from tvm_pulp.planning.search.memory_limits import check_capacity, layers_to_move, spread_weights
+from tvm_pulp.planning.search.memory_limits import check_capacity, check_smallest_size, layers_to_move, spread_weights
 from tvm_pulp.planning.search.partition_network import partition_network
 from tvm_pulp.planning.search.read_plan import read_plan, recorded_operators, recorded_regions
-from tvm_pulp.planning.search.smallest_size import check_smallest_size
 from tvm_pulp.planning.search.state_memory import check_in_place
-from tvm_pulp.planning.tiling.forms.cluster_forms import ENGINE as CLUSTER
-from tvm_pulp.planning.tiling.forms.engine_choice import EngineChoice, LayerForms, check_pins, offered_forms
-from tvm_pulp.planning.tiling.forms.split_form import pin_of
+from tvm_pulp.planning.tiling.forms import CLUSTER, EngineChoice, LayerForms, check_pins, offered_forms, pin_of
 from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.planning.tir.describe import describe
 from tvm_pulp.planning.tir.lower import LoweredPlan, lower
@@ -140,8 +137,9 @@ def _as_partitioned(network: Network, request: PlanRequest) -> Cover:
 
 def _evaluator(network: Network, cover: Cover, request: PlanRequest) -> PlanEvaluator:
     """The evaluator of plans of a cover."""
-    engine_choice = EngineChoice(cover.forms, cover.pins)
-    return PlanEvaluator(cover.network(network), request.soc, engine_choice, request.cores, request.l1_bytes)
+    regions = replace(network, layers=[entry.layer for entry in cover.forms])
+    choice = EngineChoice(cover.forms, cover.pins)
+    return PlanEvaluator(regions, request.soc, choice, request.cores, request.l1_bytes)
 
 
 def _find(network: Network, request: PlanRequest) -> Plan:

@@ -3,16 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tvm_pulp.planning.search.attempts.attempt import Attempt
-from tvm_pulp.planning.search.attempts.evaluator import PlanEvaluator
+from tvm_pulp.planning.search.attempts import Attempt, PlanEvaluator
+from tvm_pulp.planning.search.heuristics import policies
 from tvm_pulp.planning.search.heuristics.balance_engines import balance_engines
-from tvm_pulp.planning.search.heuristics.greedy_plan import greedy_attempt
-from tvm_pulp.planning.search.heuristics.join_bundles import join_bundles
-from tvm_pulp.planning.search.heuristics.mix_layers import mix_layers
-from tvm_pulp.planning.search.heuristics.policies import MANY_STEPS, enough_l1, try_policies, without_overlap
-from tvm_pulp.planning.search.heuristics.stream_constants import stream_constants
-from tvm_pulp.planning.search.heuristics.stream_inputs import stream_inputs
-from tvm_pulp.planning.search.solver.ask_solver import SolverAttempts, ask_solver
+from tvm_pulp.planning.search.heuristics.variations import VARIATIONS, vary
+from tvm_pulp.planning.search.solver import SolverAttempts, SolverRounds
 from tvm_pulp.planning.tiling.forms.cuts import MissingL1
 from tvm_pulp.planning.tiling.plan import Plan, Planner
 from tvm_pulp.planning.tiling.schedule.decisions import InL3
@@ -31,7 +26,7 @@ def find_plan(evaluator: PlanEvaluator, *, planner: str, overlap: bool, l2_bytes
         evaluator = balance_engines(evaluator, overlap=overlap)
         return _find(evaluator, overlap=overlap, l2_bytes=l2_bytes)
     except MissingL1 as error:
-        raise enough_l1(evaluator, error) from None
+        raise policies.enough_l1(evaluator, error) from None
 
 
 def _find(evaluator: PlanEvaluator, *, overlap: bool, l2_bytes: int) -> Plan:
@@ -40,15 +35,15 @@ def _find(evaluator: PlanEvaluator, *, overlap: bool, l2_bytes: int) -> Plan:
     fastest: int | None = None
     for l3_from in (None, *_L3_FROM):
         in_l3 = InL3(l3_from)
-        first = without_overlap(evaluator, in_l3)
+        first = policies.without_overlap(evaluator, in_l3)
         if fallback is None or first.plan.l2_needed < fallback.plan.l2_needed:
             fallback = first
         if first.plan.l2_needed > l2_bytes:
             continue
-        more = try_policies(evaluator, first, in_l3) if overlap else []
+        more = policies.try_policies(evaluator, first, in_l3) if overlap else []
         tried += [a for a in (first, *more) if a.plan.l2_needed <= l2_bytes]
         # What is fetched while something else is used needs places for both: with more in L3 there may be room.
-        cycles = min((a.cycles for a in tried if a.plan.overlap or not overlap), default=None)
+        cycles = min((a.cycles for a in tried if a.plan.policy.overlap or not overlap), default=None)
         if cycles is not None and (l3_from is None or (fastest is not None and cycles >= fastest)):
             break
         fastest = cycles
@@ -61,7 +56,7 @@ def _find(evaluator: PlanEvaluator, *, overlap: bool, l2_bytes: int) -> Plan:
 def _find_greedy(evaluator: PlanEvaluator, l2_bytes: int) -> Plan:
     chosen: Attempt | None = None
     for l3_from in (None, *_L3_FROM):
-        attempt = greedy_attempt(evaluator, InL3(l3_from))
+        attempt = policies.greedy_attempt(evaluator, InL3(l3_from))
         if chosen is None or attempt.plan.l2_needed < chosen.plan.l2_needed:
             chosen = attempt
         if chosen.plan.l2_needed <= l2_bytes:
@@ -77,7 +72,7 @@ def _fastest(tried: Sequence[Attempt]) -> Attempt:
     """
     best = tried[0]
     for attempt in tried[1:]:
-        same = attempt.cycles == best.cycles and attempt.plan.overlap and not best.plan.overlap
+        same = attempt.cycles == best.cycles and attempt.plan.policy.overlap and not best.plan.policy.overlap
         if same or attempt.cycles < best.cycles * (1 - _MARGIN if attempt.name.startswith("solver") else 1):
             best = attempt
     return best
@@ -88,15 +83,15 @@ def _best(evaluator: PlanEvaluator, tried: list[Attempt], *, overlap: bool, l2_b
     solved = SolverAttempts()
     best = min(tried, key=lambda a: a.cycles)
     tight = any(a.plan.schedule.fetches for a in tried)
-    if len(best.plan.schedule.slots) <= MANY_STEPS:
-        solved = ask_solver(evaluator, tried, overlap=overlap, l2_bytes=l2_bytes if tight else None)
+    if len(best.plan.schedule.slots) <= policies.MANY_STEPS:
+        solved = SolverRounds(evaluator, overlap=overlap, l2_bytes=l2_bytes if tight else None).run(tried)
         tried = [*tried, *(a for a in solved.attempts if a.plan.l2_needed <= l2_bytes)]
     chosen = _fastest(tried)
     best, more = chosen, 0
-    for vary in (mix_layers, stream_inputs, stream_constants, join_bundles):
-        streamed = [a for a in vary(evaluator, best) if a.plan.l2_needed <= l2_bytes]
-        best = min([best, *streamed], key=lambda a: a.cycles)
-        more += len(streamed)
+    for variation in VARIATIONS:
+        varied = [a for a in vary(evaluator, best, variation) if a.plan.l2_needed <= l2_bytes]
+        best = min([best, *varied], key=lambda a: a.cycles)
+        more += len(varied)
     found = Planner("solver", best.name, len(tried) + more)
     if solved.solutions:
         # The solution that became the plan, or the last one where a heuristic was better.

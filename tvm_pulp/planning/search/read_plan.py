@@ -12,17 +12,11 @@ from typing import Any
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.program import plan_record
 from tvm_pulp.planning.program.plan_record import PlanJson
-from tvm_pulp.planning.search.attempts.evaluator import PlanEvaluator, estimated
-from tvm_pulp.planning.tiling.forms.cluster_forms import ENGINE as CLUSTER
-from tvm_pulp.planning.tiling.forms.cuts import Tiling
-from tvm_pulp.planning.tiling.forms.engine_choice import EngineChoice, LayerForms
-from tvm_pulp.planning.tiling.forms.split_form import pin_of
-from tvm_pulp.planning.tiling.make_plan import plan_of
-from tvm_pulp.planning.tiling.place.arena import Arena
-from tvm_pulp.planning.tiling.place.fit_schedule import FittedSchedule
-from tvm_pulp.planning.tiling.plan import Plan, Planner
-from tvm_pulp.planning.tiling.schedule.build_schedule import build_schedule
-from tvm_pulp.planning.tiling.schedule.decisions import Choice, Decisions, InL3, policy_of, tiled_layer
+from tvm_pulp.planning.search.attempts import PlanEvaluator, estimated
+from tvm_pulp.planning.tiling.forms import CLUSTER, EngineChoice, LayerForms, Tiling, pin_of
+from tvm_pulp.planning.tiling.place import Arena, FittedSchedule
+from tvm_pulp.planning.tiling.plan import Plan, Planner, plan_of
+from tvm_pulp.planning.tiling.schedule import Choice, Decisions, InL3, build_schedule, policy_of, tiled_layer
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.uma.region import Region
 
@@ -66,7 +60,7 @@ def _read(record: PlanJson, evaluator: PlanEvaluator) -> Plan:
     evaluator = _in_order(record, evaluator)
     network, engine_choice = evaluator.network, evaluator.engine_choice
     choices = [
-        Choice(_tiling(entry, forms), entry.overlap, evaluator.l1_bytes, entry.alone)
+        Choice(_tiling(entry, forms), entry.two_copies, evaluator.l1_bytes, entry.exclusive)
         for entry, forms in zip(record.layers, engine_choice.forms, strict=True)
     ]
     known = {t.storage.name: t.storage for layer in network.layers for t in layer.operands}
@@ -120,10 +114,10 @@ def _in_order(record: PlanJson, evaluator: PlanEvaluator) -> PlanEvaluator:
 
 
 def _tiling(entry: plan_record.Layer, forms: LayerForms) -> Tiling:
-    for form, cuts in zip(forms.tiled, forms.cuts, strict=True):
-        if (form.engine, form.name) == (entry.engine, entry.form):
+    for cuts in forms.cuts:
+        if (cuts.form.engine, cuts.form.name) == (entry.engine, entry.form):
             return cuts.measure(entry.tile)
-    direct = forms.from_l2()
+    direct = forms.from_l2
     if (direct.form.engine, direct.form.name) == (entry.engine, entry.form):
         return direct
     raise _mismatch(f"'{entry.form}' on {entry.engine} for layer '{entry.name}'")

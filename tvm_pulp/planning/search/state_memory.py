@@ -16,10 +16,6 @@ _L1_SHARE = 2
 T = TypeVar("T")
 
 
-class NotInPlace(UserError):
-    """A layer cannot work on a cache where it lies in L1."""
-
-
 @dataclass(frozen=True)
 class StateRoom:
     """Bytes of all caches, what L1 has for tiles and caches together, and whether there is an L3."""
@@ -79,7 +75,7 @@ def check_in_place(plan: Plan) -> None:
     for move in plan.schedule.moves:
         if isinstance(move.source, Tensor) and move.source.storage.level == "l1":
             layer = plan.layers[move.layer].layer
-            raise NotInPlace(
+            raise UserError(
                 f"--state-memory l1: layer '{layer.name}' ({layer.operator}) cannot read cache "
                 f"'{move.source.storage.name}' where it lies: choose l2 or l3"
             )

@@ -8,14 +8,6 @@
 | `place` | addresses in L1 and L2; what gives way where there is no room |
 """
 
-from tvm_pulp.planning.tiling.make_plan import make_plan, plan_of
-from tvm_pulp.planning.tiling.plan import LayerPlan, Plan, Planner, with_estimate
+from tvm_pulp.planning.tiling.plan import LayerPlan, Plan, Planner, make_plan, plan_of, with_estimate
 
-__all__ = [
-    "LayerPlan",
-    "Plan",
-    "Planner",
-    "make_plan",
-    "plan_of",
-    "with_estimate",
-]
+__all__ = ["LayerPlan", "Plan", "Planner", "make_plan", "plan_of", "with_estimate"]

@@ -1,4 +1,7 @@
-"""The deployment plan: engine, form and tiles of every layer; schedule and places of the whole network."""
+"""The deployment plan: engine, form and tiles of every layer; schedule and places of the whole network.
+
+`make_plan` makes it from decisions.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -6,22 +9,15 @@ from functools import cached_property
 from typing import Any
 
 from tvm_pulp.planning.tiling.alignment import aligned
-from tvm_pulp.planning.tiling.forms.cuts import Tiling
-from tvm_pulp.planning.tiling.forms.engine_choice import Offer
-from tvm_pulp.planning.tiling.forms.split_form import pin_of
-from tvm_pulp.planning.tiling.place.arena import Arena, plan_arena
-from tvm_pulp.planning.tiling.place.placer import Buffer
-from tvm_pulp.planning.tiling.schedule.constant_bundles import AGENTS
-from tvm_pulp.planning.tiling.schedule.decisions import Decisions
-from tvm_pulp.planning.tiling.schedule.schedule import Schedule
-from tvm_pulp.planning.tiling.schedule.tiled_layer import Policy
+from tvm_pulp.planning.tiling.forms import EngineChoice, Offer, Tiling, pin_of
+from tvm_pulp.planning.tiling.place import Arena, Buffer, FittedSchedule, fit_schedule, plan_arena
+from tvm_pulp.planning.tiling.schedule import AGENTS, Decisions, Policy, Schedule
 from tvm_pulp.qnn.network import Layer, Network, Tensor
+from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Recipe, Store
+from tvm_pulp.uma.recipe import Recipe, operands_of
 from tvm_pulp.uma.region import Region
 from tvm_pulp.uma.strategy import Refusal
-
-# Ways to find a plan; the first unless the user says otherwise.
 
 
 @dataclass(frozen=True)
@@ -83,7 +79,6 @@ class Plan:
     schedule: Schedule
     arena: Arena  # activations in L2
     l1_peak: int
-    overlap: bool = True
     agents: int = AGENTS  # cores that may issue transfers
     commands_in_flight: int = 10  # transfers of a core that the DMA takes before it holds the core up
     # What was decided, and how it was found.
@@ -135,7 +130,8 @@ class Plan:
 
 def layer_constants(layer: LayerPlan) -> list[Tensor]:
     """Constant tensors that some step of a layer reads, in order of first use."""
-    read = (t.storage for recipe in layer.recipes for step in recipe.steps for t in _tensors(step))
+    operands = (o for recipe in layer.recipes for step in recipe.steps for o in operands_of(step))
+    read = (o.storage for o in operands if isinstance(o, Tensor))
     return list(dict.fromkeys(tensor for tensor in read if tensor.kind == "constant"))
 
 
@@ -148,17 +144,6 @@ def with_estimate(plan: Plan, cycles: int, layer_cycles: Sequence[int], layer_en
     return replace(plan, layers=tuple(layers), estimated_cycles=cycles)
 
 
-def _tensors(step: Any) -> list[Tensor]:
-    if isinstance(step, Load | Store):
-        return [step.tensor]
-    if isinstance(step, Kernel):
-        return [t for t in step.operands if isinstance(t, Tensor)]
-    if isinstance(step, Call):
-        return []
-    assert isinstance(step, Job)
-    return [step.weights] if isinstance(step.weights, Tensor) else []
-
-
 def plan_l2(schedule: Schedule, policy: Policy) -> Arena:
     """Offsets in L2 of the activations that have to be there."""
     buffers = [
@@ -167,3 +152,25 @@ def plan_l2(schedule: Schedule, policy: Policy) -> Arena:
         if tensor.kind in ("activation", "workspace") or policy.level(tensor) == "l3"
     ]
     return plan_arena(buffers)
+
+
+def make_plan(
+    network: Network, soc: Any, engine_choice: EngineChoice, wanted: Decisions, *, cores: int, l1_bytes: int
+) -> Plan:
+    """The plan that comes closest to what is wanted: what does not fit into L1 is weakened."""
+    fitted = fit_schedule(network, engine_choice.tiling, l1_bytes, wanted)
+    return plan_of(network, soc, engine_choice, fitted, cores=cores, l1_bytes=l1_bytes)
+
+
+def plan_of(
+    network: Network, soc: Any, engine_choice: EngineChoice, fitted: FittedSchedule, *, cores: int, l1_bytes: int
+) -> Plan:
+    """The plan of decisions that fit."""
+    layers = []
+    for index, (entry, choice) in enumerate(zip(engine_choice.forms, fitted.decisions.choices, strict=True)):
+        offers, recipes = engine_choice.offers(index, l1_bytes)[1], fitted.tiled_layers[index].recipes
+        how = (choice.tiling, recipes, choice.two_copies, offers, entry.refusals, choice.exclusive)
+        layers.append(LayerPlan(network.layers[index], *how, entry.pattern_of(choice.tiling.form)))
+    found = (tuple(layers), fitted.schedule, plan_l2(fitted.schedule, fitted.policy), fitted.l1_bytes)
+    dma = (soc.software.dma_agents, CostModel(soc).commands_in_flight)
+    return Plan(network, soc.name, cores, l1_bytes, *found, *dma, fitted.decisions, fitted.policy)

@@ -3,7 +3,6 @@
 from tvm_pulp.planning.program import plan_record as record
 from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.planning.tiling.plan import LayerPlan, Planner
-from tvm_pulp.planning.tiling.schedule.constant_bundles import piece_bytes
 from tvm_pulp.planning.tiling.schedule.schedule import Bundle
 from tvm_pulp.planning.tir.lower import LoweredPlan
 
@@ -22,7 +21,7 @@ def describe(lowered: LoweredPlan) -> PlanJson:
         cores=plan.cores,
         l1_bytes=plan.l1_bytes,
         l1_peak=plan.l1_peak,
-        double_buffer=plan.overlap,
+        double_buffer=plan.policy.overlap,
         l3_batch=plan.policy.l3_batch,
         bundle_bytes=plan.policy.bundle_bytes,
         interleave=plan.policy.interleave,
@@ -66,8 +65,8 @@ def _layer(plan: LayerPlan, lead: int) -> record.Layer:
         form=tiling.form.name,
         tile=tuple(tiling.size),
         tiles=tuple(record.Tile(tuple(b.start), tuple(b.size)) for b in tiling.tiles),
-        overlap=plan.two_copies,
-        alone=plan.exclusive,
+        two_copies=plan.two_copies,
+        exclusive=plan.exclusive,
         lead=lead,
         estimated_cycles=plan.estimated_cycles,
         outputs=tuple(record.Output(t.storage.name, tuple(t.spec.shape), t.spec.bytes) for t in plan.layer.outputs),
@@ -75,5 +74,5 @@ def _layer(plan: LayerPlan, lead: int) -> record.Layer:
 
 
 def _bundle(bundle: Bundle) -> record.Bundle:
-    pieces = (record.Piece(f"{p.tensor.storage.name}{p.box}", p.offset, piece_bytes(p)) for p in bundle.pieces)
+    pieces = (record.Piece(f"{p.tensor.storage.name}{p.box}", p.offset, p.bytes) for p in bundle.pieces)
     return record.Bundle(bundle.name, bundle.bytes, tuple(pieces))

@@ -15,16 +15,18 @@ The result is a flat list: `dma_wait(agent, group)`, `job_wait(ticket)`, `l3_wai
 `dma_begin(agent, group)` and the statements that were there, transfers with their agent in front, jobs with their
 ticket behind.
 
-Jobs of one engine end in order; those of different engines know nothing of each other and are ordered by waits. Every
-engine has tickets of its own, as many as its queue holds jobs where there are enough of them for all engines.
+`planning.program.under_way` knows what may be under way. Every engine has tickets of its own, as many as its queue
+holds jobs where there are enough of them for all engines.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, groupby
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.planning.program.actions import Access, Begin, WaitForJob, WaitForL3, WaitForTransfers
+from tvm_pulp.planning.program.actions import Begin, Wait, WaitForJob, WaitForL3, WaitForTransfers
+from tvm_pulp.planning.program.executor_limits import GROUPS_OF_AGENT, TICKETS
+from tvm_pulp.planning.program.under_way import Started, Touched, UnderWay
 from tvm_pulp.planning.tiling.schedule.schedule import BOOT, Bundle
 from tvm_pulp.planning.tir.statements import (
     Barrier,
@@ -42,62 +44,23 @@ from tvm_pulp.planning.tir.statements import (
 )
 from tvm_pulp.planning.tir.tables import Tables
 
-# Groups of transfers that each agent may have under way: the DMA has 16 counters, an agent numbers eight.
+# Groups of transfers that each of several agents may have under way: they share the DMA's 16 counters.
 GROUPS = (5, 3, 4, 4)
-GROUPS_OF_ONE_AGENT = 7
-# Jobs that can be waited for one by one: TVM_PULP_TICKETS of the executor.
-TICKETS = 8
-_ALL_CORES = -1
-
-
-@dataclass(frozen=True, slots=True)
-class _Touched:
-    """The bytes that a statement reads and writes."""
-
-    reads: tuple[Access, ...]
-    writes: tuple[Access, ...]
-
-    def conflicts(self, other: "_Touched") -> bool:
-        """Tell if the order of two statements matters."""
-        for a in self.writes:
-            for b in (*other.reads, *other.writes):
-                if a.space == b.space and a.overlaps(b):
-                    return True
-        for a in self.reads:
-            for b in other.writes:
-                if a.space == b.space and a.overlaps(b):
-                    return True
-        return False
-
 
 # Transfers by agent, the position that needs them, and if they leave L1.
-_Groups = dict[tuple[int, int | None, bool], list[tuple[MoveBytes, _Touched]]]
-
-
-@dataclass(eq=False, slots=True)
-class _Pending:
-    """Something that may still be under way, or is over but only its agent knows."""
-
-    kind: str  # dma, l3, job, kernel
-    touched: list[_Touched]
-    agent: int
-    number: int  # group or ticket
-    order: int
-    bundles: frozenset[int] = frozenset()
-    engine: str = ""
-    waited: bool = False
+_Groups = dict[tuple[int, int | None, bool], list[tuple[MoveBytes, Touched]]]
 
 
 @dataclass
 class _Sync:
     """Waits and barrier in front of a step."""
 
-    waits: list[_Pending] = field(default_factory=list)
+    waits: list[Started] = field(default_factory=list)
     barrier: bool = False
 
-    def wait(self, pending: _Pending) -> None:
-        if not pending.waited and pending not in self.waits:
-            self.waits.append(pending)
+    def wait(self, started: Started) -> None:
+        if not started.is_known and started not in self.waits:
+            self.waits.append(started)
 
 
 def insert_barriers(main: Main, tables: Tables) -> Main:
@@ -109,9 +72,8 @@ def insert_barriers(main: Main, tables: Tables) -> Main:
 class _Pass:
     def __init__(self, tables: Tables, agents: int) -> None:
         self._tables, self._agents = tables, agents
-        self._pending: list[_Pending] = []
+        self._under_way = UnderWay()
         self._result: list[Statement] = []
-        self._count = 0
         self._page: Bundle | None = None
         self._tickets: dict[str, range] = {}
 
@@ -129,11 +91,12 @@ class _Pass:
         fetches = [s for s in statements if isinstance(s, FetchBytes)]
         loads = [s for s in statements if isinstance(s, MoveBytes)]
         self._result += [BeginStep(BOOT), *fetches]
-        for made in fetches:
-            self._add("l3", [_touched(made)], 0, 0)
-        if any(self._conflicts(_touched(made)) for made in loads):
+        fetched = UnderWay()
+        fetched.started = [_started(made) for made in fetches]
+        if any(True for made in loads for _ in fetched.clashes(_started(made))):
             self._result += [WaitForL3(agent=0, l3=True), BeginStep(BOOT)]
-            self._pending = []
+        else:
+            self._under_way = fetched
         self._result += [Begin(agent=0, group=0), *loads, WaitForTransfers(0, 0), Barrier()]
         pages = self._tables.plan.schedule.pages
         self._page = pages[0] if pages else None
@@ -142,58 +105,52 @@ class _Pass:
         sync = _Sync()
         groups: _Groups = {}
         agents = self._agents_of(statements)
-        calls: list[tuple[CallKernel, _Touched]] = []
-        jobs: list[tuple[SubmitJob, _Touched]] = []
-        fetches: list[tuple[FetchBytes, _Touched]] = []
+        others: list[tuple[CallKernel | SubmitJob | FetchBytes, Started]] = []
         for made in statements:
             if isinstance(made, BeginLayer):
                 continue
-            touched = _touched(made)
             if isinstance(made, MoveBytes):
-                agent, needed = agents[id(made)], self._tables.moves[made.move].needed
-                issued = replace(made, agent=agent) if agent != made.agent else made
-                groups.setdefault((agent, needed, made.do == "store"), []).append((issued, touched))
-                self._require(sync, touched, agent, "dma")
-            elif isinstance(made, CallKernel):
-                calls.append((made, touched))
-                self._require(sync, touched, _ALL_CORES, "kernel")
-            elif isinstance(made, SubmitJob):
-                jobs.append((made, touched))
-                self._require(sync, touched, 0, "job", made.engine)
+                made = replace(made, agent=agents[id(made)]) if agents[id(made)] != made.agent else made
+            started = _started(made)
+            self._require(sync, started)
+            if isinstance(made, MoveBytes):
+                key = (made.agent, self._tables.moves[made.move].needed, made.do == "store")
+                groups.setdefault(key, []).append((made, started.touched))
             else:
-                fetches.append((made, touched))
-                self._require(sync, touched, 0, "l3")
+                others.append((made, started))
         self._turn_page(position, sync)
         if position > self._tables.plan.schedule.end:
             # The network ends when everything has ended.
             sync.barrier = True
-            for pending in self._pending:
-                if pending.kind != "kernel":
-                    sync.wait(pending)
+            for started in self._under_way.started:
+                if started.kind != "kernel":
+                    sync.wait(started)
         groups = self._merge_groups(groups)
         self._limit_groups(sync, [agent for agent, _, _ in groups])
-        self._limit_jobs(sync, [made for made, _ in jobs])
+        self._limit_jobs(sync, [made for made, _ in others if isinstance(made, SubmitJob)])
         self._emit_sync(sync)
         self._result.append(BeginStep(position))
         self._result += [s for s in statements if isinstance(s, BeginLayer)]
-        for job, touched in jobs:
-            ticket = self._ticket(job.engine)
-            self._result.append(replace(job, ticket=ticket))
-            self._add("job", [touched], 0, ticket, engine=job.engine)
-            # Core 0 returns from submitting it when all but the last few are over.
-            for over in self._jobs(job.engine)[: -job.queue]:
-                over.waited = True
-        for fetch, touched in fetches:
-            self._result.append(fetch)
-            self._add("l3", [touched], 0, 0)
+        for made, started in others:
+            if isinstance(made, SubmitJob):
+                self._under_way.make_room(made.engine, made.queue)
+                taken = {job.number for job in self._under_way.jobs(made.engine)}
+                started.number = next(n for n in self._tickets[made.engine] if n not in taken)
+                self._start(replace(made, ticket=started.number), started)
+        for made, started in others:
+            if isinstance(made, FetchBytes):
+                self._start(made, started)
         for (agent, _, _), members in groups.items():
-            number = self._group(agent)
+            taken = {s.number for s in self._under_way.running("transfer") if s.agent == agent}
+            number = next(n for n in range(GROUPS_OF_AGENT) if n not in taken)
             self._result += [Begin(agent=agent, group=number), *(made for made, _ in members)]
+            reads, writes = (tuple(a for _, t in members for a in getattr(t, n)) for n in ("reads", "writes"))
             bundles = frozenset(made.bundle[0] for made, _ in members if made.bundle is not None)
-            self._add("dma", [touched for _, touched in members], agent, number, bundles)
-        for call, touched in calls:
-            self._result.append(call)
-            self._add("kernel", [touched], _ALL_CORES, 0)
+            started = Started("transfer", agent, Touched(reads, writes), number, bundles=bundles)
+            self._under_way.started.append(started)
+        for made, started in others:
+            if isinstance(made, CallKernel):
+                self._start(made, started)
 
     def _agents_of(self, statements: list[Positioned]) -> dict[int, int]:
         """Who issues the transfers of a step.
@@ -216,31 +173,16 @@ class _Pass:
             return 0
         return 1 if made.do == "store" else 2 + made.layer % 2 if made.ahead else 0
 
-    def _add(
-        self,
-        kind: str,
-        touched: list[_Touched],
-        agent: int,
-        number: int,
-        bundles: frozenset[int] = frozenset(),
-        engine: str = "",
-    ) -> None:
-        self._count += 1
-        self._pending.append(_Pending(kind, touched, agent, number, self._count, bundles, engine))
+    def _start(self, made: Statement, started: Started) -> None:
+        self._result.append(made)
+        self._under_way.started.append(started)
 
-    def _conflicts(self, touched: _Touched) -> bool:
-        return any(touched.conflicts(t) for p in self._pending for t in p.touched)
-
-    def _require(self, sync: _Sync, touched: _Touched, actor: int, kind: str, engine: str = "") -> None:
-        """Note what must be over, and be known to the actor, before a statement that touches these bytes."""
-        for pending in self._pending:
-            if not any(touched.conflicts(t) for t in pending.touched):
-                continue
-            if pending.kind == kind and kind in ("job", "l3") and pending.engine == engine:
-                continue  # an accelerator and the I/O DMA work in order
-            if pending.kind != "kernel":
-                sync.wait(pending)
-            if pending.agent != actor or pending.kind == "kernel":
+    def _require(self, sync: _Sync, new: Started) -> None:
+        """Note what must be over, and be known to its agent, before something new begins."""
+        for started, _ in self._under_way.clashes(new):
+            if started.kind != "kernel":
+                sync.wait(started)
+            if started.agent != new.agent or started.kind == "kernel":
                 sync.barrier = True
 
     def _turn_page(self, position: int, sync: _Sync) -> None:
@@ -251,9 +193,9 @@ class _Pass:
             return
         self._page = pages[slot]
         sync.barrier = True
-        for pending in self._pending:
-            if self._page.number in pending.bundles:
-                sync.wait(pending)
+        for started in self._under_way.started:
+            if self._page.number in started.bundles:
+                sync.wait(started)
 
     def _merge_groups(self, groups: _Groups) -> _Groups:
         """A step opens no more groups than an agent has counters: what is needed last shares one."""
@@ -266,66 +208,37 @@ class _Pass:
         return merged
 
     def _limit(self, agent: int) -> int:
-        return GROUPS[agent] if self._agents == len(GROUPS) else GROUPS_OF_ONE_AGENT
+        return GROUPS[agent] if self._agents == len(GROUPS) else GROUPS_OF_AGENT
 
     def _limit_groups(self, sync: _Sync, agents: list[int]) -> None:
         """More groups under way than there are counters: wait for the oldest."""
         for agent in set(agents):
-            limit = self._limit(agent)
-            mine = _oldest_first(
-                p
-                for p in self._pending
-                if p.kind == "dma" and p.agent == agent and not p.waited and p not in sync.waits
-            )
-            for pending in mine[: max(0, len(mine) + agents.count(agent) - limit)]:
-                sync.wait(pending)
+            mine = [s for s in self._under_way.running("transfer") if s.agent == agent and s not in sync.waits]
+            for started in mine[: max(0, len(mine) + agents.count(agent) - self._limit(agent))]:
+                sync.wait(started)
 
     def _limit_jobs(self, sync: _Sync, jobs: list[SubmitJob]) -> None:
         """An engine with fewer tickets than its queue holds jobs: wait for the oldest before its ticket is needed."""
         for job in jobs:
-            mine, tickets = [p for p in self._jobs(job.engine) if p not in sync.waits], len(self._tickets[job.engine])
-            for pending in mine[: max(0, len(mine) + 1 - tickets) if tickets < job.queue else 0]:
-                sync.wait(pending)
+            mine = [s for s in self._under_way.jobs(job.engine) if s not in sync.waits]
+            tickets = len(self._tickets[job.engine])
+            for started in mine[: max(0, len(mine) + 1 - tickets) if tickets < job.queue else 0]:
+                sync.wait(started)
 
     def _emit_sync(self, sync: _Sync) -> None:
-        for pending in _oldest_first(sync.waits):
-            # Jobs of an engine end in order: the last is the one to wait for.
-            if pending.kind != "job" or not any(
-                p.engine == pending.engine and p.order > pending.order for p in sync.waits if p.kind == "job"
-            ):
-                self._emit_wait(pending)
+        # Jobs of an engine end in order: the last is the one to wait for. The I/O DMA tells of all fetches at once.
+        waits = [s for s in self._under_way.started if s in sync.waits]
+        last = {s.engine: s for s in waits if s.kind == "job"}
+        for started in waits:
+            if not started.is_known and last.get(started.engine, started) is started:
+                wait: Wait = WaitForTransfers(started.agent, started.number)
+                if started.kind != "transfer":
+                    wait = WaitForL3(agent=0, l3=True) if started.kind == "fetch" else WaitForJob(0, started.number)
+                self._result.append(wait)
+                self._under_way.wait(wait)
         if sync.barrier:
             self._result.append(Barrier())
-            self._pending = [p for p in self._pending if p.kind != "kernel" and not p.waited]
-
-    def _emit_wait(self, pending: _Pending) -> None:
-        if pending.kind == "dma":
-            self._result.append(WaitForTransfers(pending.agent, pending.number))
-        elif pending.kind == "l3":
-            # The I/O DMA tells only whether it has anything left to do.
-            if not pending.waited:
-                self._result.append(WaitForL3(agent=0, l3=True))
-            for other in self._pending:
-                other.waited = other.waited or other.kind == "l3"
-        else:
-            self._result.append(WaitForJob(0, pending.number))
-            for earlier in self._jobs(pending.engine):
-                earlier.waited = earlier.waited or earlier.order < pending.order
-        pending.waited = True
-
-    def _group(self, agent: int) -> int:
-        taken = {p.number for p in self._pending if p.kind == "dma" and p.agent == agent and not p.waited}
-        return next(n for n in range(GROUPS_OF_ONE_AGENT) if n not in taken)
-
-    def _jobs(self, engine: str) -> list[_Pending]:
-        """Jobs of an engine that may be under way, the oldest first."""
-        return _oldest_first(p for p in self._pending if p.kind == "job" and p.engine == engine and not p.waited)
-
-    def _ticket(self, engine: str) -> int:
-        """A free ticket: `_limit_jobs` made sure of one, unless submitting waits for the job that holds it."""
-        jobs = self._jobs(engine)
-        free = [n for n in self._tickets[engine] if n not in {p.number for p in jobs}]
-        return free[0] if free else jobs[0].number
+            self._under_way.meet()
 
 
 def share_tickets(queues: Mapping[str, int]) -> dict[str, range]:
@@ -341,19 +254,12 @@ def share_tickets(queues: Mapping[str, int]) -> dict[str, range]:
     return {engine: range(end - size, end) for (engine, size), end in zip(sizes.items(), ends, strict=True)}
 
 
-def _oldest_first(pending: Iterable[_Pending]) -> list[_Pending]:
-    return sorted(pending, key=lambda p: p.order)
-
-
-def _touched(made: MoveBytes | FetchBytes | CallKernel | SubmitJob) -> _Touched:
-    """The bytes that matter to others: engines write whole beats, what they read behind an operand changes nothing."""
-    if isinstance(made, SubmitJob):
-        return _Touched(made.reads, tuple(replace(a, bytes=max(a.bytes, a.reach or 0)) for a in made.writes))
+def _started(made: MoveBytes | FetchBytes | CallKernel | SubmitJob) -> Started:
+    """The beginning of a statement, at the place of another tensor where a pass bound its own to that."""
     if isinstance(made, MoveBytes) and made.external is not None:
-        inside, outside = made.inside, made.outside
+        outside, place = made.outside, made.external
         assert outside is not None
-        if (outside.space, outside.start) != (made.external.space, made.external.offset):
-            # A pass bound the tensor to the place of another one.
-            outside = replace(outside, space=made.external.space, start=made.external.offset)
-        return _Touched((outside,), (inside,)) if made.do == "load" else _Touched((inside,), (outside,))
-    return _Touched(made.reads, made.writes)
+        if (outside.space, outside.start) != (place.space, place.offset):
+            bound = (replace(outside, space=place.space, start=place.offset),)
+            made = replace(made, reads=bound) if made.do == "load" else replace(made, writes=bound)
+    return Started.by(made, made.reads)

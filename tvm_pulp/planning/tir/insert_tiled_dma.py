@@ -13,44 +13,26 @@ Buffers are symbolic still. The first argument of a statement is its position in
 
 from collections.abc import Iterator
 
-from tvm_pulp.planning.tiling.schedule.schedule import Move, Slot
-from tvm_pulp.planning.tir.statements import BeginLayer, Main, MoveBytes, RunLayer, Statement
+from tvm_pulp.planning.tir.statements import BeginLayer, Main, RunLayer, Statement
 from tvm_pulp.planning.tir.tables import Tables
-
-Tile = tuple[int, int]
 
 
 def insert_tiled_dma(main: Main, tables: Tables) -> Main:
     """The function tile by tile, constants from L3 last."""
-    tiles, plan = _Tiles(tables), tables.plan
-    statements: list[Statement] = []
-    for run in main.statements:
-        if isinstance(run, RunLayer):
-            statements += tiles.of_layer(run.layer)
-    statements += [tables.fetch(fetch) for fetch in plan.schedule.fetches]
-    return main.with_statements([*statements, BeginLayer(plan.schedule.end + 1, len(plan.layers))])
+    numbers: dict[tuple[int, int], list[int]] = {}
+    for number, move in enumerate(tables.moves):
+        numbers.setdefault((move.layer, move.tile), []).append(number)
+    runs = [run for run in main.statements if isinstance(run, RunLayer)]
+    statements = [made for run in runs for made in _tiles(run.layer, tables, numbers)]
+    statements += [tables.fetch(fetch) for fetch in tables.plan.schedule.fetches]
+    return main.with_statements([*statements, BeginLayer(tables.plan.schedule.end + 1, len(tables.plan.layers))])
 
 
-class _Tiles:
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
-        self._moves: dict[Tile, list[tuple[int, Move]]] = {}
-        self._slots: dict[Tile, list[Slot]] = {}
-        for number, move in enumerate(tables.moves):
-            self._moves.setdefault((move.layer, move.tile), []).append((number, move))
-        for slot in tables.slots:
-            self._slots.setdefault((slot.layer, slot.tile), []).append(slot)
-
-    def of_layer(self, index: int) -> Iterator[Statement]:
-        yield BeginLayer(self._slots[index, 0][0].position, index)
-        for tile in range(len(self._tables.plan.layers[index].recipes)):
-            moves = self._moves.get((index, tile), [])
-            yield from self._transfers(moves, outward=False)
-            for slot in self._slots[index, tile]:
-                yield self._tables.compute(slot)
-            yield from self._transfers(moves, outward=True)
-
-    def _transfers(self, moves: list[tuple[int, Move]], *, outward: bool) -> Iterator[MoveBytes]:
-        for number, move in moves:
-            if move.outward == outward:
-                yield from (self._tables.transfer(number, part) for part in move.transfers)
+def _tiles(layer: int, tables: Tables, numbers: dict[tuple[int, int], list[int]]) -> Iterator[Statement]:
+    """The tiles of a layer. `numbers`: those of each tile's moves."""
+    yield BeginLayer(tables.tile_slots[layer, 0][0].position, layer)
+    for tile in range(len(tables.plan.layers[layer].recipes)):
+        moves = [(number, tables.moves[number]) for number in numbers.get((layer, tile), ())]
+        yield from (tables.transfer(n, part) for n, move in moves if not move.outward for part in move.transfers)
+        yield from map(tables.compute, tables.tile_slots[layer, tile])
+        yield from (tables.transfer(n, part) for n, move in moves if move.outward for part in move.transfers)

@@ -7,6 +7,7 @@ from typing import Any
 
 from tvm_pulp.planning.program.actions import Step
 from tvm_pulp.planning.tiling.plan import Plan
+from tvm_pulp.planning.tiling.schedule.schedule import BOOT
 from tvm_pulp.planning.tir.changed_registers import changed_registers
 from tvm_pulp.planning.tir.double_buffer import double_buffer
 from tvm_pulp.planning.tir.insert_barriers import insert_barriers
@@ -72,6 +73,11 @@ class LoweredPlan:
     def program(self) -> tuple[Step, ...]:
         """The steps of the main function after the last pass."""
         return steps_of(self.statements, self.tables, self.changed)
+
+    @property
+    def positions(self) -> list[int]:
+        """Positions of the program's steps that have a record."""
+        return [s.position for s in self.program if s.position is not None and s.position != BOOT]
 
 
 def layer_main(tables: Tables) -> Main:

@@ -7,16 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.planning.program.actions import Begin, WaitForJob, WaitForL3, WaitForTransfers
 from tvm_pulp.planning.tir.statements import (
     BUFFER,
+    CALLS,
     L1,
     L2,
     Address,
-    Barrier,
-    BeginLayer,
-    BeginStep,
-    End,
     FetchBytes,
     Main,
     MoveBytes,
@@ -25,18 +21,6 @@ from tvm_pulp.planning.tir.statements import (
     SubmitJob,
 )
 from tvm_pulp.planning.tir.tables import Tables
-
-# Statements of plain numbers, in the order of their fields.
-_NUMBERS: dict[str, Any] = {
-    "layer": BeginLayer,
-    "step": BeginStep,
-    "dma_begin": lambda agent, group: Begin(agent=agent, group=group),
-    "dma_wait": WaitForTransfers,
-    "job_wait": lambda ticket: WaitForJob(0, ticket),
-    "l3_wait": lambda: WaitForL3(agent=0, l3=True),
-    "barrier": Barrier,
-    "end": End,
-}
 
 
 def read_function(function: Any, tables: Tables, has_agents: bool) -> Main:
@@ -49,8 +33,9 @@ def read_function(function: Any, tables: Tables, has_agents: bool) -> Main:
 
 def _statement(call: Any, tables: Tables, has_agents: bool) -> Statement:
     name, *arguments = (_value(argument) for argument in call.args)
-    if name in _NUMBERS:
-        made: Statement = _NUMBERS[name](*arguments)
+    if name in CALLS:
+        kind, fields, rest = CALLS[name]
+        made: Statement = kind(**dict(zip(fields, arguments, strict=True)), **rest)
         return made
     if name == "run":
         layer, operator, *operands = arguments

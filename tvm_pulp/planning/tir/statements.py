@@ -142,6 +142,19 @@ class End:
     """The end of the function."""
 
 
+# Calls whose arguments are fields of their records, and fields that are always the same.
+CALLS: dict[str, tuple[type[Any], tuple[str, ...], dict[str, Any]]] = {
+    "layer": (BeginLayer, ("position", "index"), {}),
+    "step": (BeginStep, ("position",), {}),
+    "dma_begin": (Begin, ("agent", "group"), {}),
+    "dma_wait": (WaitForTransfers, ("agent", "group"), {}),
+    "job_wait": (WaitForJob, ("ticket",), {"agent": 0}),
+    "l3_wait": (WaitForL3, (), {"agent": 0, "l3": True}),
+    "barrier": (Barrier, (), {}),
+    "end": (End, (), {}),
+}
+_NAMES = {kind: name for name, (kind, _, _) in CALLS.items()}
+
 Positioned = BeginLayer | MoveBytes | FetchBytes | CallKernel | SubmitJob
 Synchronisation = BeginStep | Barrier | End | Begin | WaitForTransfers | WaitForJob | WaitForL3
 Statement = RunLayer | Positioned | Synchronisation
@@ -220,29 +233,14 @@ def _words(statement: Statement) -> tuple[Any, ...]:
             if statement.state:
                 return ("l3_load_rows", *head, statement.state, size, statement.counter, statement.row)
             return ("l3_load", *head, statement.offset, size)
-        case CallKernel():
-            return ("call", statement.position, statement.slot, statement.arguments)
-        case SubmitJob():
-            return ("submit", statement.position, statement.slot, statement.arguments)
-        case BeginLayer():
-            return ("layer", statement.position, statement.index)
+        case CallKernel() | SubmitJob():
+            name = "call" if isinstance(statement, CallKernel) else "submit"
+            return (name, statement.position, statement.slot, statement.arguments)
         case RunLayer():
             operands = (Address(TENSOR, 0, name) for name in statement.operands)
             return ("run", statement.layer, statement.operator, *operands)
-        case BeginStep():
-            return ("step", statement.position)
-        case Begin():
-            return ("dma_begin", statement.agent, statement.group)
-        case WaitForTransfers():
-            return ("dma_wait", statement.agent, statement.group)
-        case WaitForJob():
-            return ("job_wait", statement.ticket)
-        case WaitForL3():
-            return ("l3_wait",)
-        case Barrier():
-            return ("barrier",)
-        case End():
-            return ("end",)
+    name = _NAMES[type(statement)]
+    return (name, *(getattr(statement, field) for field in CALLS[name][1]))
 
 
 def _transfer_words(transfer: MoveBytes) -> tuple[Any, ...]:

@@ -6,7 +6,6 @@ from typing import Any
 
 from tvm_pulp.planning.program.actions import Access
 from tvm_pulp.planning.tiling.plan import Plan
-from tvm_pulp.planning.tiling.schedule.constant_bundles import step_words
 from tvm_pulp.planning.tiling.schedule.schedule import Block, Bundle, Fetch, Move, Slot
 from tvm_pulp.planning.tir.statements import (
     BUFFER,
@@ -40,6 +39,14 @@ class Tables:
     def slots(self) -> tuple[Slot, ...]:
         """By the number in `submit` and `call`."""
         return self.plan.schedule.slots
+
+    @cached_property
+    def tile_slots(self) -> dict[tuple[int, int], list[Slot]]:
+        """By layer and tile."""
+        found: dict[tuple[int, int], list[Slot]] = {}
+        for slot in self.slots:
+            found.setdefault((slot.layer, slot.tile), []).append(slot)
+        return found
 
     @cached_property
     def buffer_names(self) -> dict[Block, str]:
@@ -137,14 +144,14 @@ class Tables:
 
     def compute(self, slot: Slot) -> CallKernel | SubmitJob:
         """The kernel or job of a slot; the job's ticket is not chosen yet."""
-        step, cost = slot.step, slot.cost
+        step, cost = slot.step, slot.step.cost
         page = self.plan.schedule.pages[slot.index]
         block, first = self.bundle_block[page], page.descriptors[slot.index]
         common: dict[str, Any] = {
             "layer": slot.layer,
             "tile": slot.tile,
             "cycles": cost.cycles,
-            "descriptor": Access(L1, block.offset + first, 4 * step_words(step), page.name, first),
+            "descriptor": Access(L1, block.offset + first, 4 * step.words, page.name, first),
             "reads": self._operands(slot, step.inputs if isinstance(step, Kernel) else step.reads),
             "writes": self._operands(
                 slot, (*step.outputs, *step.workspaces) if isinstance(step, Kernel) else step.writes

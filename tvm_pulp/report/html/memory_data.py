@@ -6,16 +6,9 @@ from typing import Any
 from tvm_pulp.planning.program.actions import Begin, operands_of
 from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.report.cycle_axis import CycleAxis
-from tvm_pulp.report.memory_map import first_writer
+from tvm_pulp.report.plan_pictures import first_writer, makers_of
 
-_NAMES = {
-    "l1": "L1",
-    "l2": "L2",
-    "l3": "L3",
-    "wmem": "weight memory",
-    "arena": "arena",
-    "constants": "constants",
-}
+_NAMES = {"l1": "L1", "l2": "L2", "l3": "L3", "wmem": "weight memory"}
 
 
 def memory_data(
@@ -25,25 +18,24 @@ def memory_data(
     users = first_users(facts["layers"], plan) if plan is not None else {}
     levels = []
     for level, figures in report["memory"].items():
-        entry: dict[str, Any] = {"name": _NAMES.get(level, level), "peak": figures["peak"]}
-        entry["capacity"] = figures.get("capacity")
-        entry["live"] = figures.get("largest_live_set")
+        entry = {
+            "name": _NAMES.get(level, level),
+            "peak": figures["peak"],
+            "capacity": figures.get("capacity"),
+            "live": figures.get("largest_live_set"),
+        }
         if plan is not None and axis is not None:
             entry["cycles"] = axis.cycles
             entry |= _blocks(level, plan, axis, users)
             entry["constants"] = [
                 [constant.name, constant.bytes, users.get(constant.name)]
                 for constant in plan.constants
-                if _level_of(constant.level) == level
+                # Parts of the weight memory are one level here.
+                if (constant.level if constant.level in ("l1", "l2", "l3") else "wmem") == level
             ]
         if entry["peak"]:
             levels.append(entry)
     return levels
-
-
-def _level_of(level: str) -> str:
-    """Parts of the weight memory are one level here."""
-    return level if level in ("l1", "l2", "l3") else "wmem"
 
 
 def _blocks(level: str, plan: PlanJson, axis: CycleAxis, users: Mapping[str, int]) -> dict[str, Any]:
@@ -51,7 +43,7 @@ def _blocks(level: str, plan: PlanJson, axis: CycleAxis, users: Mapping[str, int
     places = {"l1": plan.blocks, "l2": plan.l2.tensors}.get(level)
     if not places:
         return {}
-    makers = {output.name: i for i, layer in enumerate(plan.layers) for output in layer.outputs}
+    makers = makers_of(plan)
     blocks = []
     for place in places:
         layer = makers.get(place.name, users.get(place.name))

@@ -1,10 +1,13 @@
-"""Puts data, style and scripts together into one file."""
+"""Puts data, style and scripts together into one file; the page of two reports side by side."""
 
 import json
 from collections.abc import Mapping, Sequence
 from html import escape
 from importlib import resources
 from typing import Any
+
+from tvm_pulp.report.causes import CAUSES
+from tvm_pulp.report.compare_reports import compared
 
 
 def page(kind: str, title: str, data: Mapping[str, Any], scripts: Sequence[str]) -> str:
@@ -24,3 +27,15 @@ def page(kind: str, title: str, data: Mapping[str, Any], scripts: Sequence[str])
     # In one pass over the frame: what is put in is not looked at again.
     frame = read("frame.html").split("@@")
     return "".join(parts.get(part, part) for part in frame)
+
+
+def compare_page(runs: Mapping[str, Mapping[str, Any]]) -> str:
+    """The page of two named reports."""
+    first, second = runs.values()
+    data = {
+        "causes": list(CAUSES),
+        "names": list(runs),
+        "runs": [first, second],
+        "compared": compared(first, second),
+    }
+    return page("compare", " and ".join(runs), data, ("basics", "summary", "causes", "compare"))

@@ -4,8 +4,7 @@
 """
 
 from tvm_pulp.report.verify.compare_layers import compare_layers
-from tvm_pulp.report.verify.layer_table import LayerRow, LayerTable
-from tvm_pulp.report.verify.print_table import print_table
+from tvm_pulp.report.verify.layer_table import LayerRow, LayerTable, print_table
 from tvm_pulp.report.verify.reference import Reference, given_values, model_values
 
 __all__ = [

@@ -9,11 +9,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tvm_pulp.qnn.network import Layer, Network, Tensor
-from tvm_pulp.report.verify.deviation import Deviation, deviation
+from tvm_pulp.codegen.reference_values import Values, result_of, value_of
+from tvm_pulp.qnn.network import Layer, Network
 from tvm_pulp.report.verify.find_tensor import Tensors
-from tvm_pulp.report.verify.layer_table import LayerRow, LayerTable
-from tvm_pulp.report.verify.layer_values import layer_value, operand_values
+from tvm_pulp.report.verify.layer_table import Deviation, LayerRow, LayerTable, deviation
 from tvm_pulp.report.verify.reference import Reference
 
 
@@ -28,20 +27,19 @@ def compare_layers(
     """A row per layer. `computed`: results by layer; `bounds_lsb`: how far layers may be off by their own rounding."""
     given = {t.storage: array for t, array in zip(network.inputs, inputs, strict=True)}
     # Values that the program had, and those of the framework, by the tensor that stores them.
-    own: dict[Tensor, np.ndarray] = dict(given)
-    theirs: dict[Tensor, np.ndarray] = dict(given)
+    own: Values = dict(given)
+    theirs: Values = dict(given)
     tensors, rows = Tensors(reference.tensors), []
     outputs = {t.storage: t.source for t in network.outputs}
     for layer in network.layers:
         stored = layer.outputs[0].storage
         expected = layer_value(layer, own)
         anchored = expected if _same_operands(layer, own, theirs) else layer_value(layer, theirs)
-        found = computed.get(layer.name)
-        found = None if found is None else found.reshape(stored.spec.shape)
+        found = computed[layer.name].reshape(stored.spec.shape) if layer.name in computed else None
         known = anchored if anchored is not None else found
         names = tuple(n for n in (outputs.get(stored, ""), stored.source, layer.name) if n)
         source = None if known is None else tensors.find(known, names) or tensors.named(known, names)
-        bound = bounds_lsb.get(layer.name, 0)
+        theirs_value = source.value if source is not None else None
         rows.append(
             LayerRow(
                 layer.name,
@@ -49,19 +47,16 @@ def compare_layers(
                 engines.get(layer.name, ""),
                 source.name if source is not None else "",
                 _apart(found, expected),
-                _apart(anchored, source.value) if source is not None else None,
-                _apart(found, source.value) if source is not None else None,
-                bound,
+                _apart(anchored, theirs_value),
+                _apart(found, theirs_value),
+                bounds_lsb.get(layer.name, 0),
                 reference.bound_lsb,
             )
         )
-        held = found if found is not None else expected
-        if held is not None:
-            own[stored] = held
-        if source is not None:
-            theirs[stored] = source.value
-        elif known is not None:
-            theirs[stored] = known
+        held, theirs_held = (found if found is not None else expected), (theirs_value if source is not None else known)
+        for values, value in ((own, held), (theirs, theirs_held)):
+            if value is not None:
+                values[stored] = value
     return LayerTable(reference.framework, tuple(rows))
 
 
@@ -69,6 +64,17 @@ def _apart(found: np.ndarray | None, expected: np.ndarray | None) -> Deviation |
     return None if found is None or expected is None else deviation(found, expected)
 
 
-def _same_operands(layer: Layer, a: Mapping[Tensor, np.ndarray], b: Mapping[Tensor, np.ndarray]) -> bool:
-    pairs = zip(operand_values(layer, a), operand_values(layer, b), strict=True)
+def _same_operands(layer: Layer, a: Values, b: Values) -> bool:
+    pairs = [(value_of(a, tensor), value_of(b, tensor)) for tensor in layer.inputs]
     return all(x is y or (x is not None and y is not None and np.array_equal(x, y)) for x, y in pairs)
+
+
+def layer_value(layer: Layer, values: Values) -> np.ndarray | None:
+    """The layer's result, in the shape in which it is stored; None where there is no reference for it."""
+    inside, made = dict(values), None
+    for part in layer.parts or (layer,):
+        made = result_of(part, inside)
+        if made is None:
+            return None
+        inside[part.outputs[0].storage] = made
+    return made

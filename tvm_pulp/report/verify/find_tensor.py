@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.report.verify.deviation import deviation
+from tvm_pulp.report.verify.layer_table import deviation
 
 # Values of the same tensor: few differ, and those little.
 _LEAST_EQUAL = 0.9

@@ -1,13 +1,15 @@
-"""Values of a model's own tensors, as its framework computes them."""
+"""Values of a model's own tensors, as its framework computes them: onnxruntime, LiteRT or PyTorch."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.imported import Imported
+from tvm_pulp.frontend.torch_program import load_program
 
 
 @dataclass(frozen=True)
@@ -32,18 +34,104 @@ def model_values(model: Any, imported: Imported, inputs: Mapping[str, np.ndarray
     """
     suffix = Path(model).suffix.lower() if isinstance(model, str | Path) else ""
     if suffix == ".pt2" or hasattr(model, "graph_signature"):
-        from tvm_pulp.report.verify.torch_values import torch_values
-
         return Reference("PyTorch", torch_values(model, [inputs[name] for name in imported.inputs]), bound_lsb=1)
     if imported.dialect == "pulp":
         from tvm_pulp.qnn.interpret import interpret_all
 
         return Reference("numpy", interpret_all(imported.module, [inputs[name] for name in imported.inputs]))
     if suffix == ".tflite":
-        from tvm_pulp.report.verify.litert_values import litert_values
-
         return Reference("LiteRT", litert_values(Path(model), [inputs[name] for name in imported.inputs]))
-    from tvm_pulp.report.verify.onnxruntime_values import onnxruntime_values
-
     # Its float32 decides ties differently, rarely, and by one step.
     return Reference("onnxruntime", onnxruntime_values(model, inputs), bound_lsb=1)
+
+
+def onnxruntime_values(model: Any, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Inputs and results of all nodes in the order of the file. `model` is a file or a model in memory."""
+    import onnx
+
+    try:
+        import onnxruntime
+    except ImportError:
+        raise UserError("comparing with onnxruntime needs it: pip install onnxruntime") from None
+    shown = onnx.ModelProto()
+    shown.CopyFrom(onnx.load(str(model)) if isinstance(model, str | Path) else model)
+    outputs = {output.name for output in shown.graph.output}
+    for name in (name for node in shown.graph.node for name in node.output if name):
+        if name not in outputs:
+            shown.graph.output.append(onnx.ValueInfoProto(name=name))
+            outputs.add(name)
+    settings = onnxruntime.SessionOptions()
+    settings.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    settings.log_severity_level = 4
+    try:
+        session = onnxruntime.InferenceSession(shown.SerializeToString(), settings, providers=["CPUExecutionProvider"])
+        feeds = {entry.name: _as(inputs[entry.name], entry.type) for entry in session.get_inputs()}
+        names = [entry.name for entry in session.get_outputs()]
+        values = session.run(names, feeds)
+    except Exception as error:
+        reason = " ".join(str(error).split())[:200]
+        raise UserError(
+            f"onnxruntime does not run the model, so there is nothing to compare with ({reason}): give inputs that it "
+            "takes with --inputs"
+        ) from None
+    order = {name: number for number, name in enumerate(n for node in shown.graph.node for n in node.output)}
+    made = {name: value for name, value in zip(names, values, strict=True) if _is_numeric(value)}
+    return {**feeds, **dict(sorted(made.items(), key=lambda item: order.get(item[0], -1)))}
+
+
+def _is_numeric(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype.kind in "biuf"
+
+
+def _as(array: np.ndarray, kind: str) -> np.ndarray:
+    """An input in the type that the model states, `tensor(float)` for example."""
+    wanted = kind.removeprefix("tensor(").removesuffix(")")
+    return array.astype({"float": "float32", "double": "float64"}.get(wanted, wanted))
+
+
+def litert_values(path: Path, inputs: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
+    """Tensors by name, those of the file's constants included; a name that comes twice has a number behind it."""
+    try:
+        from ai_edge_litert.interpreter import Interpreter, OpResolverType
+    except ImportError:
+        raise UserError("comparing with LiteRT needs it: pip install ai-edge-litert") from None
+    machine = Interpreter(
+        str(path),
+        experimental_op_resolver_type=OpResolverType.BUILTIN_REF,
+        experimental_preserve_all_tensors=True,
+        num_threads=1,
+    )
+    machine.allocate_tensors()
+    for detail, array in zip(machine.get_input_details(), inputs, strict=True):
+        machine.set_tensor(detail["index"], array.astype(detail["dtype"]).reshape(detail["shape"]))
+    machine.invoke()
+    found: dict[str, np.ndarray] = {}
+    for detail in machine.get_tensor_details():
+        try:
+            value = np.array(machine.get_tensor(detail["index"]))
+        except ValueError:  # it has no data: an operand that is left out
+            continue
+        if _is_numeric(value):
+            found[detail["name"] if detail["name"] not in found else f"{detail['name']}:{detail['index']}"] = value
+    return found
+
+
+def torch_values(model: Any, inputs: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
+    """Values by the names of the program's nodes. `model` is a file or an exported program."""
+    program = load_program(Path(model)) if isinstance(model, str | Path) else model
+    import torch
+
+    found: dict[str, np.ndarray] = {}
+
+    class Recorder(torch.fx.Interpreter):
+        def run_node(self, node: Any) -> Any:
+            value = super().run_node(node)
+            if isinstance(value, torch.Tensor):
+                array = value.detach().cpu()
+                if array.dtype is not torch.bfloat16:
+                    found[node.name] = array.numpy()
+            return value
+
+    with torch.no_grad():
+        Recorder(program.module()).run(*(torch.from_numpy(np.array(array)) for array in inputs))
+    return {name: value for name, value in found.items() if _is_numeric(value)}

@@ -1,7 +1,3 @@
 """ETISS, an installation of the user's own, as a device."""
 
-from tvm_pulp.sim.etiss.runner import EtissRunner
-
-__all__ = [
-    "EtissRunner",
-]
+__all__ = ["ini", "runner"]

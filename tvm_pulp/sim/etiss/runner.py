@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from tvm_pulp.errors import GuestFault, UserError
+from tvm_pulp.errors import GuestFault, UserError, refuse_if
 from tvm_pulp.sim.etiss.ini import engine_sections, machine_ini
-from tvm_pulp.sim.etiss.installation import Installation, find
+from tvm_pulp.sim.installations import EtissInstallation
 from tvm_pulp.sim.iss.device import EXIT_REASONS
-from tvm_pulp.sim.printing_runner import TOOLCHAINS, PrintingRunner
+from tvm_pulp.sim.printing_runner import PrintingRunner
 from tvm_pulp.sim.process import Finished
-from tvm_pulp.sim.runner import Capabilities
 
 SOC, HAL = "rv32-mcu", "mcu"
 
@@ -20,10 +19,9 @@ SOC, HAL = "rv32-mcu", "mcu"
 class EtissRunner(PrintingRunner):
     """ETISS, an installation of your own: one core whose instructions take one cycle each; knows outputs and cycles."""
 
-    simulator = "ETISS"
+    installed, hal, takes, recompile = EtissInstallation, HAL, "one core with flat memory", f"--soc={SOC}"
     # It runs some million instructions per second.
     cycles_per_second = 500_000.0
-    capabilities: ClassVar[Capabilities] = Capabilities(cycles=True, layer_cycles=True, toolchains=TOOLCHAINS)
     options: ClassVar[Mapping[str, str]] = {
         "home": "folder of the installation; default: $ETISS_HOME",
         "plugin": "folder that `tvmc plugin etiss --build` made; needed where the network runs on an engine",
@@ -31,36 +29,26 @@ class EtissRunner(PrintingRunner):
         "timeout_s": "seconds after which a run is ended; default: by the compiler's estimate",
     }
 
-    def build(self, files: dict[str, bytes], metadata: dict[str, Any], toolchain: str | None = None) -> None:
-        self._installation: Installation = find(self.settings)
-        self._check_archive(
-            metadata,
-            HAL,
-            "--device etiss runs archives compiled for one core with flat memory, not for "
-            f"'{metadata['tvm_pulp']['soc']}': recompile with --soc={SOC}",
-        )
-        self._blocking = self._read_blocking()
-        self._engines = self._read_engines()
-        self._build_program(files, metadata, toolchain)
-
-    def _read_blocking(self) -> bool:
+    def _prepare(self, files: dict[str, bytes]) -> None:
         given = self.settings.get("blocking", "false")
-        if given not in ("true", "false"):
-            raise UserError(f"--device-option blocking={given}: choose true or false")
-        if given == "true" and "plugin" not in self.settings:
-            raise UserError("--device-option blocking has no effect without plugin: drop it")
-        return given == "true"
+        refuse_if(given not in ("true", "false"), f"--device-option blocking={given}: choose true or false")
+        self._blocking = given == "true"
+        refuse_if(
+            self._blocking and "plugin" not in self.settings,
+            "--device-option blocking has no effect without plugin: drop it",
+        )
+        self._engines = self._read_engines()
 
     def _read_engines(self) -> list[dict[str, Any]]:
         """Entries of the plug-in's engines; a user error where the network needs one that is not there."""
         used = {layer["engine"] for layer in self._facts["layers"]} & set(self._soc.engines)
         folder = self.settings.get("plugin")
         if folder is None:
-            if used:
-                raise UserError(
-                    f"the network runs on {', '.join(sorted(used))}, which ETISS does not have: make a plug-in with "
-                    "`tvmc plugin etiss -o DIR --build` and give --device-option plugin=DIR"
-                )
+            refuse_if(
+                used,
+                f"the network runs on {', '.join(sorted(used))}, which ETISS does not have: make a plug-in with "
+                "`tvmc plugin etiss -o DIR --build` and give --device-option plugin=DIR",
+            )
             return []
         place = Path(folder)
         try:
@@ -70,20 +58,17 @@ class EtissRunner(PrintingRunner):
                 f"--device-option plugin={folder}: engines.json is not there: make the folder with `tvmc plugin etiss`"
             ) from None
         for entry in entries:
-            if not (place / "lib" / "PluginImpl" / f"libtvm_pulp_{entry['name']}.so").is_file():
-                raise UserError(
-                    f"--device-option plugin={folder} is not built: run `make` there, or tvmc plugin --build"
-                )
-        missing = used - {entry["name"] for entry in entries}
-        if missing:
-            raise UserError(
-                f"--device-option plugin={folder} has no {', '.join(sorted(missing))}, which the network runs on: make "
-                "it again with --engine"
+            refuse_if(
+                not (place / "lib" / "PluginImpl" / f"libtvm_pulp_{entry['name']}.so").is_file(),
+                f"--device-option plugin={folder} is not built: run `make` there, or tvmc plugin --build",
             )
+        missing = used - {entry["name"] for entry in entries}
+        refuse_if(
+            missing,
+            f"--device-option plugin={folder} has no {', '.join(sorted(missing))}, which the network runs on: make "
+            "it again with --engine",
+        )
         return entries
-
-    def revision(self) -> str | None:
-        return self._installation.revision()
 
     def _start(self, folder: Path, program: Path) -> tuple[list[str], dict[str, str]]:
         given = self.settings.get("plugin")
@@ -91,7 +76,7 @@ class EtissRunner(PrintingRunner):
         text = machine_ini(self._soc, program, folder / "statistics.json", plugin / "lib" if plugin else None)
         text += engine_sections(self._engines, str(plugin), blocking=self._blocking) if self._engines else ""
         (folder / "run.ini").write_text(text, encoding="utf-8")
-        return [str(self._installation.processor), f"-i{folder / 'run.ini'}"], self._installation.environment()
+        return [str(self._installation.program), f"-i{folder / 'run.ini'}"], self._installation.environment()
 
     def _check_end(self, done: Finished) -> None:
         code = re.search(r"^exit ([1-9])$", done.text, re.MULTILINE)

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from tvm_pulp.errors import GuestFault, UserError
-from tvm_pulp.sim.gvsoc.installation import Installation, find
+from tvm_pulp.errors import GuestFault, refuse_if
+from tvm_pulp.sim.gvsoc.installation import GvsocInstallation
 from tvm_pulp.sim.iss.device import EXIT_REASONS, L3_CONTENTS
-from tvm_pulp.sim.printing_runner import TOOLCHAINS, PrintingRunner
-from tvm_pulp.sim.runner import Capabilities
+from tvm_pulp.sim.printing_runner import PrintingRunner
 
 TARGET, PLUGIN_TARGET = "siracusa", "siracusa_tvm_pulp"
 # The platform whose programs GVSoC's Siracusa runs.
@@ -22,11 +21,11 @@ L3_VARIABLE = "TVM_PULP_L3"
 class GvsocRunner(PrintingRunner):
     """GVSoC's Siracusa, an installation of your own: knows outputs, cycles and cycles of layers."""
 
-    simulator = "GVSoC"
+    installed, hal, takes = GvsocInstallation, HAL, f"a SoC of the {HAL} platform"
+    recompile = f"--soc={HAL}-gvsoc or --soc={HAL}"
     # Its engine models run at some thousand cycles per second.
     cycles_per_second = 1000.0
     way_out = "check the installation and --device-option target, or run --device iss"
-    capabilities: ClassVar[Capabilities] = Capabilities(cycles=True, layer_cycles=True, toolchains=TOOLCHAINS)
     options: ClassVar[Mapping[str, str]] = {
         "home": "folder of the installation; default: $GVSOC_HOME",
         "target": f"GVSoC target; default: {TARGET}",
@@ -35,41 +34,27 @@ class GvsocRunner(PrintingRunner):
         "timeout_s": "seconds after which a run is ended; default: by the compiler's estimate",
     }
 
-    def build(self, files: dict[str, bytes], metadata: dict[str, Any], toolchain: str | None = None) -> None:
-        self._installation: Installation = find(self.settings)
-        self._check_archive(
-            metadata,
-            HAL,
-            f"--device gvsoc runs archives compiled for a SoC of the {HAL} platform, not for "
-            f"'{metadata['tvm_pulp']['soc']}': recompile with --soc={HAL}-gvsoc or --soc={HAL}",
-        )
+    def _prepare(self, files: dict[str, bytes]) -> None:
+        """A plug-in must be built, and bring the L3 that the archive needs."""
         self._l3 = files.get(L3_CONTENTS)
         if "f" in self._facts["march"]:
             self.way_out = (
                 "the network computes with float numbers, for which some Siracusa targets of GVSoC have no registers: "
                 "name another with --device-option target, or run --device iss"
             )
-        self._check_plugin()
-        self._build_program(files, metadata, toolchain)
-
-    def _check_plugin(self) -> None:
-        """A plug-in must be built, and bring the L3 that the archive needs."""
         plugin, target = self.settings.get("plugin"), self.settings.get("target", PLUGIN_TARGET)
         for name in _LIBRARIES if plugin is not None else ():
-            if not (Path(plugin or "") / name).is_file():
-                raise UserError(
-                    f"--device-option plugin={plugin}: {name} is not there: make the folder with "
-                    "`tvmc plugin gvsoc -o DIR --build`"
-                )
-        if self._l3 is not None and (plugin is None or not (Path(plugin) / f"{target}.py").is_file()):
-            raise UserError(
-                "--device gvsoc: this archive has constants in L3, and nothing can fill the HyperRAM of GVSoC's own "
-                "targets: use a target of a plug-in, which has one that can (`tvmc plugin gvsoc -o DIR --build`, then "
-                "--device-option plugin=DIR), or --device iss"
+            refuse_if(
+                not (Path(plugin or "") / name).is_file(),
+                f"--device-option plugin={plugin}: {name} is not there: make the folder with "
+                "`tvmc plugin gvsoc -o DIR --build`",
             )
-
-    def revision(self) -> str | None:
-        return self._installation.revision()
+        refuse_if(
+            self._l3 is not None and (plugin is None or not (Path(plugin) / f"{target}.py").is_file()),
+            "--device gvsoc: this archive has constants in L3, and nothing can fill the HyperRAM of GVSoC's own "
+            "targets: use a target of a plug-in, which has one that can (`tvmc plugin gvsoc -o DIR --build`, then "
+            "--device-option plugin=DIR), or --device iss",
+        )
 
     def _start(self, folder: Path, program: Path) -> tuple[list[str], dict[str, str]]:
         environment = self._installation.environment()
@@ -77,15 +62,12 @@ class GvsocRunner(PrintingRunner):
         if self._l3 is not None:
             (folder / "l3.bin").write_bytes(self._l3)
             environment[L3_VARIABLE] = str(folder / "l3.bin")
-        return self._command(program), environment
-
-    def _command(self, binary: Path) -> list[str]:
-        launcher, options = str(self._installation.launcher.resolve()), self.settings
-        plugin = options.get("plugin")
+        options, plugin = self.settings, self.settings.get("plugin")
         given = [f"--target={options.get('target') or (PLUGIN_TARGET if plugin is not None else TARGET)}"]
-        given += [f"--target-dir={Path(folder).resolve()}" for folder in (options.get("target_dir"), plugin) if folder]
+        given += [f"--target-dir={Path(path).resolve()}" for path in (options.get("target_dir"), plugin) if path]
         given += [f"--model-dir={Path(plugin).resolve() / 'lib'}"] if plugin is not None else []
-        return [launcher, *given, f"--work-dir={binary.parent}", f"--binary={binary}", "image", "flash", "run"]
+        given += [f"--work-dir={folder}", f"--binary={program}", "image", "flash", "run"]
+        return [str(self._installation.program), *given], environment
 
     def _check_status(self, status: int) -> None:
         if status in EXIT_REASONS:

@@ -1,25 +1,53 @@
 """Attach instruments to a loaded machine, and collect what they show when it has run."""
 
+import ctypes
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import refuse_file_errors
 from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.sim.instruments import Instruments
 from tvm_pulp.sim.iss.calls import call_log, follow_calls, speedscope
 from tvm_pulp.sim.iss.gdb import GdbServer
-from tvm_pulp.sim.iss.library import library
+from tvm_pulp.sim.iss.library import Record, Sink, library
 from tvm_pulp.sim.iss.machine import Machine
 from tvm_pulp.sim.iss.result import RunResult
-from tvm_pulp.sim.iss.stream import Stream
 from tvm_pulp.sim.iss.trace import TraceWriter
 from tvm_pulp.sim.iss.trace_files import open_trace
 from tvm_pulp.sim.iss.unwritten import UnwrittenReads
+
+
+class Stream:
+    """Hands the simulator's records to consumers. Keep it as long as the machine runs."""
+
+    def __init__(self, machine: Machine, consumers: Sequence[Callable[[np.ndarray], None]]) -> None:
+        self._consumers = list(consumers)
+        self._error: BaseException | None = None
+        self._sink = Sink(self._take)
+        if library().iss_stream(machine.handle, self._sink):
+            raise MemoryError("no room for the stream of a run")
+
+    def _take(self, records: Any, count: int) -> None:
+        """Called by the simulator, which knows no exceptions: the first one is kept for `check`."""
+        if self._error is not None:
+            return
+        try:
+            batch = np.ctypeslib.as_array(ctypes.cast(records, ctypes.POINTER(Record)), (count,))
+            for consume in self._consumers:
+                consume(batch)
+        except Exception as error:
+            self._error = error
+
+    def check(self) -> None:
+        """Raise what went wrong in a consumer."""
+        if self._error is not None:
+            raise self._error
+
 
 _SHOWN = 10
 _MARKS, _WATCH_MARK = "tvm_pulp_marks", 4
@@ -45,7 +73,7 @@ class Attached:
         others: Sequence[Callable[[np.ndarray], None]] = (),
     ) -> None:
         self._machine, self._instruments, self._name, self._say = machine, instruments, name, say
-        self._trace = self._open_trace(layers)
+        self._trace = self._open_trace(instruments.trace, layers)
         consumers: list[Callable[[np.ndarray], None]] = [*others, *([self._trace.consume] if self._trace else [])]
         self._reads = UnwrittenReads(machine, layers, plan) if instruments.check_reads else None
         if self._reads is not None:
@@ -61,17 +89,16 @@ class Attached:
         if instruments.gdb is not None:
             machine.drive = GdbServer(instruments.gdb, say).drive
 
-    def _open_trace(self, layers: Sequence[str]) -> TraceWriter | None:
-        path = self._instruments.trace
+    def _open_trace(self, path: Path | None, layers: Sequence[str]) -> TraceWriter | None:
         if path is None:
             return None
-        with _written(path):
+        with refuse_file_errors(f"cannot write {path}"):
             file = open_trace(path, f"cluster cycles of {self._machine.soc.name}")
         return TraceWriter(self._machine, file, layers)
 
     def finish(self, result: RunResult) -> None:
         """Write what was collected."""
-        with _written(self._instruments.trace):
+        with refuse_file_errors(f"cannot write {self._instruments.trace}"):
             if self._stream is not None:
                 self._stream.check()
             if self._trace is not None:
@@ -80,7 +107,7 @@ class Attached:
             self._tell_reads(self._reads.sentences())
         if self._instruments.profile is not None:
             profile = json.dumps(speedscope(self._machine, self._name))
-            with _written(self._instruments.profile):
+            with refuse_file_errors(f"cannot write {self._instruments.profile}"):
                 self._instruments.profile.write_text(profile + "\n", encoding="utf-8")
 
     def _tell_reads(self, sentences: Sequence[str]) -> None:
@@ -91,12 +118,3 @@ class Attached:
             self._say(f"and {len(sentences) - _SHOWN} or more such reads")
         if not sentences:
             self._say("every byte of L1 and L2 was written before it was read")
-
-
-@contextmanager
-def _written(path: Path | None) -> Iterator[None]:
-    """A file that cannot be written is a user error."""
-    try:
-        yield
-    except OSError as error:
-        raise UserError(f"cannot write {path}: {error.strerror}") from None

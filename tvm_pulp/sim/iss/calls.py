@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.sim.iss.library import CAUSES, CallNode, library
+from tvm_pulp.sim.iss.library import CAUSES, ENTER, LEAVE, CallNode, library
 from tvm_pulp.sim.iss.machine import Machine
 
 # The function whose callees are the tiles of layers: the executor of c_runtime/hal.
 TILE_CALLER = "tvm_pulp_execute"
 _NO_FUNCTION = 0xFFFFFFFF
-_ENTER, _LEAVE = 7, 8
 
 
 def follow_calls(machine: Machine, *, logged: bool) -> None:
@@ -23,11 +22,6 @@ def follow_calls(machine: Machine, *, logged: bool) -> None:
     caller = next((number for number, (_, name) in enumerate(code) if name == TILE_CALLER), _NO_FUNCTION)
     if library().iss_follow_calls(machine.handle, starts, len(code), caller, int(logged)):
         raise RuntimeError("the simulator cannot follow calls")
-
-
-def core_name(machine: Machine, core: int) -> str:
-    """`core 3`, or the role of the one behind those that compute."""
-    return machine.soc.core_name(core)
 
 
 def function_name(machine: Machine, number: int) -> str:
@@ -40,13 +34,12 @@ def call_log(machine: Machine, write: Callable[[str], Any]) -> Callable[[np.ndar
     """A consumer of the stream that writes one line per call and return."""
 
     def consume(records: np.ndarray) -> None:
-        spans = records["span"]
         lines = []
-        for span in spans[(spans["kind"] == _ENTER) | (spans["kind"] == _LEAVE)]:
+        for span in records["span"][np.isin(records["span"]["kind"], (ENTER, LEAVE))]:
             depth, function = divmod(int(span["amount"]), 1 << 32)
-            arrow = "->" if span["kind"] == _ENTER else "<-"
+            arrow = "->" if span["kind"] == ENTER else "<-"
             name = f"{'  ' * depth}{arrow} {function_name(machine, function)}"
-            lines.append(f"{int(span['start']):>12} {core_name(machine, int(span['track'])):<10} {name}\n")
+            lines.append(f"{int(span['start']):>12} {machine.soc.core_name(int(span['track'])):<10} {name}\n")
         write("".join(lines))
 
     return consume
@@ -72,8 +65,7 @@ def speedscope(machine: Machine, name: str) -> dict[str, Any]:
     for number, node in enumerate(nodes):
         is_root = number < cores
         roots.append(number if is_root else roots[node.parent])
-        below = [] if is_root else stacks[node.parent]
-        stacks.append(below if is_root else [*below, min(node.function, unknown)])
+        stacks.append([] if is_root else [*stacks[node.parent], min(node.function, unknown)])
         for cause, cycles in enumerate(node.cycles):
             if cycles:
                 samples[roots[-1]].append([*stacks[-1], first_cause + cause])
@@ -86,7 +78,7 @@ def speedscope(machine: Machine, name: str) -> dict[str, Any]:
         "profiles": [
             {
                 "type": "sampled",
-                "name": core_name(machine, core),
+                "name": machine.soc.core_name(core),
                 "unit": "none",
                 "startValue": 0,
                 "endValue": sum(weights[core]),

@@ -2,7 +2,7 @@
 
 import struct
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp import soc
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import refuse_if
 from tvm_pulp.sim.image import check_input
 from tvm_pulp.sim.iss.debug_report import debug_text
-from tvm_pulp.sim.iss.dma_overlap import DmaTime, dma_times
 from tvm_pulp.sim.iss.machine import Machine
+from tvm_pulp.sim.iss.record_activity import DmaTime, dma_times
 from tvm_pulp.sim.iss.result import RunFault, RunResult
+from tvm_pulp.sim.process import expected_cycles
+from tvm_pulp.sim.runner import Statistics
 from tvm_pulp.toolchain import RiscvToolchain
 from tvm_pulp.toolchain.project.build_archive import build_archive
 
@@ -35,23 +37,13 @@ _LIMIT_PER_ESTIMATE = 50
 
 
 @dataclass(frozen=True)
-class IssRun:
-    """Outputs in graph order, what the simulated cluster took for them, and host times in seconds."""
+class IssRun(Statistics):
+    """Figures of two inferences, with the outputs of the second in graph order.
 
-    outputs: list[np.ndarray]
-    build_seconds: float
-    run_seconds: float
-    cycles: int
-    """Cluster cycles of the second inference."""
-    cold_cycles: int
-    """Cluster cycles of the first inference: nothing in the instruction caches."""
-    layer_cycles: list[int] | None
-    """Cycles between neighbouring marks of the second inference; None without profiling."""
-    dma_times: list[DmaTime] | None
-    """Of each layer of the second inference; what comes before the first mark belongs to the first layer. None where
-    nobody measured it."""
-    code_bytes: int
-    statistics: RunResult
+    DMA times are of each layer of the second inference; what comes before the first mark belongs to the first layer.
+    """
+
+    outputs: Sequence[np.ndarray] = ()
 
 
 class IssDevice:
@@ -69,14 +61,14 @@ class IssDevice:
         self._facts = metadata["tvm_pulp"]
         self.debug_text: str | None = None
         self._profile, self._models = profile, models
-        self.soc = self._soc = soc.recorded(self._facts)
+        self.soc = soc.recorded(self._facts)
         self._l3 = files.get(L3_CONTENTS)
-        cores = self._facts["cores"]
-        if not 1 <= cores <= self._soc.cluster.cores:
-            raise UserError(
-                f"the archive was compiled for {cores} cores, but SoC '{self._soc.name}' has "
-                f"{self._soc.cluster.cores}: recompile with another --cores"
-            )
+        cores, known = self._facts["cores"], self.soc.cluster.cores
+        refuse_if(
+            not 1 <= cores <= known,
+            f"the archive was compiled for {cores} cores, but SoC '{self.soc.name}' has {known}: recompile with "
+            "another --cores",
+        )
         started = time.perf_counter()
         self.elf = build_archive(files, metadata, profile=profile, toolchain=toolchain)
         self.build_seconds = time.perf_counter() - started
@@ -91,12 +83,15 @@ class IssDevice:
     def load(self, inputs: list[np.ndarray], *, observe: bool = False, check_reads: bool = False) -> Machine:
         """A machine at reset with program, L3 and inputs; everything else is undefined."""
         machine = Machine(
-            self._soc, models=self._models, timeline=self._profile, observe=observe, check_reads=check_reads
+            self.soc, models=self._models, timeline=self._profile, observe=observe, check_reads=check_reads
         )
         machine.load_elf(self.elf)
         if self._l3 is not None:
             machine.load_l3(0, self._l3)
-        _fill_undefined(machine)
+        # Hardware provides no zeros: L1, the uninitialised part of L2, and the part that start code has to clear.
+        machine.undefine(self.soc.memory.l1.base, self.soc.memory.l1.size)
+        begin, end = machine.symbol("tvm_pulp_l2_undefined_begin"), machine.symbol("tvm_pulp_bss_end")
+        machine.undefine(begin, end - begin)
         self._write_inputs(machine, inputs)
         return machine
 
@@ -132,7 +127,7 @@ class IssDevice:
             layer_cycles=np.diff(_marks(machine, "tvm_pulp_layer_cycles")).tolist() if self._profile else None,
             dma_times=self._dma_times(machine, cycles) if self._profile else None,
             code_bytes=machine.symbol("tvm_pulp_code_end") - machine.symbol("tvm_pulp_code_begin"),
-            statistics=statistics,
+            counters=statistics,
         )
 
     def inference_cycles(self, machine: Machine, inferences: int) -> list[int]:
@@ -143,7 +138,7 @@ class IssDevice:
         edges, timeline = self.boundaries(machine, cycles), machine.timeline()
         if timeline is None:
             return None
-        return dma_times(timeline, self._soc.cluster.cores, edges) if edges else []
+        return dma_times(timeline, self.soc.cluster.cores, edges) if edges else []
 
     def boundaries(self, machine: Machine, cycles: int) -> list[int]:
         """Cycles at which layers of the second inference begin, and its end; absolute, as marks and timeline are."""
@@ -155,8 +150,7 @@ class IssDevice:
 
     def _cycle_limit(self) -> int:
         """Far more than two inferences can take; a program that runs longer hangs."""
-        estimate = sum(layer.get("estimated_cycles") or 0 for layer in self._facts.get("layers", []))
-        return _LEAST_LIMIT + _LIMIT_PER_ESTIMATE * estimate
+        return _LEAST_LIMIT + _LIMIT_PER_ESTIMATE * expected_cycles(self._facts)
 
     def _write_inputs(self, machine: Machine, inputs: list[np.ndarray]) -> None:
         for tensor, array in zip(self._facts["inputs"], inputs, strict=True):
@@ -170,23 +164,12 @@ class IssDevice:
             machine.write(address, np.ascontiguousarray(array).tobytes())
 
 
-def _fill_undefined(machine: Machine) -> None:
-    """Hardware provides no zeros: fill L1, the uninitialised part of L2, and the part that start code has to clear."""
-    l1 = machine.soc.memory.l1
-    machine.undefine(l1.base, l1.size)
-    begin, end = machine.symbol("tvm_pulp_l2_undefined_begin"), machine.symbol("tvm_pulp_bss_end")
-    machine.undefine(begin, end - begin)
-
-
-def _bytes_of(tensor: dict[str, Any]) -> int:
-    return int(np.prod(tensor["shape"], dtype=np.int64)) * np.dtype(tensor["dtype"]).itemsize
-
-
 def _read_array(machine: Machine, tensor: dict[str, Any]) -> np.ndarray:
+    size = int(np.prod(tensor["shape"], dtype=np.int64)) * np.dtype(tensor["dtype"]).itemsize
     if "l3" in tensor:
-        data = machine.read_l3(tensor["l3"], _bytes_of(tensor))
+        data = machine.read_l3(tensor["l3"], size)
     else:
-        data = machine.read(machine.symbol(tensor["symbol"]), _bytes_of(tensor))
+        data = machine.read(machine.symbol(tensor["symbol"]), size)
     return np.frombuffer(data, tensor["dtype"]).reshape(tensor["shape"]).copy()
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_file_errors, refuse_if
 
 _LOAD, _SYMTAB, _RISCV, _EXECUTABLE, _EXECUTABLE_SECTION = 1, 2, 243, 2, 4
 
@@ -49,18 +49,16 @@ def read_elf(source: str | Path | bytes) -> Elf:
     """Parse a file or its bytes; anything malformed is a user error."""
     if isinstance(source, bytes):
         return _parse(source, "ELF data")
-    try:
-        content = Path(source).read_bytes()
-    except OSError as error:
-        raise UserError(f"cannot read {source}: {error.strerror}") from None
-    return _parse(content, str(source))
+    with refuse_file_errors(f"cannot read {source}"):
+        return _parse(Path(source).read_bytes(), str(source))
 
 
 def _parse(content: bytes, name: str) -> Elf:
-    if content[:4] != b"\x7fELF":
-        raise UserError(f"{name} is not an ELF file: give a bare-metal RV32 executable")
-    if len(content) < 52 or content[4:6] != b"\x01\x01":
-        raise UserError(f"{name} is not a 32-bit little-endian ELF file: build it for riscv32")
+    refuse_if(content[:4] != b"\x7fELF", f"{name} is not an ELF file: give a bare-metal RV32 executable")
+    refuse_if(
+        len(content) < 52 or content[4:6] != b"\x01\x01",
+        f"{name} is not a 32-bit little-endian ELF file: build it for riscv32",
+    )
     try:
         return _parse_sections(content, name)
     except (struct.error, IndexError):
@@ -75,8 +73,10 @@ def _slice(content: bytes, offset: int, size: int) -> bytes:
 
 def _parse_sections(content: bytes, name: str) -> Elf:
     kind, machine = struct.unpack_from("<HH", content, 16)
-    if machine != _RISCV or kind != _EXECUTABLE:
-        raise UserError(f"{name} is no RISC-V executable (machine {machine}, type {kind}): link it for riscv32")
+    refuse_if(
+        machine != _RISCV or kind != _EXECUTABLE,
+        f"{name} is no RISC-V executable (machine {machine}, type {kind}): link it for riscv32",
+    )
     entry, program, section = struct.unpack_from("<III", content, 24)
     program_size, programs, section_size, sections = struct.unpack_from("<HHHH", content, 42)
     if (programs and program_size < 32) or (sections and section_size < 40):
@@ -89,8 +89,7 @@ def _parse_sections(content: bytes, name: str) -> Elf:
         if stored > size:
             raise struct.error("segment larger in the file than in memory")
         segments.append(Segment(address, _slice(content, offset, stored), size))
-    if not segments:
-        raise UserError(f"{name} has nothing to load: link it as an executable")
+    refuse_if(not segments, f"{name} has nothing to load: link it as an executable")
     return Elf(entry, tuple(segments), *_symbols(content, section, section_size, sections))
 
 

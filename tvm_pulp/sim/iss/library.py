@@ -4,12 +4,16 @@ import ctypes
 import functools
 import importlib.util
 import os
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from tvm_pulp.errors import UserError
-from tvm_pulp.sim.iss.build import build_shared_object
+from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.toolchain import ToolchainError, compile_objects, host_compiler, link_objects
 
 VERSION = 3
+# enum trace_kind of c_runtime/iss/trace.h
+ACTIVE, ASLEEP, DMA, PERIPHERAL, L3, TILE, MARK, ENTER, LEAVE = range(9)
 
 
 class Fault(ctypes.Structure):
@@ -144,6 +148,26 @@ def package_folder(package: str) -> Path | None:
     return Path(next(iter(spec.submodule_search_locations))) if spec and spec.submodule_search_locations else None
 
 
+def installed_extension(name: str, sources: Iterable[Path]) -> Path | None:
+    """The compiled extension of that name, unless it is absent or older than one of its sources."""
+    spec = importlib.util.find_spec(name)
+    built = Path(spec.origin) if spec is not None and spec.origin is not None else None
+    newest = max((path.stat().st_mtime for path in sources), default=0.0)
+    return built if built is not None and built.stat().st_mtime >= newest else None
+
+
+def build_shared_object(name: str, sources: Sequence[Path], include: Sequence[Path], *flags: str) -> Path:
+    """Compile `sources` for this machine to a file in the build cache; `name` is for the error message."""
+    compiler = replace(host_compiler(), libraries=("-lm",))
+    try:
+        objects = compile_objects(sources, include, ["-fPIC", "-std=gnu11", *flags], compiler)
+        return link_objects(objects, ["-shared"], compiler, suffix=".so")
+    except ToolchainError as error:
+        raise UserError(
+            f"cannot build {name} with `{' '.join(compiler.command)}`: {error.reason}; install a C compiler or ziglang"
+        ) from None
+
+
 def _sources() -> tuple[list[Path], list[Path]]:
     runtime = package_folder("c_runtime")
     if runtime is None or not (runtime / "iss").is_dir():
@@ -161,14 +185,10 @@ def find_library() -> Path:
     if override:
         return Path(override)
     files, include = _sources()
-    spec = importlib.util.find_spec("tvm_pulp._iss")
-    if spec is not None and spec.origin is not None:
-        built = Path(spec.origin)
-        newest = max((path.stat().st_mtime for folder in include for path in folder.rglob("*.[ch]")), default=0.0)
-        if built.stat().st_mtime >= newest:
-            return built
-    if not files:
-        raise UserError("the simulator is not installed: reinstall tvm_pulp with a C compiler or with ziglang")
+    built = installed_extension("tvm_pulp._iss", (path for folder in include for path in folder.rglob("*.[ch]")))
+    if built is not None:
+        return built
+    refuse_if(not files, "the simulator is not installed: reinstall tvm_pulp with a C compiler or with ziglang")
     return build_shared_object("iss", files, include, "-fvisibility=hidden")
 
 
@@ -183,6 +203,8 @@ def library() -> ctypes.CDLL:
     for name, (result, arguments) in _SIGNATURES.items():
         function = getattr(opened, name)
         function.restype, function.argtypes = result, arguments
-    if opened.iss_version() != VERSION:
-        raise UserError(f"the simulator {path} belongs to another version of tvm_pulp: reinstall tvm_pulp")
+    refuse_if(
+        opened.iss_version() != VERSION,
+        f"the simulator {path} belongs to another version of tvm_pulp: reinstall tvm_pulp",
+    )
     return opened

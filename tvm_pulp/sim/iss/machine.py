@@ -5,28 +5,30 @@ import itertools
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.sim.iss.elf import Elf, read_elf
 from tvm_pulp.sim.iss.library import Fault, Span, Statistics, library
 from tvm_pulp.sim.iss.models import find_model
-from tvm_pulp.sim.iss.result import Peripheral, RunFault, RunResult, TraceSpan
+from tvm_pulp.sim.iss.result import Peripheral, RunFault, RunResult
 from tvm_pulp.sim.iss.settings import simulator_settings
 from tvm_pulp.soc.catalog import DEFAULT
 from tvm_pulp.soc.description import Soc
 
-_KINDS = ("core active", "core asleep", "dma", "accelerator", "l3")
 _UNDEFINED = b"\xa5"
 # Faults that happen at no address, so that address 0 says nothing: illegal instruction, deadlock, cycle limit,
 # accelerator, environment call (enum fault_kind of c_runtime/iss/platform.h).
 _WITHOUT_ADDRESS = (3, 5, 6, 7, 8)
 
 
-def _named_values(values: Mapping[str, int]) -> tuple[ctypes.Array[ctypes.c_char_p], ctypes.Array[ctypes.c_int64]]:
+def _named_values(values: Mapping[str, int]) -> tuple[Any, Any, int]:
+    """Names, numbers and their count, as C takes them."""
     count = len(values)
-    return (ctypes.c_char_p * count)(*(name.encode() for name in values)), (ctypes.c_int64 * count)(*values.values())
+    names = (ctypes.c_char_p * count)(*(name.encode() for name in values))
+    return names, (ctypes.c_int64 * count)(*values.values()), count
 
 
 class Core:
@@ -41,14 +43,6 @@ class Core:
     def pc(self) -> int:
         """Address of the instruction it executes next."""
         return int(library().iss_get_register(self._machine.handle, self._index, 64))
-
-    def get(self, number: int) -> int:
-        """Integer register x<number>."""
-        return self.x[number]
-
-    def set(self, number: int, value: int) -> None:
-        """Set integer register x<number>."""
-        self.x[number] = value
 
 
 class Registers:
@@ -73,10 +67,9 @@ class Registers:
 class Machine:
     """A SoC with memories, cores and accelerators, at reset.
 
-    Accelerators of the description are added when a model is found; `models` names one explicitly. `trace` puts the
-    timeline into the result of a run; `timeline` only keeps it for the method of that name, which is much faster.
-    `observe` is for debuggers, profiles and streamed traces; `check_reads` reports reads of bytes that nobody wrote.
-    Cycles are the same with all of them.
+    Accelerators of the description are added when a model is found; `models` names one explicitly. `timeline` keeps
+    what the method of that name shows. `observe` is for debuggers, profiles and streamed traces; `check_reads` reports
+    reads of bytes that nobody wrote. Cycles are the same with all of them.
     """
 
     drive: "Callable[[Machine, int], int] | None" = None
@@ -87,28 +80,23 @@ class Machine:
         soc: Soc,
         *,
         models: Mapping[str, str | Path] | None = None,
-        trace: bool = False,
         timeline: bool = False,
         observe: bool = False,
         check_reads: bool = False,
     ) -> None:
-        if not soc.simulated:
-            raise UserError(f"SoC '{soc.name}' is not simulated: choose another with --soc, {DEFAULT} for example")
+        refuse_if(
+            not soc.simulated, f"SoC '{soc.name}' is not simulated: choose another with --soc, {DEFAULT} for example"
+        )
         self.soc = soc
         self.handle: int | None = None
         self._elf: Elf | None = None
         self._started = False
-        self._trace = trace
-        settings = simulator_settings(soc, trace or timeline, observe=observe, check_reads=check_reads)
-        names, values = _named_values(settings)
+        settings = simulator_settings(soc, timeline, observe=observe, check_reads=check_reads)
         error = ctypes.create_string_buffer(300)
-        self.handle = library().iss_create(names, values, len(values), error, len(error))
-        if not self.handle:
-            raise UserError(f"SoC '{soc.name}' cannot be simulated: {error.value.decode()}")
-        unknown = set(models or {}) - set(soc.engines)
-        if unknown:
-            known = ", ".join(soc.engines) or "none"
-            raise UserError(f"SoC '{soc.name}' has no engine '{min(unknown)}': it has {known}")
+        self.handle = library().iss_create(*_named_values(settings), error, len(error))
+        refuse_if(not self.handle, f"SoC '{soc.name}' cannot be simulated: {error.value.decode()}")
+        for name in sorted(set(models or {}) - set(soc.engines)):
+            raise UserError(f"SoC '{soc.name}' has no engine '{name}': it has {', '.join(soc.engines) or 'none'}")
         self.missing_models = tuple(name for name in soc.engines if not self._add_engine(name, models))
 
     def __del__(self) -> None:
@@ -120,12 +108,11 @@ class Machine:
         if path is None:
             return False
         engine = self.soc.engines[name]
-        names, values = _named_values(engine.parameters)
         error = ctypes.create_string_buffer(300)
         place = (str(path).encode(), engine.base, engine.event_line, int(engine.bank_port))
-        status = library().iss_add_peripheral(self.handle, *place, names, values, len(values), error, len(error))
-        if status:
-            raise UserError(f"engine '{name}' with model {path}: {error.value.decode(errors='replace')}")
+        told = (*place, *_named_values(engine.parameters), error, len(error))
+        refused = library().iss_add_peripheral(self.handle, *told)
+        refuse_if(refused, f"engine '{name}' with model {path}: {error.value.decode(errors='replace')}")
         return True
 
     def load_elf(self, source: str | Path | bytes) -> None:
@@ -134,21 +121,22 @@ class Machine:
         memory = self.soc.memory
         largest = max(memory.l1.size, memory.l2.size, memory.weight.size)
         for segment in elf.segments:
-            if segment.size > largest:  # before anything of that size is made
-                raise UserError(
-                    f"a segment of {segment.size} bytes at 0x{segment.address:08x} is larger than every memory of SoC "
-                    f"'{self.soc.name}'"
-                )
+            refuse_if(
+                segment.size > largest,  # before anything of that size is made
+                f"a segment of {segment.size} bytes at 0x{segment.address:08x} is larger than every memory of SoC "
+                f"'{self.soc.name}'",
+            )
             self.write(segment.address, segment.data.ljust(segment.size, b"\0"))
         self._elf = elf
         if self.soc.cluster.kind.dma_core:
-            words = (elf.symbols.get("tohost", 0), elf.symbols.get("fromhost", 0))
-            library().iss_set_host_words(self.handle, *words)
+            library().iss_set_host_words(self.handle, *(elf.symbols.get(name, 0) for name in ("tohost", "fromhost")))
 
     def write(self, address: int, data: bytes) -> None:
         """Write memory as the SoC sees it: L1, L2 or weight memory."""
-        if not 0 <= address < 1 << 32 or library().iss_write(self.handle, address, bytes(data), len(data)):
-            raise UserError(f"{len(data)} bytes at 0x{address:08x} are not inside one memory of SoC '{self.soc.name}'")
+        refuse_if(
+            not 0 <= address < 1 << 32 or library().iss_write(self.handle, address, bytes(data), len(data)),
+            f"{len(data)} bytes at 0x{address:08x} are not inside one memory of SoC '{self.soc.name}'",
+        )
 
     def undefine(self, address: int, size: int) -> None:
         """Fill memory with rubbish that nobody wrote."""
@@ -158,21 +146,27 @@ class Machine:
     def read(self, address: int, size: int) -> bytes:
         """Read memory as the SoC sees it."""
         buffer = ctypes.create_string_buffer(max(size, 1))
-        if size < 0 or not 0 <= address < 1 << 32 or library().iss_read(self.handle, address, buffer, size):
-            raise UserError(f"{size} bytes at 0x{address:08x} are not inside one memory of SoC '{self.soc.name}'")
+        refuse_if(
+            size < 0 or not 0 <= address < 1 << 32 or library().iss_read(self.handle, address, buffer, size),
+            f"{size} bytes at 0x{address:08x} are not inside one memory of SoC '{self.soc.name}'",
+        )
         return buffer.raw[:size]
 
     def load_l3(self, offset: int, data: bytes) -> None:
         """Put bytes into L3, as a flash loader would before the program starts."""
-        if not 0 <= offset < 1 << 32 or library().iss_l3(self.handle, offset, bytes(data), len(data), 1):
-            raise UserError(f"{len(data)} bytes at L3 offset 0x{offset:x} exceed its {self.soc.memory.l3.size} bytes")
+        self._move_l3(offset, bytes(data), len(data), write=True)
 
     def read_l3(self, offset: int, size: int) -> bytes:
         """Read bytes of L3."""
         buffer = ctypes.create_string_buffer(max(size, 1))
-        if size < 0 or not 0 <= offset < 1 << 32 or library().iss_l3(self.handle, offset, buffer, size, 0):
-            raise UserError(f"{size} bytes at L3 offset 0x{offset:x} exceed its {self.soc.memory.l3.size} bytes")
+        self._move_l3(offset, buffer, size, write=False)
         return buffer.raw[:size]
+
+    def _move_l3(self, offset: int, data: Any, size: int, *, write: bool) -> None:
+        refuse_if(
+            size < 0 or not 0 <= offset < 1 << 32 or library().iss_l3(self.handle, offset, data, size, int(write)),
+            f"{size} bytes at L3 offset 0x{offset:x} exceed its {self.soc.memory.l3.size} bytes",
+        )
 
     @property
     def elf(self) -> Elf:
@@ -189,8 +183,10 @@ class Machine:
 
     def core(self, index: int) -> Core:
         """A cluster core; the number of cores names the controller or DMA core."""
-        if not 0 <= index < self.soc.all_cores:
-            raise UserError(f"SoC '{self.soc.name}' has no core {index}: it has {self.soc.cluster.cores}")
+        refuse_if(
+            not 0 <= index < self.soc.all_cores,
+            f"SoC '{self.soc.name}' has no core {index}: it has {self.soc.cluster.cores}",
+        )
         return Core(self, index)
 
     def start_core(self, core: int, pc: int, registers: Mapping[int, int] | None = None) -> None:
@@ -198,8 +194,10 @@ class Machine:
         registers_of = self.core(core).x
         for number, value in (registers or {}).items():
             registers_of[number] = value
-        if library().iss_start(self.handle, core, pc):
-            raise UserError(f"core {core} cannot start at 0x{pc:08x}: it runs already or there is no code memory there")
+        refuse_if(
+            library().iss_start(self.handle, core, pc),
+            f"core {core} cannot start at 0x{pc:08x}: it runs already or there is no code memory there",
+        )
         self._started = True
 
     def run(self, max_cycles: int | None = None) -> RunResult:
@@ -209,12 +207,12 @@ class Machine:
             for core in [0] if kind.bare else range(0 if kind.dma_core else last, last + 1):
                 self.start_core(core, self._elf.entry)
         begin = time.perf_counter()
-        drive = self.drive or _run_to_end
-        status = drive(self, max_cycles or 0)
-        seconds = time.perf_counter() - begin
+        limit = max_cycles or 0
+        status = self.drive(self, limit) if self.drive is not None else library().iss_run(self.handle, limit)
+        result = self._result(time.perf_counter() - begin)
         if status:
-            raise RunFault(self._describe_fault(), self._result(seconds))
-        return self._result(seconds)
+            raise RunFault(self._describe_fault(), result)
+        return result
 
     def _describe_fault(self) -> str:
         fault = Fault()
@@ -223,17 +221,15 @@ class Machine:
         if fault.kind not in _WITHOUT_ADDRESS:
             parts.append(f"address 0x{fault.address:08x}")
         if fault.core >= 0:
-            name = self.soc.core_name(fault.core)
             symbol = self._elf.nearest(fault.pc) if self._elf else None
-            width = 8 if fault.word & 3 == 3 else 4
-            parts.append(f"{name} at pc 0x{fault.pc:08x}{f' ({symbol})' if symbol else ''}")
-            parts.append(f"instruction 0x{fault.word:0{width}x}")
+            where = f"pc 0x{fault.pc:08x}{f' ({symbol})' if symbol else ''}"
+            parts += [f"{self.soc.core_name(fault.core)} at {where}"]
+            parts += [f"instruction 0x{fault.word:0{8 if fault.word & 3 == 3 else 4}x}"]
         return ", ".join(parts)
 
     def _result(self, seconds: float) -> RunResult:
         lib = library()
-        core_names = list(_counter_names(lib.iss_core_counter_name))
-        system_names = list(_counter_names(lib.iss_system_counter_name))
+        core_names, system_names = map(_counter_names, (lib.iss_core_counter_name, lib.iss_system_counter_name))
         values = (ctypes.c_uint64 * (len(core_names) + len(system_names)))()
         cores = []
         for index in range(self.soc.all_cores):
@@ -254,7 +250,6 @@ class Machine:
             engine_conflict_cycles=system["engine_conflict_cycles"],
             first_race=lib.iss_first_race(self.handle).decode() or None,
             host_seconds=seconds,
-            spans=tuple(self._spans()) if self._trace else (),
             core_names=tuple(map(self.soc.core_name, range(self.soc.all_cores))),
         )
 
@@ -271,7 +266,7 @@ class Machine:
             yield Peripheral(name, counts.jobs, counts.busy_cycles, counts.macs, counts.l1_bytes, counts.weight_bytes)
 
     def timeline(self) -> np.ndarray | None:
-        """Everything that the actors did, with its times: start, end, kind, track, amount; needs `timeline` or `trace`.
+        """Everything that the actors did, with its times: start, end, kind, track, amount; needs `timeline`.
 
         None after a run of so many spans that they are not kept.
         """
@@ -279,24 +274,9 @@ class Machine:
             return None
         spans = ctypes.POINTER(Span)()
         count = library().iss_trace(self.handle, ctypes.byref(spans))
-        if not count:
-            return np.zeros(0, np.dtype(Span))
-        return np.ctypeslib.as_array(spans, (count,)).copy()
-
-    def _spans(self) -> Iterable[TraceSpan]:
-        spans = ctypes.POINTER(Span)()
-        count = library().iss_trace(self.handle, ctypes.byref(spans))
-        for span in spans[:count]:
-            yield TraceSpan(_KINDS[span.kind], span.track, span.start, span.end, span.amount)
+        return np.ctypeslib.as_array(spans, (count,)).copy() if count else np.zeros(0, np.dtype(Span))
 
 
-def _run_to_end(machine: Machine, max_cycles: int) -> int:
-    return int(library().iss_run(machine.handle, max_cycles))
-
-
-def _counter_names(name_of: Callable[[int], bytes | None]) -> Iterable[str]:
-    for number in itertools.count():
-        name = name_of(number)
-        if name is None:
-            return
-        yield name.decode()
+def _counter_names(name_of: Callable[[int], bytes | None]) -> list[str]:
+    names = map(name_of, itertools.count())
+    return [name.decode() for name in iter(names.__next__, None)]

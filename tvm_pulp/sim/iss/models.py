@@ -1,12 +1,10 @@
 """Find the simulation model of an accelerator: a shared object behind tvm_pulp/peripheral.h."""
 
-import importlib.util
 from collections.abc import Mapping
 from pathlib import Path
 
-from tvm_pulp.errors import UserError
-from tvm_pulp.sim.iss.build import build_shared_object
-from tvm_pulp.sim.iss.library import package_folder
+from tvm_pulp.errors import refuse_if
+from tvm_pulp.sim.iss.library import build_shared_object, installed_extension, package_folder
 
 
 def find_model(engine: str, models: Mapping[str, str | Path] | None = None) -> Path | None:
@@ -17,19 +15,12 @@ def find_model(engine: str, models: Mapping[str, str | Path] | None = None) -> P
     """
     if models and engine in models:
         path = Path(models[engine])
-        if not path.is_file():
-            raise UserError(f"model of engine '{engine}': there is no file {path}")
+        refuse_if(not path.is_file(), f"model of engine '{engine}': there is no file {path}")
         return path
-    sources = model_sources(engine)
-    spec = importlib.util.find_spec(f"tvm_pulp._model_{engine}")
-    if spec is not None and spec.origin is not None:
-        built = Path(spec.origin)
-        newest = max((path.stat().st_mtime for path in sources), default=0.0)
-        if built.stat().st_mtime >= newest:
-            return built
-    runtime = package_folder("c_runtime")
-    if not sources or runtime is None:
-        return None
+    sources, runtime = model_sources(engine), package_folder("c_runtime")
+    built = installed_extension(f"tvm_pulp._model_{engine}", sources)
+    if built is not None or not sources or runtime is None:
+        return built
     folders = list(dict.fromkeys(path.parent for path in sources))
     return build_shared_object(f"model-{engine}", sources, [*folders, runtime / "include"])
 

@@ -1,16 +1,42 @@
-"""Collects from the simulator's stream what every core did, and why it stood still."""
+"""Work and waits of every core, from the simulator's stream, and the time of the DMA, from its timeline."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from tvm_pulp.sim.activity import Activity, CoreSpans, Spans
+from tvm_pulp.sim.activity import Activity, CoreSpans, Cover, Spans
 from tvm_pulp.sim.iss.calls import cause_names
+from tvm_pulp.sim.iss.library import ACTIVE, ASLEEP, DMA, L3, PERIPHERAL
 from tvm_pulp.sim.iss.machine import Machine
 
-# enum trace_kind of c_runtime/iss/trace.h
-_ACTIVE, _ASLEEP, _DMA, _PERIPHERAL, _L3 = range(5)
+
+@dataclass(frozen=True)
+class DmaTime:
+    """Cycles in which the cluster's DMA moves data, and those of them in which everything else stands still."""
+
+    busy_cycles: int
+    stall_cycles: int
+
+
+def dma_times(spans: np.ndarray, cores: int, boundaries: Sequence[int]) -> list[DmaTime]:
+    """Times between neighbouring boundaries (cluster cycles). `spans`: the simulator's, as an array.
+
+    A cycle is a stall when data moves while no core of the cluster is awake and no accelerator works: whatever comes
+    next waits for the transfer.
+    """
+    begins, finals = spans["start"].astype(np.int64), spans["end"].astype(np.int64)
+    moving = spans["kind"] == DMA
+    working = ((spans["kind"] == ACTIVE) & (spans["track"] < cores)) | (spans["kind"] == PERIPHERAL)
+    either = moving | working
+    edges = np.asarray(boundaries, np.int64)
+    busy, work, both = (
+        np.diff(Cover.of(begins[chosen], finals[chosen]).until(edges)) for chosen in (moving, working, either)
+    )
+    return [DmaTime(int(b), int(s)) for b, s in zip(busy, both - work, strict=True)]
+
+
 # Causes of the simulator that stall a core while it is awake; the others are part of computing.
 _STALLS = {
     "l1 conflict": "l1_conflict",
@@ -37,7 +63,7 @@ class ActivityRecorder:
         if self._kept > self.most:
             self._batches.clear()
         else:
-            self._batches.append(records[records["span"]["kind"] <= _ASLEEP])
+            self._batches.append(records[records["span"]["kind"] <= ASLEEP])
 
     def activity(self, boundaries: Sequence[int], cores: int) -> Activity | None:
         """Everything between the first and the last boundary; `cores` take part. None where that is too much."""
@@ -52,11 +78,11 @@ class ActivityRecorder:
         return Activity(
             boundaries=list(boundaries),
             cores=[self._core(records, core, core < cores) for core in (*range(cores), *commanders)],
-            accelerators={name: _spans(timeline, _PERIPHERAL, number) for number, name in enumerate(engines)},
-            loads=_spans(timeline, _DMA, 1),
-            stores=_spans(timeline, _DMA, 0),
-            from_l3=_spans(timeline, _L3, 0),
-            to_l3=_spans(timeline, _L3, 1),
+            accelerators={name: _spans(timeline, PERIPHERAL, number) for number, name in enumerate(engines)},
+            loads=_spans(timeline, DMA, 1),
+            stores=_spans(timeline, DMA, 0),
+            from_l3=_spans(timeline, L3, 0),
+            to_l3=_spans(timeline, L3, 1),
         )
 
     def _core(self, records: np.ndarray, core: int, computes: bool) -> CoreSpans:
@@ -65,7 +91,7 @@ class ActivityRecorder:
         # Causes are counted since the core started.
         added = np.diff(counted, axis=0, prepend=np.zeros((1, counted.shape[1]), np.int64))
         names = cause_names()
-        awake = spans["kind"] == _ACTIVE
+        awake = spans["kind"] == ACTIVE
         return CoreSpans(
             name=self._machine.soc.core_name(core),
             starts=spans["start"].astype(np.int64),

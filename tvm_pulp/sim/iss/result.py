@@ -1,6 +1,6 @@
 """Figures and faults of a run of the simulator."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from tvm_pulp.errors import GuestFault
@@ -16,17 +16,6 @@ class Peripheral:
     macs: int
     l1_bytes: int
     weight_bytes: int
-
-
-@dataclass(frozen=True)
-class TraceSpan:
-    """Something that lasted from `start` to `end` (cluster cycles) on a track."""
-
-    kind: str
-    track: int
-    start: int
-    end: int
-    amount: int
 
 
 @dataclass(frozen=True)
@@ -46,7 +35,6 @@ class RunResult:
     engine_conflict_cycles: int
     first_race: str | None
     host_seconds: float
-    spans: tuple[TraceSpan, ...] = field(default=(), repr=False)
     core_names: tuple[str, ...] = ()
     """Names of those of `cores`."""
 

@@ -3,6 +3,7 @@
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, cast, get_args
 
@@ -11,7 +12,7 @@ import numpy as np
 from tvm_pulp import __version__
 from tvm_pulp.codegen.layer_captures import CapturedLayers, from_files
 from tvm_pulp.codegen.mlf import read_plan
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.sim.instruments import Instruments
 from tvm_pulp.sim.iss.attach import Attached
 from tvm_pulp.sim.iss.device import IssDevice
@@ -53,8 +54,10 @@ class IssRunner(Runner):
 
     def build(self, files: dict[str, bytes], metadata: dict[str, Any], toolchain: str | None = None) -> None:
         self._facts = metadata["tvm_pulp"]
-        if self._facts["soc"] == "host":
-            raise UserError(f"--device iss runs archives compiled for a SoC: recompile with --soc={DEFAULT}")
+        refuse_if(
+            self._facts["soc"] == "host",
+            f"--device iss runs archives compiled for a SoC: recompile with --soc={DEFAULT}",
+        )
         chosen = cast(RiscvToolchain, toolchain or TOOLCHAINS[0])
         self._name = metadata["model_name"]
         self._plan = read_plan(files)
@@ -74,16 +77,14 @@ class IssRunner(Runner):
         self._machine = self.device.load(list(inputs), observe=bool(wanted.wanted()), check_reads=checked)
         layers = [layer["name"] for layer in self._facts["layers"]]
         if wanted.gdb is not None:
-            _say(f"program and tensors in L1 have symbols in {self._write_symbols()}")
+            _say(f"program and tensors in L1 have symbols in {self._write_symbols(layers)}")
         self._recorder = ActivityRecorder(self._machine)
         self._attached = Attached(self._machine, wanted, _say, self._name, layers, self._plan, [self._recorder.consume])
 
-    def _write_symbols(self) -> Path:
+    def _write_symbols(self, layers: Sequence[str]) -> Path:
         """The executable for a debugger, beside the one that runs."""
-        elf = self.device.elf
-        arena = self._machine.symbol("tvm_pulp_l1_arena")
+        elf, arena = self.device.elf, self._machine.symbol("tvm_pulp_l1_arena")
         tensors = l1_tensors(self._plan, arena) if self._plan is not None else {}
-        layers = [layer["name"] for layer in self._facts["layers"]]
         tensors |= layer_marks(layers, self._machine.symbol("tvm_pulp_marks"))
         target = elf.with_suffix(".debug.elf")
         target.write_bytes(with_symbols(elf.read_bytes(), tensors))
@@ -134,16 +135,6 @@ class IssRunner(Runner):
     def statistics(self) -> Statistics:
         run = self.device.measure(self._machine, self._result, self._seconds)
         every = self.device.inference_cycles(self._machine, self._inferences)
-        boundaries = self.device.boundaries(self._machine, run.cycles) if self._inferences > 1 else []
-        return Statistics(
-            build_seconds=run.build_seconds,
-            run_seconds=run.run_seconds,
-            cycles=every[-1],
-            cold_cycles=run.cold_cycles,
-            inference_cycles=every,
-            layer_cycles=run.layer_cycles,
-            dma_times=run.dma_times,
-            code_bytes=run.code_bytes,
-            counters=run.statistics,
-            activity=self._recorder.activity(boundaries, self._facts["cores"]) if boundaries else None,
-        )
+        boundaries = self.device.boundaries(self._machine, run.cycles or 0) if self._inferences > 1 else []
+        activity = self._recorder.activity(boundaries, self._facts["cores"]) if boundaries else None
+        return replace(run, cycles=every[-1], inference_cycles=every, activity=activity)

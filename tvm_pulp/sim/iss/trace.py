@@ -4,12 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tvm_pulp.sim.iss.calls import cause_names, core_name, function_name
+from tvm_pulp.sim.iss.calls import cause_names, function_name
+from tvm_pulp.sim.iss.library import ACTIVE, ASLEEP, DMA, L3, MARK, PERIPHERAL, TILE
 from tvm_pulp.sim.iss.machine import Machine
 from tvm_pulp.sim.iss.trace_files import TraceFile
 
-# enum trace_kind of c_runtime/iss/trace.h
-_ACTIVE, _ASLEEP, _DMA, _PERIPHERAL, _L3, _TILE, _MARK = range(7)
 _WAITS = ("", "event", "event", "dispatch", "mutex", "interrupt", "barrier")
 _ISSUE = 0
 _DMA_NAMES = ("L1 to outside", "outside to L1")
@@ -34,13 +33,13 @@ class TraceWriter:
         """Draw a batch."""
         spans, causes_of = records["span"].tolist(), records["causes"].tolist()
         for (start, end, kind, track, amount), causes in zip(spans, causes_of, strict=True):
-            if kind <= _ASLEEP:
+            if kind <= ASLEEP:
                 self._core(kind, track, start, end, amount, causes)
-            elif kind == _TILE:
+            elif kind == TILE:
                 self._draw_tile(track, start, end, amount)
-            elif kind == _MARK:
+            elif kind == MARK:
                 self._mark(amount, start)
-            elif kind <= _L3:
+            elif kind <= L3:
                 self._transfer(kind, track, start, end, amount)
 
     def close(self, cycle: int) -> None:
@@ -60,25 +59,25 @@ class TraceWriter:
         return known
 
     def _core(self, kind: int, core: int, start: int, end: int, wait: int, causes: Sequence[int]) -> None:
-        track = self._track(_ACTIVE, core, "cores", core_name(self._machine, core))
-        name = "active" if kind == _ACTIVE else f"waits for {_WAITS[wait]}" if wait else "waits"
+        track = self._track(ACTIVE, core, "cores", self._machine.soc.core_name(core))
+        name = "active" if kind == ACTIVE else f"waits for {_WAITS[wait]}" if wait else "waits"
         self._file.span(track, name, start, end)
         before = self._counted.get(core)
         for number, cycles in enumerate(causes):
             if number == _ISSUE or cycles == (before[number] if before else 0):
                 continue
             if (core, number) not in self._counters:
-                text = f"{core_name(self._machine, core)}: {self._causes[number]}"
+                text = f"{self._machine.soc.core_name(core)}: {self._causes[number]}"
                 self._counters[core, number] = self._file.track(text, self._group("stalls"), counter=True)
             self._file.count(self._counters[core, number], end, cycles)
         self._counted[core] = list(causes)
 
     def _transfer(self, kind: int, number: int, start: int, end: int, amount: int) -> None:
-        if kind == _PERIPHERAL:
+        if kind == PERIPHERAL:
             name = list(self._machine.soc.engines)[number]
             track, text, argument = self._track(kind, number, "accelerators", name), f"{name} job", "macs"
         else:
-            group, names = ("dma", _DMA_NAMES) if kind == _DMA else ("l3", _L3_NAMES)
+            group, names = ("dma", _DMA_NAMES) if kind == DMA else ("l3", _L3_NAMES)
             track, text, argument = self._track(kind, number, group, names[number]), f"{amount} bytes", "bytes"
         start = max(start, self._ends.get(track, 0))  # the next may begin in the cycle in which one ends
         if start < end:
@@ -87,7 +86,7 @@ class TraceWriter:
 
     def _draw_tile(self, core: int, start: int, end: int, function: int) -> None:
         number = self._tile[core] = self._tile.get(core, -1) + 1
-        track = self._track(_TILE, core, "tiles", core_name(self._machine, core))
+        track = self._track(TILE, core, "tiles", self._machine.soc.core_name(core))
         kernel = function_name(self._machine, function)
         layer = f"{self._layers[self._layer[0]]}: " if self._layer is not None else ""
         self._file.span(track, f"{layer}{kernel}", start, end, {"tile": number})
@@ -104,5 +103,5 @@ class TraceWriter:
         number, start = self._layer
         self._layer = None
         if start < cycle:
-            track = self._track(_MARK, 0, "network", "layers")
+            track = self._track(MARK, 0, "network", "layers")
             self._file.span(track, self._layers[number], start, cycle, {"layer": number})

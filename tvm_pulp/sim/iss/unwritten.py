@@ -8,14 +8,12 @@ import numpy as np
 
 from tvm_pulp.planning.program.actions import Begin, Job, actions_of
 from tvm_pulp.planning.program.plan_record import PlanJson
-from tvm_pulp.sim.iss.calls import core_name
-from tvm_pulp.sim.iss.library import UnwrittenRead, library
+from tvm_pulp.sim.iss.library import MARK, UnwrittenRead, library
 from tvm_pulp.sim.iss.machine import Machine
 
 _KEPT = 256
 _ACCELERATOR = -2
 _AGENTS = {-1: "the DMA", _ACCELERATOR: "an accelerator", -3: "the transfer to L3"}
-_MARK = 6
 
 
 class UnwrittenReads:
@@ -28,15 +26,19 @@ class UnwrittenReads:
     def consume(self, records: np.ndarray) -> None:
         """Keep the marks of a batch of the simulator's stream."""
         spans = records["span"]
-        self._marks += [(int(span["start"]), int(span["amount"])) for span in spans[spans["kind"] == _MARK]]
+        self._marks += [(int(span["start"]), int(span["amount"])) for span in spans[spans["kind"] == MARK]]
 
     def sentences(self) -> list[str]:
         """One for each of the first reads; the first says how many there are."""
         reads = ctypes.POINTER(UnwrittenRead)()
         count = library().iss_unwritten_reads(self._machine.handle, ctypes.byref(reads))
         ignored = self._behind_operands()
-        kept = (read for read in reads[: min(count, _KEPT)] if not _lies_in(read, ignored))
-        return [self._describe(read) for read in kept]
+        return [
+            self._describe(read)
+            for read in reads[: min(count, _KEPT)]
+            if read.agent != _ACCELERATOR
+            or not any(r.start <= read.address and read.address + read.bytes <= r.stop for r in ignored)
+        ]
 
     def _behind_operands(self) -> list[range]:
         """Places behind operands that jobs read in whole beats or tiles, by the plan: that gives no result."""
@@ -48,7 +50,7 @@ class UnwrittenReads:
         return [range(start + size, start + reach) for start, size, reach in read if reach > size]
 
     def _describe(self, read: UnwrittenRead) -> str:
-        who = _AGENTS.get(read.agent) or core_name(self._machine, read.agent)
+        who = _AGENTS.get(read.agent) or self._machine.soc.core_name(read.agent)
         layer = self._layer(read.cycle)
         place = self._machine.elf.nearest(read.pc) if read.agent >= 0 else None
         parts = [f"cycle {read.cycle}: {who} reads {read.bytes} byte(s) at 0x{read.address:08x} that nobody wrote"]
@@ -89,9 +91,3 @@ class UnwrittenReads:
             for step in self._plan.program
             if step.position is not None and any(not isinstance(a, Begin) and a.layer == number for a in step.actions)
         ]
-
-
-def _lies_in(read: UnwrittenRead, ranges: Sequence[range]) -> bool:
-    return read.agent == _ACCELERATOR and any(
-        r.start <= read.address and read.address + read.bytes <= r.stop for r in ranges
-    )

@@ -1,12 +1,11 @@
 """The ELF of an archive for a cluster."""
 
-import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.toolchain import RiscvToolchain, build_riscv_elf
 from tvm_pulp.toolchain.project.unpack import unpack
 
@@ -20,39 +19,28 @@ def build_archive(
 ) -> Path:
     """Build an archive's sources; the ELF lies in the cache. `profile`: the program notes when its layers begin."""
     facts = metadata["tvm_pulp"]
-    if "march" not in facts:
-        raise UserError(
-            f"the archive is for SoC '{facts['soc']}', which has no bare-metal program: compile with --soc or a "
-            "--target that names an engine, or build it with its CMakeLists.txt"
-        )
-    defines = [
-        f"TVM_PULP_CORES={facts['cores']}",
-        *(["TVM_PULP_PROFILE"] if profile else []),
-        *facts.get("defines", []),
-    ]
-    folder = Path(tempfile.mkdtemp(prefix="tvm_pulp_"))
-    try:
-        unpack(files, folder)
-        sources, headers, script = sources_of(folder, facts.get("code_order", []))
-        _check_text(script)
+    refuse_if(
+        "march" not in facts,
+        f"the archive is for SoC '{facts['soc']}', which has no bare-metal program: compile with --soc or a "
+        "--target that names an engine, or build it with its CMakeLists.txt",
+    )
+    profiled = ["TVM_PULP_PROFILE"] if profile else []
+    with tempfile.TemporaryDirectory(prefix="tvm_pulp_", ignore_cleanup_errors=True) as name:
+        unpack(files, Path(name))
+        sources, headers, script = sources_of(Path(name), facts.get("code_order", []))
+        try:
+            script.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            raise UserError(f"the archive's {script.name} is damaged: compile the model again") from None
         return build_riscv_elf(
             sources,
             headers,
             script,
             march=facts["march"],
             toolchain=toolchain,
-            defines=defines,
+            defines=[f"TVM_PULP_CORES={facts['cores']}", *profiled, *facts.get("defines", [])],
             extra_flags=[*FLAGS, *facts.get("flags", [])],
         )
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _check_text(script: Path) -> None:
-    try:
-        script.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise UserError(f"the archive's {script.name} is damaged: compile the model again") from None
 
 
 def sources_of(folder: Path, code_order: Sequence[str] = ()) -> tuple[list[Path], list[Path], Path]:
@@ -66,8 +54,9 @@ def sources_of(folder: Path, code_order: Sequence[str] = ()) -> tuple[list[Path]
     includes = [path for path in runtime.glob("**/include") if path.is_dir()]
     beside = {path.parent for path in runtime.glob("**/*.h") if "include" not in path.relative_to(runtime).parts}
     scripts = list(runtime.glob("**/*.ld"))
-    if len(scripts) != 1:
-        raise UserError(f"the archive holds {len(scripts)} linker scripts instead of one: compile the model again")
+    refuse_if(
+        len(scripts) != 1, f"the archive holds {len(scripts)} linker scripts instead of one: compile the model again"
+    )
     ordered = [folder / path for path in code_order if folder / path in sources]
     sources = [*ordered, *sorted(set(sources) - set(ordered))]
     return sources, sorted([*folder.glob("codegen/host/include"), *includes, *beside]), scripts[0]

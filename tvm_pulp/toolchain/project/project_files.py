@@ -8,7 +8,7 @@ from tvm_pulp.codegen import mlf
 from tvm_pulp.codegen.c_expression import c_type
 from tvm_pulp.toolchain.project.build_archive import FLAGS
 from tvm_pulp.toolchain.project.template import template
-from tvm_pulp.toolchain.riscv_isa import FREESTANDING_FLAGS, riscv_isa
+from tvm_pulp.toolchain.riscv_compilers import FREESTANDING_FLAGS, RISCV_ISAS
 
 _HOST_FLAGS = ("-O2", "-std=gnu11", "-ffp-contract=off", "-fno-strict-aliasing", "-Wall", "-Wextra", "-Werror")
 _EXAMPLE = "example/main.c"
@@ -21,7 +21,7 @@ def project_files(files: Mapping[str, bytes]) -> dict[str, bytes]:
     made = {"README.md": _readme(record, files)}
     if "march" in facts:
         made |= {"CMakeLists.txt": _cluster_lists(name, facts, files)}
-        isa = riscv_isa(facts["march"])
+        isa = RISCV_ISAS[facts["march"]]
         values = {
             "FEATURES": "".join(f"+{f}" for f in (*isa.extensions, "zicsr", "zifencei")),
             "ARCHITECTURE": isa.architecture,

@@ -1,4 +1,4 @@
-"""Backends `tvmpulp_<engine>`: the BUILD stage, in which a model becomes an archive of C."""
+"""Backends tvmpulp_<engine>: the BUILD stage, in which a model becomes an archive of C; their framework."""
 
 import tempfile
 from collections.abc import Mapping
@@ -8,12 +8,25 @@ from typing import Any, ClassVar
 from mlonmcu.artifact import Artifact, ArtifactFormat
 from mlonmcu.config import remove_config_prefix
 from mlonmcu.flow.backend import Backend
+from mlonmcu.flow.framework import Framework
 from mlonmcu.models.model import ModelFormats
 from mlonmcu.target.metrics import Metrics
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.tvmc.mlonmcu import names, options
 from tvm_pulp.tvmc.mlonmcu.tool import run_tool
+
+
+class TvmPulpFramework(Framework):
+    """The compiler. `tvmpulp.<key>` sets a key of all its backends, unless one states it itself."""
+
+    name = names.FRAMEWORK
+    FEATURES: ClassVar[set[str]] = set()
+    DEFAULTS: ClassVar[dict[str, Any]] = options.common_defaults()
+    # The base class asks for TensorFlow's sources.
+    REQUIRED: ClassVar[set[str]] = set()
+    OPTIONAL: ClassVar[set[str]] = set()
+
 
 # Files of a run's folder: the program's archive, the inputs it runs with, its outputs and what they should be.
 ARCHIVE = "default.tar"
@@ -128,6 +141,14 @@ class EveryEngineBackend(TvmPulpBackend):
         return [name for name in registry.names() if name in socs.load(soc).engines]
 
 
+def metrics_of(figures: Mapping[str, Any]) -> Metrics:
+    """MLonMCU's record of figures by name."""
+    metrics = Metrics()
+    for name, value in figures.items():
+        metrics.add(name, value)
+    return metrics
+
+
 def archive_metrics(path: Path) -> Metrics:
     """How much of the network runs on accelerators."""
     from tvm_pulp.codegen import mlf
@@ -136,20 +157,21 @@ def archive_metrics(path: Path) -> Metrics:
     facts, memory = metadata["tvm_pulp"], metadata["memory"]
     cores = {None, "cluster", "host"}
     offloaded = [layer for layer in facts["layers"] if layer.get("engine") not in cores]
-    metrics = Metrics()
-    metrics.add("Total MACs", facts["macs"])
-    metrics.add("Total Layers", len(facts["layers"]))
-    metrics.add("Offloaded Layers", len(offloaded))
-    metrics.add("Offloaded MACs", sum(layer["macs"] for layer in offloaded))
+    metrics = metrics_of(
+        {
+            "Total MACs": facts["macs"],
+            "Total Layers": len(facts["layers"]),
+            "Offloaded Layers": len(offloaded),
+            "Offloaded MACs": sum(layer["macs"] for layer in offloaded),
+        }
+    )
     metrics.add("Workspace Size [B]", memory.get("levels", {}).get("l1", memory["arena_bytes"]), optional=True)
     return metrics
 
 
-def made_for(name: str, engine: str | None, features: set[str]) -> type[TvmPulpBackend]:
+def made_for(name: str, engine: str | None) -> type[TvmPulpBackend]:
     """The backend of that name."""
     base = EveryEngineBackend if name == names.EVERY_ENGINE else TvmPulpBackend
-    own: dict[str, Any] = options.engine_defaults(engine) if engine is not None else {}
-    if base is EveryEngineBackend:
-        own = {options.ACCELERATORS: None}
-    facts = {"name": name, "engine": engine, "FEATURES": features, "DEFAULTS": {**options.common_defaults(), **own}}
+    own = {options.ACCELERATORS: None} if base is EveryEngineBackend else options.engine_defaults(engine)
+    facts = {"name": name, "engine": engine, "DEFAULTS": {**options.common_defaults(), **own}}
     return type(f"Backend_{name}", (base,), {**facts, "__module__": __name__, "__doc__": base.__doc__})

@@ -4,37 +4,31 @@ python -m tvm_pulp.tvmc.mlonmcu.build_program ARCHIVE PROGRAM SIZES.json [--tool
 """
 
 import argparse
+import json
 import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
-from tvm_pulp.errors import UserError
-from tvm_pulp.toolchain import ToolchainError
-from tvm_pulp.tvmc.mlonmcu.program_sizes import program_sizes
+from tvm_pulp.errors import refuse_if
+from tvm_pulp.tvmc.argument import argument
+from tvm_pulp.tvmc.mlonmcu.tool import run_stage
+
+_ARGUMENTS = (*(argument(name, type=Path) for name in ("archive", "program", "sizes")), argument("--toolchain"))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Build, copy and measure; exit status 2 for a user error."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("archive", type=Path)
-    parser.add_argument("program", type=Path)
-    parser.add_argument("sizes", type=Path)
-    parser.add_argument("--toolchain")
-    args = parser.parse_args(argv)
-    try:
-        built, outside, arena = build(args.archive, args.toolchain)
-    except UserError as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
-    except ToolchainError as error:
-        sys.stderr.write(f"the archive's C does not build: {' '.join(str(error.reason).split())}\n")
-        return 1
+    """Build, copy and measure; exit status as `run_stage` says."""
+    return run_stage(_ARGUMENTS, write_program, argv)
+
+
+def write_program(args: argparse.Namespace) -> None:
+    """The program and its sizes as files."""
+    built, outside, arena = build(args.archive, args.toolchain)
     shutil.copyfile(built, args.program)
     program_sizes(built, outside, arena).write(args.sizes)
-    return 0
 
 
 def build(archive: Path, toolchain: str | None) -> tuple[Path, int, int]:
@@ -44,29 +38,71 @@ def build(archive: Path, toolchain: str | None) -> tuple[Path, int, int]:
     files = mlf.read(archive)
     metadata = mlf.metadata(files)
     if metadata["tvm_pulp"]["soc"] == "host":
-        if toolchain is not None:
-            raise UserError(f"toolchain={toolchain} has no effect on this machine: drop it; $CC chooses its compiler")
-        return _host_library(files), 0, 0
+        refuse_if(
+            toolchain is not None,
+            f"toolchain={toolchain} has no effect on this machine: drop it; $CC chooses its compiler",
+        )
+        from tvm_pulp.sim.host import host_library
+
+        with tempfile.TemporaryDirectory(prefix="tvm_pulp_") as folder:
+            return host_library(files, Path(folder)), 0, 0
     from tvm_pulp.sim.iss.device import L3_CONTENTS
     from tvm_pulp.sim.iss.runner import TOOLCHAINS
     from tvm_pulp.toolchain.project.build_archive import build_archive
 
-    if toolchain is not None and toolchain not in TOOLCHAINS:
-        raise UserError(f"toolchain={toolchain} is unknown: choose from {', '.join(TOOLCHAINS)}")
+    refuse_if(
+        toolchain not in (None, *TOOLCHAINS), f"toolchain={toolchain} is unknown: choose from {', '.join(TOOLCHAINS)}"
+    )
     # As `tvmc run` builds it, so that what is measured is this program.
     elf = build_archive(files, metadata, profile=True, toolchain=toolchain or TOOLCHAINS[0])  # type: ignore[arg-type]
     return elf, len(files.get(L3_CONTENTS, b"")), metadata["memory"].get("levels", {}).get("l1", 0)
 
 
-def _host_library(files: dict[str, Any]) -> Path:
-    from tvm_pulp.sim.host import WARNINGS, sources_of
-    from tvm_pulp.toolchain import build_host_library
-    from tvm_pulp.toolchain.project.unpack import unpack
+_WRITE, _ALLOCATED, _EXECUTABLE = 1, 2, 4
 
-    with tempfile.TemporaryDirectory(prefix="tvm_pulp_") as folder:
-        unpack(files, Path(folder))
-        sources, headers = sources_of(Path(folder))
-        return build_host_library(sources, headers, extra_flags=WARNINGS)
+
+@dataclass(frozen=True)
+class ProgramSizes:
+    """Bytes that must be stored (code, constants, initial values elsewhere) and bytes that change at run time."""
+
+    code: int
+    read_only: int
+    # Contents of memories that the program file does not hold.
+    outside: int
+    data: int
+    # Not in the file: cleared or undefined at the start.
+    zeroed: int
+
+    def write(self, path: Path) -> None:
+        """Write to a file."""
+        path.write_text(json.dumps(asdict(self)), encoding="utf-8")
+
+    @staticmethod
+    def read(path: Path) -> "ProgramSizes":
+        """Read what `write` wrote."""
+        return ProgramSizes(**json.loads(path.read_text(encoding="utf-8")))
+
+
+def program_sizes(elf: Path, outside: int = 0, arena: int = 0) -> ProgramSizes:
+    """Sizes of a program; `arena` is memory of its plan that no section holds."""
+    from elftools.elf.elffile import ELFFile
+
+    code = read_only = data = zeroed = 0
+    with elf.open("rb") as stream:
+        for section in ELFFile(stream).iter_sections():
+            flags, size = section["sh_flags"], section["sh_size"]
+            if not flags & _ALLOCATED:
+                continue
+            if section["sh_type"] == "SHT_NOBITS":
+                zeroed += size
+            elif flags & _EXECUTABLE:
+                code += size
+            elif flags & _WRITE and section.name.startswith((".data", ".sdata")):
+                data += size
+            else:
+                # Weights in memories of their own are constants, whatever their sections are marked as.
+                read_only += size
+    return ProgramSizes(code, read_only, outside, data, zeroed + arena)
 
 
 if __name__ == "__main__":

@@ -45,16 +45,24 @@ def environment_text(folder: Path) -> str:
 
 
 def _content(home: Path) -> dict[str, Any]:
-    from mlonmcu.flow import SUPPORTED_FRAMEWORKS
+    from mlonmcu import flow
     from mlonmcu.models import SUPPORTED_FRONTENDS
 
     from tvm_pulp import soc
     from tvm_pulp.tvmc.mlonmcu import names
 
     on: dict[str, Any] = {"enabled": True, "features": {}}
-    frameworks = {name: {**on, "backends": backends} for name, backends in _own_backends(on).items()}
     ours = {**on, "backends": {"default": names.CORES_ONLY, **{name: dict(on) for name in names.backends()}}}
-    others = {name: value for name, value in frameworks.items() if name in SUPPORTED_FRAMEWORKS}
+    tables = {
+        "tflm": flow.SUPPORTED_TFLITE_BACKENDS,
+        "tvm": flow.SUPPORTED_TVM_BACKENDS,
+        "iree": flow.SUPPORTED_IREE_BACKENDS,
+    }
+    others = {
+        framework: {**on, "backends": {name: dict(on) for name in backends}}
+        for framework, backends in tables.items()
+        if framework in flow.SUPPORTED_FRAMEWORKS
+    }
     # The first frontend that knows a model takes it; ours needs nothing that is not installed.
     frontends = [names.FRONTEND, *(name for name in ("onnx", "tflite") if name in SUPPORTED_FRONTENDS)]
     return {
@@ -72,15 +80,3 @@ def _content(home: Path) -> dict[str, Any]:
         "vars": {"allow_extensions": True, "runs_per_stage": True},
         "flags": {},
     }
-
-
-def _own_backends(on: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """MLonMCU's own backends by framework."""
-    from mlonmcu import flow
-
-    tables = {
-        "tflm": flow.SUPPORTED_TFLITE_BACKENDS,
-        "tvm": flow.SUPPORTED_TVM_BACKENDS,
-        "iree": flow.SUPPORTED_IREE_BACKENDS,
-    }
-    return {framework: {name: dict(on) for name in backends} for framework, backends in tables.items()}

@@ -13,8 +13,7 @@ from mlonmcu.models.model import Model, ModelFormats
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.tvmc.mlonmcu import names
 from tvm_pulp.tvmc.mlonmcu.backend import GOLDEN, INPUTS
-from tvm_pulp.tvmc.mlonmcu.golden import Golden, find_golden
-from tvm_pulp.tvmc.mlonmcu.zoo_models import PREFIX, is_zoo_model, zoo_file, zoo_inputs
+from tvm_pulp.tvmc.mlonmcu.golden import PREFIX, Golden, find_golden, is_zoo_model, zoo_file, zoo_inputs
 
 _SUFFIXES = {".onnx": ModelFormats.ONNX, ".tflite": ModelFormats.TFLITE}
 # File names that do not tell one model from another: the folder does.

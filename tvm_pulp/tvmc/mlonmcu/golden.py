@@ -1,4 +1,4 @@
-"""Inputs of a model and the outputs that belong to them, where files beside the model state them."""
+"""Inputs of a model and the outputs that belong to them: files beside the model state them, the zoo samples them."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,8 +33,10 @@ def find_golden(folder: Path, case: int, inputs: Path | None = None, outputs: Pa
         inputs = folder / _INPUTS
         # Outputs without inputs belong to something else.
         outputs = outputs or (folder / _OUTPUTS if (folder / _OUTPUTS).is_file() else None)
-    if outputs is not None and inputs is None:
-        raise UserError(f"outputs_path={outputs} is of no use without the inputs: state inputs_path as well")
+    refuse_if(
+        outputs is not None and inputs is None,
+        f"outputs_path={outputs} is of no use without the inputs: state inputs_path as well",
+    )
     return Golden(_read(inputs) if inputs else None, _read(outputs) if outputs else None)
 
 
@@ -51,3 +53,42 @@ def _from_cases(path: Path, case: int) -> Golden:
 
 def _read(path: Path) -> Arrays:
     return dict(read_arrays(str(path), "golden data"))
+
+
+PREFIX = "zoo:"
+
+
+def is_zoo_model(name: str) -> bool:
+    """Tell if a name is one of the zoo's networks."""
+    from tvm_pulp.errors import UserError
+    from tvm_pulp.frontend.zoo import catalog
+
+    if name.startswith(PREFIX):
+        return True
+    try:
+        catalog.notation(name)
+    except UserError:
+        return False
+    return True
+
+
+def zoo_file(name: str) -> Path:
+    """The network as an ONNX file; built when the zoo's sources are new."""
+    from tvm_pulp.frontend import zoo
+    from tvm_pulp.toolchain.cache import cached_file, digest_of
+
+    # An unknown name is a user error that says which one was meant.
+    sources = sorted(Path(zoo.__file__).parent.glob("*.py"))
+    key = digest_of(["zoo model", name, np.__version__, *(path.read_bytes() for path in sources)])
+
+    def write(path: Path) -> None:
+        path.write_bytes(zoo.build(name).SerializeToString())
+
+    return cached_file(key, ".onnx", write)
+
+
+def zoo_inputs(name: str) -> dict[str, np.ndarray]:
+    """A seeded sample, in graph order."""
+    from tvm_pulp.frontend import zoo
+
+    return {f"input_{position}": array for position, array in enumerate(zoo.sample_inputs(name))}

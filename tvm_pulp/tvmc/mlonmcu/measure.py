@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.errors import GuestFault, UserError, WrongAnswer
-from tvm_pulp.tvmc.argument import add_arguments, argument
+from tvm_pulp.errors import refuse_if
+from tvm_pulp.tvmc.argument import argument
+from tvm_pulp.tvmc.mlonmcu.tool import run_stage
 
 _ARGUMENTS = (
     *(argument(name, type=Path) for name in ("archive", "program", "folder", "--inputs")),
@@ -29,28 +30,18 @@ TRACE, REPORT, FIGURES = "trace.json", "report.json", "figures.json"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run and write; exit status 2 for a user error, 1 for a wrong answer or a fault of the program."""
-    parser = argparse.ArgumentParser()
-    add_arguments(parser, _ARGUMENTS)
-    try:
-        measure(parser.parse_args(argv))
-    except UserError as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
-    except (WrongAnswer, GuestFault) as error:
-        sys.stderr.write(f"{' '.join(str(error).split())}\n")
-        return 1
-    return 0
+    """Run and write; exit status as `run_stage` says."""
+    return run_stage(_ARGUMENTS, measure, argv)
 
 
 def measure(args: argparse.Namespace) -> None:
     """One inference from reset, then two: the same outputs; the difference is what one inference takes."""
     from tvm_pulp.api import App
     from tvm_pulp.codegen import mlf
-    from tvm_pulp.codegen.formats import ReportJson, check_record, to_json
+    from tvm_pulp.codegen.formats import ReportJson, to_json
     from tvm_pulp.option_values import read_arrays
-    from tvm_pulp.report import report
     from tvm_pulp.report.inputs import prepare_inputs
+    from tvm_pulp.report.report import run_report
     from tvm_pulp.sim.instruments import Instruments
     from tvm_pulp.sim.run_twice import check_same
     from tvm_pulp.sim.runner import check_options, declared_statistics, runner_class
@@ -73,7 +64,12 @@ def measure(args: argparse.Namespace) -> None:
     arrays = prepare_inputs(facts["inputs"], given)
     runner = App(files).runner(device, args.toolchain, device_options.settings(args))
     if device == "iss":
-        _check_program(runner.program(), args.program)
+        # Other devices build a program of their own; here that of the stage before is measured.
+        loaded = runner.program()
+        refuse_if(
+            loaded is not None and loaded.read_bytes() != args.program.read_bytes(),
+            f"'{args.program.name}' is not the program of this archive: run the compile stage again",
+        )
     runner.max_cycles, runner.instruments = args.max_cycles, instruments
     runner.load(arrays)
     runner.run(1)
@@ -84,20 +80,13 @@ def measure(args: argparse.Namespace) -> None:
     check_same(metadata, first, outputs, "after one inference and after two")
     if args.trace and twice.trace is not None:
         (args.folder / TRACE).write_text(json.dumps(twice.trace) + "\n", encoding="utf-8")
-    made = (report.host_report if on_host else report.cluster_report)(metadata, twice, None)
-    check_record(ReportJson, made)
+    made = run_report(metadata, twice)
     (args.folder / REPORT).write_text(to_json(ReportJson, made, indent=2), encoding="utf-8")
     with (args.folder / "outputs.npz").open("wb") as stream:
         named = {o["name"]: value for o, value in zip(facts["outputs"], outputs, strict=True)}
         np.savez(stream, **named)  # type: ignore[arg-type]
     found = figures(made, once, twice, on_host)
     (args.folder / FIGURES).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-
-
-def _check_program(loaded: Path | None, program: Path) -> None:
-    """Raise unless the program of the stage before is measured; other devices build one of their own."""
-    if loaded is not None and loaded.read_bytes() != program.read_bytes():
-        raise UserError(f"'{program.name}' is not the program of this archive: run the compile stage again")
 
 
 def figures(made: dict[str, Any], once: Any, twice: Any, on_host: bool) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from tvm_pulp.compile_options import DEFAULTS, OPTIONS
-from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.errors import refuse_if
 from tvm_pulp.tvmc.mlonmcu import names
 
 # Keys of every backend with the name of their option; `tvmpulp.<key>` sets them for all backends at once.
@@ -26,18 +26,17 @@ def common_defaults() -> dict[str, Any]:
     return {**dict.fromkeys(_KEYS), REFERENCE: None}
 
 
-def engine_defaults(engine: str) -> dict[str, Any]:
-    """Keys of the backend of an engine, called as its options."""
+def engine_defaults(engine: str | None) -> dict[str, Any]:
+    """Keys of the backend of an engine, called as its options; none without an engine."""
     from tvm_pulp.uma import registry
 
-    return dict.fromkeys(registry.backend(engine).attributes)
+    return dict.fromkeys(registry.backend(engine).attributes) if engine is not None else {}
 
 
 def switch(key: str, value: object) -> bool:
     """A value of the command line, or of the environment's file, as a truth value."""
     text = str(value).lower()
-    if text not in (*_TRUE, *_FALSE):
-        raise UserError(f"configuration {key}={value}: say {_TRUE[0]} or {_FALSE[0]}")
+    refuse_if(text not in (*_TRUE, *_FALSE), f"configuration {key}={value}: say {_TRUE[0]} or {_FALSE[0]}")
     return text in _TRUE
 
 
@@ -54,7 +53,7 @@ def compile_arguments(config: Mapping[str, Any], engine: str | None) -> list[str
             # What may be given several times is separated by commas.
             parts = filter(None, str(value).split(",")) if option.repeats else [str(value)]
             arguments += [text for part in parts for text in (option.flag, part)]
-    for key in engine_defaults(engine) if engine is not None else ():
+    for key in engine_defaults(engine):
         if config.get(key) is not None:
             arguments += [f"--target-uma-{engine}-{key}", str(config[key])]
     return arguments

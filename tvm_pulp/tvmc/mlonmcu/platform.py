@@ -9,7 +9,7 @@ from mlonmcu.platform.platform import CompilePlatform, TargetPlatform
 from mlonmcu.target.metrics import Metrics
 
 from tvm_pulp.tvmc.mlonmcu import names
-from tvm_pulp.tvmc.mlonmcu.backend import ARCHIVE
+from tvm_pulp.tvmc.mlonmcu.backend import ARCHIVE, metrics_of
 from tvm_pulp.tvmc.mlonmcu.tool import run_tool
 
 PROGRAM = "generic_mlonmcu"
@@ -70,15 +70,17 @@ class TvmPulpPlatform(CompilePlatform, TargetPlatform):
 
 def size_metrics(path: Path) -> Metrics:
     """MLonMCU's names of static sizes."""
-    from tvm_pulp.tvmc.mlonmcu.program_sizes import ProgramSizes
+    from tvm_pulp.tvmc.mlonmcu.build_program import ProgramSizes
 
     sizes = ProgramSizes.read(path)
-    metrics = Metrics()
-    metrics.add("Total ROM", sizes.read_only + sizes.code + sizes.outside)
-    metrics.add("Total RAM", sizes.data + sizes.zeroed)
-    metrics.add("ROM read-only", sizes.read_only)
-    metrics.add("ROM code", sizes.code)
-    metrics.add("ROM misc", sizes.outside)
-    metrics.add("RAM data", sizes.data)
-    metrics.add("RAM zero-init data", sizes.zeroed)
-    return metrics
+    return metrics_of(
+        {
+            "Total ROM": sizes.read_only + sizes.code + sizes.outside,
+            "Total RAM": sizes.data + sizes.zeroed,
+            "ROM read-only": sizes.read_only,
+            "ROM code": sizes.code,
+            "ROM misc": sizes.outside,
+            "RAM data": sizes.data,
+            "RAM zero-init data": sizes.zeroed,
+        }
+    )

@@ -18,50 +18,45 @@ def register() -> None:
     from mlonmcu.session.postprocess import SUPPORTED_POSTPROCESSES
 
     from tvm_pulp.tvmc.mlonmcu import names
-    from tvm_pulp.tvmc.mlonmcu.backend import TvmPulpBackend
-    from tvm_pulp.tvmc.mlonmcu.compare import ComparePostprocess
-    from tvm_pulp.tvmc.mlonmcu.failed_runs import keep_failures
+    from tvm_pulp.tvmc.mlonmcu.backend import TvmPulpBackend, TvmPulpFramework
     from tvm_pulp.tvmc.mlonmcu.features import all_features
-    from tvm_pulp.tvmc.mlonmcu.framework import TvmPulpFramework
     from tvm_pulp.tvmc.mlonmcu.frontend import TvmPulpFrontend
     from tvm_pulp.tvmc.mlonmcu.platform import TvmPulpPlatform
+    from tvm_pulp.tvmc.mlonmcu.postprocesses import ComparePostprocess, ValidatePostprocess
     from tvm_pulp.tvmc.mlonmcu.target import TvmPulpTarget
-    from tvm_pulp.tvmc.mlonmcu.validate import ValidatePostprocess
+    from tvm_pulp.tvmc.mlonmcu.tool import keep_failures
 
-    backends = backend_classes()
-    SUPPORTED_FRAMEWORKS[names.FRAMEWORK] = TvmPulpFramework
-    SUPPORTED_BACKENDS.update(backends)
-    SUPPORTED_FRONTENDS[names.FRONTEND] = TvmPulpFrontend
-    SUPPORTED_POSTPROCESSES[names.VALIDATE] = ValidatePostprocess
-    SUPPORTED_POSTPROCESSES[names.COMPARE] = ComparePostprocess
-    register_platform(names.PLATFORM, TvmPulpPlatform, override=True)
     features = all_features()
     for name, feature in features.items():
         register_feature(name)(feature)
+    register_platform(names.PLATFORM, TvmPulpPlatform, override=True)
+    registries: list[tuple[dict[str, Any], dict[str, Any]]] = [
+        (SUPPORTED_FRAMEWORKS, {names.FRAMEWORK: TvmPulpFramework}),
+        (SUPPORTED_BACKENDS, backend_classes()),
+        (SUPPORTED_FRONTENDS, {names.FRONTEND: TvmPulpFrontend}),
+        (SUPPORTED_POSTPROCESSES, {names.VALIDATE: ValidatePostprocess, names.COMPARE: ComparePostprocess}),
+    ]
     components: dict[str, Any] = {
-        names.FRAMEWORK: TvmPulpFramework,
-        names.FRONTEND: TvmPulpFrontend,
         names.PLATFORM: TvmPulpPlatform,
-        names.VALIDATE: ValidatePostprocess,
-        names.COMPARE: ComparePostprocess,
         **dict.fromkeys(names.targets(), TvmPulpTarget),
         **features,
-        **backends,
     }
+    for registry, own in registries:
+        registry.update(own)
+        components |= own
     TvmPulpBackend.known_keys = {name: component.DEFAULTS for name, component in components.items()}
     keep_failures()
 
 
 def backend_classes() -> dict[str, Any]:
     """One class per backend, of the engines that are installed."""
-    from tvm_pulp.tvmc.mlonmcu import names, options
+    from tvm_pulp.tvmc.mlonmcu import names
     from tvm_pulp.tvmc.mlonmcu.backend import made_for
     from tvm_pulp.tvmc.mlonmcu.features import supported
 
-    made = {}
-    for name, engine in names.backends().items():
-        keys = {**options.common_defaults(), **(options.engine_defaults(engine) if engine is not None else {})}
-        made[name] = made_for(name, engine, supported(keys))
+    made = {name: made_for(name, engine) for name, engine in names.backends().items()}
+    for backend in made.values():
+        backend.FEATURES = supported(backend.DEFAULTS)
     return made
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from tvm_pulp import soc as socs
 from tvm_pulp.entry_point import plan_for
-from tvm_pulp.planning.tiling.forms.cuts import Tiling, footprint, tile_form
+from tvm_pulp.planning.tiling.forms.cuts import Cuts, Tiling, footprint
 from tvm_pulp.qnn.network import Layer, Network
 from tvm_pulp.soc import CostModel, Soc
 from tvm_pulp.uma.backend import UMABackend
@@ -83,7 +83,7 @@ class Conformance:
         found = self._offered()
         for layer, form, shown in found:
             for budget in BUDGETS:
-                tiling = tile_form(form, layer, budget, CostModel(self._soc))
+                tiling = Cuts(form, layer, CostModel(self._soc)).within(budget)
                 if isinstance(tiling, Tiling):
                     _check_tiling(form, layer, tiling, budget, shown)
         assert found, f"{self.backend.target_name} offers nothing for {self.layers} random layers of {self.kinds}"
@@ -122,10 +122,11 @@ class Conformance:
         expected = [layer.reference(x) for layer, x in zip(random_layers, inputs, strict=True)]
         for tight in (True, False):
             network = self._network(random_layers)
+            target = target_for(self._soc, self.backend, self.options)
             if tight:
-                target, plan = tight_plan(network, self._soc, self.backend, self.options)
+                target, plan = tight_plan(target, network)
             else:
-                target = pinned(target_for(self._soc, self.backend, self.options), network)
+                target = pinned(target, network)
                 plan = plan_for(target, network)
             assert target.pins, f"{self.backend.target_name} runs none of the random layers"
             run = simulate(target, plan, inputs)

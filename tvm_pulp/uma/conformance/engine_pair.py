@@ -8,18 +8,15 @@ import numpy as np
 
 from tvm_pulp import soc as socs
 from tvm_pulp.entry_point import plan_for
-from tvm_pulp.errors import UserError
-from tvm_pulp.planning.tir.lower import LoweredPlan
 from tvm_pulp.target import Target
 from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.conformance.checks import compare
-from tvm_pulp.uma.conformance.layer_network import chain_network, layer_network, offered, simulate
+from tvm_pulp.uma.conformance.layer_network import chain_network, layer_network, offered, simulate, tight_plan
 from tvm_pulp.uma.conformance.random_layer import RandomLayer, random_input, random_layer, random_layer_on
 
 # Results of eight bits, so that another layer can read them.
 _BYTES = ("pulp", "pulp_negative", "tflite", "half_even")
 _TRIES = 200
-_LEAST_L1 = 3072
 
 Chain = Sequence[RandomLayer]
 
@@ -56,7 +53,7 @@ class EnginePair:
             names = [turn.target_name for _ in chains for turn in turns]
             pins = {layer.name: name for layer, name in zip(network.layers, names, strict=True)}
             target = replace(self._target, pins=pins)
-            target, plan = _tight(target, chains) if tight else (target, plan_for(target, network))
+            target, plan = tight_plan(target, network) if tight else (target, plan_for(target, network))
             run = simulate(target, plan, inputs)
             for engine in (maker, reader):
                 assert run.jobs.get(engine.target_name), f"no job reached the model of {engine.target_name}"
@@ -90,17 +87,6 @@ class EnginePair:
         target = self._target
         context = backend.context(dict(target.engines)[backend], target.soc, target.cores)
         return bool(offered(backend, context, layer_network([layer])))
-
-
-def _tight(target: Target, chains: Sequence[Chain]) -> tuple[Target, LoweredPlan]:
-    """A plan with hardly more L1 than the smallest tiles need."""
-    budget = _LEAST_L1
-    while True:
-        try:
-            small = replace(target, l1_limit=budget)
-            return small, plan_for(small, chain_network(chains))
-        except UserError:
-            budget += budget // 2
 
 
 def _reference(chain: Chain, x: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ from tvm_pulp.frontend.imported import Imported
 from tvm_pulp.planning.lowering import build_network
 from tvm_pulp.planning.tir.lower import LoweredPlan
 from tvm_pulp.qnn.network import Layer, Network
-from tvm_pulp.report.report import cluster_report
+from tvm_pulp.report.report import run_report
 from tvm_pulp.sim.iss.runner import IssRunner
 from tvm_pulp.sim.run_twice import run_twice
 from tvm_pulp.soc import CostModel, Soc
@@ -68,12 +68,10 @@ def chain_network(
     return build_network(imported.module, imported, name)
 
 
-def target_for(
-    soc: Soc, backend: UMABackend | None = None, options: Mapping[str, Any] | None = None, l1: int | None = None
-) -> Target:
+def target_for(soc: Soc, backend: UMABackend | None = None, options: Mapping[str, Any] | None = None) -> Target:
     """A target with one accelerator, or with the cores alone."""
     engines = ((backend, backend.options(dict(options or {}))),) if backend is not None else ()
-    return Target(soc, engines, soc.cluster.cores, l1, {})
+    return Target(soc, engines, soc.cluster.cores, None, {})
 
 
 def offered(backend: UMABackend, context: Any, network: Network) -> dict[Layer, list[Form]]:
@@ -102,26 +100,27 @@ def pinned(target: Target, network: Network) -> Target:
     return replace(target, pins=pins)
 
 
-def tight_plan(
-    network: Network, soc: Soc, backend: UMABackend | None = None, options: Mapping[str, Any] | None = None
-) -> tuple[Target, LoweredPlan]:
-    """A plan with hardly more L1 than the smallest tiles need, so that layers are cut along every axis."""
-    budget = 3072
+def tight_plan(target: Target, network: Network) -> tuple[Target, LoweredPlan]:
+    """A plan with hardly more L1 than the smallest tiles need, so that layers are cut along every axis.
+
+    Operators are pinned to the accelerator, where there is one and the target pins none.
+    """
+    is_given, budget = bool(target.pins) or not target.engines, 3072
     while True:
-        target = target_for(soc, backend, options, budget)
+        tight = replace(target, l1_limit=budget)
         try:
-            target = target if backend is None else pinned(target, network)
-            if target.pins or backend is None or budget >= soc.memory.l1.size:
-                return target, plan_for(target, network)
+            tight = tight if is_given else pinned(tight, network)
+            if is_given or tight.pins or budget >= target.soc.memory.l1.size:
+                return tight, plan_for(tight, network)
         except UserError:
             pass
         budget += budget // 2
 
 
 def _fits(form: Any, layer: Any, budget: int, costs: CostModel) -> bool:
-    from tvm_pulp.planning.tiling.forms.cuts import Tiling, tile_form
+    from tvm_pulp.planning.tiling.forms.cuts import Cuts, Tiling
 
-    return isinstance(tile_form(form, layer, budget, costs), Tiling)
+    return isinstance(Cuts(form, layer, costs).within(budget), Tiling)
 
 
 def simulate(target: Target, lowered: LoweredPlan, inputs: Sequence[np.ndarray]) -> Simulated:
@@ -134,4 +133,4 @@ def simulate(target: Target, lowered: LoweredPlan, inputs: Sequence[np.ndarray])
     if counters.races:
         raise AssertionError(f"the accelerator races with cores, DMA or another: {counters.first_race}")
     jobs = {p.name: p.jobs for p in counters.peripherals}
-    return Simulated(run.outputs, cluster_report(app.metadata, run.statistics, None), jobs)
+    return Simulated(run.outputs, run_report(app.metadata, run.statistics), jobs)

@@ -39,7 +39,6 @@ class RandomLayer:
 
     @property
     def output(self) -> TensorSpec:
-        """Type of the result."""
         specs = [self.x, *(TensorSpec(tuple(c.shape), str(c.dtype)) for c in self.constants)]
         made = OPERATORS[self.operator].infer(self.attributes, specs)
         return made if self.table is None else TensorSpec(made.shape, str(self.table.dtype))

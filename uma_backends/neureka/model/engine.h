@@ -26,15 +26,19 @@ struct neureka_geometry {
   uint32_t channels_3x3;      /* input channels of a subtile in both 3x3 modes */
   uint32_t output_channels;   /* accumulators per processing element */
   uint32_t weight_beat_bytes; /* one beat of the weight port */
+  uint32_t signed_input;      /* 0: activations are unsigned, as in the public hardware sources */
 };
 
 struct neureka_options {
   struct neureka_geometry geometry;
   uint32_t gvsoc_dw_wmem_quirk; /* 1: bill depthwise weights from weight memory once per channel, as the public model */
-  uint32_t timing_revision;     /* of the public model, year and month */
+  uint32_t timing_revision;     /* of the public model, year and month; NEUREKA_RTL: the public hardware sources */
   uint32_t beat_w;              /* thousandths of a cycle per weight beat */
   uint32_t beat_x;              /* thousandths of a cycle per activation beat */
 };
+
+/* Timing revision of the public hardware sources, as measured on them. */
+enum { NEUREKA_RTL = 0 };
 
 enum neureka_mode { NEUREKA_3X3 = 0, NEUREKA_DEPTHWISE = 1, NEUREKA_1X1 = 2 };
 
@@ -67,12 +71,30 @@ struct neureka_job {
 enum neureka_phase { NEUREKA_STREAM_IN, NEUREKA_LOAD, NEUREKA_WEIGHTS, NEUREKA_SHIFT, NEUREKA_SCALE, NEUREKA_BIAS,
                      NEUREKA_STREAM_OUT };
 
+/* One pass of input channels through the array. */
+struct neureka_step {
+  uint32_t ko, ho, wo, ki;
+};
+
+/* Cycles of the phases of one Ko subtile; what streams from L1 access by access is not in them. */
+struct neureka_phases {
+  uint64_t load;     /* before the pixels of a step */
+  uint64_t offset;   /* between the pixels and the first weight beat */
+  uint64_t weights;  /* weight beats of a step */
+  uint64_t step_end; /* behind the weight beats */
+  uint64_t last_end; /* the same of the last step, which has nothing to hide behind */
+  uint32_t scale_beats, bias_beats;
+  uint64_t shift, scale, bias, output; /* behind the accesses of the phase */
+};
+
 struct neureka_walk {
   enum neureka_phase phase;
-  uint32_t ko, ho, wo, ki;              /* subtile */
+  struct neureka_phases phases;         /* of the Ko subtile */
+  struct neureka_step step, loaded;     /* what is computed, and whose pixels are read */
   uint32_t row, column, beat;           /* inside the phase */
   uint64_t cycle;                       /* of the next access */
   uint64_t load_cycles, compute_cycles; /* with prefetch: of the last load, and of what it hides */
+  uint64_t compute_end;                 /* RTL with prefetch: of the step beside whose weights pixels are read, or 0 */
 };
 
 /* Work buffers, grown on demand and kept between jobs. */
@@ -94,6 +116,8 @@ struct neureka_engine {
 /* Cycle constants of the public model before April 2026. */
 static inline bool neureka_is_early(const struct neureka_options *options) { return options->timing_revision == 202603; }
 
+static inline bool neureka_is_rtl(const struct neureka_options *options) { return options->timing_revision == NEUREKA_RTL; }
+
 /* job.c: false after a fault. */
 bool neureka_decode(struct neureka_engine *engine, const uint32_t *words, struct neureka_job *job);
 static inline uint32_t neureka_dimension_size(const struct neureka_dimension *dimension, uint32_t index) {
@@ -105,14 +129,17 @@ static inline uint32_t neureka_dimension_total(const struct neureka_dimension *d
 uint64_t neureka_job_macs(const struct neureka_job *job);
 
 /* timing.c: the whole job, and its parts that walk.c needs too */
+enum { NEUREKA_RTL_UPDATE = 2 }; /* cycles of the update of indices, the last ones of an RTL step */
 uint64_t neureka_job_cycles(const struct neureka_options *options, const struct neureka_job *job);
-uint64_t neureka_weight_cycles(const struct neureka_options *options, const struct neureka_job *job, uint32_t ko);
+uint64_t neureka_job_start_cycles(const struct neureka_options *options);
 uint64_t neureka_load_cycles(const struct neureka_options *options, const struct neureka_job *job, uint32_t hi,
                              uint32_t wi);
-uint64_t neureka_compute_overhead(const struct neureka_options *options, const struct neureka_job *job);
-uint64_t neureka_step_end_cycles(const struct neureka_job *job);
-uint64_t neureka_last_step_cycles(const struct neureka_options *options, const struct neureka_job *job);
-uint32_t neureka_scale_beats(const struct neureka_options *options, const struct neureka_job *job, uint32_t ko_index);
+struct neureka_phases neureka_phases(const struct neureka_options *options, const struct neureka_job *job,
+                                     uint32_t ko_index);
+/* Rows or columns that are loaded for a subtile: the RTL always loads the whole window and masks what does not exist. */
+static inline uint32_t neureka_loaded(const struct neureka_options *options, bool is_last, uint32_t full, uint32_t last) {
+  return is_last && !neureka_is_rtl(options) ? last : full;
+}
 
 /* walk.c: `walk.cycle` is the next access, or the end of the job when the last one is done (then true). */
 void neureka_walk_start(struct neureka_engine *engine, uint64_t cycle);

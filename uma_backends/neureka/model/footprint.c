@@ -3,7 +3,8 @@
  * The bytes a job touches: declared to the system when the job starts, counted when it ends.
  *
  * Ranges are exact (a slice of channels claims only that slice) and merged where they touch. The hardware also fetches
- * bytes it then masks, up to a beat past an operand; those cannot change a result and are not claimed. */
+ * bytes it then masks, up to a beat past an operand and, in the RTL, pixels of the window that do not exist; those cannot
+ * change a result and are not claimed. Masked pixels do take banks and energy, so they are counted. */
 #include "engine.h"
 
 struct claimer {
@@ -113,8 +114,10 @@ bool neureka_claim(struct neureka_engine *engine, const struct neureka_job *job)
 
 void neureka_count_traffic(struct neureka_engine *engine, const struct neureka_job *job) {
   const bool depthwise = job->mode == NEUREKA_DEPTHWISE, pointwise = job->mode == NEUREKA_1X1;
-  const uint64_t rows = (uint64_t)(job->ho.count - 1) * job->hi_full + job->hi_last;
-  const uint64_t columns = (uint64_t)(job->wo.count - 1) * job->wi_full + job->wi_last;
+  const uint64_t rows = (uint64_t)(job->ho.count - 1) * job->hi_full +
+                        neureka_loaded(&engine->options, true, job->hi_full, job->hi_last);
+  const uint64_t columns = (uint64_t)(job->wo.count - 1) * job->wi_full +
+                           neureka_loaded(&engine->options, true, job->wi_full, job->wi_last);
   const uint64_t subtiles = (uint64_t)job->ho.count * job->wo.count;
   const uint64_t channels_in = neureka_dimension_total(&job->ki), channels_out = neureka_dimension_total(&job->ko);
   const uint64_t outputs = (uint64_t)neureka_dimension_total(&job->ho) * neureka_dimension_total(&job->wo) * channels_out;

@@ -61,6 +61,9 @@ static bool decode_config(struct neureka_engine *engine, uint32_t config, struct
   job->shift_vector = field(config, 24, 1);
   job->bias = field(config, 25, 1);
   job->input_signed = field(config, 26, 1);
+  if (job->input_signed && !engine->options.geometry.signed_input) {
+    REFUSE("NEUREKA has no signed input on this SoC, add 128 to activations and clear CONFIG0[26]");
+  }
   if (field(config, 27, 5)) REFUSE("NEUREKA CONFIG0[31:27] are reserved on this target, write 0");
   job->scale_bytes = 1;
   if (job->norm_quant) {
@@ -119,6 +122,11 @@ static bool decode_padding(struct neureka_engine *engine, uint32_t word, struct 
   if (job->pad_top > NEUREKA_HALO || job->pad_right > NEUREKA_HALO || job->pad_bottom > NEUREKA_HALO ||
       job->pad_left > NEUREKA_HALO) {
     REFUSE("NEUREKA pads at most 2 pixels per side, see PADDING");
+  }
+  const uint32_t halo = job->mode == NEUREKA_1X1 ? 0 : NEUREKA_HALO;
+  if (neureka_is_rtl(&engine->options) && (job->hi_last + job->pad_bottom != job->ho.last + halo ||
+                                           job->wi_last + job->pad_right != job->wo.last + halo)) {
+    REFUSE("NEUREKA's RTL gets border pixels wrong here, state SUBTILE_REM2 minus bottom and right padding");
   }
   return true;
 }

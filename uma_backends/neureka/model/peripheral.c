@@ -22,7 +22,8 @@ static const struct neureka_options SIRACUSA = {
                  .channels_1x1 = 32,
                  .channels_3x3 = 28,
                  .output_channels = 32,
-                 .weight_beat_bytes = 32},
+                 .weight_beat_bytes = 32,
+                 .signed_input = 1},
     .timing_revision = 202604,
     .beat_w = 1000,
     .beat_x = 1000,
@@ -46,6 +47,12 @@ static bool check_geometry(const struct neureka_geometry *g, char *error, size_t
     return false;
   }
   return true;
+}
+
+static bool check_revision(uint32_t revision, char *error, size_t error_bytes) {
+  if (revision == NEUREKA_RTL || revision >= 202603) return true;
+  snprintf(error, error_bytes, "parameter timing_revision of neureka is %u, choose 202603, 202604 or 0 for the RTL", revision);
+  return false;
 }
 
 /* The first cycle of a job is the idle one between TRIGGER (or the previous job's end) and the first load; the cycle
@@ -99,13 +106,15 @@ static void *create(const struct tvm_pulp_system *system, const struct tvm_pulp_
       {"channels_3x3", &options.geometry.channels_3x3, 1, NEUREKA_MAX_CHANNELS},
       {"output_channels", &options.geometry.output_channels, 8, NEUREKA_MAX_CHANNELS},
       {"weight_beat_bytes", &options.geometry.weight_beat_bytes, 4, 128},
+      {"signed_input", &options.geometry.signed_input, 0, 1},
       {"beat_w", &options.beat_w, 1, 1000000},
       {"beat_x", &options.beat_x, 1, 1000000},
-      {"timing_revision", &options.timing_revision, 202603, 202604},
+      {"timing_revision", &options.timing_revision, NEUREKA_RTL, 202604},
       {"gvsoc_dw_wmem_quirk", &options.gvsoc_dw_wmem_quirk, 0, 1},
   };
   if (!set_parameters("neureka", rules, sizeof rules / sizeof rules[0], parameters, count, error, error_bytes) ||
-      !check_geometry(&options.geometry, error, error_bytes))
+      !check_geometry(&options.geometry, error, error_bytes) ||
+      !check_revision(options.timing_revision, error, error_bytes))
     return NULL;
   struct neureka_engine *engine = calloc(1, sizeof *engine);
   if (engine == NULL) {

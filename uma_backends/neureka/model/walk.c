@@ -19,16 +19,12 @@ static uint64_t store(struct neureka_engine *engine, uint32_t address, uint32_t 
 /* An access takes a cycle at least, however fast the beats are set. */
 static uint64_t beyond(uint64_t cycles, uint64_t accesses) { return cycles > accesses ? cycles - accesses : 0; }
 
-static uint32_t window(const struct neureka_dimension *output, uint32_t index, uint32_t full, uint32_t last) {
-  return index + 1 == output->count ? last : full;
-}
-
 static uint32_t channels_out(const struct neureka_engine *engine) {
-  return neureka_dimension_size(&engine->job.ko, engine->walk.ko);
+  return neureka_dimension_size(&engine->job.ko, engine->walk.step.ko);
 }
 
 static bool is_last_spatial(const struct neureka_engine *engine) {
-  return engine->walk.ho + 1 == engine->job.ho.count && engine->walk.wo + 1 == engine->job.wo.count;
+  return engine->walk.step.ho + 1 == engine->job.ho.count && engine->walk.step.wo + 1 == engine->job.wo.count;
 }
 
 static uint32_t ki_count(const struct neureka_job *job) { return job->mode == NEUREKA_DEPTHWISE ? 1 : job->ki.count; }
@@ -42,29 +38,68 @@ static void enter(struct neureka_walk *walk, enum neureka_phase phase, uint64_t 
   walk->cycle += cycles;
 }
 
-/* Six cycles of control come before each load. */
+/* Move on to the next step of the job; false behind its last one. */
+static bool next_step(const struct neureka_job *job, struct neureka_step *step) {
+  if (++step->ki < ki_count(job)) return true;
+  step->ki = 0;
+  if (++step->wo < job->wo.count) return true;
+  step->wo = 0;
+  if (++step->ho < job->ho.count) return true;
+  step->ho = 0;
+  return ++step->ko < job->ko.count;
+}
+
 static void enter_load(struct neureka_engine *engine, uint64_t cycles) {
-  enter(&engine->walk, NEUREKA_LOAD, cycles + 6);
-  engine->walk.load_cycles = 3;
+  struct neureka_walk *walk = &engine->walk;
+  enter(walk, NEUREKA_LOAD, cycles + walk->phases.load);
+  walk->loaded = walk->step;
+  walk->load_cycles = 3;
+}
+
+static void finish_frame(struct neureka_engine *engine);
+
+/* RTL with prefetch: the pixels of the next step arrive during the second half of this one's weight beats. */
+static void compute_and_read_ahead(struct neureka_engine *engine) {
+  struct neureka_walk *walk = &engine->walk;
+  const struct neureka_phases *p = &walk->phases;
+  struct neureka_step next = walk->step;
+  if (!next_step(&engine->job, &next)) {
+    walk->cycle += p->offset + p->weights + p->last_end;
+    finish_frame(engine);
+    return;
+  }
+  walk->loaded = next;
+  walk->compute_end = walk->cycle + p->offset + p->weights + p->step_end - NEUREKA_RTL_UPDATE;
+  enter(walk, NEUREKA_LOAD, p->offset + p->weights / 2 + p->load);
+}
+
+/* The pixels of the first step of a job, or with the simulator's timing of any step, are still to be read. */
+static void enter_step(struct neureka_engine *engine, uint64_t cycles) {
+  if (engine->walk.compute_end == 0) {
+    enter_load(engine, cycles);
+    return;
+  }
+  engine->walk.cycle += cycles;
+  compute_and_read_ahead(engine);
 }
 
 static void enter_subtile(struct neureka_engine *engine, uint64_t cycles) {
-  engine->walk.ki = 0;
+  engine->walk.phases = neureka_phases(&engine->options, &engine->job, engine->walk.step.ko);
   if (engine->job.stream_in) enter(&engine->walk, NEUREKA_STREAM_IN, cycles);
-  else enter_load(engine, cycles);
+  else enter_step(engine, cycles);
 }
 
 void neureka_walk_start(struct neureka_engine *engine, uint64_t cycle) {
   engine->walk = (struct neureka_walk){.cycle = cycle};
-  enter_subtile(engine, 1);
+  enter_subtile(engine, neureka_job_start_cycles(&engine->options));
 }
 
 static uint32_t pixel_out(const struct neureka_engine *engine, uint32_t bytes_per_channel) {
   const struct neureka_job *job = &engine->job;
   const struct neureka_walk *walk = &engine->walk;
-  return job->output + (walk->ho * job->ho.full + walk->row) * job->output_d2 +
-         (walk->wo * job->wo.full + walk->column) * job->output_d1 + walk->beat * job->output_d0 +
-         walk->ko * job->ko.full * bytes_per_channel;
+  return job->output + (walk->step.ho * job->ho.full + walk->row) * job->output_d2 +
+         (walk->step.wo * job->wo.full + walk->column) * job->output_d1 + walk->beat * job->output_d0 +
+         walk->step.ko * job->ko.full * bytes_per_channel;
 }
 
 static uint32_t beat_bytes(const struct neureka_engine *engine, uint32_t channels) {
@@ -81,38 +116,50 @@ static void stream_in(struct neureka_engine *engine) {
   walk->beat = 0;
   if (++walk->column < g->pe_columns) return;
   walk->column = 0;
-  if (++walk->row == g->pe_rows) enter_load(engine, 10);
+  if (++walk->row == g->pe_rows) enter_step(engine, 10);
 }
-
-static void finish_frame(struct neureka_engine *engine);
 
 /* The weight beats of a step need L1 only where they come from there. */
 static void finish_weights(struct neureka_engine *engine) {
   const struct neureka_job *job = &engine->job;
   struct neureka_walk *walk = &engine->walk;
-  const bool is_last = walk->ki + 1 == ki_count(job);
-  if (is_last && is_last_spatial(engine)) walk->cycle += neureka_last_step_cycles(&engine->options, job);
-  else if (job->prefetch) walk->compute_cycles += neureka_step_end_cycles(job);
-  else walk->cycle += neureka_step_end_cycles(job);
+  const bool is_last = walk->step.ki + 1 == ki_count(job);
+  if (is_last && is_last_spatial(engine)) walk->cycle += walk->phases.last_end;
+  else if (job->prefetch) walk->compute_cycles += walk->phases.step_end;
+  else walk->cycle += walk->phases.step_end;
   if (is_last) {
     finish_frame(engine);
   } else {
-    walk->ki++;
+    walk->step.ki++;
     enter_load(engine, 0);
   }
+}
+
+/* RTL with prefetch: the load of a job's first step is over, or that of a step beside the weights of the one before. */
+static void finish_load_ahead(struct neureka_engine *engine) {
+  struct neureka_walk *walk = &engine->walk;
+  if (walk->compute_end != 0) {
+    if (walk->compute_end > walk->cycle) walk->cycle = walk->compute_end;
+    walk->cycle += NEUREKA_RTL_UPDATE;
+    if (walk->step.ki + 1 == ki_count(&engine->job)) {
+      finish_frame(engine);
+      return;
+    }
+    walk->step = walk->loaded;
+  }
+  compute_and_read_ahead(engine);
 }
 
 /* The load of a step is over: what it hid comes first. */
 static void finish_load(struct neureka_engine *engine) {
   const struct neureka_job *job = &engine->job;
   struct neureka_walk *walk = &engine->walk;
-  const uint64_t overhead = neureka_compute_overhead(&engine->options, job);
-  const uint64_t beats = neureka_weight_cycles(&engine->options, job, channels_out(engine));
+  const uint64_t overhead = walk->phases.offset, beats = walk->phases.weights;
   if (job->prefetch && walk->compute_cycles > walk->load_cycles) walk->cycle += walk->compute_cycles - walk->load_cycles;
   enter(walk, NEUREKA_WEIGHTS, overhead);
   walk->compute_cycles = overhead;
   if (!job->weight_memory) return;
-  if (job->prefetch && !(walk->ki + 1 == ki_count(job) && is_last_spatial(engine))) walk->compute_cycles += beats;
+  if (job->prefetch && !(walk->step.ki + 1 == ki_count(job) && is_last_spatial(engine))) walk->compute_cycles += beats;
   else walk->cycle += beats;
   finish_weights(engine);
 }
@@ -121,12 +168,13 @@ static void load_pixel(struct neureka_engine *engine) {
   const struct neureka_job *job = &engine->job;
   const struct neureka_geometry *g = &engine->options.geometry;
   struct neureka_walk *walk = &engine->walk;
-  const uint32_t hi = window(&job->ho, walk->ho, job->hi_full, job->hi_last);
-  const uint32_t wi = window(&job->wo, walk->wo, job->wi_full, job->wi_last);
-  const uint32_t channel = (job->mode == NEUREKA_DEPTHWISE ? walk->ko : walk->ki) * job->ki.full;
+  const struct neureka_step *step = &walk->loaded;
+  const uint32_t hi = neureka_loaded(&engine->options, step->ho + 1 == job->ho.count, job->hi_full, job->hi_last);
+  const uint32_t wi = neureka_loaded(&engine->options, step->wo + 1 == job->wo.count, job->wi_full, job->wi_last);
+  const uint32_t channel = (job->mode == NEUREKA_DEPTHWISE ? step->ko : step->ki) * job->ki.full;
   const bool is_last = (channel / job->ki.full) + 1 == job->ki.count && job->ki.last != g->channels_1x1;
-  const uint32_t address = job->input + (walk->ho * g->pe_rows + walk->row) * job->input_d1 +
-                           (walk->wo * g->pe_columns + walk->column) * job->input_d0 + channel;
+  const uint32_t address = job->input + (step->ho * g->pe_rows + walk->row) * job->input_d1 +
+                           (step->wo * g->pe_columns + walk->column) * job->input_d0 + channel;
   uint64_t cycles = load(engine, address, is_last ? job->ki.last : g->channels_1x1);
   const bool is_over = walk->row + 1 == hi && walk->column + 1 == wi;
   /* What the formula has beyond one cycle per pixel: the rest of the array in 1x1 mode, slower beats. */
@@ -134,7 +182,8 @@ static void load_pixel(struct neureka_engine *engine) {
   walk->cycle += cycles;
   walk->load_cycles += cycles;
   if (is_over) {
-    finish_load(engine);
+    if (job->prefetch && neureka_is_rtl(&engine->options)) finish_load_ahead(engine);
+    else finish_load(engine);
   } else if (++walk->column == wi) {
     walk->column = 0;
     walk->row++;
@@ -149,14 +198,14 @@ static void load_weights(struct neureka_engine *engine) {
   const bool depthwise = job->mode == NEUREKA_DEPTHWISE;
   const uint32_t planes = job->mode == NEUREKA_1X1 ? 1 : job->weight_bits;
   const uint32_t channels = depthwise ? 1 : channels_out(engine);
-  const uint32_t before = depthwise ? walk->ko : walk->ko * job->ko.full * job->ki.count + walk->ki;
+  const uint32_t before = depthwise ? walk->step.ko : walk->step.ko * job->ko.full * job->ki.count + walk->step.ki;
   const uint32_t address =
       job->weights + before * planes * beat + walk->row * job->weights_d1 + walk->beat * job->weights_d0;
   walk->cycle += load(engine, address, beat);
   if (++walk->beat < planes) return;
   walk->beat = 0;
   if (++walk->row < channels) return;
-  walk->cycle += beyond(neureka_weight_cycles(&engine->options, job, channels_out(engine)), channels * planes);
+  walk->cycle += beyond(walk->phases.weights, channels * planes);
   finish_weights(engine);
 }
 
@@ -169,39 +218,31 @@ static void finish_frame(struct neureka_engine *engine) {
 static void load_shifts(struct neureka_engine *engine) {
   const struct neureka_job *job = &engine->job;
   const uint64_t cycles =
-      load(engine, job->shifts + engine->walk.ko * job->ko.full, engine->options.geometry.output_channels);
-  enter(&engine->walk, NEUREKA_SCALE, cycles + (neureka_is_early(&engine->options) ? 0 : 7));
+      load(engine, job->shifts + engine->walk.step.ko * job->ko.full, engine->options.geometry.output_channels);
+  enter(&engine->walk, NEUREKA_SCALE, cycles + engine->walk.phases.shift);
 }
 
 /* Nine cycles behind the scales, eight behind the biases. */
 static void load_scales(struct neureka_engine *engine) {
   const struct neureka_job *job = &engine->job;
   struct neureka_walk *walk = &engine->walk;
-  walk->cycle += load(engine, job->scale + walk->ko * job->ko.full * job->scale_bytes + 4 * walk->beat, 4);
-  if (++walk->beat < neureka_scale_beats(&engine->options, job, walk->ko)) return;
-  if (job->bias) enter(walk, NEUREKA_BIAS, 9);
-  else enter(walk, NEUREKA_STREAM_OUT, 9 + 8);
+  walk->cycle += load(engine, job->scale + walk->step.ko * job->ko.full * job->scale_bytes + 4 * walk->beat, 4);
+  if (++walk->beat == walk->phases.scale_beats) enter(walk, job->bias ? NEUREKA_BIAS : NEUREKA_STREAM_OUT, walk->phases.scale);
 }
 
 static void load_biases(struct neureka_engine *engine) {
   const struct neureka_job *job = &engine->job;
   struct neureka_walk *walk = &engine->walk;
-  walk->cycle += load(engine, job->biases + walk->ko * job->ko.full * 4 + 32 * walk->beat, 32);
-  if (++walk->beat == engine->options.geometry.output_channels / 8) enter(walk, NEUREKA_STREAM_OUT, 8);
+  walk->cycle += load(engine, job->biases + walk->step.ko * job->ko.full * 4 + 32 * walk->beat, 32);
+  if (++walk->beat == walk->phases.bias_beats) enter(walk, NEUREKA_STREAM_OUT, walk->phases.bias);
 }
 
 /* True behind the last subtile of the job. */
 static bool next_subtile(struct neureka_engine *engine) {
-  const struct neureka_job *job = &engine->job;
   struct neureka_walk *walk = &engine->walk;
-  if (++walk->wo == job->wo.count) {
-    walk->wo = 0;
-    if (++walk->ho == job->ho.count) {
-      walk->ho = 0;
-      walk->compute_cycles = 0;
-      if (++walk->ko == job->ko.count) return true;
-    }
-  }
+  const uint32_t ko = walk->step.ko;
+  if (!next_step(&engine->job, &walk->step)) return true;
+  if (walk->step.ko != ko) walk->compute_cycles = 0;
   enter_subtile(engine, 0);
   return false;
 }
@@ -210,7 +251,7 @@ static bool next_subtile(struct neureka_engine *engine) {
 static bool stream_out(struct neureka_engine *engine) {
   const struct neureka_job *job = &engine->job;
   struct neureka_walk *walk = &engine->walk;
-  const uint32_t ho = neureka_dimension_size(&job->ho, walk->ho), wo = neureka_dimension_size(&job->wo, walk->wo);
+  const uint32_t ho = neureka_dimension_size(&job->ho, walk->step.ho), wo = neureka_dimension_size(&job->wo, walk->step.wo);
   const uint32_t channels = channels_out(engine);
   const uint32_t beats = job->output_bytes == 1 ? 1 : word_beats(channels);
   const uint32_t bytes = job->output_bytes == 1 ? channels : beat_bytes(engine, channels);
@@ -218,7 +259,7 @@ static bool stream_out(struct neureka_engine *engine) {
   if (++walk->beat < beats) return false;
   walk->beat = 0;
   if (walk->row + 1 == ho && walk->column + 1 == wo) {
-    if (job->mode == NEUREKA_1X1) walk->cycle += 3;
+    walk->cycle += walk->phases.output;
     return next_subtile(engine);
   }
   if (++walk->column == engine->options.geometry.pe_columns) {

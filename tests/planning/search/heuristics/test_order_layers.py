@@ -23,65 +23,71 @@ def network(reads: list[list[int]]) -> Network:
 
 
 def test_a_chain_keeps_its_order() -> None:
-    demands = [EngineDemand("npu" if i % 2 else None, 100, f"code{i}") for i in range(5)]
+    demands = [EngineDemand("npu" if i % 2 else None, 100, (f"code{i}",)) for i in range(5)]
     assert layer_order(network([[], [0], [1], [2], [3]]), demands, COSTS).layers == (0, 1, 2, 3, 4)
 
 
 def test_jobs_are_submitted_before_cores_work() -> None:
     # Two branches, job then kernel: both jobs first, so that the second runs beside the first kernel.
-    job = EngineDemand("npu", 1000, "job", queue=2, words=25)
-    demands = [job, EngineDemand(None, 500, "a"), job, EngineDemand(None, 500, "b")]
-    order = layer_order(network([[], [0], [], [2], [1, 3]]), [*demands, EngineDemand(None, 10, "c")], COSTS).layers
+    job = EngineDemand("npu", 1000, queue=2, words=25)
+    demands = [job, EngineDemand(None, 500, ("a",)), job, EngineDemand(None, 500, ("b",))]
+    order = layer_order(network([[], [0], [], [2], [1, 3]]), [*demands, EngineDemand(None, 10, ("c",))], COSTS).layers
     assert order == (0, 2, 1, 3, 4)
 
 
 def test_cores_do_what_is_ready_while_an_accelerator_works() -> None:
     demands = [
-        EngineDemand("npu", 1000, "job", words=25),
-        EngineDemand(None, 100, "after"),
-        EngineDemand(None, 100, "free"),
+        EngineDemand("npu", 1000, words=25),
+        EngineDemand(None, 100, ("after",)),
+        EngineDemand(None, 100, ("free",)),
     ]
     assert layer_order(network([[], [0], []]), demands, COSTS).layers == (0, 2, 1)
 
 
 def test_like_follows_like() -> None:
     demands = [
-        EngineDemand(None, 100, "a"),
-        EngineDemand(None, 100, "b"),
-        EngineDemand(None, 100, "a"),
-        EngineDemand(None, 100, "b"),
+        EngineDemand(None, 100, ("a",)),
+        EngineDemand(None, 100, ("b",)),
+        EngineDemand(None, 100, ("a",)),
+        EngineDemand(None, 100, ("b",)),
     ]
     assert layer_order(network([[], [], [], []]), demands, COSTS).layers == (0, 2, 1, 3)
 
 
 def test_cores_take_what_would_wait_for_an_accelerator() -> None:
-    demands = [EngineDemand("npu", 1000, "job", 1500, words=25), EngineDemand("npu", 1000, "job", 1500, words=25)]
+    demands = [
+        EngineDemand("npu", 1000, on_cores=EngineDemand(None, 1500), words=25),
+        EngineDemand("npu", 1000, on_cores=EngineDemand(None, 1500), words=25),
+    ]
     order = layer_order(network([[], []]), demands, COSTS)
     assert (order.layers, order.on_cores) == ((0, 1), {1})
-    slow = [EngineDemand("npu", 1000, "job", 5000, words=25), EngineDemand("npu", 1000, "job", 5000, words=25)]
+    slow = [
+        EngineDemand("npu", 1000, on_cores=EngineDemand(None, 5000), words=25),
+        EngineDemand("npu", 1000, on_cores=EngineDemand(None, 5000), words=25),
+    ]
     assert not layer_order(network([[], []]), slow, COSTS).on_cores
 
 
 def test_the_longest_way_to_the_end_goes_first() -> None:
     # Layer 1 is short, but a long one waits for it; equally long ones keep their order.
     demands = [
-        EngineDemand(None, 100, "a"),
-        EngineDemand(None, 50, "b"),
-        EngineDemand(None, 100, "c"),
-        EngineDemand(None, 400, "d"),
+        EngineDemand(None, 100, ("a",)),
+        EngineDemand(None, 50, ("b",)),
+        EngineDemand(None, 100, ("c",)),
+        EngineDemand(None, 400, ("d",)),
     ]
     assert layer_order(network([[], [], [], [1]]), demands, COSTS).layers == (1, 3, 0, 2)
     jobs = [
-        EngineDemand("npu", 100, "a", words=25),
-        EngineDemand("npu", 50, "b", words=25),
-        EngineDemand("npu", 100, "c", words=25),
-        EngineDemand("npu", 400, "d", words=25),
+        EngineDemand("npu", 100, words=25),
+        EngineDemand("npu", 50, words=25),
+        EngineDemand("npu", 100, words=25),
+        EngineDemand("npu", 400, words=25),
     ]
     assert layer_order(network([[], [], [], [1]]), jobs, COSTS).layers == (1, 3, 0, 2)
 
 
 def test_code_at_hand_counts_more_than_the_way_to_the_end() -> None:
-    demands = [EngineDemand(None, 900, "a"), EngineDemand(None, 500, "b"), EngineDemand(None, 100, "a")]
+    demands = [EngineDemand(None, 900, ("a",)), EngineDemand(None, 500, ("b",)), EngineDemand(None, 100, ("a",))]
     assert layer_order(network([[], [], []]), demands, COSTS).layers == (0, 2, 1)
 
 
@@ -89,8 +95,8 @@ def test_an_accelerator_is_given_as_many_jobs_as_it_holds() -> None:
     orders = {1: (0, 4, 5, 1, 2, 3), 2: (0, 1, 4, 5, 2, 3), 3: (0, 1, 2, 4, 5, 3)}
     for queue, order in orders.items():
         demands = [
-            *(EngineDemand("npu", 1000, "job", queue=queue, words=25) for _ in range(4)),
-            *(EngineDemand(None, 100, "a") for _ in range(2)),
+            *(EngineDemand("npu", 1000, queue=queue, words=25) for _ in range(4)),
+            *(EngineDemand(None, 100, ("a",)) for _ in range(2)),
         ]
         assert layer_order(network([[], [], [], [], [], []]), demands, COSTS).layers == order
 
@@ -100,10 +106,10 @@ def test_submitting_takes_time() -> None:
     submit = COSTS.submit_cycles(25)
     for cycles, order in ((submit - 2, (0, 1, 2, 3)), (submit + 2, (0, 1, 3, 2))):
         demands = [
-            EngineDemand("npu", cycles, "job", words=25),
-            EngineDemand("dsp", 10, "job", words=25),
-            EngineDemand(None, 500, "after"),
-            EngineDemand(None, 10, "free"),
+            EngineDemand("npu", cycles, words=25),
+            EngineDemand("dsp", 10, words=25),
+            EngineDemand(None, 500, ("after",)),
+            EngineDemand(None, 10, ("free",)),
         ]
         assert layer_order(network([[], [], [0], []]), demands, COSTS).layers == order
 
@@ -112,13 +118,10 @@ def test_submitting_takes_time() -> None:
 def test_operands_are_made_before_they_are_read(data: st.DataObject) -> None:
     count = data.draw(st.integers(1, 12))
     reads = [data.draw(st.lists(st.integers(0, i - 1), max_size=3, unique=True)) if i else [] for i in range(count)]
-    demand = st.builds(
-        EngineDemand,
-        st.sampled_from([None, "npu", "dsp"]),
-        st.integers(0, 500),
-        st.sampled_from("abc"),
-        st.none() | st.integers(0, 500),
-    )
+    cycles, codes = st.integers(0, 500), st.sampled_from([("a",), ("b",), ("c",)])
+    on_cores = st.none() | st.builds(EngineDemand, st.none(), cycles, codes)
+    engines = st.sampled_from([None, "npu", "dsp"])
+    demand = st.builds(EngineDemand, engines, cycles, codes, on_cores, words=st.integers(2, 30))
     order = layer_order(network(reads), [data.draw(demand) for _ in range(count)], COSTS).layers
     assert sorted(order) == list(range(count))
     for index, earlier in enumerate(reads):

@@ -7,7 +7,7 @@ import pytest
 
 from tests.planning.tiling.single_layers import NONE, layers, make_layer
 from tvm_pulp.planning.tiling.forms.cluster_forms import TiledForm
-from tvm_pulp.planning.tiling.forms.cuts import MissingL1, Tiling, footprint, tile_form
+from tvm_pulp.planning.tiling.forms.cuts import Cuts, MissingL1, Tiling, footprint
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc import CostModel, load
@@ -18,7 +18,7 @@ COSTS = CostModel(load("siracusa"))
 
 
 def tile(layer: Layer, budget: int) -> Tiling | int:
-    return tile_form(TiledForm(layer, COSTS), layer, budget, COSTS)
+    return Cuts(TiledForm(layer, COSTS), layer, COSTS).within(budget)
 
 
 def smallest(layer: Layer) -> int:
@@ -82,7 +82,7 @@ def test_pieces_smaller_than_a_step_are_for_little_l1() -> None:
             return (TileAxis(len(shape) - 1, shape[-1] - 1, least=1),)
 
     form = Form(layer, COSTS)
-    least = tile_form(form, layer, 0, COSTS)
+    least = Cuts(form, layer, COSTS).within(0)
     assert isinstance(least, int)
-    tilings = [tile_form(form, layer, budget, COSTS) for budget in (least, 1 << 20)]
+    tilings = [Cuts(form, layer, COSTS).within(budget) for budget in (least, 1 << 20)]
     assert [t.finer for t in tilings if isinstance(t, Tiling)] == [True, False]

@@ -5,14 +5,11 @@ from contextlib import suppress
 from dataclasses import replace
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.planning.search.attempts.evaluator import PlanEvaluator
+from tvm_pulp.planning.search.attempts import PlanEvaluator
 from tvm_pulp.planning.search.heuristics.order_layers import EngineDemand, Order, layer_order
 from tvm_pulp.planning.search.heuristics.policies import JUST_IN_TIME, policy_decisions, whole_l1, without_overlap
-from tvm_pulp.planning.tiling.forms.cluster_forms import ENGINE as CLUSTER
-from tvm_pulp.planning.tiling.forms.engine_choice import EngineChoice
-from tvm_pulp.planning.tiling.forms.split_form import SplitForm, pin_of
-from tvm_pulp.planning.tiling.schedule.decisions import NOTHING_IN_L3, tiled_layer
-from tvm_pulp.planning.tiling.schedule.interleave_steps import can_interleave
+from tvm_pulp.planning.tiling.forms import CLUSTER, EngineChoice, SplitForm, Tiling, pin_of
+from tvm_pulp.planning.tiling.schedule import NOTHING_IN_L3, can_interleave, tiled_layer
 from tvm_pulp.uma.recipe import Job
 
 # By how much a split has to make the network faster: all figures are estimates.
@@ -90,7 +87,7 @@ def _orders(evaluator: PlanEvaluator) -> Iterator[Order]:
     network, costs = evaluator.network, evaluator.costs
     with suppress(UserError):
         demands = [_demand(evaluator.engine_choice, i, evaluator.l1_bytes) for i in range(len(network.layers))]
-        plain = [replace(demand, core_cycles=None) for demand in demands]
+        plain = [replace(demand, on_cores=None) for demand in demands]
         known = {Order(tuple(range(len(demands))), frozenset())}
         for order in (layer_order(network, plain, costs), layer_order(network, demands, costs)):
             if order not in known:
@@ -108,13 +105,17 @@ def _apply(evaluator: PlanEvaluator, order: Order) -> PlanEvaluator:
 
 def _demand(engine_choice: EngineChoice, index: int, l1_bytes: int) -> EngineDemand:
     """The work of a layer for its engine when it runs by itself."""
-    tiling, offers = engine_choice.offers(index, l1_bytes)
-    engine = tiling.form.engine
-    if engine == CLUSTER:
-        return EngineDemand(None, tiling.cycles, tiling.form.name)
-    pinned = engine_choice.forms[index].layer.name in engine_choice.pins
-    others = [o.cycles for o in offers if o.engine == CLUSTER and o.cycles is not None]
-    on_cores = min(others) if others and not pinned else None
+    entry, tiling = engine_choice.forms[index], engine_choice.tiling(index, l1_bytes)
+    if tiling.form.engine == CLUSTER:
+        return _core_demand(tiling)
+    pinned = entry.layer.name in engine_choice.pins
+    cut = [cuts.within(l1_bytes) for cuts in entry.cuts if cuts.form.engine == CLUSTER and not pinned]
+    fitting = [t for t in cut if isinstance(t, Tiling)]
+    on_cores = _core_demand(min(fitting, key=lambda t: t.cycles)) if fitting else None
     jobs = [step for step in tiling.recipes[0].steps if isinstance(step, Job)]
     queue, words = max((j.queue for j in jobs), default=1), max((j.words for j in jobs), default=0)
-    return EngineDemand(engine, tiling.cycles, tiling.form.name, on_cores, queue, words)
+    return EngineDemand(tiling.form.engine, tiling.cycles, (), on_cores, queue, words)
+
+
+def _core_demand(tiling: Tiling) -> EngineDemand:
+    return EngineDemand(None, tiling.cycles, tiling.recipe(tiling.tiles[0]).code)

@@ -6,10 +6,9 @@ and smaller again in the next layer, until it would be less than half of it.
 
 from dataclasses import replace
 
-from tvm_pulp.planning.search.attempts.evaluator import PlanEvaluator
+from tvm_pulp.planning.search.attempts import PlanEvaluator
 from tvm_pulp.planning.tiling.forms.cuts import Cuts, Tiling
-from tvm_pulp.planning.tiling.schedule.decisions import Choice, Decisions, tiled_layer
-from tvm_pulp.planning.tiling.schedule.interleave_steps import can_interleave
+from tvm_pulp.planning.tiling.schedule import Choice, Decisions, can_interleave, tiled_layer
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.contiguous import contiguous_offset
 from tvm_pulp.uma.recipe import Load, Store
@@ -18,7 +17,7 @@ from tvm_pulp.uma.strategy import TileAxis
 
 def cut_in_step(evaluator: PlanEvaluator, decisions: Decisions, share: float) -> Decisions | None:
     """Decisions with such cuts, steps interleaved; None where no layer follows another. `share`: where chains begin."""
-    wanted = replace(decisions.copy(), interleave=True)
+    wanted = replace(decisions, choices=list(decisions.choices), interleave=True)
     written: dict[object, int] = {}  # bytes of a tensor that its first tile makes
     follows = False
     for index, choice in enumerate(decisions.choices):

@@ -16,16 +16,16 @@ from tvm_pulp.soc.cost_model import CostModel
 
 @dataclass(frozen=True)
 class EngineDemand:
-    """The work of a layer for its engine. `code` tells which layers run the same code.
+    """The work of a layer for its engine. `code`: names of what the cores run.
 
-    `core_cycles`: what the cores would take for an accelerator's layer, if they may. `queue`: jobs that the accelerator
-    holds, the one it works on included. `words`: those that tell it what to do.
+    `on_cores`: the work that an accelerator's layer would be for the cores, if they may. `queue`: jobs that the
+    accelerator holds, the one it works on included. `words`: those that tell it what to do.
     """
 
     accelerator: str | None
     cycles: int
-    code: str
-    core_cycles: int | None = None
+    code: tuple[str, ...] = ()
+    on_cores: "EngineDemand | None" = None
     queue: int = 1
     words: int = 0
 
@@ -45,16 +45,17 @@ def layer_order(network: Network, demands: Sequence[EngineDemand], costs: CostMo
     needed = _dependencies(network)
     remaining = _remaining_cycles(needed, demands)
     order: list[int] = []
-    clock, last = StepClock(), ""  # the result of a layer is called after its place
+    clock = StepClock()  # the result of a layer is called after its place
+    last: tuple[str, ...] | None = None
     waiting = list(range(len(demands)))
     while waiting:
         runnable = [i for i in waiting if _is_ready(i, needed, demands, clock)]
         for i in runnable:
             demand = demands[i]
-            if demand.accelerator and demand.core_cycles is not None and clock.ready(needed[i]) <= clock.now:
+            if demand.accelerator and demand.on_cores and clock.ready(needed[i]) <= clock.now:
                 free = clock.free_at(demand.accelerator)
-                if free > clock.now and clock.now + demand.core_cycles < free + demand.cycles:
-                    demands[i] = EngineDemand(None, demand.core_cycles, f"{demand.code} on cores")
+                if free > clock.now and clock.now + demand.on_cores.cycles < free + demand.cycles:
+                    demands[i] = demand.on_cores
                     moved.add(i)
                     break
         jobs = [i for i in runnable if _has_room(demands[i], clock)]

@@ -9,13 +9,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.planning.search.attempts.attempt import Attempt, TileLimit
-from tvm_pulp.planning.search.attempts.evaluator import PlanEvaluator
+from tvm_pulp.planning.search.attempts import Attempt, PlanEvaluator, TileLimit
 from tvm_pulp.planning.tiling.alignment import L1_ALIGNMENT
 from tvm_pulp.planning.tiling.forms.cuts import MissingL1
 from tvm_pulp.planning.tiling.place.fit_schedule import fit_schedule
-from tvm_pulp.planning.tiling.schedule.decisions import NOTHING_IN_L3, Choice, Decisions, InL3, tiled_layer
-from tvm_pulp.planning.tiling.schedule.prefetch_leads import prefetch_leads
+from tvm_pulp.planning.tiling.schedule import NOTHING_IN_L3, Choice, Decisions, InL3, prefetch_leads, tiled_layer
 
 # Leads that mean: each layer's own, to have its operands so many cycles early.
 JUST_IN_TIME, IN_GOOD_TIME, BESIDE_JOBS = 1000, 1001, 1002
@@ -56,6 +54,14 @@ def without_overlap(evaluator: PlanEvaluator, in_l3: InL3) -> Attempt:
     return Attempt("no overlap", evaluator.plan(policy_decisions(evaluator, 0, limits, in_l3)), 0, limits)
 
 
+def greedy_attempt(evaluator: PlanEvaluator, in_l3: InL3) -> Attempt:
+    """The baseline, as tools plan that tile layer by layer: every layer fills L1, one buffer of each kind, nothing
+    overlaps and nothing stays in L1."""
+    limits = whole_l1(evaluator)
+    decisions = replace(policy_decisions(evaluator, 0, limits, in_l3), resident={})
+    return Attempt("greedy", evaluator.plan(decisions), 0, limits)
+
+
 def whole_l1(evaluator: PlanEvaluator) -> tuple[TileLimit, ...]:
     """Tiles as large as L1 allows."""
     return (TileLimit(evaluator.l1_bytes),) * len(evaluator.engine_choice.forms)
@@ -94,10 +100,10 @@ def try_policies(evaluator: PlanEvaluator, first: Attempt, in_l3: InL3) -> list[
         # Two copies of everything may be too much where one is not.
         try:
             decisions = policy_decisions(evaluator, lead, limits, in_l3)
-            key = (tuple((id(c.tiling), c.two_copies) for c in decisions.choices), tuple(decisions.leads.items()))
-            if key in known or (most_tiles and sum(len(c.tiling.tiles) for c in decisions.choices) > most_tiles):
+            tiles = sum(len(c.tiling.tiles) for c in decisions.choices)
+            if decisions.cuts_and_leads in known or (most_tiles and tiles > most_tiles):
                 return
-            known.add(key)
+            known.add(decisions.cuts_and_leads)
             plan = evaluator.plan_once(decisions)
         except UserError:
             return

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.planning.search.attempts.attempt import Attempt
-from tvm_pulp.planning.search.attempts.evaluator import PlanEvaluator
+from tvm_pulp.planning.search.attempts import Attempt, PlanEvaluator
 from tvm_pulp.planning.search.heuristics.policies import IN_GOOD_TIME, SLACK
 from tvm_pulp.planning.search.solver.candidates import Candidate, Candidates
 from tvm_pulp.planning.search.solver.layer_cost import LARGE_CONSTANT, activations
@@ -13,11 +12,9 @@ from tvm_pulp.planning.search.solver.problem import Problem, Solution
 from tvm_pulp.planning.search.solver.repeats import find_repeats, wiring
 from tvm_pulp.planning.search.solver.solve import solve
 from tvm_pulp.planning.search.solver.solver_model import MOST_AHEAD
-from tvm_pulp.planning.tiling.place.fit_schedule import excess_bytes
-from tvm_pulp.planning.tiling.place.placer import Buffer, largest_live_set
+from tvm_pulp.planning.tiling.place import Buffer, excess_bytes, largest_live_set
 from tvm_pulp.planning.tiling.plan import Plan
-from tvm_pulp.planning.tiling.schedule.decisions import NOTHING_IN_L3, Choice, Decisions, InL3, tiled_layer
-from tvm_pulp.planning.tiling.schedule.prefetch_leads import prefetch_leads
+from tvm_pulp.planning.tiling.schedule import NOTHING_IN_L3, Choice, Decisions, InL3, prefetch_leads, tiled_layer
 from tvm_pulp.qnn.network import Tensor
 
 # Deterministic time of the solver, first and later; how often it is asked. Large networks are asked less often.
@@ -38,37 +35,31 @@ class SolverAttempts:
     solutions: list[Solution] = field(default_factory=list)
 
 
-def ask_solver(
-    evaluator: PlanEvaluator, tried: Sequence[Attempt], *, overlap: bool, l2_bytes: int | None
-) -> SolverAttempts:
-    """Ask the solver, evaluate what it says, correct its costs, ask again. The best of `tried` is its first hint.
+class SolverRounds:
+    """Ask the solver, evaluate what it says, correct its costs, ask again.
 
     `l2_bytes`: what there is, where some constants have to come from L3.
     """
-    return _Rounds(evaluator, overlap=overlap, l2_bytes=l2_bytes).run(tried)
 
-
-class _Rounds:
     def __init__(self, evaluator: PlanEvaluator, *, overlap: bool, l2_bytes: int | None) -> None:
-        self._evaluator, self._engine_choice, self._overlap = evaluator, evaluator.engine_choice, overlap
+        self._evaluator, self._overlap = evaluator, overlap
         # L2 for everything, and for constants.
         self._l2_limit, self._l2_bytes = l2_bytes, l2_bytes
         self._network = evaluator.network
-        self._candidates = Candidates(
-            self._engine_choice, int(evaluator.l1_bytes * _SHARE), evaluator.costs, overlap=overlap
-        )
+        l1_bytes = int(evaluator.l1_bytes * _SHARE)
+        self._candidates = Candidates(evaluator.engine_choice, l1_bytes, evaluator.costs, overlap=overlap)
         # Differences of evaluated plans to the model, by layer and candidate.
         self._seen: dict[tuple[int, Candidate], list[int]] = {}
-        self._fixed: dict[int, Candidate] = {}
         kinds = list(zip(self._candidates.classes, wiring(self._network), strict=True))
         self._same_as = find_repeats(kinds)
-        self._limits = [int(evaluator.l1_bytes * _SHARE)] * len(kinds)
+        self._limits = [l1_bytes] * len(kinds)
 
     def run(self, tried: Sequence[Attempt]) -> SolverAttempts:
+        """The solution that the solver found; the best of `tried` is its first hint."""
         result = SolverAttempts()
         for attempt in tried:
             # A plan without overlap says little about one with.
-            if attempt.plan.overlap == self._overlap or len(tried) == 1:
+            if attempt.plan.policy.overlap == self._overlap or len(tried) == 1:
                 self._learn(attempt.plan)
         best = min(tried, key=lambda a: a.cycles)
         if self._l2_limit is not None:
@@ -76,8 +67,8 @@ class _Rounds:
         rounds = max(1, min(_ROUNDS, _STEPS_OF_ALL_ROUNDS // max(1, len(best.plan.schedule.slots))))
         for number in range(rounds):
             for index, choice in enumerate(best.plan.decisions.choices):
-                self._entered(index, choice)
-            options = [self._options(index) for index in range(len(self._network.layers))]
+                self._candidates.add(index, choice)
+            options = [self._candidates.of(index) for index in range(len(self._network.layers))]
             answer = self._solve(options, best.plan, _NEXT_TIME if number else _FIRST_TIME)
             if answer is None:
                 break
@@ -131,23 +122,13 @@ class _Rounds:
             found.update({(index, n): seen.get(n, least) for n in range(len(candidates))})
         return found
 
-    def _options(self, index: int) -> tuple[Candidate, ...]:
-        return self._candidates.of(index) or (self._fixed[index],)
-
-    def _entered(self, index: int, choice: Choice) -> Candidate:
-        """The candidate of a choice; layers that work from L2 have only that one."""
-        found = self._candidates.add(index, choice.tiling, choice.two_copies)
-        if found is None:
-            found = self._fixed[index] = self._candidates.stand_in(index, choice.tiling)
-        return found
-
     def _learn(self, plan: Plan) -> None:
         """Compare what the model says about an evaluated plan with its expected cycles."""
         if self._l2_bytes is not None:
             return  # Waiting for L3 would be taken for a property of the layers.
         made_before: dict[Tensor, int] = {}
         for index, (choice, layer) in enumerate(zip(plan.decisions.choices, plan.layers, strict=True)):
-            candidate = self._entered(index, choice)
+            candidate = self._candidates.add(index, choice)
             cost, (inputs, outputs) = candidate.cost, activations(layer.layer)
             resident = plan.policy.resident
             ends = 0 if index and plan.decisions.leads.get(index) else cost.constant_cycles
@@ -166,7 +147,7 @@ class _Rounds:
     def _hint(self, plan: Plan, options: Sequence[Sequence[Candidate]]) -> Solution:
         """The decisions of a plan in the solver's words."""
         choices = plan.decisions.choices
-        entered = [self._entered(index, choice) for index, choice in enumerate(choices)]
+        entered = [self._candidates.add(index, choice) for index, choice in enumerate(choices)]
         chosen = tuple(options[index].index(candidate) for index, candidate in enumerate(entered))
         ahead = []
         issued: dict[int, int] = {}
@@ -187,10 +168,7 @@ class _Rounds:
         chosen = [options[index][n] for index, n in enumerate(solution.candidates)]
         choices, leads = [], {}
         for index, candidate in enumerate(chosen):
-            if candidate is self._fixed.get(index):
-                tiling = self._engine_choice.tiling(index, self._evaluator.l1_bytes)
-            else:
-                tiling = self._candidates.tiling(index, candidate)
+            tiling = self._candidates.tiling(index, candidate)
             choices.append(Choice(tiling, candidate.two_copies, self._evaluator.l1_bytes))
             depth = solution.ahead[index]
             leads[index] = sum(c.cost.slots for c in chosen[index - depth : index])

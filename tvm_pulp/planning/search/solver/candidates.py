@@ -8,12 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tvm_pulp.planning.search.solver.layer_cost import LayerCost, Stream, layer_cost
-from tvm_pulp.planning.tiling.forms.cuts import Cuts, Tiling
-from tvm_pulp.planning.tiling.forms.engine_choice import EngineChoice, LayerForms
-from tvm_pulp.planning.tiling.forms.split_form import pin_of
+from tvm_pulp.planning.tiling.forms import Cuts, EngineChoice, LayerForms, Tiling, pin_of
+from tvm_pulp.planning.tiling.schedule.decisions import Choice
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.soc.cost_model import CostModel
-from tvm_pulp.uma.box import Box
 
 MOST_PER_ENGINE = 16
 # Parts of L1 that a tile may take, and numbers of pieces along one axis.
@@ -22,6 +20,8 @@ _PIECES = (2, 3, 4, 6, 8)
 _MOST_TILES = 64
 # Forms that take this many times the cycles of the best one are not looked at.
 _TOO_SLOW = 2
+# The place among a layer's forms of the one that works from L2.
+_FROM_L2 = -1
 
 
 @dataclass(frozen=True)
@@ -34,25 +34,20 @@ class Candidate:
     two_copies: bool
     cost: LayerCost
 
-    @property
-    def key(self) -> tuple[int, tuple[int, ...], bool]:
-        return self.form, self.size, self.two_copies
-
 
 def layer_class(entry: LayerForms) -> tuple[object, ...]:
     """Equal for layers that cost the same, whatever their weights and the numbers of their requantization."""
     layer = entry.layer
-    whole = Box.whole(layer.outputs[0].spec.shape)
     operands = tuple((t.spec.shape, t.spec.dtype, t.kind == "constant", t.view_of is None) for t in layer.operands)
     # x + x moves less than x + y.
     stored = [t.storage for t in layer.inputs]
     same = tuple(stored.index(storage) for storage in stored)
     lists = tuple((k, tuple(v)) for k, v in sorted(layer.attributes.items()) if isinstance(v, list | tuple))
     forms = []
-    for form in entry.tiled:
-        recipe = form.recipe(whole)
+    for cuts in entry.cuts:
+        form, recipe = cuts.form, cuts.whole
         sizes = tuple((local.name, local.bytes) for local in recipe.locals)
-        forms.append((form.engine, form.name, form.axes(), recipe.cycles, recipe.engine_cycles, sizes))
+        forms.append((form.engine, form.axes(), recipe.cycles, recipe.engine_cycles, sizes))
     return layer.operator, lists, operands, same, tuple(forms)
 
 
@@ -70,53 +65,46 @@ class Candidates:
         self._known: dict[int, tuple[Candidate, ...]] = {}
 
     def of(self, index: int) -> tuple[Candidate, ...]:
-        """Candidates of a layer, fastest first; none where it can only work from L2."""
+        """Candidates of a layer, fastest first; where it can only work from L2 that has to be added."""
         number = self.classes[index]
         if number not in self._known:
             self._known[number] = tuple(self._make(index))
         return self._known[number]
 
-    def add(self, index: int, tiling: Tiling, two_copies: bool) -> Candidate | None:
-        """The candidate that stands for a tiling, entered if it is new; None for a form that is no candidate."""
-        entry = self._engine_choice.forms[index]
-        forms = [number for number, form in enumerate(entry.tiled) if form is tiling.form]
-        if not forms:
-            return None
-        wanted = (forms[0], tiling.size, two_copies)
+    def add(self, index: int, choice: Choice) -> Candidate:
+        """The candidate that stands for a choice, entered if it is new."""
+        tiling, forms = choice.tiling, self._engine_choice.forms[index].tiled
+        number = next((n for n, form in enumerate(forms) if form is tiling.form), _FROM_L2)
+        key = (number, tiling.form.engine, tiling.size, choice.two_copies)
         for candidate in self.of(index):
-            if candidate.key == wanted:
+            if (candidate.form, candidate.engine, candidate.size, candidate.two_copies) == key:
                 return candidate
-        made = Candidate(forms[0], tiling.form.engine, tiling.size, two_copies, self._cost(index, tiling, two_copies))
+        made = Candidate(*key, self._cost(index, tiling, choice.two_copies))
         self._known[self.classes[index]] += (made,)
         return made
 
-    def stand_in(self, index: int, tiling: Tiling) -> Candidate:
-        """The only way to run a layer that works from L2."""
-        return Candidate(-1, tiling.form.engine, tiling.size, False, self._cost(index, tiling, False))
-
     def tiling(self, index: int, candidate: Candidate) -> Tiling:
         """The candidate's cut of this layer."""
-        return self._engine_choice.forms[index].cuts[candidate.form].measure(candidate.size)
+        entry = self._engine_choice.forms[index]
+        return entry.from_l2 if candidate.form == _FROM_L2 else entry.cuts[candidate.form].measure(candidate.size)
 
     def _cost(self, index: int, tiling: Tiling, two_copies: bool) -> LayerCost:
-        layer = self._engine_choice.forms[index].layer
-        return layer_cost(
-            layer, tiling, two_copies, pipelined=self._overlap, l1_bytes=self._l1_bytes, costs=self._costs
-        )
+        layer, limits = self._engine_choice.forms[index].layer, (self._l1_bytes, self._costs)
+        return layer_cost(layer, tiling, two_copies, *limits, pipelined=self._overlap)
 
     def _make(self, index: int) -> list[Candidate]:
         entry, pin = self._engine_choice.forms[index], self._pinned[index]
         best: dict[int, int] = {}
-        for number, (form, cuts) in enumerate(zip(entry.tiled, entry.cuts, strict=True)):
+        for number, cuts in enumerate(entry.cuts):
             widest = cuts.within(self._l1_bytes)
-            if isinstance(widest, Tiling) and pin in (None, pin_of(form)):
+            if isinstance(widest, Tiling) and pin in (None, pin_of(cuts.form)):
                 best[number] = widest.cycles
         limit = _TOO_SLOW * min(best.values(), default=0)
         found: list[Candidate] = []
         for number in best:
             if best[number] > limit:
                 continue
-            form, cuts = entry.tiled[number], entry.cuts[number]
+            cuts = entry.cuts[number]
             for size in dict.fromkeys(self._sizes(entry.layer, cuts)):
                 tiling = cuts.measure(size)
                 if tiling.l1_bytes > self._l1_bytes:
@@ -124,7 +112,7 @@ class Candidates:
                 for two_copies in (False, True) if self._overlap and len(tiling.tiles) > 1 else (False,):
                     cost = self._cost(index, tiling, two_copies)
                     if cost.bytes_in_l1 <= self._l1_bytes:
-                        found.append(Candidate(number, form.engine, size, two_copies, cost))
+                        found.append(Candidate(number, cuts.form.engine, size, two_copies, cost))
         return _prune(found)
 
     def _sizes(self, layer: Layer, cuts: Cuts) -> Iterator[tuple[int, ...]]:

@@ -3,19 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from tvm_pulp.planning.search.solver.tile_lifetimes import TileLifetimes
 from tvm_pulp.planning.tiling.alignment import L1_ALIGNMENT, aligned
-from tvm_pulp.planning.tiling.cost.step_clock import StepClock
-from tvm_pulp.planning.tiling.cost.step_cost import step_cost
+from tvm_pulp.planning.tiling.cost import StepClock, dma_cycles
 from tvm_pulp.planning.tiling.forms.cuts import Tiling
-from tvm_pulp.planning.tiling.schedule.build_schedule import PAGE_SHARE
-from tvm_pulp.planning.tiling.schedule.decisions import Choice, tiled_layer
-from tvm_pulp.planning.tiling.schedule.tiled_layer import TiledLayer
+from tvm_pulp.planning.tiling.schedule import PAGE_SHARE, Choice, TiledLayer, tiled_layer
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.soc.cost_model import CostModel
-from tvm_pulp.uma.box import Box, transfers
+from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.contiguous import contiguous_offset
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Recipe, Store, operands_of
 
@@ -73,7 +68,7 @@ def activations(layer: Layer) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
 
 
 def layer_cost(
-    layer: Layer, tiling: Tiling, two_copies: bool, *, pipelined: bool, l1_bytes: int, costs: CostModel
+    layer: Layer, tiling: Tiling, two_copies: bool, l1_bytes: int, costs: CostModel, *, pipelined: bool
 ) -> LayerCost:
     """Take stock of all tiles. `pipelined`: transfers overlap with anything at all."""
     tiled, recipes = tiled_layer(Choice(tiling, two_copies, l1_bytes)), tiling.recipes
@@ -137,13 +132,6 @@ def _traffic(tiled: TiledLayer, inputs: Sequence[Tensor], outputs: Sequence[Tens
     return _Traffic(moved_in, moved_out, _constants(recipes), _levels(tiled.loaded))
 
 
-def _box_cycles(tensor: Tensor, box: Box, costs: CostModel, *, outward: bool) -> int:
-    if not box.elements:
-        return 0
-    moved = transfers(box, tensor.spec.shape, np.dtype(tensor.spec.dtype).itemsize)
-    return sum(costs.transfer_cycles(t.bytes, t.line, outward=outward) for t in moved)
-
-
 def _moved(recipes: Sequence[Recipe], storage: Tensor, costs: CostModel, *, outward: bool) -> _Moved:
     """One activation over all tiles; a box that the tile before brought stays."""
     kind = Store if outward else Load
@@ -164,7 +152,7 @@ def _moved(recipes: Sequence[Recipe], storage: Tensor, costs: CostModel, *, outw
             if not outward and step.box in before:
                 continue
             if step.box.size not in known:
-                known[step.box.size] = _box_cycles(step.tensor, step.box, costs, outward=outward)
+                known[step.box.size] = dma_cycles(step, costs) if step.box.elements else 0
             moved += known[step.box.size]
         cycles.append(moved)
         before = here
@@ -206,5 +194,5 @@ def _compute_cycles(order: Sequence[tuple[int, Kernel | Call | Job]], two_copies
             clock.wait(0 if two_copies else end)
         else:
             clock.wait(clock.ready(operands_of(step)))
-            clock.run(costs.executor.step + step_cost(step).cycles)
+            clock.run(costs.executor.step + step.cost.cycles)
     return clock.over()

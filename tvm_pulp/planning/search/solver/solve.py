@@ -2,7 +2,8 @@
 
 import math
 from dataclasses import replace
-from typing import Any
+
+from ortools.sat.python import cp_model
 
 from tvm_pulp.planning.search.solver.problem import Problem, Solution
 from tvm_pulp.planning.search.solver.solver_model import CYCLE_WEIGHT, SolverModel
@@ -14,20 +15,17 @@ _GAP = 0.0005
 
 def solve(problem: Problem, hint: Solution | None, deterministic_time: float) -> Solution | None:
     """The best decisions found within the time; None if there are none. One worker, so that it is reproducible."""
-    from ortools.sat.python import cp_model
-
-    model = SolverModel(problem, cp_model.CpModel())
-    model.build()
+    model = SolverModel(problem)
     used = seconds = 0.0
     if hint is not None:
         model.hint(hint)
         # What follows from the hinted decisions is found first: a complete solution is a far better hint.
-        solver = _solver(cp_model, deterministic_time)
+        solver = _solver(deterministic_time)
         solver.parameters.fix_variables_to_their_hinted_value = True
         if solver.solve(model.cp) in (cp_model.OPTIMAL, cp_model.FEASIBLE):
             model.hint_everything(solver)
         used, seconds = solver.response_proto.deterministic_time, solver.wall_time
-    solver = _solver(cp_model, deterministic_time)
+    solver = _solver(deterministic_time)
     status = solver.solve(model.cp)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return None
@@ -42,7 +40,7 @@ def solve(problem: Problem, hint: Solution | None, deterministic_time: float) ->
     )
 
 
-def _solver(cp_model: Any, deterministic_time: float) -> Any:
+def _solver(deterministic_time: float) -> cp_model.CpSolver:
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = _SEED

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+from ortools.sat.python import cp_model
+
 from tvm_pulp.planning.search.solver.candidates import Candidate
 from tvm_pulp.planning.search.solver.layer_cost import Stream, activations
 from tvm_pulp.planning.search.solver.problem import Problem, Solution
@@ -32,8 +34,8 @@ _L3_PAIRS = 6
 class SolverModel:
     """Variables and constraints. Layers that share decisions share the variables of their choices."""
 
-    def __init__(self, problem: Problem, cp: Any) -> None:
-        self._problem, self.cp = problem, cp
+    def __init__(self, problem: Problem) -> None:
+        self._problem, self.cp = problem, cp_model.CpModel()
         layers = problem.network.layers
         self._inputs = [activations(layer)[0] for layer in layers]
         self._outputs = [activations(layer)[1] for layer in layers]
@@ -50,18 +52,17 @@ class SolverModel:
         self._l3: list[Any] = []
         self.cycles: list[Any] = []
         self._most = 4 * sum(max(c.cost.cycles for c in options) for options in problem.candidates) + 1000
+        self._build()
 
     # --- building --------------------------------------------------------------------------------------------
 
-    def build(self) -> None:
+    def _build(self) -> None:
         problem = self._problem
         for index, options in enumerate(problem.candidates):
             self._choose(index, options)
         for tensor, readers in self._readers.items():
             self._residency(tensor, readers)
-        loads: list[list[Any]] = [[] for _ in problem.candidates]
-        demand: list[list[Any]] = [[] for _ in problem.candidates]
-        fetched_l3: list[list[Any]] = [[] for _ in problem.candidates]
+        loads, demand, fetched_l3 = ([list[Any]() for _ in problem.candidates] for _ in range(3))
         heads = [self._constants(index, loads, demand, fetched_l3) for index in range(len(problem.candidates))]
         for tensor in self._readers:
             self._keep(tensor, demand)

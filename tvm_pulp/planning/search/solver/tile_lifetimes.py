@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from tvm_pulp.planning.tiling.alignment import L1_ALIGNMENT, aligned
 from tvm_pulp.planning.tiling.place.placer import Buffer, largest_live_set
-from tvm_pulp.planning.tiling.schedule.schedule import compute_position, load_position, store_position
-from tvm_pulp.planning.tiling.schedule.tiled_layer import TiledLayer
+from tvm_pulp.planning.tiling.schedule import TiledLayer, compute_position, load_position, store_position
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Job, Load, Local, Recipe, Store, operands_of

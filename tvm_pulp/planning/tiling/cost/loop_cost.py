@@ -25,6 +25,8 @@ _INDIRECT_OPERATIONS = 3
 _INLINE, _FETCH = "call_inline_", 4.0
 _SEPARATE, _FETCH_SEPARATE = frozenset({"call_erf", "call_sigmoid", "call_tanh"}), 1.0
 _BITWISE = frozenset({"shift_right", "shift_left", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not"})
+# Where sums, products and casts hold what they are made of.
+_OPERANDS = ("a", "b", "value")
 _DIVISIONS = frozenset({"Div", "Mod", "FloorDiv", "FloorMod"})
 _COMPARES = frozenset({"LT", "LE", "GT", "GE", "EQ", "NE", "And", "Or", "Not"})
 
@@ -86,12 +88,6 @@ def count_operations(function: Any, code: str) -> OperationCount:
     return OperationCount(counter.executed, counter.written, counter.shared, code)
 
 
-@dataclass(frozen=True)
-class _Loop:
-    variable: Any
-    extent: int
-
-
 class _Counter:
     """Counts operations at the loop that they depend on: the C compiler hoists what does not change further inside."""
 
@@ -99,12 +95,12 @@ class _Counter:
         self.executed: dict[str, float] = {}
         self.written: dict[str, float] = {}
         self.shared = 1
-        self._loops: list[_Loop] = []
+        self._loops: list[tuple[Any, int]] = []  # variables and extents
         self._chance = 1.0  # that a conditional part is executed
         self._depth_of: dict[Any, int] = {}  # loops around a variable's value
 
     def _note(self, name: str, depth: int) -> int:
-        times = self._chance * math.prod(loop.extent for loop in self._loops[:depth])
+        times = self._chance * math.prod(extent for _, extent in self._loops[:depth])
         self.executed[name] = self.executed.get(name, 0) + times
         self.written[name] = self.written.get(name, 0) + 1
         return depth
@@ -132,7 +128,7 @@ class _Counter:
         extent = int(s.extent) if type(s.extent).__name__ == "IntImm" else 1
         if s.kind == tirx.ForKind.PARALLEL:
             self.shared = max(self.shared, extent)
-        self._loops.append(_Loop(s.loop_var, extent))
+        self._loops.append((s.loop_var, extent))
         self._depth_of[s.loop_var] = len(self._loops)
         self._note("short_iteration" if extent <= _UNROLLED else "iteration", len(self._loops))
         self.statement(s.body)
@@ -141,20 +137,17 @@ class _Counter:
     def _if(self, s: Any) -> None:
         before = self._chance
         first = self._first_iteration(s.condition)
-        two_branches = first is None and s.else_case is not None
         if first is None:
-            depth = self.value(s.condition)
-            self._note("branch", depth)
+            self._note("branch", self.value(s.condition))
+            # One of two branches: as often the one as the other, as far as anybody knows.
+            chances = (before, 0.0) if s.else_case is None else (before / 2, before / 2)
         else:
             # The first iteration of a reduction: compilers peel it off.
-            self._chance = before / first
-        if two_branches:
-            # One of two branches: as often the one as the other, as far as anybody knows.
-            self._chance = before / 2
-        self.statement(s.then_case)
-        if s.else_case is not None:
-            self._chance = before / 2 if two_branches else before
-            self.statement(s.else_case)
+            chances = before / first, before
+        for case, chance in zip((s.then_case, s.else_case), chances, strict=True):
+            if case is not None:
+                self._chance = chance
+                self.statement(case)
         self._chance = before
 
     def _first_iteration(self, condition: Any) -> int | None:
@@ -164,7 +157,7 @@ class _Counter:
             return sides[0] * sides[1] if sides[0] is not None and sides[1] is not None else None
         if type(condition).__name__ != "EQ" or type(condition.b).__name__ != "IntImm" or int(condition.b) != 0:
             return None
-        return next((loop.extent for loop in self._loops if loop.variable.same_as(condition.a)), None)
+        return next((extent for variable, extent in self._loops if variable.same_as(condition.a)), None)
 
     def _accumulates(self, s: Any) -> bool:
         """Tell if a store updates an element that stays the same in the innermost loop: a register."""
@@ -182,8 +175,7 @@ class _Counter:
             return len(self._loops) if _is_register(e.source) else self._index_depth(e.indices)
         if kind == "Call":
             return max((self._depths(a) for a in e.args), default=0)
-        names = ("a", "b", "value", "condition", "true_value", "false_value")
-        parts = [getattr(e, n) for n in names if hasattr(e, n) and not isinstance(getattr(e, n), int | float | str)]
+        parts = _parts(e, "a", "b", "value", "condition", "true_value", "false_value")
         return max((self._depths(part) for part in parts), default=0)
 
     def _access(self, buffer: Any, indices: Any, name: str, least: int = 0) -> int:
@@ -207,10 +199,8 @@ class _Counter:
         if kind in ("TensorLoad", "Call", *_DIVISIONS):
             self.value(index)
             return
-        for name in ("a", "b", "value"):
-            part = getattr(index, name, None)
-            if part is not None and not isinstance(part, int | float):
-                self._computed(part)
+        for part in _parts(index, *_OPERANDS):
+            self._computed(part)
 
     def value(self, e: Any) -> int:
         """Count an expression; returns the innermost loop that it depends on."""
@@ -249,10 +239,13 @@ class _Counter:
 
 def _is_indirect(index: Any) -> bool:
     """Tell if an index is read from memory."""
-    if type(index).__name__ == "TensorLoad":
-        return True
-    parts = [getattr(index, name, None) for name in ("a", "b", "value")]
-    return any(_is_indirect(p) for p in parts if p is not None and not isinstance(p, int | float))
+    return type(index).__name__ == "TensorLoad" or any(map(_is_indirect, _parts(index, *_OPERANDS)))
+
+
+def _parts(e: Any, *names: str) -> list[Any]:
+    """Expressions that one holds under these names."""
+    found = (getattr(e, name, None) for name in names)
+    return [part for part in found if part is not None and not isinstance(part, int | float | str)]
 
 
 def _is_register(buffer: Any) -> bool:

@@ -2,17 +2,19 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from tvm_pulp.planning.tiling.cost.loop_cost import OperationCount, count_layer_operations
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes, tile_part
-from tvm_pulp.qnn.network import Layer
+from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Kernel, Load, Local, Recipe, Store
+from tvm_pulp.uma.recipe import CoreCost, Kernel, Load, Local, Recipe, Store
 from tvm_pulp.uma.strategy import EXACT, TileAxis
 
-ENGINE = "cluster"
+CLUSTER = "cluster"
+_Operands = tuple[Local | Tensor, ...]
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,7 @@ class TiledForm:
     layer: Layer
     costs: CostModel
     name: str = "tiled"
-    engine: str = ENGINE
+    engine: str = CLUSTER
     rounding = EXACT
 
     @cached_property
@@ -45,52 +47,39 @@ class TiledForm:
             for i, (t, b) in enumerate(zip(layer.outputs, targets, strict=True))
         )
         spaces = tuple(Local(f"space{i}", t.spec) for i, t in enumerate(layer.workspaces))
-        function = layer.function if layer.operator.startswith("tir.") else None
         loads = [Load(t, b, x) for t, b, x in zip(layer.inputs, part.inputs, inputs, strict=True)]
         cut = box.elements / max(1, layer.outputs[0].spec.elements) if self.axes() else 1.0
         cost = self.operations.cost(self.costs, cut, str(box.size) if cut < 1 else "", parallel=layer.parallel)
-        kernel = Kernel(layer.operator, part.attributes, inputs, outputs, function, spaces, layer.parallel, cost)
         stores = [Store(y, t, b) for y, t, b in zip(outputs, layer.outputs, targets, strict=True)]
-        return Recipe((*loads, kernel, *stores))
+        return Recipe((*loads, self._kernel(part.attributes, inputs, outputs, spaces, cost), *stores))
+
+    def _kernel(
+        self, attributes: dict[str, Any], inputs: _Operands, outputs: _Operands, spaces: _Operands, cost: CoreCost
+    ) -> Kernel:
+        layer = self.layer
+        function = layer.function if layer.operator.startswith("tir.") else None
+        return Kernel(layer.operator, attributes, inputs, outputs, function, spaces, layer.parallel, cost)
 
     def bound_cycles(self) -> int:
         return bound(self.layer, self.costs)
 
 
 @dataclass(frozen=True)
-class DirectForm:
+class DirectForm(TiledForm):
     """Operands stay in L2; for layers that cannot be cut and do not fit."""
 
-    layer: Layer
-    costs: CostModel
     name: str = "from L2"
-    engine: str = ENGINE
-    rounding = EXACT
 
     def axes(self) -> tuple[TileAxis, ...]:
         return ()
 
     def recipe(self, _box: Box) -> Recipe:
-        layer = self.layer
-        function = layer.function if layer.operator.startswith("tir.") else None
-        cores = self.costs.cores if layer.parallel else 1
-        operations = count_layer_operations(layer)
-        cost = operations.cost(self.costs, parallel=layer.parallel)
-        accesses = (operations.executed.get("load", 0) + operations.executed.get("store", 0)) / cores
-        kernel = Kernel(
-            layer.operator,
-            layer.attributes,
-            tuple(layer.inputs),
-            tuple(layer.outputs),
-            function,
-            tuple(layer.workspaces),
-            layer.parallel,
-            replace(cost, cycles=cost.cycles + round(accesses * self.costs.l2_access_cycles)),
-        )
-        return Recipe((kernel,))
-
-    def bound_cycles(self) -> int:
-        return bound(self.layer, self.costs)
+        layer, executed = self.layer, self.operations.executed
+        cost = self.operations.cost(self.costs, parallel=layer.parallel)
+        accesses = (executed.get("load", 0) + executed.get("store", 0)) / (self.costs.cores if layer.parallel else 1)
+        cost = replace(cost, cycles=cost.cycles + round(accesses * self.costs.l2_access_cycles))
+        operands = (tuple(layer.inputs), tuple(layer.outputs), tuple(layer.workspaces))
+        return Recipe((self._kernel(layer.attributes, *operands, cost),))
 
 
 def bound(layer: Layer, costs: CostModel) -> int:

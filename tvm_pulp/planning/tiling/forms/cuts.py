@@ -4,9 +4,9 @@ It is the baseline and the fallback of better planners.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, reduce
+from functools import cache, cached_property, reduce
 from itertools import product
 from typing import Any
 
@@ -14,11 +14,11 @@ import numpy as np
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.tiling.alignment import L1_ALIGNMENT, aligned
-from tvm_pulp.planning.tiling.cost.dma_cost import recipe_dma_cycles
+from tvm_pulp.planning.tiling.cost.dma_cost import dma_cycles
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.box import Box, split_axis, tiles
-from tvm_pulp.uma.recipe import Recipe, descriptor_words
+from tvm_pulp.uma.recipe import Load, Recipe, Store, descriptor_words
 from tvm_pulp.uma.strategy import Form, TileAxis
 
 _SEARCH_LIMIT = 20000
@@ -35,15 +35,15 @@ class Tiling:
     l1_bytes: int
     cycles: int  # compute and data movement, nothing overlapped
     tiles: tuple[Box, ...]
+    recipe: Callable[[Box], Recipe] = field(compare=False, repr=False)  # the form's, which may remember some
     finer: bool = False  # than the engine likes its pieces
-    # Recipes of some tiles, which measuring needed; and what schedules with it found out, by their question.
-    made: Mapping[Box, Recipe] = field(default_factory=dict, compare=False, repr=False)
+    # What schedules with it found out, by their question.
     remembered: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @cached_property
     def recipes(self) -> tuple[Recipe, ...]:
         """How every tile is computed."""
-        return tuple(self.made.get(box) or self.form.recipe(box) for box in self.tiles)
+        return tuple(map(self.recipe, self.tiles))
 
 
 def footprint(recipe: Recipe) -> int:
@@ -103,18 +103,27 @@ def _candidates(shape: Sequence[int], axes: Sequence[TileAxis]) -> list[tuple[in
 
 
 class Cuts:
-    """All cuts of a form, fewest tiles first; what is found out about a cut is remembered."""
+    """All cuts of a form, fewest tiles first; what is found out about a cut is remembered.
 
-    def __init__(self, form: Form, layer: Layer, costs: CostModel) -> None:
-        self._form, self._shape, self._costs = form, layer.outputs[0].spec.shape, costs
-        self._measured: dict[tuple[int, ...], Tiling] = {}
-        # Bytes that a cut needs at least: those of one of its tiles.
-        self._at_least: dict[tuple[int, ...], int] = {}
+    `pattern`: what the form's engine calls what it runs here; the cores call it after the operator.
+    """
+
+    def __init__(self, form: Form, layer: Layer, costs: CostModel, pattern: str = "") -> None:
+        self.form, self.pattern = form, pattern or layer.operator
+        self._shape, self.costs = layer.outputs[0].spec.shape, costs
+        self.recipe = cache(form.recipe)
+        self.measure = cache(self._measure)
+        self._lower_bound = cache(self._smallest_footprint)
+
+    @property
+    def whole(self) -> Recipe:
+        """How the layer is computed without a cut."""
+        return self.recipe(Box.whole(self._shape))
 
     @cached_property
     def _sizes(self) -> list[tuple[int, ...]]:
         """All sizes that are tried; smaller pieces than an engine likes come after all others."""
-        axes = self._form.axes()
+        axes = self.form.axes()
         sizes = _candidates(self._shape, axes)
         if not any(a.least for a in axes):
             return sizes
@@ -136,15 +145,13 @@ class Cuts:
         assert smallest is not None
         return self.measure(smallest[1]).l1_bytes
 
-    def _lower_bound(self, size: tuple[int, ...]) -> int:
-        if size not in self._at_least:
-            inner, _ = _kinds(self._shape, size)[0]
-            self._at_least[size] = footprint(self._form.recipe(inner))
-        return self._at_least[size]
+    def _smallest_footprint(self, size: tuple[int, ...]) -> int:
+        """Bytes that a cut needs at least: those of one of its tiles."""
+        return footprint(self.recipe(_kinds(self._shape, size)[0][0]))
 
     def along_one_axis(self, pieces: Sequence[int]) -> Iterator[tuple[int, ...]]:
         """Cuts of a single axis into about so many pieces, the others as wide as allowed; favoured axes first."""
-        axes = self._form.axes()
+        axes = self.form.axes()
         widest = list(self._shape)
         for axis in axes:
             if self._shape[axis.axis] > 1:
@@ -155,30 +162,20 @@ class Cuts:
                 if size < widest[axis.axis]:
                     yield (*widest[: axis.axis], size, *widest[axis.axis + 1 :])
 
-    def measure(self, size: tuple[int, ...]) -> Tiling:
-        if size not in self._measured:
-            self._measured[size] = _measure(self._form, self._shape, size, self._costs)
-        return self._measured[size]
-
-
-def tile_form(form: Form, layer: Layer, l1_bytes: int, costs: CostModel) -> Tiling | int:
-    """The form cut to fit, or the bytes its smallest cut needs."""
-    return Cuts(form, layer, costs).within(l1_bytes)
-
-
-def _measure(form: Form, shape: Sequence[int], size: tuple[int, ...], costs: CostModel) -> Tiling:
-    cycles = needed = 0
-    known: dict[tuple[int, ...], int] = {}
-    made: dict[Box, Recipe] = {}
-    for box, count in _kinds(shape, size):
-        recipe = made[box] = form.recipe(box)
-        needed = max(needed, footprint(recipe))
-        # Tiles of one size cost the same but for their borders.
-        if box.size not in known:
-            known[box.size] = recipe.cycles + recipe_dma_cycles(recipe, costs)
-        cycles += count * known[box.size]
-    finer = any(a.least and size[a.axis] < shape[a.axis] and size[a.axis] % a.step for a in form.axes())
-    return Tiling(form, size, needed, cycles, tuple(tiles(shape, size)), bool(finer), made)
+    def _measure(self, size: tuple[int, ...]) -> Tiling:
+        form, shape = self.form, self._shape
+        cycles = needed = 0
+        known: dict[tuple[int, ...], int] = {}
+        for box, count in _kinds(shape, size):
+            recipe = self.recipe(box)
+            needed = max(needed, footprint(recipe))
+            # Tiles of one size cost the same but for their borders.
+            if box.size not in known:
+                moves = [step for step in recipe.steps if isinstance(step, Load | Store)]
+                known[box.size] = recipe.cycles + sum(dma_cycles(move, self.costs) for move in moves)
+            cycles += count * known[box.size]
+        finer = any(a.least and size[a.axis] < shape[a.axis] and size[a.axis] % a.step > 0 for a in form.axes())
+        return Tiling(form, size, needed, cycles, tuple(tiles(shape, size)), self.recipe, finer)
 
 
 class MissingL1(UserError):

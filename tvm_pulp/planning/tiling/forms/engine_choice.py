@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.planning.tiling.forms.cluster_forms import ENGINE as CLUSTER
-from tvm_pulp.planning.tiling.forms.cluster_forms import DirectForm, TiledForm
+from tvm_pulp.planning.tiling.forms.cluster_forms import CLUSTER, DirectForm, TiledForm
 from tvm_pulp.planning.tiling.forms.cuts import Cuts, MissingL1, Tiling
 from tvm_pulp.planning.tiling.forms.split_form import SplitForm, pin_of, split_form
 from tvm_pulp.qnn.network import Layer, Network
@@ -14,7 +14,7 @@ from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.annotate import Annotated
 from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Load, Store
+from tvm_pulp.uma.recipe import Load, Recipe, Store
 from tvm_pulp.uma.region import Region
 from tvm_pulp.uma.registry import core_schedules
 from tvm_pulp.uma.strategy import Form, Refusal
@@ -41,25 +41,27 @@ class LayerForms:
     """Ways to run a layer: those that can be cut, and the last resort of working from L2."""
 
     layer: Layer
-    tiled: tuple[Form, ...]
+    cuts: tuple[Cuts, ...]
     refusals: tuple[Refusal, ...]
     costs: CostModel
-    cuts: tuple[Cuts, ...]
-    # Pattern that each form of an accelerator came from, by the form's identity.
-    patterns: Mapping[int, str] = field(default_factory=dict)
     # What regions that hold these operators otherwise would take: other ways to cover the network.
     rivals: tuple[Offer, ...] = ()
 
-    def pattern_of(self, form: Form) -> str:
-        """The engine's name for what it runs here; the cores call it after the operator."""
-        form = form.accelerator if isinstance(form, SplitForm) else form
-        return self.patterns.get(id(form), self.layer.operator)
+    @cached_property
+    def tiled(self) -> tuple[Form, ...]:
+        """The forms that can be cut."""
+        return tuple(cuts.form for cuts in self.cuts)
 
+    def pattern_of(self, form: Form) -> str:
+        """The engine's name for what a form runs here."""
+        return next((cuts.pattern for cuts in self.cuts if cuts.form is form), self.layer.operator)
+
+    @cached_property
     def from_l2(self) -> Tiling:
         """The last resort."""
         form = DirectForm(self.layer, self.costs)
         whole = Box.whole(self.layer.outputs[0].spec.shape)
-        return Tiling(form, whole.size, 0, form.recipe(whole).cycles, (whole,))
+        return Tiling(form, whole.size, 0, form.recipe(whole).cycles, (whole,), form.recipe)
 
 
 @dataclass
@@ -118,39 +120,36 @@ def offered_forms(
         regions.setdefault(region.layer, []).append(region)
     found = []
     for layer in layers:
-        forms: list[Form] = []
+        cuts: list[Cuts] = []
         refusals = list(annotated.refusals.get(layer, ()))
-        patterns: dict[int, str] = {}
         for region in regions.get(layer, ()):
             backend, context = named[region.engine]
             answer = backend.offer(region.pattern, layer, context)
             if isinstance(answer, Refusal):
                 refusals.append(answer)
             else:
-                patterns |= {id(form): region.pattern for form in answer}
-                forms += answer
+                cuts += [Cuts(form, layer, costs, region.pattern) for form in answer]
         if not layer.parts:
-            on_cores = [form for schedule in schedules for form in schedule(layer, costs)]
-            both = split_form(layer, forms, on_cores)
-            forms += [*on_cores, TiledForm(layer, costs), *([both] if both else [])]
+            on_cores = [Cuts(form, layer, costs) for schedule in schedules for form in schedule(layer, costs)]
+            both = split_form(layer, cuts, on_cores)
+            cuts += [*on_cores, Cuts(TiledForm(layer, costs), layer, costs), *([both] if both else [])]
         if any(t.storage.level == "l1" for t in layer.operands):
-            forms = [form for form in forms if _in_place(form, layer)] or forms
-        cuts = tuple(Cuts(form, layer, costs) for form in forms)
-        found.append(LayerForms(layer, tuple(forms), tuple(refusals), costs, cuts, patterns))
+            cuts = [entry for entry in cuts if _in_place(entry.whole)] or cuts
+        found.append(LayerForms(layer, tuple(cuts), tuple(refusals), costs))
     return found
 
 
-def _in_place(form: Form, layer: Layer) -> bool:
-    """Tell if a form works on state in L1 where it lies."""
-    steps = form.recipe(Box.whole(layer.outputs[0].spec.shape)).steps
-    return not any(isinstance(s, Load | Store) and s.tensor.storage.level == "l1" for s in steps)
+def _in_place(whole: Recipe) -> bool:
+    """Tell if a layer works on state in L1 where it lies."""
+    return not any(isinstance(s, Load | Store) and s.tensor.storage.level == "l1" for s in whole.steps)
 
 
 def cheapest(entry: LayerForms, l1_bytes: int, pin: str | None) -> tuple[Tiling, tuple[Offer, ...]]:
     """The cheapest form of a layer within so many bytes, cut to fit, and what all engines offered."""
     layer, offers, choices = entry.layer, [], []
     smallest: int | None = None
-    for form, cuts in zip(entry.tiled, entry.cuts, strict=True):
+    for cuts in entry.cuts:
+        form = cuts.form
         # Whether two engines for one layer pay shows in the whole network only.
         if isinstance(form, SplitForm) and pin != pin_of(form):
             continue
@@ -163,7 +162,7 @@ def cheapest(entry: LayerForms, l1_bytes: int, pin: str | None) -> tuple[Tiling,
             offers.append(Offer(form.engine, form.name, None, f"needs {tiling} bytes of L1"))
     if not layer.parts and not any(form.axes() for form in entry.tiled) and not choices:
         # A layer that cannot be cut works from L2; one that can be must fit: a silent cliff would help nobody.
-        choices.append(entry.from_l2())
+        choices.append(entry.from_l2)
         offers.append(Offer(CLUSTER, choices[0].form.name, choices[0].cycles))
     if pin is not None:
         choices = [c for c in choices if pin_of(c.form) == pin]

@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tvm_pulp.planning.tiling.forms.cuts import Cuts
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Recipe, Store
@@ -71,7 +72,13 @@ class SplitForm:
         given = size - -(-int(size * (1 - self.share)) // step) * step
         if given <= 0 or given >= size:
             return box, None
-        return _part(box, self.axis, 0, size - given), _part(box, self.axis, size - given, given)
+        parts = []
+        for start, extent in ((0, size - given), (size - given, given)):
+            starts, sizes = list(box.start), list(box.size)
+            starts[self.axis] += start
+            sizes[self.axis] = extent
+            parts.append(Box(tuple(starts), tuple(sizes)))
+        return parts[0], parts[1]
 
     def bound_cycles(self) -> int:
         """Both engines busy all the time."""
@@ -84,41 +91,27 @@ def pin_of(form: Form) -> str:
     return f"{form.engine}+{form.cores.engine}" if isinstance(form, SplitForm) else form.engine
 
 
-def _part(box: Box, axis: int, start: int, size: int) -> Box:
-    starts, sizes = list(box.start), list(box.size)
-    starts[axis] += start
-    sizes[axis] = size
-    return Box(tuple(starts), tuple(sizes))
-
-
-def split_form(layer: Layer, accelerated: Sequence[Form], on_cores: Sequence[Form]) -> SplitForm | None:
+def split_form(layer: Layer, accelerated: Sequence[Cuts], on_cores: Sequence[Cuts]) -> Cuts | None:
     """The best accelerator form beside the best form of the cores, where that is expected to be faster."""
     if not accelerated or not on_cores or len(layer.outputs) != 1:
         return None
     shape = layer.outputs[0].spec.shape
-    whole = Box.whole(shape)
-    accelerator = min(accelerated, key=lambda f: f.recipe(whole).cycles)
-    cores = min(on_cores, key=lambda f: f.recipe(whole).cycles)
-    steps = accelerator.recipe(whole).steps
+    accelerator, cores = (min(cuts, key=lambda c: c.whole.cycles) for cuts in (accelerated, on_cores))
+    steps = accelerator.whole.steps
     jobs = [s for s in steps if isinstance(s, Job)]
     # Cores that already have work beside the job, and beats that reach into the other part, do not go together.
     if not jobs or any(isinstance(s, Kernel | Call) for s in steps) or any(w.slack for j in jobs for w in j.writes):
         return None
-    axis = _axis(shape)
+    # Parts along the first axis with more than one element are contiguous.
+    axis = next((axis for axis, extent in enumerate(shape) if extent > 1), None)
     if axis is None:
         return None
-    mine, theirs = accelerator.recipe(whole).engine_cycles, cores.recipe(whole).cycles
-    form = SplitForm(accelerator, cores, axis, _CAUTION * mine / (mine + theirs))
-    if axis not in {a.axis for a in form.axes()}:
-        return None
-    _, rest = form.divide(whole)
-    if rest is None:
+    mine, theirs = accelerator.whole.engine_cycles, cores.whole.cycles
+    form = SplitForm(accelerator.form, cores.form, axis, _CAUTION * mine / (mine + theirs))
+    _, rest = form.divide(Box.whole(shape))
+    if rest is None or axis not in {a.axis for a in form.axes()}:
         return None
     share = rest.size[axis] / shape[axis]
     gain = mine - max(mine * (1 - share), theirs * share)
-    return form if gain >= max(_LEAST_CYCLES, _LEAST_PART * mine) else None
-
-
-def _axis(shape: Sequence[int]) -> int | None:
-    """The first axis with more than one element: parts along it are contiguous."""
-    return next((axis for axis, extent in enumerate(shape) if extent > 1), None)
+    enough = gain >= max(_LEAST_CYCLES, _LEAST_PART * mine)
+    return Cuts(form, layer, accelerator.costs, accelerator.pattern) if enough else None

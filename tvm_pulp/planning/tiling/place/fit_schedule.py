@@ -1,5 +1,6 @@
 """Make a schedule fit: begin with what is wanted, give up what the fullest moments can spare."""
 
+import math
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -55,7 +56,8 @@ class _NothingFits(RuntimeError):
 
 
 def _fit(network: Network, cut_layer: CutLayer, budget: int, wanted: Decisions) -> FittedSchedule:
-    state = wanted.copy()
+    banned = {tensor: set(readers) for tensor, readers in wanted.banned.items()}
+    state = replace(wanted, choices=list(wanted.choices), leads=dict(wanted.leads), banned=banned)
     tiled_layers = [tiled_layer(c) for c in state.choices]
     limits: dict[int, int] = {}
     for _ in range(_ROUNDS):
@@ -145,16 +147,13 @@ def _relieve(network: Network, schedule: Schedule, policy: Policy, state: Decisi
         later = {r for r in policy.resident[tensor] if r > layer}
         state.banned.setdefault(tensor, set()).update(later or policy.resident[tensor])
         return True
-    choice = state.choices[layer]
-    if choice.two_copies and len(choice.tiling.tiles) > 1 and resident:
-        kept = sum(b.bytes for _, b in resident)
-        if kept < _alive_bytes(where, schedule) // 2:
-            return False
-    if resident:
-        tensor, _ = max(resident, key=lambda entry: entry[1].bytes)
-        state.banned.setdefault(tensor, set()).update(policy.resident[tensor])
-        return True
-    return False
+    streams = state.choices[layer].two_copies and len(state.choices[layer].tiling.tiles) > 1
+    everything = sum(b.bytes for b in schedule.blocks if alive(b))
+    if not resident or (streams and sum(b.bytes for _, b in resident) < everything // 2):
+        return False
+    tensor, _ = max(resident, key=lambda entry: entry[1].bytes)
+    state.banned.setdefault(tensor, set()).update(policy.resident[tensor])
+    return True
 
 
 def _largest_layer(schedule: Schedule, where: int) -> int:
@@ -167,11 +166,6 @@ def _largest_layer(schedule: Schedule, where: int) -> int:
     return max(taken, key=lambda layer: (taken[layer], -layer))
 
 
-def _alive_bytes(where: int, schedule: Schedule) -> int:
-    """Bytes alive at a position."""
-    return sum(b.bytes for b in schedule.blocks if b.first <= where <= b.last)
-
-
 def _shrink(layer: int, ratio: float, state: Decisions, cut_layer: CutLayer) -> bool:
     """Cut a layer smaller, or do without overlap in it; False when neither is possible."""
     choice = state.choices[layer]
@@ -180,27 +174,24 @@ def _shrink(layer: int, ratio: float, state: Decisions, cut_layer: CutLayer) -> 
         budget = int(min(budget, choice.tiling.l1_bytes or budget) * max(_COLLAPSE, min(_SHRINK, ratio)))
         try:
             tiling = cut_layer(layer, budget)
+            cycles = tiling.cycles / max(1, choice.tiling.cycles)
         except UserError:
             if ratio < _SHRINK:
-                ratio = _SHRINK
-                budget = choice.budget
+                ratio, budget = _SHRINK, choice.budget
                 continue
             if not choice.two_copies:
                 return _more_pages(layer, state)
+            cycles = math.inf
+        if choice.two_copies and cycles > _COSTLY:
             state.choices[layer] = Choice(choice.tiling, False, choice.budget, exclusive=True)
-            break
-        if choice.two_copies and tiling.cycles > _COSTLY * choice.tiling.cycles:
-            state.choices[layer] = Choice(choice.tiling, False, choice.budget, exclusive=True)
-            break
-        if not choice.two_copies and tiling.cycles > _CLIFF * choice.tiling.cycles and _more_pages(layer, state):
-            break
+            return True
+        if not choice.two_copies and cycles > _CLIFF and _more_pages(layer, state):
+            return True
         if tiling.size != choice.tiling.size or tiling.form is not choice.tiling.form:
-            state.choices[layer] = Choice(
-                tiling, state.overlap and len(tiling.tiles) > 1 and not choice.exclusive, budget, choice.exclusive
-            )
-            break
+            two_copies = state.overlap and len(tiling.tiles) > 1 and not choice.exclusive
+            state.choices[layer] = Choice(tiling, two_copies, budget, choice.exclusive)
+            return True
         ratio = _SHRINK
-    return True
 
 
 def _more_pages(layer: int, state: Decisions) -> bool:

@@ -1,14 +1,27 @@
 """L1 offsets for the blocks of a schedule."""
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from tvm_pulp.planning.tiling.alignment import L1_ALIGNMENT, aligned
-from tvm_pulp.planning.tiling.place.guard_bytes import guard_bytes
 from tvm_pulp.planning.tiling.place.placer import Buffer, Placement, Placer
 from tvm_pulp.planning.tiling.schedule.schedule import Block
 
 _PROMOTIONS = 12
+# Room behind every block that a debug build watches: nothing may ever write there.
+_GUARD_BYTES: ContextVar[int] = ContextVar("guard_bytes", default=0)
+
+
+@contextmanager
+def guarded(size: int) -> Iterator[None]:
+    """While this is open, blocks are placed with `size` bytes behind each; 0 is none."""
+    token = _GUARD_BYTES.set(size)
+    try:
+        yield
+    finally:
+        _GUARD_BYTES.reset(token)
 
 
 def place_blocks(blocks: Sequence[Block], budget: int) -> int:
@@ -16,7 +29,7 @@ def place_blocks(blocks: Sequence[Block], budget: int) -> int:
 
     Returns the bytes needed; more than the budget means that none of the orders tried fits. Deterministic.
     """
-    guard = guard_bytes()
+    guard = _GUARD_BYTES.get()
 
     def size(block: Block) -> int:
         return aligned(block.bytes, L1_ALIGNMENT) + guard if guard and block.bytes else block.bytes

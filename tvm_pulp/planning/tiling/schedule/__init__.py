@@ -1,6 +1,7 @@
 """Decisions about a network, and the order of compute steps and transfers that follows from them."""
 
-from tvm_pulp.planning.tiling.schedule.build_schedule import build_schedule
+from tvm_pulp.planning.tiling.schedule.build_schedule import PAGE_SHARE, build_schedule
+from tvm_pulp.planning.tiling.schedule.constant_bundles import AGENTS
 from tvm_pulp.planning.tiling.schedule.decisions import (
     NOTHING_IN_L3,
     Choice,
@@ -9,16 +10,34 @@ from tvm_pulp.planning.tiling.schedule.decisions import (
     policy_of,
     tiled_layer,
 )
+from tvm_pulp.planning.tiling.schedule.interleave_steps import can_interleave
 from tvm_pulp.planning.tiling.schedule.prefetch_leads import prefetch_leads
-from tvm_pulp.planning.tiling.schedule.schedule import BOOT, Block, Bundle, Fetch, Move, Piece, Place, Schedule, Slot
+from tvm_pulp.planning.tiling.schedule.schedule import (
+    BOOT,
+    Block,
+    Bundle,
+    Fetch,
+    Move,
+    Piece,
+    Place,
+    Schedule,
+    Slot,
+    compute_position,
+    load_position,
+    store_position,
+)
+from tvm_pulp.planning.tiling.schedule.split_transfers import CommandLimits
 from tvm_pulp.planning.tiling.schedule.tiled_layer import Policy, TiledLayer
 
 __all__ = [
+    "AGENTS",
     "BOOT",
     "NOTHING_IN_L3",
+    "PAGE_SHARE",
     "Block",
     "Bundle",
     "Choice",
+    "CommandLimits",
     "Decisions",
     "Fetch",
     "InL3",
@@ -30,7 +49,11 @@ __all__ = [
     "Slot",
     "TiledLayer",
     "build_schedule",
+    "can_interleave",
+    "compute_position",
+    "load_position",
     "policy_of",
     "prefetch_leads",
+    "store_position",
     "tiled_layer",
 ]

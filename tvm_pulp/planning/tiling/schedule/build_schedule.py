@@ -2,11 +2,8 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from tvm_pulp.planning.tiling.cost.step_cost import step_cost
 from tvm_pulp.planning.tiling.schedule.constant_bundles import BundleBuilder
-from tvm_pulp.planning.tiling.schedule.l3_fetches import DirectUse, l3_fetches
+from tvm_pulp.planning.tiling.schedule.l3_fetches import l3_fetches
 from tvm_pulp.planning.tiling.schedule.schedule import (
     BOOT,
     Block,
@@ -24,8 +21,8 @@ from tvm_pulp.planning.tiling.schedule.step_order import StepOrder
 from tvm_pulp.planning.tiling.schedule.step_records import reserve_records
 from tvm_pulp.planning.tiling.schedule.tiled_layer import Policy, TiledLayer
 from tvm_pulp.qnn.network import Network, Tensor
-from tvm_pulp.uma.box import Box, Transfer, pitched_transfers, transfers
-from tvm_pulp.uma.contiguous import contiguous_offset
+from tvm_pulp.uma.box import Box, Transfer, pitched_transfers
+from tvm_pulp.uma.contiguous import box_bytes, contiguous_offset, tensor_transfers
 from tvm_pulp.uma.recipe import Call, Job, Load, Local, Recipe, Store, operands_of
 
 # Records and descriptors of a layer travel together unless they would take more than this part of L1.
@@ -65,13 +62,10 @@ class _Builder:
     def build(self) -> Schedule:
         places = [self._layer(index, tiled) for index, tiled in enumerate(self._tiled_layers)]
         self.moves.sort(key=lambda m: (m.position, m.ahead, m.outward))
-        direct = [
-            DirectUse(compute_position(number), index, operand)
-            for number, (index, _, step) in enumerate(self._steps.all)
-            for operand in operands_of(step)
-            if isinstance(operand, Tensor)
-        ]
-        fetches = l3_fetches(self.moves, direct, self._policy)
+        uses = [(m.position, m.layer, m.source) for m in self.moves if isinstance(m.source, Tensor)]
+        for number, (index, _, step) in enumerate(self._steps.all):
+            uses += [(compute_position(number), index, o) for o in operands_of(step) if isinstance(o, Tensor)]
+        fetches = l3_fetches(uses, self._policy)
         for fetch in fetches:
             self._in_l2(fetch.tensor, max(fetch.position, 0))
         self.moves = reserve_records(
@@ -80,7 +74,7 @@ class _Builder:
         slots = []
         for number, (index, tile, step) in enumerate(self._steps.all):
             used = {o: places[index][o] for o in operands_of(step) if isinstance(o, Local)}
-            slots.append(Slot(number, index, tile, step, used, step_cost(step)))
+            slots.append(Slot(number, index, tile, step, used))
         pages = tuple(self._page_of[s.index] for s in slots)
         kept = (tuple(self.bundles.made), pages, self.resident, self.l2_alive, tuple(fetches))
         return Schedule(tuple(slots), tuple(self.moves), tuple(self.blocks), *kept)
@@ -145,7 +139,7 @@ class _Builder:
         small = PAGE_SHARE * tiled.pages * tiled.descriptor_bytes <= self._l1_bytes
         shared, changing = self.bundles.divide(tiled.recipes)
         if shared or small:
-            size = sum(b.elements * t.spec.bytes // max(1, t.spec.elements) for t, b, _ in shared)
+            size = sum(box_bytes(load.tensor, load.box) for load in shared)
             common, block = self._common(index, tiled, slots[0], size + tiled.descriptor_bytes)
             block.extend(self._steps.end_of_use(slots[-1]))
             self.bundles.place(common, block, shared, places)
@@ -159,7 +153,7 @@ class _Builder:
             if not pieces:
                 continue
             mine = self._steps.slots(index, tile)
-            key = tuple((t.storage, b) for t, b, _ in pieces)
+            key = tuple((load.tensor.storage, load.box) for load in pieces)
             if carried is not None and carried[0] == key:
                 _, bundle, block = carried
             else:
@@ -200,7 +194,8 @@ class _Builder:
         # What precedes the next page's first step is told by this one.
         block.extend(load_position(slots[-1] + 1))
         for slot in slots:
-            self.bundles.describe(bundle, slot, self._steps.all[slot].step)
+            # Room for the descriptor; its offset follows when the bundle is laid out.
+            bundle.descriptors[slot] = 4 * self._steps.all[slot].step.words
             self._page_of[slot] = bundle
 
     def _activation(
@@ -215,12 +210,9 @@ class _Builder:
         storage, slots = step.tensor.storage, self._steps.uses(index, tile, step.local)
         start, end = slots[0], self._steps.end_of_use(slots[-1])
         if index in self._policy.resident.get(storage, ()):
-            offset = contiguous_offset(step.tensor, step.box)
-            assert offset is not None
             block = self.resident.get(storage) or self._bring(index, storage, start)
             block.extend(end)
-            block.bytes = max(block.bytes, offset + step.local.bytes)
-            places[step.local] = Place(block, offset)
+            places[step.local] = _part_of(block, step)
             return
         key = (storage, step.box)
         if key in live and live[key][0] >= tile - 1:
@@ -235,10 +227,8 @@ class _Builder:
             if position <= self._stored_at.get(storage, BOOT - 1):
                 position, ahead = load_position(start), False
             block = self._block(index, step.local.name, step.local.bytes, max(position, 0), end)
-            itemsize = np.dtype(step.tensor.spec.dtype).itemsize
-            moved = self._split(transfers(step.box, step.tensor.spec.shape, itemsize)) if step.box.elements else ()
-            needed = compute_position(start)
-            what = (step.tensor, moved, Place(block), needed, ahead, step.local)
+            moved = self._split(tensor_transfers(step.tensor, step.box)) if step.box.elements else ()
+            what = (step.tensor, moved, Place(block), compute_position(start), ahead, step.local)
             self.moves.append(Move(index, tile, False, position, *what))
             if storage.kind != "constant" or self._policy.level(storage) == "l3":
                 self._in_l2(storage, max(position, 0))
@@ -253,15 +243,13 @@ class _Builder:
         if tile and place.offset:
             # The result stays in L1 as a whole: the tile before may write a little into what belongs to this one.
             position, ahead = load_position(start), False
-        storage, row_bytes = step.tensor.storage, step.box.elements // step.rows
-        row_bytes *= np.dtype(step.tensor.spec.dtype).itemsize
-        offset = contiguous_offset(step.tensor, step.box)
-        assert offset is not None and storage.kind == "input"
+        offset, row_bytes = contiguous_offset(step.tensor, step.box), box_bytes(step.tensor, step.box) // step.rows
+        assert offset is not None and step.tensor.storage.kind == "input"
         moved = self._split(pitched_transfers(offset, step.rows, row_bytes, step.pitch))
         place.block.extend(max(position, 0))
         needed = compute_position(start)
         self.moves.append(Move(index, tile, False, position, step.tensor, moved, place, needed, ahead, step.local))
-        self._in_l2(storage, max(position, 0))
+        self._in_l2(step.tensor.storage, max(position, 0))
         places[step.local] = place
 
     def _bring(self, index: int, storage: Tensor, start: int) -> Block:
@@ -285,13 +273,9 @@ class _Builder:
         storage, slots = step.tensor.storage, self._steps.uses(index, tile, step.local)
         first = compute_position(slots[0])
         if self._policy.resident.get(storage):
-            offset = contiguous_offset(step.tensor, step.box)
-            assert offset is not None
-            block = self.resident.get(storage)
-            if block is None:
-                block = self.resident[storage] = self._block(index, storage.name, storage.spec.bytes, first, first)
-            block.bytes = max(block.bytes, offset + step.local.bytes)
-            places[step.local] = Place(block, offset)
+            if storage not in self.resident:
+                self.resident[storage] = self._block(index, storage.name, storage.spec.bytes, first, first)
+            places[step.local] = _part_of(self.resident[storage], step)
         else:
             places[step.local] = Place(self._block(index, step.local.name, step.local.bytes, first, first))
 
@@ -316,8 +300,7 @@ class _Builder:
         position = compute_position(after) if overlapped else store_position(after)
         if not readers and storage in self.resident:
             position = self._beside_reader(index, after, storage) or position
-        itemsize = np.dtype(step.tensor.spec.dtype).itemsize
-        moved = self._split(transfers(step.box, step.tensor.spec.shape, itemsize))
+        moved = self._split(tensor_transfers(step.tensor, step.box))
         place = places[step.local]
         place.block.extend(position)
         self.moves.append(Move(index, tile, True, position, step.tensor, moved, place, local=step.local))
@@ -340,3 +323,11 @@ class _Builder:
     def _in_l2(self, storage: Tensor, position: int) -> None:
         first, last = self.l2_alive.get(storage, (position, position))
         self.l2_alive[storage] = (min(first, position), max(last, position))
+
+
+def _part_of(block: Block, step: Load | Store) -> Place:
+    """The place of a tile's buffer in the block that holds all of its tensor."""
+    offset = contiguous_offset(step.tensor, step.box)
+    assert offset is not None
+    block.bytes = max(block.bytes, offset + step.local.bytes)
+    return Place(block, offset)

@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from tvm_pulp.planning.tiling.alignment import aligned
 from tvm_pulp.planning.tiling.schedule.schedule import Block, Bundle, Move, Piece, Place
 from tvm_pulp.planning.tiling.schedule.split_transfers import CommandLimits
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Local, Recipe
+from tvm_pulp.uma.recipe import Load, Local, Recipe
 
 PIECE_ALIGNMENT = 16
 # Words of a step record without its commands: see struct tvm_pulp_step; and the most that a command takes.
@@ -24,20 +25,6 @@ _SHARED_BYTES = 1024
 # Records and descriptors of one bundle are smaller than this.
 _MOST_RECORDS = 0x8000
 
-ConstantLoad = tuple[Tensor, Box, Local]
-
-
-def step_words(step: Kernel | Call | Job) -> int:
-    """Words of a step's descriptor: a structure, or the addresses of a generated kernel's operands."""
-    return len(step.operands) if isinstance(step, Kernel) else step.words
-
-
-def descriptor_bytes(recipes: Sequence[Recipe]) -> int:
-    """Bytes that records and descriptors of a layer take, about."""
-    steps = [s for r in recipes for s in r.steps if isinstance(s, Kernel | Call | Job)]
-    moves = 3 * len(recipes)
-    return 4 * (sum(step_words(s) + RECORD_WORDS + AGENTS for s in steps) + moves * 8)
-
 
 def record_bytes(moves: Sequence[Move], limits: CommandLimits, *, job: bool, fetches: int = 0) -> int:
     """Room for one record that issues these moves and fetches, at most."""
@@ -46,8 +33,7 @@ def record_bytes(moves: Sequence[Move], limits: CommandLimits, *, job: bool, fet
     for move in moves:
         words += _GROUP_WORDS
         if isinstance(move.source, Bundle):
-            pieces = sum(piece_bytes(p) + PIECE_ALIGNMENT for p in move.source.pieces)
-            most = pieces + _MOST_RECORDS
+            most = sum(p.bytes + PIECE_ALIGNMENT for p in move.source.pieces) + _MOST_RECORDS
             words += _COMMAND_WORDS * (1 + most // (limits.largest or most + 1))
         else:
             words += sum(_LINES_WORDS if t.is_2d else _COMMAND_WORDS for t in move.transfers)
@@ -77,55 +63,41 @@ class BundleBuilder:
             return False
         return self._users[storage] == 1 or storage.spec.bytes <= _SHARED_BYTES
 
-    def divide(self, recipes: Sequence[Recipe]) -> tuple[list[ConstantLoad], list[list[ConstantLoad]]]:
-        """Constants that all tiles share, and per tile those that change."""
-        keys: list[list[tuple[tuple[Tensor, Box], ConstantLoad]]] = []
-        for recipe in recipes:
-            loads = [s for s in recipe.steps if isinstance(s, Load) and self.bundled(s.tensor)]
-            keys.append([((s.tensor.storage, s.box), (s.tensor, s.box, s.local)) for s in loads])
-        common = set.intersection(*({k for k, _ in tile} for tile in keys)) if keys else set()
-        shared = [load for tile in keys for k, load in tile if k in common]
-        return shared, [[load for k, load in tile if k not in common] for tile in keys]
+    def divide(self, recipes: Sequence[Recipe]) -> tuple[list[Load], list[list[Load]]]:
+        """Loads of constants that all tiles share, and per tile of those that change."""
+        tiles = [[s for s in r.steps if isinstance(s, Load) and self.bundled(s.tensor)] for r in recipes]
+        common = set.intersection(*({_part(load) for load in tile} for tile in tiles)) if tiles else set()
+        shared = [load for tile in tiles for load in tile if _part(load) in common]
+        return shared, [[load for load in tile if _part(load) not in common] for tile in tiles]
 
-    def place(self, bundle: Bundle, block: Block, loads: Sequence[ConstantLoad], places: dict[Local, Place]) -> None:
+    def place(self, bundle: Bundle, block: Block, loads: Sequence[Load], places: dict[Local, Place]) -> None:
         """Give the loads' buffers a place in the bundle; equal parts share one. Offsets get final in `finish`."""
         keys = self._keys[bundle]
-        for tensor, box, local in loads:
-            key = (tensor.storage, box)
-            if key not in keys:
-                keys[key] = len(bundle.pieces)
-                bundle.pieces.append(Piece(tensor, box, 0))
-            place = Place(block, keys[key])  # the number of the piece, until offsets are known
-            places[local] = place
-            self._locals[bundle].append((local, place, places))
-
-    def describe(self, bundle: Bundle, slot: int, step: Kernel | Call | Job) -> None:
-        """Room for a step's descriptor."""
-        bundle.descriptors[slot] = 4 * step_words(step)
+        for load in loads:
+            if _part(load) not in keys:
+                keys[_part(load)] = len(bundle.pieces)
+                bundle.pieces.append(Piece(load.tensor, load.box, 0))
+            # The number of the piece, until offsets are known.
+            places[load.local] = Place(block, keys[_part(load)])
+            self._locals[bundle].append((load.local, places[load.local], places))
 
     def finish(self, bundle: Bundle, record_room: int) -> None:
         """Lay the bundle out: records, descriptors, parts of tensors."""
-        bundle.record_bytes = record_room
-        position = record_room
+        bundle.record_bytes = position = record_room
         for slot, size in bundle.descriptors.items():
             bundle.descriptors[slot] = position
             position += size
-        offsets, pieces = [], []
-        for piece in bundle.pieces:
-            position = aligned(position, PIECE_ALIGNMENT)
-            offsets.append(position)
-            pieces.append(Piece(piece.tensor, piece.box, position))
-            position += piece_bytes(piece)
-        bundle.pieces[:] = pieces
+        for number, piece in enumerate(bundle.pieces):
+            offset = aligned(position, PIECE_ALIGNMENT)
+            bundle.pieces[number] = replace(piece, offset=offset)
+            position = offset + piece.bytes
         bundle.bytes = reach = aligned(position, 4)
         for local, place, places in self._locals[bundle]:
-            offset = offsets[place.offset]
+            offset = bundle.pieces[place.offset].offset
             places[local] = Place(place.block, offset)
             reach = max(reach, offset + local.bytes)
         bundle.slack = reach - bundle.bytes
 
 
-def piece_bytes(piece: Piece) -> int:
-    """Bytes of the part of a constant."""
-    spec = piece.tensor.spec
-    return piece.box.elements * spec.bytes // max(1, spec.elements)
+def _part(load: Load) -> tuple[Tensor, Box]:
+    return load.tensor.storage, load.box

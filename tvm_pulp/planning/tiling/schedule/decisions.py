@@ -1,7 +1,7 @@
 """Decisions of a planner about a network: enough to build its schedule again."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from tvm_pulp.planning.tiling.forms.cuts import Tiling
 from tvm_pulp.planning.tiling.schedule.residency import find_uses
@@ -60,10 +60,11 @@ class Decisions:
     # Bytes up to which constants and records of neighbouring layers travel together.
     bundle_bytes: int = 0
 
-    def copy(self) -> "Decisions":
-        """Decisions to change without touching these."""
-        banned = {t: set(readers) for t, readers in self.banned.items()}
-        return replace(self, choices=list(self.choices), leads=dict(self.leads), banned=banned)
+    @property
+    def cuts_and_leads(self) -> tuple[object, ...]:
+        """Equal for decisions that agree in cuts, leads, overlap and what comes from L3."""
+        cuts = tuple((id(c.tiling), c.two_copies) for c in self.choices)
+        return cuts, tuple(self.leads.items()), self.overlap, self.in_l3
 
 
 def tiled_layer(choice: Choice) -> TiledLayer:
@@ -79,7 +80,7 @@ def policy_of(network: Network, decisions: Decisions, tiled_layers: Sequence[Til
     """The policy that decisions amount to: residency only where tiles allow it."""
     resident = {}
     for tensor, uses in find_uses(network, [w.touched for w in tiled_layers]).items():
-        readers = frozenset(r for r in uses.candidates() if r not in decisions.banned.get(tensor, ()))
+        readers = frozenset(uses.candidates - decisions.banned.get(tensor, set()))
         if decisions.resident is not None:
             readers &= decisions.resident.get(tensor, frozenset())
         # A network input that layers read in tiles streams better than it waits to be complete.

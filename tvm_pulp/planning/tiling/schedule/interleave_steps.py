@@ -10,7 +10,6 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from tvm_pulp.planning.tiling.cost.step_clock import StepClock
-from tvm_pulp.planning.tiling.cost.step_cost import step_cost
 from tvm_pulp.planning.tiling.schedule.tiled_layer import TiledLayer
 from tvm_pulp.uma.contiguous import contiguous_offset
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Local, Recipe, Store, operands_of
@@ -84,14 +83,9 @@ class _Interleaver:
     def _next(self, heads: Sequence[int]) -> int:
         """A job for which its engine has room, else what the cores need not wait for, the earliest layer first."""
         ready = {layer: self._ready(layer) for layer in heads}
-        for layer in heads:
-            _, step = self._orders[layer][self._done[layer]]
-            if isinstance(step, Job) and ready[layer] <= self._clock.now:
-                return layer
-        for layer in heads:
-            if not isinstance(self._orders[layer][self._done[layer]][1], Job) and ready[layer] <= self._clock.now:
-                return layer
-        return min(heads, key=lambda layer: (ready[layer], layer))
+        at_once = [layer for layer in heads if ready[layer] <= self._clock.now]
+        jobs = [layer for layer in at_once if isinstance(self._orders[layer][self._done[layer]][1], Job)]
+        return next(iter(jobs or at_once), min(heads, key=lambda layer: (ready[layer], layer)))
 
     def _ready(self, layer: int) -> int:
         """When everything is there that a layer's next step works on, and its engine has room."""
@@ -105,7 +99,7 @@ class _Interleaver:
         if isinstance(step, Job):
             self._clock.submit(step.engine, step.cycles, makes)
         else:
-            self._clock.run(step_cost(step).cycles, makes)
+            self._clock.run(step.cost.cycles, makes)
         self._done[layer] += 1
 
     def _is_over(self, layer: int, tile: int) -> bool:

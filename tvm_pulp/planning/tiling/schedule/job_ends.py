@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from tvm_pulp.planning.tiling.cost.step_clock import StepClock
-from tvm_pulp.planning.tiling.cost.step_cost import step_cost
 from tvm_pulp.uma.recipe import Job, Load, Local, Recipe, Store, operands_of
 
 
@@ -46,7 +45,7 @@ def expected_times(
         if job:
             ends[slot] = clock.submit(step.engine, step.cycles, makes, after=ready)
         else:
-            clock.run(step_cost(step).cycles, makes)
+            clock.run(step.cost.cycles, makes)
     return starts, ends
 
 

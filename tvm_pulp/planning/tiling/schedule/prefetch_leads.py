@@ -12,6 +12,7 @@ from itertools import accumulate
 from tvm_pulp.planning.tiling.schedule.job_ends import expected_times
 from tvm_pulp.planning.tiling.schedule.tiled_layer import TiledLayer
 from tvm_pulp.soc.cost_model import CostModel
+from tvm_pulp.uma.contiguous import box_bytes
 from tvm_pulp.uma.recipe import Load, Recipe
 
 
@@ -41,10 +42,7 @@ def prefetch_leads(
 
 def _fetch_cycles(recipe: Recipe, costs: CostModel) -> int:
     """Cycles of the transfers that do not depend on other layers."""
-    moved = [
-        step.box.elements * step.tensor.spec.bytes // max(1, step.tensor.spec.elements)
-        for step in recipe.steps
-        if isinstance(step, Load) and step.tensor.storage.kind in ("constant", "input")
-    ]
+    loads = (step for step in recipe.steps if isinstance(step, Load))
+    moved = sum(box_bytes(s.tensor, s.box) for s in loads if s.tensor.storage.kind in ("constant", "input"))
     # Constants travel together.
-    return costs.transfer_cycles(sum(moved), sum(moved), outward=False)
+    return costs.transfer_cycles(moved, moved, outward=False)

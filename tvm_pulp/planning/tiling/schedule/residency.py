@@ -13,71 +13,51 @@ from tvm_pulp.uma.recipe import Load, Recipe, Store
 
 @dataclass
 class Uses:
-    """Who makes and who reads an activation, by layer, and which of them could work on it in L1."""
+    """Who makes an activation, and which layers could read it in L1."""
 
     producer: int | None = None
-    producer_fits: bool = False
-    readers: dict[int, bool] = field(default_factory=dict)
+    producer_fits: bool = True
+    readers: set[int] = field(default_factory=set)
 
-    def candidates(self) -> list[int]:
-        """Readers that could take it from L1."""
-        if self.producer is not None and not self.producer_fits:
-            return []
-        return [layer for layer, fits in self.readers.items() if fits]
+    @property
+    def candidates(self) -> set[int]:
+        """Readers that could take it from L1 because it is made there."""
+        return self.readers if self.producer_fits else set()
 
 
 @dataclass(frozen=True)
 class Touched:
-    """Activations that the tiles of a layer load or store, and those of which some tile is not contiguous."""
+    """Activations that the tiles of a layer load or store, and could read, or write, as parts of the whole."""
 
-    tensors: frozenset[Tensor]
-    scattered_loads: tuple[Tensor, ...]
-    scattered_stores: tuple[Tensor, ...]
+    readable: frozenset[Tensor]
+    writable: frozenset[Tensor]
 
 
 def touched_by(recipes: Sequence[Recipe]) -> Touched:
     """The tensors that tiles of a layer touch."""
-    tensors: set[Tensor] = set()
-    # Ordered, unlike sets: plans are the same every time.
-    loads: dict[Tensor, None] = {}
-    stores: dict[Tensor, None] = {}
-    for recipe in recipes:
-        for step in recipe.steps:
-            if isinstance(step, Load) and step.tensor.storage.kind != "constant":
-                tensors.add(step.tensor.storage)
-                if step.pitch or contiguous_offset(step.tensor, step.box) is None:
-                    loads.setdefault(step.tensor.storage)
-            elif isinstance(step, Store):
-                tensors.add(step.tensor.storage)
-                if contiguous_offset(step.tensor, step.box) is None:
-                    stores.setdefault(step.tensor.storage)
-    return Touched(frozenset(tensors), tuple(loads), tuple(stores))
+    steps = (step for recipe in recipes for step in recipe.steps if isinstance(step, Load | Store))
+    moves = [step for step in steps if step.tensor.storage.kind != "constant"]
+    tensors = frozenset(m.tensor.storage for m in moves)
+    loads, stores = set[Tensor](), set[Tensor]()
+    for move in moves:
+        if contiguous_offset(move.tensor, move.box) is None or (isinstance(move, Load) and move.pitch):
+            (loads if isinstance(move, Load) else stores).add(move.tensor.storage)
+    return Touched(tensors - loads, tensors - stores)
 
 
 def find_uses(network: Network, touched: Sequence[Touched]) -> dict[Tensor, Uses]:
-    """Uses of every activation, input and output; `touched` tells of each layer."""
+    """Uses of every activation, input and output; `touched` tells of each layer.
+
+    Steps that work on a tensor where it lies need it in L2.
+    """
     found: dict[Tensor, Uses] = {}
-
-    def uses(tensor: Tensor) -> Uses:
-        return found.setdefault(tensor.storage, Uses())
-
-    for index, layer in enumerate(network.layers):
+    for index, (layer, mine) in enumerate(zip(network.layers, touched, strict=True)):
         for tensor in layer.inputs:
             if tensor.storage.kind != "constant":
-                uses(tensor).readers[index] = True
+                uses = found.setdefault(tensor.storage, Uses())
+                if tensor.storage in mine.readable:
+                    uses.readers.add(index)
         for tensor in layer.outputs:
-            entry = uses(tensor)
-            entry.producer, entry.producer_fits = index, True
-        mine = touched[index]
-        for tensor in mine.scattered_loads:
-            uses(tensor).readers[index] = False
-        for tensor in mine.scattered_stores:
-            uses(tensor).producer_fits = False
-        # Steps that work on a tensor where it lies need it in L2.
-        for tensor in layer.inputs:
-            if tensor.storage in found and tensor.storage not in mine.tensors:
-                found[tensor.storage].readers[index] = False
-        for tensor in layer.outputs:
-            if tensor.storage not in mine.tensors:
-                found[tensor.storage].producer_fits = False
+            uses = found.setdefault(tensor.storage, Uses())
+            uses.producer, uses.producer_fits = index, tensor.storage in mine.writable
     return found

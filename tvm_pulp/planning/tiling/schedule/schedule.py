@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.uma.box import Box, Transfer
-from tvm_pulp.uma.recipe import Call, CoreCost, Job, Kernel, Local
+from tvm_pulp.uma.contiguous import box_bytes
+from tvm_pulp.uma.recipe import Call, Job, Kernel, Local
 
 # Before the first record: issued by the entry function itself.
 BOOT = -1
@@ -69,6 +70,10 @@ class Piece:
     box: Box
     offset: int
 
+    @property
+    def bytes(self) -> int:
+        return box_bytes(self.tensor, self.box)
+
 
 @dataclass(eq=False)
 class Bundle:
@@ -126,7 +131,6 @@ class Slot:
     tile: int
     step: Kernel | Call | Job
     places: dict[Local, Place]
-    cost: CoreCost  # expected, on its engine
 
     @property
     def position(self) -> int:

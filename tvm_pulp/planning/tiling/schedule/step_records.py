@@ -1,5 +1,6 @@
 """Records of steps: which page tells a position, and how much room each page needs for them."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -33,33 +34,26 @@ def reserve_records(
 
     Returns the moves, those of bundles with their sizes; a bundle with nothing in it does not move.
     """
-    positions: dict[int, list[Move]] = {}
+    issued: dict[int, list[Move]] = {compute_position(slot): [] for slot in range(len(steps.all))}
     for move in moves:
-        if move.position != BOOT:
-            positions.setdefault(move.position, []).append(move)
-    for slot in range(len(steps.all)):
-        positions.setdefault(compute_position(slot), [])
-    for fetch in fetches:
-        if fetch.position != BOOT:
-            positions.setdefault(fetch.position, [])
-    needed: dict[Bundle, int] = {}
-    for position, issued in positions.items():
-        page = page_at(position, page_of)
-        slot, part = divmod(position, 3)
-        job = part == 2 and slot < len(steps.all) and isinstance(steps.all[slot].step, Job)
-        count = sum(f.position == position for f in fetches)
-        needed[page] = needed.get(page, 0) + record_bytes(issued, limits, job=job, fetches=count)
+        issued.setdefault(move.position, []).append(move)
+    fetched = Counter(fetch.position for fetch in fetches)
+    jobs = {compute_position(slot) for slot, (_, _, step) in enumerate(steps.all) if isinstance(step, Job)}
+    needed: Counter[Bundle] = Counter()
+    for position in (issued.keys() | fetched.keys()) - {BOOT}:
+        room = record_bytes(issued.get(position, ()), limits, job=position in jobs, fetches=fetched[position])
+        needed[page_at(position, page_of)] += room
     if steps.all:
-        last = page_of[len(steps.all) - 1]
-        needed[last] += record_bytes([], limits, job=False)
+        needed[page_of[len(steps.all) - 1]] += record_bytes((), limits, job=False)
     for bundle in bundles.made:
-        bundles.finish(bundle, needed.get(bundle, 0))
-    sized = [_sized(move, move.source, limits) if isinstance(move.source, Bundle) else move for move in moves]
-    return [move for move in sized if move.transfers]
+        bundles.finish(bundle, needed[bundle])
+    return [made for move in moves if (made := _sized(move, limits)).transfers]
 
 
-def _sized(move: Move, bundle: Bundle, limits: CommandLimits) -> Move:
+def _sized(move: Move, limits: CommandLimits) -> Move:
     """The move of a bundle that is laid out, with its transfers; its block holds all of it."""
-    size = bundle.bytes
-    move.place.block.bytes = size + bundle.slack
+    if not isinstance(move.source, Bundle):
+        return move
+    size = move.source.bytes
+    move.place.block.bytes = size + move.source.slack
     return replace(move, transfers=split_transfers([Transfer(0, 0, size, size, size)], limits))

@@ -4,11 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from tvm_pulp.planning.tiling.schedule.constant_bundles import descriptor_bytes
+from tvm_pulp.planning.tiling.schedule.constant_bundles import AGENTS, RECORD_WORDS
 from tvm_pulp.planning.tiling.schedule.residency import Touched, touched_by
 from tvm_pulp.planning.tiling.schedule.split_transfers import NO_LIMITS, CommandLimits
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Recipe
+
+# Words of a load or store in records, about.
+_MOVE_WORDS = 8
 
 
 @dataclass(frozen=True)
@@ -26,8 +29,18 @@ class TiledLayer:
 
     @cached_property
     def order(self) -> list[tuple[int, Kernel | Call | Job]]:
-        """Tile and step of all compute steps in their order."""
-        return _compute_order(self)
+        """Tile and step of all compute steps. With two copies the cores finish tile n while a job of n + 1 runs."""
+        parts = []
+        for tile, recipe in enumerate(self.recipes):
+            steps = [(tile, s) for s in recipe.steps if isinstance(s, Kernel | Call | Job)]
+            jobs = [i for i, (_, s) in enumerate(steps) if isinstance(s, Job)]
+            cut = jobs[-1] + 1 if jobs and self.two_copies else len(steps)
+            parts.append((steps[:cut], steps[cut:]))
+        order, late = list[tuple[int, Kernel | Call | Job]](), list[tuple[int, Kernel | Call | Job]]()
+        for before, after in parts:
+            order += [*before, *late]
+            late = after
+        return [*order, *late]
 
     @cached_property
     def touched(self) -> Touched:
@@ -43,7 +56,8 @@ class TiledLayer:
     @cached_property
     def descriptor_bytes(self) -> int:
         """Bytes that records and descriptors take, about."""
-        return descriptor_bytes(self.recipes)
+        steps = sum(step.words + RECORD_WORDS + AGENTS for _, step in self.order)
+        return 4 * (steps + 3 * len(self.recipes) * _MOVE_WORDS)
 
 
 @dataclass(frozen=True)
@@ -68,24 +82,3 @@ class Policy:
     def level(self, tensor: Tensor) -> str:
         """The level of memory where the bytes of a tensor lie."""
         return self.levels.get(tensor.storage, tensor.storage.level)
-
-
-def _compute_order(tiled: TiledLayer) -> list[tuple[int, Kernel | Call | Job]]:
-    """Compute steps of a layer. With overlap the cores finish tile n while the accelerator works on tile n + 1."""
-    parts: list[tuple[list[Kernel | Call | Job], list[Kernel | Call | Job]]] = []
-    for recipe in tiled.recipes:
-        steps = [s for s in recipe.steps if isinstance(s, Kernel | Call | Job)]
-        jobs = [i for i, s in enumerate(steps) if isinstance(s, Job)]
-        cut = jobs[-1] + 1 if jobs else len(steps)
-        parts.append((steps[:cut], steps[cut:]))
-    order: list[tuple[int, Kernel | Call | Job]] = []
-    if not tiled.two_copies or not any(after for _, after in parts):
-        for tile, (before, after) in enumerate(parts):
-            order += [(tile, s) for s in (*before, *after)]
-        return order
-    for tile, (before, _) in enumerate(parts):
-        order += [(tile, s) for s in before]
-        if tile:
-            order += [(tile - 1, s) for s in parts[tile - 1][1]]
-    order += [(len(parts) - 1, s) for s in parts[-1][1]]
-    return order

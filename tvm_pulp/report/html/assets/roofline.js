@@ -6,7 +6,7 @@ T.roofline = (data, report) => {
     return;
   }
   const engines = [...new Set(report.layers.map((layer) => layer.engine))];
-  const points = report.layers.map((layer, number) => ({ number, name: layer.name, engine: layer.engine, rate: layer.macs / (layer.busy_cycles || layer.cycles), intensity: layer.dma_bytes ? layer.macs / layer.dma_bytes : Infinity, macs: layer.macs }))
+  const points = report.layers.map((layer, number) => ({ number, name: layer.name, engine: layer.engine, rate: layer.macs_per_cycle || layer.macs / layer.cycles, intensity: layer.dma_bytes ? layer.macs / layer.dma_bytes : Infinity, macs: layer.macs }))
     .filter((p) => p.macs && Number.isFinite(p.rate) && p.rate > 0);
   T.at('roofline-note').textContent = `Each layer as a point: multiply-accumulates per cycle in which its engine works on it, over those per byte that the cluster's DMA moves for it. Roofs: the best rate any layer of an engine could reach, and ${T.number(data.dma)} bytes per cycle of the DMA. Weights read from the weight memory take no DMA; layers that move nothing stand at the right edge, those above the slope have their data moved while other layers run.`;
   const finite = points.map((p) => p.intensity).filter(Number.isFinite), rates = points.map((p) => p.rate);

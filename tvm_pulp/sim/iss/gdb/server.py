@@ -4,7 +4,7 @@ import socket
 import threading
 from collections.abc import Callable
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.sim.iss.gdb.control import ENDED, FAULTED, Control
 from tvm_pulp.sim.iss.gdb.packets import INTERRUPT, Closed, Connection
 from tvm_pulp.sim.iss.gdb.session import Action, Session
@@ -19,8 +19,7 @@ class GdbServer:
 
     def __init__(self, port: int, say: Callable[[str], None]) -> None:
         """Port 0: any free one; `say` is told where to connect."""
-        if not 0 <= port < 1 << 16:
-            raise UserError(f"--gdb {port}: give a port from 0 (any free one) to 65535")
+        refuse_if(not 0 <= port < 1 << 16, f"--gdb {port}: give a port from 0 (any free one) to 65535")
         self._listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -59,8 +58,7 @@ class GdbServer:
                 if packet == b"QStartNoAckMode":
                     connection.acknowledge = False
                 continue
-            if action is Action.KILL:
-                raise UserError("the debugger killed the program")
+            refuse_if(action is Action.KILL, "the debugger killed the program")
             if action is Action.DETACH:
                 connection.send(reply)
                 session.forget()
@@ -75,17 +73,17 @@ class GdbServer:
 def _run(control: Control, connection: Connection, max_cycles: int) -> int:
     """Until it stops; an interrupt of the debugger stops it, its end lets it run on."""
     status: list[int] = []
-    runner = threading.Thread(target=lambda: status.append(control.run(max_cycles)), daemon=True)
+    runner = threading.Thread(target=lambda: status.append(control.ask("run", max_cycles)), daemon=True)
     runner.start()
     gone = False
     while runner.is_alive():
         runner.join(_LOOK_SECONDS)
         try:
             if not gone and runner.is_alive() and connection.interrupted():
-                control.interrupt()
+                control.ask("interrupt")
         except Closed:
             gone = True
-            control.interrupt()
+            control.ask("interrupt")
     runner.join()
     if gone:
         raise Closed
@@ -94,6 +92,6 @@ def _run(control: Control, connection: Connection, max_cycles: int) -> int:
 
 def _finish(control: Control, max_cycles: int) -> int:
     """To the end, whatever was asked before."""
-    while (status := control.run(max_cycles)) not in (ENDED, FAULTED):
+    while (status := control.ask("run", max_cycles)) not in (ENDED, FAULTED):
         pass
     return status

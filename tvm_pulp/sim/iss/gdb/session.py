@@ -63,7 +63,7 @@ class Session:
         """Nothing stops the run any more."""
         self._control.set_breaks(set())
         for watch in self._watches:
-            self._control.unwatch(*watch)
+            self._control.ask("unwatch", *watch)
         self._watches = []
 
     def answer(self, packet: bytes) -> tuple[bytes, Action]:
@@ -94,11 +94,11 @@ class Session:
     def _get(self, number: int) -> bytes:
         if number >= len(self._registers):
             return _ERROR
-        value = self._control.register(self._thread - 1, self._registers[number].number)
+        value = self._control.ask("get_register", self._thread - 1, self._registers[number].number)
         return struct.pack("<I", value).hex().encode()
 
     def _set(self, number: int, value: int) -> bool:
-        return self._control.set_register(self._thread - 1, self._registers[number].number, value)
+        return not self._control.ask("set_register", self._thread - 1, self._registers[number].number, value)
 
     def _set_all(self, data: bytes) -> bytes:
         for number, (value,) in enumerate(struct.iter_unpack("<I", data)):
@@ -134,8 +134,8 @@ class Session:
             return _OK
         if kind not in _WATCHES:
             return _UNKNOWN
-        watch = (address, max(1, int(size, 16)), _WATCHES[kind])
-        if not (self._control.watch if insert else self._control.unwatch)(*watch):
+        watch = (address & 0xFFFFFFFF, max(1, int(size, 16)), _WATCHES[kind])
+        if self._control.ask("watch" if insert else "unwatch", *watch):
             return _ERROR
         (self._watches.append if insert else self._watches.remove)(watch)
         return _OK
@@ -146,7 +146,7 @@ class Session:
         breaks = set(self._breaks)
         if steps:
             chosen = steps[0] if steps[0] is not None and steps[0] > 0 else self._thread
-            self._control.step(chosen - 1)
+            self._control.ask("step", chosen - 1)
             # To step over a breakpoint, debuggers take all away for a moment. Other cores, which time moves on with
             # that one, would miss them.
             if all(kind == "s" for kind, _ in actions):
@@ -158,7 +158,7 @@ class Session:
     def stopped(self, status: int) -> bytes:
         """The reply after a run."""
         if status == ENDED:
-            return b"W%02x" % min(self._control.exit_code, 255)
+            return b"W%02x" % min(self._control.ask("exit_code"), 255)
         stop = self._control.stopped(status)
         self._thread = self._stopped_thread = stop.core + 1
         if status == FAULTED:
@@ -192,7 +192,7 @@ class Session:
         if text.startswith("qXfer:"):
             return self._transfer(text)
         if text.startswith("qThreadExtraInfo,"):
-            return self._describe(_thread(text[17:])).encode().hex().encode()
+            return self._control.state(_thread(text[17:]) - 1).encode().hex().encode()
         if text.startswith("qRcmd,"):
             return self._monitor(bytes.fromhex(text[6:]).decode("latin-1"))
         answers = {
@@ -206,13 +206,10 @@ class Session:
         }
         return answers.get(text.split(":")[0], _UNKNOWN)
 
-    def _describe(self, thread: int) -> str:
-        return f"{self._control.state(thread - 1)}, cycle {self._control.cycle(thread - 1)}"
-
     def _monitor(self, command: str) -> bytes:
         if command.strip() != "cycles":
             return b"monitor cycles: the time of every core\n".hex().encode()
-        rows = (f"{self._soc.core_name(core)}: {self._describe(core + 1)}\n" for core in range(self._control.cores))
+        rows = (f"{self._soc.core_name(core)}: {self._control.state(core)}\n" for core in range(self._control.cores))
         return "".join(rows).encode().hex().encode()
 
     def _transfer(self, text: str) -> bytes:
@@ -225,7 +222,7 @@ class Session:
             document = description.memory_map_xml(self._soc, self._control.register_spaces())
         elif kind == "threads":
             rows = (
-                (core + 1, self._soc.core_name(core), self._describe(core + 1)) for core in range(self._control.cores)
+                (core + 1, self._soc.core_name(core), self._control.state(core)) for core in range(self._control.cores)
             )
             document = description.threads_xml(rows)
         else:

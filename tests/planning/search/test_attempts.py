@@ -1,0 +1,67 @@
+"""A try changes nothing but itself: any order of tries gives the same plans, and the network stays as it was."""
+
+import json
+from dataclasses import fields
+from typing import Any
+
+from tests.planning.search.real_plans import PLANS
+from tvm_pulp.compilation import Compilation
+from tvm_pulp.planning.search.attempts import PlanEvaluator
+from tvm_pulp.planning.search.heuristics.policies import JUST_IN_TIME, policy_decisions, whole_l1
+from tvm_pulp.planning.tiling.forms.engine_choice import EngineChoice, offered_forms
+from tvm_pulp.planning.tiling.plan import Plan
+from tvm_pulp.planning.tiling.schedule.decisions import InL3
+from tvm_pulp.planning.tir.describe import describe
+from tvm_pulp.planning.tir.lower import lower
+from tvm_pulp.qnn.network import Network
+from tvm_pulp.uma.annotate import Annotated
+
+# Bytes from which on constants come from L3; None: none does. With and without overlap.
+TRIES = [(JUST_IN_TIME, None), (JUST_IN_TIME, 4096), (0, 65536), (1, None)]
+
+
+def evaluator() -> PlanEvaluator:
+    model, options = PLANS["autoencoder"]
+    compilation = Compilation(model, options)
+    target, network = compilation.target, compilation.network
+    forms = offered_forms(network.layers, Annotated(network, ()), target.soc, [], target.cores)
+    return PlanEvaluator(network, target.soc, EngineChoice(forms, {}), target.cores, target.l1_bytes(0))
+
+
+def tried(on: PlanEvaluator, lead: int, l3_from: int | None) -> Plan:
+    return on.plan(policy_decisions(on, lead, whole_l1(on), InL3(l3_from)))
+
+
+def described(plan: Plan) -> str:
+    return json.dumps(describe(lower(plan)), default=str)
+
+
+def state(network: Network) -> list[Any]:
+    """Everything that layers and tensors say, data apart."""
+    tensors = {t.name: t for layer in network.layers for t in layer.operands}
+    told = [[(f.name, str(getattr(t, f.name))) for f in fields(t) if f.name != "data"] for t in tensors.values()]
+    return [told, [(layer.name, layer.operator, str(layer.attributes)) for layer in network.layers]]
+
+
+def test_tries_in_any_order_and_in_isolation_are_the_same_plans() -> None:
+    on = evaluator()
+    before = state(on.network)
+    forward = [tried(on, *entry) for entry in TRIES]
+    at_once = [described(tried(on, *entry)) for entry in TRIES]
+    backward = [tried(on, *entry) for entry in reversed(TRIES)][::-1]
+    isolated = [described(tried(evaluator(), *entry)) for entry in TRIES]
+    # The first try is described after all others were made.
+    assert [described(plan) for plan in forward] == at_once == [described(plan) for plan in backward] == isolated
+    assert state(on.network) == before
+    assert len(set(at_once)) == len(TRIES), "the tries differ"
+    assert ["l3" in set(plan.constants().values()) for plan in forward] == [False, True, True, False]
+
+
+def test_levels_of_constants_can_be_read_from_every_plan() -> None:
+    on = evaluator()
+    far, near = (tried(on, 0, l3_from) for l3_from in (4096, None))
+    assert near.constants_in("l3") == 0 < far.constants_in("l3")
+    assert near.constants_in("l2") == far.constants_in("l2") + far.constants_in("l3")
+    first = next(iter(near.constants()))
+    moved = near.with_levels({first: "l3"})
+    assert (moved.policy.level(first), near.policy.level(first), first.level) == ("l3", "l2", "l2")

@@ -1,0 +1,217 @@
+"""Imports standard ONNX with TVM's importer, extended by what it lacks or writes in a form that hides what it is.
+
+Float models stay float. Quantized ones become QuantizeLinear and DequantizeLinear around float operators, whichever way
+they are written.
+"""
+
+import contextlib
+import io
+import math
+import re
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from tvm import relax
+from tvm.relax.frontend.onnx import onnx_frontend
+
+from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.frontend import onnx_quantized_operators, onnx_standard_operators
+from tvm_pulp.frontend.imported import Imported, ImportOptions
+from tvm_pulp.frontend.onnx_conversion import Conversion
+from tvm_pulp.frontend.onnx_file import Graph
+from tvm_pulp.frontend.onnx_node_checks import check_quantization
+from tvm_pulp.frontend.onnx_standard import source_nodes, standard_graph
+from tvm_pulp.frontend.relax_checks import check_module
+from tvm_pulp.frontend.relax_values import constant, dtype_of, framework_reason, shape_of
+from tvm_pulp.qnn import lineage
+from tvm_pulp.qnn.abandoned_builder import closed_on_error
+from tvm_pulp.qnn.tensor_spec import RANGES
+
+_MARKERS = frozenset(
+    {
+        *("QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "DynamicQuantizeLSTM"),
+        *onnx_quantized_operators.CONVERTERS,
+    }
+)
+
+
+def is_quantized(graph: Graph) -> bool:
+    """Tell if a graph is quantized in one of ONNX's own ways."""
+    return any(n.op_type in _MARKERS for n in graph.model.graph.node)
+
+
+def import_standard(graph: Graph, options: ImportOptions) -> Imported:
+    """The graph as a checked Relax module: float, or dequantize and quantize around float operators."""
+    quantized = is_quantized(graph)
+    if quantized:
+        check_quantization(graph)
+    kind = QdqImporter if quantized else PlainImporter
+    standard, shapes = standard_graph(graph, options, kind.known())
+    try:
+        # The importer prints and warns; what matters is in the exception.
+        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(action="ignore"):
+            importer = kind(shapes, "float32")
+            with closed_on_error(importer.bb):
+                module = importer.from_onnx(standard, graph.opset)
+            module = relax.transform.DecomposeOpsForInference()(module)
+    except UserError:
+        raise
+    except Exception as error:  # the importer raises many classes for what it does not know
+        reason = " ".join(str(error).split())[-200:] or type(error).__name__
+        raise UserError(f"TVM's ONNX importer cannot read this model ({reason}): simplify or re-export it") from None
+    check_module(module)
+    module["main"] = module["main"].without_attr("params")
+    module = lineage.of_imported(module, importer.named)
+    dialect = "qdq" if quantized else "float"
+    return Imported(module, tuple(graph.inputs), graph.outputs, dialect, nodes=source_nodes(graph))
+
+
+class PlainImporter(onnx_frontend.ONNXGraphImporter):
+    """TVM's importer plus our converters."""
+
+    OWN: ClassVar[dict[str, Callable[[Conversion], Any]]] = onnx_standard_operators.CONVERTERS
+
+    # The node being converted: its name as an identifier, and as the file has it.
+    _current = ""
+    _node = ""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        # Variables and the nodes whose results they are.
+        self.named: dict[str, lineage.Lineage] = {}
+
+    @classmethod
+    def known(cls) -> set[str]:
+        """Operators that are converted."""
+        return {*onnx_frontend._get_convert_map(), *cls.OWN}
+
+    def _check_for_unsupported_ops(self, graph: Any) -> None:
+        """Done before: `standard_graph` names all unknown operators at once."""
+
+    def _convert_operator(self, op_name: str, inputs: Any, attrs: Any, opset: int) -> Any:
+        """A node's result, bound under the node's name; what it is made of carries the same name."""
+        outer = self._current
+        self._node = self._node if outer else str(attrs["tvm_custom"]["name"])
+        self._current = outer or _identifier(self._node)
+        try:
+            return self._bound(self._converted(op_name, inputs, attrs, opset))
+        except Exception as error:  # TVM raises many classes for what it does not know
+            if outer:
+                raise
+            raise _refusal(f"node '{attrs['tvm_custom']['name']}' ({op_name})", inputs, error) from None
+        finally:
+            self._current = outer
+
+    def _sanitize_name(self, name: str) -> str:
+        """Names of graph inputs, as TVM's printer and its temporaries may use them."""
+        return str(self._name_supply.fresh_name(_identifier(name)))
+
+    def _bound(self, converted: Any) -> Any:
+        if isinstance(converted, relax.Tuple):
+            return relax.Tuple([self._bound(field) for field in converted.fields])
+        if isinstance(converted, relax.Call) and isinstance(converted.ty, relax.TensorType):
+            return self.bind(converted)
+        if isinstance(converted, relax.Var):
+            self.named.setdefault(str(converted.name), lineage.Lineage(self._current, (self._node,)))
+        return converted
+
+    def bind(self, call: Any) -> Any:
+        """A variable called after the node."""
+        variable = self.bb.emit(call, name_hint=self._current)
+        self.named[str(variable.name)] = lineage.Lineage(self._current, (self._node,))
+        return variable
+
+    def _converted(self, op_name: str, inputs: Any, attrs: Any, opset: int) -> Any:
+        if op_name in self.OWN:
+            converted = self.OWN[op_name](Conversion(self, op_name, list(inputs), dict(attrs), opset))
+            return converted if isinstance(converted, relax.Tuple) else self.bb.normalize(converted)
+        if op_name != "LayerNormalization":
+            return super()._convert_operator(op_name, inputs, attrs, opset)
+        # TVM's conversion, not yet normalized: its call would lose the node's name.
+        convert = onnx_frontend.LayerNormalization.get_converter(opset)
+        made = convert(self.bb, inputs, attrs, [self._nodes, self._params])
+        return relax.Tuple([self.bb.normalize(f) for f in made.fields])
+
+    def stock(self, op_name: str, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
+        """TVM's own conversion of an operator."""
+        return super()._convert_operator(op_name, _operand_list(inputs), attrs, opset)
+
+
+class QdqImporter(PlainImporter):
+    """TVM's importer plus the quantized operators."""
+
+    OWN: ClassVar[dict[str, Callable[[Conversion], Any]]] = {
+        **onnx_standard_operators.CONVERTERS,
+        **onnx_standard_operators.QUANTIZATION,
+        **onnx_quantized_operators.CONVERTERS,
+    }
+
+    def standard(self, op_name: str, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
+        """The result of a standard operator."""
+        name = {"tvm_custom": {"name": op_name, "num_outputs": 1}}
+        convert = self.stock if op_name in onnx_quantized_operators.CONVERTERS else self._convert_operator
+        return self.bb.emit(convert(op_name, _operand_list(inputs), {**name, **attrs}, opset))
+
+    def dequantize(self, x: Any, scale: Any, zero_point: Any, axis: int = 0) -> Any:
+        _check_parameters(x, scale, zero_point, axis)
+        dtype = dtype_of(x)
+        refuse_if(dtype not in RANGES, f"DequantizeLinear of {dtype} values: its operand must be integers")
+        zero = _scalar_or_vector(zero_point, dtype, scale)
+        return self.bind(relax.op.dequantize(x, _plain(scale), zero, axis=axis, out_dtype="float32"))
+
+    def quantize(self, x: Any, scale: Any, zero_point: Any, like: Any = None, axis: int = 0) -> Any:
+        """Quantize; without a zero point the type is that of `like`, else uint8."""
+        source = like if zero_point is None else zero_point
+        dtype = "uint8" if source is None else dtype_of(source)
+        _check_parameters(x, scale, zero_point, axis)
+        zero = _scalar_or_vector(zero_point, dtype, scale)
+        return self.bind(relax.op.quantize(x, _plain(scale), zero, axis=axis, out_dtype=dtype))
+
+
+def _operand_list(operands: Sequence[Any]) -> Any:
+    """Operands as TVM's converters take them."""
+    given = onnx_frontend.onnx_input()
+    given.extend(operands)
+    return given
+
+
+def _refusal(node: str, inputs: Sequence[Any], error: Exception) -> UserError:
+    """One sentence that begins with the node."""
+    if isinstance(error, UserError):
+        return error if str(error).startswith("node '") else UserError(f"{node}: {error}")
+    kinds: list[Any] = [getattr(getattr(x, "ty", None), "shape", None) for x in inputs]
+    shapes = [[getattr(d, "value", d) for d in k.values] for k in kinds if hasattr(k, "values")]
+    return UserError(f"{node}: it {framework_reason(error, shapes)}: re-export the model")
+
+
+def _identifier(name: str) -> str:
+    """A node's name as an identifier; `main` is the function's own name."""
+    base = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")[:48].rstrip("_") or "value"
+    return f"v{base}" if base[0].isdigit() or base == "main" else base
+
+
+def _scalar_or_vector(zero_point: Any, dtype: str, scale: Any) -> Any:
+    """A zero point as its scale is: one value, or one per channel."""
+    if zero_point is None:
+        return relax.const(np.zeros((), dtype))
+    held, factors = constant(zero_point), constant(scale)
+    if held is not None and factors is not None and held.size == 1 and factors.size > 1:
+        return relax.const(np.full(factors.size, held.reshape(-1)[0], held.dtype))
+    return _plain(zero_point)
+
+
+def _check_parameters(x: Any, scale: Any, zero_point: Any, axis: int) -> None:
+    """Scale and zero point hold one value, or one per entry of the axis."""
+    shape, parameters = shape_of(x), [shape_of(p) for p in (scale, zero_point) if p is not None]
+    sizes = [math.prod(p) for p in parameters]
+    along = shape[axis] if -len(shape) <= axis < len(shape) else 1
+    if any(s not in (1, along) for s in sizes) or max(map(len, parameters)) > 1:
+        raise UserError(f"{sizes} scales and zero points do not fit axis {axis} of shape {shape}: quantize it again")
+
+
+def _plain(value: Any) -> Any:
+    """A constant of one element without axes: Relax takes a vector for one value per channel."""
+    array = constant(value)
+    return relax.const(array.reshape(())) if array is not None and array.size == 1 else value

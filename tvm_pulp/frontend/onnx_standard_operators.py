@@ -1,0 +1,300 @@
+"""Standard operators whose conversion by TVM is wrong, or hides from the integer passes what they are.
+
+Automatic padding of convolutions becomes plain padding, padding and repetition pick rows, positions of GatherND and
+GatherElements become positions in the flat tensor. Most fall back to TVM's own converter where operands are not
+constant.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import tvm
+from tvm import relax
+
+from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.frontend.limits import check_shape
+from tvm_pulp.frontend.onnx_conversion import Conversion
+from tvm_pulp.frontend.onnx_resize import resize
+from tvm_pulp.frontend.relax_values import constant, dtype_of
+from tvm_pulp.frontend.windows import same_pads, split_pads
+
+
+def quantize_linear(c: Conversion) -> Any:
+    if any(c.attributes.get(name, 0) for name in ("block_size", "output_dtype", "precision")):
+        return c.stock()
+    return c.importer.quantize(*c.operands(3), axis=_axis(c))
+
+
+def dequantize_linear(c: Conversion) -> Any:
+    block, values = int(c.attributes.get("block_size", 0)), [constant(i) for i in c.inputs if i is not None]
+    if block and all(v is not None for v in values):
+        return relax.const(_of_blocks(values, _axis(c), block))
+    if block or dtype_of(c.inputs[1]) != "float32":
+        return c.stock()
+    return c.importer.dequantize(*c.operands(3), axis=_axis(c))
+
+
+def _of_blocks(operands: Sequence[Any], axis: int, block: int) -> np.ndarray:
+    """Weights with a scale for every few of them along an axis: floats, because no sum of integers has one scale."""
+    values, size = operands[0], operands[0].shape[axis]
+    wanted = tuple(-(-size // block) if a == axis else d for a, d in enumerate(values.shape))
+    if any(o.shape != wanted for o in operands[1:]):
+        found = [list(o.shape) for o in operands[1:]]
+        raise UserError(
+            f"DequantizeLinear: {found} do not fit blocks of {block} of shape {list(values.shape)}: export it again"
+        )
+    scale, *zeros = (np.repeat(o, block, axis=axis).take(np.arange(size), axis=axis) for o in operands[1:])
+    centred = values.astype(np.int64) - (zeros[0].astype(np.int64) if zeros else 0)
+    return np.asarray(centred.astype(np.float32) * scale.astype(np.float32), np.float32)
+
+
+def _axis(c: Conversion) -> int:
+    rank = len(c.shape())
+    return int(c.attributes.get("axis", 1)) % rank if rank > 1 else 0
+
+
+def clip(c: Conversion) -> Any:
+    x, *given = c.operands(3)
+    limits = [constant(g) for g in given]
+    if any(g is not None and v is None for g, v in zip(given, limits, strict=True)) or dtype_of(x) != "float32":
+        return c.stock()
+    low, high = (
+        float(c.attributes.get(name, default)) if limit is None else float(limit.reshape(-1)[0])
+        for limit, name, default in zip(limits, ("min", "max"), (-math.inf, math.inf), strict=True)
+    )
+    if math.isinf(low) and math.isinf(high):
+        return x
+    if math.isinf(high):
+        return relax.op.nn.relu(x) if low == 0 else relax.op.maximum(x, relax.const(np.float32(low)))
+    if math.isinf(low):
+        return relax.op.minimum(x, relax.const(np.float32(high)))
+    return relax.op.clip(x, low, high)
+
+
+def extreme(operator: Callable[[Any, Any], Any]) -> Callable[[Conversion], Any]:
+    """Max and Min of any number of operands, pair by pair."""
+    return lambda c: reduce(lambda result, other: c.emit(operator(result, other)), c.inputs)
+
+
+def _geometry(c: Conversion) -> tuple[list[int], list[int], list[int], list[int]]:
+    """Input size, kernel, strides and dilations along the spatial axes, checked to be possible."""
+    size, kernel = c.shape(0)[2:], c.shape(1)[2:]
+    strides, dilations = (c.numbers(name, [1] * len(size)) for name in ("strides", "dilations"))
+    pads = c.numbers("pads", [0] * 2 * len(size))
+    lengths = {len(size), len(kernel), len(strides), len(dilations), len(pads) // 2}
+    if len(lengths) != 1 or min((*strides, *dilations, *kernel, 1)) < 1 or not size:
+        raise UserError(f"a convolution over {size} has kernel {kernel}, strides {strides}, dilations {dilations}")
+    if max((*strides, *dilations, *pads, 0)) > 1 << 16:
+        raise UserError(f"a convolution has strides {strides}, dilations {dilations}, pads {pads}: not plausible")
+    return size, kernel, strides, dilations
+
+
+def conv(c: Conversion) -> Any:
+    size, kernel, strides, dilations = _geometry(c)
+    automatic, rank = c.text("auto_pad", "NOTSET"), len(size)
+    pads = [0] * 2 * rank if automatic == "VALID" else c.numbers("pads", [0] * 2 * rank)
+    if automatic in ("SAME_UPPER", "SAME_LOWER"):
+        pads = same_pads(size, kernel, strides, dilations, larger_first=automatic == "SAME_LOWER")
+    reach = [n + b + a for n, b, a in zip(size, pads[:rank], pads[rank:], strict=True)]
+    if any(dilation * (k - 1) + 1 > r for k, dilation, r in zip(kernel, dilations, reach, strict=True)):
+        raise UserError(f"Conv: the kernel {kernel} does not fit an input of {size} with pads {pads}: check the model")
+    return c.stock(pads=pads, auto_pad=None)
+
+
+def conv_transpose(c: Conversion) -> Any:
+    size, kernel, strides, dilations = _geometry(c)
+    extra = c.numbers("output_padding", [0] * len(size))
+    wanted, automatic = c.attributes.get("output_shape"), c.text("auto_pad", "NOTSET")
+    if len(extra) != len(size) or min((*extra, 0)) < 0:
+        raise UserError(f"ConvTranspose: output_padding {extra} does not fit {len(size)} spatial axes")
+    if wanted is None and automatic in ("SAME_UPPER", "SAME_LOWER"):
+        wanted = [n * stride for n, stride in zip(size, strides, strict=True)]
+    if wanted is None:
+        return c.stock(auto_pad=None)
+    if len(wanted) != len(size):
+        raise UserError(f"ConvTranspose: output_shape {list(wanted)} must name the {len(size)} spatial axes")
+    axes = zip(size, kernel, strides, dilations, extra, strict=True)
+    full = [stride * (n - 1) + dilation * (k - 1) + 1 + more for n, k, stride, dilation, more in axes]
+    surplus = [whole - int(target) for whole, target in zip(full, wanted, strict=True)]
+    pads = split_pads([max(0, s) for s in surplus], larger_first=automatic != "SAME_UPPER")
+    # A result larger than the product grows at its end.
+    extra = [e + max(0, -s) for e, s in zip(extra, surplus, strict=True)]
+    return c.stock(pads=pads, output_padding=extra, auto_pad=None, output_shape=None)
+
+
+# Modes that pick positions; numpy has the same names.
+_PICKING = ("reflect", "edge", "wrap")
+
+
+def pad(c: Conversion) -> Any:
+    """Constant padding; the other modes pick rows, negative widths cut them off."""
+    x, given_pads, given_value, given_axes = c.operands(4)
+    shape, mode = c.shape(), c.text("mode", "constant")
+    pads = np.array(c.attributes.get("pads", [])) if given_pads is None else c.constant(1)
+    value = np.array([c.attributes.get("value", 0.0)]) if given_value is None else _known(c, given_value)
+    axes = np.arange(len(shape)) if given_axes is None else c.constant(3)
+    if pads is None or value is None or axes is None or mode not in ("constant", *_PICKING):
+        return c.stock()
+    if pads.size != 2 * axes.size or value.size != 1:
+        raise UserError(f"Pad: {pads.size} widths do not fit {axes.size} axes: export the model again")
+    width = np.zeros((len(shape), 2), np.int64)
+    width[axes.astype(np.int64) % len(shape)] = pads.reshape(2, -1).T
+    result = [int(d) for d in np.array(shape, np.int64) + width.sum(axis=1)]
+    refuse_if(min(result, default=1) < 1, f"Pad: the result of shape {result} is empty: check the widths")
+    check_shape("the result of Pad", result, 4)
+    for axis, (before, after) in enumerate(np.minimum(width, 0)):
+        if before or after:
+            x = c.take(x, np.arange(-before, shape[axis] + after), axis)
+    width = np.maximum(width, 0)
+    if mode == "constant":
+        flat = [int(w) for w in width.reshape(-1)]
+        return relax.op.nn.pad(x, flat, "constant", float(value.reshape(-1)[0])) if any(flat) else x
+    kind: Any = mode
+    for axis, (before, after) in enumerate(width):
+        if before or after:
+            places = np.arange(int(x.ty.shape.values[axis]))
+            x = c.take(x, np.pad(places, (int(before), int(after)), mode=kind), axis)
+    return x
+
+
+def _known(c: Conversion, value: Any) -> np.ndarray | None:
+    """A constant; quantizers store those of floats as integers, too."""
+    held = constant(value)
+    made = c.importer.bb.lookup_binding(value) if held is None and isinstance(value, relax.Var) else None
+    if not isinstance(made, relax.Call) or made.op != tvm.ir.Op.get("relax.dequantize"):
+        return held
+    integers, scale, zero_point = (constant(a) for a in made.args)
+    if integers is None or scale is None or zero_point is None or scale.size != 1:
+        return None
+    centred = integers.astype(np.int64) - zero_point.astype(np.int64)
+    return np.asarray(centred.astype(np.float32) * scale.astype(np.float32))
+
+
+def gather(c: Conversion) -> Any:
+    """Indices count from the end where they are negative."""
+    data, indices = c.inputs[:2]
+    if isinstance(data.ty, relax.ShapeType) or isinstance(indices.ty, relax.ShapeType):
+        return c.stock()
+    picked, shape, axis = c.constant(1), c.shape(), int(c.attributes.get("axis", 0))
+    if not shape or not -len(shape) <= axis < len(shape):
+        raise UserError(f"Gather: axis {axis} does not exist in shape {shape}: export the model again")
+    size = shape[axis]
+    if picked is None:
+        dtype = dtype_of(indices)
+        negative = relax.op.less(indices, relax.const(0, dtype))
+        picked_now = c.emit(relax.op.where(negative, relax.op.add(indices, relax.const(size, dtype)), indices))
+        # Whatever the indices are, nothing outside of the tensor is read.
+        return relax.op.take(data, picked_now, axis=axis % len(shape), mode="clip")
+    if picked.size and (picked.min() < -size or picked.max() >= size):
+        raise UserError(f"Gather: an index lies outside an axis of {size} elements: check the model")
+    whole = np.asarray(np.where(picked < 0, picked + size, picked), np.int64)
+    values = c.constant(0)
+    if values is not None:
+        check_shape("the result of Gather", np.shape(whole), 4)
+        return relax.const(np.ascontiguousarray(np.take(values, whole, axis=axis)))
+    return relax.op.take(data, relax.const(whole), axis=axis % len(shape))
+
+
+def tile(c: Conversion) -> Any:
+    """Repetition picks the same rows again."""
+    x, repeats, shape = c.inputs[0], c.constant(1), c.shape()
+    if repeats is None or repeats.size != len(shape):
+        return c.stock()
+    counts = [int(r) for r in repeats.reshape(-1)]
+    check_shape("the result of Tile", [d * n for d, n in zip(shape, counts, strict=True)], 4)
+    refuse_if(min(counts, default=1) < 1, f"Tile: repeats {counts} leave nothing: check the model")
+    for axis, count in enumerate(counts):
+        if count > 1:
+            x = c.take(x, np.tile(np.arange(shape[axis]), count), axis)
+    return x
+
+
+def gather_nd(c: Conversion) -> Any:
+    """data[i0, i1, ...] for every row of indices; the first `batch_dims` axes belong together."""
+    shape, places, batch = c.shape(0), c.shape(1), int(c.attributes.get("batch_dims", 0))
+    depth = places[-1] if places else 0
+    if not 0 <= batch < len(places) or batch + depth > len(shape) or shape[:batch] != places[:batch]:
+        raise UserError(f"indices of shape {places} do not fit data of shape {shape} with batch_dims {batch}")
+    picked, rest = shape[: batch + depth], shape[batch + depth :]
+    strides, offsets = _strides(picked), _offsets(places[:-1], range(batch), _strides(picked))
+    flat = _flat(c, c.inputs[1], picked[batch:], strides[batch:], offsets)
+    return _rows(c, [math.prod(picked), *rest], flat)
+
+
+def gather_elements(c: Conversion) -> Any:
+    """The element at the same place but on one axis, where the index says."""
+    shape, places, indices = c.shape(0), c.shape(1), c.inputs[1]
+    rank, axis = len(shape), int(c.attributes.get("axis", 0))
+    fits = rank == len(places) and -rank <= axis < rank
+    if not fits or any(p > d for n, (p, d) in enumerate(zip(places, shape, strict=True)) if n != axis % rank):
+        raise UserError(f"indices of shape {places} do not fit axis {axis} of data of shape {shape}")
+    axis %= rank
+    strides, known = _strides(shape), c.constant(1)
+    offsets = _offsets(places, (a for a in range(rank) if a != axis), strides)
+    apart = c.emit(relax.op.reshape(indices, [*places, 1])) if known is None else relax.const(known[..., None])
+    return _rows(c, [math.prod(shape)], _flat(c, apart, [shape[axis]], [strides[axis]], offsets))
+
+
+def _strides(shape: list[int]) -> list[int]:
+    return [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
+
+
+def _offsets(places: list[int], axes: Iterable[int], strides: list[int]) -> np.ndarray:
+    """Positions that follow from an index's own place along some axes."""
+    offsets = np.zeros(places, np.int64)
+    for axis in axes:
+        steps = np.arange(places[axis]) * strides[axis]
+        offsets += steps.reshape([-1 if a == axis else 1 for a in range(len(places))])
+    return offsets
+
+
+def _rows(c: Conversion, shape: list[int], positions: Any) -> Any:
+    return relax.op.take(c.emit(relax.op.reshape(c.inputs[0], shape)), positions, axis=0)
+
+
+def _flat(c: Conversion, indices: Any, sizes: list[int], strides: list[int], offsets: np.ndarray) -> Any:
+    """Positions in the flat tensor; indices below zero count from the end."""
+    known, ends, steps = constant(indices), np.array(sizes, np.int64), np.array(strides, np.int64)
+    if known is not None:
+        if ((known < -ends) | (known >= ends)).any():
+            raise UserError(f"an index lies outside axes of {sizes} elements: check the model")
+        whole = np.where(known < 0, known + ends, known)
+        return relax.const(np.asarray((whole * steps).sum(-1) + offsets, np.int64))
+    wide = c.emit(relax.op.astype(indices, "int64"))
+    raised = relax.op.add(wide, relax.const(ends, "int64"))
+    whole = c.emit(relax.op.where(relax.op.less(wide, relax.const(0, "int64")), raised, wide))
+    total = c.emit(relax.op.sum(c.emit(relax.op.multiply(whole, relax.const(steps, "int64"))), axis=-1))
+    return c.emit(relax.op.add(total, relax.const(offsets, "int64"))) if offsets.any() else total
+
+
+def rms_norm(c: Conversion) -> Any:
+    """x / sqrt(mean(x^2) + eps) * weight over the last axis."""
+    x, weight = c.inputs[:2]
+    epsilon = float(c.attributes.get("eps", c.attributes.get("epsilon", 1e-5)))
+    mean = relax.op.mean(relax.op.multiply(x, x), axis=-1, keepdims=True)
+    root = relax.op.sqrt(relax.op.add(mean, relax.const(epsilon, "float32")))
+    return relax.op.multiply(relax.op.divide(x, root), weight)
+
+
+CONVERTERS: dict[str, Callable[[Conversion], Any]] = {
+    "Clip": clip,
+    "Conv": conv,
+    "ConvTranspose": conv_transpose,
+    "Gather": gather,
+    "GatherElements": gather_elements,
+    "GatherND": gather_nd,
+    "Max": extreme(relax.op.maximum),
+    "Min": extreme(relax.op.minimum),
+    "Pad": pad,
+    "RMSNorm": rms_norm,
+    "Resize": resize,
+    "SimplifiedLayerNormalization": rms_norm,
+    "Tile": tile,
+}
+QUANTIZATION: dict[str, Callable[[Conversion], Any]] = {
+    "QuantizeLinear": quantize_linear,
+    "DequantizeLinear": dequantize_linear,
+}

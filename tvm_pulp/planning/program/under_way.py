@@ -1,0 +1,107 @@
+"""The rules of what may be under way together, and of who knows that it is over.
+
+A transfer or job is over for the agent that waited for it, and for all cores after the next barrier; a kernel is over
+after the next barrier. Jobs of one engine end in order, and submitting one returns when all but as many as the engine's
+queue holds are over; jobs of different engines run side by side. The I/O DMA works in order too, and tells only whether
+it has anything left to do.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tvm_pulp.planning.program.actions import Access, Fetch, Job, Kernel, Transfer, Wait, WaitForJob, WaitForL3
+
+ALL_CORES = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """The bytes that something reads and writes."""
+
+    reads: tuple[Access, ...]
+    writes: tuple[Access, ...]
+
+    def clash(self, other: "Touched") -> Access | None:
+        """One of these accesses whose order with the other's matters: they share a byte that one of them writes."""
+        for a in self.writes:
+            for b in (*other.reads, *other.writes):
+                if a.space == b.space and a.overlaps(b):
+                    return a
+        for a in self.reads:
+            for b in other.writes:
+                if a.space == b.space and a.overlaps(b):
+                    return a
+        return None
+
+
+@dataclass(eq=False, slots=True)
+class Started:
+    """Something that may still be under way, or is over but only its agent knows."""
+
+    kind: str  # transfer, fetch, job, kernel
+    agent: int
+    touched: Touched
+    number: int = 0  # of its group or ticket
+    engine: str = ""
+    bundles: frozenset[int] = frozenset()
+    is_known: bool = False  # to its agent: it is over
+
+    @staticmethod
+    def by(action: Transfer | Fetch | Job | Kernel, reads: tuple[Access, ...]) -> "Started":
+        """The beginning of an action. Engines write whole beats; what they read behind an operand changes nothing."""
+        touched = Touched(reads, tuple(a.whole for a in action.writes))
+        if isinstance(action, Kernel):
+            return Started("kernel", ALL_CORES, touched)
+        if isinstance(action, Job):
+            return Started("job", 0, touched, action.ticket, action.engine)
+        return Started("fetch" if isinstance(action, Fetch) else "transfer", action.agent, touched)
+
+
+class UnderWay:
+    """Everything that was started, the oldest first, until all cores know that it is over."""
+
+    def __init__(self) -> None:
+        self.started: list[Started] = []
+
+    def running(self, kind: str) -> list[Started]:
+        """Transfers, fetches or jobs that nobody waited for."""
+        return [s for s in self.started if s.kind == kind and not s.is_known]
+
+    def jobs(self, engine: str) -> list[Started]:
+        """Jobs of an engine that nobody waited for."""
+        return [s for s in self.running("job") if s.engine == engine]
+
+    def clashes(self, new: Started) -> Iterator[tuple[Started, Access]]:
+        """The things that must be over, and known to its agent, before something new, with a place that they share."""
+        for other in self.started:
+            if other.kind == new.kind and new.kind in ("job", "fetch") and other.engine == new.engine:
+                continue  # an accelerator and the I/O DMA work in order
+            if other.is_known and other.agent == new.agent:
+                continue
+            access = new.touched.clash(other.touched)
+            if access is not None:
+                yield other, access
+
+    def wait(self, wait: Wait) -> bool:
+        """An agent waits; tell if there was something to wait for."""
+        if isinstance(wait, WaitForL3):
+            found = self.running("fetch")
+        elif isinstance(wait, WaitForJob):
+            found = [s for s in self.running("job") if s.number == wait.ticket]
+            jobs = self.jobs(found[-1].engine) if found else []
+            found += jobs[: jobs.index(found[-1])] if found else []
+        else:
+            found = [s for s in self.running("transfer") if (s.agent, s.number) == (wait.agent, wait.group)]
+        for over in found:
+            over.is_known = True
+        return bool(found)
+
+    def make_room(self, engine: str, queue: int) -> None:
+        """Core 0 returns from submitting a job when all but the last few are over."""
+        jobs = self.jobs(engine)
+        for over in jobs[: max(0, len(jobs) + 1 - queue)]:
+            over.is_known = True
+
+    def meet(self) -> None:
+        """All cores meet at a barrier."""
+        self.started = [s for s in self.started if s.kind != "kernel" and not s.is_known]

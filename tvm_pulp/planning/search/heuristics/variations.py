@@ -1,0 +1,92 @@
+"""The best plan so far, varied in one respect: layers that mix, inputs in pieces, constants that come together.
+
+Every variation names decisions that may be better; `vary` has them planned.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.planning.search.attempts import Attempt, PlanEvaluator
+from tvm_pulp.planning.search.heuristics.cut_in_step import cut_in_step
+from tvm_pulp.planning.search.heuristics.policies import MANY_STEPS
+from tvm_pulp.planning.tiling.plan import Plan
+from tvm_pulp.planning.tiling.schedule import Choice, Decisions, can_interleave, tiled_layer
+from tvm_pulp.qnn.network import Tensor
+
+# Shares of the first layer of a chain that its first tile takes: those behind it follow.
+_SHARES = (0.75, 0.68, 0.6)
+# Pieces of inputs that are tried, and inputs that are worth it.
+_PIECES = (2, 3, 5)
+_LARGE_INPUT = 8192
+# Bytes that are fetched from L3 together, and bytes of constants that come to L1 together, at most: what is tried.
+_BATCHES = (65536, 131072, 262144, 524288)
+_BUNDLE_SIZES = (1024, 2048, 4096)
+
+Changes = Iterator[tuple[str, Decisions]]
+
+
+def vary(
+    evaluator: PlanEvaluator, best: Attempt, variation: Callable[[PlanEvaluator, Plan], Changes]
+) -> Iterator[Attempt]:
+    """Attempts that change the best one in one respect only, as far as they fit."""
+    for name, wanted in variation(evaluator, best.plan):
+        with suppress(UserError):
+            yield Attempt(f"{best.name}, {name}", evaluator.plan(wanted))
+
+
+def mix_layers(evaluator: PlanEvaluator, plan: Plan) -> Changes:
+    """Steps interleaved, or not where they are, so that the next layer's jobs begin while the cores finish this one's;
+    and cuts that follow each other."""
+    decisions = plan.decisions
+    if not plan.policy.overlap or len(plan.schedule.slots) > MANY_STEPS:
+        return
+    if not can_interleave([tiled_layer(c) for c in decisions.choices]):
+        return
+    mixed = not decisions.interleave
+    yield f"layers {'mixed' if mixed else 'one by one'}", replace(decisions, interleave=mixed)
+    for share in _SHARES:
+        if wanted := cut_in_step(evaluator, decisions, share):
+            yield f"cut in step from {share}", wanted
+
+
+def stream_inputs(evaluator: PlanEvaluator, plan: Plan) -> Changes:
+    """Large inputs of the network read in pieces: the first layers start before all of it has arrived."""
+    for pieces in _PIECES if plan.policy.overlap else ():
+        if wanted := _in_pieces(evaluator, plan.decisions, pieces):
+            yield f"inputs in {pieces} pieces", wanted
+
+
+def stream_constants(_evaluator: PlanEvaluator, plan: Plan) -> Changes:
+    """More constants at a time from L3, so that waits even out and L2 is used better."""
+    for batch in _BATCHES if plan.schedule.fetches else ():
+        yield f"{batch // 1024} kB at a time from L3", replace(plan.decisions, l3_batch=batch)
+
+
+def join_bundles(_evaluator: PlanEvaluator, plan: Plan) -> Changes:
+    """Constants and records of several small layers together: fewer transfers."""
+    bundles = plan.schedule.bundles
+    small = sum(b.bytes <= _BUNDLE_SIZES[0] // 2 for b in bundles)
+    for size in _BUNDLE_SIZES if plan.policy.overlap and small >= len(bundles) // 2 else ():
+        yield f"constants by {size // 1024} kB", replace(plan.decisions, bundle_bytes=size)
+
+
+def _in_pieces(evaluator: PlanEvaluator, decisions: Decisions, pieces: int) -> Decisions | None:
+    """Decisions with layers that read large inputs cut finer; None where there is no such layer."""
+    choices, streamed = list(decisions.choices), set[Tensor]()
+    for index, layer in enumerate(evaluator.network.layers):
+        large = [t.storage for t in layer.inputs if t.storage.kind == "input" and t.spec.bytes >= _LARGE_INPUT]
+        tiling = choices[index].tiling
+        cap = tiling.l1_bytes // pieces
+        if large and len(tiling.tiles) < pieces and evaluator.engine_choice.fits(index, cap):
+            choices[index] = Choice(evaluator.engine_choice.tiling(index, cap), True, cap)
+            streamed.update(large)
+    resident = decisions.resident
+    if resident is not None:
+        resident = {t: readers for t, readers in resident.items() if t not in streamed}
+    return replace(decisions, choices=choices, resident=resident) if streamed else None
+
+
+# In the order in which they are tried, each of the best so far.
+VARIATIONS = (mix_layers, stream_inputs, stream_constants, join_bundles)
