@@ -1,6 +1,7 @@
 """The C driver against the model: jobs of commands, contexts, and a core that is held up anywhere."""
 
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from uma_backends.ita import reference
 from uma_backends.ita.command import ATTENTION, PRODUCT, Command, Panel, command_words
 from uma_backends.ita.geometry import MOST_TILES, TILE_BYTES, UNUSED_TILES
 from uma_backends.ita.packing import tile_matrix
-from uma_backends.ita.reference import Requantization
+from uma_backends.ita.reference import Relu, Requantization
 from uma_backends.ita.registers import Constants, Slot
 
 from .hooked_driver import HookedDriver
@@ -33,9 +34,9 @@ def panels(first: int, count: int, distance: int) -> list[Panel]:
     return [Panel(L1, first + i * distance) for i in range(count)]
 
 
-def product(rows: int, columns: int, inner: int) -> list[int]:
+def product(rows: int, columns: int, inner: int, activation: Relu | None = None) -> list[int]:
     """Panels of the left side below each other, weights as [column][inner] tiles."""
-    constants = Constants((rows, inner, columns, UNUSED_TILES), {Slot.Q: RULE})
+    constants = Constants((rows, inner, columns, UNUSED_TILES), {Slot.Q: RULE}, activation)
     operands = (
         *panels(LEFT, inner, rows * TILE_BYTES),
         *panels(RIGHT, inner, TILE_BYTES),
@@ -126,7 +127,7 @@ def test_commands_behind_each_other(contexts: int, make_driver: Callable[..., Ho
 
 def test_without_care_a_held_up_core_misleads_the_engine(make_driver: Callable[..., HookedDriver]) -> None:
     """A command that says nothing about its sums: the fault that the driver avoids."""
-    delays = iter([1] * 19 + [4000] * 1000)
+    delays = iter([1] * 14 + [4000] * 1000)
     driver = make_driver()
     driver.submit(product(2, 2, 1))
     driver.wait_all()
@@ -150,17 +151,22 @@ def test_contexts_are_made_harmless_where_they_mislead_only(make_driver: Callabl
     assert [clears(product(2, 2, 2)), clears(attention(2, 1)), clears(product(2, 2, 1))] == [0, 0, 0]
     assert [clears(product(2, 2, 1)), clears(product(2, 2, 2)), clears(product(2, 2, 2))] == [0, 2, 0]
     # One job each leaves what other contexts hold.
-    assert [clears(product(2, 2, MOST_TILES)), clears(product(1, 1, 1)), clears(product(1, 1, 2))] == [2, 0, 2]
+    assert [clears(product(2, 2, MOST_TILES)), clears(product(1, 1, 1)), clears(product(1, 1, 2))] == [2, 0, 0]
+    assert [clears(product(1, 1, 2)), clears(product(1, 1, 2))] == [2, 0]
     driver.wait_all()
 
 
 def test_constants_are_written_once_per_context(make_driver: Callable[..., HookedDriver]) -> None:
+    """And only those that jobs look at: a product without activation has no second multipliers."""
+
+    def writes_per_job(command: list[int]) -> list[int]:
+        driver.writes.clear()
+        driver.submit(command)
+        triggers = [i for i, (offset, _) in enumerate(driver.writes) if offset == TRIGGER]
+        return [end - start for start, end in pairwise([-1, *triggers])]
+
     driver = make_driver()
-    driver.submit(product(2, 2, 2))
-    per_job = [0]
-    for offset, _ in driver.writes:
-        per_job[-1] += 1
-        if offset == TRIGGER:
-            per_job.append(0)
-    assert per_job == [17] * 4 + [7] * 4 + [0]
+    assert writes_per_job(product(2, 2, 2)) == [12] * 4 + [7] * 4
+    assert writes_per_job(product(2, 1, 2, Relu(RULE))) == [14] * 4
+    assert writes_per_job(attention(2, 1)) == [15] * 4 + [7] * 4
     driver.wait_all()
