@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from tests.uma_backends.flat_machine import L1_BASE, Machine
+from tvm_pulp.uma.strategy import Refused
 from uma_backends.ita.geometry import LARGEST_SHIFT
 from uma_backends.ita.jobs import BIAS_BY_COLUMN, NO_BIAS, Product, register_words
 from uma_backends.ita.packing import pack_biases
 from uma_backends.ita.reference import Activation, Gelu, Requantization
 from uma_backends.ita.registers import Constants, LayerKind, Slot
-from uma_backends.ita.requantization import Rule, exact_rule
+from uma_backends.ita.requantization import exact_rule
 
 SHIFTS = (33, 34, 35, 36, 40, 255)
 SUMS = np.concatenate(
@@ -60,11 +61,8 @@ def test_the_compiler_shifts_by_33_at_most() -> None:
     """Larger shifts are refused, so that such sums leave the engine digit by digit."""
     assert LARGEST_SHIFT == 33
     half = 1 << 32
-    found = exact_rule(77, half, 33)
-    assert isinstance(found, Rule)
-    assert found.rule.shift == 33
-    assert exact_rule(77, 2 * half, 34) == "its shift is 34: the engine shifts by 33 at most"
+    assert exact_rule(77, half, 33).rule.shift == 33
+    with pytest.raises(Refused, match="its shift is 34: the engine shifts by 33 at most"):
+        exact_rule(77, 2 * half, 34)
     # Powers of two in the multiplier shorten the shift.
-    found = exact_rule(154, 2 * half, 34)
-    assert isinstance(found, Rule)
-    assert found.rule == Requantization(77, 33)
+    assert exact_rule(154, 2 * half, 34).rule == Requantization(77, 33)
