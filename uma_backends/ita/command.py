@@ -60,7 +60,7 @@ class Command:
 
     @property
     def sums_left(self) -> int:
-        """What TILES of the contexts says that sums have when all jobs are written, and how far these move others."""
+        """Lengths of sums that TILES of the contexts states behind all jobs, and how far these move others."""
         s, e, p, _ = self.constants.tiles
         last = range(MOST_CONTEXTS - self.first_jobs, MOST_CONTEXTS)
         return self.first_jobs * JOB_BITS << 24 | sum(_sums(e, p, s) << JOB_BITS * place for place in last)
