@@ -55,6 +55,24 @@ def test_every_split_of_a_text_gives_the_logits_of_the_file(name: str, how: str,
         assert made.tokens == expected[prompt - 1 :].argmax(1).tolist()
 
 
+@pytest.mark.parametrize(("name", "how"), [("llama", "float"), slow("llama", "static"), slow("gpt", "static")])
+def test_no_prompt_takes_longer_than_its_tokens_one_by_one(name: str, how: str, folder: Path) -> None:
+    text, longest = [3, 1, 2, 5, 9, 4, 7, 8, 6, 11], 9
+    app = compiled(name, how, "c", 40, folder)
+    facts = app.metadata["tvm_pulp"]["decoder"]
+    # Short ends have a program of their own.
+    assert set(facts["entries"]) == {"decode", "prefill", "prefill_4"}
+    assert facts["cuts"][:3] == [0, 1, 4] and facts["cuts"][16] == 16
+    generator = app.generator()
+    steps = generator.generate(GenerationRequest(text[:1], longest, forced=text[1:longest])).step_cycles
+    first = generator.generate(GenerationRequest(text[:1], 1)).prefill_cycles
+    for prompt in (2, 3, 4, 5, longest):
+        made = generator.generate(GenerationRequest(text[:prompt], 1))
+        assert made.prefill_cycles <= first + sum(steps[: prompt - 1])
+    # Three tokens in one program take much less.
+    assert generator.generate(GenerationRequest(text[:3], 1)).prefill_cycles < 0.8 * (first + sum(steps[:2]))
+
+
 def test_an_accelerator_without_work_leaves_no_trace(folder: Path) -> None:
     app = compiled("llama", "float", "uma-neureka", CAPACITY, folder)
     assert "neureka" not in app.files["codegen/host/src/default_program.c"].decode()

@@ -18,10 +18,14 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize(("capacity", "chunk"), [(2, 1), (9, 4), (40, 16), (500, 16)])
-def test_a_chunk_leaves_room_for_a_past(file: Path, capacity: int, chunk: int) -> None:
+@pytest.mark.parametrize(
+    ("capacity", "chunk", "further"),
+    [(2, 1, ()), (9, 4, ()), (15, 7, ()), (16, 8, (4,)), (40, 16, (4,)), (500, 16, (4,))],
+)
+def test_a_chunk_leaves_room_for_a_past(file: Path, capacity: int, chunk: int, further: tuple[int, ...]) -> None:
     made = exported_request(file, CompileOptions(capacity=capacity), "net")
     assert made is not None and (made.decoder.capacity, made.decoder.chunk) == (capacity, chunk)
+    assert made.decoder.further_chunks == further
 
 
 def test_ranges_that_come_from_values_take_one_token_at_a_time(file: Path) -> None:

@@ -149,7 +149,9 @@ def test_256_greedy_steps_with_teacher_forcing(
     prompt, steps = [5, 17, 3, 80], 256
     expected = Reference(content).greedy(prompt, steps)
     app = tvm_pulp.compile(path, target="uma-neureka", capacity=len(prompt) + steps, planner="greedy")
-    assert set(app.metadata["tvm_pulp"]["decoder"]["entries"]) == {"prefill", "decode"}
+    # Where ranges come from the values, every token is seen by itself.
+    entries = set(app.metadata["tvm_pulp"]["decoder"]["entries"])
+    assert {"prefill", "decode"} <= entries if how == "static" else entries == {"decode"}
     made = app.generator().generate(GenerationRequest(prompt, steps, forced=expected))
     agreement = np.mean(np.array(made.tokens) == np.array(expected))
     assert agreement >= 0.95

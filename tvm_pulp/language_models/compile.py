@@ -1,6 +1,7 @@
-"""Compiles a language model: the files of an archive with two programs that share weights, tables and state."""
+"""Compiles a language model: the files of an archive with programs that share weights, tables and state."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib import resources
@@ -12,7 +13,9 @@ from tvm_pulp.codegen.weights import SharedConstants
 from tvm_pulp.entry_point import Progress, emit_for
 from tvm_pulp.language_models import source
 from tvm_pulp.language_models.entry_module import PAST, POSITIONS, TOKENS, UNWRITTEN
-from tvm_pulp.language_models.plan_entries import DECODE, PREFILL, Entry, state_rows
+from tvm_pulp.language_models.plan_entries import DECODE, PREFILL, Entry, programs, state_rows
+from tvm_pulp.language_models.prompt_cuts import cheapest_cuts
+from tvm_pulp.language_models.prompt_source import Chunk
 from tvm_pulp.language_models.request import LanguageModelRequest
 from tvm_pulp.language_models.source import Input, RowTable, SourceFacts, StateBuffer, unique_rows
 from tvm_pulp.planning.tir import LoweredPlan
@@ -20,6 +23,8 @@ from tvm_pulp.planning.tir.tables import Tables
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.target import Target
 
+# The beginning of a function that a program defines.
+_FUNCTION = re.compile(rb"^(?=(?:static )?(?:void|int32_t) (?:call_)?tvmgen_\w+\()", re.MULTILINE)
 _STEMS = {TOKENS: "embedding", POSITIONS: "positions"}
 
 
@@ -31,18 +36,20 @@ def language_model_files(
 ) -> dict[str, bytes]:
     """All files of the archive of a planned language model."""
     progress("emitting C")
-    shared, prefill = _share_constants(entries[DECODE].lowered, entries[PREFILL].lowered)
-    programs = {DECODE: (entries[DECODE].lowered, None), PREFILL: (prefill, shared)}
     files: dict[str, bytes] = {}
     records = {}
-    for name, (lowered, others) in programs.items():
+    before: LoweredPlan | None = None
+    for name, entry in entries.items():
+        # A program has the constants of the one before it, which has those of others in the same way.
+        others, lowered = (None, entry.lowered) if before is None else _share_constants(before, entry.lowered)
+        before = lowered
         emitted = emit_for(target, lowered, shared=others)
-        # One program calls both.
+        # One program calls all.
         del emitted[f"{SOURCES}/{lowered.plan.network.name}_program.c"]
         records[name] = json.loads(emitted.pop("metadata.json"))
         for path in ("plan.json", "src/main.tir.txt"):
             files[f"{name}/{path}"] = emitted.pop(path)
-        files |= emitted
+        files |= emitted if name in (DECODE, PREFILL) else _behind_all(emitted)
     made = _source_facts(request, entries, target)
     used = {layer.engine for entry in entries.values() for layer in entry.lowered.plan.layers}
     engines = [b.codegen for b, _ in target.engines if b.target_name in used and b.codegen is not None]
@@ -57,6 +64,15 @@ def language_model_files(
     if request.tokenizer is not None:
         files["tokenizer.json"] = request.tokenizer
     return files
+
+
+def _behind_all(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Sources of a program whose code lies behind everything, so that no other takes longer by it."""
+    include = b'#include "tvm_pulp/placement.h"\n'
+    return {
+        path: include + _FUNCTION.sub(b"TVM_PULP_LATER ", text) if path.startswith(SOURCES) else text
+        for path, text in files.items()
+    }
 
 
 def _share_constants(first: LoweredPlan, second: LoweredPlan) -> tuple[SharedConstants, LoweredPlan]:
@@ -84,9 +100,8 @@ def _sampling_files() -> dict[str, bytes]:
 
 
 def _source_facts(request: LanguageModelRequest, entries: Mapping[str, Entry], target: Target) -> SourceFacts:
-    """Tables and states without repetition, and what every input of both programs points to."""
-    decoder, (decode, prefill) = request.decoder, (entries[name].module for name in (DECODE, PREFILL))
-    network = entries[DECODE].lowered.plan.network
+    """Tables and states without repetition, and what every input of all programs points to."""
+    decoder, decode, network = request.decoder, entries[DECODE].module, entries[DECODE].lowered.plan.network
     level = network.states[0].level
     known: dict[str, Input] = {}
     tables: dict[str, tuple[RowTable, ...]] = {}
@@ -95,24 +110,28 @@ def _source_facts(request: LanguageModelRequest, entries: Mapping[str, Entry], t
         made = unique_rows(list(sources.values()), stem)
         known |= {name: Input(purpose, t.symbol, t.width) for name, t in zip(sources, made, strict=True)}
         tables[purpose] = tuple({t.symbol: t for t in made}.values())
-    rows = state_rows([decode, prefill], decoder.capacity, level)
+    rows = state_rows([entry.module for entry in entries.values()], decoder.capacity, level)
     states = tuple(StateBuffer(f"state_{n}", c.dtype, c.width, rows) for n, c in enumerate(decode.caches))
     known |= {c.past: Input(PAST, s.symbol) for c, s in zip(decode.caches, states, strict=True)}
     inputs = {
         name: tuple(known.get(s.name, Input(s.purpose, "hidden")) for s in entry.module.sources)
         for name, entry in entries.items()
     }
+    chunks = [
+        Chunk(name, e.module.rows, e.module.past, name != PREFILL) for name, e in entries.items() if name != DECODE
+    ]
+    cycles = programs(entries)
     return SourceFacts(
         request.name,
         decoder.capacity,
-        decoder.chunk,
-        prefill.past,
+        tuple(sorted(chunks, key=lambda chunk: -chunk.rows)),
+        tuple(cut.first for cut in cheapest_cuts(cycles, max(cycles))),
         network.outputs[0].spec.dtype,
         tables[TOKENS],
         tables[POSITIONS],
         states,
         inputs[DECODE],
-        inputs[PREFILL],
+        inputs,
         any(given.purpose == UNWRITTEN for part in inputs.values() for given in part),
         level,
         target.soc.memory.l3.size,
@@ -120,7 +139,7 @@ def _source_facts(request: LanguageModelRequest, entries: Mapping[str, Entry], t
 
 
 def _metadata(request: LanguageModelRequest, made: SourceFacts, records: dict[str, Any]) -> dict[str, Any]:
-    """The record of the first program, with both programs' layers under `entries`."""
+    """The record of the first program, with all programs' layers under `entries`."""
     record, decoder = records[DECODE], request.decoder
     record["model_name"] = made.name
     # Tokens go in and out, not tensors.
@@ -130,6 +149,7 @@ def _metadata(request: LanguageModelRequest, made: SourceFacts, records: dict[st
         "parameters": decoder.parameters,
         "capacity": made.capacity,
         "chunk": made.chunk,
+        "cuts": list(made.cuts),
         "logits": made.logits,
         "logit_step": decoder.logit_step,
         "state_bytes": made.state_bytes,

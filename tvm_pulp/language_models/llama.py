@@ -8,7 +8,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from tvm import relax
@@ -29,6 +29,8 @@ class Llama:
     weights: DecoderWeights
     capacity: int
     chunk: int
+    # Two programs fill L2 beside the weights of the larger ones.
+    further_chunks: ClassVar[tuple[int, ...]] = ()
 
     @property
     def logit_step(self) -> float:

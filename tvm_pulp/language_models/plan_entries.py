@@ -1,6 +1,8 @@
-"""Plans the two programs of a language model, with the caches where they cost least."""
+"""Plans the programs of a language model, with the caches where they cost least: of one token, of a chunk of a prompt,
+and of further chunks where prompts are faster with them.
+"""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -10,6 +12,7 @@ import numpy as np
 from tvm_pulp.entry_point import ClusterEntryPoint, Progress, plan_for
 from tvm_pulp.errors import UserError
 from tvm_pulp.language_models.entry_module import LENGTH, EntryModule
+from tvm_pulp.language_models.prompt_cuts import cheapest_cuts
 from tvm_pulp.language_models.request import LanguageModelRequest
 from tvm_pulp.planning.search import StateRoom, cycles_with_state, place_state
 from tvm_pulp.planning.tiling.alignment import aligned
@@ -23,16 +26,22 @@ from tvm_pulp.soc import DEFAULT
 from tvm_pulp.target import Target
 from tvm_pulp.uma.recipe import Call
 
-# Entry points in the order in which they are planned: the first decides where shared weights lie.
+# Entry points in the order in which they are planned: the first decides where shared weights lie. Those of further
+# chunks are called after their tokens.
 DECODE, PREFILL = "decode", "prefill"
+# A further program is worth its code and the time to plan it if it saves this part of the cycles, where L2 has room.
+_LEAST_SAVED, _LEAST_ROOM = 0.1, 128 * 1024
+# What a program of several tokens takes beyond its estimate, as a part of one token's cycles.
+_COLD = 0.15
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A program: its module and its plan."""
+    """A program: its module, its plan and the cycles that it is expected to take."""
 
     module: EntryModule
     lowered: LoweredPlan
+    cycles: int
 
 
 def plan_language_model(request: LanguageModelRequest, target: Target, progress: Progress) -> dict[str, Entry]:
@@ -43,18 +52,47 @@ def plan_language_model(request: LanguageModelRequest, target: Target, progress:
     if decoder.capacity < 1:
         raise UserError(f"--capacity {decoder.capacity}: at least one token is needed")
     planner = _EntryPlanner(request, target, progress)
-    names = {DECODE: 1, PREFILL: decoder.chunk}
+    names = {DECODE: 1, **({PREFILL: decoder.chunk} if decoder.chunk > 1 else {})}
 
     def planned(name: str, rows: int, first: bool) -> Callable[[str], Entry]:
         return lambda level: planner.plan(name, rows, level, first=first)
 
     made = place_state(
         [planned(name, rows, place == 0) for place, (name, rows) in enumerate(names.items())],
-        lambda entry: cycles_with_state(entry.lowered, target.soc, target.cores),
+        lambda entry: entry.cycles,
         StateRoom(sum(planner.state_bytes("l1")), target.l1_bytes(0), target.soc.memory.l3.size),
         target.state_memory,
     )
-    return dict(zip(names, made, strict=True))
+    entries = dict(zip(names, made, strict=True))
+    for rows in decoder.further_chunks:
+        further = _further(planner, entries, rows, target)
+        if further is not None:
+            entries[f"{PREFILL}_{rows}"] = further
+    return entries
+
+
+def programs(entries: Mapping[str, Entry]) -> dict[int, int]:
+    """Expected cycles of programs by the tokens that they take."""
+    # One of several tokens finds the code of another in the instruction cache, and gets past a slip of the estimate.
+    cold = round(_COLD * entries[DECODE].cycles)
+    found = {entry.module.rows: entry.cycles + cold for entry in entries.values()}
+    return {**found, 1: entries[DECODE].cycles}
+
+
+def _further(planner: "_EntryPlanner", entries: Mapping[str, Entry], rows: int, target: Target) -> Entry | None:
+    """A program of so many tokens; None where those that there are serve as well, or there is no room for its code."""
+    one, known = entries[DECODE], cheapest_cuts(programs(entries), rows)[rows].cycles
+    tables = sum(source.table.nbytes for source in one.module.sources if source.table is not None)
+    room = target.l2_bytes() - max(e.lowered.plan.l2_needed for e in entries.values()) - tables
+    # It takes as long as the program of one token at least.
+    if room < _LEAST_ROOM or one.cycles > known * (1 - _LEAST_SAVED):
+        return None
+    try:
+        level = one.lowered.plan.network.states[0].level
+        made = planner.plan(f"{PREFILL}_{rows}", rows, level, first=False)
+    except UserError:
+        return None
+    return made if made.cycles <= known * (1 - _LEAST_SAVED) else None
 
 
 def state_rows(modules: Sequence[EntryModule], capacity: int, level: str) -> int:
@@ -85,7 +123,7 @@ class _EntryPlanner:
     def state_bytes(self, level: str) -> list[int]:
         """Bytes of every cache."""
         decoder = self._request.decoder
-        modules = [next(self._modules(rows)) for rows in (1, decoder.chunk)]
+        modules = [next(self._modules(rows)) for rows in {1, decoder.chunk}]
         rows = state_rows(modules, decoder.capacity, level)
         return [aligned(rows * c.width * np.dtype(c.dtype).itemsize) for c in modules[0].caches]
 
@@ -97,7 +135,8 @@ class _EntryPlanner:
             if made is not None or refusal is not None:
                 self._progress(f"planning {name} with attention in parts")
             try:
-                made = Entry(module, self._lowered(name, module, level, first=first))
+                lowered = self._lowered(name, module, level, first=first)
+                made = Entry(module, lowered, cycles_with_state(lowered, self._target.soc, self._target.cores))
             except MissingL1 as error:
                 refusal = error
                 continue

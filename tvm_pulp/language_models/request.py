@@ -12,7 +12,7 @@ from tvm_pulp.language_models.exported import ExportedDecoder, find_roles, may_h
 from tvm_pulp.language_models.llama import Llama
 from tvm_pulp.language_models.tokenizer import read_tokenizer
 
-# Decoders know their capacity, their chunk and their logits, and make a module for a number of tokens.
+# Decoders know their capacity, their chunks and their logits, and make a module for a number of tokens.
 Decoder = Llama | ExportedDecoder
 
 

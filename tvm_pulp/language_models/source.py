@@ -1,4 +1,4 @@
-"""C of a language model around its two programs: state, tables, entry points, and the loop that the simulator runs."""
+"""C of a language model around its programs: state, tables, entry points, and the loop that the simulator runs."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from tvm_pulp.codegen.c_expression import c_type
 from tvm_pulp.codegen.state_source import l3_symbol
 from tvm_pulp.language_models.entry_module import LENGTH, PAST, POSITIONS, TOKENS
 from tvm_pulp.language_models.exported.cache_rows import LEAST
+from tvm_pulp.language_models.prompt_source import Chunk, choice, cuts_table
 from tvm_pulp.planning.tiling.alignment import aligned
 from tvm_pulp.uma.backend import Codegen
 
@@ -44,6 +45,17 @@ static inline int32_t tvmgen_@NAME@_steps(int32_t number) {
   const float held = logit < -32000.0f ? -32000.0f : logit > 32000.0f ? 32000.0f : logit;
   return (int32_t)(held * 65536.0f);
 }
+"""
+
+
+_ROWS = """/* Rows of the tokens; cores take turns. */
+static void look_up(const int32_t *tokens, uint32_t count) {
+  for (uint32_t i = tvm_pulp_core_id(); i < count; i += TVM_PULP_CORES) {
+@LOOK_UP@
+  }
+  tvm_pulp_barrier();
+}
+
 """
 
 
@@ -100,14 +112,14 @@ class SourceFacts:
 
     name: str
     capacity: int
-    chunk: int
-    chunk_past: int  # earlier tokens behind which a whole chunk has room
+    chunks: tuple[Chunk, ...]  # the largest first
+    cuts: tuple[int, ...]  # tokens that the cheapest next program takes, by those that are left
     logits: str  # type of the network's logits
     tokens: tuple[RowTable, ...]
     positions: tuple[RowTable, ...]
     states: tuple[StateBuffer, ...]
     decode_inputs: tuple[Input, ...]
-    prefill_inputs: tuple[Input, ...]
+    chunk_inputs: Mapping[str, tuple[Input, ...]]  # by entry point
     hides: bool  # rows without a token are hidden by a table
     level: str  # memory of the state
     l3_bytes: int = 0  # of the machine: state lies at its end
@@ -115,6 +127,11 @@ class SourceFacts:
     @property
     def vocabulary(self) -> int:
         return len(self.tokens[0].data)
+
+    @property
+    def chunk(self) -> int:
+        """Tokens of the largest program."""
+        return self.chunks[0].rows if self.chunks else 1
 
     @property
     def has_real_logits(self) -> bool:
@@ -159,7 +176,7 @@ def source(facts: SourceFacts) -> str:
     in_l2 = facts.level == "l2"
     new = [f"{facts.cache(s)} + before * {s.width}u" if in_l2 else f"{s.symbol}_rows" for s in facts.states]
     buffers = [(facts.cache(s), f"{s.symbol}_rows", s.row_bytes) for s in facts.states]
-    rooms = [_room(t.kind, t.symbol, facts.chunk * t.width) for t in facts.tokens]
+    rooms = [_room(t.kind, t.symbol, facts.chunk * t.width) for t in facts.tokens if facts.chunks]
     spare = " A chunk may write rows behind the last token that fits." if facts.states[0].rows > facts.capacity else ""
     logits = "(float *)(void *)logits" if facts.has_real_logits else "logits"
     chunk, one = (f"  rank({count}{facts.vocabulary}u);\n" for count in ("count * ", ""))
@@ -171,15 +188,27 @@ def source(facts: SourceFacts) -> str:
         "ROOMS": "\n".join(rooms),
         "CLEAR": _clear(facts),
         **_append(facts.level, buffers),
-        "LOOK_UP": "\n".join(line for table in facts.tokens for line in _look_up(facts, table)),
         "OUTPUTS": ", ".join([logits, *new]),
-        "PREFILL_INPUTS": ", ".join(_input(facts, i, f"{i.symbol}_rows") for i in facts.prefill_inputs),
+        "HEADERS": "".join(f'#include "tvmgen_{facts.name}_{chunk.entry}.h"\n' for chunk in facts.chunks),
+        "CHOICE": choice(facts.chunks),
+        "ROWS": "",
+        "CUTS": "",
         "DECODE_INPUTS": ", ".join(
             _input(facts, i, f"{facts.symbol(i.symbol)} + (uint32_t)token * {i.width}u") for i in facts.decode_inputs
         ),
         **(ranks if facts.has_real_logits else dict.fromkeys(ranks, "")),
     }
-    return _filled("decoder.c.in", facts, more)
+    if facts.chunks:
+        look_ups = "\n".join(line for table in facts.tokens for line in _look_up(facts, table))
+        more |= {"ROWS": _ROWS.replace("@LOOK_UP@", look_ups), "CUTS": cuts_table(facts.cuts)}
+    return _filled("decoder.c.in", facts, {**more, "CHUNKS": "".join(_chunk(facts, c, more) for c in facts.chunks)})
+
+
+def _chunk(facts: SourceFacts, chunk: Chunk, more: Mapping[str, str]) -> str:
+    """The function that sees tokens by one program."""
+    inputs = ", ".join(_input(facts, i, f"{i.symbol}_rows") for i in facts.chunk_inputs[chunk.entry])
+    place = "TVM_PULP_LATER " if chunk.further else ""
+    return _filled("chunk.c.in", facts, {**more, "PLACE": place, "ENTRY": chunk.entry, "INPUTS": inputs}) + "\n"
 
 
 def _room(kind: str, symbol: str, elements: int) -> str:
@@ -277,7 +306,6 @@ def _filled(template: str, facts: SourceFacts, more: Mapping[str, str]) -> str:
         "UPPER": facts.name.upper(),
         "CAPACITY": str(facts.capacity),
         "CHUNK": str(facts.chunk),
-        "CHUNK_PAST": str(facts.chunk_past),
         "VOCABULARY": str(facts.vocabulary),
         **more,
     }

@@ -13,8 +13,8 @@ from tvm_pulp.language_models.entry_module import LENGTH, PAST, EntryModule, Sou
 from tvm_pulp.language_models.exported.program import decoder_graph
 from tvm_pulp.language_models.exported.roles import Roles
 
-# Tokens of a prompt that are seen at a time.
-_CHUNK = 16
+# Tokens of a prompt that are seen at a time, and a smaller number for short prompts and the ends of others.
+_CHUNK, _SHORT = 16, 4
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,11 @@ class ExportedDecoder:
         if any(n.op_type == "DynamicQuantizeLinear" for n in self.graph.model.graph.node):
             return 1
         return max(1, min(_CHUNK, self.capacity // 2))
+
+    @property
+    def further_chunks(self) -> tuple[int, ...]:
+        """Numbers of tokens that another program may take at a time."""
+        return (_SHORT,) if self.chunk >= 2 * _SHORT else ()
 
     @property
     def parameters(self) -> int:
