@@ -21,7 +21,8 @@ CORE_REQUIREMENTS = [
     "apache-tvm-ffi==0.1.14.post1",
     "numpy>=2",
     "onnx",
-    "ortools",
+    # The compiled half is used, whose names belong to a version; and equal versions give equal plans.
+    "ortools>=9.15,<9.16",
     "pydantic>=2",
     "pyelftools",
     "pyyaml",

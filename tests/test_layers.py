@@ -64,6 +64,7 @@ PARTS = {
     "planning.tiling": ("alignment", "cost", "forms", "schedule", "place", "plan"),
     "planning.search": (
         "garbage_collection",
+        "constraint_model",
         "attempts",
         "heuristics",
         "solver",

@@ -13,6 +13,7 @@ from tvm_pulp.qnn.network import Network
 from tvm_pulp.soc.memory_size import parse_size
 from tvm_pulp.soc.platform import Platform
 from tvm_pulp.uma.backend import UMABackend
+from tvm_pulp.uma.carrier import check_carrier
 from tvm_pulp.uma.registry import parse_targets
 
 _SMALLEST_L1 = 1024
@@ -103,8 +104,9 @@ def resolve_target(options: CompileOptions) -> Target:
     for backend in backends:
         refuse_if(
             backend.target_name not in soc.engines,
-            f"--soc {soc.name} has no engine '{backend.target_name}': choose another --soc or --target",
+            f"--soc {soc.name} has no engine '{backend.target_name}': choose {_carriers(backend)}, or another --target",
         )
+        check_carrier(soc, backend.target_name)
     l1, l2 = (
         None if size is None else parse_size(option, size)
         for option, size in (("--l1", options.l1), ("--l2", options.l2))
@@ -138,6 +140,12 @@ def resolve_target(options: CompileOptions) -> Target:
         state_memory=options.state_memory,
         stated=options.target,
     )
+
+
+def _carriers(backend: UMABackend) -> str:
+    """Presets with an engine, for a sentence; the engine's own SoC where no preset has it."""
+    found = [name for name in socs.names() if backend.target_name in socs.load(name).engines]
+    return " or ".join(f"--soc {name}" for name in found or [backend.default_soc])
 
 
 def _default_soc(backends: Sequence[UMABackend]) -> socs.Soc:

@@ -74,8 +74,8 @@ def test_faults_name_the_engine(make: Callable[..., Machine]) -> None:
     """Registers behind its last word, a range outside L1, a trigger too many, a parameter that it has not."""
     with pytest.raises(GuestFault, match="small has no register at offset 0x28 to write"):
         make().write(JOB_WORDS + 8, 0)
-    with pytest.raises(GuestFault, match="small sum range 0x00000000 with 4 bytes is outside L1"):
-        make().submit([0, 1])
+    with pytest.raises(GuestFault, match="small sum range 0x20000000 with 4 bytes is outside L1"):
+        make().submit([2 * L1_BASE, 1])
     machine = make()
     machine.submit([L1_BASE, 1])
     with pytest.raises(GuestFault, match="small was triggered while all of its job contexts are busy"):

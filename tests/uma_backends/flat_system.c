@@ -37,8 +37,9 @@ static void *grow(void *array, size_t *capacity, size_t count, size_t element) {
 
 static uint8_t *memory(void *context, enum tvm_pulp_port port, uint32_t address, uint32_t bytes) {
   struct flat_system *system = context;
-  const uint64_t offset = (uint64_t)address - system->base[port];
-  if (address < system->base[port] || offset + bytes > system->bytes[port]) return NULL;
+  /* From 0 on is an alias. */
+  const uint64_t offset = (uint64_t)address - (address < system->base[port] ? 0u : system->base[port]);
+  if (offset + bytes > system->bytes[port]) return NULL;
   return system->memory[port] + offset;
 }
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.qnn.network import Layer
+from tvm_pulp.soc.description import Engine
 from tvm_pulp.uma.pattern import Check, Pattern
 from tvm_pulp.uma.recipe import Changes
 from tvm_pulp.uma.region import Region
@@ -135,6 +136,10 @@ class UMABackend:
     def default_soc(self) -> str:
         """The SoC that carries it: the name of a preset, or the path of a description."""
         raise NotImplementedError
+
+    def why_not_carried(self, engine: Engine) -> str | None:
+        """The reason why the engine is not the one that a SoC describes, and the way out; None: it is."""
+        return None
 
     def context(self, options: dict[str, Any], soc: Any, cores: int) -> Any:
         """The compilation as strategies see it."""

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from tvm_pulp.soc.cost_model import CostModel
+from tvm_pulp.soc.description import Engine
 from tvm_pulp.uma import Codegen, UMABackend, pattern_of
 from uma_backends.ita.attention import attention_strategy
 from uma_backends.ita.attention_patterns import PATTERNS, attention_pattern
@@ -15,6 +16,8 @@ from uma_backends.ita.matmul import matmul_strategy
 from uma_backends.ita.refused_attention import PARTS, REASONS, refused_pattern, refused_strategy
 
 _FOLDER = Path(__file__).parent
+# Jobs that the engine holds where its parameters do not say.
+CONTEXTS = 4
 
 
 class ItaBackend(UMABackend):
@@ -62,6 +65,12 @@ class ItaBackend(UMABackend):
     @property
     def default_soc(self) -> str:
         return "snitch-ita"
+
+    def why_not_carried(self, engine: Engine) -> str | None:
+        contexts = engine.parameters.get("contexts", CONTEXTS)
+        if engine.queue >= contexts:
+            return None
+        return f"the engine holds {contexts} jobs, not engines.{ENGINE}.queue {engine.queue}: set it to {contexts}"
 
     def context(self, options: dict[str, Any], soc: Any, cores: int) -> Context:
         return Context(CostModel(soc, cores))

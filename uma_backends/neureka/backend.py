@@ -6,9 +6,10 @@ from typing import Any
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.soc.cost_model import CostModel
+from tvm_pulp.soc.description import Engine
 from tvm_pulp.uma import Changes, Codegen, UMABackend, pattern_of
 from uma_backends.neureka.dense_add import dense_add_strategy
-from uma_backends.neureka.neureka_form import ENGINE, POINTERS, WEIGHT_LEVELS, Context, Description
+from uma_backends.neureka.neureka_form import CONTEXTS, ENGINE, POINTERS, WEIGHT_LEVELS, Context, Description
 from uma_backends.neureka.registers import WEIGHT_MEMORY_BASE, WORD_NAMES, word_fields
 from uma_backends.neureka.strategy import conv2d_strategy, dense_strategy
 from uma_backends.neureka.timing import Timing
@@ -28,7 +29,12 @@ class NeurekaBackend(UMABackend):
 
     def __init__(self) -> None:
         super().__init__()
-        self._register_target_attr("weight_memory", "sram", ("none", "sram", "mram"), "where packed weights live")
+        self._register_target_attr(
+            "weight_memory",
+            "auto",
+            ("auto", "none", "sram", "mram"),
+            "where packed weights live; auto: sram where the SoC has it, else none",
+        )
         self._register_target_attr(
             "requant",
             "exact",
@@ -58,7 +64,7 @@ class NeurekaBackend(UMABackend):
             Codegen(
                 files=tuple(
                     _FOLDER / "driver" / name
-                    for name in ("neureka.c", "neureka.h", "neureka_platform.h", "siracusa/neureka_custom_platform.h")
+                    for name in ("neureka.c", "neureka.h", "neureka_platform.h", "runtime/neureka_custom_platform.h")
                 ),
                 header="neureka.h",
                 job=job_members,
@@ -83,8 +89,15 @@ class NeurekaBackend(UMABackend):
     def default_soc(self) -> str:
         return "siracusa"
 
+    def why_not_carried(self, engine: Engine) -> str | None:
+        if engine.queue >= CONTEXTS:
+            return None
+        return f"the engine holds {CONTEXTS} jobs, not engines.{ENGINE}.queue {engine.queue}: set it to {CONTEXTS}"
+
     def context(self, options: dict[str, Any], soc: Any, cores: int) -> Context:
         memory = options["weight_memory"]
+        if memory == "auto":
+            memory = "sram" if WEIGHT_LEVELS["sram"] in soc.software.weight_parts else "none"
         if memory != "none" and WEIGHT_LEVELS[memory] not in soc.software.weight_parts:
             raise UserError(
                 f"--target-uma-{ENGINE}-weight_memory {memory}: SoC {soc.name} has no such memory: choose none"

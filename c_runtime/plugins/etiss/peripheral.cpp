@@ -47,7 +47,7 @@ class Peripheral : public etiss::plugin::MemMappedPeriph, public etiss::Coroutin
     tvm_pulp::Settings settings;
     settings.library = option(options, "library", "");
     settings.parameters = option(options, "parameters", "");
-    settings.l1 = {l1_base_, number(options, "l1_size", "0"), 0u, 0u};
+    settings.l1 = {l1_base_, number(options, "l1_size", "0"), number(options, "l1_mask", "0"), 0u};
     settings.weight = {0u, number(options, "weight_size", "0"), 0u, 0u};
     try {
       model_.reset(new tvm_pulp::HostedModel(*this, settings));

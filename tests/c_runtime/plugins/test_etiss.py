@@ -69,6 +69,16 @@ def expected(before: np.ndarray, x: int, w: int, y: int, length: int, bias: int)
     return made
 
 
+def test_l1_from_its_start_on(library: Path, tmp_path: Path) -> None:
+    """Engines whose pointers count from the start of L1 reach the same bytes."""
+    plugin = Plugin(
+        library, tmp_path / "p.so", parameters="cycles_per_byte=2,bias=9", l1_mask="0xfffff", blocking="true"
+    )
+    before = plugin.fill()
+    plugin.job(64 - MEMORY, 0, 256 - MEMORY, 32)
+    np.testing.assert_array_equal(plugin.memory, expected(before, 64, 0, 256, 32, 9))
+
+
 @pytest.mark.parametrize(("x", "w", "y", "length"), [(0, 0, 256, 32), (65, 3, 1001, 1), (2, 7, 4093, 23)])
 def test_a_job_beside_the_core(library: Path, tmp_path: Path, x: int, w: int, y: int, length: int) -> None:
     """The core polls; results are there when the status says so, and not before."""

@@ -11,7 +11,6 @@
 #include "tvm_pulp/peripheral.h"
 
 enum { JOB_WORDS = 17, L1_BYTES = 256 * 1024, MOST_JOBS = 1024 };
-#define L1_BASE 0x10000000u
 
 struct memories {
   uint8_t *l1;
@@ -20,7 +19,7 @@ struct memories {
 
 static uint8_t *memory(void *context, enum tvm_pulp_port port, uint32_t address, uint32_t bytes) {
   struct memories *m = context;
-  const uint64_t offset = (uint64_t)address - L1_BASE;
+  const uint64_t offset = address; /* pointers count from the start of L1 */
   if (port != TVM_PULP_PORT_L1 || offset > L1_BYTES || bytes > L1_BYTES - offset) return NULL;
   return m->l1 + offset;
 }

@@ -65,7 +65,7 @@ FAULTS = {
     ),
     "weights outside": (DENSE, set_bits("WEIGHTS_PTR", 0, 32, 0x1C00_0000), "weight range .* is outside L1"),
     "scale outside": (DENSE, set_bits("SCALE_PTR", 0, 32, L1_BASE + L1_BYTES - 39), "scale range .* is outside L1"),
-    "bias outside": (DENSE, set_bits("SCALE_BIAS_PTR", 0, 32, 4), "bias range .* is outside L1"),
+    "bias outside": (DENSE, set_bits("SCALE_BIAS_PTR", 0, 32, 0x20000004), "bias range .* is outside L1"),
     "negative stride": (DENSE, set_bits("INFEAT_D1", 0, 32, 0xFFFF_0000), "input range .* is outside L1"),
 }
 

@@ -8,9 +8,8 @@ then that of engines named first. Operators that the user pinned stay on their e
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ortools.sat.python import cp_model
-
 from tvm_pulp.errors import UserError
+from tvm_pulp.planning.search.constraint_model import ConstraintModel
 from tvm_pulp.planning.tiling.forms import LayerForms, Offer, cheapest, handicapped, pin_of
 from tvm_pulp.qnn.network import Layer
 
@@ -170,8 +169,8 @@ def _candidate(entry: LayerForms, operators: tuple[int, ...], pin: str | None, l
 
 def _solve(candidates: Sequence[_Candidate], operators: Sequence[int], priority: Sequence[str]) -> list[_Candidate]:
     """Candidates that hold every operator once and cost least. What does not fit by itself counts as very expensive."""
-    model = cp_model.CpModel()
-    chosen = [model.new_bool_var(f"c{number}") for number in range(len(candidates))]
+    model = ConstraintModel()
+    chosen = [model.boolean(f"c{number}") for number in range(len(candidates))]
     for operator in operators:
         model.add_exactly_one(v for v, c in zip(chosen, candidates, strict=True) if operator in c.operators)
     impossible = 1 + sum(c.cost for c in candidates if c.cost is not None)
@@ -184,13 +183,9 @@ def _solve(candidates: Sequence[_Candidate], operators: Sequence[int], priority:
         for c, rank in zip(candidates, ranks, strict=True)
     ]
     model.minimize(sum(cost * variable for cost, variable in zip(costs, chosen, strict=True)))
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.random_seed = 0
-    solver.parameters.max_deterministic_time = _SOLVER_TIME
-    status = solver.solve(model)
-    assert status in (cp_model.OPTIMAL, cp_model.FEASIBLE), "single operators are a cover"
-    return [c for c, variable in zip(candidates, chosen, strict=True) if solver.value(variable)]
+    outcome = model.solve(random_seed=0, max_deterministic_time=_SOLVER_TIME)
+    assert outcome.found, "single operators are a cover"
+    return [c for c, variable in zip(candidates, chosen, strict=True) if outcome.value(variable)]
 
 
 def _apart(region: _Candidate, single: Mapping[int, _Candidate]) -> Offer:

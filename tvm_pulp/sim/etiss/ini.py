@@ -40,6 +40,7 @@ def engine_sections(entries: Sequence[Mapping[str, Any]], folder: str, *, blocki
             "base": f"0x{entry['base']:x}",
             "l1_base": f"0x{entry['l1_base']:x}",
             "l1_size": f"0x{entry['l1_size']:x}",
+            "l1_mask": f"0x{entry['l1_mask']:x}",
             "blocking": str(blocking).lower(),
         }
         lines.append(f"[Plugin {name}]")

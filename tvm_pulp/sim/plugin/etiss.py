@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from tvm_pulp.errors import refuse_if
 from tvm_pulp.sim.etiss.ini import engine_sections
-from tvm_pulp.sim.plugin.sources import EngineFiles, common_files, filled, model_rules, runtime_folder
+from tvm_pulp.sim.plugin.sources import L1_MASK, EngineFiles, common_files, filled, model_rules, runtime_folder
 from tvm_pulp.soc.description import Soc
 
 DEFAULT_SOC = "rv32-mcu"
@@ -25,6 +25,7 @@ def files(soc: Soc, engines: Sequence[EngineFiles]) -> dict[str, bytes]:
             "parameters": engine.described.parameters,
             "l1_base": soc.memory.l1.base,
             "l1_size": soc.memory.l1.size,
+            "l1_mask": L1_MASK,
         }
         for engine in engines
     ]

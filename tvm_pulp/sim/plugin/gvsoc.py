@@ -5,14 +5,14 @@ from collections.abc import Sequence
 
 from tvm_pulp.errors import refuse_if
 from tvm_pulp.sim.gvsoc.runner import HAL, L3_VARIABLE, PLUGIN_TARGET
-from tvm_pulp.sim.plugin.sources import EngineFiles, common_files, filled, model_rules, runtime_folder
+from tvm_pulp.sim.plugin.sources import L1_MASK, EngineFiles, common_files, filled, model_rules, runtime_folder
 from tvm_pulp.soc.description import Soc
 
 DEFAULT_SOC = "siracusa-gvsoc"
 BANKS_TARGET = f"{PLUGIN_TARGET}_banks"
 COMPONENTS = ("peripheral", "hyperram")
-# Slots of the peripheral bus, and bits of an address that count in L1: aliases differ above.
-_REGISTER_WINDOW, _L1_MASK = 0x400, 0xFFFFF
+# Slots of the peripheral bus.
+_REGISTER_WINDOW = 0x400
 
 
 def files(soc: Soc, engines: Sequence[EngineFiles]) -> dict[str, bytes]:
@@ -31,7 +31,7 @@ def files(soc: Soc, engines: Sequence[EngineFiles]) -> dict[str, bytes]:
             "parameters": engine.described.parameters,
             "l1_base": soc.memory.l1.base,
             "l1_size": soc.memory.l1.size,
-            "l1_mask": _L1_MASK,
+            "l1_mask": L1_MASK,
             "weight_size": soc.memory.weight.size,
             "register_latency": 0,
         }

@@ -10,6 +10,10 @@ from tvm_pulp.sim.iss.library import package_folder
 from tvm_pulp.sim.iss.models import model_sources
 from tvm_pulp.soc.description import Engine, Soc
 from tvm_pulp.toolchain.project.template import fill
+from tvm_pulp.uma.carrier import check_carrier
+
+# Bits of an address that count in L1: aliases, of which 0 is one, differ above.
+L1_MASK = 0xFFFFF
 
 
 def runtime_folder() -> Path:
@@ -63,6 +67,7 @@ def engines_of(soc: Soc, wanted: Sequence[str]) -> list[EngineFiles]:
         raise UserError(f"--soc {soc.name} has no engine to make a plug-in of: choose one of {', '.join(carriers)}")
     made = []
     for name in wanted or soc.engines:
+        check_carrier(soc, name)
         sources = model_sources(name)
         refuse_if(not sources, f"--engine {name}: no model is installed for it: install the package of its backend")
         # Headers lie beside them.

@@ -40,6 +40,8 @@ class CoreKind(BaseModel):
     `scoreboard`: they go on while results are on their way; the SoC's `scoreboard` says for how long.
     `hal`: the runtime that is for this kind alone; none: any that no other kind claims.
     `driver_state`: the memory in which drivers of engines remember what they wrote.
+    `engine_registers`: where engines' registers may lie, ranges from the start of L1; none: wherever no memory is.
+    `engine_events`: lines by which engines wake cores that sleep; none: cores look at an engine's status again.
     `lines_per_refill`: lines of code that arrive together from L2.
     `measured_banks`: banks of L1 of the machine on which costs of kernels were measured.
     `peak_macs_per_cycle`: products that no kernel exceeds on one core, loads in between.
@@ -57,6 +59,8 @@ class CoreKind(BaseModel):
     architecture: Architecture
     float_architecture: Architecture
     driver_state: Literal["l1", "l2"]
+    engine_registers: tuple[tuple[int, int], ...] = ()
+    engine_events: tuple[int, ...] = ()
     code_line_bytes: int = Field(default=16, ge=4)
     lines_per_refill: int = Field(default=1, ge=1)
     measured_banks: int = Field(default=16, ge=1)

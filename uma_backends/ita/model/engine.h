@@ -22,8 +22,7 @@ enum ita_activation { ITA_IDENTITY = 0, ITA_GELU = 1, ITA_RELU = 2 };
 enum ita_step { ITA_IDLE, ITA_Q, ITA_K, ITA_V, ITA_QK, ITA_AV, ITA_OW, ITA_F1, ITA_F2, ITA_MATMUL, ITA_STEPS };
 
 struct ita_options {
-  uint32_t contexts;  /* jobs that the queue holds */
-  uint32_t tcdm_base; /* what the pointers of a job are offsets from */
+  uint32_t contexts; /* jobs that the queue holds */
 };
 
 struct ita_requant {

@@ -15,19 +15,17 @@ static uint32_t tiles(uint32_t word, unsigned low) { return field(word, low, 4) 
 
 static int32_t byte(uint32_t word, unsigned low) { return (int8_t)(uint8_t)field(word, low, 8); }
 
-/* The streamers drop the two lowest bits of addresses. */
-static uint32_t address(const struct ita_engine *engine, uint32_t pointer) {
-  return engine->options.tcdm_base + (pointer & ~3u);
-}
+/* Pointers count from the start of L1, and the streamers drop their two lowest bits. */
+static uint32_t address(uint32_t pointer) { return pointer & ~3u; }
 
 bool ita_decode(struct ita_engine *engine, const uint32_t *words, struct ita_job *job) {
   const uint32_t control = words[CTRL_ENGINE], stream = words[CTRL_STREAM];
   *job = (struct ita_job){
-      .input = address(engine, words[INPUT_PTR]),
-      .weights = address(engine, words[WEIGHT_PTR0]),
-      .next_weights = address(engine, words[WEIGHT_PTR1]),
-      .bias = address(engine, words[BIAS_PTR]),
-      .output = address(engine, words[OUTPUT_PTR]),
+      .input = address(words[INPUT_PTR]),
+      .weights = address(words[WEIGHT_PTR0]),
+      .next_weights = address(words[WEIGHT_PTR1]),
+      .bias = address(words[BIAS_PTR]),
+      .output = address(words[OUTPUT_PTR]),
       .tiles = {tiles(words[TILES], 0), tiles(words[TILES], 4), tiles(words[TILES], 8), tiles(words[TILES], 12)},
       .layer = (enum ita_layer)field(control, 0, 2),
       .activation = (enum ita_activation)field(control, 2, 2),

@@ -58,10 +58,9 @@ static const struct job_queue_rules RULES = {
 
 static void *create(const struct tvm_pulp_system *system, const struct tvm_pulp_parameter *parameters, size_t count,
                     char *error, size_t error_bytes) {
-  struct ita_options options = {.contexts = ITA_MAX_CONTEXTS, .tcdm_base = 0x10000000u};
+  struct ita_options options = {.contexts = ITA_MAX_CONTEXTS};
   const struct parameter_rule rules[] = {
       {"contexts", &options.contexts, 1, ITA_MAX_CONTEXTS},
-      {"tcdm_base", &options.tcdm_base, 0, UINT32_MAX},
   };
   if (!set_parameters("ita", rules, sizeof rules / sizeof rules[0], parameters, count, error, error_bytes)) return NULL;
   struct ita_engine *engine = calloc(1, sizeof *engine);

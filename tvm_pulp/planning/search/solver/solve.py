@@ -3,8 +3,6 @@
 import math
 from dataclasses import replace
 
-from ortools.sat.python import cp_model
-
 from tvm_pulp.planning.search.solver.problem import Problem, Solution
 from tvm_pulp.planning.search.solver.solver_model import CYCLE_WEIGHT, SolverModel
 
@@ -14,39 +12,33 @@ _GAP = 0.0005
 
 
 def solve(problem: Problem, hint: Solution | None, deterministic_time: float) -> Solution | None:
-    """The best decisions found within the time; None if there are none. One worker, so that it is reproducible."""
+    """The best decisions found within the time; None if there are none."""
     model = SolverModel(problem)
+    limits = {
+        "random_seed": _SEED,
+        "max_deterministic_time": deterministic_time,
+        "relative_gap_limit": _GAP,
+        # The relaxation is nearly exact: most of the work is linear.
+        "linearization_level": 2,
+        "repair_hint": True,
+    }
     used = seconds = 0.0
     if hint is not None:
         model.hint(hint)
         # What follows from the hinted decisions is found first: a complete solution is a far better hint.
-        solver = _solver(deterministic_time)
-        solver.parameters.fix_variables_to_their_hinted_value = True
-        if solver.solve(model.cp) in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-            model.hint_everything(solver)
-        used, seconds = solver.response_proto.deterministic_time, solver.wall_time
-    solver = _solver(deterministic_time)
-    status = solver.solve(model.cp)
-    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        completed = model.cp.solve(**limits, fix_variables_to_their_hinted_value=True)
+        if completed.found:
+            model.cp.hint_solution(completed)
+        used, seconds = completed.deterministic_time, completed.seconds
+    outcome = model.cp.solve(**limits)
+    if not outcome.found:
         return None
-    found = model.read(solver)
+    found = model.read(outcome)
     return replace(
         found,
-        status="optimal" if status == cp_model.OPTIMAL else "feasible",
+        status="optimal" if outcome.optimal else "feasible",
         objective=sum(found.cycles),
-        bound=sum(found.cycles) - math.ceil((solver.objective_value - solver.best_objective_bound) / CYCLE_WEIGHT),
-        deterministic_time=round(used + solver.response_proto.deterministic_time, 6),
-        seconds=seconds + solver.wall_time,
+        bound=sum(found.cycles) - math.ceil((outcome.objective - outcome.bound) / CYCLE_WEIGHT),
+        deterministic_time=round(used + outcome.deterministic_time, 6),
+        seconds=seconds + outcome.seconds,
     )
-
-
-def _solver(deterministic_time: float) -> cp_model.CpSolver:
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.random_seed = _SEED
-    solver.parameters.max_deterministic_time = deterministic_time
-    solver.parameters.relative_gap_limit = _GAP
-    # The relaxation is nearly exact: most of the work is linear.
-    solver.parameters.linearization_level = 2
-    solver.parameters.repair_hint = True
-    return solver

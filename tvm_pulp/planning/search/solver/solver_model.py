@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from ortools.sat.python import cp_model
-
+from tvm_pulp.planning.search.constraint_model import ConstraintModel, Outcome
 from tvm_pulp.planning.search.solver.candidates import Candidate
 from tvm_pulp.planning.search.solver.layer_cost import Stream, activations
 from tvm_pulp.planning.search.solver.problem import Problem, Solution
@@ -35,7 +34,7 @@ class SolverModel:
     """Variables and constraints. Layers that share decisions share the variables of their choices."""
 
     def __init__(self, problem: Problem) -> None:
-        self._problem, self.cp = problem, cp_model.CpModel()
+        self._problem, self.cp = problem, ConstraintModel()
         layers = problem.network.layers
         self._inputs = [activations(layer)[0] for layer in layers]
         self._outputs = [activations(layer)[1] for layer in layers]
@@ -85,16 +84,16 @@ class SolverModel:
             self._chosen.append(self._chosen[shared])
             self._ahead.append(self._ahead[shared])
         else:
-            chosen = [self.cp.new_bool_var(f"choose_{index}_{n}") for n in range(len(options))]
+            chosen = [self.cp.boolean(f"choose_{index}_{n}") for n in range(len(options))]
             self.cp.add_exactly_one(chosen)
             self._chosen.append(chosen)
             depth = min(MOST_AHEAD, index) if self._problem.overlap else 0
-            ahead = [self.cp.new_bool_var(f"ahead_{index}_{d}") for d in range(depth)]
+            ahead = [self.cp.boolean(f"ahead_{index}_{d}") for d in range(depth)]
             for nearer, farther in pairwise(ahead):
                 self.cp.add_implication(farther, nearer)
             self._ahead.append(ahead)
-        self._l3.append(self.cp.new_bool_var(f"l3_{index}") if self._problem.l2_bytes is not None else None)
-        self.cycles.append(self.cp.new_int_var(0, self._most, f"cycles_{index}"))
+        self._l3.append(self.cp.boolean(f"l3_{index}") if self._problem.l2_bytes is not None else None)
+        self.cycles.append(self.cp.integer(0, self._most, f"cycles_{index}"))
 
     def _sum(self, index: int, values: Sequence[int]) -> Any:
         """The value of the chosen candidate."""
@@ -107,7 +106,7 @@ class SolverModel:
             return 0
         if literal is None:
             return self._sum(index, values)
-        result = self.cp.new_int_var(0, most, f"{name}_{index}")
+        result = self.cp.integer(0, most, f"{name}_{index}")
         self.cp.add(result >= self._sum(index, values) - most * literal)
         return result
 
@@ -129,15 +128,15 @@ class SolverModel:
                 continue
             stays = self._shared_residency(tensor, reader)
             if stays is None:
-                stays = self.cp.new_bool_var(f"stays_{tensor.name}_{reader}")
+                stays = self.cp.boolean(f"stays_{tensor.name}_{reader}")
                 self._only_if(reader, [s.fits for s in read], stays)
             if producer is not None:
                 self._only_if(producer, [s.fits for s in made], stays)
             self._stays[tensor, reader] = stays
             found.append(stays)
         if found:
-            kept = self.cp.new_bool_var(f"kept_{tensor.name}")
-            self.cp.add_max_equality(kept, found)
+            kept = self.cp.boolean(f"kept_{tensor.name}")
+            self.cp.add_largest(kept, found)
             self._kept[tensor] = kept
 
     def _shared_residency(self, tensor: Tensor, reader: int) -> Any:
@@ -168,12 +167,12 @@ class SolverModel:
             earlier = index - 1 - depth
             if earlier < 0:
                 break
-            part = self.cp.new_int_var(0, self._most, f"hidden_{index}_{depth}")
+            part = self.cp.integer(0, self._most, f"hidden_{index}_{depth}")
             self.cp.add(part == 0).only_enforce_if(literal.negated())
             hidden.append(part)
             loads[earlier].append(part)
             demand[earlier].append(self._unless(index, size, literal.negated(), f"fetched_{depth}"))
-        head = self.cp.new_int_var(0, self._most, f"head_{index}")
+        head = self.cp.integer(0, self._most, f"head_{index}")
         self.cp.add(head + sum(hidden) >= total)
         return head + self._from_l3(index, fetched_l3)
 
@@ -201,10 +200,10 @@ class SolverModel:
         fetched_l3[index].append(self._unless(index, rest, absent, "rest_from_l3"))
         hidden = []
         for earlier in range(max(0, index - _L3_AHEAD), index):
-            part = self.cp.new_int_var(0, self._most, f"l3_hidden_{index}_{earlier}")
+            part = self.cp.integer(0, self._most, f"l3_hidden_{index}_{earlier}")
             hidden.append(part)
             fetched_l3[earlier].append(part)
-        head = self.cp.new_int_var(0, self._most, f"l3_head_{index}")
+        head = self.cp.integer(0, self._most, f"l3_head_{index}")
         self.cp.add(head + sum(hidden) >= total)
         return head
 
@@ -218,8 +217,8 @@ class SolverModel:
         before = first
         for number, reader in enumerate(readers):
             later = [self._stays[tensor, r] for r in readers[number:]]
-            alive = self.cp.new_bool_var(f"alive_{tensor.name}_{reader}")
-            self.cp.add_max_equality(alive, later)
+            alive = self.cp.boolean(f"alive_{tensor.name}_{reader}")
+            self.cp.add_largest(alive, later)
             for index in range(before, reader + 1):
                 demand[index].append(size * alive)
             before = reader + 1
@@ -263,13 +262,13 @@ class SolverModel:
         stays = [self._stays.get((tensor, r)) for r in self._readers.get(tensor, [])]
         if not stays or tensor in self._results or any(s is None for s in stays):
             return None
-        literal = self.cp.new_bool_var(f"unstored_{tensor.name}")
-        self.cp.add_min_equality(literal, stays)
+        literal = self.cp.boolean(f"unstored_{tensor.name}")
+        self.cp.add_smallest(literal, stays)
         return literal
 
     def _limit_l2(self, room: int) -> None:
         """Large constants beside each other in L2, and places for what comes from L3: one in use, the next arriving."""
-        places = self.cp.new_int_var(0, room, "places_from_l3")
+        places = self.cp.integer(0, room, "places_from_l3")
         taken: list[Any] = [places]
         fetched: dict[int, Any] = {}
         for index, options in enumerate(self._problem.candidates):
@@ -299,28 +298,21 @@ class SolverModel:
             if index in self._problem.same_as:
                 continue
             for number, chosen in enumerate(self._chosen[index]):
-                self.cp.add_hint(chosen, number == hint.candidates[index])
+                self.cp.hint(chosen, number == hint.candidates[index])
             for depth, literal in enumerate(self._ahead[index]):
-                self.cp.add_hint(literal, depth < hint.ahead[index])
+                self.cp.hint(literal, depth < hint.ahead[index])
         for (tensor, reader), literal in self._stays.items():
             if reader not in self._problem.same_as:
-                self.cp.add_hint(literal, reader in hint.resident.get(tensor, ()))
+                self.cp.hint(literal, reader in hint.resident.get(tensor, ()))
 
-    def hint_everything(self, solver: Any) -> None:
-        """The values of a solved model as hints of this one."""
-        self.cp.clear_hints()
-        for number in range(len(self.cp.proto.variables)):
-            variable = self.cp.get_int_var_from_proto_index(number)
-            self.cp.add_hint(variable, solver.value(variable))
-
-    def read(self, solver: Any) -> Solution:
+    def read(self, found: Outcome) -> Solution:
         """The values of a solved model."""
-        chosen = tuple(next(n for n, x in enumerate(xs) if solver.value(x)) for xs in self._chosen)
+        chosen = tuple(next(n for n, x in enumerate(xs) if found.value(x)) for xs in self._chosen)
         resident: dict[Tensor, frozenset[int]] = {}
         for (tensor, reader), literal in self._stays.items():
-            if solver.value(literal):
+            if found.value(literal):
                 resident[tensor] = resident.get(tensor, frozenset()) | {reader}
-        ahead = tuple(sum(bool(solver.value(x)) for x in xs) for xs in self._ahead)
-        in_l3 = tuple(x is not None and bool(solver.value(x)) for x in self._l3)
-        cycles = tuple(int(solver.value(c)) for c in self.cycles)
+        ahead = tuple(sum(bool(found.value(x)) for x in xs) for xs in self._ahead)
+        in_l3 = tuple(x is not None and bool(found.value(x)) for x in self._l3)
+        cycles = tuple(int(found.value(c)) for c in self.cycles)
         return Solution(chosen, resident, ahead, in_l3, cycles)

@@ -10,6 +10,7 @@
 
 /* Cluster control unit. */
 #define SIRACUSA_FETCH_ENABLE 0x10200008
+#define SIRACUSA_CLUSTER_CONFIGURATION 0x10200018 /* L1 arbitration between cores and accelerator */
 #define SIRACUSA_BOOT_ADDRESS 0x10200040 /* one word per core */
 #define SIRACUSA_CLUSTER_ICACHE_ENABLE 0x10201400
 
