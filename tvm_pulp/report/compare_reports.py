@@ -36,8 +36,8 @@ def compared(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, A
 
 def _energy_note(first: Mapping[str, Any], second: Mapping[str, Any]) -> str | None:
     """How far the two energies can be compared; None where one is not known."""
-    models = [run.get("energy_model") for run in (first, second)]
-    if models[0] is None or models[1] is None:
+    models = [run["energy_model"] for run in (first, second) if run.get("energy_model")]
+    if len(models) < 2:
         return None
     spreads = [run.get("energy_spread") for run in (first, second)]
     sure = " and ".join("of unknown spread" if s is None else f"± {100 * s:.0f} %" for s in spreads)
