@@ -65,7 +65,7 @@ def main() -> None:
         cycles += chunk * prefill.cycles
         terms = {name: term + chunk * prefill.energy.terms[name] for name, term in terms.items()}
         print(f"prefill of {length}: {prefill.line}")
-    energy = Modelled(terms, decode.energy.coefficients)
+    energy = Modelled(terms, decode.energy.coefficients, decode.energy.common_spread)
     print("\n| 256 tokens | cycles | seconds | tokens/s | modelled energy |\n|---|--:|--:|--:|--:|")
     for name, taken, used in (
         ("with the cache", decode.cycles, decode.energy),

@@ -96,8 +96,9 @@ def test_spreads_add_up_as_squares() -> None:
         "b": Coefficient(pj=1, spread=0.4),
         "c": Coefficient(pj=1, spread=0),
     }
-    found = Modelled({"a": 1.0, "b": 1.0, "c": 3.0}, coefficients)
-    assert found.spread == pytest.approx(0.5 / 5)
+    terms = {"a": 1.0, "b": 1.0, "c": 3.0}
+    assert Modelled(terms, coefficients, 0.0).spread == pytest.approx(0.1)
+    assert Modelled(terms, coefficients, 0.24).spread == pytest.approx(0.26)
 
 
 @pytest.mark.parametrize("name", ["core_active_cycle", "l1_byte", "l3_byte", "static_cycle"])

@@ -20,6 +20,7 @@ class Modelled:
 
     terms: dict[str, float]
     coefficients: dict[str, Coefficient]
+    common_spread: float
 
     @property
     def microjoules(self) -> float:
@@ -27,9 +28,11 @@ class Modelled:
 
     @property
     def spread(self) -> float:
-        """Relative standard deviation: coefficients are taken as independent, so terms add up as squares."""
+        """Relative standard deviation: all coefficients move together by one part and each by itself by another, so
+        that terms, and then the two parts, add up as squares."""
         deviations = (term * self.coefficients[name].spread for name, term in self.terms.items())
-        return math.hypot(*deviations) / self.microjoules if self.microjoules else 0.0
+        apart = math.hypot(*deviations) / self.microjoules if self.microjoules else 0.0
+        return math.hypot(apart, self.common_spread)
 
 
 def inference_energy(soc: Soc, run: Statistics) -> Modelled | None:
@@ -58,6 +61,7 @@ def energy_record(soc: Soc, modelled: Modelled) -> dict[str, Any]:
         "source": f"coefficients of SoC {soc.name}{point and f' at {point}'}, counts of the simulator",
         "coefficients_pj": {name: c.pj for name, c in modelled.coefficients.items()},
         "spreads": {name: c.spread for name, c in modelled.coefficients.items()},
+        "common_spread": modelled.common_spread,
         "terms_uj": modelled.terms,
     }
 
@@ -76,7 +80,8 @@ def _modelled(soc: Soc, counts: Mapping[str, float]) -> Modelled | None:
     if any(count and name not in stated for name, count in counts.items()) or "static_cycle" not in stated:
         return None
     known = {name: stated[name] for name in counts if name in stated}
-    return Modelled({n: counts[n] * c.pj / _PICOJOULES_PER_MICROJOULE for n, c in known.items()}, known)
+    terms = {name: counts[name] * c.pj / _PICOJOULES_PER_MICROJOULE for name, c in known.items()}
+    return Modelled(terms, known, soc.energy.common_spread)
 
 
 def _coefficients(soc: Soc) -> dict[str, Coefficient]:

@@ -31,12 +31,14 @@ class Energy(BaseModel):
     `static_cycle`: of every cycle, whatever happens: leakage, clocks that never stop, and a core that only boots.
     `core_idle_cycle`: of a core that sleeps. Bytes are those that pass a memory's ports; `l2_byte` includes the way
     from there to L1. `engine_busy_cycle`: of a cycle in which an engine works, besides its multiply-accumulates;
-    nothing where it is not stated.
+    nothing where it is not stated. `common_spread`: relative standard deviation of all of them together, such as that
+    of a voltage that is not known.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     operating_point: str = ""
+    common_spread: float = Field(default=0.0, ge=0)
     core_active_cycle: Coefficient | None = None
     core_idle_cycle: Coefficient | None = None
     l1_byte: Coefficient | None = None

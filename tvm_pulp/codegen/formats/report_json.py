@@ -57,6 +57,7 @@ class EnergyModel(Schema):
     source: str
     coefficients_pj: dict[str, float | None]
     spreads: dict[str, float] = Field(default_factory=dict)
+    common_spread: float = 0.0
     terms_uj: dict[str, float]
 
 
