@@ -11,7 +11,7 @@ from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma import EXACT, Box, Form, Local, Recipe, Step, TileAxis
 from uma_backends.ita.attention_parts import Attention, AttentionRules, Heads, attention_of, rules_of
 from uma_backends.ita.command import ATTENTION, Command, Panel, panels_of
-from uma_backends.ita.geometry import TILE, TILE_BYTES, padded, tiles
+from uma_backends.ita.geometry import TILE, TILE_BYTES, UNUSED_TILES, padded, tiles
 from uma_backends.ita.ita_form import ENGINE, Context, PackedWeights, arranged, flattened
 from uma_backends.ita.jobs import BIAS_BY_ROW
 from uma_backends.ita.panels import load_exact_panels, load_panels, load_transposed, panel_local, store_panels
@@ -88,7 +88,9 @@ class AttentionForm:
         rules = {Slot.QK: self.rules.logits, Slot.AV: self.rules.mix}
         panels = (*q, *k, *values, *panels_of(logits, s, TILE_BYTES), *out)
         count = tiles(max(rows, room))
-        command = Command(ATTENTION, Constants((s, 1, size, 1), rules), count, s, size, panels, context.l1_base)
+        command = Command(
+            ATTENTION, Constants((s, UNUSED_TILES, size, UNUSED_TILES), rules), count, s, size, panels, context.l1_base
+        )
         writes = (logits, *(panel.local for panel in out))
         macs = rows * keys * (depth + width)
         job = context.job(command, writes, macs, attention_cycles(count, s, size))

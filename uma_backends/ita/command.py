@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from tvm_pulp.uma import Local
-from uma_backends.ita.geometry import TILE_BYTES
+from uma_backends.ita.geometry import MOST_CONTEXTS, TILE_BYTES
 from uma_backends.ita.jobs import NO_BIAS
 from uma_backends.ita.registers import Constants, LayerKind, activation_code
 
 # Words of `struct ita_command` before the panels.
-HEADER_WORDS = 16
+HEADER_WORDS = 18
+JOB_BITS = 6  # of a job, in words about sums
 PRODUCT, ATTENTION = 0, 1
 
 
@@ -43,6 +44,38 @@ class Command:
     def words(self) -> int:
         return HEADER_WORDS + len(self.panels)
 
+    @property
+    def tiles_before(self) -> int:
+        """How many tiles of its sum come before each of the first jobs: what its context must not take for a sum."""
+        logits = self.columns * self.inner
+        found = 0
+        for job in range(self.first_jobs):
+            if self.kind == PRODUCT:
+                found |= _sums(products=job % self.inner) << JOB_BITS * job
+            elif job < logits:
+                found |= _sums(logits=job % self.inner) << JOB_BITS * job
+            else:
+                found |= _sums(results=(job - logits) % self.columns) << JOB_BITS * job
+        return found
+
+    @property
+    def sums_left(self) -> int:
+        """Lengths of sums that TILES of the contexts states behind all jobs, and how far these move others."""
+        s, e, p, _ = self.constants.tiles
+        last = range(MOST_CONTEXTS - self.first_jobs, MOST_CONTEXTS)
+        return self.first_jobs * JOB_BITS << 24 | sum(_sums(e, p, s) << JOB_BITS * place for place in last)
+
+    @property
+    def first_jobs(self) -> int:
+        """Jobs that find contexts as others left them."""
+        jobs = self.rows * self.columns * self.inner * (1 if self.kind == PRODUCT else 2)
+        return min(MOST_CONTEXTS, jobs)
+
+
+def _sums(products: int = 0, logits: int = 0, results: int = 0) -> int:
+    """Lengths of sums, two bits each; those that no context takes for what comes before its first job are 0."""
+    return sum(count << 2 * i for i, count in enumerate((products, logits, results)) if count < MOST_CONTEXTS)
+
 
 def panels_of(local: Local, count: int, distance: int) -> tuple[Panel, ...]:
     """Panels that lie in one buffer at equal distances."""
@@ -57,7 +90,8 @@ def command_words(command: Command, _slot: str, address: Callable[[Any], str]) -
     sizes = (c.kind | engine << 8 | c.bias_kind << 16, c.rows, c.columns, c.inner, c.left_stride, c.right_stride)
     bias = "0u" if c.bias is None else _offset(address(c.bias), c.bias_offset - c.l1_base)
     pointers = [_offset(address(p.local), p.offset - c.l1_base) for p in c.panels]
-    return [*(f"{n}u" for n in sizes), bias, *(f"{n}u" for n in c.constants.words()), *pointers]
+    constants = (c.tiles_before, c.sums_left, *c.constants.words())
+    return [*(f"{n}u" for n in sizes), bias, *(f"{n}u" for n in constants), *pointers]
 
 
 def command_fields(command: Command) -> dict[str, str]:
@@ -72,8 +106,8 @@ def command_fields(command: Command) -> dict[str, str]:
     told = [" ".join(f"{slot} {getattr(rule, name)}" for slot, rule in rules.items()) for name in names]
     found = {0: f"{'attention' if c.kind == ATTENTION else 'product'}, {after}, {bias}"}
     found |= {1 + i: name for i, name in enumerate(sizes)}
-    found |= {6: "bias", 7: f"tiles {tiles}"}
-    found |= {8 + 2 * i: f"{name}s: {text}" for i, (name, text) in enumerate(zip(names, told, strict=True))}
+    found |= {6: "bias", 7: "tiles before the first jobs", 8: "sums in contexts behind it", 9: f"tiles {tiles}"}
+    found |= {10 + 2 * i: f"{name}s: {text}" for i, (name, text) in enumerate(zip(names, told, strict=True))}
     return {str(number): text for number, text in found.items()}
 
 

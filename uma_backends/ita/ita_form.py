@@ -13,7 +13,7 @@ from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma import Box, Call, Derived, Form, Job, Kernel, Load, Local, Refused, Step, Store
 from uma_backends.ita.command import PRODUCT, Command, Panel, reads_of
-from uma_backends.ita.geometry import BIAS_BYTES, BIAS_OVERREAD, MOST_TILES, TILE, TILE_BYTES, tiles
+from uma_backends.ita.geometry import BIAS_BYTES, BIAS_OVERREAD, MOST_TILES, TILE, TILE_BYTES, UNUSED_TILES, tiles
 from uma_backends.ita.jobs import BIAS_BY_COLUMN, NO_BIAS
 from uma_backends.ita.linear_arithmetic import LinearArithmetic
 from uma_backends.ita.packing import pack_biases, pad_matrix, tile_matrix
@@ -60,7 +60,11 @@ class Context:
         """
         rows, columns, inner = sizes
         left, right, result = panels
-        constants = Constants((rows, inner, columns, 1), {Slot.Q: arithmetic.rule}, arithmetic.activation)
+        # The engine counts output tiles; how they lie it does not know. Where s is more than one, contexts do not
+        # mislead attention behind this product, and the driver need not wait to clean them.
+        outputs = (rows * columns, 1) if rows * columns <= MOST_TILES else (rows, columns)
+        counts = (outputs[0], inner, outputs[1], UNUSED_TILES)
+        constants = Constants(counts, {Slot.Q: arithmetic.rule}, arithmetic.activation)
         kind = NO_BIAS if bias is None else bias_kind
         operands = (*left, *right, *result)
         command = Command(PRODUCT, constants, *sizes, operands, self.l1_base, bias=bias, bias_kind=kind, **more)

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uma_backends.ita.geometry import ACCUMULATOR_BITS, GROUP, OCTAVES_NUMERATOR
+from uma_backends.ita.geometry import ACCUMULATOR_BITS, GROUP, OCTAVES_NUMERATOR, PRODUCT_BITS
 
 Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Requantization:
-    """`acc * multiplier / 2^shift`, halves up, plus `add`, saturated to int8."""
+    """`acc * multiplier / 2^shift`, halves up, plus `add`, saturated to int8; the half is a bit of the product."""
 
     multiplier: int
     shift: int
@@ -21,7 +21,7 @@ class Requantization:
     def apply(self, values: NDArray[np.integer]) -> Integers:
         product = values.astype(np.int64) * self.multiplier
         result = product >> self.shift
-        if self.shift > 0:
+        if 0 < self.shift <= PRODUCT_BITS:
             result = result + ((product >> (self.shift - 1)) & 1)
         return np.clip(result + self.add, -128, 127)
 

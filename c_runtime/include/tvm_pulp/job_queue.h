@@ -13,7 +13,8 @@
  *   0x1C SOFTWARE_EVENT  where the engine has it: pulses the event line
  *   0x20 job words, of the programmed context
  *
- * A commit-only write (TRIGGER != 0) waits for the next write of 0 unless the engine is busy. */
+ * A commit-only write (TRIGGER != 0) waits for the next write of 0 unless the engine is busy, or was ever started where
+ * that counts until SOFT_CLEAR (`stays_triggered`). */
 #ifndef TVM_PULP_JOB_QUEUE_H
 #define TVM_PULP_JOB_QUEUE_H
 
@@ -45,12 +46,14 @@ struct job_queue_rules {
   const char *name;        /* in sentences */
   uint32_t job_words;      /* registers of one job */
   uint32_t ticket_bits;    /* tickets and finished jobs count modulo 2 to this */
+  uint32_t trigger_cycles; /* between TRIGGER and the start of a job that finds the engine idle */
   uint32_t gap_cycles;     /* between the end of a job and the start of one that waits */
   uint32_t window_stride;  /* context i can also be read at (i + 1) times this; 0: no such windows */
   uint32_t ignored_words;  /* behind the job words: writes that nothing comes of */
   uint32_t trigger_answer; /* reading the write-only TRIGGER */
   bool has_software_event;
   bool clear_keeps_counts; /* SOFT_CLEAR of another value than 0 leaves tickets, STATUS and FINISHED alone */
+  bool stays_triggered;    /* once started, an idle engine also starts what is only committed, until SOFT_CLEAR */
 
   /* Decode and claim a job; false after a fault. Sets `job_end`, or leaves it TVM_PULP_NEVER and sets `next_access`. */
   bool (*start)(void *self, const uint32_t *words, uint64_t cycle);
@@ -144,7 +147,7 @@ static inline void job_queue_finish(struct job_queue *queue) {
   if (queue->finished_unread < 2) queue->finished_unread++;
   queue->system.raise(queue->system.context, queue->job_end);
   if (queue->pending > 0) job_queue_start(queue, queue->job_end + queue->rules->gap_cycles);
-  else queue->is_triggered = false;
+  else queue->is_triggered = queue->rules->stays_triggered;
 }
 
 static inline void job_queue_advance(void *self, uint64_t cycle) {
@@ -183,7 +186,7 @@ static inline void job_queue_commit(struct job_queue *queue, uint32_t value, uin
   if (value == 0) queue->is_busy[queue->programmed] = queue->is_triggered = true;
   queue->programmed = job_queue_context_after(queue, queue->programmed);
   queue->pending++;
-  if (queue->is_triggered && !queue->is_running) job_queue_start(queue, cycle);
+  if (queue->is_triggered && !queue->is_running) job_queue_start(queue, cycle + queue->rules->trigger_cycles);
 }
 
 static inline void job_queue_soft_clear(struct job_queue *queue, uint32_t value, uint64_t cycle) {

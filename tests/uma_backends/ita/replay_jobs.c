@@ -61,12 +61,19 @@ int main(void) {
     if (fread(m.l1, L1_BYTES, 1, stdin) != 1) return 3;
     m.faulted = 0;
     ita->reset(self);
-    for (uint32_t job = 0; job < count && !m.faulted; job++) {
-      if (ita->read(self, 0x04, 0, cycle) > 0xFF) return 4;
-      for (uint32_t i = 0; i < JOB_WORDS; i++) ita->write(self, 0x20 + 4 * i, words[job][i], 0, cycle);
-      ita->write(self, 0x00, 0, 0, cycle);
-      for (uint64_t next; (next = ita->next_event(self)) != TVM_PULP_NEVER;) ita->advance(self, cycle = next);
-    }
+    uint32_t job = 0;
+    do {
+      /* As long as there are contexts. */
+      while (job < count && ita->read(self, 0x04, 0, cycle) <= 0xFF && !m.faulted) {
+        for (uint32_t i = 0; i < JOB_WORDS; i++) ita->write(self, 0x20 + 4 * i, words[job][i], 0, cycle);
+        ita->write(self, 0x00, 0, 0, cycle);
+        job++;
+      }
+      const uint64_t next = ita->next_event(self);
+      if (next == TVM_PULP_NEVER) break;
+      ita->advance(self, cycle = next);
+    } while (!m.faulted);
+    if (job < count && !m.faulted) return 4;
     putchar(m.faulted);
     fwrite(m.l1, L1_BYTES, 1, stdout);
   }

@@ -1,6 +1,5 @@
 """Every golden vector: the numpy reference, job lists, and the C model through its registers."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,18 +13,27 @@ from uma_backends.ita.reference import Requantization
 from uma_backends.ita.registers import Constants, LayerKind, Slot
 
 from .golden_vector import NAMES, GoldenVector, activation_of, rule_of
+from .queued import run_queued
 
 PRODUCTS = [*NAMES["gemm"], *NAMES["attn"], *NAMES["mha"], *NAMES["ffn"]]
 POINTERS_OF_BIAS = 3
+# Cycles of whole lists on the public RTL, from the first trigger to the last event.
+RTL_CYCLES = {
+    "attn_00": 1841,
+    "attn_01": 2968,
+    "attn_02": 4823,
+    "attn_03": 7073,
+    "gemm_00": 308,
+    "gemm_02": 1836,
+    "gemm_03": 2216,
+    "gemm_05": 922,
+    "ffn_00": 1194,
+    "ffn_03": 2391,
+}
 
 
 def vectors(*kinds: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("vector", [n for kind in kinds for n in NAMES[kind]], indirect=True)
-
-
-def run_all(machine: Machine, jobs: Sequence[Sequence[int]]) -> None:
-    for words in jobs:
-        machine.run(words)
 
 
 def test_the_list_of_vectors_is_complete(golden_data: Path) -> None:
@@ -41,9 +49,17 @@ def test_model_on_recorded_jobs(vector: GoldenVector, machine: Machine) -> None:
     for before, jobs, after in vector.runs():
         machine.l1[:] = 0xA5
         machine.l1[: before.size] = before
-        run_all(machine, jobs.tolist())
+        run_queued(machine, jobs.tolist())
         np.testing.assert_array_equal(machine.l1[: after.size], after)
         assert (machine.l1[after.size :] == 0xA5).all()
+
+
+@pytest.mark.parametrize("vector", RTL_CYCLES, indirect=True)
+def test_cycles_of_recorded_jobs(vector: GoldenVector, machine: Machine) -> None:
+    """To the cycle what the public RTL takes."""
+    ((before, jobs, _),) = vector.runs()
+    machine.l1[: before.size] = before
+    assert run_queued(machine, jobs.tolist()) == RTL_CYCLES[vector.name]
 
 
 @pytest.mark.parametrize("vector", PRODUCTS, indirect=True)
@@ -88,7 +104,7 @@ def test_softmax(vector: GoldenVector, machine: Machine) -> None:
             values[:, 64 * window : 64 * window + 64] = np.eye(64, dtype=np.int8)
             machine.l1[v : v + size] = tile_matrix(values).view(np.uint8).reshape(-1)
             products = row_tile_products(q, k, v, a, o, s, 1, 0)
-            run_all(machine, list(register_words(LayerKind.SINGLE_ATTENTION, constants, products)))
+            run_queued(machine, list(register_words(LayerKind.SINGLE_ATTENTION, constants, products)))
             made = machine.l1[o : o + 4096].view(np.int8).reshape(64, 64).astype(np.int64) + 128
             np.testing.assert_array_equal(made, reference.softmax(rows)[:, 64 * window : 64 * window + 64])
 
@@ -108,7 +124,7 @@ def test_activation(vector: GoldenVector, kind: str, machine: Machine) -> None:
     machine.l1[4096:8192] = np.eye(64, dtype=np.uint8).reshape(-1)
     constants = Constants((1, 1, 1, 1), {Slot.Q: Requantization(1, 0)}, activation)
     product = Product(0, 4096, 8192, 1, 1, 1, bias_kind=NO_BIAS, has_activation=True)
-    run_all(machine, list(register_words(LayerKind.LINEAR, constants, [product])))
+    run_queued(machine, list(register_words(LayerKind.LINEAR, constants, [product])))
     np.testing.assert_array_equal(machine.l1[8192 : 8192 + 256].view(np.int8), expected)
 
 

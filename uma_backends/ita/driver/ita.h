@@ -41,6 +41,8 @@ struct ita_command {
   uint32_t rows, columns, inner;
   uint32_t left_stride, right_stride;
   uint32_t bias;
+  uint32_t tiles_before; /* the first four jobs in their sums, six bits each: two for products, logits, results */
+  uint32_t sums_left; /* what TILES says to the last four, likewise (sums above 3: 0); bits 24 to 31: six per job */
   uint32_t constants[9]; /* registers TILES to ADD1, GELU_B_C, ACT_REQUANT */
   uint32_t panels[];
 };

@@ -11,12 +11,13 @@ int32_t ita_wrap(uint32_t sum) {
 
 static int32_t clip(int64_t value) { return value < -128 ? -128 : value > 127 ? 127 : (int32_t)value; }
 
-/* Halves round up, also below zero; the summand comes behind the shift. */
+/* Halves round up, also below zero; the summand comes behind the shift. The half is a bit of the product, and there is
+ * none behind its last one: what is shifted further is rounded down. */
 int32_t ita_requantize(int32_t value, struct ita_requant rule) {
   const int64_t product = (int64_t)value * rule.multiplier;
   const uint32_t shift = rule.shift > 62 ? 62 : rule.shift;
   int64_t result = product >> shift;
-  if (shift > 0) result += (product >> (shift - 1)) & 1;
+  if (shift > 0 && shift <= ITA_PRODUCT_BITS) result += (product >> (shift - 1)) & 1;
   return clip(result + rule.add);
 }
 

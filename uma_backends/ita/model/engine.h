@@ -15,6 +15,7 @@
 
 enum { ITA_TILE = 64, ITA_LANES = 16, ITA_BLOCKS = ITA_TILE / ITA_LANES };
 enum { ITA_TILE_BYTES = ITA_TILE * ITA_TILE, ITA_BLOCK_BYTES = ITA_LANES * ITA_TILE, ITA_BIAS_BYTES = 3 * ITA_TILE };
+enum { ITA_READ_LATENCY = 6, ITA_PRODUCT_BITS = 35 };
 enum { ITA_BEAT_BYTES = 128, ITA_SLOTS = 8, ITA_JOB_WORDS = 17, ITA_MAX_CONTEXTS = 4 };
 
 enum ita_layer { ITA_ATTENTION = 0, ITA_FEEDFORWARD = 1, ITA_LINEAR = 2, ITA_SINGLE_ATTENTION = 3 };
@@ -68,7 +69,7 @@ struct ita_stream {
   struct {
     uint64_t cycle;
     enum ita_requester requester;
-  } flight[5];
+  } flight[ITA_READ_LATENCY + 1];
   uint32_t in_flight;
 };
 
@@ -90,10 +91,11 @@ struct ita_engine {
 /* job.c: false after a fault. */
 bool ita_decode(struct ita_engine *engine, const uint32_t *words, struct ita_job *job);
 bool ita_claim(struct ita_engine *engine, const struct ita_job *job);
+struct ita_tiles ita_decode_tiles(const uint32_t *words);
 
-/* sequence.c: false after a fault (the job is not the one that the engine counts). */
+/* sequence.c: false after a fault (the job is not the one that the engine counts, or it loses count behind it). */
 bool ita_sequence_enter(struct ita_engine *engine, const struct ita_job *job);
-void ita_sequence_leave(struct ita_engine *engine);
+bool ita_sequence_leave(struct ita_engine *engine);
 uint32_t ita_inner_count(const struct ita_sequence *sequence);
 uint32_t ita_slot(enum ita_step step);
 

@@ -13,6 +13,11 @@ static uint32_t field(uint32_t word, unsigned low, unsigned bits) { return (word
 /* A field of 0 is treated as 1. */
 static uint32_t tiles(uint32_t word, unsigned low) { return field(word, low, 4) ? field(word, low, 4) : 1; }
 
+struct ita_tiles ita_decode_tiles(const uint32_t *words) {
+  const uint32_t word = words[TILES];
+  return (struct ita_tiles){tiles(word, 0), tiles(word, 4), tiles(word, 8), tiles(word, 12)};
+}
+
 static int32_t byte(uint32_t word, unsigned low) { return (int8_t)(uint8_t)field(word, low, 8); }
 
 /* Pointers count from the start of L1, and the streamers drop their two lowest bits. */
@@ -26,7 +31,7 @@ bool ita_decode(struct ita_engine *engine, const uint32_t *words, struct ita_job
       .next_weights = address(words[WEIGHT_PTR1]),
       .bias = address(words[BIAS_PTR]),
       .output = address(words[OUTPUT_PTR]),
-      .tiles = {tiles(words[TILES], 0), tiles(words[TILES], 4), tiles(words[TILES], 8), tiles(words[TILES], 12)},
+      .tiles = ita_decode_tiles(words),
       .layer = (enum ita_layer)field(control, 0, 2),
       .activation = (enum ita_activation)field(control, 2, 2),
       .preload = field(stream, 0, 1),

@@ -31,8 +31,7 @@ static bool step_job(void *self) {
 static bool finish_job(void *self) {
   struct ita_engine *engine = self;
   const uint32_t *beats = engine->stream.total;
-  if (!ita_execute(engine, &engine->job)) return false;
-  ita_sequence_leave(engine);
+  if (!ita_execute(engine, &engine->job) || !ita_sequence_leave(engine)) return false;
   engine->queue.statistics.macs += (uint64_t)ITA_TILE * ITA_TILE * ITA_TILE;
   /* Beats of the output write a quarter of their bytes. */
   engine->queue.statistics.l1_bytes +=
@@ -47,9 +46,12 @@ static const struct job_queue_rules RULES = {
     .name = "ITA",
     .job_words = ITA_JOB_WORDS,
     .ticket_bits = 8,
-    .gap_cycles = 3,
+    .trigger_cycles = 2,
+    .gap_cycles = 1,
     .window_stride = 0x100,
     .has_software_event = true,
+    .clear_keeps_counts = true,
+    .stays_triggered = true,
     .start = start_job,
     .step = step_job,
     .finish = finish_job,

@@ -91,11 +91,25 @@ bool ita_sequence_enter(struct ita_engine *engine, const struct ita_job *job) {
   return true;
 }
 
-void ita_sequence_leave(struct ita_engine *engine) {
+/* Between jobs the engine goes on comparing: where TILES of the next context, written or not, says that so many inner tiles
+ * are a sum, it counts the sum as complete. Nothing is compared where a sum begins. */
+static bool next_context_agrees(struct ita_engine *engine) {
+  const struct ita_sequence *q = &engine->sequence;
+  struct job_queue *queue = &engine->queue;
+  const uint32_t *next = queue->words[job_queue_context_after(queue, queue->running_context)];
+  const struct ita_sequence seen = {.step = q->step, .tiles = ita_decode_tiles(next)};
+  if (queue->pending > 1 || q->inner == 0 || q->inner != ita_inner_count(&seen)) return true;
+  REFUSE("ITA job %u ended in cycle %llu, in step %s with inner tile %u of %u, before TILES of the next job was written: it takes "
+         "the sum for complete, as its next context says; write both jobs before the first one starts",
+         queue->finished_jobs, (unsigned long long)queue->job_end, NAMES[q->step], q->inner - 1, ita_inner_count(q));
+}
+
+bool ita_sequence_leave(struct ita_engine *engine) {
   struct ita_sequence *q = &engine->sequence;
-  if (++q->inner < ita_inner_count(q)) return;
+  if (++q->inner < ita_inner_count(q)) return next_context_agrees(engine);
   q->inner = 0;
-  if (++q->outer < outer_count(q)) return;
+  if (++q->outer < outer_count(q)) return true;
   q->outer = 0;
   q->step = next_step(q);
+  return true;
 }

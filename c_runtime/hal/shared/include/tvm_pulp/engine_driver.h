@@ -24,17 +24,25 @@ enum {
 /* Operands written by this core must be in memory before the engine reads them, results not read before it wrote them. */
 static inline void engine_order_memory(void) { __asm__ volatile("" ::: "memory"); }
 
-/* Empty the queue, so that it starts over with context 0. */
-static inline void engine_clear(void) {
-  ENGINE_WRITE(ENGINE_SOFT_CLEAR, 0);
+static inline void engine_soft_clear(uint32_t value) {
+  ENGINE_WRITE(ENGINE_SOFT_CLEAR, value);
   /* The engine needs ten cycles; a register access takes three. */
   for (int i = 0; i < 4; i++) (void)ENGINE_READ(ENGINE_STATUS);
 }
+
+/* Empty the queue, so that it starts over with context 0. */
+static inline void engine_clear(void) { engine_soft_clear(0); }
+
+/* Do the same with an idle engine, which keeps job words and tickets. */
+static inline void engine_start_over(void) { engine_soft_clear(1); }
 
 /* Take a context. ACQUIRE answers below 256 on success. */
 static inline void engine_acquire(void) {
   while (ENGINE_READ(ENGINE_ACQUIRE) > 0xFFu) ENGINE_SLEEP();
 }
+
+/* Queue the programmed job; where nothing was started since the queue was emptied it waits for engine_trigger. */
+static inline void engine_commit(void) { ENGINE_WRITE(ENGINE_TRIGGER, 1); }
 
 static inline void engine_trigger(void) {
   engine_order_memory();
