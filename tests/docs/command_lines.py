@@ -20,13 +20,17 @@ NOT_RUN = {
     "tvmc run kws.tar --gdb 4711": "it waits for a debugger: tests/sim/test_gdb.py is one",
     "pip install 'tvm_pulp[": "it asks a package index: tests/test_installed_wheel.py installs the package",
     "scripts/study_uma": "a study of many runs, through MLonMCU",
-    "tvmc compile MODEL": "MODEL stands for any",
-    "tvmc run net.tar --device gvsoc": "it needs GVSoC",
-    "tvmc run mcu.tar --device etiss": "it needs ETISS",
-    "tvmc crosscheck net.tar": "it needs GVSoC",
-    "tvmc plugin": "it needs the sources of GVSoC or ETISS",
     "gdb-multiarch": "it is interactive: tests/sim/test_gdb_multiarch.py runs the session",
 }
+
+# Words of command lines that need a simulator of the user's own, and the variable that names it.
+_NEEDS = {
+    "GVSOC_HOME": re.compile(
+        r"--device gvsoc|--devices iss,gvsoc|tvmc plugin gvsoc .*--build|--baseline baseline\.json"
+    ),
+    "ETISS_HOME": re.compile(r"--device etiss|--devices iss,etiss|tvmc plugin etiss .*--build"),
+}
+SIMULATORS = tuple(_NEEDS)
 
 
 @dataclass(frozen=True)
@@ -37,8 +41,15 @@ class CommandLine:
     text: str
 
     @property
+    def simulator(self) -> str | None:
+        """The variable that names the simulator which the line needs, if it needs one."""
+        return next((variable for variable, words in _NEEDS.items() if words.search(self.text)), None)
+
+    @property
     def reason_not_to_run(self) -> str | None:
         """Why it is not run, if it is not."""
+        if self.simulator is not None:
+            return f"it needs the simulator of {self.simulator}"
         return next((why for start, why in NOT_RUN.items() if self.text.startswith(start)), None)
 
 

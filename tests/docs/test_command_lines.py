@@ -11,7 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.command_lines import NOT_RUN, PAGES, REPOSITORY, CommandLine, command_lines, files_of
+from tests.docs.command_lines import (
+    NOT_RUN,
+    PAGES,
+    REPOSITORY,
+    SIMULATORS,
+    CommandLine,
+    command_lines,
+    files_of,
+)
 from tests.docs.example_files import FILES, provide
 from tvm_pulp.option import MODEL_VERBS
 from tvm_pulp.tvmc.argument import add_arguments
@@ -20,7 +28,7 @@ from tvm_pulp.tvmc.model_options import split_engine_options
 
 WITH_COMMANDS = [page for page in PAGES if command_lines(page)]
 # Pages whose commands take a few seconds together; the others are slow.
-QUICK = ("add_a_soc.md", "index.md")
+QUICK = ("add_a_soc.md", "index.md", "simulators.md")
 
 
 # tests/test_tutorial_uma.py runs it, with the code that stands between its commands.
@@ -38,6 +46,26 @@ def pages() -> list[object]:
 @pytest.mark.parametrize("page", pages())
 def test_command_lines_work(page: Path, tmp_path: Path) -> None:
     """In order, in one folder, by the shell; files that the page takes for granted are there."""
+    lines = command_lines(page)
+    typed = [line for line in lines if not line.reason_not_to_run]
+    if not typed:
+        pytest.skip("; ".join(f"{line.text}: {line.reason_not_to_run}" for line in lines))
+    type_lines(page, typed, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variable", SIMULATORS)
+def test_command_lines_with_a_simulator(variable: str, tmp_path: Path) -> None:
+    """Those of the page on other simulators, where one is installed."""
+    if variable not in os.environ:
+        pytest.skip(f"{variable} names no installation")
+    page = REPOSITORY / "docs" / "simulators.md"
+    lines = [line for line in command_lines(page) if line.simulator in (None, variable)]
+    assert any(line.simulator for line in lines)
+    type_lines(page, lines, tmp_path)
+
+
+def type_lines(page: Path, typed: list[CommandLine], tmp_path: Path) -> None:
     if shutil.which("bash") is None:
         pytest.skip("bash is not installed")
     data = Path(os.environ.get("TVM_PULP_DATA") or REPOSITORY.parent / "shared" / "data")
@@ -54,10 +82,6 @@ def test_command_lines_work(page: Path, tmp_path: Path) -> None:
     folder.mkdir()
     for name, text in files_of(page).items():
         (folder / name).write_text(text, encoding="utf-8")
-    lines = command_lines(page)
-    typed = [line for line in lines if not line.reason_not_to_run]
-    if not typed:
-        pytest.skip("; ".join(f"{line.text}: {line.reason_not_to_run}" for line in lines))
     for line in typed:
         if "cmake" in line.text and shutil.which("cmake") is None:
             pytest.skip("cmake is not installed")

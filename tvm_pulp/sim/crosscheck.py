@@ -6,12 +6,13 @@ Figures of a simulator that is not at hand are recorded where it is, and compare
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tvm_pulp import soc
 from tvm_pulp.codegen.formats import BaselineJson, FormatError, from_json, to_json
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.sim.runner import declared_statistics
@@ -62,11 +63,10 @@ def measure(
     runner.run(inferences)
     outputs = runner.read_back()
     figures = declared_statistics(runner)
-    program = runner.program()
     assert figures.cycles is not None and figures.cold_cycles is not None, "declared"
     return Measurement(
         device=device,
-        elf_sha256=hashlib.sha256(program.read_bytes()).hexdigest() if program is not None else None,
+        elf_sha256=_sha256(runner.program()),
         revision=runner.revision(),
         cycles=figures.inference_cycles or [figures.cold_cycles, figures.cycles],
         layer_cycles=figures.layer_cycles or None,
@@ -74,6 +74,14 @@ def measure(
         seconds=figures.run_seconds,
         outputs=outputs,
     )
+
+
+def as_on_device(app: "App", settings: Mapping[str, Any]) -> "App":
+    """The same program for the same SoC, with settings by which it is the machine that a device was found to be."""
+    facts = app.metadata["tvm_pulp"]
+    described = soc.recorded(facts).with_settings(settings).model_dump(mode="json")
+    metadata = {**app.metadata, "tvm_pulp": {**facts, "soc_description": described}}
+    return type(app)({**app.files, "metadata.json": json.dumps(metadata).encode()})
 
 
 @dataclass(frozen=True)
@@ -85,6 +93,10 @@ class Row:
     """By device, in their order."""
     deviations: tuple[float | None, ...]
     """Of the first device from each of the others, in per cent."""
+
+
+def _sha256(program: Path | None) -> str | None:
+    return hashlib.sha256(program.read_bytes()).hexdigest() if program is not None else None
 
 
 @dataclass(frozen=True)
@@ -127,22 +139,34 @@ def read_baseline(path: Path, option: str) -> list[dict[str, Any]]:
         raise UserError(f"{option}: {path} is no baseline ({error}): write one with --record") from None
 
 
-def baseline_measurements(path: Path, elf_sha256: str | None, soc: str) -> list[Measurement]:
+def baseline_runs(path: Path, program: Path | None, preset: str) -> list[dict[str, Any]]:
     """Recorded runs of this very program beside this preset; a user error where there is none."""
+    elf_sha256 = _sha256(program)
     runs = read_baseline(path, "--baseline")
-    found = [run for run in runs if run["elf_sha256"] == elf_sha256 and run["soc"] == soc]
+    found = [run for run in runs if run["elf_sha256"] == elf_sha256 and run["soc"] == preset]
     refuse_if(
         not found,
-        f"--baseline: {path} has no figures of this program for SoC '{soc}': they hold for one ELF only; record it "
+        f"--baseline: {path} has no figures of this program for SoC '{preset}': they hold for one ELF only; record it "
         "again with --record where the other simulator is installed",
     )
-    return [
-        Measurement(device=f"{run['device']} (recorded)", seconds=0.0, **{name: run[name] for name in _RECORDED})
-        for run in found
-    ]
+    return found
 
 
-def record(name: str, facts: Mapping[str, Any], measured: Measurement, settings: Mapping[str, str]) -> dict[str, Any]:
+def baseline_measurement(run: Mapping[str, Any], inferences: int) -> Measurement:
+    """The first inferences of a recorded run; cycles of layers are known of its last one only."""
+    made = Measurement(device=f"{run['device']} (recorded)", seconds=0.0, **{name: run[name] for name in _RECORDED})
+    if len(run["cycles"]) == inferences:
+        return made
+    return replace(made, cycles=run["cycles"][:inferences], layer_cycles=None)
+
+
+def record(
+    name: str,
+    facts: Mapping[str, Any],
+    measured: Measurement,
+    settings: Mapping[str, str],
+    soc_settings: Mapping[str, Any],
+) -> dict[str, Any]:
     """A run as it stands in the file; where an installation lies on this machine is nobody else's matter."""
     kept = {key: value for key, value in settings.items() if key not in ("home", "target_dir", "timeout_s")}
     return {
@@ -152,6 +176,7 @@ def record(name: str, facts: Mapping[str, Any], measured: Measurement, settings:
         "device": measured.device,
         "device_options": kept,
         **{name: getattr(measured, name) for name in _RECORDED},
+        **({"soc_settings": dict(soc_settings)} if soc_settings else {}),
     }
 
 

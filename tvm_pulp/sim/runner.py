@@ -120,6 +120,13 @@ class Runner(ABC):
         """The program's file before inputs are filled in, where there is one."""
         return None
 
+    def soc_settings(self) -> dict[str, Any]:
+        """Settings of the archive's SoC, where they differ, by which it is the machine that this device is.
+
+        The embedded simulator takes them over when both are compared.
+        """
+        return {}
+
     def revision(self) -> str | None:
         """The simulator's or board's revision, where that decides about cycles and can be told."""
         return None

@@ -31,7 +31,10 @@ ARGUMENTS = (
     *device_options.SETTINGS,
     INPUTS,
     argument(
-        "--inferences", type=int, default=2, metavar="N", help="2 to 16; cycles are the mean of all but the first"
+        "--inferences",
+        type=int,
+        metavar="N",
+        help="2 to 16; cycles are the mean of all but the first; default: 2, or those of the --baseline",
     ),
     argument("--tolerance", type=float, default=1.5, metavar="PERCENT", help="deviation of the whole that is accepted"),
     argument("--baseline", metavar="F.json", help="compare with recorded figures of this very program"),
@@ -43,29 +46,64 @@ EPILOG = "Example: tvmc crosscheck archive.tar --devices iss,gvsoc --inferences 
 def run(args: argparse.Namespace) -> int:
     devices = _devices(args)
     refuse_if(
-        not 2 <= args.inferences <= _MOST_INFERENCES, f"--inferences {args.inferences}: choose 2 to {_MOST_INFERENCES}"
+        args.inferences is not None and not 2 <= args.inferences <= _MOST_INFERENCES,
+        f"--inferences {args.inferences}: choose 2 to {_MOST_INFERENCES}",
     )
     check_writable(args.record, "--record")
     settings = _settings(devices, device_options.settings(args))
     arrays = dict(read_arrays(args.inputs, "--inputs")) if args.inputs else None
     app = _app(args)
     from tvm_pulp.report.inputs import prepare_inputs
-    from tvm_pulp.sim.crosscheck import baseline_measurements, compare, measure, record, write_baseline
+    from tvm_pulp.sim import crosscheck as check
 
     facts = app.metadata["tvm_pulp"]
     inputs = prepare_inputs(facts["inputs"], arrays)
+    runners = {device: app.runner(device, None, settings[device]) for device in devices}
+    recorded = []
+    if args.baseline:
+        recorded = check.baseline_runs(Path(args.baseline), runners[devices[0]].program(), facts["soc"])
+    inferences = _inferences(args, recorded)
+    found = {device: runner.soc_settings() for device, runner in runners.items()}
+    found |= {f"{run['device']} (recorded)": run.get("soc_settings") or {} for run in recorded}
+    app = _as_found(app, found)
     measured: list[Measurement] = []
     for device in devices:
-        print(f"tvmc crosscheck: {args.inferences} inferences on {device}", file=sys.stderr, flush=True)
-        measured.append(measure(app, device, inputs, args.inferences, settings[device]))
+        _say(f"{inferences} inferences on {device}")
+        measured.append(check.measure(app, device, inputs, inferences, settings[device]))
     if args.record:
-        runs = [record(str(args.MODEL), facts, m, settings[m.device]) for m in measured[1:]]
-        write_baseline(Path(args.record), runs)
-    if args.baseline:
-        measured += baseline_measurements(Path(args.baseline), measured[0].elf_sha256, facts["soc"])
-    comparison = compare(measured, [layer["name"] for layer in facts["layers"]])
+        runs = [check.record(str(args.MODEL), facts, m, settings[m.device], found[m.device]) for m in measured[1:]]
+        check.write_baseline(Path(args.record), runs)
+    measured += [check.baseline_measurement(run, inferences) for run in recorded]
+    comparison = check.compare(measured, [layer["name"] for layer in facts["layers"]])
     _show(comparison, measured, args.tolerance)
     return _verdict(comparison, measured, args.tolerance)
+
+
+def _say(text: str) -> None:
+    print(f"tvmc crosscheck: {text}", file=sys.stderr, flush=True)
+
+
+def _inferences(args: argparse.Namespace, recorded: Sequence[Mapping[str, Any]]) -> int:
+    """As many as were recorded, unless fewer are asked for."""
+    fewest = min((len(run["cycles"]) for run in recorded), default=None)
+    wanted: int = args.inferences or fewest or 2
+    refuse_if(
+        fewest is not None and wanted > fewest,
+        f"--inferences {wanted}: {fewest} are recorded in {args.baseline}: ask for no more, or record it again",
+    )
+    return wanted
+
+
+def _as_found(app: "App", found: Mapping[str, Mapping[str, Any]]) -> "App":
+    """The embedded simulator as the machine that other devices were found to be."""
+    from tvm_pulp.sim.crosscheck import as_on_device
+
+    for device, settings in found.items():
+        if settings:
+            stated = ", ".join(f"{path}={value}" for path, value in settings.items())
+            _say(f"{device} is another machine than --soc {app.metadata['tvm_pulp']['soc']}; iss is told {stated}")
+            app = as_on_device(app, settings)
+    return app
 
 
 def _devices(args: argparse.Namespace) -> list[str]:
@@ -128,7 +166,7 @@ def _show(comparison: "Comparison", measured: "Sequence[Measurement]", tolerance
         rows.append([row.name, *cycles, *deviations])
     print_fitted("cycles of the last inference; total: mean of all but the first", columns, rows, 1, sys.stdout)
     for m in measured:
-        of = f", {m.revision}" if m.revision else ""
+        of = f", {m.revision or 'revision unknown'}"
         took = f", {m.seconds:.1f} s" if m.seconds else ""
         print(f"{m.device}{of}: {' '.join(f'{c:,}' for c in m.cycles or [])} cycles{took}")
     print(f"program {measured[0].elf_sha256}")

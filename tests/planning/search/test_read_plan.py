@@ -123,3 +123,22 @@ def test_files_that_hold_no_plan(tmp_path: Path) -> None:
     ):
         with pytest.raises(UserError, match=message):
             tvm_pulp.compile("zoo:dscnn", "uma-neureka", plan=path)
+
+
+def test_a_plan_serves_a_soc_that_differs_in_time_only(tmp_path: Path) -> None:
+    """Bank conflicts change nothing that a plan is made of; an engine more does."""
+    path, model, target = tmp_path / "net.tar", "zoo:autoencoder", "uma-neureka"
+    first = tvm_pulp.compile(model, target, soc="siracusa-gvsoc")
+    first.save(path)
+    banks = tvm_pulp.compile(model, target, soc="siracusa-gvsoc-banks", plan=path)
+    programs = [json.loads(app.files["plan.json"], object_hook=_timeless)["program"] for app in (first, banks)]
+    assert programs[0] == programs[1] and banks.run().report["soc"] == "siracusa-gvsoc-banks"
+    with pytest.raises(
+        UserError, match="made for --soc siracusa-gvsoc, not siracusa-gvsoc-ita, whose memories, cores or"
+    ):
+        tvm_pulp.compile(model, target, soc="siracusa-gvsoc-ita", plan=path)
+
+
+def _timeless(record: dict[str, Any]) -> dict[str, Any]:
+    """Without estimates."""
+    return {key: value for key, value in record.items() if not key.endswith("cycles")}

@@ -17,6 +17,16 @@ sys.exit(result.exit_code)
 """
 
 
+def add_sources(home: Path, engine: str, cores: str = "pulp.chips.siracusa.pulp_cores") -> None:
+    """Sources beside an installation, as far as they tell its revision: a line of its engine, cores of its cluster."""
+    (home / "core" / "engine" / "include" / "vp").mkdir(parents=True)
+    texts = {"neureka/src/neureka_fsm.cpp": engine, "chips/siracusa/cluster.py": f"import {cores} as iss"}
+    for name, text in texts.items():
+        path = home / "pulp" / "pulp" / name
+        path.parent.mkdir(parents=True)
+        path.write_text(f"{text}\n", encoding="utf-8")
+
+
 def install(home: Path, body: str = RUN_HERE) -> Path:
     """A home folder with a launcher whose options are in `options`; returns the folder."""
     launcher = home / "install" / "bin" / "gvsoc"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tvm_pulp
-from tests.sim.gvsoc.stand_in import install
+from tests.sim.gvsoc.stand_in import add_sources, install
 from tvm_pulp.api import App
 from tvm_pulp.errors import GuestFault, UserError
 from tvm_pulp.sim.gvsoc.installation import GvsocInstallation
@@ -140,3 +140,35 @@ def test_other_platforms_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("GVSOC_HOME", str(install(tmp_path / "home")))
     with pytest.raises(UserError, match="not for 'host': recompile with --soc=siracusa-gvsoc"):
         tvm_pulp.compile("zoo:dscnn").run(device="gvsoc")
+
+
+def test_float_numbers_need_registers(app: App, tmp_path: Path) -> None:
+    """Refused at once where sources tell that there are none, with the way out for float ends."""
+    home = install(tmp_path / "home")
+    add_sources(home, "", "pulp.cpu.iss.pulp_cores")
+    metadata = json.loads(app.files["metadata.json"])
+    facts = metadata["tvm_pulp"]
+    for dtype, way_out in (("int8", "name another with"), ("float32", "recompile with --io int8, so that its ends")):
+        facts["march"], facts["outputs"][0]["dtype"] = "rv32imfc", dtype
+        network = App({**app.files, "metadata.json": json.dumps(metadata).encode()})
+        with pytest.raises(UserError, match=rf"no registers \(sources before June 2026\): {way_out}"):
+            network.runner("gvsoc", None, {"home": str(home)})
+
+
+def test_a_package_that_the_launcher_lacks_is_named(app: App, tmp_path: Path) -> None:
+    home = install(tmp_path / "home", "import nobodys_package")
+    with pytest.raises(UserError, match=r"needs the Python package 'nobodys_package'.*home/\.venv that has it"):
+        app.run(device="gvsoc", device_options={"home": str(home)})
+
+
+def test_packages_are_found_in_the_environment_of_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The launcher's Python is the first that has its packages: the installation's, that of PATH, the active one."""
+    found = GvsocInstallation(install(tmp_path / "home"), tmp_path / "home" / "install" / "bin" / "gvsoc")
+    places = {name: tmp_path / name / "bin" for name in ("home/.venv", "system", "active")}
+    monkeypatch.setenv("PATH", os.pathsep.join([str(places["active"]), str(places["system"])]))
+    monkeypatch.setenv("VIRTUAL_ENV", str(tmp_path / "active"))
+    for name in ("active", "system", "home/.venv"):
+        places[name].mkdir(parents=True)
+        (places[name] / "python3").write_text("#!/bin/sh\nexit 0\n")
+        (places[name] / "python3").chmod(0o755)
+        assert found.environment()["PATH"].split(os.pathsep)[0] == str(places[name]), name

@@ -8,7 +8,7 @@ import pytest
 import tvm_pulp
 from tests.tvmc.command_line import tvmc
 from tvm_pulp.report.inputs import prepare_inputs
-from tvm_pulp.sim.crosscheck import compare, measure
+from tvm_pulp.sim.crosscheck import as_on_device, compare, measure
 
 MODEL = "zoo:autoencoder"
 GVSOC = pytest.mark.skipif("GVSOC_HOME" not in os.environ, reason="GVSOC_HOME names no installation of GVSoC")
@@ -17,10 +17,21 @@ ETISS = pytest.mark.skipif("ETISS_HOME" not in os.environ, reason="ETISS_HOME na
 TOLERANCE = {"gvsoc": 3.0, "etiss": 0.1}
 
 
-def agree(device: str, engine: str, soc: str, l2: int | None = None, **settings: str) -> None:
-    """Outputs equal, cycles close."""
-    app = tvm_pulp.compile(MODEL, target=engine, soc=soc, l2=l2)
+def agree(
+    device: str,
+    engine: str,
+    soc: str,
+    l2: int | None = None,
+    model: str = MODEL,
+    uses: str | None = None,
+    **settings: str,
+) -> None:
+    """Outputs equal, cycles close; with `uses`, layers run on that engine."""
+    app = tvm_pulp.compile(model, target=engine, soc=soc, l2=l2)
     facts = app.metadata["tvm_pulp"]
+    assert uses is None or uses in {layer["engine"] for layer in facts["layers"]}
+    found = app.runner(device, None, settings).soc_settings()
+    app = as_on_device(app, found) if found else app
     inputs = prepare_inputs(facts["inputs"], None)
     measured = [measure(app, "iss", inputs, 2, {}), measure(app, device, inputs, 2, settings)]
     comparison = compare(measured, [layer["name"] for layer in facts["layers"]])
@@ -28,8 +39,8 @@ def agree(device: str, engine: str, soc: str, l2: int | None = None, **settings:
     assert comparison.differing == () and worst is not None and abs(worst) <= TOLERANCE[device]
 
 
-def plugin(simulator: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
-    done = tvmc(capsys, "plugin", simulator, "-o", folder, "--build")
+def plugin(simulator: str, folder: Path, capsys: pytest.CaptureFixture[str], soc: str | None = None) -> str:
+    done = tvmc(capsys, "plugin", simulator, "-o", folder, "--build", *(["--soc", soc] if soc else []))
     assert done.status == 0, done.err
     return str(folder)
 
@@ -47,6 +58,13 @@ def test_our_engine_in_gvsoc(preset: str, tmp_path: Path, capsys: pytest.Capture
 
 
 @GVSOC
+def test_ita_in_gvsoc(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    soc = "siracusa-gvsoc-ita"
+    made = plugin("gvsoc", tmp_path / "plugin", capsys, soc)
+    agree("gvsoc", "uma-ita", soc, model="zoo:vit_block", uses="ita", plugin=made)
+
+
+@GVSOC
 @pytest.mark.parametrize("engine", ["c", "uma-neureka"])
 def test_constants_in_l3_on_gvsoc(engine: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     agree("gvsoc", engine, "siracusa-gvsoc", l2=128 << 10, plugin=plugin("gvsoc", tmp_path / "plugin", capsys))
@@ -55,3 +73,22 @@ def test_constants_in_l3_on_gvsoc(engine: str, tmp_path: Path, capsys: pytest.Ca
 @ETISS
 def test_a_network_on_etiss() -> None:
     agree("etiss", "c", "rv32-mcu")
+
+
+@ETISS
+@pytest.mark.parametrize(("engine", "model"), [("neureka", "dscnn"), ("ita", "qdq_encoder")])
+@pytest.mark.parametrize("blocking", ["false", "true"])
+def test_engines_in_etiss(
+    engine: str, model: str, blocking: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The core polls, and all cycles are equal; or it stands still, and only outputs can be."""
+    soc = f"rv32-mcu-{engine}"
+    made = plugin("etiss", tmp_path / "plugin", capsys, soc)
+    if blocking == "false":
+        agree("etiss", f"uma-{engine}", soc, model=f"zoo:{model}", uses=engine, plugin=made)
+        return
+    app = tvm_pulp.compile(f"zoo:{model}", target=f"uma-{engine}", soc=soc)
+    inputs = prepare_inputs(app.metadata["tvm_pulp"]["inputs"], None)
+    ours = measure(app, "iss", inputs, 2, {})
+    theirs = measure(app, "etiss", inputs, 2, {"plugin": made, "blocking": "true"})
+    assert ours.outputs_sha256 == theirs.outputs_sha256

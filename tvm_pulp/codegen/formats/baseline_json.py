@@ -21,6 +21,8 @@ class RecordedRun(Schema):
     """Of every inference."""
     layer_cycles: list[int] | None
     outputs_sha256: str
+    soc_settings: dict[str, bool | int | float] | None = None
+    """Settings of the preset by which it is the machine that the device was, where they differ."""
 
 
 class BaselineJson(Schema):

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from tvm_pulp import soc as socs
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.program import plan_record
 from tvm_pulp.planning.program.plan_record import PlanJson
@@ -18,6 +19,8 @@ from tvm_pulp.planning.tiling.place import Arena, FittedSchedule
 from tvm_pulp.planning.tiling.plan import Plan, Planner, plan_of
 from tvm_pulp.planning.tiling.schedule import Choice, Decisions, InL3, build_schedule, policy_of, tiled_layer
 from tvm_pulp.qnn.network import Tensor
+from tvm_pulp.soc.description import Soc
+from tvm_pulp.soc.same_timing import differs_in_time_only
 from tvm_pulp.uma.region import Region
 
 
@@ -54,9 +57,16 @@ def recorded_regions(record: PlanJson, forms: Sequence[LayerForms]) -> list[Regi
         return found
 
 
+def _serves(preset: str, soc: Soc) -> bool:
+    return preset in socs.names() and differs_in_time_only(socs.load(preset), soc)
+
+
 def _read(record: PlanJson, evaluator: PlanEvaluator) -> Plan:
-    if record.soc != evaluator.soc.name:
-        raise UserError(f"--plan: it was made for --soc {record.soc}, not {evaluator.soc.name}")
+    if record.soc != evaluator.soc.name and not _serves(record.soc, evaluator.soc):
+        raise UserError(
+            f"--plan: it was made for --soc {record.soc}, not {evaluator.soc.name}, whose memories, cores or engines "
+            "are others: compile without --plan"
+        )
     evaluator = _in_order(record, evaluator)
     network, engine_choice = evaluator.network, evaluator.engine_choice
     choices = [

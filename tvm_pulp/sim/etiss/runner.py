@@ -1,17 +1,19 @@
 """Runner `etiss`: the program of a microcontroller on the user's ETISS."""
 
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from tvm_pulp.errors import GuestFault, UserError, refuse_if
+from tvm_pulp import soc
+from tvm_pulp.errors import GuestFault, refuse_if
 from tvm_pulp.sim.etiss.ini import engine_sections, machine_ini
 from tvm_pulp.sim.installations import EtissInstallation
 from tvm_pulp.sim.iss.device import EXIT_REASONS
+from tvm_pulp.sim.plugin_engines import parameter_settings, read_engines
 from tvm_pulp.sim.printing_runner import PrintingRunner
 from tvm_pulp.sim.process import Finished
+from tvm_pulp.soc.same_timing import timing_settings
 
 SOC, HAL = "rv32-mcu", "mcu"
 
@@ -39,6 +41,11 @@ class EtissRunner(PrintingRunner):
         )
         self._engines = self._read_engines()
 
+    def soc_settings(self) -> dict[str, Any]:
+        """One instruction takes one cycle; engines are as the plug-in has them."""
+        told = {entry["name"]: entry["parameters"] for entry in self._engines}
+        return timing_settings(self._soc, soc.load(SOC)) | parameter_settings(self._soc, told)
+
     def _read_engines(self) -> list[dict[str, Any]]:
         """Entries of the plug-in's engines; a user error where the network needs one that is not there."""
         used = {layer["engine"] for layer in self._facts["layers"]} & set(self._soc.engines)
@@ -51,12 +58,7 @@ class EtissRunner(PrintingRunner):
             )
             return []
         place = Path(folder)
-        try:
-            entries: list[dict[str, Any]] = json.loads((place / "engines.json").read_text(encoding="utf-8"))
-        except (OSError, json.JSONDecodeError):
-            raise UserError(
-                f"--device-option plugin={folder}: engines.json is not there: make the folder with `tvmc plugin etiss`"
-            ) from None
+        entries = read_engines(place)
         for entry in entries:
             refuse_if(
                 not (place / "lib" / "PluginImpl" / f"libtvm_pulp_{entry['name']}.so").is_file(),

@@ -1,15 +1,22 @@
 """Runner `gvsoc`: the cluster's program, unchanged, on the user's GVSoC."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from tvm_pulp.errors import GuestFault, refuse_if
+from tvm_pulp import soc
+from tvm_pulp.errors import GuestFault, UserError, refuse_if
 from tvm_pulp.sim.gvsoc.installation import GvsocInstallation
 from tvm_pulp.sim.iss.device import EXIT_REASONS, L3_CONTENTS
+from tvm_pulp.sim.plugin_engines import parameter_settings, read_parameters
 from tvm_pulp.sim.printing_runner import PrintingRunner
+from tvm_pulp.sim.process import Finished
+from tvm_pulp.soc.same_timing import timing_settings
 
-TARGET, PLUGIN_TARGET = "siracusa", "siracusa_tvm_pulp"
+TARGET, PLUGIN_TARGET, BANKS_TARGET = "siracusa", "siracusa_tvm_pulp", "siracusa_tvm_pulp_banks"
+# Presets of ours that stand beside a target.
+PRESETS = {TARGET: "siracusa-gvsoc", PLUGIN_TARGET: "siracusa-gvsoc", BANKS_TARGET: "siracusa-gvsoc-banks"}
 # The platform whose programs GVSoC's Siracusa runs.
 HAL = "siracusa"
 # A plug-in that is built has these.
@@ -26,6 +33,7 @@ class GvsocRunner(PrintingRunner):
     # Its engine models run at some thousand cycles per second.
     cycles_per_second = 1000.0
     way_out = "check the installation and --device-option target, or run --device iss"
+    _installation: GvsocInstallation
     options: ClassVar[Mapping[str, str]] = {
         "home": "folder of the installation; default: $GVSOC_HOME",
         "target": f"GVSoC target; default: {TARGET}",
@@ -38,10 +46,7 @@ class GvsocRunner(PrintingRunner):
         """A plug-in must be built, and bring the L3 that the archive needs."""
         self._l3 = files.get(L3_CONTENTS)
         if "f" in self._facts["march"]:
-            self.way_out = (
-                "the network computes with float numbers, for which some Siracusa targets of GVSoC have no registers: "
-                "name another with --device-option target, or run --device iss"
-            )
+            self._check_float()
         plugin, target = self.settings.get("plugin"), self.settings.get("target", PLUGIN_TARGET)
         for name in _LIBRARIES if plugin is not None else ():
             refuse_if(
@@ -56,6 +61,33 @@ class GvsocRunner(PrintingRunner):
             "--device-option plugin=DIR), or --device iss",
         )
 
+    def _check_float(self) -> None:
+        """Float numbers need registers; with integer ends most quantized networks have none."""
+        ends = {entry["dtype"] for key in ("inputs", "outputs") for entry in self._facts[key]}
+        way_out = "name another with --device-option target, or run --device iss"
+        if "float32" in ends:
+            way_out = f"recompile with --io int8, so that its ends are integers; else {way_out}"
+        reason = "the network computes with float numbers, for which"
+        refuse_if(
+            "target" not in self.settings and self._installation.shares_float_registers(),
+            f"--device gvsoc: {reason} this GVSoC's Siracusa has no registers (sources before June 2026): {way_out}",
+        )
+        self.way_out = f"{reason} some Siracusa targets of GVSoC have no registers: {way_out}"
+
+    def soc_settings(self) -> dict[str, Any]:
+        """As the preset that stands beside the target; its own engine as its sources have it, others as the plug-in."""
+        plugin = self.settings.get("plugin")
+        target = self.settings.get("target", TARGET if plugin is None else PLUGIN_TARGET)
+        if target not in PRESETS:
+            return {}
+        preset = soc.load(PRESETS[target])
+        told = {name: dict(engine.parameters) for name, engine in preset.engines.items()}
+        revision = self._installation.engine_revision()
+        for parameters in told.values():
+            parameters |= {"timing_revision": revision} if revision is not None else {}
+        told |= read_parameters(Path(plugin)) if plugin is not None else {}
+        return timing_settings(self._soc, preset) | parameter_settings(self._soc, told)
+
     def _start(self, folder: Path, program: Path) -> tuple[list[str], dict[str, str]]:
         environment = self._installation.environment()
         environment.pop(L3_VARIABLE, None)
@@ -68,6 +100,14 @@ class GvsocRunner(PrintingRunner):
         given += [f"--model-dir={Path(plugin).resolve() / 'lib'}"] if plugin is not None else []
         given += [f"--work-dir={folder}", f"--binary={program}", "image", "flash", "run"]
         return [str(self._installation.program), *given], environment
+
+    def _check_end(self, done: Finished) -> None:
+        missing = re.search(r"No module named '([\w.]+)'", done.text)
+        if missing is not None and done.status != 0:
+            raise UserError(
+                f"GVSoC's launcher needs the Python package '{missing[1]}', which no python3 has that was looked at: "
+                f"install it for that of PATH, or make an environment {self._installation.home}/.venv that has it"
+            )
 
     def _check_status(self, status: int) -> None:
         if status in EXIT_REASONS:

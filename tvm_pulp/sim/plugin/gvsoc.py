@@ -4,12 +4,11 @@ import json
 from collections.abc import Sequence
 
 from tvm_pulp.errors import refuse_if
-from tvm_pulp.sim.gvsoc.runner import HAL, L3_VARIABLE, PLUGIN_TARGET
+from tvm_pulp.sim.gvsoc.runner import BANKS_TARGET, HAL, L3_VARIABLE, PLUGIN_TARGET
 from tvm_pulp.sim.plugin.sources import L1_MASK, EngineFiles, common_files, filled, model_rules, runtime_folder
 from tvm_pulp.soc.description import Soc
 
 DEFAULT_SOC = "siracusa-gvsoc"
-BANKS_TARGET = f"{PLUGIN_TARGET}_banks"
 COMPONENTS = ("peripheral", "hyperram")
 # Slots of the peripheral bus.
 _REGISTER_WINDOW = 0x400
