@@ -36,3 +36,23 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> tvm_pulp.App:
 def test_rows(app: tvm_pulp.App, indices: list[int], rows: list[int]) -> None:
     found = app.run({"indices": np.array(indices, np.int64)}).outputs["rows"]
     np.testing.assert_array_equal(found, TABLE[rows])
+
+
+def test_numbers_of_rows_that_come_from_a_constant_of_64_bits(tmp_path: Path) -> None:
+    """As encoders compute kinds of tokens: looked up by position in a constant, then counted on."""
+    kinds = np.array([[0, 1, 1, 2, 0, 3]], np.int64)
+    nodes = [
+        helper.make_node("GatherElements", ["kinds", "positions"], ["found"], axis=1),
+        helper.make_node("Add", ["found", "one"], ["next"]),
+        helper.make_node("Gather", ["table", "next"], ["rows"]),
+    ]
+    positions = helper.make_tensor_value_info("positions", TensorProto.INT64, [1, 4])
+    rows = helper.make_tensor_value_info("rows", TensorProto.FLOAT, [1, 4, 3])
+    constants = {"kinds": kinds, "one": np.int64(1), "table": TABLE}
+    held = [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()]
+    graph = helper.make_graph(nodes, "kinds", [positions], [rows], held)
+    path = tmp_path / "kinds.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    given = np.array([[5, 0, 3, 1]], np.int64)
+    found = tvm_pulp.compile(path).run({"positions": given}).outputs["rows"]
+    np.testing.assert_array_equal(found, TABLE[kinds[0, given] + 1])

@@ -1,10 +1,13 @@
 """16-bit activations of ONNX whose sums 32 bits cannot hold: integers all the same, within one of onnxruntime."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 
+import tvm_pulp
 from tests.frontend.quantized_onnx import Builder, canonical, dialect_run, onnxruntime_run, operators
 
 DEPTH = 3000
@@ -37,3 +40,15 @@ def test_within_one_of_onnxruntime(kind: str) -> None:
     (found,), (wanted,) = dialect_run(module, feeds), onnxruntime_run(model, feeds)
     assert np.abs(wanted.astype(int)).max() < 32767
     assert np.abs(found.astype(int) - wanted.astype(int)).max() <= 1
+
+
+@pytest.mark.parametrize("kind", ["dense", "conv2d"])
+def test_parts_of_the_depth_on_the_cores(kind: str, tmp_path: Path) -> None:
+    """The kernel that adds 32-bit sums of parts, in a network: the same integers, in the second run too."""
+    model, feeds = _model(kind)
+    (wanted,) = dialect_run(canonical(model), feeds)
+    onnx.save(model, tmp_path / "model.onnx")
+    ran = tvm_pulp.compile(tmp_path / "model.onnx", soc="siracusa").run(feeds)
+    (made,) = ran.outputs.values()
+    assert np.array_equal(made, wanted)
+    assert any("long dense kernel" in layer["form"] or "long_dense" in layer["form"] for layer in ran.report["layers"])

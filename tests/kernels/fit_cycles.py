@@ -41,7 +41,15 @@ from tests.kernels.elementwise_cases import (
     requantize_case,
     thinned_case,
 )
-from tests.kernels.matrix_cases import Case, Window, conv2d_case, dense_case, depthwise_case, matmul_case
+from tests.kernels.matrix_cases import (
+    Case,
+    Window,
+    conv2d_case,
+    dense_case,
+    depthwise_case,
+    long_dense_case,
+    matmul_case,
+)
 from tests.kernels.movement_cases import (
     copy_rows_case,
     im2col_case,
@@ -119,6 +127,10 @@ def dense_of_halves(s: Shapes, rows: int, columns: int, depth: int) -> Case:
     if s.rng.random() < 0.7:
         rule = rule_of_halves(s.rng, s.pick("half_up", "half_up", "half_even"), depth << 22, columns, "int16")
     return dense_case(s.rng, rows, columns, depth, s.kind(), dtype="int16", rule=rule)
+
+
+def long_dense(s: Shapes) -> Case:
+    return long_dense_case(s.rng, s.size(1, 64), s.size(2, 64), 2 * s.size(8, 300), 2 * s.size(16, 250))
 
 
 def matmul(s: Shapes) -> Case:
@@ -329,6 +341,7 @@ def resize(s: Shapes) -> Case:
 # Maker of a random call, and how many are measured.
 MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "dense": (dense, 800),
+    "long_dense": (long_dense, 160),
     "matmul": (matmul, 500),
     "conv2d": (conv2d, 450),
     "depthwise_conv2d": (depthwise_conv2d, 360),

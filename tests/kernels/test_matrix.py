@@ -6,7 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.kernels.check import TOOLCHAINS, check
-from tests.kernels.matrix_cases import Window, conv2d_case, dense_case, depthwise_case, matmul_case
+from tests.kernels.matrix_cases import Window, conv2d_case, dense_case, depthwise_case, long_dense_case, matmul_case
 from tests.kernels.random_requant import KINDS, Rule, rule_of_halves
 from tvm_pulp.qnn.requant import Requant
 
@@ -75,6 +75,14 @@ HALVES = st.sampled_from(["int16", "uint16"])
 @given(SEEDS, SIZE, SIZE, st.integers(1, 45), HALVES, st.booleans(), CORES, st.sampled_from(TOOLCHAINS))
 def test_dense_of_16_bits(kind, seed, rows, columns, depth, dtype, per_channel, cores, toolchain):  # type: ignore[no-untyped-def]
     case = dense_case(np.random.default_rng(seed), rows, columns, depth, kind, dtype=dtype, per_channel=per_channel)
+    check(case, cores, toolchain)
+
+
+@pytest.mark.parametrize("result", ["int16", "uint16", "int8", "uint8"])
+@EXAMPLES
+@given(SEEDS, SIZE, SIZE, st.integers(1, 300), st.integers(1, 120), HALVES, CORES, st.sampled_from(TOOLCHAINS))
+def test_sums_beyond_32_bits(result, seed, rows, columns, pairs, part, dtype, cores, toolchain):  # type: ignore[no-untyped-def]
+    case = long_dense_case(np.random.default_rng(seed), rows, columns, 2 * pairs, 2 * part, dtype, result)
     check(case, cores, toolchain)
 
 

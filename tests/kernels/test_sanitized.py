@@ -27,7 +27,15 @@ from tests.kernels.elementwise_cases import (
     requantize_add_case,
     requantize_case,
 )
-from tests.kernels.matrix_cases import Case, Window, conv2d_case, dense_case, depthwise_case, matmul_case
+from tests.kernels.matrix_cases import (
+    Case,
+    Window,
+    conv2d_case,
+    dense_case,
+    depthwise_case,
+    long_dense_case,
+    matmul_case,
+)
 from tests.kernels.movement_cases import copy_rows_case, pool_case, transpose_case
 from tests.kernels.pair_cases import add_pairs_case
 from tests.kernels.past_attention_cases import past_attention_case, past_parts_case, rotary_case
@@ -111,6 +119,7 @@ class Program:
 
 def cases(rng: np.random.Generator) -> Iterator[Case]:
     window = Window((3, 2), (2, 1), (1, 1), (1, 1, 1, 1))
+    yield long_dense_case(rng, 5, 7, 40, 16)
     for kind in KINDS:
         yield dense_case(rng, 5, 7, 9, kind)
         yield matmul_case(rng, 2, 3, 5, 7, kind, types=("uint8", "uint8"), transpose_b=False, zero_points=(3, -4))

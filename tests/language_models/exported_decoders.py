@@ -34,6 +34,10 @@ class Style:
     # Queries, keys and values of one matrix.
     fused: bool = False
     longest: int = 512
+    # Left by older exporters: joins of one value, casts to the same type, tokens reshaped to their own shape.
+    residue: bool = False
+    # Tokens that a token sees, itself included; 0 for all.
+    window: int = 0
 
     @property
     def size(self) -> int:
@@ -46,6 +50,8 @@ STYLES = {
     "shared_heads": Style(48, 6, 1, 2, 40, 50, inputs=False),
     "fused": Style(24, 2, 2, 1, 40, 30, norm="layer", positions="learned", mlp="gelu", fused=True, longest=24),
     "rows_first": Style(32, 2, 2, 2, 64, 64, norm="layer", mlp="gelu", rows_first=True),
+    "residue": Style(hidden=40, residue=True),
+    "window": Style(24, 2, 2, 1, 32, 33, inputs=False, window=4),
 }
 
 
@@ -90,6 +96,8 @@ class _Graph:
         if self.style.norm == "layer":
             bias = self.constant(self.rng.normal(0, 0.1, self.style.width))
             return self.node("LayerNormalization", x, weight, bias, axis=-1, epsilon=1e-5)
+        if self.style.residue:
+            x = self.node("Cast", x, to=TensorProto.FLOAT)
         mean = self.node("ReduceMean", self.node("Pow", x, self.constant(2.0)), axes=[-1], keepdims=1)
         root = self.node("Sqrt", self.node("Add", mean, self.constant(1e-5)))
         return self.node("Mul", weight, self.node("Mul", x, self.node("Div", self.constant(1.0), root)))
@@ -120,6 +128,8 @@ class _Graph:
 
     def appended(self, name: str, new: str, present: str) -> str:
         """[batch, heads, positions, size] of the cache with new rows."""
+        if self.style.residue:
+            name = self.node("Concat", name, axis=2)
         if not self.style.rows_first:
             return self.node("Concat", name, new, out=present, axis=2)
         rows = self.node("Transpose", new, perm=[0, 2, 1, 3])
@@ -144,8 +154,14 @@ def build(style: Style, seed: int = 0) -> Any:
     if style.inputs:
         given = graph.node("Cast", "attention_mask", to=TensorProto.BOOL)
         visible = graph.node("And", visible, graph.node("Unsqueeze", given, graph.constant([1, 2], np.int64)))
+    if style.window:
+        reach = graph.node("Add", columns, graph.constant(style.window, np.int64))
+        visible = graph.node("And", visible, graph.node("Less", rows, reach))
     mask = graph.node("Where", visible, graph.constant(0.0), graph.constant(-30.0))
-    x = graph.node("Gather", graph.random(style.vocabulary, style.width, deviation=1.0), "input_ids")
+    ids = "input_ids"
+    if style.residue:
+        ids = graph.node("Reshape", ids, graph.shape(-1, count))
+    x = graph.node("Gather", graph.random(style.vocabulary, style.width, deviation=1.0), ids)
     if style.positions == "learned":
         table = graph.random(style.longest, style.width, deviation=0.3)
         x = graph.node("Add", x, graph.node("Gather", table, positions))

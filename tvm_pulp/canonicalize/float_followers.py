@@ -31,4 +31,4 @@ def moved_constant(argument: Any, axes: list[int]) -> Any:
     if array is None or array.size == 1:
         return argument
     whole = array.reshape((1,) * (4 - array.ndim) + array.shape)
-    return relax.const(np.ascontiguousarray(whole.transpose(axes)))
+    return relax.const(np.ascontiguousarray(whole.transpose(axes)), str(array.dtype))

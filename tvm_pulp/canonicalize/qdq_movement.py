@@ -182,4 +182,6 @@ MOVEMENTS: dict[str, Callable[[Any, Any, int], Any]] = {
 @or_none
 def moved_constant(call: Any, x: Any) -> Any:
     move = needed(movement(call))
-    return relax.const(np.array(move(needed(constant(x))), order="C"))
+    moved = np.array(move(needed(constant(x))), order="C")
+    # Without a type Relax makes 32 bits of 64.
+    return relax.const(moved, str(moved.dtype))

@@ -13,6 +13,7 @@ from tvm_pulp.frontend.limits import LARGEST_FILE, MOST_NODES, MOST_READERS, che
 from tvm_pulp.frontend.onnx_expansions import expand_contrib, inline_functions, inline_standard_functions
 from tvm_pulp.frontend.onnx_fold import fold
 from tvm_pulp.frontend.onnx_protos import execution_order, known_operands, label, with_nodes
+from tvm_pulp.frontend.onnx_renames import plain_renames
 from tvm_pulp.frontend.onnx_tensors import array, check_tensors, item_bytes, load_external, type_name, widen_nibbles
 
 # Older operator sets mean different things under the same names.
@@ -97,7 +98,7 @@ def read(path: Path) -> Graph:
 def from_model(model: Any) -> Graph:
     """Graph of a loaded model: checked, sorted, constants folded."""
     opset = _opset(model)
-    model = inline_standard_functions(inline_functions(model))
+    model = plain_renames(inline_standard_functions(inline_functions(model)))
     model = widen_nibbles(expand_contrib(model, opset))
     graph = model.graph
     if len(graph.node) > MOST_NODES:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import tvm
+from onnx import helper
 from tvm import relax
 
 from tvm_pulp.errors import UserError, refuse_if
@@ -173,6 +174,12 @@ def _known(c: Conversion, value: Any) -> np.ndarray | None:
     return np.asarray(centred.astype(np.float32) * scale.astype(np.float32))
 
 
+def cast(c: Conversion) -> Any:
+    """Nothing happens to a value that has the type already: exporters write the casts of the model's source."""
+    x, wanted = c.inputs[0], helper.tensor_dtype_to_np_dtype(int(c.attributes["to"]))
+    return x if isinstance(x.ty, relax.TensorType) and dtype_of(x) == str(wanted) else c.stock()
+
+
 def gather(c: Conversion) -> Any:
     """Indices count from the end where they are negative."""
     data, indices = c.inputs[:2]
@@ -194,7 +201,7 @@ def gather(c: Conversion) -> Any:
     values = c.constant(0)
     if values is not None:
         check_shape("the result of Gather", np.shape(whole), 4)
-        return relax.const(np.ascontiguousarray(np.take(values, whole, axis=axis)))
+        return relax.const(np.ascontiguousarray(np.take(values, whole, axis=axis)), str(values.dtype))
     return relax.op.take(data, relax.const(whole), axis=axis % len(shape))
 
 
@@ -280,6 +287,7 @@ def rms_norm(c: Conversion) -> Any:
 
 
 CONVERTERS: dict[str, Callable[[Conversion], Any]] = {
+    "Cast": cast,
     "Clip": clip,
     "Conv": conv,
     "ConvTranspose": conv_transpose,

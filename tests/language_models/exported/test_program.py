@@ -113,21 +113,40 @@ def changed(edit: Any) -> Any:
     return model
 
 
-def window(graph: Any) -> None:
-    """Attention to the last four tokens only."""
+def parity(graph: Any) -> None:
+    """Attention to every other token, counted from the last."""
     node = next(n for n in graph.node if n.op_type == "LessOrEqual")
-    four = onnx.helper.make_tensor("four", onnx.TensorProto.INT64, [], [4])
+    two = onnx.helper.make_tensor("two", onnx.TensorProto.INT64, [], [2])
     made = [
-        onnx.helper.make_node("Add", [node.input[0], "four"], ["far"]),
-        onnx.helper.make_node("LessOrEqual", [node.input[1], "far"], ["near"]),
-        onnx.helper.make_node("And", [f"{node.output[0]}_all", "near"], [node.output[0]]),
+        onnx.helper.make_node("ReduceMax", [node.input[0]], ["last"], keepdims=1),
+        onnx.helper.make_node("Mod", ["last", "two"], ["last_parity"]),
+        onnx.helper.make_node("Mod", [node.input[0], "two"], ["parity"]),
+        onnx.helper.make_node("Equal", ["parity", "last_parity"], ["alike"]),
+        onnx.helper.make_node("And", [f"{node.output[0]}_all", "alike"], [node.output[0]]),
     ]
     node.output[0] = f"{node.output[0]}_all"
     place = list(graph.node).index(node) + 1
     rest = list(graph.node)[place:]
     del graph.node[place:]
     graph.node.extend([*made, *rest])
-    graph.initializer.append(four)
+    graph.initializer.append(two)
+
+
+def changed_cache(graph: Any) -> None:
+    """Keys go out as something else than what attention sees."""
+    joined = next(n for n in graph.node if n.output[0] == "present.0.key")
+    joined.output[0] = "joined"
+    for node in graph.node:
+        node.input[:] = ["joined" if name == "present.0.key" else name for name in node.input]
+    graph.node.append(onnx.helper.make_node("Relu", ["joined"], ["present.0.key"]))
+
+
+def merged(graph: Any) -> None:
+    graph.input.append(onnx.helper.make_tensor_value_info("use_cache_branch", onnx.TensorProto.BOOL, [1]))
+
+
+def real_input(graph: Any) -> None:
+    graph.input.append(onnx.helper.make_tensor_value_info("image", onnx.TensorProto.FLOAT, ["batch", 3]))
 
 
 def more_tokens(graph: Any) -> None:
@@ -150,7 +169,10 @@ def tokens_in_arithmetic(graph: Any) -> None:
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
-        (window, r"neither rows of a table of positions nor a mask that sees all of them"),
+        (parity, r"neither rows of a table of positions nor a mask of what a position sees"),
+        (changed_cache, r"input 'past_key_values.0.key' has the axes of a cache, but does not go out joined with new"),
+        (merged, r"input 'use_cache_branch' is a truth value that switches between graphs: export the decoder without"),
+        (real_input, r"input 'image' holds neither tokens nor a cache"),
         (
             more_tokens,
             r"one input of token ids is needed beside masks, positions and caches, not 'input_ids', 'segment",

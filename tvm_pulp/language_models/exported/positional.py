@@ -1,16 +1,19 @@
 """Values that depend on positions alone: rotations, learned positions, masks.
 
 Such values are compared for several numbers of tokens before. A value of the same shape everywhere must be rows of
-one table, the first row that of the first new token; a value that grows must only grow at its beginning, where tokens
-before are, by what is the same for all of them. The first becomes an input; the second is a constant, of which the
-part of tokens that are not there is never looked at.
+one table, the first row that of the first new token; it becomes an input. A value that grows is one of two masks:
+
+* It only grows at its beginning, where tokens before are, by what is the same for all of them: a constant, of which
+  the part of tokens that are not there is never looked at.
+* What a new token sees of those before depends on its own position, as a window does: rows of the table that says it
+  for every position, in front of what new tokens see of each other, which is a constant.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from onnx import helper
+from onnx import TensorProto, helper
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.onnx_fold import fold
@@ -110,10 +113,9 @@ class _Positions:
         """A constant, or rows of a table."""
         if not self._varies(name):
             return self._constant(name)
-        if len({s.values[name].shape for s in self._samples}) > 1:
-            self._check_mask(name)
-            return self._constant(name)
-        return self._rows(name, tables, kept)
+        if len({s.values[name].shape for s in self._samples}) == 1:
+            return self._rows(name, tables, kept)
+        return self._constant(name) if self._is_mask(name) else self._moving_mask(name, tables, kept)
 
     def _constant(self, name: str, value: np.ndarray | None = None) -> str:
         if not any(i.name == name for i in self._graph.initializer):
@@ -131,44 +133,74 @@ class _Positions:
         ]  # fmt: skip
         if whole is None or len(axes) != 1 or whole.shape[axes[0]] != self._whole.rows:
             raise _not_rows(name)
-        axis = axes[0]
         for sample in self._samples:
-            rows = np.take(whole, np.arange(sample.past, sample.past + sample.rows), axis)
+            rows = np.take(whole, np.arange(sample.past, sample.past + sample.rows), axes[0])
             if not _equal(rows, sample.values[name]):
                 raise _not_rows(name)
+        return self._looked_up(name, whole, axes[0], tables, kept)
+
+    def _looked_up(self, name: str, whole: np.ndarray, axis: int, tables: dict[str, Source], kept: list[Any]) -> str:
+        """Rows of a table by position along an axis, as nodes behind a new input."""
         table = np.ascontiguousarray(np.moveaxis(whole, axis, 0)).reshape(whole.shape[axis], -1)
         tables[name] = Source(f"{name}_rows", POSITIONS, table)
-        rest = [s for a, s in enumerate(first.shape) if a != axis]
+        rows, rest = self._samples[0].rows, [s for a, s in enumerate(whole.shape) if a != axis]
         element = helper.np_dtype_to_tensor_dtype(table.dtype)
-        shape = (first.shape[axis], table.shape[1])
-        self._graph.input.append(helper.make_tensor_value_info(f"{name}_rows", element, shape))
-        apart = self._constant(f"{name}_apart", np.array([first.shape[axis], *rest], np.int64))
+        self._graph.input.append(helper.make_tensor_value_info(f"{name}_rows", element, (rows, table.shape[1])))
+        apart = self._constant(f"{name}_apart", np.array([rows, *rest], np.int64))
         kept.append(helper.make_node("Reshape", [f"{name}_rows", apart], [f"{name}_first"], name=f"{name}_first"))
-        order = [*range(1, axis + 1), 0, *range(axis + 1, first.ndim)]
-        if int(np.prod(first.shape[:axis])) == 1:
-            whole_shape = self._constant(f"{name}_shape", np.array(first.shape, np.int64))
+        order = [*range(1, axis + 1), 0, *range(axis + 1, whole.ndim)]
+        if int(np.prod(whole.shape[:axis])) == 1:
+            shape = [rows if a == axis else s for a, s in enumerate(whole.shape)]
+            whole_shape = self._constant(f"{name}_shape", np.array(shape, np.int64))
             kept.append(helper.make_node("Reshape", [f"{name}_first", whole_shape], [f"{name}_at"], name=f"{name}_at"))
         else:
             kept.append(helper.make_node("Transpose", [f"{name}_first"], [f"{name}_at"], name=f"{name}_at", perm=order))
         return f"{name}_at"
 
-    def _check_mask(self, name: str) -> None:
-        """A value that grows with the tokens before: without some of them it is what it is for fewer."""
+    def _is_mask(self, name: str) -> bool:
+        """Tell if a value grows with the tokens before: without some of them it is what it is for fewer."""
         first = self._samples[0]
         value = first.values[name]
         for sample in self._samples[1:]:
             other = sample.values[name]
             axes = [a for a in range(value.ndim) if value.ndim == other.ndim and value.shape[a] != other.shape[a]]
+            places = [*range(sample.past), *range(first.past, first.past + first.rows)]
             if (
                 len(axes) > 1
                 or value.ndim != other.ndim
                 or any(value.shape[a] != first.past + first.rows for a in axes)
+                or any(not _equal(np.take(value, places, axis), other) for axis in axes)
             ):
+                return False
+        return True
+
+    def _moving_mask(self, name: str, tables: dict[str, Source], kept: list[Any]) -> str:
+        """Rows of what every position sees of those before, joined with what new tokens see of each other."""
+        joined = f"{name}_joined"
+        if name in tables:
+            return joined
+        first, whole = self._samples[0], self._whole.values.get(name)
+        value = first.values[name]
+        # Positions that see, then positions that are seen.
+        if whole is None or whole.ndim != value.ndim or whole.ndim < 2 or whole.shape[-2:] != (self._whole.rows,) * 2:
+            raise _not_rows(name)
+        for sample in self._samples:
+            seen = sample.past + sample.rows
+            new, wanted = sample.values[name][..., sample.past :], value[..., first.past :]
+            if not _equal(whole[..., sample.past : seen, :seen], sample.values[name]) or not _equal(new, wanted):
                 raise _not_rows(name)
-            for axis in axes:
-                places = [*range(sample.past), *range(first.past, first.past + first.rows)]
-                if not _equal(np.take(value, places, axis), other):
-                    raise _not_rows(name)
+        # No input of a network is a truth value.
+        is_bool = whole.dtype == np.bool_
+        held = self._looked_up(name, whole.astype(np.uint8) if is_bool else whole, whole.ndim - 2, tables, kept)
+        if is_bool:
+            kept.append(helper.make_node("Cast", [held], [f"{held}_cast"], name=f"{held}_cast", to=TensorProto.BOOL))
+            held = f"{held}_cast"
+        bounds = [self._constant(f"{name}_{end}", np.array([n])) for end, n in (("begin", 0), ("end", first.past))]
+        bounds.append(self._constant(f"{name}_axis", np.array([whole.ndim - 1])))
+        kept.append(helper.make_node("Slice", [held, *bounds], [f"{name}_before"], name=f"{name}_before"))
+        among = self._constant(f"{name}_among", value[..., first.past :])
+        kept.append(helper.make_node("Concat", [f"{name}_before", among], [joined], name=joined, axis=-1))
+        return joined
 
 
 def _equal(a: np.ndarray, b: np.ndarray) -> bool:
@@ -180,5 +212,5 @@ def _equal(a: np.ndarray, b: np.ndarray) -> bool:
 def _not_rows(name: str) -> UserError:
     return UserError(
         f"value '{name}' depends on the number of tokens before, but is neither rows of a table of positions nor a "
-        "mask that sees all of them: such a decoder is not understood"
+        "mask of what a position sees: such a decoder is not understood"
     )

@@ -12,7 +12,8 @@ import numpy as np
 from onnx import helper, numpy_helper
 
 from tvm_pulp.frontend.onnx_fold import fold
-from tvm_pulp.frontend.onnx_protos import constant_of, execution_order, with_nodes
+from tvm_pulp.frontend.onnx_protos import constant_of, execution_order, static_shape, with_nodes
+from tvm_pulp.frontend.onnx_shapes import value_shapes
 from tvm_pulp.language_models.entry_module import PAST, UNWRITTEN, CacheRows, Source
 from tvm_pulp.language_models.exported.cache_rows import HIDDEN, bind_cache, hide_unwritten
 from tvm_pulp.language_models.exported.positional import bind_positions
@@ -40,7 +41,9 @@ def decoder_graph(model: Any, opset: int, roles: Roles, capacity: int, rows: int
     graph = samples[0].graph
     moving = {roles.tokens, *(c.past for c in roles.caches)}
     positions = bind_positions(samples, whole, opset, moving)
-    tokens = bind_tokens(graph, roles.tokens, rows, opset)
+    given = {i.name: shape for i in graph.input if (shape := static_shape(i)) is not None}
+    shapes = {**given, **value_shapes(graph, model.opset_import, given)}
+    tokens = bind_tokens(graph, roles.tokens, shapes, opset)
     caches = tuple(bind_cache(graph, cache, past, rows) for cache in roles.caches)
     pasts = {c.past for c in caches}
     graph = _alive(quantized_constants(graph, opset))

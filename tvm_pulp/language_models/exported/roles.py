@@ -64,9 +64,8 @@ def find_roles(model: Any) -> Roles | None:
     positions = tuple(n for n in rest if "pos" in n.lower() and n not in masks)
     tokens = [n for n in rest if n not in masks and n not in positions]
     for name in rest:
-        kind = inputs[name].type.tensor_type.elem_type
-        if kind not in _INTEGERS and name not in masks:
-            raise UserError(f"input '{name}' is neither a cache nor integers: export the decoder with token ids")
+        if inputs[name].type.tensor_type.elem_type not in _INTEGERS and name not in masks:
+            raise UserError(f"input '{name}' {_unknown(inputs[name].type.tensor_type)}")
     if len(tokens) != 1:
         listed = ", ".join(f"'{n}'" for n in tokens) or "none"
         raise UserError(
@@ -78,6 +77,18 @@ def find_roles(model: Any) -> Roles | None:
         listed = ", ".join(f"'{n}'" for n in outputs) or "none"
         raise UserError(f"one output of logits is needed beside the caches, not {listed}: export it so")
     return Roles(tokens[0], positions, masks, caches, logits[0])
+
+
+def _unknown(kind: Any) -> str:
+    """The reason why an input that is no integers has no role, and the way out."""
+    if kind.elem_type == onnx.TensorProto.BOOL:
+        return "is a truth value that switches between graphs: export the decoder without merging them"
+    if len(kind.shape.dim) == 4:
+        return (
+            "has the axes of a cache, but does not go out joined with new rows and unchanged otherwise: export the "
+            "decoder with caches that keep every token"
+        )
+    return "holds neither tokens nor a cache: export the decoder with tokens, masks, positions and caches only"
 
 
 def _is_symbolic(value: Any, axis: int) -> bool:

@@ -1,8 +1,13 @@
 """Tokens as rows of tables: an embedding is looked up before the network runs, and only its rows go in.
 
 Gather(table, tokens)       becomes an input;       Gather(DequantizeLinear(table), tokens)      one of integers
+
+Tokens of one text are one row in whatever shape the graph gives them; what is looked up takes the shape of the tokens
+and of a row.
 """
 
+import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,14 +15,15 @@ from onnx import helper, numpy_helper
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.onnx_fold import fold
-from tvm_pulp.frontend.onnx_protos import attributes_of, label
+from tvm_pulp.frontend.onnx_protos import attributes_of, constant_of, label
 from tvm_pulp.language_models.entry_module import TOKENS, Source
 
-_RENAMES = ("Identity", "Cast")
+# They change no token and not their order.
+_RENAMES = ("Identity", "Cast", "Reshape", "Squeeze", "Unsqueeze", "Flatten")
 
 
-def bind_tokens(graph: Any, tokens: str, rows: int, opset: int) -> list[Source]:
-    """Inputs of rows instead of tokens, which are none afterwards: the graph is changed."""
+def bind_tokens(graph: Any, tokens: str, shapes: Mapping[str, tuple[int, ...]], opset: int) -> list[Source]:
+    """Inputs of rows instead of tokens, which are none afterwards: the graph is changed. Shapes are those of values."""
     constants = {i.name: numpy_helper.to_array(i) for i in graph.initializer}
     makers = {name: node for node in graph.node for name in node.output}
     names, gone, made = [tokens], [], []
@@ -25,14 +31,14 @@ def bind_tokens(graph: Any, tokens: str, rows: int, opset: int) -> list[Source]:
     while names:
         name = names.pop()
         for node in [n for n in graph.node if name in n.input]:
-            if node.op_type in _RENAMES:
+            if node.op_type in _RENAMES and node.input[0] == name and node.output[0] in shapes:
                 names.append(node.output[0])
             elif node.op_type == "Gather" and node.input[1] == name and attributes_of(node).get("axis", 0) == 0:
                 data, dequantize = _table(node.input[0], constants, makers, opset)
                 if data is None or data.ndim != 2:
                     raise UserError(f"{label(node)} looks tokens up in no constant table: export it so")
                 tables[f"{node.output[0]}_rows"] = data
-                made.append(_found_rows(node, data, dequantize, graph, rows))
+                made += _found_rows(node, data, dequantize, graph, shapes[name])
             else:
                 raise UserError(f"{label(node)} computes with tokens, which are only looked up on the device")
             gone.append(node)
@@ -62,9 +68,16 @@ def _table(name: str, constants: dict[str, Any], makers: dict[str, Any], opset: 
     return (None if results is None else results[0]), None
 
 
-def _found_rows(node: Any, table: np.ndarray, dequantize: Any, graph: Any, rows: int) -> Any:
-    """The node that gives an input of rows the name of what was looked up; the graph gets the input."""
+def _found_rows(node: Any, table: np.ndarray, dequantize: Any, graph: Any, shape: tuple[int, ...]) -> list[Any]:
+    """Nodes that give an input of rows the name of what was looked up; the graph gets the input."""
     name, element = f"{node.output[0]}_rows", helper.np_dtype_to_tensor_dtype(table.dtype)
-    graph.input.append(helper.make_tensor_value_info(name, element, [1, rows, table.shape[1]]))
+    rows, wanted = [1, math.prod(shape), table.shape[1]], [*shape, table.shape[1]]
+    graph.input.append(helper.make_tensor_value_info(name, element, rows))
     operator, parameters = ("Identity", []) if dequantize is None else ("DequantizeLinear", dequantize.input[1:])
-    return helper.make_node(operator, [name, *parameters], [node.output[0]], name=f"{name}_found")
+    if rows == wanted:
+        return [helper.make_node(operator, [name, *parameters], [node.output[0]], name=f"{name}_found")]
+    graph.initializer.append(constant_of(f"{name}_shape", np.array(wanted, np.int64)))
+    return [
+        helper.make_node("Reshape", [name, f"{name}_shape"], [f"{name}_apart"], name=f"{name}_apart"),
+        helper.make_node(operator, [f"{name}_apart", *parameters], [node.output[0]], name=f"{name}_found"),
+    ]

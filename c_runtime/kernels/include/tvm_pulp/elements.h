@@ -64,4 +64,14 @@ TVM_PULP_INLINE void tvm_pulp_finish(const struct tvm_pulp_requant *r, void *y, 
   tvm_pulp_store(r, y, index, tvm_pulp_requantize_any(r, acc, channel));
 }
 
+/* The same for a sum of 64 bits, rounded half up; sums seldom need more than 32. */
+TVM_PULP_INLINE void tvm_pulp_finish_long(const struct tvm_pulp_requant *r, void *y, uint32_t index, int64_t acc,
+                                          uint32_t channel) {
+  uint32_t at = r->per_channel ? channel : 0u;
+  int32_t mul = r->mul[at], shift = r->add[at], narrow = (int32_t)acc;
+  int32_t value = narrow == acc ? tvm_pulp_requantize_half_up(narrow, mul, shift, r->zero_point, r->low, r->high)
+                                : tvm_pulp_requantize_half_up_64(acc, mul, shift, r->zero_point, r->low, r->high);
+  tvm_pulp_store(r, y, index, value);
+}
+
 #endif /* TVM_PULP_ELEMENTS_H */

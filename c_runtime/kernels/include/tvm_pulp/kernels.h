@@ -78,6 +78,19 @@ struct tvm_pulp_dense_args {
   struct tvm_pulp_requant requant;
 };
 
+/* dense with 16-bit activations whose sums outgrow 32 bits: `part` bytes of the depth, a multiple of 4, give sums that fit,
+ * and those of all parts are added in 64. Requantization is half_up, to bytes or 16 bits. */
+struct tvm_pulp_long_dense_args {
+  const int8_t *x;      /* word aligned; an even depth */
+  const int8_t *weight; /* as of dense, of 16 bits */
+  const int32_t *bias;  /* one per column */
+  void *y;
+  uint32_t rows, columns;
+  uint32_t depth_stride, part, y_stride; /* rows of x are depth_stride apart */
+  uint32_t x_type;                       /* int16 or uint16 */
+  struct tvm_pulp_requant requant;
+};
+
 /* y[batch][rows][columns] = (a - zero_point_a) * (b - zero_point_b): two activations. */
 struct tvm_pulp_matmul_args {
   const int8_t *a, *b;
@@ -332,7 +345,7 @@ TVM_PULP_KERNEL(attention); TVM_PULP_KERNEL(qdq_attention); TVM_PULP_KERNEL(past
 TVM_PULP_KERNEL(rotary); TVM_PULP_KERNEL(past_attention); TVM_PULP_KERNEL(past_scores); TVM_PULP_KERNEL(past_mix);
 TVM_PULP_KERNEL(past_mean); TVM_PULP_KERNEL(transpose); TVM_PULP_KERNEL(copy_rows); TVM_PULP_KERNEL(im2col);
 TVM_PULP_KERNEL(space_to_depth); TVM_PULP_KERNEL(add_accumulators); TVM_PULP_KERNEL(mean_pool);
-TVM_PULP_KERNEL(resize);
+TVM_PULP_KERNEL(resize); TVM_PULP_KERNEL(long_dense);
 void tvm_pulp_kernel_max_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
 void tvm_pulp_kernel_avg_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
 
