@@ -161,7 +161,7 @@ class Tables:
             "arguments": Address(BUFFER, first, self.buffer_names[block]),
         }
         if isinstance(step, Job):
-            facts = {"engine": step.engine, "queue": step.queue, "words": step.words, "runs": step.runs}
+            facts: dict[str, Any] = {"engine": step.engine, "queue": step.queue, "words": step.words, "runs": step.runs}
             return SubmitJob(ticket=0, **facts, **common)
         code: dict[str, Any] = {"cold_cycles": cost.cold_cycles, "code": cost.code} if cost.cold_cycles else {}
         return CallKernel(op=step.operator if isinstance(step, Kernel) else step.function, **code, **common)
