@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.codegen.formats import ReportJson, from_json
+from tvm_pulp.report.energy import energy_text
 
 
 def read(stem: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -37,8 +38,8 @@ def main(first_stem: str, second_stem: str) -> int:
     (first, first_outputs), (second, second_outputs) = read(first_stem), read(second_stem)
     print("\n" + "\n".join(compare(first, second)))
     equal = all(np.array_equal(array, second_outputs[name]) for name, array in first_outputs.items())
-    energy = f"energy about {first['energy_uj']:.1f} and {second['energy_uj']:.1f} uJ"
-    print(f"\n{energy}; outputs {'equal' if equal else 'DIFFER'}")
+    energy = " and ".join(energy_text(run["energy_uj"], run["energy_spread"]) for run in (first, second))
+    print(f"\nenergy about {energy}; outputs {'equal' if equal else 'DIFFER'}")
     return 0 if equal else 1
 
 

@@ -15,11 +15,13 @@ from tvm_pulp.api import App
 from tvm_pulp.language_models.figures import phases
 from tvm_pulp.language_models.session import GenerationRequest, Generator, Sampling
 from tvm_pulp.language_models.tokenizer import Tokenizer
+from tvm_pulp.report.energy import Modelled, energy_text
 from tvm_pulp.soc import recorded
 
 START = 1
 OPENINGS = ("Once there was a shy fox", "This is the story of a brave girl", "Lily was a kind duck", "On the hill", "")
-PUBLISHED_RATE, PUBLISHED_MICROJOULES = 340, 490
+# Seconds and millijoules of 256 tokens on silicon (arXiv 2408.04413 and its authors' slides).
+PUBLISHED = {"published, with a cache": (0.75, 125), "published, without": (17.6, 3193)}
 
 
 def perplexity(generator: Generator, stories: list[list[int]]) -> tuple[float, int]:
@@ -54,24 +56,27 @@ def main() -> None:
     first = generator.generate(GenerationRequest([START], 1))
     whole = generator.generate(GenerationRequest([START], capacity))
     _, decode = phases(soc, 1, first, whole)
-    assert decode is not None and decode.energy_uj is not None
-    cycles, energy = 0, 0.0
+    assert decode is not None and decode.energy is not None
+    cycles, terms = 0, dict.fromkeys(decode.energy.terms, 0.0)
     for length in range(chunk, capacity + 1, chunk):
         made = generator.generate(GenerationRequest([START] * length, 1))
         prefill, _ = phases(soc, length, made, made)
-        assert prefill.energy_uj is not None
-        cycles, energy = cycles + chunk * prefill.cycles, energy + chunk * prefill.energy_uj
+        assert prefill.energy is not None
+        cycles += chunk * prefill.cycles
+        terms = {name: term + chunk * prefill.energy.terms[name] for name, term in terms.items()}
         print(f"prefill of {length}: {prefill.line}")
+    energy = Modelled(terms, decode.energy.coefficients, decode.energy.common_spread)
     print("\n| 256 tokens | cycles | seconds | tokens/s | modelled energy |\n|---|--:|--:|--:|--:|")
     for name, taken, used in (
-        ("with the cache", decode.cycles, decode.energy_uj),
+        ("with the cache", decode.cycles, decode.energy),
         ("without, the text seen again for every token", cycles, energy),
     ):
-        seconds = taken / decode.mhz / 1e6
-        print(f"| {name} | {taken} | {seconds:.2f} | {capacity / seconds:.0f} | {used / 1000:.2f} mJ |")
-    seconds, used = capacity / PUBLISHED_RATE, capacity * PUBLISHED_MICROJOULES / 1000
-    print(f"| published, with a cache | – | {seconds:.2f} | {PUBLISHED_RATE} | {used:.1f} mJ |")
-    print(f"\nRatio: {cycles / decode.cycles:.1f} in time, {energy / decode.energy_uj:.1f} in energy.")
+        seconds, text = taken / decode.mhz / 1e6, energy_text(used.microjoules, used.spread)
+        print(f"| {name} | {taken} | {seconds:.2f} | {capacity / seconds:.0f} | {text} |")
+    for name, (seconds, millijoules) in PUBLISHED.items():
+        print(f"| {name} | – | {seconds} | {capacity / seconds:.0f} | {millijoules:,} mJ, measured |")
+    ratio = energy.microjoules / decode.energy.microjoules
+    print(f"\nRatio: {cycles / decode.cycles:.1f} in time, {ratio:.1f} in energy.")
     steps = whole.step_cycles
     print("\nA token at context 16, 64, 128, 192:", ", ".join(str(steps[n]) for n in (16, 64, 128, 192)), "cycles.\n")
     for seed, opening in enumerate(OPENINGS, 1):

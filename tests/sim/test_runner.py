@@ -115,7 +115,8 @@ def nulls(report: dict[str, Any]) -> set[str]:
     return {key for key, value in report.items() if value is None}
 
 
-MEASURED = {"cycles", "cold_cycles", "instructions", "macs_per_cycle", "dma", "energy_uj", "energy_model", "code_bytes"}
+MEASURED = {"cycles", "cold_cycles", "instructions", "macs_per_cycle", "dma", "energy_uj", "energy_spread",
+            "energy_model", "code_bytes"}  # fmt: skip
 MEASURED |= {"causes", "device_revision"}
 
 

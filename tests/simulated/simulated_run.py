@@ -19,7 +19,8 @@ LAYER_KEYS = {
 }  # fmt: skip
 REPORT_KEYS = {
     "soc", "target", "cores", "cycles", "cold_cycles", "instructions", "macs", "macs_per_cycle",
-    "estimated_cycles", "bound_cycles", "dma", "energy_uj", "energy_model", "memory", "code_bytes", "layers", "host",
+    "estimated_cycles", "bound_cycles", "dma", "energy_uj", "energy_spread", "energy_model", "memory", "code_bytes",
+    "layers", "host",
     "inputs", "outputs", "causes",
 }  # fmt: skip
 # What only a fresh compilation knows.

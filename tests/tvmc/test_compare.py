@@ -67,3 +67,22 @@ def test_what_is_no_report_is_refused(tmp_path: Path, capsys: pytest.CaptureFixt
         bad.write_text(text)
         check_refused(tvmc(capsys, "compare", good, bad), ["bad.json", "tvmc run --report"], "compare")
     check_refused(tvmc(capsys, "compare", good, good, "--html", tmp_path), ["--html", "folder"], "compare")
+
+
+def modelled(soc: str, l1_byte: float) -> dict[str, Any]:
+    """A report whose energy was modelled with such a coefficient."""
+    model = {"source": f"SoC {soc}", "coefficients_pj": {"l1_byte": l1_byte}, "terms_uj": {"l1_byte": 8.0}}
+    return {**report(9, a=9), "energy_uj": 8.0, "energy_spread": 0.25, "energy_model": {**model, "spreads": {}}}
+
+
+def test_energies_of_two_rulers_are_told_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert compared(report(9, a=9), modelled("one", 1.0))["energy_note"] is None
+    same = compared(modelled("one", 1.0), modelled("one", 1.0))["energy_note"]
+    assert "± 25 % and ± 25 %, by the same coefficients" in same
+    paths = tmp_path / "one.json", tmp_path / "other.json"
+    for path, made in zip(paths, (modelled("one", 1.0), modelled("other", 2.0)), strict=True):
+        path.write_text(json.dumps(made))
+    page = tmp_path / "both.html"
+    done = tvmc(capsys, "compare", *paths, "--html", page)
+    assert "by different rulers (SoC one and SoC other)" in " ".join(done.out.split())
+    assert "by different rulers" in page.read_text(encoding="utf-8")

@@ -19,7 +19,17 @@ Record = dict[str, Any]
 # What a row without a simulation, or without a program, does not know.
 COMPILED = ("estimated_cycles", "bound_cycles", "macs", "l1_bytes", "l2_bytes", "l3_bytes", "wmem_bytes", "area_mm2",
             "area_source", "compile_s")  # fmt: skip
-SIMULATED = ("cycles", "cold_cycles", "prefill_cycles", "energy_uj", "code_bytes", "outputs", "build_s", "simulate_s")
+SIMULATED = (
+    "cycles",
+    "cold_cycles",
+    "prefill_cycles",
+    "energy_uj",
+    "energy_spread",
+    "code_bytes",
+    "outputs",
+    "build_s",
+    "simulate_s",
+)
 
 
 def compiled_key(configuration: Configuration, content: ModelContent) -> str:
@@ -157,6 +167,7 @@ def _simulate(configuration: Configuration, content: ModelContent, store: RowSto
         "cycles": report["cycles"],
         "cold_cycles": report.get("cold_cycles"),
         "energy_uj": report["energy_uj"],
+        "energy_spread": report.get("energy_spread"),
         "code_bytes": report["code_bytes"],
         **{f"share_{engine}": share for engine, share in time_shares(report).items()},
         "outputs": digest[:16],
@@ -197,7 +208,8 @@ def evaluate_decoder(app: Any, model: Model) -> dict[str, Any]:
     return {
         "cycles": per_token.cycles // per_token.tokens,
         "prefill_cycles": prefill.cycles,
-        "energy_uj": None if per_token.energy_uj is None else per_token.energy_uj / per_token.tokens,
+        "energy_uj": None if per_token.energy is None else per_token.energy.microjoules / per_token.tokens,
+        "energy_spread": None if per_token.energy is None else per_token.energy.spread,
         "outputs": digest_of([",".join(map(str, whole.tokens))])[:16],
         "build_s": built - started,
         "simulate_s": time.perf_counter() - built,

@@ -30,7 +30,7 @@ def make_frame(configurations: Sequence[Configuration], rows: Sequence[Mapping[s
     pandas = need("pandas", "the table of a study")
     labels = list(dict.fromkeys(name for c in configurations for name in c.labels))
     shares = sorted({name for row in rows if row is not None for name in row if name.startswith(_SHARE)})
-    first = ("cycles", "estimated_cycles", "bound_cycles", "energy_uj", "area_mm2")
+    first = ("cycles", "estimated_cycles", "bound_cycles", "energy_uj", "energy_spread", "area_mm2")
     rest = [name for name in (*SIMULATED, *COMPILED) if name not in (*first, *SECONDS)]
     columns = [*labels, *first, *shares, *rest, *SECONDS, "error"]
     made = [

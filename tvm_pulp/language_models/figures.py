@@ -1,10 +1,9 @@
 """Figures of a generation: tokens a second, cycles and energy of the prompt and of every token after it."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from tvm_pulp.language_models.session import Generated
-from tvm_pulp.report.energy import counted_energy
+from tvm_pulp.report.energy import Modelled, counted_energy, energy_text
 from tvm_pulp.soc.description import Soc
 
 
@@ -14,7 +13,7 @@ class Phase:
 
     tokens: int
     cycles: int
-    energy_uj: float | None
+    energy: Modelled | None
     mhz: float
 
     @property
@@ -23,7 +22,9 @@ class Phase:
 
     @property
     def line(self) -> str:
-        each = "" if self.energy_uj is None else f", {self.energy_uj / self.tokens:.0f} uJ a token (modelled)"
+        each = ""
+        if self.energy is not None:
+            each = f", {energy_text(self.energy.microjoules / self.tokens, self.energy.spread)} a token (modelled)"
         return (
             f"{self.tokens} tokens, {self.cycles} cycles, {self.cycles / self.tokens:.0f} a token, "
             f"{self.tokens_per_second:.0f} tokens/s at {self.mhz:.0f} MHz{each}"
@@ -37,5 +38,5 @@ def phases(soc: Soc, prompt: int, first: Generated, whole: Generated) -> tuple[P
     steps = whole.step_cycles[:-1]
     if not steps:
         return prefill, None
-    energy: Any = counted_energy(soc, whole.counters, first.counters, sum(steps))
+    energy = counted_energy(soc, whole.counters, first.counters, sum(steps))
     return prefill, Phase(len(steps), sum(steps), energy, mhz)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from tvm_pulp.report.energy import energy_text
 from tvm_pulp.report.figures import summed
 
 # Cluster cycles other tools report for these networks on this class of chip: (cluster only, with accelerator).
@@ -35,6 +36,7 @@ class Row:
     macs: int
     bound_cycles: int
     energy_uj: float | None
+    energy_spread: float | None
     c_bytes: int  # emitted for this network, weights not counted
     code_bytes: int  # instructions of the program: runtime, kernels and network
     losses: tuple[tuple[str, str, int], ...]  # layer, engine, cycles above its bound
@@ -66,6 +68,7 @@ def measure(
         report["macs"],
         report["bound_cycles"],
         report["energy_uj"],
+        report["energy_spread"],
         c_bytes,
         report["code_bytes"],
         losses,
@@ -83,7 +86,16 @@ def markdown(rows: Sequence[Row], before: Sequence[Mapping[str, Any]] = ()) -> l
     """The table, with the figures of an earlier run and the changes where one is given."""
     old = {(r["network"], r["configuration"]): r["cycles"] for r in before}
     head = ["network", "configuration", "cycles", *(["before", "change"] if old else []), "cold", "estimated"]
-    head += ["MAC/cycle", "bound", "share", "best known", "ratio", "greedy plan", "µJ (est.)", "C without weights"]
+    head += [
+        "MAC/cycle",
+        "bound",
+        "share",
+        "best known",
+        "ratio",
+        "greedy plan",
+        "energy (modelled)",
+        "C without weights",
+    ]
     head += ["code", "golden"]
     table = []
     for r in rows:
@@ -97,7 +109,7 @@ def markdown(rows: Sequence[Row], before: Sequence[Mapping[str, Any]] = ()) -> l
         cells += [f"{r.bound_cycles:,}", f"{100 * r.bound_cycles / r.cycles:.0f} %", f"{known:,}" if known else "–"]
         cells.append(f"{known / r.cycles:.2f}×" if known else "–")
         cells.append(f"{r.greedy_cycles / r.cycles:.2f}×" if r.greedy_cycles else "–")
-        cells.append(f"{r.energy_uj:.1f}" if r.energy_uj is not None else "–")
+        cells.append(energy_text(r.energy_uj, r.energy_spread) if r.energy_uj is not None else "–")
         cells += [f"{r.c_bytes / 1000:.0f} kB", f"{r.code_bytes:,}", r.golden]
         table.append(cells)
     return _markdown_table(head, table, "---:|")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, TextIO
 
 from tvm_pulp.report.figures import figure
-from tvm_pulp.report.fitted_table import print_fitted
+from tvm_pulp.report.fitted_table import print_fitted, print_wrapped
 
 # Figures of the whole network that are compared, and their texts.
 _FIGURES = {
@@ -30,7 +30,24 @@ def compared(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, A
     return {
         "figures": [[name, a, b, b / a if a and b is not None else None] for name, a, b in known],
         "layers": _pairs([layer["name"] for layer in first["layers"]], [layer["name"] for layer in second["layers"]]),
+        "energy_note": _energy_note(first, second),
     }
+
+
+def _energy_note(first: Mapping[str, Any], second: Mapping[str, Any]) -> str | None:
+    """How far the two energies can be compared; None where one is not known."""
+    models = [run["energy_model"] for run in (first, second) if run.get("energy_model")]
+    if len(models) < 2:
+        return None
+    spreads = [run.get("energy_spread") for run in (first, second)]
+    sure = " and ".join("of unknown spread" if s is None else f"± {100 * s:.0f} %" for s in spreads)
+    priced = [
+        {**m["coefficients_pj"], **{f"spread of {n}": s for n, s in m.get("spreads", {}).items()}} for m in models
+    ]
+    if all(priced[0][name] == priced[1][name] for name in priced[0].keys() & priced[1].keys()):
+        return f"Energies are modelled, {sure}, by the same coefficients: their ratio is surer than either."
+    sources = " and ".join(m["source"] for m in models)
+    return f"Energies are modelled, {sure}, by different rulers ({sources}): their ratio mixes work and rulers."
 
 
 def _pairs(first: list[str], second: list[str]) -> list[list[int | None]]:
@@ -58,6 +75,8 @@ def print_comparison(names: tuple[str, str], first: Mapping[str, Any], second: M
     found = compared(first, second)
     whole = [[name, figure(a), figure(b), _change(a, b)] for name, a, b, _ in found["figures"]]
     print_fitted(f"{names[0]} and {names[1]}", ["", *names, "change"], whole, 1, out)
+    if found["energy_note"] is not None:
+        print_wrapped(found["energy_note"], out)
     rows = []
     for a, b in found["layers"]:
         left = first["layers"][a] if a is not None else {}

@@ -1,65 +1,111 @@
-"""Energy of one inference: what the simulator counted times the SoC's coefficients."""
+"""Energy of what a simulator counted, by the SoC's coefficients, and how sure it is."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from tvm_pulp.sim.runner import Statistics
 from tvm_pulp.soc import Soc
+from tvm_pulp.soc.energy_coefficients import Coefficient
 
 _WORD_BYTES = 4
 _PICOJOULES_PER_MICROJOULE = 1e6
+_MICROJOULES_PER_MILLIJOULE = 1e3
 
 
-def inference_energy(soc: Soc, run: Statistics) -> tuple[float | None, dict[str, Any] | None]:
-    """Microjoules of the second inference and the terms they add up from; None when a figure is missing.
+@dataclass(frozen=True)
+class Modelled:
+    """Energy by a model: its terms in microjoules by name, and the coefficients that made them."""
+
+    terms: dict[str, float]
+    coefficients: dict[str, Coefficient]
+    common_spread: float
+
+    @property
+    def microjoules(self) -> float:
+        return sum(self.terms.values())
+
+    @property
+    def spread(self) -> float:
+        """Relative standard deviation: all coefficients move together by one part and each by itself by another, so
+        that terms, and then the two parts, add up as squares."""
+        deviations = (term * self.coefficients[name].spread for name, term in self.terms.items())
+        apart = math.hypot(*deviations) / self.microjoules if self.microjoules else 0.0
+        return math.hypot(apart, self.common_spread)
+
+
+def inference_energy(soc: Soc, run: Statistics) -> Modelled | None:
+    """Energy of the second inference; None when a figure is missing.
 
     The counters span both inferences and the start of the cluster, so the second one's share is taken by its cycles.
     """
     if run.counters is None or run.cycles is None or run.cold_cycles is None:
-        return None, None
-    counts = _counts(soc, run.counters)
-    coefficients = _coefficients(soc, [p.name for p in run.counters.peripherals])
-    if soc.energy.static_cycle is None or any(counts[name] and coefficients[name] is None for name in counts):
-        return None, None
-    share = run.cycles / (run.cycles + run.cold_cycles)
-    terms = {
-        name: count * (coefficients[name] or 0.0) * share / _PICOJOULES_PER_MICROJOULE for name, count in counts.items()
-    }
-    terms["static_cycle"] = run.cycles * soc.energy.static_cycle / _PICOJOULES_PER_MICROJOULE
-    model = {
-        "source": f"coefficients of SoC {soc.name} in pJ, counts of the simulator",
-        "coefficients_pj": {**coefficients, "static_cycle": soc.energy.static_cycle},
-        "terms_uj": terms,
-    }
-    return sum(terms.values()), model
-
-
-def counted_energy(soc: Soc, counters: Any, before: Any, cycles: int) -> float | None:
-    """Microjoules of what a run counted beyond an earlier one, or beyond nothing; None when a figure is missing."""
-    counts, known = _counts(soc, counters), _coefficients(soc, [p.name for p in counters.peripherals])
-    earlier = _counts(soc, before) if before is not None else dict.fromkeys(counts, 0)
-    if soc.energy.static_cycle is None or any(counts[name] and known[name] is None for name in counts):
         return None
-    total = sum((count - earlier[name]) * (known[name] or 0.0) for name, count in counts.items())
-    return (total + cycles * soc.energy.static_cycle) / _PICOJOULES_PER_MICROJOULE
+    share = run.cycles / (run.cycles + run.cold_cycles)
+    counts = {name: count * share for name, count in _counts(soc, run.counters).items()}
+    return _modelled(soc, {**counts, "static_cycle": run.cycles})
 
 
-def _coefficients(soc: Soc, engines: Sequence[str]) -> dict[str, float | None]:
-    energy = soc.energy
+def counted_energy(soc: Soc, counters: Any, before: Any, cycles: int) -> Modelled | None:
+    """Energy of what a run counted beyond an earlier one, or beyond nothing; None when a figure is missing."""
+    counts = _counts(soc, counters)
+    earlier = _counts(soc, before) if before is not None else dict.fromkeys(counts, 0)
+    return _modelled(soc, {**{n: count - earlier[n] for n, count in counts.items()}, "static_cycle": cycles})
+
+
+def energy_record(soc: Soc, modelled: Modelled) -> dict[str, Any]:
+    """The model in `report.json`."""
+    point = soc.energy.operating_point
     return {
+        "source": f"coefficients of SoC {soc.name}{point and f' at {point}'}, counts of the simulator",
+        "coefficients_pj": {name: c.pj for name, c in modelled.coefficients.items()},
+        "spreads": {name: c.spread for name, c in modelled.coefficients.items()},
+        "common_spread": modelled.common_spread,
+        "terms_uj": modelled.terms,
+    }
+
+
+def energy_text(microjoules: float, spread: float | None) -> str:
+    """An energy with its uncertainty: `6.1 mJ ± 35 %`."""
+    large = microjoules >= _MICROJOULES_PER_MILLIJOULE
+    value = microjoules / (_MICROJOULES_PER_MILLIJOULE if large else 1)
+    digits = f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 1 else f"{value:.2g}"
+    return f"{digits} {'mJ' if large else 'µJ'}" + ("" if spread is None else f" ± {100 * spread:.0f} %")
+
+
+def _modelled(soc: Soc, counts: Mapping[str, float]) -> Modelled | None:
+    """Counts times coefficients; None where something was counted that has no coefficient."""
+    stated = _coefficients(soc)
+    if any(count and name not in stated for name, count in counts.items()) or "static_cycle" not in stated:
+        return None
+    known = {name: stated[name] for name in counts if name in stated}
+    terms = {name: counts[name] * c.pj / _PICOJOULES_PER_MICROJOULE for name, c in known.items()}
+    return Modelled(terms, known, soc.energy.common_spread)
+
+
+def _coefficients(soc: Soc) -> dict[str, Coefficient]:
+    energy = soc.energy
+    # An engine whose clock is priced with its work needs no coefficient of its own for it.
+    idle = {f"busy_{name}": Coefficient(pj=0, spread=0) for name in energy.engine_mac}
+    stated = {
         "core_active_cycle": energy.core_active_cycle,
         "core_idle_cycle": energy.core_idle_cycle,
         "l1_byte": energy.l1_byte,
         "l2_byte": energy.l2_byte,
         "l3_byte": energy.l3_byte,
         "weight_byte": energy.weight_byte,
-        **{f"mac_{name}": energy.engine_mac.get(name) for name in engines},
+        "static_cycle": energy.static_cycle,
+        **idle,
+        **{f"busy_{name}": c for name, c in energy.engine_busy_cycle.items()},
+        **{f"mac_{name}": c for name, c in energy.engine_mac.items()},
     }
+    return {name: coefficient for name, coefficient in stated.items() if coefficient is not None}
 
 
 def _counts(soc: Soc, statistics: Any) -> dict[str, int]:
-    """Counts of everything that the coefficients price."""
-    cores = statistics.cores[: soc.cluster.cores]
+    """Counts of everything that the coefficients price; cores are those that run programs."""
+    cores = statistics.cores[: soc.harts]
     outside = sum(c["external_loads"] + c["external_stores"] for c in cores)
     inside = sum(c["loads"] + c["stores"] for c in cores) - outside
     moved = statistics.dma["bytes_in"] + statistics.dma["bytes_out"]
@@ -71,5 +117,6 @@ def _counts(soc: Soc, statistics: Any) -> dict[str, int]:
         "l2_byte": outside * _WORD_BYTES + moved + deep,
         "l3_byte": deep,
         "weight_byte": sum(p.weight_bytes for p in statistics.peripherals),
+        **{f"busy_{p.name}": p.busy_cycles for p in statistics.peripherals},
         **{f"mac_{p.name}": p.macs for p in statistics.peripherals},
     }

@@ -6,7 +6,7 @@ from typing import Any
 
 from tvm_pulp.codegen.formats import PlanJson, ReportJson, check_record, plain
 from tvm_pulp.report.causes import layer_causes, total_causes
-from tvm_pulp.report.energy import inference_energy
+from tvm_pulp.report.energy import energy_record, inference_energy
 from tvm_pulp.report.figures import summed
 from tvm_pulp.report.span_layers import busy_cycles
 from tvm_pulp.sim.runner import Statistics
@@ -49,7 +49,7 @@ def _host_figures(metadata: dict[str, Any]) -> dict[str, Any]:
     unknown = ("dma_bytes", "dma_busy_cycles", "dma_stall_cycles", "tiles", "estimated_cycles", "bound_cycles")
     return {
         **dict.fromkeys(("cycles", "instructions", "macs_per_cycle", "estimated_cycles", "bound_cycles", "dma")),
-        **dict.fromkeys(("energy_uj", "energy_model", "code_bytes")),
+        **dict.fromkeys(("energy_uj", "energy_spread", "energy_model", "code_bytes")),
         "memory": {
             "arena": {"peak": memory["arena_bytes"], "largest_live_set": memory["largest_live_set_bytes"]},
             "constants": {"peak": memory["constants_bytes"]},
@@ -71,7 +71,7 @@ def _cluster_figures(metadata: dict[str, Any], run: Statistics, plan: PlanJson |
     causes = layer_causes(run.activity) if run.activity else None
     busy = busy_cycles(run.activity, plan.program if plan is not None else ()) if run.activity else None
     planned = ("engine", "form", "estimated_cycles", "bound_cycles", "dma_bytes", "tiles", "deviation_lsb")
-    energy_uj, energy_model = inference_energy(soc, run)
+    energy = inference_energy(soc, run)
     memory = soc.memory
     sizes = {"l1": facts["l1_budget"], "l2": memory.l2.size, "l3": memory.l3.size, "wmem": memory.weight.size}
     return {
@@ -83,8 +83,9 @@ def _cluster_figures(metadata: dict[str, Any], run: Statistics, plan: PlanJson |
         "estimated_cycles": sum(layer["estimated_cycles"] for layer in facts["layers"]),
         "bound_cycles": bound_cycles(facts["layers"]) or 0,
         "dma": _dma(moved),
-        "energy_uj": energy_uj,
-        "energy_model": energy_model,
+        "energy_uj": energy.microjoules if energy else None,
+        "energy_spread": energy.spread if energy else None,
+        "energy_model": energy_record(soc, energy) if energy else None,
         "memory": {level: {"peak": levels[level], "capacity": size} for level, size in sizes.items()},
         "code_bytes": run.code_bytes,
         "causes": total_causes(causes) if causes else None,

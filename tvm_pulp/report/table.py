@@ -4,6 +4,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
+from tvm_pulp.report.energy import energy_text
 from tvm_pulp.report.figures import figure, shares, summed
 from tvm_pulp.report.fitted_table import print_fitted, print_wrapped
 
@@ -58,7 +59,7 @@ def summary(report: dict[str, Any]) -> str:
             parts.append(f"{100 * report['dma']['hidden_share']:.0f} % of the DMA's time hidden")
         parts += engine_texts(report)
     if report["energy_uj"] is not None:
-        parts.append(f"about {report['energy_uj']:.1f} uJ")
+        parts.append(f"about {energy_text(report['energy_uj'], report.get('energy_spread'))}")
     parts += [
         f"{level} {figure(figures['peak'])} bytes" + _of(figures)
         for level, figures in report["memory"].items()

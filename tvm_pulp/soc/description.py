@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.soc.core_kinds import CoreKind, core_kind
+from tvm_pulp.soc.energy_coefficients import Energy
 
 
 class _Section(BaseModel):
@@ -206,19 +207,6 @@ class Software(_Section):
     dma_largest: int = Field(default=0x1FF00, ge=256, multiple_of=256)
     dma_lines: bool = True
     weight_parts: dict[str, int] = {}
-
-
-class Energy(_Section):
-    """Picojoules; None where nothing is known."""
-
-    core_active_cycle: float | None = None
-    core_idle_cycle: float | None = None
-    l1_byte: float | None = None
-    l2_byte: float | None = None
-    l3_byte: float | None = None
-    weight_byte: float | None = None
-    engine_mac: dict[str, float] = {}
-    static_cycle: float | None = None
 
 
 class Area(_Section):

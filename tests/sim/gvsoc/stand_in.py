@@ -17,9 +17,11 @@ sys.exit(result.exit_code)
 """
 
 
-def add_sources(home: Path, engine: str, cores: str = "pulp.chips.siracusa.pulp_cores") -> None:
+def add_sources(
+    home: Path, engine: str, cores: str = "pulp.chips.siracusa.pulp_cores", headers: str = "core/engine/include"
+) -> None:
     """Sources beside an installation, as far as they tell its revision: a line of its engine, cores of its cluster."""
-    (home / "core" / "engine" / "include" / "vp").mkdir(parents=True)
+    (home / headers / "vp").mkdir(parents=True)
     texts = {"neureka/src/neureka_fsm.cpp": engine, "chips/siracusa/cluster.py": f"import {cores} as iss"}
     for name, text in texts.items():
         path = home / "pulp" / "pulp" / name

@@ -57,7 +57,7 @@ def test_the_sweep_of_the_page(environment: Environment) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("label", ["cores", "weights", "chips"])
+@pytest.mark.parametrize("label", ["cores", "weights", "chips", "engines"])
 def test_other_commands_of_the_page(environment: Environment, label: str) -> None:
     done = environment.run(*arguments(label))
     assert done.returncode == 0, done.stderr
@@ -66,10 +66,14 @@ def test_other_commands_of_the_page(environment: Environment, label: str) -> Non
     if label == "cores":
         eight, one = rows
         assert number(one, "Total Cycles") > 5 * number(eight, "Total Cycles")
+    if label == "engines":
+        taken = {row["Target"]: number(row, "Offloaded MACs") for row in rows}
+        assert taken["tvmpulp_mcu"] == 0 and min(taken["tvmpulp_mcu_neureka"], taken["tvmpulp_mcu_ita"]) > 0
+        assert {row["Validation"] for row in rows} == {"True"}
 
 
 def test_every_command_of_the_page_is_run_by_a_test() -> None:
-    known = {"small", "sweep", "cores", "weights", "chips", "plain"}
+    known = {"small", "sweep", "cores", "weights", "chips", "engines", "plain"}
     labels = {words[words.index("-l") + 1] for words in commands() if "-l" in words}
     assert labels == known
     assert [words for words in commands() if "-l" not in words] == [["tvmpulp-mlonmcu", "flow", "--list-targets"]]

@@ -52,10 +52,12 @@ class Dma(Schema):
 
 
 class EnergyModel(Schema):
-    """Sources of the energy: coefficients, and what each term adds."""
+    """Sources of the energy: coefficients, their relative spreads, and what each term adds."""
 
     source: str
     coefficients_pj: dict[str, float | None]
+    spreads: dict[str, float] = Field(default_factory=dict)
+    common_spread: float = 0.0
     terms_uj: dict[str, float]
 
 
@@ -94,6 +96,7 @@ class ReportJson(Schema):
     bound_cycles: int | None
     dma: Dma | None
     energy_uj: float | None
+    energy_spread: float | None = None
     energy_model: EnergyModel | None
     memory: dict[str, Memory]
     code_bytes: int | None

@@ -7,6 +7,7 @@ from typing import Any
 from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.report.causes import CAUSES
 from tvm_pulp.report.cycle_axis import CycleAxis
+from tvm_pulp.report.energy import energy_text
 from tvm_pulp.report.html.memory_data import memory_data
 from tvm_pulp.report.html.page import page
 from tvm_pulp.report.html.timeline_data import timeline_data
@@ -33,6 +34,7 @@ def run_page(report: Mapping[str, Any], details: RunDetails, title: str) -> str:
     facts, plan = details.metadata["tvm_pulp"], details.plan
     soc = socs.recorded(facts)
     expected = axis = None
+    energy = report["energy_uj"]
     if plan is not None:
         expected = estimate_program(plan.program, len(plan.layers), CostModel(soc, plan.cores))
         axis = CycleAxis.of(plan, expected.step_starts, expected.cycles)
@@ -40,6 +42,7 @@ def run_page(report: Mapping[str, Any], details: RunDetails, title: str) -> str:
         "title": title,
         "causes": list(CAUSES),
         "report": report,
+        "energy": energy and energy_text(energy, report.get("energy_spread")),
         "timeline": timeline_data(details.activity, plan, expected),
         "memory": memory_data(report, facts, plan, axis),
         "roofline": roofline_data(report, soc.dma.bytes_per_cycle if report["cycles"] else None),

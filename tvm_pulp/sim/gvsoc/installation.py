@@ -9,6 +9,8 @@ from tvm_pulp.sim.installations import Installation
 
 # A package that the launcher imports and that no Python has by itself.
 LAUNCHER_PACKAGE = "prettytable"
+# Headers of its engine in a checkout: since mid 2026 it is a part of its own.
+HEADERS = ("core/engine/include", "engine/engine/include")
 _BEFORE_APRIL, _SINCE_APRIL = 202603, 202604
 # Cores whose float numbers lie in integer registers.
 _SHARED_CORES = "import pulp.cpu.iss.pulp_cores"
@@ -43,14 +45,14 @@ class GvsocInstallation(Installation):
     def sources(self) -> Path | None:
         """The checkout that it was built from, where it lies beside: headers are there."""
         places = (self.home / name for name in (".", "gvsoc"))
-        return next((place for place in places if (place / "core" / "engine" / "include" / "vp").is_dir()), None)
+        return next((p for p in places if any((p / headers / "vp").is_dir() for headers in HEADERS)), None)
 
     def revision(self) -> str | None:
         """Commits of the parts that decide about timing; None where no sources lie beside the installation."""
         root = self.sources()
         if root is None:
             return None
-        found = {part or "gvsoc": _commit(root / part) for part in ("", "core", "pulp")}
+        found = {part or "gvsoc": _commit(root / part) for part in ("", "core", "engine", "pulp")}
         commits = " ".join(f"{part} {commit}" for part, commit in found.items() if commit)
         timing = self.engine_revision()
         return ", ".join(filter(None, (commits, f"its engine's cycles of {timing}" if timing else None))) or None

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tvm_pulp import soc as socs
 from tvm_pulp.errors import UserError, refuse_file_errors, refuse_if
-from tvm_pulp.sim.gvsoc.installation import GvsocInstallation
+from tvm_pulp.sim.gvsoc.installation import HEADERS, GvsocInstallation
 from tvm_pulp.sim.installations import EtissInstallation
 from tvm_pulp.sim.plugin import etiss, gvsoc
 from tvm_pulp.sim.plugin.sources import EngineFiles, engines_of
@@ -51,8 +51,8 @@ def find_installation(simulator: str, options: Mapping[str, str]) -> dict[str, s
     sources = found.sources()
     if sources is None:
         raise UserError(
-            f"--build needs GVSoC's headers, and {found.home} has neither core/engine/include nor "
-            "gvsoc/core/engine/include: set GVSOC_HOME to the checkout that was built"
+            f"--build needs GVSoC's headers, and neither {found.home} nor its folder gvsoc has {' or '.join(HEADERS)}: "
+            "set GVSOC_HOME to the checkout that was built"
         )
     return {"GVSOC_SOURCES": str(sources.resolve()), "GVSOC_INSTALL": str(found.prefix)}
 

@@ -97,6 +97,7 @@ def figures(made: dict[str, Any], once: Any, twice: Any, on_host: bool) -> dict[
         "Estimated Cycles": made["estimated_cycles"],
         "Bound Cycles": made["bound_cycles"],
         "Energy [uJ]": made["energy_uj"],
+        "Energy Spread": made.get("energy_spread"),
         "Simulation Time [s]": None if on_host else twice.run_seconds,
         # Of this machine, which has no cycles to count.
         "Runtime [s]": twice.run_seconds if on_host else None,

@@ -27,6 +27,7 @@
   const table = T.at('figure-table');
   table.classList.add('plain');
   table.append(T.el('thead', {}, T.el('tr', {}, head(''), head(names[0], 'number'), head(names[1], 'number'), head('change', 'number'))), rows);
+  if (compared.energy_note) table.after(T.el('p', { class: 'muted' }, compared.energy_note));
 
   const whole = Math.max(1, ...runs.map((run) => run.cycles || 0));
   if (runs.some((run) => run.causes)) T.legendOfCauses(T.at('causes-legend'), causes);

@@ -2,7 +2,7 @@
 {
   const { report, causes, title, timeline, memory, roofline, graph } = T.data;
   T.startPage(title, `${report.target} on ${report.soc}${report.cores ? `, ${report.cores} cores` : ''}`, (layer) => report.layers[layer].name);
-  T.summary(report);
+  T.summary(report, T.data.energy);
   T.causes(report, causes);
   T.layers(report, causes);
   T.timeline(timeline, report.layers);

@@ -3,7 +3,7 @@ T.figure = (value, text, note) => {
   const made = T.el('div', { class: 'figure', 'data-tip': note }, T.el('b', {}, value), T.el('span', {}, text));
   return made;
 };
-T.summary = (report) => {
+T.summary = (report, energy) => {
   const off = report.cycles && report.estimated_cycles ? 100 * (report.estimated_cycles - report.cycles) / report.cycles : null;
   const place = T.at('figures'), known = (value) => value !== null && value !== undefined;
   const add = (value, text, note) => place.append(T.figure(value, text, note));
@@ -13,7 +13,7 @@ T.summary = (report) => {
   if (known(report.bound_cycles)) add(T.number(report.bound_cycles), 'bound in cycles', 'the busiest engine at its peak');
   add(T.short(report.macs), 'multiply-accumulates', T.number(report.macs));
   if (known(report.macs_per_cycle)) add(T.number(report.macs_per_cycle, 1), 'MAC per cycle');
-  if (known(report.energy_uj)) add(`${T.number(report.energy_uj, 1)} µJ`, 'energy', report.energy_model ? report.energy_model.source : null);
+  if (energy) add(energy, 'energy, modelled', report.energy_model ? report.energy_model.source : null);
   if (report.dma && known(report.dma.hidden_share)) add(T.percent(report.dma.hidden_share), "of the DMA's time hidden", `${T.number(report.dma.busy_cycles)} cycles busy, ${T.number(report.dma.stall_cycles)} of them with everybody waiting`);
   if (known(report.code_bytes)) add(T.bytes(report.code_bytes), 'code');
   for (const [level, figures] of Object.entries(report.memory)) {
