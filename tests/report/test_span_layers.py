@@ -32,9 +32,9 @@ def program(*actions: Action) -> list[Step]:
     return [Step(position=2, waits=(), barrier=False, actions=actions)]
 
 
-def job(layer: int) -> Job:
+def job(layer: int, runs: int = 1) -> Job:
     nothing: dict[str, Any] = {"ticket": 0, "queue": 1, "words": 1, "cycles": 1, "reads": (), "writes": ()}
-    return Job(layer=layer, tile=0, engine="engine", descriptor=Access("L1", 0, 4, "bundle", 0), **nothing)
+    return Job(layer=layer, tile=0, engine="engine", descriptor=Access("L1", 0, 4, "bundle", 0), runs=runs, **nothing)
 
 
 def load(layer: int, size: int) -> Transfer:
@@ -52,6 +52,13 @@ def test_jobs_are_the_plans_in_order() -> None:
     # Where the plan says something else, time decides.
     (found,) = job_spans(done, program(jobs[0])).values()
     assert [s.layer for s in found] == [0, 0]
+
+
+def test_runs_belong_to_the_job_that_a_driver_made_them_of() -> None:
+    done = activity(accelerators={"engine": spans((105, 120, 7), (120, 140, 7), (155, 160, 7), (160, 170, 7))})
+    (found,) = job_spans(done, program(job(0, runs=3), job(1))).values()
+    assert [s.layer for s in found] == [0, 0, 0, 1]
+    assert busy_cycles(done, program(job(0, runs=3), job(1))) == [40, 10]
 
 
 def test_transfers_are_found_by_their_size() -> None:

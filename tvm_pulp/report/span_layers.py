@@ -25,7 +25,7 @@ def job_spans(activity: Activity, program: Sequence[Step]) -> dict[str, list[Lay
     """Jobs of every accelerator: they end in the order in which they were given."""
     planned: dict[str, list[int]] = defaultdict(list)
     for action in actions_of(program, Job):
-        planned[action.engine].append(action.layer)
+        planned[action.engine] += [action.layer] * action.runs
     found = {}
     for name, spans in activity.accelerators.items():
         shown, layers = _inside(activity, spans), planned[name]

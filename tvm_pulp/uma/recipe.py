@@ -149,6 +149,8 @@ class Job:
     # Jobs so many apart are written to the same registers, which keep their values: `description.changes(before)` tells
     # the changes, or None where there are too many. 0: every job is told everything.
     contexts: int = 0
+    # Runs of the engine that the driver makes of it, which a simulator measures one by one.
+    runs: int = 1
 
     @property
     def cost(self) -> CoreCost:

@@ -66,10 +66,14 @@ class Command:
         return self.first_jobs * JOB_BITS << 24 | sum(_sums(e, p, s) << JOB_BITS * place for place in last)
 
     @property
+    def jobs(self) -> int:
+        """Jobs of the engine: one for every product of tiles."""
+        return self.rows * self.columns * self.inner * (1 if self.kind == PRODUCT else 2)
+
+    @property
     def first_jobs(self) -> int:
         """Jobs that find contexts as others left them."""
-        jobs = self.rows * self.columns * self.inner * (1 if self.kind == PRODUCT else 2)
-        return min(MOST_CONTEXTS, jobs)
+        return min(MOST_CONTEXTS, self.jobs)
 
 
 def _sums(products: int = 0, logits: int = 0, results: int = 0) -> int:

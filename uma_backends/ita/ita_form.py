@@ -42,7 +42,7 @@ class Context:
         writes = tuple(dict.fromkeys(writes))
         reads = reads_of([p for p in command.panels if p.local not in writes], command.bias)
         queue = self.costs.job_queue(ENGINE)
-        return Job(ENGINE, command, command.words, reads, writes, reads[0], macs, cycles, queue)
+        return Job(ENGINE, command, command.words, reads, writes, reads[0], macs, cycles, queue, runs=command.jobs)
 
     def product(
         self,

@@ -128,6 +128,7 @@ def test_constants_in_l3_need_the_plugin(tmp_path: Path, monkeypatch: pytest.Mon
         (plugin / "lib" / "tvm_pulp").mkdir(parents=True, exist_ok=True)
         (plugin / "lib" / "tvm_pulp" / name).touch()
     (plugin / "siracusa_tvm_pulp.py").touch()
+    (plugin / "engines.json").write_text("[]")
     with pytest.raises(UserError, match="constants in L3"):
         app.run(device="gvsoc", device_options={**options, "target": "siracusa"})
     here, there = app.run(), app.run(device="gvsoc", device_options=options)
@@ -172,3 +173,13 @@ def test_packages_are_found_in_the_environment_of_the_user(tmp_path: Path, monke
         (places[name] / "python3").write_text("#!/bin/sh\nexit 0\n")
         (places[name] / "python3").chmod(0o755)
         assert found.environment()["PATH"].split(os.pathsep)[0] == str(places[name]), name
+
+
+def test_an_engine_that_gvsoc_has_not_needs_a_plugin(tmp_path: Path) -> None:
+    home, soc = install(tmp_path / "home"), "siracusa-gvsoc-ita"
+    made = tvm_pulp.compile("zoo:autoencoder", target="c", soc=soc)
+    metadata = json.loads(made.files["metadata.json"])
+    metadata["tvm_pulp"]["layers"][0]["engine"] = "ita"
+    network = App({**made.files, "metadata.json": json.dumps(metadata).encode()})
+    with pytest.raises(UserError, match=f"runs on ita, which GVSoC does not have: .*tvmc plugin gvsoc --soc {soc} -o"):
+        network.runner("gvsoc", None, {"home": str(home)})

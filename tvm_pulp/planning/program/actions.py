@@ -117,7 +117,10 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """A job of an accelerator, waited for by its ticket. `words`: those that the driver writes."""
+    """A job of an accelerator, waited for by its ticket.
+
+    `words`: those that the driver writes; `runs`: of the engine, which the driver makes of it.
+    """
 
     do: Literal["job"] = "job"
     layer: int
@@ -130,6 +133,7 @@ class Job:
     descriptor: Access
     reads: Accesses
     writes: Accesses
+    runs: int = 1
 
 
 AnyAction = TypeVar("AnyAction", Begin, Transfer, Fetch, Kernel, Job)

@@ -161,7 +161,8 @@ class Tables:
             "arguments": Address(BUFFER, first, self.buffer_names[block]),
         }
         if isinstance(step, Job):
-            return SubmitJob(engine=step.engine, ticket=0, queue=step.queue, words=step.words, **common)
+            facts: dict[str, Any] = {"engine": step.engine, "queue": step.queue, "words": step.words, "runs": step.runs}
+            return SubmitJob(ticket=0, **facts, **common)
         code: dict[str, Any] = {"cold_cycles": cost.cold_cycles, "code": cost.code} if cost.cold_cycles else {}
         return CallKernel(op=step.operator if isinstance(step, Kernel) else step.function, **code, **common)
 

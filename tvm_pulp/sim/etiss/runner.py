@@ -10,7 +10,7 @@ from tvm_pulp.errors import GuestFault, refuse_if
 from tvm_pulp.sim.etiss.ini import engine_sections, machine_ini
 from tvm_pulp.sim.installations import EtissInstallation
 from tvm_pulp.sim.iss.device import EXIT_REASONS
-from tvm_pulp.sim.plugin_engines import parameter_settings, read_engines
+from tvm_pulp.sim.plugin_engines import parameter_settings, provided_engines
 from tvm_pulp.sim.printing_runner import PrintingRunner
 from tvm_pulp.sim.process import Finished
 from tvm_pulp.soc.same_timing import timing_settings
@@ -48,28 +48,13 @@ class EtissRunner(PrintingRunner):
 
     def _read_engines(self) -> list[dict[str, Any]]:
         """Entries of the plug-in's engines; a user error where the network needs one that is not there."""
-        used = {layer["engine"] for layer in self._facts["layers"]} & set(self._soc.engines)
         folder = self.settings.get("plugin")
-        if folder is None:
-            refuse_if(
-                used,
-                f"the network runs on {', '.join(sorted(used))}, which ETISS does not have: make a plug-in with "
-                "`tvmc plugin etiss -o DIR --build` and give --device-option plugin=DIR",
-            )
-            return []
-        place = Path(folder)
-        entries = read_engines(place)
+        entries = provided_engines(self.installed.simulator, self._facts, self._soc, folder)
         for entry in entries:
             refuse_if(
-                not (place / "lib" / "PluginImpl" / f"libtvm_pulp_{entry['name']}.so").is_file(),
+                not (Path(str(folder)) / "lib" / "PluginImpl" / f"libtvm_pulp_{entry['name']}.so").is_file(),
                 f"--device-option plugin={folder} is not built: run `make` there, or tvmc plugin --build",
             )
-        missing = used - {entry["name"] for entry in entries}
-        refuse_if(
-            missing,
-            f"--device-option plugin={folder} has no {', '.join(sorted(missing))}, which the network runs on: make "
-            "it again with --engine",
-        )
         return entries
 
     def _start(self, folder: Path, program: Path) -> tuple[list[str], dict[str, str]]:

@@ -9,12 +9,14 @@ from tvm_pulp import soc
 from tvm_pulp.errors import GuestFault, UserError, refuse_if
 from tvm_pulp.sim.gvsoc.installation import GvsocInstallation
 from tvm_pulp.sim.iss.device import EXIT_REASONS, L3_CONTENTS
-from tvm_pulp.sim.plugin_engines import parameter_settings, read_parameters
+from tvm_pulp.sim.plugin_engines import parameter_settings, provided_engines
 from tvm_pulp.sim.printing_runner import PrintingRunner
 from tvm_pulp.sim.process import Finished
 from tvm_pulp.soc.same_timing import timing_settings
 
 TARGET, PLUGIN_TARGET, BANKS_TARGET = "siracusa", "siracusa_tvm_pulp", "siracusa_tvm_pulp_banks"
+# Engines that its own targets have.
+BUILT_IN = ("neureka",)
 # Presets of ours that stand beside a target.
 PRESETS = {TARGET: "siracusa-gvsoc", PLUGIN_TARGET: "siracusa-gvsoc", BANKS_TARGET: "siracusa-gvsoc-banks"}
 # The platform whose programs GVSoC's Siracusa runs.
@@ -54,6 +56,8 @@ class GvsocRunner(PrintingRunner):
                 f"--device-option plugin={plugin}: {name} is not there: make the folder with "
                 "`tvmc plugin gvsoc -o DIR --build`",
             )
+        if "target_dir" not in self.settings:  # which may have any engine
+            self._engines = provided_engines(self.installed.simulator, self._facts, self._soc, plugin, BUILT_IN)
         refuse_if(
             self._l3 is not None and (plugin is None or not (Path(plugin) / f"{target}.py").is_file()),
             "--device gvsoc: this archive has constants in L3, and nothing can fill the HyperRAM of GVSoC's own "
@@ -78,14 +82,14 @@ class GvsocRunner(PrintingRunner):
         """As the preset that stands beside the target; its own engine as its sources have it, others as the plug-in."""
         plugin = self.settings.get("plugin")
         target = self.settings.get("target", TARGET if plugin is None else PLUGIN_TARGET)
-        if target not in PRESETS:
+        if target not in PRESETS or "target_dir" in self.settings:
             return {}
         preset = soc.load(PRESETS[target])
         told = {name: dict(engine.parameters) for name, engine in preset.engines.items()}
         revision = self._installation.engine_revision()
         for parameters in told.values():
             parameters |= {"timing_revision": revision} if revision is not None else {}
-        told |= read_parameters(Path(plugin)) if plugin is not None else {}
+        told |= {entry["name"]: entry["parameters"] for entry in self._engines}
         return timing_settings(self._soc, preset) | parameter_settings(self._soc, told)
 
     def _start(self, folder: Path, program: Path) -> tuple[list[str], dict[str, str]]:
