@@ -37,7 +37,7 @@ def accumulate(padded: IntArray, weight: IntArray, depthwise: bool) -> NDArray[n
     rows = windows.reshape(*windows.shape[:2], -1)
     columns = weight.astype(np.int64).reshape(weight.shape[0], -1).T
     # Doubles are exact below 2^53, and their matrix product is fast.
-    if rows.shape[-1] * 256 * int(np.abs(columns).max(initial=0)) < 1 << 53:
+    if rows.shape[-1] * int(np.abs(rows).max(initial=0)) * int(np.abs(columns).max(initial=0)) < 1 << 53:
         return np.rint(rows.astype(np.float64) @ columns.astype(np.float64)).astype(np.int64)
     return rows @ columns
 
