@@ -187,12 +187,16 @@ def patches(job: ArrayJob, height: int, width: int) -> list[Patch]:
         )
     pixel, row = job.input_strides
     output_pixel, output_row = job.output_strides
-    strides = {
-        "input_pixel_stride": pixel,
-        "input_row_stride": row if job.input_row_stride is not None else width * pixel,
-        "output_pixel_stride": output_pixel,
-        "output_row_stride": output_row,
-    }
+    layer = replace(
+        job,
+        strided=True,
+        output_height=min(2, job.output_height),
+        output_width=min(2, job.output_width),
+        input_pixel_stride=pixel,
+        input_row_stride=row if job.input_row_stride is not None else width * pixel,
+        output_pixel_stride=output_pixel,
+        output_row_stride=output_row,
+    )
     rows, columns = _starts(job.output_height), _starts(job.output_width)
     # The window of the last patch ends behind the input only where an odd number of pixels is left.
     bottom = pad.bottom if (height + pad.top - 3) % 2 else 0
@@ -207,8 +211,7 @@ def patches(job: ArrayJob, height: int, width: int) -> list[Patch]:
                 right if x == columns[-1] else 0,
                 pad.value,
             )
-            size = {"output_height": min(2, job.output_height), "output_width": min(2, job.output_width)}
-            found.append(Patch(y, x, replace(job, strided=True, padding=padding, **size, **strides)))
+            found.append(Patch(y, x, replace(layer, padding=padding)))
     return found
 
 
