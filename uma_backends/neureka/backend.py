@@ -119,9 +119,9 @@ def takes_unsigned_only(timing: Timing, options: Mapping[str, Any]) -> bool:
 
 def _prepare(module: Any, soc: Any, options: Mapping[str, Any]) -> Any:
     """The network as the array wants it; the passes need TVM, so they are loaded on demand."""
+    from tvm_pulp.uma.conv_array.unsigned_activations import UnsignedActivations
     from uma_backends.neureka.neighbouring_pixels import NeighbouringPixels
     from uma_backends.neureka.space_to_depth import SpaceToDepth
-    from uma_backends.neureka.unsigned_activations import UnsignedActivations
 
     timing = Timing.of(soc.engines[ENGINE].parameters)
     unsigned = UnsignedActivations(takes_unsigned_only(timing, options))

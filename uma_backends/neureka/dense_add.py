@@ -14,11 +14,11 @@ from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma import Box, Form, Kernel, Load, Local, Refused, Step, Store, refuse_if, step_call
+from tvm_pulp.uma.conv_array.exact_rounding import ARRAY_SHIFT
+from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic
 from uma_backends.neureka.added_row import BYTES, AddedRow, find_added_row
-from uma_backends.neureka.exact_rounding import ARRAY_SHIFT
 from uma_backends.neureka.forms import DenseForm
 from uma_backends.neureka.geometry import Mode
-from uma_backends.neureka.layer_arithmetic import Arithmetic
 from uma_backends.neureka.neureka_form import Context
 from uma_backends.neureka.strategy import known_arithmetic
 

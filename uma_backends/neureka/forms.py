@@ -5,9 +5,10 @@ from functools import lru_cache
 
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma import Box, Kernel, Local, Recipe, TileAxis
+from tvm_pulp.uma.conv_array.requantization import Padding
 from tvm_pulp.uma.windows import input_span, unfolding
 from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode, remainder
-from uma_backends.neureka.job import ArrayJob, Padding
+from uma_backends.neureka.job import ArrayJob
 from uma_backends.neureka.neureka_form import ACTIVATION_SLACK, NeurekaForm
 
 

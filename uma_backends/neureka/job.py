@@ -3,36 +3,11 @@
 from dataclasses import dataclass
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.uma.conv_array.requantization import DEFAULT_REQUANTIZATION, NO_PADDING, Padding, Requantization
 from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode, remainder, subtiles
 
 MAX_PADDING = 2
 MAX_SUBTILES = 0xFFFF
-
-
-@dataclass(frozen=True, slots=True)
-class Padding:
-    """Pixels added around the input. `value` appears at the top and left only; bottom and right are always zero."""
-
-    top: int = 0
-    bottom: int = 0
-    left: int = 0
-    right: int = 0
-    value: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Requantization:
-    """`(accumulator * scale + bias) >> shift`, clipped to unsigned (`relu`) or signed."""
-
-    scale_bits: int = 8
-    shift: int = 0
-    bias: bool = True
-    relu: bool = True
-    shift_vector: bool = False
-
-
-NO_PADDING = Padding()
-DEFAULT_REQUANTIZATION = Requantization()
 
 
 @dataclass(frozen=True, slots=True)

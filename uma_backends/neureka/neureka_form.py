@@ -29,9 +29,9 @@ from tvm_pulp.uma import (
     step_call,
 )
 from tvm_pulp.uma.box import tiles
+from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic
 from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode
 from uma_backends.neureka.job import ArrayJob
-from uma_backends.neureka.layer_arithmetic import Arithmetic
 from uma_backends.neureka.packing import pack_weights
 from uma_backends.neureka.registers import Addresses, register_image
 from uma_backends.neureka.timing import DEFAULT_TIMING, Timing, job_cycles

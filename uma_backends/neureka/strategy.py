@@ -4,9 +4,9 @@ from weakref import WeakKeyDictionary
 
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.uma import Form, refuse_if
+from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic, arithmetic_of
 from uma_backends.neureka.forms import DenseForm, Direct3x3Form, Im2colForm, PointwiseForm
 from uma_backends.neureka.geometry import Mode
-from uma_backends.neureka.layer_arithmetic import Arithmetic, arithmetic_of
 from uma_backends.neureka.neureka_form import Context
 
 # Weights are looked at once, though annotation and planning ask both.

@@ -12,9 +12,9 @@ import numpy as np
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.uma import Refused, refuse_if
-from uma_backends.neureka.exact_rounding import ARRAY_SHIFT, ExactFold, fold_exactly
-from uma_backends.neureka.folded_rounding import ROUNDING_RULES, Folded, Reach, fold_rounding
-from uma_backends.neureka.job import Requantization
+from tvm_pulp.uma.conv_array.exact_rounding import ARRAY_SHIFT, ExactFold, fold_exactly
+from tvm_pulp.uma.conv_array.folded_rounding import ROUNDING_RULES, Folded, Reach, fold_rounding
+from tvm_pulp.uma.conv_array.requantization import Requantization
 
 _INT32 = 1 << 31
 # Clip ranges of the array's 8-bit output.

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tvm_pulp.qnn.requant import Requant
-from uma_backends.neureka.exact_rounding import ARRAY_SHIFT, ExactFold, fold_exactly
-from uma_backends.neureka.folded_rounding import Reach
+from tvm_pulp.uma.conv_array.exact_rounding import ARRAY_SHIFT, ExactFold, fold_exactly
+from tvm_pulp.uma.conv_array.folded_rounding import Reach
 
 RANGES = [(-128, 127), (0, 255)]
 CHANNELS = 6

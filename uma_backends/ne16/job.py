@@ -1,0 +1,219 @@
+"""One NE16 job: what a tile computes, without addresses."""
+
+from dataclasses import dataclass, replace
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.uma.conv_array.requantization import DEFAULT_REQUANTIZATION, NO_PADDING, Padding, Requantization
+from uma_backends.ne16.geometry import PATCH, Mode, remainder, subtiles
+
+MAX_PADDING = 2
+MAX_SUBTILES = 0xFFFF
+# The hardware sources keep nine bits of the weight offset.
+WEIGHT_OFFSETS = range(-256, 256)
+# Smallest padded input whose patches of stride 2 were ever tried.
+LEAST_STRIDED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class FilterMask:
+    """Rows and columns of a 3x3 filter that do not count."""
+
+    top: int = 0
+    bottom: int = 0
+    left: int = 0
+    right: int = 0
+
+
+NO_MASK = FilterMask()
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayJob:
+    """A tile as the array executes it; raises UserError for what the hardware cannot do.
+
+    Strides are in bytes; None means a dense HWC tensor. `requantization=None` delivers raw 32-bit accumulators.
+    `strided`: a 3x3 patch of stride 2, of up to 2x2 outputs, whose bottom and right padding has the value too.
+    """
+
+    mode: Mode
+    input_channels: int
+    output_channels: int
+    output_height: int
+    output_width: int
+    padding: Padding = NO_PADDING
+    weight_bits: int = 8
+    weight_offset: int = -128
+    input_bits: int = 8
+    output_bits: int = 8
+    requantization: Requantization | None = DEFAULT_REQUANTIZATION
+    stream_in: bool = False
+    strided: bool = False
+    filter_mask: FilterMask = NO_MASK
+    input_pixel_stride: int | None = None
+    input_row_stride: int | None = None
+    output_pixel_stride: int | None = None
+    output_row_stride: int | None = None
+
+    def __post_init__(self) -> None:
+        reason = next((reason for is_so, reason in _impossible(self) if is_so), None)
+        if reason is not None:
+            raise UserError(f"NE16 job: {reason.format(job=self, how=self.requantization)}.")
+
+    @property
+    def computed_height(self) -> int:
+        """Rows that the array computes, of which a strided job keeps every second one."""
+        return 2 * self.output_height - 1 if self.strided else self.output_height
+
+    @property
+    def computed_width(self) -> int:
+        return 2 * self.output_width - 1 if self.strided else self.output_width
+
+    @property
+    def input_height(self) -> int:
+        return self.computed_height + self.mode.halo - self.padding.top - self.padding.bottom
+
+    @property
+    def input_width(self) -> int:
+        return self.computed_width + self.mode.halo - self.padding.left - self.padding.right
+
+    @property
+    def input_bytes(self) -> int:
+        """Bytes of the channels of one pixel: what the array counts."""
+        return self.input_channels * self.input_bits // 8
+
+    @property
+    def output_bytes(self) -> int:
+        """Bytes of one output element."""
+        return self.output_bits // 8
+
+    @property
+    def input_strides(self) -> tuple[int, int]:
+        """Pixel and row stride of the input in bytes."""
+        pixel = self.input_bytes if self.input_pixel_stride is None else self.input_pixel_stride
+        return pixel, self.input_width * pixel if self.input_row_stride is None else self.input_row_stride
+
+    @property
+    def output_strides(self) -> tuple[int, int]:
+        """Pixel and row stride of the output in bytes."""
+        dense = self.output_channels * self.output_bytes
+        pixel = dense if self.output_pixel_stride is None else self.output_pixel_stride
+        return pixel, self.output_width * pixel if self.output_row_stride is None else self.output_row_stride
+
+    @property
+    def macs(self) -> int:
+        """Useful multiply-accumulate operations."""
+        per_output = self.mode.taps * (1 if self.mode is Mode.DEPTHWISE_3X3 else self.input_channels)
+        return self.output_height * self.output_width * self.output_channels * per_output
+
+
+def _impossible(job: ArrayJob) -> tuple[tuple[bool, str], ...]:
+    """Conditions and, as a template, why the hardware cannot do it."""
+    pad, how, mask = job.padding, job.requantization, job.filter_mask
+    sides, masked = (pad.top, pad.bottom, pad.left, pad.right), (mask.top, mask.bottom, mask.left, mask.right)
+    depthwise, linear, is_1x1 = job.mode is Mode.DEPTHWISE_3X3, job.mode is Mode.LINEAR, job.mode.kernel == 1
+    sizes = (
+        (job.input_bytes, job.mode.input_subtile),
+        (job.output_channels, job.mode.output_subtile),
+        (job.computed_height, PATCH),
+        (job.computed_width, PATCH),
+    )
+    ends = ((job.output_height, pad.bottom), (job.output_width, pad.right))
+    return (
+        (
+            min(job.input_channels, job.output_channels, job.output_height, job.output_width) < 1,
+            "every dimension must be at least 1",
+        ),
+        (
+            any(subtiles(size, subtile) > MAX_SUBTILES for size, subtile in sizes),
+            f"a dimension needs more than {MAX_SUBTILES} subtiles, cut it into several jobs",
+        ),
+        (not 2 <= job.weight_bits <= 8, "weights have {job.weight_bits} bits, use 2 to 8"),
+        (
+            job.weight_offset not in WEIGHT_OFFSETS,
+            f"weight offset {{job.weight_offset}} is outside {WEIGHT_OFFSETS[0]} to {WEIGHT_OFFSETS[-1]}",
+        ),
+        (is_1x1 and any(sides), "a 1x1 job cannot be padded, pad the tensor in memory"),
+        (
+            not all(0 <= side <= MAX_PADDING for side in sides),
+            f"padding {sides} exceeds {MAX_PADDING} pixels on a side, pad the tensor in memory",
+        ),
+        (min(job.input_height, job.input_width) < 1, "the output consists of padding only, shrink the padding"),
+        (
+            not job.strided and any(p == 2 and s > PATCH and remainder(s, PATCH) == 1 for s, p in ends),
+            "2 padded pixels behind a last subtile of 1 pixel are padded wrongly, cut the tile elsewhere",
+        ),
+        (
+            depthwise and job.input_channels != job.output_channels,
+            "depthwise needs as many output as input channels, split the multiplier into jobs",
+        ),
+        (job.input_bits not in (8, 16), "activations have {job.input_bits} bits, use 8 or 16"),
+        (job.input_bits == 16 and (depthwise or linear), "16-bit activations need the dense or the 1x1 mode"),
+        (linear and (job.output_height, job.output_width) != (1, 1), "linear mode computes one pixel, use 1x1"),
+        (linear and job.input_channels % 16 != 0, "linear mode takes channels in sixteens, pad them or use 1x1"),
+        (job.strided and is_1x1, "a 1x1 job has its stride in the strides of its input"),
+        (job.strided and max(job.output_height, job.output_width) > 2, "a strided job computes at most 2x2 pixels"),
+        (job.strided and any(s % 2 for s in job.output_strides), "a strided job needs even strides of its output"),
+        (any(masked) and is_1x1, "only 3x3 filters can be masked"),
+        (not all(0 <= side <= 3 for side in masked), "a filter mask covers 0 to 3 rows or columns a side"),
+        (job.output_bits not in (8, 32), "outputs have {job.output_bits} bits, use 8 or 32"),
+        (job.stream_in and job.output_bits != 32, "stream-in needs 32-bit output, requantize on the cores"),
+        (job.stream_in and depthwise, "stream-in is wrong in depthwise mode, add on the cores"),
+        (how is None and job.output_bits != 32, "raw accumulators need 32-bit output"),
+        (how is not None and how.scale_bits not in (8, 16, 32), "scales have {how.scale_bits} bits, use 8, 16 or 32"),
+        (how is not None and not 0 <= how.shift <= 31, "shift {how.shift} is outside 0 to 31"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """A job of stride 2, and the output pixel it begins with."""
+
+    row: int
+    column: int
+    job: ArrayJob
+
+
+def patches(job: ArrayJob, height: int, width: int) -> list[Patch]:
+    """The jobs of a 3x3 layer of stride 2, described as one job, on an input of `height` x `width` pixels.
+
+    The step between subtiles is three pixels, where four are needed: every 2x2 outputs are a job. Where the outputs are
+    odd in number, the last patch overlaps the one before.
+    """
+    pad = job.padding
+    if min(height + pad.top, width + pad.left) < LEAST_STRIDED:
+        raise UserError(
+            f"NE16 job: {height}x{width} pixels are too few for the strided mode, use at least {LEAST_STRIDED} "
+            f"with top and left padding."
+        )
+    pixel, row = job.input_strides
+    output_pixel, output_row = job.output_strides
+    layer = replace(
+        job,
+        strided=True,
+        output_height=min(2, job.output_height),
+        output_width=min(2, job.output_width),
+        input_pixel_stride=pixel,
+        input_row_stride=row if job.input_row_stride is not None else width * pixel,
+        output_pixel_stride=output_pixel,
+        output_row_stride=output_row,
+    )
+    rows, columns = _starts(job.output_height), _starts(job.output_width)
+    # The window of the last patch ends behind the input only where an odd number of pixels is left.
+    bottom = pad.bottom if (height + pad.top - 3) % 2 else 0
+    right = pad.right if (width + pad.left - 3) % 2 else 0
+    found = []
+    for y in rows:
+        for x in columns:
+            padding = Padding(
+                pad.top if y == 0 else 0,
+                bottom if y == rows[-1] else 0,
+                pad.left if x == 0 else 0,
+                right if x == columns[-1] else 0,
+                pad.value,
+            )
+            found.append(Patch(y, x, replace(layer, padding=padding)))
+    return found
+
+
+def _starts(outputs: int) -> list[int]:
+    return [2 * i - (outputs % 2 if i else 0) for i in range((outputs + 1) // 2)]
