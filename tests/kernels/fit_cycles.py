@@ -41,15 +41,8 @@ from tests.kernels.elementwise_cases import (
     requantize_case,
     thinned_case,
 )
-from tests.kernels.matrix_cases import (
-    Case,
-    Window,
-    conv2d_case,
-    dense_case,
-    depthwise_case,
-    long_dense_case,
-    matmul_case,
-)
+from tests.kernels.long_dense_case import long_dense_case
+from tests.kernels.matrix_cases import Case, Window, conv2d_case, dense_case, depthwise_case, matmul_case
 from tests.kernels.movement_cases import (
     copy_rows_case,
     im2col_case,

@@ -6,7 +6,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.kernels.check import TOOLCHAINS, check
-from tests.kernels.matrix_cases import Window, conv2d_case, dense_case, depthwise_case, long_dense_case, matmul_case
+from tests.kernels.long_dense_case import long_dense_case
+from tests.kernels.matrix_cases import Window, conv2d_case, dense_case, depthwise_case, matmul_case
 from tests.kernels.random_requant import KINDS, Rule, rule_of_halves
 from tvm_pulp.qnn.requant import Requant
 

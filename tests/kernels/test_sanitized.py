@@ -27,15 +27,8 @@ from tests.kernels.elementwise_cases import (
     requantize_add_case,
     requantize_case,
 )
-from tests.kernels.matrix_cases import (
-    Case,
-    Window,
-    conv2d_case,
-    dense_case,
-    depthwise_case,
-    long_dense_case,
-    matmul_case,
-)
+from tests.kernels.long_dense_case import long_dense_case
+from tests.kernels.matrix_cases import Case, Window, conv2d_case, dense_case, depthwise_case, matmul_case
 from tests.kernels.movement_cases import copy_rows_case, pool_case, transpose_case
 from tests.kernels.pair_cases import add_pairs_case
 from tests.kernels.past_attention_cases import past_attention_case, past_parts_case, rotary_case
