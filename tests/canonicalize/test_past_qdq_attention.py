@@ -35,7 +35,7 @@ def operators(module: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("rows", [1, 4])
-@pytest.mark.parametrize("name", STYLES)
+@pytest.mark.parametrize("name", [name for name, style in STYLES.items() if not style.window])
 def test_nothing_is_joined_or_turned_any_more(name: str, rows: int) -> None:
     module, pasts = canonical(exported(name, "static"), rows)
     assert operators(module).count("concat") == 2 * STYLES[name].layers
@@ -52,6 +52,13 @@ def test_nothing_is_joined_or_turned_any_more(name: str, rows: int) -> None:
 @pytest.mark.parametrize("how", ["float", "dynamic"])
 def test_attention_that_is_not_one_operator_stays(how: str) -> None:
     assert past_qdq_attention(*canonical(exported("llama", how), 1)) is None
+
+
+def test_a_sliding_window_hides_some_of_the_past() -> None:
+    """The operator takes all of the past or none: with a window, products and a sum with a table stay."""
+    module, pasts = canonical(exported("window", "static"), 1)
+    assert {"matmul", "add", "softmax"} <= set(operators(module))
+    assert past_qdq_attention(module, pasts) is None
 
 
 def test_a_mask_must_treat_the_past_alike() -> None:
