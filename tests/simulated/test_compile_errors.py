@@ -23,7 +23,7 @@ def complaint(capsys: pytest.CaptureFixture[str], tmp_path: Path, *arguments: st
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--target-uma-neureka-weight_memory", "flash"], "weight_memory 'flash' is not one of none, sram, mram"),
+        (["--target-uma-neureka-weight_memory", "flash"], "weight_memory 'flash' is not one of auto, none, sram, mram"),
         (["--target-uma-neureka-requant=fast"], "requant 'fast' is not one of exact, native"),
         (["--target-uma-neureka-colour", "red"], "colour is unknown: its options are weight_memory, requant"),
         (["--target-uma-neureka-requant"], "--target-uma-neureka-requant needs a value"),
