@@ -8,7 +8,6 @@ from typing import Any
 
 import onnx
 import pytest
-from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
 
 from tests.language_models.exported_decoders import quantized
 
@@ -139,6 +138,9 @@ def exported_model(family: str, exporter: str, how: str, folder: Path) -> bytes:
     if how == "float":
         return path.read_bytes()
     if how == "nbits":
+        # It needs packages that come with PyTorch's exporter.
+        from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
+
         quantizer = MatMulNBitsQuantizer(onnx.load(path), bits=4, block_size=16, is_symmetric=True)
         quantizer.process()
         return bytes(quantizer.model.model.SerializeToString())
