@@ -72,12 +72,16 @@ def accumulator_reach(layer: Layer) -> int | None:
     return int(total.max(initial=0))
 
 
-def folded_bias(layer: Layer, weights: np.ndarray, zero_point: int) -> np.ndarray:
-    """Bias with the input's zero point taken out."""
-    total = -zero_point * weights.astype(np.int64).reshape(weights.shape[0], -1).sum(axis=1)
-    if layer.attributes["has_bias"]:
-        total = total + layer.inputs[2].values.astype(np.int64)
-    return total.astype(np.int32)
+def exact_bias(layer: Layer) -> np.ndarray:
+    """Bias with the input's zero point taken out, in 64 bits."""
+    weights = layer.inputs[1].values
+    total = -layer.attributes["zero_point"] * weights.astype(np.int64).reshape(weights.shape[0], -1).sum(axis=1)
+    return total + (layer.inputs[2].values.astype(np.int64) if layer.attributes["has_bias"] else 0)
+
+
+def folded_bias(layer: Layer) -> np.ndarray:
+    """The same in the 32 bits that kernels take."""
+    return exact_bias(layer).astype(np.int32)
 
 
 def window_fields(attributes: Attributes, kernel: Sequence[int], before: Sequence[int]) -> dict[str, int]:

@@ -86,7 +86,7 @@ class WindowKernel(KernelForm):
         """Fields of bias, requantization, sizes, steps and padding."""
         layer, a, weights = self.layer, self.layer.attributes, self.layer.inputs[1].values
         rows, columns = spans(layer, box)
-        bias = self.constant("folded_bias", folded_bias(layer, weights, a["zero_point"]))
+        bias = self.constant("folded_bias", folded_bias(layer))
         return {
             "bias": call.load("bias", bias, Box((box.start[3],), (box.size[3],))),
             "height": rows.size, "width": columns.size, "out_height": box.size[1], "out_width": box.size[2],

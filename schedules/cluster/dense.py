@@ -81,7 +81,7 @@ class DenseKernel(KernelForm):
         stored, offset = packed_parts(layer, matrix)
         row_bytes = depth * layer.inputs[0].spec.itemsize
         weight = call.load_whole("weight", self.constant(f"packed_{made.start}_{columns}", pack_weights(stored[made])))
-        folded = folded_bias(layer, matrix, layer.attributes["zero_point"])
+        folded = folded_bias(layer)
         bias: Pointer | int = 0
         if folded.any() or not _may_omit_bias(layer, rows, columns):
             bias = call.load("bias", self.constant("folded_bias", folded), Box((made.start,), (columns,)))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from schedules.cluster.arithmetic import TYPES_16, typed, uniform_requant
+from schedules.cluster.arithmetic import TYPES_16, exact_bias, folded_bias, typed, uniform_requant
 from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, register
 from schedules.cluster.conv2d import UnfoldedConv2d
 from schedules.cluster.dense import DEPTH_INSTRUCTIONS, DenseKernel, are_rows, packed_parts, slowest_share
@@ -17,19 +17,12 @@ _MOST_PARTS = 16
 _BYTES = 2
 
 
-def _bias(layer: Layer) -> np.ndarray:
-    """The bias with the input's zero point taken out."""
-    weights = layer.inputs[1].values
-    total = -layer.attributes["zero_point"] * weights.reshape(weights.shape[0], -1).astype(np.int64).sum(axis=1)
-    return total + (layer.inputs[2].values.astype(np.int64) if layer.attributes["has_bias"] else 0)
-
-
 def part_of_depth(layer: Layer) -> int | None:
     """Values of depth whose products and the bias always fit 32 bits: an even number, or None where there is none."""
     weights = layer.inputs[1].values
     matrix = np.abs(weights.reshape(weights.shape[0], -1).astype(np.int64))
     largest = max(abs(limit) for limit in layer.inputs[0].spec.range)
-    room, depth = _LIMIT - int(np.abs(_bias(layer)).max(initial=0)), matrix.shape[1]
+    room, depth = _LIMIT - int(np.abs(exact_bias(layer)).max(initial=0)), matrix.shape[1]
     for parts in range(1, _MOST_PARTS + 1):
         part = 2 * -(-depth // (2 * parts))
         sums = np.add.reduceat(matrix, range(0, depth, part), axis=1)
@@ -70,7 +63,7 @@ class LongDenseKernel(DenseKernel):
         made, columns = box.span(-1), box.size[-1]
         stored, _ = packed_parts(layer, weights.reshape(weights.shape[0], -1))
         packed = self.constant(f"packed_{made.start}_{columns}", pack_weights(stored[made]))
-        bias = self.constant("folded_bias", _bias(layer).astype(np.int32))
+        bias = self.constant("folded_bias", folded_bias(layer))
         return {
             "x": x, "weight": call.load_whole("weight", packed),
             "bias": call.load("bias", bias, Box((made.start,), (columns,))),
