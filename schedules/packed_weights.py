@@ -4,6 +4,9 @@ Blocks of four columns (output channels), the last one reaching back where colum
 block, four bytes of the depth of each column in turn: one register tile reads its weights as one stream of words.
 """
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import numpy as np
 
 
@@ -37,22 +40,53 @@ def pack_weights(weight: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(blocks.reshape(len(starts), 4, -1, 4).transpose(0, 2, 1, 3)).reshape(len(starts), -1)
 
 
-def pack_depthwise_weights(weight: np.ndarray) -> np.ndarray:
-    """Weights [channels, kernel height, kernel width] with kernel rows filled up with zeros to whole words."""
-    channels, height, width = weight.shape
-    packed = np.zeros((channels, height, padded(width)), np.int8)
-    packed[..., :width] = weight
-    return packed
+def has_moved_rows(kernel_width: int, stride_x: int) -> bool:
+    """Tell whether rows of a depthwise kernel are stored several times, as `packed_weights.h` says."""
+    return kernel_width >= 5 and stride_x <= 2 and kernel_width <= 6 + stride_x
+
+
+def pack_depthwise_weights(weight: np.ndarray, stride_x: int) -> np.ndarray:
+    """Weights [channels, kernel height, kernel width] with rows as `packed_weights.h` says."""
+    width = weight.shape[2]
+    moves = [0]
+    if has_moved_rows(width, stride_x):
+        moves = list(range(0, 4, stride_x))
+        width = 7 if width == 6 and stride_x == 1 else width
+    after = [padded(move + width) - move - weight.shape[2] for move in moves]
+    parts = [np.pad(weight, ((0, 0), (0, 0), (move, rest))) for move, rest in zip(moves, after, strict=True)]
+    return np.concatenate(parts, axis=2).astype(np.int8)
+
+
+def weights_of_pixels(
+    weight: np.ndarray, size: Sequence[int], out_size: Sequence[int], attributes: Mapping[str, Any]
+) -> np.ndarray:
+    """Weights [channels, kernel height, kernel width] as one for every output and pixel of a picture.
+
+    The last axis is filled up with zeros to whole words.
+    """
+    (sy, sx), (dy, dx), (top, left, *_) = (attributes[name] for name in ("strides", "dilation", "pads"))
+    spread = np.zeros((len(weight), *out_size, padded(size[0] * size[1])), np.int8)
+    for oy, ox in np.ndindex(*out_size):
+        for ky, kx in np.ndindex(*weight.shape[1:]):
+            y, x = oy * sy + ky * dy - top, ox * sx + kx * dx - left
+            if 0 <= y < size[0] and 0 <= x < size[1]:
+                spread[:, oy, ox, y * size[1] + x] = weight[:, ky, kx]
+    return spread.reshape(len(weight), out_size[0] * out_size[1], -1)
 
 
 def plane_stride(out_width: int, kernel_width: int, stride_x: int, pad_left: int) -> int:
     """Bytes of one row of one channel in the scratch area."""
-    row = (out_width - 1) * stride_x + padded(kernel_width)
+    row = (max(out_width, 4) - 1) * stride_x + padded(kernel_width)
     return padded(pad_left) + padded(row) + 4
 
 
-def scratch_bytes(out_width: int, stride: int, plane_rows: int) -> int:
-    """Scratch bytes per core: rows of four channels, and a row of accumulators; `stride` is that of a plane."""
-    total = 4 * plane_rows * stride + 4 * out_width
+# Sums that a core of depthwise kernels keeps: enough for the calls that requantize them to be small beside their work.
+_SUMS = 256
+
+
+def scratch_bytes(out_width: int, stride: int, plane_rows: int, sum_rows: int) -> int:
+    """Scratch bytes per core: image rows of four channels, and sums of output rows; `stride` is that of a plane."""
+    width = padded(out_width)
+    total = 4 * plane_rows * stride + 4 * width * min(sum_rows, max(1, _SUMS // width))
     # An odd number of words puts the cores into different banks.
     return total if total // 4 % 2 else total + 4

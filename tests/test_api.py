@@ -10,6 +10,7 @@ from onnx import TensorProto, helper
 import tvm_pulp
 from tests.codegen.small_networks import classifier
 from tests.codegen.unpacked import save_model
+from tests.language_models.exported_decoders import exported
 from tvm_pulp import api
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend import zoo
@@ -20,6 +21,26 @@ def test_two_lines() -> None:
     result = app.run(zoo.sample_inputs("resnet8"))
     assert list(result.outputs) == ["logits"] and result.outputs["logits"].dtype == np.int8
     assert result.report["macs"] == 12_501_632
+
+
+def test_an_onnx_model_in_memory_is_taken_as_its_file(tmp_path: Path) -> None:
+    model = classifier()
+    files = api.Compilation(save_model(model, tmp_path)).files
+    assert api.Compilation(model).files == files
+    with pytest.raises(UserError, match="example_inputs has no effect on an ONNX model"):
+        tvm_pulp.compile(model, example_inputs=(1,))
+
+
+def test_a_decoder_in_memory_is_a_decoder() -> None:
+    model = onnx.load_from_string(exported("llama", "static"))
+    assert api.Compilation(model, api.CompileOptions(capacity=8)).language_model is not None
+
+
+def test_weights_that_are_elsewhere_are_refused(tmp_path: Path) -> None:
+    """Data of a model in memory whose file is not named: nothing is looked for in the current folder."""
+    onnx.save(classifier(), tmp_path / "net.onnx", save_as_external_data=True, size_threshold=0)
+    with pytest.raises(UserError, match="external"):
+        tvm_pulp.compile(onnx.load(tmp_path / "net.onnx", load_external_data=False))
 
 
 def test_inputs_by_name_position_or_seed(tmp_path: Path) -> None:
@@ -94,3 +115,13 @@ def test_two_apps_of_one_network_do_not_share_memory() -> None:
     first = next(iter(app.run(x).outputs.values())).copy()
     other.run(z)
     np.testing.assert_array_equal(next(iter(app.run(x).outputs.values())), first)
+
+
+def test_an_output_that_is_another_view_keeps_its_name() -> None:
+    """A convolution of one dimension becomes one of two, and its result a view of that one's."""
+    weight = onnx.numpy_helper.from_array(np.ones((2, 2, 3), np.float32), "w")
+    node = helper.make_node("Conv", ["signal", "w"], ["filtered"], name="filter", pads=[1, 1])
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, (1, 2, 8)) for name in ("signal", "filtered")]
+    graph = helper.make_graph([node], "net", ends[:1], ends[1:], [weight])
+    app = tvm_pulp.compile(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9))
+    assert list(app.run().outputs) == ["filtered"]

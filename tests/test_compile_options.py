@@ -33,6 +33,7 @@ STATED: dict[str, dict[str, Any]] = {
     "input_types": {"input_types": {"x": "int8"}},
     "sample_inputs": {"sample_inputs": ARRAYS},
     "io": {"io": "int8"},
+    "recurrent": {"recurrent": "int8"},
     "l1": {"l1": "64k"},
     "l2": {"l2": "512k"},
     "cores": {"cores": 2},
@@ -63,6 +64,7 @@ def model_of(kind: ModelKind, folder: Path) -> Any:
         (folder / name).write_bytes(b"")
     return {
         ModelKind.ONNX_FILE: folder / "net.onnx",
+        ModelKind.ONNX_MODEL: small_networks.classifier(),
         ModelKind.TFLITE_FILE: folder / "net.tflite",
         ModelKind.TORCH_FILE: folder / "net.pt2",
         ModelKind.TORCH_PROGRAM: object(),

@@ -9,13 +9,13 @@ from tvm_pulp.canonicalize.bounded_depth import bounded_depth
 from tvm_pulp.canonicalize.integer_ends import integer_ends
 from tvm_pulp.canonicalize.pipeline import canonicalize
 from tvm_pulp.canonicalize.state_caches import state_caches
-from tvm_pulp.compile_options import CompileOptions
+from tvm_pulp.compile_options import ZOO, CompileOptions
 from tvm_pulp.entry_point import ClusterEntryPoint, HostEntryPoint, Progress, entry_point, silent
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend import zoo
 from tvm_pulp.frontend.imported import Imported, ImportOptions
 from tvm_pulp.frontend.load import file_format, import_onnx_graph, import_program, load_model
-from tvm_pulp.frontend.onnx_file import from_model
+from tvm_pulp.frontend.onnx_file import from_model, is_onnx
 from tvm_pulp.frontend.zoo import decoders
 from tvm_pulp.language_models.compile import language_model_files
 from tvm_pulp.language_models.plan_entries import Entry, plan_language_model
@@ -27,10 +27,10 @@ from tvm_pulp.qnn.network import Network, State
 from tvm_pulp.target import Target, resolve_target
 from tvm_pulp.toolchain.project.project_files import project_files
 
-# A path, `zoo:NAME`, a PyTorch program (`torch.export.ExportedProgram`), or a module of Relax (`Imported`).
+# A path, `zoo:NAME`, an `onnx.ModelProto`, a PyTorch program (`torch.export.ExportedProgram`), or a module of Relax
+# (`Imported`).
 Model = str | Path | Any
 
-_ZOO = "zoo:"
 _FILES = {"onnx": ModelKind.ONNX_FILE, "tflite": ModelKind.TFLITE_FILE, "pytorch": ModelKind.TORCH_FILE}
 
 
@@ -75,10 +75,14 @@ class Compilation:
         """The kind of model; raises where an option has no effect on it."""
         model, options = self.model, self.options
         is_text = isinstance(model, str | Path)
-        if not is_text:
-            kind = ModelKind.MODULE if isinstance(model, Imported) else ModelKind.TORCH_PROGRAM
-        elif str(model).startswith(_ZOO):
-            is_decoder = str(model).removeprefix(_ZOO) in decoders.MODELS
+        if isinstance(model, Imported):
+            kind = ModelKind.MODULE
+        elif is_onnx(model):
+            kind = ModelKind.ONNX_MODEL if self._exported is None else ModelKind.EXPORTED_DECODER
+        elif not is_text:
+            kind = ModelKind.TORCH_PROGRAM
+        elif str(model).startswith(ZOO):
+            is_decoder = str(model).removeprefix(ZOO) in decoders.MODELS
             kind = ModelKind.ZOO_DECODER if is_decoder else ModelKind.ZOO_NETWORK
         elif self._exported is not None:
             kind = ModelKind.EXPORTED_DECODER
@@ -89,7 +93,7 @@ class Compilation:
 
     @cached_property
     def _exported(self) -> LanguageModelRequest | None:
-        return exported_request(Path(self.model), self.options, self.options.module_name)
+        return exported_request(self.model, self.options, self.options.module_name)
 
     @cached_property
     def language_model(self) -> LanguageModelRequest | None:
@@ -98,7 +102,7 @@ class Compilation:
             return self._exported
         if self.kind is not ModelKind.ZOO_DECODER:
             return None
-        return zoo_request(str(self.model).removeprefix(_ZOO), self.options.capacity, self.options.module_name)
+        return zoo_request(str(self.model).removeprefix(ZOO), self.options.capacity, self.options.module_name)
 
     @cached_property
     def imported(self) -> Imported:
@@ -109,13 +113,16 @@ class Compilation:
             {name: tuple(shape) for name, shape in options.input_shapes.items()},
             dict(options.input_types),
             options.sample_inputs,
+            options.recurrent,
         )
         if isinstance(model, Imported):
             imported = model
         elif self.kind is ModelKind.TORCH_PROGRAM:
             imported = import_program(model, stated)
+        elif self.kind is ModelKind.ONNX_MODEL:
+            imported = import_onnx_graph(from_model(model), stated)
         elif self.kind is ModelKind.ZOO_NETWORK:
-            imported = import_onnx_graph(from_model(zoo.build(str(model).removeprefix(_ZOO))), stated)
+            imported = import_onnx_graph(from_model(zoo.build(str(model).removeprefix(ZOO))), stated)
         else:
             imported = load_model(Path(model), stated)
         return imported if options.io is None else integer_ends(imported, options.io)

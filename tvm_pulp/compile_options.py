@@ -6,12 +6,11 @@ from it.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.errors import UserError, meant, refuse_if
 from tvm_pulp.option import ModelKind, Option
 from tvm_pulp.option_values import parse_pin, parse_shapes, parse_types, read_arrays
 
@@ -22,11 +21,21 @@ if TYPE_CHECKING:
 
 MODEL_FORMATS = ("onnx", "tflite", "pytorch")
 IO_TYPES = ("int8", "uint8")
+RECURRENT_TYPES = ("int8",)
 STATE_LEVELS = ("l1", "l2", "l3")
 # The first is the default.
 PLANNERS = ("solver", "greedy")
 
+# Before the name of a built-in model.
+ZOO = "zoo:"
+
 Arrays = Sequence[tuple[str, "np.ndarray"]]
+
+
+def check_exists(path: Path) -> None:
+    """Raise where a model file is missing."""
+    if not path.is_file():
+        raise UserError(f"model file '{path}' does not exist: check the path, or use {ZOO}NAME for a built-in model")
 
 
 def _entry(meaning: str, flag: str = "", group: str = "", **facts: Any) -> dict[str, Option]:
@@ -40,6 +49,8 @@ _LANGUAGE, _DEBUGGING = "caches and language models", "finding a wrong layer"
 _PLANNED: dict[str, Any] = {"group": _PLANNING, "on_host": False, "in_plan": True}
 _NETWORKS: dict[str, Any] = {"models": ModelKind.NETWORK}
 _READ_NETWORKS: Any = {**_NETWORKS, "models": ModelKind.READ}
+# Models that are graphs of ONNX on their way.
+_GRAPHS = ModelKind.ONNX_FILE | ModelKind.TORCH_FILE | ModelKind.TORCH_PROGRAM | ModelKind.ZOO_NETWORK
 _DEBUG: dict[str, Any] = {
     "group": _DEBUGGING,
     "on_host": False,
@@ -83,11 +94,15 @@ class CompileOptions:
     sample_inputs: Arrays = field(default=(), metadata=_entry(
         "arrays from whose range input types are inferred", "--sample-inputs", _MODEL, metavar="F.npz",
         parse=partial(read_arrays, option="--sample-inputs"), in_studies=False,
-        models=ModelKind.ONNX_FILE | ModelKind.ZOO_NETWORK,
+        models=ModelKind.ONNX_FILE | ModelKind.ONNX_MODEL | ModelKind.ZOO_NETWORK,
     ))  # fmt: skip
     io: str | None = field(default=None, metadata=_entry(
         "take and return integers: float inputs and outputs lose their quantization, the header gains its scales",
         "--io", _MODEL, metavar="TYPE", choices=IO_TYPES, in_mlonmcu=True, **_NETWORKS,
+    ))  # fmt: skip
+    recurrent: str | None = field(default=None, metadata=_entry(
+        "int8: LSTM, GRU and RNN that the model leaves in float multiply 8-bit integers, which costs some accuracy",
+        "--recurrent", _MODEL, metavar="TYPE", choices=RECURRENT_TYPES, in_mlonmcu=True, models=_GRAPHS,
     ))  # fmt: skip
     # Bytes, or a text such as "64k".
     l1: int | str | None = field(default=None, metadata=_entry(
@@ -206,6 +221,5 @@ def check_option_names(options: Mapping[str, Any]) -> None:
     """Raise for a name that no option has, and say which one was meant."""
     for name in options:
         if name not in OPTIONS:
-            close = get_close_matches(name, OPTIONS, 1)
-            hint = f"did you mean '{close[0]}'?" if close else f"the options are {', '.join(OPTIONS)}"
+            hint = meant(name, OPTIONS, f"the options are {', '.join(OPTIONS)}")
             raise UserError(f"compile() has no option '{name}': {hint}")

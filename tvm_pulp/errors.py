@@ -1,7 +1,8 @@
 """Errors that a user can act on."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 
 
 class UserError(Exception):
@@ -12,6 +13,12 @@ def refuse_if(condition: object, sentence: str) -> None:
     """Raise a user error with this sentence where the condition holds."""
     if condition:
         raise UserError(sentence)
+
+
+def meant(name: str, known: Iterable[str], otherwise: str) -> str:
+    """The known name that an unknown one comes closest to, as a question; other advice where none is close."""
+    close = get_close_matches(name, list(known), 1)
+    return f"did you mean '{close[0]}'?" if close else otherwise
 
 
 @contextmanager

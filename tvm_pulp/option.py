@@ -13,6 +13,7 @@ class ModelKind(Flag):
     """Kinds of models, as far as options tell them apart."""
 
     ONNX_FILE = auto()
+    ONNX_MODEL = auto()
     TFLITE_FILE = auto()
     TORCH_FILE = auto()
     TORCH_PROGRAM = auto()
@@ -20,7 +21,7 @@ class ModelKind(Flag):
     ZOO_NETWORK = auto()
     EXPORTED_DECODER = auto()
     ZOO_DECODER = auto()
-    READ = ONNX_FILE | TFLITE_FILE | TORCH_FILE | TORCH_PROGRAM | ZOO_NETWORK
+    READ = ONNX_FILE | ONNX_MODEL | TFLITE_FILE | TORCH_FILE | TORCH_PROGRAM | ZOO_NETWORK
     NETWORK = READ | MODULE
     FILE = ONNX_FILE | TFLITE_FILE | TORCH_FILE | EXPORTED_DECODER
     DECODER = EXPORTED_DECODER | ZOO_DECODER
@@ -33,6 +34,7 @@ class ModelKind(Flag):
 
 _DESCRIPTIONS = {
     ModelKind.ONNX_FILE: "'{}', an ONNX file without a recognised cache",
+    ModelKind.ONNX_MODEL: "an ONNX model without a recognised cache",
     ModelKind.TFLITE_FILE: "'{}', a TFLite file",
     ModelKind.TORCH_FILE: "'{}', a PyTorch file",
     ModelKind.TORCH_PROGRAM: "a PyTorch program",

@@ -145,10 +145,25 @@ static uint64_t system_take_banks(void *context, uint32_t address, uint32_t byte
   return latest - cycle;
 }
 
+/* A job is seen when the statistics count it: at the latest when the simulator advances the model, but mostly when it raises
+ * its event, which a register access can bring about too; two jobs between two looks would be one span. */
+static void trace_jobs(struct platform *platform, struct peripheral *item, uint64_t cycle) {
+  struct tvm_pulp_peripheral_statistics now;
+  if (!platform->trace.enabled && !platform->trace.sink) return;
+  item->model->statistics(item->self, &now);
+  if (now.jobs != item->traced.jobs) {
+    uint64_t busy = now.busy_cycles - item->traced.busy_cycles;
+    trace_span(&platform->trace, TRACE_PERIPHERAL, item->index, cycle - (busy < cycle ? busy : cycle), cycle,
+               now.macs - item->traced.macs);
+  }
+  item->traced = now;
+}
+
 static void system_raise(void *context, uint64_t cycle) {
   struct peripheral *self = context;
   struct peripherals *all = &self->platform->peripherals;
   uint32_t position = all->pending_count;
+  trace_jobs(self->platform, self, cycle);
   if (all->pending_count == all->pending_capacity) {
     uint32_t capacity = all->pending_capacity ? 2 * all->pending_capacity : 16;
     struct pending_event *grown = realloc(all->pending, capacity * sizeof *grown);
@@ -232,18 +247,6 @@ uint64_t peripherals_next(const struct platform *platform) {
   return first;
 }
 
-/* A job is seen when the statistics count it. */
-static void trace_jobs(struct platform *platform, struct peripheral *item, uint64_t cycle) {
-  struct tvm_pulp_peripheral_statistics now;
-  item->model->statistics(item->self, &now);
-  if (now.jobs != item->traced.jobs) {
-    uint64_t busy = now.busy_cycles - item->traced.busy_cycles;
-    trace_span(&platform->trace, TRACE_PERIPHERAL, item->index, cycle - (busy < cycle ? busy : cycle), cycle,
-               now.macs - item->traced.macs);
-  }
-  item->traced = now;
-}
-
 void peripherals_advance(struct platform *platform, uint64_t cycle) {
   struct peripherals *all = &platform->peripherals;
   all->advancing = 1;
@@ -252,7 +255,7 @@ void peripherals_advance(struct platform *platform, uint64_t cycle) {
     struct peripheral *item = &all->item[i];
     if (item->model->next_event(item->self) > cycle) continue;
     item->model->advance(item->self, cycle);
-    if (platform->trace.enabled || platform->trace.sink) trace_jobs(platform, item, cycle);
+    trace_jobs(platform, item, cycle);
   }
   all->advancing = 0;
   if (all->claim_count) drop_claims(platform, cycle);

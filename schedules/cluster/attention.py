@@ -2,12 +2,13 @@
 
 import numpy as np
 
-from schedules.byte_tables import exponentials, least_to_skip, logit_range, logit_table, small_exponential_table
+from schedules.byte_tables import least_to_skip, logit_range
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, Tensor, TileAxis, register
 from schedules.kernel_cycles import Work, given, share, words, work
 from schedules.packed_weights import padded
 from tvm_pulp.qnn.attention import dimensions, operands
 from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.softmax_i_tables import exponentials, logit_table, small_exponential_table
 from tvm_pulp.uma.recipe import Pointer
 
 _QUERIES_TOGETHER = 16

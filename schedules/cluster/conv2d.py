@@ -1,8 +1,10 @@
-"""Convolutions: by windows in the kernel's scratch, by windows laid out once for all cores, and depthwise ones."""
+"""Convolutions of all channels: by windows in the kernel's scratch, and by windows laid out once for all cores."""
 
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
+
+import numpy as np
 
 from schedules.cluster import dense
 from schedules.cluster.arithmetic import (
@@ -16,15 +18,8 @@ from schedules.cluster.arithmetic import (
 from schedules.cluster.base import SLACK, Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
 from schedules.cluster.dense import DenseKernel, summed, tile_work
 from schedules.cluster.steps import step_call
-from schedules.kernel_cycles import Work, kind_of, share, words, work
-from schedules.packed_weights import (
-    offset_weights,
-    pack_depthwise_weights,
-    pack_weights,
-    padded,
-    plane_stride,
-    scratch_bytes,
-)
+from schedules.kernel_cycles import Work, kind_of, words, work
+from schedules.packed_weights import offset_weights, pack_weights, padded
 from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
 from tvm_pulp.uma.recipe import Call, Kernel, Local, Pointer, Recipe
 from tvm_pulp.uma.windows import InputSpan, input_span, unfolding
@@ -36,19 +31,15 @@ _LARGE_WINDOW = 192
 _SLOWER = 1.025
 
 
+def multiplies_bytes(layer: Layer) -> bool:
+    """Tell whether the kernel can compute a layer of one group, or the groups of one."""
+    plain = layer.inputs[0].spec.dtype in BYTES and are_bytes(layer.inputs[1])
+    return plain and uniform_requant(layer, accumulator_reach(layer))
+
+
 def applies(layer: Layer) -> bool:
     """One group, 8-bit input, constant weights of eight bits."""
-    plain = layer.inputs[0].spec.dtype in BYTES and are_bytes(layer.inputs[1])
-    return plain and layer.attributes["groups"] == 1 and uniform_requant(layer, accumulator_reach(layer))
-
-
-def applies_depthwise(layer: Layer) -> bool:
-    """As many groups as channels, multiplier 1."""
-    weight = layer.inputs[1]
-    plain = layer.inputs[0].spec.dtype in BYTES and weight.data is not None and weight.spec.dtype == "int8"
-    channels = layer.inputs[0].spec.shape[3]
-    groups = layer.attributes["groups"] == channels == weight.spec.shape[0]
-    return plain and groups and channels > 1 and uniform_requant(layer, accumulator_reach(layer))
+    return layer.attributes["groups"] == 1 and multiplies_bytes(layer)
 
 
 def applies_unfolded(layer: Layer) -> bool:
@@ -99,42 +90,27 @@ class WindowKernel(KernelForm):
 class Conv2dKernel(WindowKernel):
     kernel = "conv2d"
 
+    def filters(self, box: Box) -> tuple[np.ndarray, slice]:
+        """Weights of a part's channels, and the channels of the input that they meet."""
+        weights = self.layer.inputs[1].values
+        return weights[box.span(3)], slice(0, weights.shape[3])
+
     def windows_at_once(self, box: Box, depth: int, moved: int) -> int:
         """Windows that a core lays out before it multiplies: more save calls and take L1 from the tile."""
         pixels = -(-(box.size[1] * box.size[2]) // self.cores)
         return max(4, min(_MOST_WINDOWS, moved // 2 // (self.cores * padded(depth)), padded(pixels)) // 4 * 4)
 
     def fields(self, call: Arguments, box: Box) -> Fields:
-        weights = self.layer.inputs[1].values
-        matrix, channels, count = weights.reshape(weights.shape[0], -1), weights.shape[3], box.size[3]
-        source, depth = self.source(box, slice(0, channels)), matrix.shape[1]
-        x, stored = call.load("x", self.layer.inputs[0], source), offset_weights(matrix)
+        filters, channels = self.filters(box)
+        source, depth, count = self.source(box, channels), filters[0].size, box.size[3]
+        x, stored = call.load("x", self.layer.inputs[0], source), offset_weights(filters)
         assert stored is not None
-        packed = self.constant(f"packed_{box.start[3]}_{count}", pack_weights(stored[0][box.span(3)]))
+        packed = self.constant(f"packed_{box.start[3]}_{count}", pack_weights(stored[0]))
         weight = call.load_whole("weight", packed)
         at_once = self.windows_at_once(box, depth, source.elements + box.elements)
         return {
-            "x": x, "weight": weight, **call.scratch(at_once * padded(depth) + 4), "channels": channels,
+            "x": x, "weight": weight, **call.scratch(at_once * padded(depth) + 4), "channels": filters.shape[3],
             "out_channels": count, "depth_stride": padded(depth), "weight_offset": stored[1], **self.common(call, box),
-        }  # fmt: skip
-
-
-class DepthwiseKernel(WindowKernel):
-    kernel, label = "depthwise_conv2d", "depthwise kernel"
-
-    def fields(self, call: Arguments, box: Box) -> Fields:
-        a, weights = self.layer.attributes, self.layer.inputs[1].values
-        (rows, columns), (_, kh, kw, _), count = spans(self.layer, box), weights.shape, box.size[3]
-        x = call.load("x", self.layer.inputs[0], self.source(box, box.span(3)))
-        filters = self.constant("padded_weight", pack_depthwise_weights(weights[..., 0]))
-        weight = call.load("weight", filters, Box((box.start[3], 0, 0), (count, kh, padded(kw))))
-        plane = plane_stride(box.size[2], kw, a["strides"][1], columns.before)
-        # Laying out several rows as planes saves reading the halo again; the whole tile is the most that can help.
-        laid_out = max(kh, min(rows.before + rows.size + rows.after, kh + 6 * a["strides"][0]))
-        return {
-            "x": x, "weight": weight, **call.scratch(scratch_bytes(box.size[2], plane, laid_out)),
-            "plane_stride": plane, "plane_rows": laid_out, "channels": count, "x_pixel_stride": count,
-            **self.common(call, box),
         }  # fmt: skip
 
 
@@ -142,7 +118,10 @@ class UnfoldedConv2d(DenseKernel):
     """Windows laid out once for all cores: less L1 than windows for every core."""
 
     label = "im2col + dense kernel"
-    cut = (TileAxis(1), TileAxis(3, 4), TileAxis(2), TileAxis(0, limit=1))
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        """Windows are laid out of one picture at a time."""
+        return (TileAxis(0, limit=1), *super().axes()[1:])
 
     def recipe(self, box: Box) -> Recipe:
         layer, call = self.layer, Arguments(self, box)
@@ -164,7 +143,7 @@ class UnfoldedConv2d(DenseKernel):
         return Recipe((*steps[:position], unfold, replace(product, cost=cost), *steps[position + 1 :]))
 
 
-def _channels_last(applies: Callable[[Layer], bool]) -> Callable[[Layer], bool]:
+def channels_last(applies: Callable[[Layer], bool]) -> Callable[[Layer], bool]:
     """Kernels of products have channels last; an engine may have asked for another layout."""
 
     @wraps(applies)
@@ -221,35 +200,11 @@ def _share_inside(f: Fields, axis: str) -> float:
     return sum(start >= 0 and start + reach < f[size] for start in starts) / f[count]
 
 
-@work("depthwise_conv2d")
-def depthwise_work(f: Fields, cores: int) -> Work:
-    kernel, channels, out_width = (f["kernel_height"], f["kernel_width"]), f["channels"], f["out_width"]
-    kind = kind_of(f)
-    if channels < 4 or f["dilation_x"] != 1 or f["dilation_y"] != 1:
-        outputs = share(f["out_height"] * out_width, cores) * channels
-        return {"plain_call": 1, f"plain_output_{kind}": outputs, "plain_tap": outputs * kernel[0] * kernel[1]}
-    lines = share(-(-channels // 4) * f["out_height"], cores)
-    at_once = max(1, min((f["plane_rows"] - kernel[0]) // f["stride_y"] + 1, f["out_height"], lines))
-    chunks = -(-lines // at_once)
-    turned = chunks * ((at_once - 1) * f["stride_y"] + kernel[0])
-    width = (out_width - 1) * f["stride_x"] + kernel[1]
-    outputs = 4 * lines * out_width
-    work: Work = {"call": 1, "chunk": chunks, "turned_row": turned, "turned_word": turned * words(width)}
-    work["filled"] = f["plane_rows"] * width / 4
-    if kind == "pulp" and kernel[0] == 3 and kernel[1] <= 4:
-        return work | {"fused_line": 4 * lines, "fused_output": outputs}
-    if kind == "scaled" and kernel[0] == 3 and kernel[1] <= 4:
-        return work | {"scaled_line": 4 * lines, "scaled_output": outputs}
-    work |= {"line": 4 * lines, "tap_word": outputs * kernel[0] * words(kernel[1]), f"output_{kind}": outputs}
-    return work
-
-
 register(
     "conv2d",
-    Schedule(_channels_last(dense.applies), DenseKernel),
-    Schedule(_channels_last(applies), Conv2dKernel),
-    Schedule(_channels_last(applies_depthwise), DepthwiseKernel),
-    Schedule(_channels_last(dense.applies_int16), DenseKernel),
-    Schedule(_channels_last(applies_unfolded_int16), UnfoldedConv2d),
-    Schedule(_channels_last(applies_unfolded), UnfoldedConv2d, needs="im2col", is_smaller=True),
+    Schedule(channels_last(dense.applies), DenseKernel),
+    Schedule(channels_last(applies), Conv2dKernel),
+    Schedule(channels_last(dense.applies_int16), DenseKernel),
+    Schedule(channels_last(applies_unfolded_int16), UnfoldedConv2d),
+    Schedule(channels_last(applies_unfolded), UnfoldedConv2d, needs="im2col", is_smaller=True),
 )

@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from schedules.byte_tables import exponentials, tflite_exponential_table
+from schedules.byte_tables import tflite_exponential_table
 from schedules.cluster.arithmetic import TYPES, typed
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, register
 from schedules.kernel_cycles import Work, given, share, work
 from tvm_pulp.qnn.qdq_norm import limits_of, stage_operands
+from tvm_pulp.qnn.softmax_i_tables import exponentials
 from tvm_pulp.qnn.tensor_spec import BYTES
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from schedules.cluster.arithmetic import KINDS, PULP_WIDE, STORED, TYPES, window_fields
+from schedules.cluster.attention_steps import attention_weights, bit_planes
 from schedules.cluster.base import Fields, kernel_call
 from schedules.cluster.catalog import available
 from schedules.cluster.transpose import element_strides, transpose_fields
@@ -145,6 +146,25 @@ def _lookup(kernel: Kernel, costs: CostModel) -> Call | None:
     return _call(kernel, "lookup", {"table": Pointer(table), "count": x.spec.elements}, costs)
 
 
+def _bias_of_rest(kernel: Kernel, costs: CostModel) -> Call | None:
+    """Products of the inputs from `first` on, in words, added to a bias."""
+    (x, weight, scale, bias), y, first = kernel.inputs, kernel.outputs[0], kernel.attributes["first"]
+    assert isinstance(x, Local) and isinstance(weight, Local) and isinstance(scale, Local) and isinstance(bias, Local)
+    fields = {
+        "x": Pointer(x, first), "weight": Pointer(weight), "scale": Pointer(scale), "bias": Pointer(bias),
+        "columns": y.spec.elements, "depth": x.spec.elements - first, "x_type": TYPES[x.spec.dtype],
+        "scale_type": TYPES["uint8" if scale.spec.itemsize == 1 else "int32"],
+    }  # fmt: skip
+    return _call(kernel, "bias_of_rest", fields, costs)
+
+
+@work("bias_of_rest")
+def bias_of_rest_work(f: Fields, cores: int) -> Work:
+    """Passes over a core's columns, one for every four inputs."""
+    passes = f["depth"] // 4
+    return {"call": 1, "pass": passes, "column": passes * share(f["columns"], cores)}
+
+
 @work("requantize_add")
 def requantize_add_work(f: Fields, cores: int) -> Work:
     """Groups of four channels, or rows where there are few groups; a single row has a loop of its own."""
@@ -180,4 +200,7 @@ _STEPS: dict[str, tuple[str, Callable[[Kernel, CostModel], Call | None]]] = {
     "im2col": ("im2col", _im2col),
     "pad": ("im2col", _pad),
     "lookup": ("lookup", _lookup),
+    "bias_of_rest": ("bias_of_rest", _bias_of_rest),
+    "bit_planes": ("bit_planes", bit_planes),
+    "attention_weights": ("attention_weights", attention_weights),
 }

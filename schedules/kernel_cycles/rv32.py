@@ -37,11 +37,16 @@ def conv2d(f: Fields, cores: int) -> Work:
 
 
 def depthwise_conv2d(f: Fields, cores: int) -> Work:
-    channels, kind = share(f["channels"], cores), kind_of(f)
+    channels, kind = share(f["channels"], cores) * f["multiplier"], kind_of(f)
     outputs = channels * f["out_height"] * f["out_width"]
     kernel, dilation = (f["kernel_height"], f["kernel_width"]), (f["dilation_y"], f["dilation_x"])
-    if kernel != (3, 3) or dilation != (1, 1) or f["stride_x"] > 2 or f["pad_left"] > 1:
-        return {"plain_call": 1, f"plain_output_{kind}": outputs, "plain_tap": outputs * kernel[0] * kernel[1]}
+    dense = f["y_row_stride"] == f["out_width"] * f["y_pixel_stride"] and f["multiplier"] == 1
+    if kernel != (3, 3) or dilation != (1, 1) or f["stride_x"] > 2 or f["pad_left"] > 1 or not dense:
+        lines = channels * f["out_height"]
+        rows = share(f["channels"], cores) * ((f["out_height"] - 1) * f["stride_y"] + kernel[0])
+        fours = lines * -(-f["out_width"] // 4) * kernel[0]
+        done = {"any_call": 1, "laid_row": rows, "laid": rows * f["out_width"] * f["stride_x"], "line": lines}
+        return done | {"four_row": fours, "four_tap": fours * kernel[1], f"any_output_{kind}": outputs}
     tap = "tap" if f["stride_x"] == 1 else "strided_tap"
     return {"call": 1, "channel": channels, "row": channels * f["out_height"], tap: outputs, f"output_{kind}": outputs}
 

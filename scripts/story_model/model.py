@@ -25,6 +25,7 @@ class Shape:
     hidden: int = 344
     vocabulary: int = 512
     context: int = 256
+    weight_bits: int = 8
 
     @property
     def head(self) -> int:
@@ -63,19 +64,37 @@ class Step(nn.Module):
         return (floored(grid) + 0.5 if floor else rounded(grid)) * self.step
 
 
-def byte_weight(weight: torch.Tensor) -> torch.Tensor:
-    """A weight matrix on its int8 grid, one scale per output channel."""
-    scale = weight.detach().abs().amax(1, keepdim=True).clamp(min=1e-8) / 127
-    return rounded(weight / scale) * scale
-
-
 class Linear(nn.Module):
-    def __init__(self, inputs: int, outputs: int, deviation: float) -> None:
+    """A matrix that is rounded with one scale per output: of eight bits so that nothing is clipped, else learned."""
+
+    def __init__(self, inputs: int, outputs: int, deviation: float, bits: int) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.randn(outputs, inputs) * deviation)
+        self.bits = bits
+        if bits < 8:
+            self.log_scale = nn.Parameter(torch.zeros(outputs))
+
+    def on_grid(self, scale: torch.Tensor) -> torch.Tensor:
+        most = 1 << (self.bits - 1)
+        return rounded(torch.clamp(self.weight / scale, -most, most - 1)) * scale
+
+    def start_rounding(self) -> None:
+        """Take the scales that change the weights least."""
+        if self.bits == 8:
+            return
+        whole = self.weight.detach().abs().amax(1, keepdim=True).clamp(min=1e-8) / (1 << (self.bits - 1))
+        tried = torch.stack([whole * part for part in torch.linspace(0.4, 1.1, 36).tolist()])
+        errors = torch.stack([(self.on_grid(s) - self.weight).detach().square().sum(1, keepdim=True) for s in tried])
+        self.log_scale.data.copy_(tried.gather(0, errors.argmin(0, keepdim=True))[0, :, 0].log())
 
     def forward(self, x: torch.Tensor, quantized: bool) -> torch.Tensor:
-        return functional.linear(x, byte_weight(self.weight) if quantized else self.weight)
+        if not quantized:
+            return functional.linear(x, self.weight)
+        if self.bits < 8:
+            scale = self.log_scale.exp()[:, None]
+        else:
+            scale = self.weight.detach().abs().amax(1, keepdim=True).clamp(min=1e-8) / 127
+        return functional.linear(x, self.on_grid(scale))
 
 
 class Norm(nn.Module):
@@ -106,10 +125,10 @@ class Attention(nn.Module):
         super().__init__()
         self.shape = shape
         inner = shape.kv_heads * shape.head
-        self.q = Linear(shape.width, shape.width, 0.02)
-        self.k = Linear(shape.width, inner, 0.02)
-        self.v = Linear(shape.width, inner, 0.02)
-        self.o = Linear(shape.width, shape.width, 0.02 / math.sqrt(2 * shape.layers))
+        self.q = Linear(shape.width, shape.width, 0.02, shape.weight_bits)
+        self.k = Linear(shape.width, inner, 0.02, shape.weight_bits)
+        self.v = Linear(shape.width, inner, 0.02, shape.weight_bits)
+        self.o = Linear(shape.width, shape.width, 0.02 / math.sqrt(2 * shape.layers), shape.weight_bits)
         self.q_step, self.k_step, self.v_step = Step(), Step(), Step()
 
     def forward(self, x: torch.Tensor, cosine: torch.Tensor, sine: torch.Tensor) -> torch.Tensor:
@@ -141,9 +160,9 @@ class Attention(nn.Module):
 class FeedForward(nn.Module):
     def __init__(self, shape: Shape) -> None:
         super().__init__()
-        self.gate = Linear(shape.width, shape.hidden, 0.02)
-        self.up = Linear(shape.width, shape.hidden, 0.02)
-        self.down = Linear(shape.hidden, shape.width, 0.02 / math.sqrt(2 * shape.layers))
+        self.gate = Linear(shape.width, shape.hidden, 0.02, shape.weight_bits)
+        self.up = Linear(shape.width, shape.hidden, 0.02, shape.weight_bits)
+        self.down = Linear(shape.hidden, shape.width, 0.02 / math.sqrt(2 * shape.layers), shape.weight_bits)
         self.gate_step, self.silu_step, self.up_step, self.product_step = Step(), Step(), Step(), Step()
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -194,6 +213,9 @@ class Llama(nn.Module):
         """Take the steps from what was watched."""
         for step in self.steps():
             step.log_step.data.fill_(math.log(max(step.reach, 1e-4) / 127))
+        for module in self.modules():
+            if isinstance(module, Linear):
+                module.start_rounding()
         self.set_mode("on")
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:

@@ -19,7 +19,7 @@ import corpus
 import numpy as np
 import tokenizer
 import torch
-from model import Llama, Shape, Step
+from model import Llama, Shape
 from torch.nn import functional
 
 PART = 5000
@@ -70,7 +70,7 @@ def optimize(
     model: Llama, batches: Batches, steps: int, size: int, rate: float, budget_s: float, low_precision: bool
 ) -> int:
     """AdamW with warm-up and cosine decay; fewer steps where the budget asks for it. Returns the steps taken."""
-    scales = [m.log_step for m in model.modules() if isinstance(m, Step)]
+    scales = [p for name, p in model.named_parameters() if name.endswith(("log_step", "log_scale"))]
     chosen = {id(p) for p in scales}
     others = [p for p in model.parameters() if id(p) not in chosen]
     groups = [
@@ -120,6 +120,7 @@ def main() -> None:
     parser.add_argument("--float-steps", type=int, default=9000)
     parser.add_argument("--integer-steps", type=int, default=5000)
     parser.add_argument("--batch", type=int, default=96)
+    parser.add_argument("--weight-bits", type=int, default=8)
     parser.add_argument("--budget-s", type=float, default=0.0, help="seconds for both phases together; 0: no limit")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
@@ -136,7 +137,7 @@ def main() -> None:
     encoded = [encoder.encode(story) for story in stories]
     held_ids = [encoder.encode(story) for story in held]
     print(f"{len(stories)} stories, {sum(map(len, encoded))} pieces, {time.time() - began:.0f} s", flush=True)
-    model = Llama(Shape()).to(device)
+    model = Llama(Shape(weight_bits=options.weight_bits)).to(device)
     batches = Batches(encoded, model.shape.context, device, options.seed)
     facts: dict[str, float] = {"parameters": sum(p.numel() for p in model.parameters())}
     facts["float_steps"] = optimize(

@@ -192,7 +192,7 @@ def cluster_program(toolchain: RiscvToolchain, folder: str = "xpulp") -> Path:
         march=platform.march(uses_float=True),
         toolchain=toolchain,
         defines=defines,
-        extra_flags=WARNINGS,
+        extra_flags=(*WARNINGS, *platform.soc.software.flags),
     )
 
 

@@ -19,13 +19,18 @@ from schedules.cluster.catalog import available
 from schedules.kernel_cycles import work_of
 from schedules.kernel_cycles.coefficients import COEFFICIENTS, Fit
 from schedules.kernel_cycles.model import Work
-from tests.kernels.attention_cases import (
-    attention_case,
-    past_qdq_attention_case,
-    qdq_attention_case,
-    qdq_rope_case,
-    rope_case,
+from tests.kernels.attention_shapes import (
+    attention,
+    attention_weights,
+    past_attention,
+    past_part,
+    past_qdq_attention,
+    qdq_attention,
+    qdq_rope,
+    rope,
+    rotary,
 )
+from tests.kernels.bias_of_rest_case import bias_of_rest_case
 from tests.kernels.call import REPOSITORY, run_on_cluster
 from tests.kernels.elementwise_cases import (
     add_accumulators_case,
@@ -41,9 +46,18 @@ from tests.kernels.elementwise_cases import (
     requantize_case,
     thinned_case,
 )
-from tests.kernels.long_dense_case import long_dense_case
-from tests.kernels.matrix_cases import Case, Window, conv2d_case, dense_case, depthwise_case, matmul_case
+from tests.kernels.matrix_cases import Case, Window
+from tests.kernels.matrix_shapes import (
+    Shapes,
+    conv2d,
+    dense,
+    depthwise_conv2d,
+    long_dense,
+    matmul,
+    small_depthwise,
+)
 from tests.kernels.movement_cases import (
+    bit_planes_case,
     copy_rows_case,
     im2col_case,
     mean_pool_case,
@@ -53,8 +67,7 @@ from tests.kernels.movement_cases import (
     transpose_case,
 )
 from tests.kernels.pair_cases import add_pairs_case
-from tests.kernels.past_attention_cases import past_attention_case, past_parts_case, rotary_case
-from tests.kernels.random_requant import KINDS, rule_of_halves
+from tests.kernels.random_requant import KINDS
 from tests.kernels.row_cases import (
     i_softmax_case,
     layer_norm_case,
@@ -79,75 +92,6 @@ def typical(case: Case) -> bool:
         return False
     rule = arguments.get("requant", {"kind": 0})
     return bool(rule["kind"] == 0 or (rule["low"], rule["high"]) == (-128, 127))
-
-
-class Shapes:
-    """Random sizes, denser at the small end."""
-
-    def __init__(self, seed: int) -> None:
-        self.rng = np.random.default_rng(seed)
-
-    def size(self, low: int, high: int, multiple: int = 1) -> int:
-        value = round(float(np.exp(self.rng.uniform(np.log(low), np.log(high + 1)))))
-        return max(multiple, value // multiple * multiple)
-
-    def pick(self, *choices: Any) -> Any:
-        return choices[self.rng.integers(len(choices))]
-
-    def flag(self) -> bool:
-        return bool(self.rng.integers(2))
-
-    def kind(self) -> str:
-        """The narrow form and TFLite's more often than the others."""
-        return str(self.pick(*["pulp"] * 5, *["tflite"] * 3, *KINDS))
-
-    def offset(self) -> int:
-        """What weights lie above int8: usually nothing."""
-        return int(self.pick(0, 0, 0, 0, 9))
-
-
-def dense(s: Shapes) -> Case:
-    columns = s.pick(s.size(1, 3), *[s.size(4, 128)] * 7)
-    rows, depth = s.pick(1, s.size(1, 64)), s.size(4, 256, s.pick(1, 4, 4))
-    if s.rng.random() < 0.2:
-        return dense_of_halves(s, rows, max(4, columns), depth)
-    return dense_case(s.rng, rows, columns, depth, s.kind(), per_channel=s.flag(), offset=s.offset())
-
-
-def dense_of_halves(s: Shapes, rows: int, columns: int, depth: int) -> Case:
-    """16-bit activations; most results have 16 bits too."""
-    rule = None
-    if s.rng.random() < 0.7:
-        rule = rule_of_halves(s.rng, s.pick("half_up", "half_up", "half_even"), depth << 22, columns, "int16")
-    return dense_case(s.rng, rows, columns, depth, s.kind(), dtype="int16", rule=rule)
-
-
-def long_dense(s: Shapes) -> Case:
-    return long_dense_case(s.rng, s.size(1, 64), s.size(2, 64), 2 * s.size(8, 300), 2 * s.size(16, 250))
-
-
-def matmul(s: Shapes) -> Case:
-    batch, rows, columns, depth = s.size(1, 4), s.size(1, 64), s.size(4, 64), s.size(4, 128, s.pick(1, 4))
-    types = ("int8", "uint8" if s.rng.random() < 0.2 else "int8")
-    return matmul_case(s.rng, batch, rows, columns, depth, s.kind(), types=types, transpose_b=s.flag())
-
-
-def conv2d(s: Shapes) -> Case:
-    channels, out_channels = s.size(3, 48, s.pick(1, 4, 4)), s.pick(s.size(1, 3), *[s.size(4, 48)] * 7)
-    window = s.pick(Window(), Window(), Window((1, 1), pads=(0, 0, 0, 0)), Window((3, 3), (2, 2)), Window((5, 3)))
-    if s.rng.random() < 0.15:
-        window = s.pick(Window(dilation=(2, 2), pads=(2, 2, 2, 2)), Window(dilation=(2, 1)), Window(dilation=(1, 2)))
-    # A few channels, as an image has, more often than others.
-    channels = s.pick(1, 3, 3, *[channels] * 5)
-    size, kind = (s.size(5, 20), s.size(5, 20), channels), s.kind()
-    return conv2d_case(s.rng, size, out_channels, window, kind, windows=s.pick(4, 8, 12, 16), offset=s.offset())
-
-
-def depthwise_conv2d(s: Shapes) -> Case:
-    channels, height, width = s.pick(2, *[s.size(4, 96, s.pick(1, 4, 4))] * 9), s.size(5, 26), s.size(5, 26)
-    window = s.pick(Window(), Window(), Window(strides=(2, 2)), Window((5, 5), pads=(2, 2, 2, 2)))
-    rows = window.kernel[0] + s.size(1, 24) - 1
-    return depthwise_case(s.rng, (height, width, channels), window, s.kind(), plane_rows=rows)
 
 
 def add(s: Shapes) -> Case:
@@ -231,54 +175,6 @@ def qdq_norm(s: Shapes) -> Case:
     return qdq_norm_case(s.rng, s.pick(1, s.size(1, 64)), s.size(8, s.pick(256, 512)), form=form)
 
 
-def attention(s: Shapes) -> Case:
-    heads, queries, keys = s.size(1, 16), s.pick(1, s.size(1, 48)), s.size(4, 96, s.pick(1, 4, 4))
-    size, batch = s.pick(4, 4, 8, 16, 32), s.pick(1, 8, 16, 16)
-    small, covered = size == 4, size == 4 and s.flag()
-    forms = {"with_table": s.flag(), "with_mask": s.flag(), "small": small, "covered": covered}
-    return attention_case(s.rng, heads, queries, keys, size, batch=batch, **forms)
-
-
-def qdq_attention(s: Shapes) -> Case:
-    group, queries, keys = s.pick(1, 1, 2), s.pick(1, s.size(1, 48)), s.size(4, 96)
-    heads, size = group * s.size(1, 8), s.pick(4, 8, 16, 16, 32, 64)
-    forms = {"classes": s.pick(1, 2), "by_head": s.flag(), "tables": s.pick("", "", "qk")}
-    return qdq_attention_case(s.rng, heads, queries, keys, size, group=group, **forms)
-
-
-def past_qdq_attention(s: Shapes) -> Case:
-    group, new, length = s.pick(1, 1, 2), s.pick(1, 1, s.size(1, 24)), s.size(3, 96)
-    forms = {"classes": s.pick(1, 2), "tables": s.pick("", "", "qk")}
-    rows = (length, length + s.size(1, 32), new)
-    return past_qdq_attention_case(s.rng, s.size(1, 8), group, rows, s.pick(4, 8, 16, 16, 32, 64), **forms)
-
-
-def rope(s: Shapes) -> Case:
-    return rope_case(s.rng, s.pick(1, s.size(1, 64)), s.size(4, 32), s.pick(4, 4, 4, 8), s.kind())
-
-
-def rotary(s: Shapes) -> Case:
-    return rotary_case(s.rng, s.pick(1, s.size(1, 32)), s.size(2, 16), s.pick(4, 32, 32))
-
-
-def past_attention(s: Shapes) -> Case:
-    heads, group, rows, length = s.size(1, 8), s.pick(1, 1, 2), s.pick(1, s.size(1, 32)), s.size(1, 192)
-    return past_attention_case(s.rng, (rows, rows), heads, group, s.pick(4, 32, 32, 16), (length, 192))
-
-
-def past_part(part: str) -> Callable[[Shapes], Case]:
-    def case(s: Shapes) -> Case:
-        heads, group, length = s.size(1, 16), s.pick(1, 1, 2), s.pick(0, *[s.size(1, 192)] * 9)
-        return past_parts_case(s.rng, part, heads, group, s.pick(4, 32, 32, 16, 12), (length, 192))
-
-    return case
-
-
-def qdq_rope(s: Shapes) -> Case:
-    dtype = s.pick("int8", "int8", "int8", "uint8")
-    return qdq_rope_case(s.rng, s.pick(1, s.size(1, 48)), s.size(1, 16), s.pick(8, 16, 32, 64), dtype=dtype)
-
-
 def pool(s: Shapes, *, average: bool) -> Case:
     height, width, channels = s.size(6, 20), s.size(6, 20), s.pick(s.size(4, 64), s.size(16, 64, 16))
     window = s.pick(Window((2, 2), (2, 2), pads=(0, 0, 0, 0)), Window((6, 6), (6, 6), pads=(0, 0, 0, 0)), Window())
@@ -295,6 +191,11 @@ def transpose(s: Shapes) -> Case:
     shape = (s.size(1, 4), s.size(1, 16), s.size(2, 32), s.size(2, 64))
     axes, dtype = s.pick((0, 1, 3, 2), (0, 2, 1, 3), (2, 0, 3, 1)), s.pick("int8", "int8", "int32")
     return transpose_case(s.rng, shape, axes, dtype=dtype)
+
+
+def bit_planes(s: Shapes) -> Case:
+    turned, sizes = s.flag(), (s.size(4, 96, 4), s.size(4, 96, s.pick(1, 4, 4)))
+    return bit_planes_case(s.rng, s.size(1, 8), *(sizes if turned else sizes[::-1]), turned=turned)
 
 
 def copy_rows(s: Shapes) -> Case:
@@ -337,7 +238,8 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "long_dense": (long_dense, 160),
     "matmul": (matmul, 500),
     "conv2d": (conv2d, 450),
-    "depthwise_conv2d": (depthwise_conv2d, 360),
+    "depthwise_conv2d": (depthwise_conv2d, 600),
+    "small_depthwise": (small_depthwise, 300),
     "add": (add, 300),
     "add_accumulators": (add_accumulators, 80),
     "mul": (mul, 120),
@@ -346,6 +248,7 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "qdq_mul": (qdq_mul, 80),
     "requantize": (requantize, 360),
     "requantize_add": (requantize_add, 80),
+    "bias_of_rest": (lambda s: bias_of_rest_case(s.rng, s.size(8, 600), 4 * s.pick(1, 1, 2, 3)), 60),
     "hardswish": (hardswish, 90),
     "gelu": (gelu, 90),
     "lookup": (lookup, 40),
@@ -356,6 +259,7 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "layer_norm": (norm(layer_norm_case), 120),
     "qdq_norm": (qdq_norm, 160),
     "attention": (attention, 320),
+    "attention_weights": (attention_weights, 120),
     "qdq_attention": (qdq_attention, 160),
     "past_qdq_attention": (past_qdq_attention, 160),
     "rope": (rope, 120),
@@ -370,6 +274,7 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "mean_pool": (mean_pool, 120),
     "transpose": (transpose, 100),
     "copy_rows": (copy_rows, 100),
+    "bit_planes": (bit_planes, 60),
     "im2col": (im2col, 160),
     "space_to_depth": (space_to_depth, 80),
     "resize": (resize, 120),

@@ -5,7 +5,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from schedules.cluster.arithmetic import can_round_short
-from schedules.packed_weights import pack_depthwise_weights, pack_weights, padded, plane_stride, scratch_bytes
+from schedules.packed_weights import (
+    pack_depthwise_weights,
+    pack_weights,
+    padded,
+    plane_stride,
+    scratch_bytes,
+    weights_of_pixels,
+)
 from tests.kernels.call import Call, Out, Scratch
 from tests.kernels.random_requant import Rule, random_rule
 from tvm_pulp.qnn.conv2d import Conv2d, output_size
@@ -166,6 +173,11 @@ class Window:
         return output_size(self.attributes, height, width, *self.kernel)
 
     @property
+    def swapped_pads(self) -> tuple[int, int, int, int]:
+        top, left, bottom, right = self.pads
+        return left, top, right, bottom
+
+    @property
     def attributes(self) -> dict[str, tuple[int, ...]]:
         return {"strides": self.strides, "dilation": self.dilation, "pads": self.pads}
 
@@ -226,25 +238,41 @@ def depthwise_case(
     zero_point: int = 0,
     misalign: int = 0,
     plane_rows: int = 0,
+    multiplier: int = 1,
+    turned: bool = False,
 ) -> Case:
+    """`turned`: the kernel sees columns as rows."""
     height, width, channels = size
+    outputs = channels * multiplier
     x = random_bytes(rng, (1, *size), dtype)
-    weight = random_bytes(rng, (channels, *window.kernel, 1), "int8")
-    bias = rng.integers(-1000, 1000, channels).astype(np.int32)
+    weight = random_bytes(rng, (outputs, *window.kernel, 1), "int8")
+    bias = rng.integers(-1000, 1000, outputs).astype(np.int32)
     taps = window.kernel[0] * window.kernel[1]
-    rule = with_promise(make_rule(rng, kind, 2 * taps, channels, per_channel), taps)
+    rule = with_promise(make_rule(rng, kind, 2 * taps, outputs, per_channel), taps)
     attributes = {"layout": "NHWC", "groups": channels, "zero_point": zero_point, "has_bias": True}
     attributes |= {**window.attributes, **rule.requant.attributes()}
     expected = Conv2d().reference(attributes, [x, weight, bias, *rule.operands])
-    folded = bias - zero_point * weight.reshape(channels, -1).astype(np.int32).sum(1, dtype=np.int32)
-    out_width = expected.shape[2]
-    stride = plane_stride(out_width, window.kernel[1], window.strides[1], window.pads[1])
-    rows = plane_rows or window.kernel[0]
-    room = scratch_bytes(out_width, stride, rows)
+    folded = bias - zero_point * weight.reshape(outputs, -1).astype(np.int32).sum(1, dtype=np.int32)
+    filters, strides = weight[..., 0], {"x": (width * channels, channels)}
+    strides["y"] = (expected.shape[2] * outputs * rule.bytes, outputs * rule.bytes)
+    if turned:
+        filters, strides = filters.transpose(0, 2, 1), {name: pair[::-1] for name, pair in strides.items()}
+        window = Window(
+            *(getattr(window, name)[::-1] for name in ("kernel", "strides", "dilation")), window.swapped_pads
+        )
+        height, width = width, height
+    shape = window.fields(height, width)
+    reach = (window.kernel[0] - 1) * window.dilation[0] + 1
+    columns = (window.kernel[1] - 1) * window.dilation[1] + 1
+    stride = plane_stride(shape["out_width"], columns, window.strides[1], window.pads[1])
+    rows = max(plane_rows, reach)
+    room = scratch_bytes(
+        shape["out_width"], stride, rows, 4 * multiplier * min(8, (rows - reach) // window.strides[0] + 1)
+    )
     fields = {
-        **window.fields(height, width),
+        **shape,
         "x": x,
-        "weight": pack_depthwise_weights(weight[..., 0]),
+        "weight": pack_depthwise_weights(filters, window.strides[1]),
         "bias": folded.astype(np.int32),
         "y": Out(expected.shape, rule.requant.out_dtype),
         "scratch": Scratch(room),
@@ -252,10 +280,53 @@ def depthwise_case(
         "plane_stride": stride,
         "plane_rows": rows,
         "channels": channels,
+        "multiplier": multiplier,
         "pad_value": zero_point,
-        "x_pixel_stride": channels,
-        "y_pixel_stride": channels * rule.bytes,
+        "x_row_stride": strides["x"][0],
+        "x_pixel_stride": strides["x"][1],
+        "y_row_stride": strides["y"][0],
+        "y_pixel_stride": strides["y"][1],
         "x_type": TYPE_CODES[dtype],
         "requant": rule.fields,
     }
     return Case(Call("depthwise_conv2d", fields, misalign={"x": misalign}), expected, expected.size * taps)
+
+
+def small_depthwise_case(
+    rng: np.random.Generator,
+    size: tuple[int, int, int],
+    window: Window,
+    kind: str = "pulp",
+    *,
+    dtype: str = "int8",
+    per_channel: bool = True,
+    zero_point: int = 0,
+    misalign: int = 0,
+    multiplier: int = 1,
+) -> Case:
+    """The call of the other depthwise kernel, with the weights of its windows spread over the picture."""
+    other = depthwise_case(
+        rng, size, window, kind, dtype=dtype, per_channel=per_channel, zero_point=zero_point, multiplier=multiplier
+    )
+    given, channels = other.call.arguments, size[2]
+    filters = given["weight"][..., : window.kernel[1]]
+    bias = given["bias"] + zero_point * filters.astype(np.int32).sum((1, 2), dtype=np.int32)
+    weight = weights_of_pixels(filters, size[:2], window.output(*size[:2]), window.attributes)
+    folded = bias[:, None] - zero_point * weight.astype(np.int32).sum(2, dtype=np.int32)
+    outputs, pixels = weight.shape[1], size[0] * size[1]
+    room = 4 * padded(pixels) + 16 * multiplier * outputs
+    fields = {
+        "x": given["x"],
+        "weight": weight,
+        "bias": folded.astype(np.int32),
+        "y": given["y"],
+        "scratch": Scratch(room),
+        "scratch_stride": room,
+        "pixels": pixels,
+        "outputs": outputs,
+        "channels": channels,
+        "multiplier": multiplier,
+        "x_type": given["x_type"],
+        "requant": given["requant"],
+    }
+    return Case(Call("small_depthwise", fields, misalign={"x": misalign}), other.expected, other.work)

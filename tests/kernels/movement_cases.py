@@ -17,6 +17,8 @@ from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.resize import Resize, fraction_bits
 from tvm_pulp.qnn.space_to_depth import SpaceToDepth
 from tvm_pulp.qnn.tensor_spec import TensorSpec
+from uma_backends.neureka.geometry import Mode
+from uma_backends.neureka.packing import pack_weights
 
 
 def pool_case(
@@ -163,3 +165,23 @@ def resize_case(
         "y_type": TYPE_CODES[str(expected.dtype)], "requant": requant,
     }  # fmt: skip
     return Case(Call("resize", fields, misalign={"x": misalign}), expected, expected.size)
+
+
+def bit_planes_case(rng: np.random.Generator, matrices: int, rows: int, depth: int, *, turned: bool) -> Case:
+    """Beats of an array as the backend of the engine packs constant weights."""
+    w = random_bytes(rng, (matrices, rows, depth), "int8")
+    stride = -(-depth // 32) * 32
+    expected = pack_weights(w.reshape(matrices * rows, depth, 1, 1), Mode.POINTWISE).reshape(matrices * rows, stride)
+    fields = {
+        "x": np.ascontiguousarray(w.transpose(0, 2, 1)) if turned else w,
+        "y": Out(expected.shape, "uint8"),
+        "matrices": matrices,
+        "x_matrix_stride": rows * depth,
+        "rows": rows,
+        "depth": depth,
+        "x_stride": rows if turned else depth,
+        "y_stride": stride,
+        "turned": int(turned),
+        "flip": 0x80808080,
+    }
+    return Case(Call("bit_planes", fields), expected, matrices * rows * depth)

@@ -4,12 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from schedules.byte_tables import exponential_table, tflite_exponential_table
+from schedules.byte_tables import tflite_exponential_table
 from tests.kernels.call import Call, Out, Scratch
 from tests.kernels.matrix_cases import TYPE_CODES, Case, random_bytes
 from tvm_pulp.qnn.qdq_norm import QdqNorm
 from tvm_pulp.qnn.rows import LayerNorm, RmsNorm
 from tvm_pulp.qnn.softmax import Softmax
+from tvm_pulp.qnn.softmax_i_tables import exponential_table
 from tvm_pulp.qnn.softmax_tflite import parameters
 
 

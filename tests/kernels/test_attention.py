@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedules.byte_tables import small_exponential_table
 from tests.kernels.attention_cases import (
     attention_case,
+    attention_weights_case,
     past_qdq_attention_case,
     qdq_attention_case,
     qdq_rope_case,
@@ -16,6 +16,7 @@ from tests.kernels.attention_cases import (
 from tests.kernels.call import Call, run_on_cluster
 from tests.kernels.check import TOOLCHAINS, check
 from tests.kernels.random_requant import KINDS
+from tvm_pulp.qnn.softmax_i_tables import small_exponential_table
 
 SEEDS = st.integers(0, 1 << 30)
 CORES = st.integers(1, 8)
@@ -52,6 +53,19 @@ def test_attention_skips_hidden_keys(seed, heads, queries, keys, table, probabil
     case = attention_case(
         np.random.default_rng(seed), heads, queries, keys, 4, with_table=table, with_probability=probability,
         causal_mask=True, batch=batch,
+    )  # fmt: skip
+    check(case, cores, tool)
+
+
+@settings(max_examples=60)
+@given(
+    SEEDS, st.integers(1, 12), st.integers(1, 40), st.booleans(), st.booleans(), st.booleans(), st.booleans(),
+    st.integers(1, 9), CORES, TOOLS,
+)  # fmt: skip
+def test_attention_weights(seed, rows, keys, mask, table, probability, small, batch, cores, tool):  # type: ignore[no-untyped-def]
+    case = attention_weights_case(
+        np.random.default_rng(seed), rows, keys, with_mask=mask, with_table=table, with_probability=probability,
+        small=small, batch=batch,
     )  # fmt: skip
     check(case, cores, tool)
 

@@ -5,9 +5,17 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from tests.kernels.bias_of_rest_case import bias_of_rest_case
 from tests.kernels.check import TOOLCHAINS, check
 from tests.kernels.long_dense_case import long_dense_case
-from tests.kernels.matrix_cases import Window, conv2d_case, dense_case, depthwise_case, matmul_case
+from tests.kernels.matrix_cases import (
+    Window,
+    conv2d_case,
+    dense_case,
+    depthwise_case,
+    matmul_case,
+    small_depthwise_case,
+)
 from tests.kernels.random_requant import KINDS, Rule, rule_of_halves
 from tvm_pulp.qnn.requant import Requant
 
@@ -23,6 +31,15 @@ WINDOWS = st.builds(
     st.tuples(st.integers(1, 3), st.integers(1, 3)),
     st.sampled_from([(1, 1), (1, 1), (2, 1), (1, 2)]),
     st.tuples(*[st.integers(0, 4)] * 4),
+)
+# Rows of up to five words, with the padding that they usually have.
+WIDE_WINDOWS = st.builds(
+    lambda height, width, stride: Window(
+        (height, width), stride, pads=(height // 2, width // 2, height // 2, width // 2)
+    ),
+    st.integers(1, 8),
+    st.integers(5, 17),
+    st.sampled_from([(1, 1), (1, 1), (2, 2), (1, 2), (3, 3)]),
 )
 IMAGES = st.tuples(st.integers(5, 9), st.integers(5, 10), st.integers(1, 11))
 
@@ -84,6 +101,14 @@ def test_dense_of_16_bits(kind, seed, rows, columns, depth, dtype, per_channel, 
 @given(SEEDS, SIZE, SIZE, st.integers(1, 300), st.integers(1, 120), HALVES, CORES, st.sampled_from(TOOLCHAINS))
 def test_sums_beyond_32_bits(result, seed, rows, columns, pairs, part, dtype, cores, toolchain):  # type: ignore[no-untyped-def]
     case = long_dense_case(np.random.default_rng(seed), rows, columns, 2 * pairs, 2 * part, dtype, result)
+    check(case, cores, toolchain)
+
+
+@pytest.mark.parametrize("scale", ["uint8", "int32"])
+@EXAMPLES
+@given(SEEDS, st.integers(1, 300), st.integers(1, 4), BYTES, MISALIGN, CORES, st.sampled_from(TOOLCHAINS))
+def test_bias_of_rest(scale, seed, columns, fours, dtype, misalign, cores, toolchain):  # type: ignore[no-untyped-def]
+    case = bias_of_rest_case(np.random.default_rng(seed), columns, 4 * fours, dtype, scale, misalign)
     check(case, cores, toolchain)
 
 
@@ -160,8 +185,8 @@ def test_conv2d_that_needs_no_windows(seed, size, channels, dtype, cores):  # ty
 @pytest.mark.parametrize("kind", KINDS)
 @EXAMPLES
 @given(
-    SEEDS, IMAGES, st.one_of(WINDOWS, st.just(Window()), st.just(Window(strides=(2, 2)))), BYTES, st.booleans(),
-    st.integers(0, 6), MISALIGN, CORES, st.sampled_from(TOOLCHAINS),
+    SEEDS, IMAGES, st.one_of(WINDOWS, WIDE_WINDOWS, st.just(Window()), st.just(Window(strides=(2, 2)))), BYTES,
+    st.booleans(), st.integers(0, 6), MISALIGN, CORES, st.sampled_from(TOOLCHAINS),
 )  # fmt: skip
 def test_depthwise_conv2d(kind, seed, size, window, dtype, per_channel, more_rows, misalign, cores, toolchain):  # type: ignore[no-untyped-def]
     assume(min(window.output(*size[:2])) >= 1)
@@ -169,6 +194,22 @@ def test_depthwise_conv2d(kind, seed, size, window, dtype, per_channel, more_row
     zero_point = int(rng.integers(0, 9)) if seed % 2 else 0
     case = depthwise_case(
         rng, size, window, kind, dtype=dtype, per_channel=per_channel, zero_point=zero_point, misalign=misalign,
-        plane_rows=window.kernel[0] + more_rows,
+        plane_rows=window.kernel[0] + more_rows, multiplier=1 + seed % 3, turned=bool(seed & 4),
+    )  # fmt: skip
+    check(case, cores, toolchain)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@EXAMPLES
+@given(
+    SEEDS, st.sampled_from([(1, 1), (2, 2), (1, 7), (3, 3), (3, 4), (4, 4), (2, 8)]), st.integers(1, 11),
+    st.one_of(WINDOWS, WIDE_WINDOWS), BYTES, st.booleans(), MISALIGN, CORES, st.sampled_from(TOOLCHAINS),
+)  # fmt: skip
+def test_small_depthwise(kind, seed, size, channels, window, dtype, per_channel, misalign, cores, toolchain):  # type: ignore[no-untyped-def]
+    assume(min(window.output(*size)) >= 1)
+    rng, zero_point = np.random.default_rng(seed), seed % 9
+    case = small_depthwise_case(
+        rng, (*size, channels), window, kind, dtype=dtype, per_channel=per_channel, zero_point=zero_point,
+        misalign=misalign, multiplier=1 + seed % 3,
     )  # fmt: skip
     check(case, cores, toolchain)

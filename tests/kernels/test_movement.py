@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from tests.kernels.check import TOOLCHAINS, check
 from tests.kernels.matrix_cases import Window
 from tests.kernels.movement_cases import (
+    bit_planes_case,
     copy_rows_case,
     im2col_case,
     mean_pool_case,
@@ -128,3 +129,13 @@ def test_copy_many_rows_with_a_table(seed, rows, row_bytes, gap, misalign, cores
 def test_resize(form, seed, size, result, dtype, out, misalign, cores, tool):  # type: ignore[no-untyped-def]
     how = {"dtype": dtype, "out": dtype if seed % 2 else out, "misalign": misalign, "alike": bool(seed % 2)}
     check(resize_case(np.random.default_rng(seed), size, result, form, **how), cores, tool)
+
+
+@settings(max_examples=40)
+@given(
+    SEEDS, st.integers(1, 4), st.integers(1, 20), st.integers(1, 20), st.integers(1, 70), st.booleans(), CORES, TOOLS
+)
+def test_bit_planes(seed, matrices, rows, words, depth, turned, cores, tool):  # type: ignore[no-untyped-def]
+    """The cores pack weights as the compiler packs those that are constant."""
+    rows, depth = (4 * rows, depth) if turned else (rows, 4 * words)
+    check(bit_planes_case(np.random.default_rng(seed), matrices, rows, depth, turned=turned), cores, tool)

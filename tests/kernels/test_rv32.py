@@ -53,6 +53,9 @@ DEPTHWISE = [
     Window((3, 3), (1, 1), (1, 1), (2, 0, 2, 3)),
     Window((5, 3), (1, 1), (1, 1), (2, 1, 2, 1)),
     Window((3, 3), (1, 1), (2, 2), (2, 2, 2, 2)),
+    Window((7, 7), (1, 1), (1, 1), (3, 3, 3, 3)),
+    Window((1, 5), (3, 3), (1, 2), (0, 4, 0, 4)),
+    Window((4, 1), (2, 1), (3, 1), (5, 0, 5, 0)),
 ]
 
 
@@ -63,7 +66,8 @@ def test_depthwise_conv2d(kind: str, window: Window) -> None:
     for low in (5, 7):
         size = tuple(int(rng.integers(least, least + 4)) for least in (low, low, 2))
         dtype = str(rng.choice(["int8", "uint8"]))
-        check(depthwise_case(rng, size, window, kind, dtype=dtype, zero_point=-5 if dtype == "int8" else 5))
+        other = {"zero_point": -5 if dtype == "int8" else 5, "turned": low == 7, "plane_rows": int(rng.integers(12))}
+        check(depthwise_case(rng, size, window, kind, dtype=dtype, multiplier=int(rng.integers(1, 4)), **other))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -14,6 +14,7 @@ from tests.kernels.attention_cases import (
     qdq_rope_case,
     rope_case,
 )
+from tests.kernels.bias_of_rest_case import bias_of_rest_case
 from tests.kernels.call import RUNTIME, WARNINGS, Call, Out, Scratch, plain_twins
 from tests.kernels.elementwise_cases import (
     add_case,
@@ -113,6 +114,7 @@ class Program:
 def cases(rng: np.random.Generator) -> Iterator[Case]:
     window = Window((3, 2), (2, 1), (1, 1), (1, 1, 1, 1))
     yield long_dense_case(rng, 5, 7, 40, 16)
+    yield bias_of_rest_case(rng, 7, 8, "uint8", "int32")
     for kind in KINDS:
         yield dense_case(rng, 5, 7, 9, kind)
         yield matmul_case(rng, 2, 3, 5, 7, kind, types=("uint8", "uint8"), transpose_b=False, zero_points=(3, -4))

@@ -10,7 +10,14 @@ from tests.kernels.attention_cases import attention_case
 from tests.kernels.call import run_on_cluster
 from tests.kernels.elementwise_cases import add_case, gelu_case, hardswish_case, linear_sum_case
 from tests.kernels.fit_cycles import typical
-from tests.kernels.matrix_cases import Case, Window, conv2d_case, dense_case, depthwise_case
+from tests.kernels.matrix_cases import (
+    Case,
+    Window,
+    conv2d_case,
+    dense_case,
+    depthwise_case,
+    small_depthwise_case,
+)
 from tests.kernels.row_cases import i_softmax_case, rms_norm_case
 
 Maker = Callable[[np.random.Generator], Case]
@@ -25,6 +32,9 @@ MACS_PER_CYCLE: list[tuple[Maker, float]] = [
     (lambda r: conv2d_case(r, (16, 16, 32), 32, Window()), 13),
     (lambda r: conv2d_case(r, (8, 8, 64), 64, POINTWISE), 14),
     (lambda r: depthwise_case(r, (16, 16, 64), Window(), plane_rows=18), 4),
+    (lambda r: depthwise_case(r, (16, 16, 64), Window((5, 5), pads=(2,) * 4), plane_rows=12), 5.5),
+    (lambda r: depthwise_case(r, (8, 8, 128), Window((7, 7), pads=(3,) * 4), plane_rows=14), 7.4),
+    (lambda r: small_depthwise_case(r, (4, 4, 256), Window((5, 5), pads=(2,) * 4)), 7),
 ]
 INSTRUCTIONS_PER_ELEMENT: list[tuple[Maker, float]] = [
     (lambda r: i_softmax_case(r, 64, 64), 22),

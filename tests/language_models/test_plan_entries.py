@@ -10,6 +10,7 @@ from tvm_pulp.language_models.llama import Llama
 from tvm_pulp.language_models.request import LanguageModelRequest
 from tvm_pulp.planning.tiling.forms.split_form import SplitForm
 from tvm_pulp.planning.tiling.plan import Plan
+from tvm_pulp.planning.tir import LoweredPlan
 from tvm_pulp.target import resolve_target
 
 
@@ -35,3 +36,19 @@ def test_without_room_for_the_cores_weights_the_accelerator_works_alone(monkeypa
     assert {name for name, engine in engines[0].items() if engine == "neureka"} <= {
         name for name, engine in engines[1].items() if engine == "neureka"
     }
+
+
+def test_without_room_for_both_packings_programs_share_their_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    request = LanguageModelRequest("small", Llama(weights("wide"), CAPACITY, CHUNK))
+    target = resolve_target(CompileOptions(target="uma-neureka", state_memory="l2"))
+    spread, tried = plan_entries.spread_programs, []
+
+    def full_at_first(programs: list[LoweredPlan], soc: object) -> list[LoweredPlan] | None:
+        tried.append(programs)
+        return None if len(tried) == 1 else spread(programs, soc)
+
+    monkeypatch.setattr(plan_entries, "spread_programs", full_at_first)
+    entries = plan_entries.plan_language_model(request, target, silent)
+    assert len(tried) == 2
+    for plan, expected in ((tried[0][0].plan, True), (entries["decode"].lowered.plan, False)):
+        assert any("3x3 over parts" in p.tiling.form.name for p in plan.layers) is expected

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.qnn import (
+    cases_along_axis,
     cases_attention,
     cases_elementwise,
     cases_float,
@@ -18,6 +19,7 @@ from tests.qnn.kernel_batch import Batch, Case
 from tvm_pulp.qnn import OPERATORS
 
 GENERATORS = {
+    **cases_along_axis.CASES,
     **cases_attention.CASES,
     **cases_elementwise.CASES,
     **cases_float.CASES,

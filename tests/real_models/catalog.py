@@ -13,7 +13,21 @@ from typing import Any
 import numpy as np
 import onnx
 
-from tests.real_models import dscnn, gpt, llama, mobilenetv2, pt2e, quantizers, recurrent, resnet8, tcn, unet, vit, yolo
+from tests.real_models import (
+    dscnn,
+    gpt,
+    llama,
+    mobilenetv2,
+    pt2e,
+    quantizers,
+    recurrent,
+    resnet8,
+    tcn,
+    unet,
+    vit,
+    wide_depthwise,
+    yolo,
+)
 from tests.real_models.exported_graph import DYNAMO, LEGACY
 
 Feeds = dict[str, np.ndarray]
@@ -55,6 +69,9 @@ MODELS: dict[str, RealModel] = {
         RealModel("resnet8_pt2e_xnnpack", resnet8.resnet8, DYNAMO, pt2e.xnnpack),
         RealModel("dscnn", dscnn.dscnn, cycle_bound=60_000, native_cycle_bound=35_000),
         RealModel("mobilenetv2", mobilenetv2.mobilenetv2, cycle_bound=1_400_000, native_cycle_bound=900_000),
+        RealModel("mobilenetv3", wide_depthwise.mobilenetv3, cycle_bound=330_000),
+        RealModel("efficientnet_lite", wide_depthwise.efficientnet_lite, cycle_bound=450_000),
+        RealModel("convnext", wide_depthwise.convnext, cycle_bound=500_000),
         RealModel("vit", vit.vit, cycle_bound=120_000),
         RealModel("vit_dynamo", vit.vit, DYNAMO, cycle_bound=120_000),
         RealModel("gpt_prefill", gpt.gpt_prefill, cycle_bound=150_000),
@@ -102,7 +119,7 @@ HELD = frozenset(
         ),
         *("gpt_prefill", "gpt_prefill_masked_fill", "gpt_prefill_dynamo", "vit", "vit_dynamo"),
         *("llama_prefill", "llama_prefill_dynamo", "unet_resize", "unet_resize_dynamo"),
-        *("mobilenetv2", "gpt_dynamic", "gpt_dynamic_dynamo"),
+        *("mobilenetv2", "mobilenetv3", "gpt_dynamic", "gpt_dynamic_dynamo"),
         *("gpt_token", "gpt_token_dynamo", "llama_token", "llama_token_dynamo"),
     )
 )

@@ -1,7 +1,7 @@
-"""A Keras CNN as TFLite's converter writes it after full integer quantization with float ends.
+"""Keras CNNs as TFLite's converter writes them after full integer quantization with float ends.
 
-QUANTIZE, three convolutions of 3x3 with RELU and MAX_POOL_2D between them, RESHAPE, FULLY_CONNECTED, SOFTMAX,
-DEQUANTIZE: 1.5 M MAC.
+The plain one: QUANTIZE, three convolutions of 3x3 with RELU and MAX_POOL_2D between them, RESHAPE, FULLY_CONNECTED,
+SOFTMAX, DEQUANTIZE: 1.5 M MAC.
 """
 
 from pathlib import Path
@@ -13,16 +13,19 @@ from tests.frontend.single_tflite import Operation, Tensor, options_of, write_gr
 SIZE, WIDTHS, CLASSES = 28, (16, 32, 32), 10
 
 
-def images(seed: int, count: int = 1) -> np.ndarray:
-    """Smooth pictures between 0 and 1."""
+def images(seed: int, count: int = 1, size: tuple[int, int] = (SIZE, 1)) -> np.ndarray:
+    """Smooth pictures between 0 and 1, of a height and a number of channels."""
     rng = np.random.default_rng([5, seed])
-    coarse = rng.uniform(size=(count, 7, 7, 1)).repeat(4, axis=1).repeat(4, axis=2)
+    coarse = rng.uniform(size=(count, size[0] // 4, size[0] // 4, size[1])).repeat(4, axis=1).repeat(4, axis=2)
     return np.asarray(np.clip(coarse + rng.normal(size=coarse.shape) * 0.1, 0, 1).astype(np.float32))
 
 
-def _conv(x: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    windows = np.lib.stride_tricks.sliding_window_view(np.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0))), (3, 3), (1, 2))
-    return np.asarray(np.einsum("nhwcyx,oyxc->nhwo", windows, weight))
+def _windows(x: np.ndarray, kernel: int, stride: int) -> np.ndarray:
+    """Windows [n, h, w, channels, y, x] of a picture that is filled up as TFLite's SAME does."""
+    missing = max(kernel - (stride if x.shape[1] % stride == 0 else x.shape[1] % stride), 0)
+    sides = (missing // 2, missing - missing // 2)
+    filled = np.pad(x, ((0, 0), sides, sides, (0, 0)))
+    return np.lib.stride_tricks.sliding_window_view(filled, (kernel, kernel), (1, 2))[:, ::stride, ::stride]
 
 
 def _scale_and_zero(values: np.ndarray) -> dict[str, float | int]:
@@ -31,66 +34,113 @@ def _scale_and_zero(values: np.ndarray) -> dict[str, float | int]:
     return {"scale": scale, "zero_point": round(-128 - low / scale)}
 
 
-def write_keras_cnn(path: Path, *, float_ends: bool = True) -> None:
-    """Random weights; ranges of activations from sixteen pictures."""
-    rng = np.random.default_rng(11)
-    real = images(100, 16)
-    tensors = [Tensor((1, SIZE, SIZE, 1), "float32"), Tensor((1, SIZE, SIZE, 1), **_scale_and_zero(real))]
-    operations = [Operation("QUANTIZE", [0], [1], version=1)]
+class KerasGraph:
+    """Layers one after the other with random weights; ranges of activations from what they make of some pictures."""
 
-    def layer(op: str, weight: np.ndarray, result: np.ndarray, shape: tuple[int, ...], options: object) -> None:
-        axes = tuple(range(1, weight.ndim))
-        per_channel = op == "CONV_2D"
-        largest = np.abs(weight).max(axis=axes) if per_channel else np.abs(weight).max().reshape(1)
+    def __init__(self, real: np.ndarray) -> None:
+        self.real, self._rng = real, np.random.default_rng(11)
+        shape = (1, *real.shape[1:])
+        self._tensors = [Tensor(shape, "float32"), Tensor(shape, **_scale_and_zero(real))]
+        self._operations = [Operation("QUANTIZE", [0], [1], version=1)]
+
+    @property
+    def channels(self) -> int:
+        return int(self.real.shape[-1])
+
+    def _layer(self, op: str, weight: np.ndarray, options: object, axis: int | None) -> None:
+        """A layer with weights, whose result is known; scales belong to the entries of an axis, or all have one."""
+        axes = tuple(a for a in range(weight.ndim) if a != axis)
+        largest = np.abs(weight).max(axis=axes) if axis is not None else np.abs(weight).max().reshape(1)
         scales = np.maximum(largest, 1e-9) / 127
-        spread = scales.reshape(-1, *[1] * len(axes))
+        spread = scales if axis == weight.ndim - 1 else scales.reshape(-1, *[1] * (weight.ndim - 1))
         integers = np.clip(np.rint(weight / spread), -127, 127).astype(np.int8)
-        before = len(tensors) - 1
-        unit = np.float32(tensors[before].scale) * scales.astype(np.float32)
-        bias = np.rint(rng.normal(size=weight.shape[0]) * 0.05 / unit).astype(np.int32)
-        tensors.extend(
+        before = len(self._tensors) - 1
+        unit = np.float32(self._tensors[before].scale) * scales.astype(np.float32)
+        bias = np.rint(self._rng.normal(size=self.channels) * 0.05 / unit).astype(np.int32)
+        self._tensors.extend(
             [
-                Tensor(weight.shape, "int8", scales.tolist(), 0, integers),
+                Tensor(weight.shape, "int8", scales.tolist(), 0, integers, axis or 0),
                 Tensor(bias.shape, "int32", unit.tolist(), 0, bias),
-                Tensor(shape, **_scale_and_zero(result)),
+                Tensor((1, *self.real.shape[1:]), **_scale_and_zero(self.real)),
             ]
         )
         places = [before, before + 1, before + 2]
-        operations.append(Operation(op, places, [before + 3], options, 3 if per_channel else 4))
+        self._operations.append(Operation(op, places, [before + 3], options, 4 if axis is None else 3))
 
-    def follow(op: str, shape: tuple[int, ...], options: object, **other: object) -> None:
-        last = tensors[-1]
-        tensors.append(Tensor(shape, **{"scale": last.scale, "zero_point": last.zero_point, **other}))  # type: ignore[arg-type]
-        operations.append(Operation(op, [len(tensors) - 2], [len(tensors) - 1], options, 1 if op == "RESHAPE" else 2))
+    def conv(self, filters: int, kernel: int = 3, stride: int = 1) -> None:
+        weight = self._rng.normal(size=(filters, kernel, kernel, self.channels))
+        weight /= np.sqrt(kernel * kernel * self.channels / 2)
+        self.real = np.maximum(np.einsum("nhwcyx,oyxc->nhwo", _windows(self.real, kernel, stride), weight), 0)
+        step = {"padding": 0, "strideH": stride, "strideW": stride}
+        self._layer("CONV_2D", weight, options_of("Conv2DOptions", **step, fusedActivationFunction=1), 0)
 
-    depth, size = 1, SIZE
+    def depthwise(self, kernel: int, stride: int = 1) -> None:
+        weight = self._rng.normal(size=(1, kernel, kernel, self.channels)) / np.sqrt(kernel * kernel / 2)
+        self.real = np.maximum(np.einsum("nhwcyx,yxc->nhwc", _windows(self.real, kernel, stride), weight[0]), 0)
+        step = {"padding": 0, "strideH": stride, "strideW": stride, "depthMultiplier": 1}
+        options = options_of("DepthwiseConv2DOptions", **step, fusedActivationFunction=1)
+        self._layer("DEPTHWISE_CONV_2D", weight, options, 3)
+
+    def dense(self, classes: int) -> None:
+        weight = self._rng.normal(size=(classes, self.channels)) / np.sqrt(self.channels) * 2
+        self.real = self.real @ weight.T
+        self._layer("FULLY_CONNECTED", weight, options_of("FullyConnectedOptions"), None)
+
+    def _follow(self, op: str, options: object, version: int = 2, **other: object) -> None:
+        """A layer without weights, with the quantization of its input where nothing else is said."""
+        last, shape = self._tensors[-1], (1, *self.real.shape[1:])
+        self._tensors.append(Tensor(shape, **{"scale": last.scale, "zero_point": last.zero_point, **other}))  # type: ignore[arg-type]
+        places = [len(self._tensors) - 2], [len(self._tensors) - 1]
+        self._operations.append(Operation(op, *places, options, version))
+
+    def max_pool(self) -> None:
+        n, height, width, channels = self.real.shape
+        self.real = self.real.reshape(n, height // 2, 2, width // 2, 2, channels).max(axis=(2, 4))
+        window = {"padding": 1, "strideH": 2, "strideW": 2, "filterHeight": 2, "filterWidth": 2}
+        self._follow("MAX_POOL_2D", options_of("Pool2DOptions", **window))
+
+    def mean(self) -> None:
+        """Of all pixels."""
+        _, height, width, _ = self.real.shape
+        self.real = self.real.mean(axis=(1, 2), keepdims=True)
+        window = {"padding": 1, "strideH": height, "strideW": width, "filterHeight": height, "filterWidth": width}
+        self._follow("AVERAGE_POOL_2D", options_of("Pool2DOptions", **window))
+
+    def flatten(self) -> None:
+        self.real = self.real.reshape(len(self.real), -1)
+        self._follow("RESHAPE", options_of("ReshapeOptions", newShape=[1, self.channels]), 1)
+
+    def write(self, path: Path, *, float_ends: bool = True) -> None:
+        """The file, with a softmax and float ends behind."""
+        self._follow("SOFTMAX", options_of("SoftmaxOptions", beta=1.0), scale=1 / 256, zero_point=-128)
+        tensors = [*self._tensors, Tensor((1, self.channels), "float32")]
+        last = len(tensors) - 1
+        if float_ends:
+            operations = [*self._operations, Operation("DEQUANTIZE", [last - 1], [last])]
+            write_graph(path, tensors, operations, [0], [last])
+        else:
+            write_graph(path, tensors, self._operations[1:], [1], [last - 1])
+
+
+def write_keras_cnn(path: Path, *, float_ends: bool = True) -> None:
+    graph = KerasGraph(images(100, 16))
     for index, width in enumerate(WIDTHS):
-        weight = rng.normal(size=(width, 3, 3, depth)) / np.sqrt(4.5 * depth)
-        real = np.maximum(_conv(real, weight), 0)
-        same = {"padding": 0, "strideH": 1, "strideW": 1}
-        layer(
-            "CONV_2D",
-            weight,
-            real,
-            (1, size, size, width),
-            options_of("Conv2DOptions", **same, fusedActivationFunction=1),
-        )
-        depth = width
+        graph.conv(width)
         if index < 2:
-            real = real.reshape(-1, size // 2, 2, size // 2, 2, width).max(axis=(2, 4))
-            size //= 2
-            window = {"padding": 1, "strideH": 2, "strideW": 2, "filterHeight": 2, "filterWidth": 2}
-            follow("MAX_POOL_2D", (1, size, size, width), options_of("Pool2DOptions", **window))
-    flat = size * size * depth
-    follow("RESHAPE", (1, flat), options_of("ReshapeOptions", newShape=[1, flat]))
-    weight = rng.normal(size=(CLASSES, flat)) / np.sqrt(flat) * 2
-    layer(
-        "FULLY_CONNECTED", weight, real.reshape(-1, flat) @ weight.T, (1, CLASSES), options_of("FullyConnectedOptions")
-    )
-    follow("SOFTMAX", (1, CLASSES), options_of("SoftmaxOptions", beta=1.0), scale=1 / 256, zero_point=-128)
-    tensors.append(Tensor((1, CLASSES), "float32"))
-    operations.append(Operation("DEQUANTIZE", [len(tensors) - 2], [len(tensors) - 1]))
-    if float_ends:
-        write_graph(path, tensors, operations, [0], [len(tensors) - 1])
-    else:
-        write_graph(path, tensors, operations[1:-1], [1], [len(tensors) - 2])
+            graph.max_pool()
+    graph.flatten()
+    graph.dense(CLASSES)
+    graph.write(path, float_ends=float_ends)
+
+
+def write_depthwise_cnn(path: Path) -> None:
+    """A convolution and three depthwise ones of 5x5, each with a pointwise one: 1.7 M MAC, 346 k of them depthwise."""
+    graph = KerasGraph(images(200, 16, (32, 3)))
+    graph.conv(32, stride=2)
+    for filters, stride in ((64, 1), (96, 2), (128, 2)):
+        graph.depthwise(5, stride)
+        graph.conv(filters, 1)
+    graph.mean()
+    graph.flatten()
+    graph.dense(CLASSES)
+    graph.write(path)

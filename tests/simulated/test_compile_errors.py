@@ -59,6 +59,7 @@ def test_options_without_effect_are_errors(capsys: pytest.CaptureFixture[str], t
     assert f"{option.split('=')[0]} has no effect on --soc host" in text
 
 
+@pytest.mark.slow
 def test_too_little_l1_says_how_much_is_enough(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Following the advice leads to a program."""
     budget, asked = 1024, 0

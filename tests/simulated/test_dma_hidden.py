@@ -32,6 +32,7 @@ def test_most_of_the_dma_is_hidden(configuration: str) -> None:
     check(*hidden("zoo:mobilenetv1", None, CONFIGURATIONS[configuration]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("configuration", ["cluster", "neureka-sram"])
 def test_most_of_the_dma_is_hidden_in_golden_networks(case: str, configuration: str) -> None:

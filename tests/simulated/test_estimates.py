@@ -14,7 +14,7 @@ NETWORK_LIMIT, LAYER_LIMIT = 0.15, 0.25
 # Of one network; networks of one small layer scatter more than their average.
 WORST_LAYERS = 0.6
 ZOO = ("dscnn", "resnet8", "vit_block", "tinyllama")
-DEFAULT_CASES = ("Models/CCT/Int/ICCT", "Models/MLPerf/KeywordSpotting", "Models/microLlama/INT8/microLlama64")
+DEFAULT_CASES = ("Models/CCT/Int/ICCT", "Models/MLPerf/KeywordSpotting")
 
 
 def measure(model: str, inputs: Any, options: dict[str, Any]) -> Accuracy:

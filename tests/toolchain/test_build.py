@@ -112,6 +112,7 @@ def test_sanitizer_stops_a_program_that_overflows(tmp_path: Path, own_cache: Pat
     assert checked.returncode != 0
 
 
+@pytest.mark.slow  # An empty cache makes zig build a C start-up library.
 def test_zig_is_the_host_compiler_where_there_is_no_other(
     tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

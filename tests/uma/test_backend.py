@@ -124,10 +124,10 @@ def test_a_registered_backend_is_a_target_tag() -> None:
 
 
 def test_unknown_engines_name_the_installed_ones() -> None:
-    with pytest.raises(
-        UserError, match=r"'uma-nothing' is unknown: installed engines are .*uma-neureka.*, and c for none"
-    ):
+    with pytest.raises(UserError, match=r"'uma-nothing' is unknown: choose from c, .*uma-neureka"):
         registry.parse_targets("uma-nothing")
+    with pytest.raises(UserError, match=r"'uma-nureka' is unknown: did you mean 'uma-neureka'\?"):
+        registry.parse_targets("uma-nureka")
     with pytest.raises(UserError, match=r"--target 'cuda' is unknown: choose from c, .*uma-neureka"):
         registry.parse_targets("cuda")
 

@@ -114,7 +114,7 @@ def test_without_the_package_the_engine_is_unknown(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2 and not (tmp_path / "a.tar").exists()
     # Whoever follows docs/add_an_accelerator.md here has more engines than ours.
-    assert re.search(rf"--target 'uma-{ENGINE}' is unknown: installed engines are .*uma-neureka", done.stderr)
+    assert re.search(rf"--target 'uma-{ENGINE}' is unknown: choose from c, .*uma-neureka", done.stderr)
 
 
 @pytest.mark.parametrize("name", ["Bad", "1st", "a-b", "class", ""])

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tvm_pulp.canonicalize.along_axis import AlongAxis
 from tvm_pulp.canonicalize.byte_functions import ByteFunctions
 from tvm_pulp.canonicalize.call_after_nodes import CallAfterNodes
 from tvm_pulp.canonicalize.dead_channels import DeadChannels
@@ -26,7 +27,7 @@ from tvm_pulp.frontend.imported import Imported
 
 
 def passes_of(dialect: str) -> list[Any]:
-    """Passes for modules of a dialect, in order; what is float altogether only gets the names of its nodes."""
+    """Passes for modules of a dialect, in order; what is float altogether keeps most of its operators."""
     by_dialect: dict[str, list[Any]] = {
         "pulp": [
             ToNhwc(),
@@ -62,7 +63,7 @@ def passes_of(dialect: str) -> list[Any]:
             ExplicitPadding(),
         ],
     }
-    return [*by_dialect.get(dialect, []), CallAfterNodes()]
+    return [AlongAxis(), *by_dialect.get(dialect, []), CallAfterNodes()]
 
 
 def canonicalize(imported: Imported) -> Any:

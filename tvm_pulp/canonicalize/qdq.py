@@ -22,6 +22,7 @@ from tvm_pulp import qnn
 from tvm_pulp.canonicalize import (
     qdq_accumulators,
     qdq_concat,
+    qdq_conv3d,
     qdq_elementwise,
     qdq_group_norm,
     qdq_layers,
@@ -51,6 +52,7 @@ from tvm_pulp.canonicalize.rewriter import (
 LAYERS: dict[str, Callable[..., Any]] = {
     "relax.nn.conv1d": qdq_layers.conv1d,
     "relax.nn.conv2d": qdq_layers.conv2d,
+    "relax.nn.conv3d": qdq_conv3d.conv3d,
     "relax.nn.conv1d_transpose": qdq_transposed.conv1d_transpose,
     "relax.nn.conv2d_transpose": qdq_transposed.conv2d_transpose,
     "relax.matmul": qdq_layers.matmul,
@@ -105,6 +107,8 @@ class FoldQdq(QdqRewriter):
             "relax.split": self._split,
             "relax.astype": self._average_of_integers,
             "relax.clip": self._clipped_integers,
+            qnn.PREFIX + "top_k": self._ordered,
+            qnn.PREFIX + "scatter": self._scatter,
         }
 
     def run(self, module: Any) -> Any:
@@ -113,11 +117,11 @@ class FoldQdq(QdqRewriter):
         return _Renamed(self.wanted_names).run(folded)
 
     def visit(self, variable: Any, value: Any) -> Any:
-        if not relax_name(value) or qnn.is_qnn(value):
+        rule = self._rules.get(relax_name(value))
+        if not relax_name(value) or (qnn.is_qnn(value) and rule is None):
             return value
         # Rewritten operands leave a call without its type; the rules ask for it.
         value = self.builder.normalize(value)
-        rule = self._rules.get(relax_name(value))
         found = rule(value, variable.name) if rule else None
         return value if found is None else found
 
@@ -249,6 +253,21 @@ class FoldQdq(QdqRewriter):
         require(all(x.same_as(found[0].scale, found[0].zero_point) and x.dtype == found[0].dtype for x in found))
         like = needed(next((d for d in map(self.definition, parts) if is_op(d, "relax.dequantize")), None))
         return self._dequantize(qnn.emit("concat", [x.value for x in found], {"axis": axis}), like, name)
+
+    @or_none
+    def _ordered(self, value: Any, name: str) -> Any:
+        """Integers have the order of the floats they stand for: scales are positive."""
+        x = needed(self.operands.quantized(value.args[0]))
+        return qnn.emit("top_k", [x.value], qnn.attributes(value))
+
+    @or_none
+    def _scatter(self, value: Any, name: str) -> Any:
+        """Rows of one quantization are replaced as integers."""
+        x, rows = (needed(self.operands.quantized(value.args[place])) for place in (0, 2))
+        require(qnn.attributes(value)["reduction"] == "none" and x.dtype == rows.dtype)
+        require(rows.same_as(x.scale, x.zero_point))
+        made = qnn.emit("scatter", [x.value, value.args[1], rows.value], qnn.attributes(value))
+        return self._dequantize(made, self.definition(value.args[0]), name)
 
     @or_none
     def _split(self, value: Any, name: str) -> Any:

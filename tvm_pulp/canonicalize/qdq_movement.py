@@ -176,6 +176,7 @@ MOVEMENTS: dict[str, Callable[[Any, Any, int], Any]] = {
     "relax.nn.pad": pad,
     "relax.strided_slice": strided_slice,
     "relax.take": take,
+    qnn.PREFIX + "take_along": lambda call, x, zero_point: relax.Call(call.op, [x, call.args[1]], call.attrs),
 }
 
 

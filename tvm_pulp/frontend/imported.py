@@ -57,6 +57,8 @@ class ImportOptions:
     input_types: dict[str, str] = field(default_factory=dict)
     # Arrays in the order of the file; matched by name, else by position.
     sample_inputs: Sequence[tuple[str, np.ndarray]] = ()
+    # "int8": products of recurrent layers that the model leaves in float are sums of integers.
+    recurrent: str | None = None
 
 
 def refuse_unknown_inputs(option: str, names: Iterable[str], known: Collection[str], what: str = "model") -> None:

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tvm_pulp.compile_options import MODEL_FORMATS
+from tvm_pulp.compile_options import MODEL_FORMATS, check_exists
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.imported import Imported, ImportOptions, refuse_unknown_inputs
 
@@ -31,22 +31,24 @@ def printable_messages() -> Iterator[None]:
 
 def as_model(model: Any, example_inputs: Any = None) -> Any:
     """A model as the other functions take it: a PyTorch module is exported for inputs like these."""
+    from tvm_pulp.frontend.onnx_file import is_onnx
+
     if isinstance(model, Imported):
         return model
-    if not isinstance(model, (str, Path)):
+    if not isinstance(model, (str, Path)) and not is_onnx(model):
         from tvm_pulp.frontend.torch_program import as_program
 
         return as_program(model, example_inputs)
     if example_inputs is not None:
-        raise UserError(f"example_inputs has no effect on '{model}', which is exported already: drop it")
+        shown = "an ONNX model" if is_onnx(model) else f"'{model}'"
+        raise UserError(f"example_inputs has no effect on {shown}, which is exported already: drop it")
     return model
 
 
 @printable_messages()
 def file_format(path: Path, stated: str | None) -> str:
     """The format of a model file: as stated, else by its name."""
-    if not path.is_file():
-        raise UserError(f"model file '{path}' does not exist: check the path, or use zoo:NAME for a built-in model")
+    check_exists(path)
     found = stated or _SUFFIXES.get(path.suffix.lower())
     if found is None:
         formats = "|".join(MODEL_FORMATS)
@@ -84,7 +86,13 @@ def import_program(program: Any, options: ImportOptions) -> Imported:
 def import_onnx_graph(graph: Any, options: ImportOptions) -> Imported:
     """Import a parsed ONNX graph: of the integer dialect, else standard ONNX."""
     from tvm_pulp.frontend.onnx_dialect import import_dialect, is_dialect
+    from tvm_pulp.frontend.onnx_recurrent import FLOAT_RECURRENT
 
+    found = any(node.op_type in FLOAT_RECURRENT for node in graph.model.graph.node)
+    refuse_if(
+        options.recurrent is not None and not found,
+        f"--recurrent {options.recurrent}: the model has no LSTM, GRU or RNN of floats: leave it out",
+    )
     if is_dialect(graph, options):
         imported = import_dialect(graph, options)
     else:

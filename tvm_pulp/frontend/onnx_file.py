@@ -95,6 +95,11 @@ def read(path: Path) -> Graph:
     return from_model(model)
 
 
+def is_onnx(model: Any) -> bool:
+    """Tell if something is an ONNX model in memory."""
+    return isinstance(model, onnx.ModelProto)
+
+
 def from_model(model: Any) -> Graph:
     """Graph of a loaded model: checked, sorted, constants folded."""
     opset = _opset(model)

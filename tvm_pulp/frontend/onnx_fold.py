@@ -19,6 +19,8 @@ _NEVER = frozenset(
     )
 )
 _LARGEST_PRODUCT = 1 << 27
+# Results of a size that shape inference does not know, at most a few numbers for every element of the operands.
+_NO_LARGER = frozenset({"NonZero", "Unique", "Compress"})
 
 
 def fold(proto: Any, operands: dict[str, np.ndarray], opset: int) -> list[np.ndarray] | None:
@@ -45,6 +47,8 @@ def fold(proto: Any, operands: dict[str, np.ndarray], opset: int) -> list[np.nda
 
 def _small(proto: Any, operands: dict[str, np.ndarray], opset: int) -> bool:
     """Tell if shape inference proves that the results are small."""
+    if proto.op_type in _NO_LARGER:
+        return sum(8 * o.size * max(1, o.ndim) for o in operands.values()) <= LARGEST_FOLDED
     if proto.op_type in ("MatMul", "Gemm", "MatMulInteger", "QLinearMatMul"):
         shapes = [o.shape for o in operands.values() if o.ndim >= 2]
         if math.prod(math.prod(s) for s in shapes) > _LARGEST_PRODUCT:

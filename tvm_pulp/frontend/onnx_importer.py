@@ -47,6 +47,8 @@ def import_standard(graph: Graph, options: ImportOptions) -> Imported:
     quantized = is_quantized(graph)
     if quantized:
         check_quantization(graph)
+    # Integers come in with the products of recurrent layers.
+    quantized = quantized or options.recurrent is not None
     kind = QdqImporter if quantized else PlainImporter
     standard, shapes = standard_graph(graph, options, kind.known())
     try:

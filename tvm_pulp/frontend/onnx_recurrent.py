@@ -20,7 +20,8 @@ _KNOWN_FUNCTIONS = ("Sigmoid", "Tanh", "Relu")
 _LONGEST = 1024
 # Its weights are integers, and stored the other way round.
 DYNAMIC = "DynamicQuantizeLSTM"
-RECURRENT = frozenset({*_GATES, DYNAMIC})
+FLOAT_RECURRENT = frozenset(_GATES)
+RECURRENT = FLOAT_RECURRENT | {DYNAMIC}
 
 
 # From a step and the last state and cell to the next ones.
@@ -97,6 +98,12 @@ class Unrolled:
         name = f"{self.prefix}_{self.count}"
         self.graph.node.append(helper.make_node(op, list(operands), [name], name=name, **attributes))
         return name
+
+    def emit_all(self, op: str, outputs: int, *operands: str, **attributes: Any) -> list[str]:
+        """Names of all results of a node."""
+        first = self.emit(op, *operands, **attributes)
+        self.graph.node[-1].output.extend(f"{first}_{k}" for k in range(1, outputs))
+        return list(self.graph.node[-1].output)
 
     def constant(self, values: np.ndarray) -> str:
         self.count += 1
@@ -253,11 +260,11 @@ class Unrolled:
         """The part of the last state that the reset gate lets through, times its weights."""
         if not after:
             assert state is not None
-            return self.emit("MatMul", self.emit("Mul", reset, state), matrix)
+            return self.times(self.emit("Mul", reset, state), matrix) or ""
         if state is None:
             assert inside is not None
             return self.emit("Mul", reset, self.constant(np.asarray(inside, np.float32)))
-        return self.emit("Mul", reset, self.plus(self.emit("MatMul", state, matrix), inside))
+        return self.emit("Mul", reset, self.plus(self.times(state, matrix) or "", inside))
 
     def _rnn(self, x: str, direction: int) -> Step:
         sums = self._gate_sums(x, direction)
@@ -283,18 +290,12 @@ class DynamicLstm(Unrolled):
             if scale.size not in (self.directions, self.directions * columns):
                 raise UserError(f"{where}: {scale.size} scales do not fit {columns} columns: quantize it again")
 
-    def _emit_all(self, op: str, outputs: int, *operands: str, **attributes: Any) -> list[str]:
-        """Names of all results of a node."""
-        first = self.emit(op, *operands, **attributes)
-        self.graph.node[-1].output.extend(f"{first}_{k}" for k in range(1, outputs))
-        return list(self.graph.node[-1].output)
-
     def _product(self, value: str, direction: int, places: tuple[int, int, int]) -> str:
         """All gates of a value times its weights."""
         values, scale = (self.constants[self._operand(p)] for p in places[:2])
         zero = self.constants.get(self._operand(places[2]), np.zeros(self.directions, values.dtype))
         scale, zero = scale.reshape(self.directions, -1)[direction], zero.reshape(self.directions, -1)[direction]
-        integers, unit, offset = self._emit_all("DynamicQuantizeLinear", 3, value)
+        integers, unit, offset = self.emit_all("DynamicQuantizeLinear", 3, value)
         weights, zeros = self.constant(values[direction]), self.constant(zero)
         sums = self.emit("Cast", self.emit("MatMulInteger", integers, weights, offset, zeros), to=1)
         factors = self.constant(scale.astype(np.float32))

@@ -1,12 +1,11 @@
 """Standard operators whose conversion by TVM is wrong, or hides from the integer passes what they are.
 
-Automatic padding of convolutions becomes plain padding, padding and repetition pick rows, positions of GatherND and
-GatherElements become positions in the flat tensor. Most fall back to TVM's own converter where operands are not
-constant.
+Automatic padding of convolutions becomes plain padding, padding and repetition pick rows. Most fall back to TVM's own
+converter where operands are not constant.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
@@ -16,8 +15,10 @@ from onnx import helper
 from tvm import relax
 
 from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.frontend import onnx_bounded_operators, onnx_indexing
 from tvm_pulp.frontend.limits import check_shape
 from tvm_pulp.frontend.onnx_conversion import Conversion
+from tvm_pulp.frontend.onnx_einsum import einsum
 from tvm_pulp.frontend.onnx_resize import resize
 from tvm_pulp.frontend.relax_values import constant, dtype_of
 from tvm_pulp.frontend.windows import same_pads, split_pads
@@ -219,64 +220,6 @@ def tile(c: Conversion) -> Any:
     return x
 
 
-def gather_nd(c: Conversion) -> Any:
-    """data[i0, i1, ...] for every row of indices; the first `batch_dims` axes belong together."""
-    shape, places, batch = c.shape(0), c.shape(1), int(c.attributes.get("batch_dims", 0))
-    depth = places[-1] if places else 0
-    if not 0 <= batch < len(places) or batch + depth > len(shape) or shape[:batch] != places[:batch]:
-        raise UserError(f"indices of shape {places} do not fit data of shape {shape} with batch_dims {batch}")
-    picked, rest = shape[: batch + depth], shape[batch + depth :]
-    strides, offsets = _strides(picked), _offsets(places[:-1], range(batch), _strides(picked))
-    flat = _flat(c, c.inputs[1], picked[batch:], strides[batch:], offsets)
-    return _rows(c, [math.prod(picked), *rest], flat)
-
-
-def gather_elements(c: Conversion) -> Any:
-    """The element at the same place but on one axis, where the index says."""
-    shape, places, indices = c.shape(0), c.shape(1), c.inputs[1]
-    rank, axis = len(shape), int(c.attributes.get("axis", 0))
-    fits = rank == len(places) and -rank <= axis < rank
-    if not fits or any(p > d for n, (p, d) in enumerate(zip(places, shape, strict=True)) if n != axis % rank):
-        raise UserError(f"indices of shape {places} do not fit axis {axis} of data of shape {shape}")
-    axis %= rank
-    strides, known = _strides(shape), c.constant(1)
-    offsets = _offsets(places, (a for a in range(rank) if a != axis), strides)
-    apart = c.emit(relax.op.reshape(indices, [*places, 1])) if known is None else relax.const(known[..., None])
-    return _rows(c, [math.prod(shape)], _flat(c, apart, [shape[axis]], [strides[axis]], offsets))
-
-
-def _strides(shape: list[int]) -> list[int]:
-    return [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
-
-
-def _offsets(places: list[int], axes: Iterable[int], strides: list[int]) -> np.ndarray:
-    """Positions that follow from an index's own place along some axes."""
-    offsets = np.zeros(places, np.int64)
-    for axis in axes:
-        steps = np.arange(places[axis]) * strides[axis]
-        offsets += steps.reshape([-1 if a == axis else 1 for a in range(len(places))])
-    return offsets
-
-
-def _rows(c: Conversion, shape: list[int], positions: Any) -> Any:
-    return relax.op.take(c.emit(relax.op.reshape(c.inputs[0], shape)), positions, axis=0)
-
-
-def _flat(c: Conversion, indices: Any, sizes: list[int], strides: list[int], offsets: np.ndarray) -> Any:
-    """Positions in the flat tensor; indices below zero count from the end."""
-    known, ends, steps = constant(indices), np.array(sizes, np.int64), np.array(strides, np.int64)
-    if known is not None:
-        if ((known < -ends) | (known >= ends)).any():
-            raise UserError(f"an index lies outside axes of {sizes} elements: check the model")
-        whole = np.where(known < 0, known + ends, known)
-        return relax.const(np.asarray((whole * steps).sum(-1) + offsets, np.int64))
-    wide = c.emit(relax.op.astype(indices, "int64"))
-    raised = relax.op.add(wide, relax.const(ends, "int64"))
-    whole = c.emit(relax.op.where(relax.op.less(wide, relax.const(0, "int64")), raised, wide))
-    total = c.emit(relax.op.sum(c.emit(relax.op.multiply(whole, relax.const(steps, "int64"))), axis=-1))
-    return c.emit(relax.op.add(total, relax.const(offsets, "int64"))) if offsets.any() else total
-
-
 def rms_norm(c: Conversion) -> Any:
     """x / sqrt(mean(x^2) + eps) * weight over the last axis."""
     x, weight = c.inputs[:2]
@@ -291,9 +234,8 @@ CONVERTERS: dict[str, Callable[[Conversion], Any]] = {
     "Clip": clip,
     "Conv": conv,
     "ConvTranspose": conv_transpose,
+    "Einsum": einsum,
     "Gather": gather,
-    "GatherElements": gather_elements,
-    "GatherND": gather_nd,
     "Max": extreme(relax.op.maximum),
     "Min": extreme(relax.op.minimum),
     "Pad": pad,
@@ -301,6 +243,8 @@ CONVERTERS: dict[str, Callable[[Conversion], Any]] = {
     "Resize": resize,
     "SimplifiedLayerNormalization": rms_norm,
     "Tile": tile,
+    **onnx_bounded_operators.CONVERTERS,
+    **onnx_indexing.CONVERTERS,
 }
 QUANTIZATION: dict[str, Callable[[Conversion], Any]] = {
     "QuantizeLinear": quantize_linear,

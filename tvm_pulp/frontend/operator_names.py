@@ -29,7 +29,9 @@ def _onnx() -> list[FormatOperators]:
         FormatOperators(
             "ONNX",
             "Float as they are; between DequantizeLinear and QuantizeLinear integers where the next section says so. "
-            "Opsets and attributes are those of TVM's importer. LSTM, GRU and RNN are unrolled.",
+            "Opsets and attributes are those of TVM's importer. LSTM, GRU and RNN are unrolled. "
+            "TopK, NonMaxSuppression, Compress and OneHot need a constant that says how large their result is; rows of "
+            "NonMaxSuppression that no box takes hold -1.",
             tuple(sorted(plain)),
         ),
         FormatOperators(
@@ -42,7 +44,11 @@ def _onnx() -> list[FormatOperators]:
             "Graphs that declare floats and hold integers; the types of inputs come from `--input-types` or samples.",
             tuple(sorted(onnx_dialect.CONVERTERS)),
         ),
-        FormatOperators("ONNX, refused", "They have no form in C of fixed size.", tuple(sorted(NO_C))),
+        FormatOperators(
+            "ONNX, refused",
+            "No form in C, or no fixed size unless operands are constant.",
+            tuple(sorted(NO_C)),
+        ),
     ]
 
 

@@ -14,11 +14,12 @@ _ITEMS = {1: "bool int8 uint8", 2: "int16 uint16", 4: "int32 uint32 float32", 8:
 _BYTES = {dtype: size for size, dtypes in _ITEMS.items() for dtype in dtypes.split()}
 # Legal without a kernel: they change no byte, or they become a kernel of their own.
 _VIEWS = frozenset({"relax.reshape", "relax.expand_dims", "relax.squeeze", "relax.flatten"})
-_FREE = _VIEWS | {"relax.call_tir", "relax.cumsum"}
+_FREE = _VIEWS | {"relax.call_tir", "relax.cumsum", "relax.sort", "relax.argsort", "relax.topk"}
+# How many results they have depends on values.
+_UNSIZED = frozenset({"relax.nonzero", "relax.unique"})
 # TVM implements these by calling library functions that do not exist on a bare machine.
 _LIBRARY = frozenset(
     {
-        *("relax.sort", "relax.argsort", "relax.topk", "relax.nonzero", "relax.unique"),
         *("relax.cumprod", "relax.multinomial_from_uniform", "relax.dynamic_strided_slice", "relax.print"),
         *("relax.vision.all_class_non_max_suppression", "relax.vision.non_max_suppression"),
         *("relax.acos", "relax.asin", "relax.atan"),
@@ -54,7 +55,9 @@ def _binding(binding: Any) -> Iterator[str]:
     if isinstance(value, relax.Call) and isinstance(value.op, tvm.ir.Op):
         name = str(value.op.name)
         free = name in _FREE or name.startswith(PREFIX)
-        if name in _LIBRARY or not (free or value.op.get_attr("FLegalize") is not None):
+        if name in _UNSIZED:
+            yield f"'{name.removeprefix('relax.')}' has no fixed size (cut the graph before it)"
+        elif name in _LIBRARY or not (free or value.op.get_attr("FLegalize") is not None):
             yield f"'{name.removeprefix('relax.')}' has no kernel"
     elif not isinstance(value, relax.Var | relax.Tuple | relax.TupleGetItem | relax.ShapeExpr | tvm.ir.GenericConst):
         yield f"'{binding.var.name}' is control flow or a call of unknown code"

@@ -18,9 +18,9 @@ from tvm_pulp.language_models.prompt_cuts import cheapest_cuts
 from tvm_pulp.language_models.prompt_source import Chunk
 from tvm_pulp.language_models.request import LanguageModelRequest
 from tvm_pulp.language_models.source import Input, RowTable, SourceFacts, StateBuffer, unique_rows
+from tvm_pulp.language_models.weight_places import content_of
 from tvm_pulp.planning.tir import LoweredPlan
 from tvm_pulp.planning.tir.tables import Tables
-from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.target import Target
 
 # The beginning of a function that a program defines.
@@ -78,16 +78,11 @@ def _behind_all(files: Mapping[str, bytes]) -> dict[str, bytes]:
 def _share_constants(first: LoweredPlan, second: LoweredPlan) -> tuple[SharedConstants, LoweredPlan]:
     """Constants of the second plan that the first has too; and the second, with these where the first has put them."""
     placed = named_constants(first.tables, first.plan.constants())
-    known = {_content(t): t for t in placed}
-    named = {t: _content(t) for t in named_constants(second.tables, second.plan.constants())}
+    known = {content_of(t): t for t in placed}
+    named = {t: content_of(t) for t in named_constants(second.tables, second.plan.constants())}
     same = {tensor: known[content] for tensor, content in named.items() if content in known}
     plan = second.plan.with_levels({mine: placed[theirs] for mine, theirs in same.items()})
     return SharedConstants(first.plan.network.name, same), replace(second, tables=Tables(plan))
-
-
-def _content(tensor: Tensor) -> tuple[str, bytes]:
-    assert tensor.data is not None
-    return str(tensor.data.dtype), tensor.data.tobytes()
 
 
 def _sampling_files() -> dict[str, bytes]:

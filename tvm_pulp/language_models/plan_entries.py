@@ -14,6 +14,7 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.language_models.entry_module import LENGTH, EntryModule
 from tvm_pulp.language_models.prompt_cuts import cheapest_cuts
 from tvm_pulp.language_models.request import LanguageModelRequest
+from tvm_pulp.language_models.weight_places import packed_bytes, spread_programs
 from tvm_pulp.planning.search import StateRoom, cycles_with_state, place_state
 from tvm_pulp.planning.tiling.alignment import aligned
 from tvm_pulp.planning.tiling.forms.cluster_forms import CLUSTER
@@ -51,7 +52,22 @@ def plan_language_model(request: LanguageModelRequest, target: Target, progress:
         raise UserError(f"a language model needs a SoC with a cluster: add --soc={DEFAULT} or an engine")
     if decoder.capacity < 1:
         raise UserError(f"--capacity {decoder.capacity}: at least one token is needed")
-    planner = _EntryPlanner(request, target, progress)
+    shared = replace(target, engines=tuple((b, b.with_shared_weights(options)) for b, options in target.engines))
+    # Weights that one token reads otherwise than a chunk need room beside those of the chunk: that they have none is
+    # found without planning where it is clear.
+    tried = [_EntryPlanner(request, each, progress) for each in (target, shared)]
+    room = sum(target.soc.software.weight_parts.values())
+    clear = shared.engines == target.engines or (room > 0 and 2 * packed_bytes(tried[0].network()) > room)
+    for planner in tried[1:] if clear else tried:
+        entries = _planned(planner, decoder, target)
+        placed = spread_programs([entry.lowered for entry in entries.values()], target.soc)
+        if placed is not None:
+            pairs = zip(entries.items(), placed, strict=True)
+            return {name: replace(entry, lowered=lowered) for (name, entry), lowered in pairs}
+    raise UserError("the packed weights of all programs exceed the weight memory: use fewer layers or channels")
+
+
+def _planned(planner: "_EntryPlanner", decoder: Any, target: Target) -> dict[str, Entry]:
     names = {DECODE: 1, **({PREFILL: decoder.chunk} if decoder.chunk > 1 else {})}
 
     def planned(name: str, rows: int, first: bool) -> Callable[[str], Entry]:
@@ -119,6 +135,10 @@ class _EntryPlanner:
             module = self._module(rows, in_parts)
             if module is not None:
                 yield module
+
+    def network(self) -> Network:
+        """The program of one token before it is planned."""
+        return self._entry_point(DECODE, next(self._modules(1))).network
 
     def state_bytes(self, level: str) -> list[int]:
         """Bytes of every cache."""

@@ -36,18 +36,19 @@ def zoo_request(model: str, capacity: int | None, name: str) -> LanguageModelReq
 
 
 @printable_messages()
-def exported_request(path: Path, options: Any, name: str) -> LanguageModelRequest | None:
-    """The request that a file and the options make; None for a file without caches of symbolic length."""
-    if options.model_format not in (None, "onnx") or not path.is_file():
+def exported_request(model: Any, options: Any, name: str) -> LanguageModelRequest | None:
+    """The request that an ONNX model or a file and the options make; None without caches of symbolic length."""
+    path = None if onnx_file.is_onnx(model) else Path(model)
+    if path is not None and (options.model_format not in (None, "onnx") or not path.is_file()):
         return None
-    if options.model_format is None and path.suffix.lower() != ".onnx":
+    if path is not None and options.model_format is None and path.suffix.lower() != ".onnx":
         return None
     # With stated shapes it is a network as any other.
     if options.input_shapes and options.capacity is None:
         return None
-    if not may_have_caches(path):
+    if not may_have_caches(model if path is None else path):
         return None
-    graph = onnx_file.read(path)
+    graph = onnx_file.from_model(model) if path is None else onnx_file.read(path)
     roles = find_roles(graph.model)
     if roles is None:
         return None

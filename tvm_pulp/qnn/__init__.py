@@ -8,7 +8,7 @@ them.
 from importlib import import_module
 from pkgutil import iter_modules
 
-from tvm_pulp.qnn.operator import OPERATORS, Operator, Requant, attributes, emit, is_qnn, name_of
+from tvm_pulp.qnn.operator import OPERATORS, PREFIX, Operator, Requant, attributes, emit, is_qnn, name_of
 from tvm_pulp.qnn.tensor_spec import BYTES, RANGES, TensorSpec, every_value, looked_up
 
 # Importing an operator's file registers it.
@@ -18,6 +18,7 @@ for _module in iter_modules(__path__):
 __all__ = [
     "BYTES",
     "OPERATORS",
+    "PREFIX",
     "RANGES",
     "Operator",
     "Requant",

@@ -1,6 +1,5 @@
 """Find and read SoC descriptions: the presets beside this file, or any YAML file of the same form."""
 
-import difflib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.errors import UserError, meant, refuse_if
 from tvm_pulp.soc.description import Soc, explain
 
 _FOLDER = Path(__file__).parent
@@ -29,8 +28,7 @@ def load(name_or_path: str | Path) -> Soc:
     if str(name_or_path) not in names():
         path = Path(name_or_path)
         if path.suffix not in (".yaml", ".yml"):
-            close = difflib.get_close_matches(str(name_or_path), names(), n=1)
-            hint = f"did you mean '{close[0]}'?" if close else f"choose one of {', '.join(names())} or give a YAML file"
+            hint = meant(str(name_or_path), names(), f"choose one of {', '.join(names())} or give a YAML file")
             raise UserError(f"unknown SoC '{name_or_path}': {hint}")
     content = read_yaml(path, f"SoC description {path}", "with at least the key 'name'")
     base = content.pop("based_on", None)

@@ -23,14 +23,14 @@ ARGUMENTS = (
 
 def run(args: argparse.Namespace) -> int:
     refuse_if(args.suggestions < 0, f"--suggestions {args.suggestions}: must not be negative")
-    onnx = check_writable(args.onnx, "--onnx")
+    onnx, options = check_writable(args.onnx, "--onnx"), options_of(args)
     from tvm_pulp.explain.explain import explain
 
     # Printed when planning is over, so that the two do not mix on a terminal.
     text = StringIO()
     try:
         with Progress("explain", stages=False):
-            explain(args.MODEL, options_of(args), text, onnx, args.suggestions)
+            explain(args.MODEL, options, text, onnx, args.suggestions)
     finally:
         sys.stdout.write(text.getvalue())
     return 0

@@ -9,6 +9,7 @@ from tvm_pulp import __version__
 from tvm_pulp.errors import GuestFault, UserError, WrongAnswer, refuse_if
 from tvm_pulp.option import MODEL_VERBS
 from tvm_pulp.tvmc.argument import Argument, add_arguments
+from tvm_pulp.tvmc.interrupt import interruptible
 
 # verb -> what it does. The module `tvm_pulp.tvmc.<verb>` offers `ARGUMENTS`, often an `EPILOG`, and `run(args) -> int`.
 VERBS = {
@@ -89,7 +90,10 @@ def _versions() -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one verb and return the exit status: 0, 2 for a user error, 1 for a wrong answer; another bug raises."""
+    """Run one verb and return the exit status: 0, 2 for a user error, 1 for a wrong answer; another bug raises.
+
+    Ctrl-C leaves with 130.
+    """
     arguments = list(sys.argv[1:] if argv is None else argv)
     if not arguments or arguments[0] in ("-h", "--help"):
         print(_overview())
@@ -100,7 +104,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     verb, rest = arguments[0], arguments[1:]
     try:
         refuse_if(verb not in VERBS, f"unknown verb '{verb}': choose one of {', '.join(VERBS)}")
-        return int(importlib.import_module(f"tvm_pulp.tvmc.{verb}").run(parse(verb, rest)))
+        with interruptible(f"tvmc {verb}: interrupted"):
+            return int(importlib.import_module(f"tvm_pulp.tvmc.{verb}").run(parse(verb, rest)))
     except UserError as error:
         print(f"tvmc {verb}: {error}", file=sys.stderr)
         # `sim` passes guest exit values 0..125 through, so its user errors need a value of their own.

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, overload
 
-from tvm_pulp.compile_options import DEFAULTS, OPTIONS, CompileOptions
+from tvm_pulp.compile_options import DEFAULTS, OPTIONS, ZOO, CompileOptions, check_exists
 from tvm_pulp.errors import refuse_if
 from tvm_pulp.tvmc.argument import Argument, argument
 
@@ -27,6 +27,9 @@ def model_arguments(verb: str) -> Iterator[Argument]:
 
 def options_of(args: argparse.Namespace, **more: Any) -> CompileOptions:
     """The compile options that the arguments state, and more that a verb states itself."""
+    # Said before the compiler is loaded, which takes seconds.
+    if not args.MODEL.startswith(ZOO):
+        check_exists(Path(args.MODEL))
     given = {name: getattr(args, name, None) for name, option in OPTIONS.items() if option.flag}
     stated: dict[str, Any] = {
         name: dict(value) if OPTIONS[name].repeats else value for name, value in given.items() if value is not None

@@ -25,13 +25,14 @@ def run(args: argparse.Namespace) -> int:
         folder is not None and folder.exists() and not folder.is_dir(),
         f"-o: '{folder}' is not a folder; name another one",
     )
+    options = options_of(args)
     from tvm_pulp.compilation import Compilation
     from tvm_pulp.planning.tir.describe import describe
     from tvm_pulp.report.plan_pictures import write_pictures
     from tvm_pulp.report.plan_table import print_plan
     from tvm_pulp.soc.cost_model import CostModel
 
-    compilation = Compilation(args.MODEL, options_of(args))
+    compilation = Compilation(args.MODEL, options)
     with Progress("plan", stages=False):
         plans = compilation.plans
     for entry, lowered in plans.items():

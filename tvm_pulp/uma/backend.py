@@ -141,6 +141,10 @@ class UMABackend:
         """The reason why the engine is not the one that a SoC describes, and the way out; None: it is."""
         return None
 
+    def with_shared_weights(self, options: dict[str, Any]) -> dict[str, Any]:
+        """The options with which products of one row and of several read the same packed weights."""
+        return options
+
     def context(self, options: dict[str, Any], soc: Any, cores: int) -> Any:
         """The compilation as strategies see it."""
         return options

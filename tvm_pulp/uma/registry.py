@@ -5,7 +5,7 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, meant
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.backend import UMABackend
@@ -34,8 +34,13 @@ def backend(name: str) -> UMABackend:
             if not isinstance(made, UMABackend) or made.target_name != name:
                 raise UserError(f"--target uma-{name}: its entry point is not a UMABackend called '{name}'")
             return made
-    known = ", ".join(f"uma-{n}" for n in names()) or "none"
-    raise UserError(f"--target 'uma-{name}' is unknown: installed engines are {known}, and c for none")
+    raise UserError(_unknown(f"uma-{name}"))
+
+
+def _unknown(target: str) -> str:
+    known = ["c", *(f"uma-{name}" for name in names())]
+    advice = meant(target, known, f"choose from {', '.join(known)}")
+    return f"--target '{target}' is unknown: {advice}"
 
 
 def parse_targets(text: str) -> list[UMABackend]:
@@ -45,8 +50,7 @@ def parse_targets(text: str) -> list[UMABackend]:
         if name == "c":
             continue
         if not name.startswith("uma-"):
-            known = ", ".join(["c", *(f"uma-{n}" for n in names())])
-            raise UserError(f"--target '{name}' is unknown: choose from {known}")
+            raise UserError(_unknown(name))
         found = backend(name.removeprefix("uma-"))
         if found not in engines:
             engines.append(found)

@@ -64,9 +64,9 @@ class AttentionForm:
 
     def bound_cycles(self) -> int:
         heads, _, keys, depth, _ = self.parts.sizes
-        cycles = attention_cycles(tiles(keys), tiles(keys), tiles(depth))
+        cycles = attention_cycles(tiles(keys), tiles(keys), tiles(depth), gap=0)
         projections = (
-            product_cycles(tiles(keys), tiles(depth), packed.inner, has_bias=packed.bias is not None)
+            product_cycles(tiles(keys), tiles(depth), packed.inner, has_bias=packed.bias is not None, gap=0)
             for packed in self._packed.values()
         )
         return heads * (cycles + sum(projections))

@@ -108,7 +108,7 @@ class DenseForm:
     def bound_cycles(self) -> int:
         rows, columns = flattened(self.layer.outputs[0]).spec.shape
         cycles = product_cycles if self._products is None else self._products.cycles
-        return cycles(tiles(rows), tiles(columns), self._packed.inner, has_bias=self.arithmetic.has_bias)
+        return cycles(tiles(rows), tiles(columns), self._packed.inner, has_bias=self.arithmetic.has_bias, gap=0)
 
     def recipe(self, box: Box) -> Recipe:
         x, out = flattened((self.first or self.layer).inputs[0]), self.layer.outputs[0]

@@ -54,7 +54,7 @@ class DenseTransposedForm:
     def bound_cycles(self) -> int:
         (heads, size), positions = self._heads, self.layer.outputs[0].spec.shape[3]
         has_bias = self.arithmetic.has_bias
-        return product_cycles(heads * tiles(size), tiles(positions), self._packed.inner, has_bias=has_bias)
+        return product_cycles(heads * tiles(size), tiles(positions), self._packed.inner, has_bias=has_bias, gap=0)
 
     def recipe(self, box: Box) -> Recipe:
         size, inner = self._heads[1], self._packed.inner

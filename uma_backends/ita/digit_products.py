@@ -15,7 +15,7 @@ from uma_backends.ita.geometry import BIAS_BYTES, TILE, tiles
 from uma_backends.ita.ita_form import Context, row_runs, shifted
 from uma_backends.ita.panels import panel_local
 from uma_backends.ita.requantization import Rule
-from uma_backends.ita.timing import product_cycles
+from uma_backends.ita.timing import QUEUE_GAP, product_cycles
 
 
 @dataclass(frozen=True)
@@ -38,10 +38,10 @@ class DigitProducts:
     context: Context
     derived: Derived
 
-    def cycles(self, rows: int, columns: int, inner: int, *, has_bias: bool) -> int:
+    def cycles(self, rows: int, columns: int, inner: int, *, has_bias: bool, gap: int = QUEUE_GAP) -> int:
         """Of all passes; sizes in tiles."""
         lengths = [inner + len(self.digits.units(number)) for number in range(len(self.digits.steps))]
-        return sum(columns * product_cycles(rows, 1, length, has_bias=has_bias) for length in lengths)
+        return sum(columns * product_cycles(rows, 1, length, has_bias=has_bias, gap=gap) for length in lengths)
 
     def steps(self, operands: Operands, y: Tensor, part: Box) -> list[Step]:
         """Loads of constants, jobs, joining and stores for a part of the result, which is a matrix."""

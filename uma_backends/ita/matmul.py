@@ -105,10 +105,10 @@ class MatmulForm:
         *lead, rows, columns = self.layer.outputs[0].spec.shape
         inner = tiles(self.layer.inputs[0].spec.shape[-1])
         if self._products is None:
-            return prod(lead) * product_cycles(tiles(rows), tiles(columns), inner, has_bias=False)
+            return prod(lead) * product_cycles(tiles(rows), tiles(columns), inner, has_bias=False, gap=0)
         inner *= 1 + sum(len(factors) for factors in self._factors)
         has_bias = bool(self.rule.summand)
-        return prod(lead) * self._products.cycles(tiles(rows), tiles(columns), inner, has_bias=has_bias)
+        return prod(lead) * self._products.cycles(tiles(rows), tiles(columns), inner, has_bias=has_bias, gap=0)
 
     def recipe(self, box: Box) -> Recipe:
         (a, b), out, lead = self.layer.inputs[:2], self.layer.outputs[0], box.start[:-2]

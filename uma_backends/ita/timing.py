@@ -21,26 +21,26 @@ def job_cycles(*, is_last: bool, has_bias: bool, preload: bool = False, nextload
     return cycles - (0 if nextload else _NO_NEXTLOAD[is_last])
 
 
-def _step_cycles(outputs: int, inner: int, has_bias: bool) -> int:
+def _step_cycles(outputs: int, inner: int, has_bias: bool, gap: int = QUEUE_GAP) -> int:
     """A step in the middle of a chain, the gap behind each job included."""
-    writing = job_cycles(is_last=True, has_bias=has_bias) + QUEUE_GAP
-    return outputs * (writing + (inner - 1) * (job_cycles(is_last=False, has_bias=has_bias) + QUEUE_GAP))
+    writing = job_cycles(is_last=True, has_bias=has_bias) + gap
+    return outputs * (writing + (inner - 1) * (job_cycles(is_last=False, has_bias=has_bias) + gap))
 
 
-def _chain_cycles(steps: int, first_writes: bool, first_bias: bool) -> int:
+def _chain_cycles(steps: int, first_writes: bool, first_bias: bool, gap: int = QUEUE_GAP) -> int:
     """All steps of a chain: its first job preloads, its last one prefetches nothing and has no gap behind it."""
-    return steps + _PRELOAD[first_writes][first_bias] - _NO_NEXTLOAD[True] - QUEUE_GAP
+    return steps + _PRELOAD[first_writes][first_bias] - _NO_NEXTLOAD[True] - gap
 
 
-def product_cycles(rows: int, columns: int, inner: int, *, has_bias: bool) -> int:
-    """A product of tiles whose jobs wait in the queue."""
-    return _chain_cycles(_step_cycles(rows * columns, inner, has_bias), inner == 1, has_bias)
+def product_cycles(rows: int, columns: int, inner: int, *, has_bias: bool, gap: int = QUEUE_GAP) -> int:
+    """A product of tiles whose jobs wait in the queue; without the gaps between them, what the engine is busy."""
+    return _chain_cycles(_step_cycles(rows * columns, inner, has_bias, gap), inner == 1, has_bias, gap)
 
 
-def attention_cycles(rows: int, s: int, p: int) -> int:
+def attention_cycles(rows: int, s: int, p: int, gap: int = QUEUE_GAP) -> int:
     """Logits, softmax and products with values of some tiles of queries, with s of keys."""
-    steps = _step_cycles(rows * s, p, False) + _step_cycles(rows * p, s, False)
-    return _chain_cycles(steps, p == 1, False)
+    steps = _step_cycles(rows * s, p, False, gap) + _step_cycles(rows * p, s, False, gap)
+    return _chain_cycles(steps, p == 1, False, gap)
 
 
 def head_cycles(s: int, e: int, p: int) -> int:

@@ -8,7 +8,9 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.soc.description import Engine
 from tvm_pulp.uma import Changes, Codegen, UMABackend, pattern_of
+from uma_backends.neureka.attention import attention_strategy
 from uma_backends.neureka.dense_add import dense_add_strategy
+from uma_backends.neureka.matmul import matmul_strategy
 from uma_backends.neureka.neureka_form import CONTEXTS, ENGINE, POINTERS, WEIGHT_LEVELS, Context, Description
 from uma_backends.neureka.registers import WEIGHT_MEMORY_BASE, WORD_NAMES, word_fields
 from uma_backends.neureka.strategy import conv2d_strategy, dense_strategy
@@ -51,10 +53,18 @@ class NeurekaBackend(UMABackend):
         self._register_target_attr(
             "prefetch", "on", ("on", "off"), "load activations while weights stream from the weight memory"
         )
+        self._register_target_attr(
+            "single_rows",
+            "any",
+            ("any", "1x1"),
+            "one row times a matrix as 3x3 where that is faster, or as several rows, with the same packed weights",
+        )
         self._register_relax_pass("pre_partition", _prepare, for_soc=True)
         for name, pattern, strategy in (
             ("conv2d", lambda: pattern_of("conv2d"), conv2d_strategy),
             ("dense", lambda: pattern_of("dense"), dense_strategy),
+            ("attention", lambda: pattern_of("attention"), attention_strategy),
+            ("matmul", lambda: pattern_of("matmul"), matmul_strategy),
             ("dense_add", lambda: pattern_of("add", pattern_of("dense"), None), dense_add_strategy),
             ("add_dense", lambda: pattern_of("add", None, pattern_of("dense")), dense_add_strategy),
         ):
@@ -94,6 +104,9 @@ class NeurekaBackend(UMABackend):
             return None
         return f"the engine holds {CONTEXTS} jobs, not engines.{ENGINE}.queue {engine.queue}: set it to {CONTEXTS}"
 
+    def with_shared_weights(self, options: dict[str, Any]) -> dict[str, Any]:
+        return {**options, "single_rows": "1x1"}
+
     def context(self, options: dict[str, Any], soc: Any, cores: int) -> Context:
         memory = options["weight_memory"]
         if memory == "auto":
@@ -109,7 +122,8 @@ class NeurekaBackend(UMABackend):
             )
         timing = Timing.of(soc.engines[ENGINE].parameters)
         unsigned_only = takes_unsigned_only(timing, options)
-        return Context(memory, options["requant"] == "native", CostModel(soc, cores), timing, unsigned_only, prefetch)
+        native, as_3x3 = options["requant"] == "native", options["single_rows"] == "any"
+        return Context(memory, native, CostModel(soc, cores), timing, unsigned_only, prefetch, as_3x3)
 
 
 def takes_unsigned_only(timing: Timing, options: Mapping[str, Any]) -> bool:
@@ -160,11 +174,12 @@ def _word(number: int, word: int) -> str:
 def _pointers(description: Description, address: Callable[[Any], str]) -> dict[str, str]:
     d, members = description, {}
     operands = (d.weights, d.input, d.output, d.scale, d.shift, d.bias)
+    begins = (d.weight_bytes, d.input_bytes, d.output_bytes, 0, 0, 0)
     for index, (name, operand) in enumerate(zip(_POINTERS, operands, strict=True)):
         if operand is None:
             continue
         # What must be added: padding, the weight-memory base.
-        offset, place = d.words[index] + (d.weight_bytes if index == 0 else 0), address(operand)
+        offset, place = d.words[index] + begins[index], address(operand)
         if index == 0 and d.job.weight_memory:
             offset, place = offset + WEIGHT_MEMORY_BASE, f"TVM_PULP_WEIGHT_OFFSET({place})"
         signed = (offset + (1 << 31)) % (1 << 32) - (1 << 31)

@@ -13,9 +13,11 @@ from uma_backends.neureka.neureka_form import ACTIVATION_SLACK, NeurekaForm
 
 
 @lru_cache(maxsize=4096)
-def fold_rows(count: int, height: int = SIRACUSA.pe_rows, width: int = SIRACUSA.pe_columns) -> tuple[int, int]:
-    """Rows of a matrix as a picture of few subtiles: exact factors, or padded to full lines."""
-    best = (-(-count // width), width) if count > width else (1, count)
+def fold_rows(
+    count: int, height: int = SIRACUSA.pe_rows, width: int = SIRACUSA.pe_columns, *, padded: bool = True
+) -> tuple[int, int]:
+    """Rows of a matrix as a picture of few subtiles: exact factors, or padded to full lines where that may be."""
+    best = (-(-count // width), width) if padded and count > width else (1, count)
     cost = -(-best[0] // height) * -(-best[1] // width)
     for h in range(1, count + 1):
         if count % h == 0:
@@ -26,7 +28,14 @@ def fold_rows(count: int, height: int = SIRACUSA.pe_rows, width: int = SIRACUSA.
     return best
 
 
-def _channels(form: NeurekaForm, axis: int) -> TileAxis:
+def rows_of(geometry: Geometry, count: int, box: Box, shape: tuple[int, ...]) -> tuple[int, int]:
+    """Rows of a tile as a picture. Rows behind its own are read only where no others follow, which somebody may be
+    making meanwhile."""
+    at_end = all(a + n == extent for a, n, extent in zip(box.start[:-1], box.size[:-1], shape[:-1], strict=True))
+    return fold_rows(count, geometry.pe_rows, geometry.pe_columns, padded=at_end)
+
+
+def channel_axis(form: NeurekaForm, axis: int) -> TileAxis:
     """The array computes a subtile of output channels at a time; fewer take as long and are for little L1."""
     return TileAxis(axis, form.geometry.output_channels, least=4)
 
@@ -34,7 +43,7 @@ def _channels(form: NeurekaForm, axis: int) -> TileAxis:
 def _rows_as_picture(form: NeurekaForm, depth: int, box: Box) -> tuple[int, Local, ArrayJob]:
     """Rows of a matrix folded into a picture: bytes behind the operand, the array's results and its job."""
     channels, count = box.size[-1], box.elements // box.size[-1]
-    h, w = fold_rows(count, form.geometry.pe_rows, form.geometry.pe_columns)
+    h, w = rows_of(form.geometry, count, box, form.layer.outputs[0].spec.shape)
     extra = h * w - count
     raw = Local("raw", TensorSpec(box.size, form.raw_dtype), extra * channels * form.arithmetic.output_bits // 8)
     return ACTIVATION_SLACK + extra * depth, raw, form.array_job(h, w, depth, channels)
@@ -46,7 +55,7 @@ class DenseForm(NeurekaForm):
 
     def axes(self) -> tuple[TileAxis, ...]:
         rank = len(self.layer.outputs[0].spec.shape)
-        return (_channels(self, rank - 1), *(TileAxis(a) for a in range(rank - 1)))
+        return (channel_axis(self, rank - 1), *(TileAxis(a) for a in range(rank - 1)))
 
     def recipe(self, box: Box) -> Recipe:
         x = self.layer.inputs[0]
@@ -63,12 +72,13 @@ class PointwiseForm(NeurekaForm):
 
     def axes(self) -> tuple[TileAxis, ...]:
         rows, columns = self.geometry.pe_rows, self.geometry.pe_columns
-        return (TileAxis(1, rows, least=1), _channels(self, 3), TileAxis(2, columns), TileAxis(0, limit=1))
+        return (TileAxis(1, rows, least=1), channel_axis(self, 3), TileAxis(2, columns), TileAxis(0, limit=1))
 
     def recipe(self, box: Box) -> Recipe:
         x, (sh, sw) = self.layer.inputs[0], self.layer.attributes["strides"]
-        channels_in = x.spec.shape[3]
-        rows, columns = (box.size[1] - 1) * sh + 1, (box.size[2] - 1) * sw + 1
+        _, _, width, channels_in = x.spec.shape
+        # Pixels behind the last one that is read come along: whole lines are one run of bytes, and may lie in L1.
+        rows, columns = (box.size[1] - 1) * sh + 1, min(box.size[2] * sw, width - box.start[2] * sw)
         source_box = Box(
             (box.start[0], box.start[1] * sh, box.start[2] * sw, 0), (box.size[0], rows, columns, channels_in)
         )
@@ -93,7 +103,7 @@ class Direct3x3Form(NeurekaForm):
 
     def axes(self) -> tuple[TileAxis, ...]:
         group = self.geometry.output_subtile(self.mode)
-        channels = TileAxis(3, group) if self._depthwise else _channels(self, 3)
+        channels = TileAxis(3, group) if self._depthwise else channel_axis(self, 3)
         return (TileAxis(1), channels, TileAxis(2), TileAxis(0, limit=1))
 
     def recipe(self, box: Box) -> Recipe:
@@ -155,7 +165,7 @@ class Im2colForm(NeurekaForm):
     """Any kernel: the cores lay windows out as rows, the array multiplies them as a 1x1 convolution."""
 
     def axes(self) -> tuple[TileAxis, ...]:
-        return (TileAxis(1), _channels(self, 3), TileAxis(2), TileAxis(0, limit=1))
+        return (TileAxis(1), channel_axis(self, 3), TileAxis(2), TileAxis(0, limit=1))
 
     def recipe(self, box: Box) -> Recipe:
         layer, a = self.layer, self.layer.attributes

@@ -60,6 +60,9 @@ class Description:
     bias: Local | None
     shift: Local | None = None
     geometry: Geometry = SIRACUSA
+    # Where the job's part of input and output begins, in bytes.
+    input_bytes: int = 0
+    output_bytes: int = 0
 
     @cached_property
     def words(self) -> tuple[int, ...]:
@@ -85,6 +88,8 @@ class Context:
     # int8 activations run as x + 128.
     unsigned_only: bool = False
     prefetch: bool = True
+    # Whether one row times a matrix may run as a 3x3 convolution.
+    rows_as_3x3: bool = True
 
     @property
     def weights_in_l1(self) -> bool:
@@ -218,12 +223,18 @@ class NeurekaForm:
                 tensor = self.derived.constant(f"{self.layer.name}_{constant}", data)
                 vectors[name] = Local(name, TensorSpec((channels,), tensor.spec.dtype), self.parameter_slack)
                 steps.append(Load(tensor, Box((first,), (channels,)), vectors[name]))
+        if "bias" in vectors:
+            steps += self.whole_bias(vectors, first, source)
         operands = (source, target, weights, offset, vectors["scale"], vectors.get("bias"), vectors.get("shift"))
         description = Description(job, *operands, self.geometry)
         reads = (source, *vectors.values(), *([weights] if isinstance(weights, Local) else []))
         cycles = job_cycles(job, self.context.timing)
         queue = self.context.costs.job_queue(ENGINE)
         return steps, Job(ENGINE, description, JOB_WORDS, reads, (target,), weights, job.macs, cycles, queue, CONTEXTS)
+
+    def whole_bias(self, vectors: dict[str, Local], first: int, source: Local) -> list[Step]:
+        """Steps before a job that replace its bias, where the array does not take all inputs."""
+        return []
 
     def rest(self) -> tuple[dict[str, Any], list[Tensor]]:
         """Rule and constants of what the cores do with 32-bit results."""

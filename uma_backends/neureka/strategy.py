@@ -3,14 +3,18 @@
 from weakref import WeakKeyDictionary
 
 from tvm_pulp.qnn.network import Layer
-from tvm_pulp.uma import Form, refuse_if
+from tvm_pulp.uma import Box, Form, refuse_if
 from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic, arithmetic_of
 from uma_backends.neureka.forms import DenseForm, Direct3x3Form, Im2colForm, PointwiseForm
 from uma_backends.neureka.geometry import Mode
 from uma_backends.neureka.neureka_form import Context
+from uma_backends.neureka.vector_form import vector_forms
 
 # Weights are looked at once, though annotation and planning ask both.
 _KNOWN: WeakKeyDictionary[Layer, dict[tuple[bool, bool], Arithmetic]] = WeakKeyDictionary()
+# Another form of a product has to save these cycles, and this part of them: its weights are packed otherwise than those
+# of several rows.
+_LEAST_CYCLES, _LEAST_PART = 100, 0.1
 
 
 def known_arithmetic(layer: Layer, context: Context) -> Arithmetic:
@@ -22,7 +26,17 @@ def known_arithmetic(layer: Layer, context: Context) -> Arithmetic:
 
 def dense_strategy(layer: Layer, context: Context) -> list[Form]:
     """Constant weights of up to 8 bits, 8-bit inputs, accumulators of 32 bits."""
-    return [DenseForm(layer, known_arithmetic(layer, context), context, Mode.POINTWISE, "1x1 over rows")]
+    arithmetic, whole = known_arithmetic(layer, context), Box.whole(layer.outputs[0].spec.shape)
+    by_rows = DenseForm(layer, arithmetic, context, Mode.POINTWISE, "1x1 over rows")
+    cycles = by_rows.recipe(whole).cycles
+    most = cycles - max(_LEAST_CYCLES, _LEAST_PART * cycles)
+    return [by_rows, *(form for form in vector_forms(layer, arithmetic, context) if _counted(form, whole) <= most)]
+
+
+def _counted(form: Form, whole: Box) -> int:
+    """Cycles of a form, those of the cores twice: where rows are single the cores are what everything waits for."""
+    recipe = form.recipe(whole)
+    return 2 * recipe.cycles - recipe.engine_cycles
 
 
 def conv2d_strategy(layer: Layer, context: Context) -> list[Form]:

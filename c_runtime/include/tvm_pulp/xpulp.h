@@ -287,6 +287,9 @@ __asm__(
 #define XP_END ".option pop\n"
 #define XP_LOOP(count) "8: .4byte 0x0000407b | (.Lr_" count "<<15) | (((9f-8b)/2)<<20)\n"
 #define XP_LOOP_END "9: "
+/* Hardware loop 1 in the same way, around loop 0. */
+#define XP_OUTER_LOOP(count) "6: .4byte 0x000040fb | (.Lr_" count "<<15) | (((7f-6b)/2)<<20)\n"
+#define XP_OUTER_LOOP_END "7: "
 #endif /* TVM_PULP_XPULP_NATIVE */
 
 #endif /* TVM_PULP_XPULP_H */

@@ -3,9 +3,10 @@
  * Depthwise convolution. Kernels of 3x3 walk along a row of one channel column by column: what is loaded once goes into
  * the sums of all outputs that it belongs to, with the nine weights in registers. Sums of some rows gather in scratch
  * before they are requantized. */
-#include "tvm_pulp/plain/depthwise_conv2d.h"
-
+#include "depthwise_any.h"
 #include "scale.h"
+#include "tvm_pulp/plain/window.h"
+#include "tvm_pulp/work_share.h"
 
 /* Three rows of a channel. One outside the image is a single byte of padding, with a step of 0. */
 struct rows {
@@ -105,7 +106,7 @@ static void run_channel(const struct tvm_pulp_depthwise_conv2d_args *args, int32
       for (uint32_t ky = 0; ky < 3u; ky++) {
         const uint32_t iy = tvm_pulp_window_at(oy + i, args->stride_y, ky, 1, args->pad_top);
         const int inside = iy < args->height;
-        rows.at[ky] = inside ? x + (uintptr_t)iy * args->width * args->x_pixel_stride : &padding;
+        rows.at[ky] = inside ? x + (uintptr_t)iy * args->x_row_stride : &padding;
         rows.step[ky] = inside ? args->x_pixel_stride : 0u;
       }
       run_row(sums + i * width, width, &rows, weight, args->bias[channel]);
@@ -120,8 +121,9 @@ TVM_PULP_KERNEL(depthwise_conv2d) {
   int32_t *sums = (int32_t *)(void *)(args->scratch + core * args->scratch_stride);
   const int is_signed = args->x_type == TVM_PULP_INT8;
   if (args->kernel_height != 3u || args->kernel_width != 3u || args->dilation_x != 1u || args->dilation_y != 1u ||
-      args->stride_x > 2u || args->pad_left > 1u) {
-    tvm_pulp_plain_depthwise_conv2d(args, core, cores);
+      args->stride_x > 2u || args->pad_left > 1u || args->multiplier != 1u ||
+      args->y_row_stride != args->out_width * args->y_pixel_stride) {
+    tvm_pulp_depthwise_any(args, core, cores);
     return;
   }
   const uint32_t at_once = args->scratch_stride / (4u * args->out_width);

@@ -23,7 +23,18 @@ enum { TVM_PULP_LEAST_EXPONENT = -20 };
 TVM_PULP_INLINE int tvm_pulp_scale_of(const struct tvm_pulp_requant *r, uint32_t channel,
                                       struct tvm_pulp_scale *scale) {
   const uint32_t at = r->per_channel ? channel : 0u;
-  if (r->kind != TVM_PULP_REQUANT_TFLITE || r->wide_result != 0u) return 0;
+  if (r->wide_result != 0u) return 0;
+  if (r->kind == TVM_PULP_REQUANT_HALF_UP && r->shift != 0) {
+    /* Promised: a shift of 32 to 51, of which the product over 2^30 has 30 behind it. */
+    scale->factor = (uint32_t)r->mul[at] << 1;
+    scale->shift = r->add[at] - 30;
+    scale->summand = (1 << (scale->shift - 1)) + r->zero_point * (1 << scale->shift);
+    scale->low = r->low;
+    scale->high = r->high;
+    scale->is_rounded_away = 0;
+    return 1;
+  }
+  if (r->kind != TVM_PULP_REQUANT_TFLITE) return 0;
   const int32_t exponent = r->add[at];
   if (exponent < TVM_PULP_LEAST_EXPONENT || exponent > -1) return 0;
   scale->factor = (uint32_t)r->mul[at] << 1;

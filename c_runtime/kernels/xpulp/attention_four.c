@@ -117,13 +117,6 @@ static uint32_t logits_of_two(struct work *c, const int8_t *q, const int8_t *k, 
   return groups;
 }
 
-/* floor(2^39 * top / sum) + 1; top < 2^8, 2^15 <= sum < 2^24. */
-static inline uint32_t factor(uint32_t top, uint32_t sum) {
-  uint32_t quotient = (top << 24) / sum, rest = (top << 24) - quotient * sum, digit = (rest << 8) / sum;
-  rest = (rest << 8) - digit * sum;
-  return ((quotient << 8 | digit) << 7) + (rest << 7) / sum + 1u;
-}
-
 /* Exponentials of the logits at `x`, `n` groups, and the factor that makes them weights. Returns the groups up to the
  * last that may have a weight: e * (levels - 1) >= sum needs e > sum / 256. */
 static inline uint32_t exponentials(const struct work *c, const uint8_t *x, uint32_t n, int32_t best, uint16_t *e,
@@ -137,7 +130,7 @@ static inline uint32_t exponentials(const struct work *c, const uint8_t *x, uint
   if (4u * n > args->keys) {
     for (uint32_t over = 4u * n - args->keys; over != 0u; --over) sum -= *--end;
   }
-  *m = factor(args->levels - 1u, sum);
+  *m = tvm_pulp_weight_factor(args->levels - 1u, sum);
   if (c->zero_counts) return n;
   for (uint32_t bound = (sum >> 8) << 16 | sum >> 8; n > 2u; n -= 2u, e -= 8) {
     ANY_REACHES;
@@ -145,10 +138,6 @@ static inline uint32_t exponentials(const struct work *c, const uint8_t *x, uint
   }
   return n;
 }
-
-/* Halves of a factor, both in both halves of a word. */
-#define LOWER_HALVES(m) ((m) << 16 | ((m) & 0xffffu))
-#define UPPER_HALVES(m) ((m) >> 16 | ((m) & 0xffff0000u))
 
 static void product_of_two(const struct work *c, const uint16_t *e, uint32_t n, const uint32_t *factors, uint8_t *y) {
   const struct tvm_pulp_attention_args *args = c->args;

@@ -39,10 +39,10 @@
 
 /* Exponentials of four logits. A dot product with 2 in one lane picks that byte, doubled: the offset into a table of
  * halves. */
-#define EXPONENTIALS                                                                                        \
-  __asm__ volatile(XP_LW("%[w]", 4, "%[x]") XP_BEGIN XP_LOOP("%[n]") XP_DOTUP("%[v0]", "%[w]", "%[c0]")      \
+#define EXPONENTIALS_OF(FIRST, THIS, NEXT)                                                                  \
+  __asm__ volatile(FIRST XP_BEGIN XP_LOOP("%[n]") THIS XP_DOTUP("%[v0]", "%[w]", "%[c0]")                    \
                        XP_DOTUP("%[v1]", "%[w]", "%[c1]") XP_DOTUP("%[v2]", "%[w]", "%[c2]")                \
-                       XP_DOTUP("%[v3]", "%[w]", "%[c3]") XP_LW("%[w]", 4, "%[x]")                          \
+                       XP_DOTUP("%[v3]", "%[w]", "%[c3]") NEXT                                              \
                        XP_LHUX("%[v0]", "%[v0]", "%[t]") XP_LHUX("%[v1]", "%[v1]", "%[t]")                  \
                        XP_LHUX("%[v2]", "%[v2]", "%[t]") XP_LHUX("%[v3]", "%[v3]", "%[t]")                  \
                        XP_PACK_H("%[v0]", "%[v1]", "%[v0]") XP_PACK_H("%[v2]", "%[v3]", "%[v2]")            \
@@ -54,6 +54,10 @@
                      [c2] "r"(2 << 16), [c3] "r"(2 << 24)                                                   \
                    : "memory")
 
+#define LOAD_LOGITS XP_LW("%[w]", 4, "%[x]")
+/* One word more is read than there are. */
+#define EXPONENTIALS EXPONENTIALS_OF(LOAD_LOGITS, "", LOAD_LOGITS)
+
 /* Whether one of the eight exponentials before `e` reaches a bound, which both halves of `t` hold. */
 #define ANY_REACHES                                                                                         \
   __asm__("lw %[v0],-4(%[e])\nlw %[v1],-8(%[e])\nlw %[v2],-12(%[e])\nlw %[v3],-16(%[e])\n"                  \
@@ -62,6 +66,17 @@
           : [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)                                  \
           : [e] "r"(e), [t] "r"(bound)                                                                      \
           : "memory")
+
+/* floor(2^39 * top / sum) + 1; top < 2^8, 2^15 <= sum < 2^24. */
+static inline uint32_t tvm_pulp_weight_factor(uint32_t top, uint32_t sum) {
+  uint32_t quotient = (top << 24) / sum, rest = (top << 24) - quotient * sum, digit = (rest << 8) / sum;
+  rest = (rest << 8) - digit * sum;
+  return ((quotient << 8 | digit) << 7) + (rest << 7) / sum + 1u;
+}
+
+/* Halves of a factor, both in both halves of a word. */
+#define LOWER_HALVES(m) ((m) << 16 | ((m) & 0xffffu))
+#define UPPER_HALVES(m) ((m) >> 16 | ((m) & 0xffff0000u))
 
 /* Weights of four keys in t0 .. t3: exponential times factor; f holds the factor's lower halves, h its upper ones. */
 #define WEIGHT(v) XP_LBUX(v, v, "%[p]")

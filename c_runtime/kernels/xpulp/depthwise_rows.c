@@ -3,26 +3,6 @@
 
 #include "tvm_pulp/xpulp.h"
 
-void tvm_pulp_depthwise_sums(const struct tvm_pulp_planes *p, const int32_t *weight, uint32_t j, uint32_t row,
-                             int32_t bias) {
-  const struct tvm_pulp_depthwise_conv2d_args *args = p->args;
-  uint32_t stride = args->plane_stride, height = args->kernel_height, words = p->words;
-  const uint8_t *x = p->planes + (4u * row * args->stride_y + j) * stride + p->first;
-  uint32_t is_unsigned = args->x_type == TVM_PULP_UINT8;
-  for (uint32_t ox = 0; ox < args->out_width; ++ox, x += args->stride_x) {
-    const int32_t *w = weight;
-    const uint8_t *line = x;
-    int32_t sum = bias;
-    for (uint32_t ky = 0; ky < height; ++ky, line += 4u * stride) {
-      for (uint32_t i = 0; i < words; ++i) {
-        int32_t taps = tvm_pulp_xp_word(line + 4u * i);
-        sum = is_unsigned ? tvm_pulp_xp_sdotusp4(sum, taps, *w++) : tvm_pulp_xp_sdotsp4(sum, taps, *w++);
-      }
-    }
-    p->sums[ox] = sum;
-  }
-}
-
 /* One output row; the loads of a window may cross a word boundary. */
 #define ROW(FIRST_DOT, DOT, CLIP)                                                                             \
   __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LWR("%[x0]", "%[s]", "%[p0]") XP_LWR("%[x1]", "%[s]", "%[p1]")  \
@@ -32,28 +12,28 @@ void tvm_pulp_depthwise_sums(const struct tvm_pulp_planes *p, const int32_t *wei
                        XP_LOOP_END XP_SBR("%[x0]", "%[ys]", "%[y]") XP_END                                    \
                    : [p0] "+r"(p0), [p1] "+r"(p1), [p2] "+r"(p2), [y] "+r"(y), [x0] "=&r"(x0), [x1] "=&r"(x1), \
                      [x2] "=&r"(x2)                                                                           \
-                   : [n] "r"(n), [s] "r"(args->stride_x), [w0] "r"(w0), [w1] "r"(w1), [w2] "r"(w2), [m] "r"(mul), \
+                   : [n] "r"(n), [s] "r"(stride), [w0] "r"(w0), [w1] "r"(w1), [w2] "r"(w2), [m] "r"(mul), \
                      [a] "r"(add), [sh] "r"(shift), [h] "r"(high), [ys] "r"(step)                             \
                    : "memory")
-#define ROWS(FIRST_DOT, DOT, CLIP)                    \
-  for (uint32_t row = 0; row < count; ++row) {        \
-    const uint8_t *p0 = x, *p1 = x + plane_row, *p2 = p1 + plane_row; \
-    ROW(FIRST_DOT, DOT, CLIP);                        \
-    x += next;                                        \
+#define ROWS(FIRST_DOT, DOT, CLIP)                                                    \
+  for (uint32_t row = rows->count; row > 0u; --row, x += next, y += gap) {            \
+    const uint8_t *p0 = x, *p1 = x + row_step, *p2 = p1 + row_step;                   \
+    ROW(FIRST_DOT, DOT, CLIP);                                                        \
   }
 
-void tvm_pulp_depthwise_three_rows(const struct tvm_pulp_planes *p, uint32_t j, uint32_t channel, uint32_t count,
-                                   uint8_t *y) {
+void tvm_pulp_depthwise_three_rows(const struct tvm_pulp_planes *p, const struct tvm_pulp_plane_rows *rows) {
   const struct tvm_pulp_depthwise_conv2d_args *args = p->args;
   const struct tvm_pulp_requant *requant = &args->requant;
-  const int32_t *weight = (const int32_t *)(const void *)args->weight + 3u * channel;
-  uint32_t at = requant->per_channel ? channel : 0u, n = args->out_width, step = args->y_pixel_stride;
-  uint32_t plane_row = 4u * args->plane_stride, next = args->stride_y * plane_row;
-  const uint8_t *x = p->planes + j * args->plane_stride + p->first;
+  const int32_t *weight = (const int32_t *)(const void *)rows->weight;
+  uint32_t at = requant->per_channel ? rows->channel : 0u, n = args->out_width, step = args->y_pixel_stride;
+  uint32_t gap = args->y_row_stride - n * step;
+  uint32_t next = p->next, row_step = p->row_step, stride = args->stride_x;
+  const uint8_t *x = rows->x;
+  uint8_t *y = rows->y;
   int32_t w0 = weight[0], w1 = weight[1], w2 = weight[2], mul = requant->mul[at];
   int32_t shift = requant->shift, high = requant->high, x0, x1, x2;
   /* (sum + bias) * mul + add; the result fits 32 bits, so intermediate ones may wrap. */
-  int32_t add = tvm_pulp_xp_mac(requant->add[at], args->bias[channel], mul);
+  int32_t add = tvm_pulp_xp_mac(requant->add[at], args->bias[rows->channel], mul);
   if (args->x_type == TVM_PULP_UINT8) {
     if (requant->low == 0) {
       ROWS(XP_DOTUSP, XP_SDOTUSP, XP_CLIPUR)

@@ -164,11 +164,6 @@ void tvm_pulp_requantize_columns(const struct tvm_pulp_requant *requant, const i
   }
 }
 
-void tvm_pulp_requantize_channel(const struct tvm_pulp_requant *requant, const int32_t *acc, uint32_t count, void *y,
-                                 uint32_t step, uint32_t channel) {
-  tvm_pulp_requantize_columns(requant, acc, 1, count, 1, 1, (uint8_t *)y - channel * tvm_pulp_result_bytes(requant), step, channel);
-}
-
 void tvm_pulp_requantize_row(const struct tvm_pulp_requant *requant, const int32_t *acc, uint32_t columns, uint8_t *y,
                              uint32_t first) {
   uint32_t bytes = tvm_pulp_result_bytes(requant);

@@ -29,4 +29,8 @@ void tvm_pulp_requantize_row(const struct tvm_pulp_requant *requant, const int32
 void tvm_pulp_requantize_channel(const struct tvm_pulp_requant *requant, const int32_t *acc, uint32_t count, void *y,
                                  uint32_t step, uint32_t channel);
 
+/* Neighbouring channels from `first` on, `count` accumulators of one after those of the other; y is that of the first. */
+void tvm_pulp_requantize_channels(const struct tvm_pulp_requant *requant, const int32_t *acc, uint32_t count,
+                                  uint32_t channels, uint8_t *y, uint32_t step, uint32_t first);
+
 #endif /* TVM_PULP_REQUANTIZE_BLOCK_H */

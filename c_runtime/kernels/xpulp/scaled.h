@@ -43,4 +43,23 @@ TVM_PULP_XP struct tvm_pulp_scaled tvm_pulp_scaled_of(const struct tvm_pulp_requ
   return s;
 }
 
+/* Constants of a channel for code that doubles accumulators for TFLite only: one rounding by two bits or more does not
+ * see the last bit of h. */
+struct tvm_pulp_scaled_channel {
+  uint32_t factor; /* twice the multiplier */
+  int32_t add, shift;
+};
+
+TVM_PULP_XP struct tvm_pulp_scaled_channel tvm_pulp_scaled_channel_of(const struct tvm_pulp_requant *r,
+                                                                      const struct tvm_pulp_scaled *s,
+                                                                      uint32_t channel) {
+  uint32_t at = r->per_channel ? channel : 0u, less = s->nudge ? 0u : 1u;
+  struct tvm_pulp_scaled_channel c;
+  int32_t shift = r->add[at] * s->factor + s->offset;
+  c.factor = (uint32_t)r->mul[at] << 1;
+  c.add = ((int32_t)(((uint32_t)s->summand << (uint32_t)shift) + (uint32_t)s->nudge) >> 1) >> less;
+  c.shift = shift - (int32_t)less;
+  return c;
+}
+
 #endif /* TVM_PULP_SCALED_H */

@@ -13,16 +13,18 @@ from tvm_pulp.frontend import zoo
 _SIZE, _CHANNELS = 16, 32
 
 
-def _network(layers: Sequence[str], channels: int = _CHANNELS, inputs: int = 16, ends: str = "pool") -> Any:
-    """Convolutions of 3x3 with the given activation functions, then classes."""
+def _network(
+    layers: Sequence[str], channels: int = _CHANNELS, inputs: int = 16, ends: str = "pool", kernel: int = 3
+) -> Any:
+    """Convolutions with the given activation functions, then classes."""
     rng = np.random.default_rng(7)
     constants, nodes, x, before = [], [], "image", inputs
     for number, function in enumerate(layers):
-        weight = rng.standard_normal((channels, before, 3, 3)).astype(np.float32) / np.sqrt(9 * before)
+        weight = rng.standard_normal((channels, before, kernel, kernel)) / np.sqrt(kernel**2 * before)
         constants.append(numpy_helper.from_array(weight.astype(np.float32), f"w{number}"))
         constants.append(numpy_helper.from_array(rng.standard_normal(channels).astype(np.float32), f"b{number}"))
         operands = [x, f"w{number}", f"b{number}"]
-        nodes.append(helper.make_node("Conv", operands, [f"c{number}"], pads=[1, 1, 1, 1], name=f"conv{number}"))
+        nodes.append(helper.make_node("Conv", operands, [f"c{number}"], pads=[kernel // 2] * 4, name=f"conv{number}"))
         x, before = f"c{number}", channels
         if function:
             nodes.append(helper.make_node(function, [x], [f"a{number}"], name=f"act{number}"))
@@ -56,6 +58,10 @@ def plain() -> Any:
 
 def with_hardswish() -> Any:
     return static(_network(["HardSwish", "HardSwish"]), _samples())
+
+
+def wide_kernels() -> Any:
+    return static(_network(["Relu", "Relu"], kernel=5), _samples())
 
 
 def wide_ends() -> Any:

@@ -22,6 +22,7 @@ from tvm_pulp.explain.suggestions.integer_ends import integer_ends
 from tvm_pulp.explain.suggestions.last_softmax import last_softmax
 from tvm_pulp.explain.suggestions.quantized_model import quantized_model
 from tvm_pulp.explain.suggestions.separable_convolution import separable_convolution
+from tvm_pulp.explain.suggestions.smaller_kernels import smaller_kernels
 
 NEUREKA = {"target": "uma-neureka", "planner": "greedy"}
 CLUSTER = {"target": "c", "soc": "siracusa", "planner": "greedy"}
@@ -49,6 +50,7 @@ CASES = {
         symmetric_activations, changed_models.asymmetric, changed_models.symmetric, NEUREKA, {}
     ),
     "four-bit-weights": Case(four_bit_weights, changed_models.eight_bits, changed_models.four_bits, NEUREKA, {}),
+    "smaller-kernels": Case(smaller_kernels, changed_models.wide_kernels, changed_models.plain, NEUREKA, {}),
     "separable-convolution": Case(
         separable_convolution, changed_models.full_convolution, changed_models.separable, CLUSTER, {}
     ),

@@ -1,5 +1,6 @@
 """The driver: what comes out was verified; a plan that is wrong does not come out."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,9 +10,14 @@ from tvm_pulp.api import Compilation, CompileOptions
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.check import verify_plan
 from tvm_pulp.planning.search import driver
+from tvm_pulp.planning.search.attempts import PlanEvaluator
 from tvm_pulp.planning.search.driver import PlanRequest, plan_network
+from tvm_pulp.planning.search.heuristics.policies import without_overlap
+from tvm_pulp.planning.tiling.plan import Plan
+from tvm_pulp.planning.tiling.schedule import NOTHING_IN_L3
 from tvm_pulp.planning.tir import describe
 from tvm_pulp.qnn.network import Network
+from tvm_pulp.uma.registry import backend
 
 SIRACUSA = soc.load("siracusa")
 REQUEST = PlanRequest(SIRACUSA, (), 8, 32768, 1 << 20, 1 << 20, planner="greedy")
@@ -26,6 +32,23 @@ def test_a_plan_is_lowered_estimated_and_clean() -> None:
     assert lowered.plan.estimated_cycles > 0
     assert [stage.name for stage in lowered.stages][-1] == "insert_barriers"
     assert verify_plan(describe(lowered), SIRACUSA) == []
+
+
+def test_the_cores_alone_are_among_the_tries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plan with jobs that is slower than one without does not stand."""
+
+    def find(evaluator: PlanEvaluator, **_how: Any) -> Plan:
+        plan = without_overlap(evaluator, NOTHING_IN_L3).plan
+        alone = all(layer.engine == "cluster" for layer in plan.layers)
+        return replace(plan, estimated_cycles=10 if alone else 1000)
+
+    monkeypatch.setattr(driver, "find_plan", find)
+    neureka = backend("neureka")
+    engines = ((neureka, neureka.options({"weight_memory": "sram"})),)
+    request = PlanRequest(SIRACUSA, engines, 8, 65536, 1 << 20, 1 << 20)
+    for cycles, found in ((5000, {"neureka", "cluster"}), (5, {"cluster"})):
+        monkeypatch.setattr(driver, "expected_cycles", lambda _evaluator, cycles=cycles: cycles)
+        assert {layer.engine for layer in plan_network(network(), request).plan.layers} == found
 
 
 def test_a_given_plan_is_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:

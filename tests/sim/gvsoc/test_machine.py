@@ -15,11 +15,17 @@ EARLY = RUN_HERE.replace(
 )
 
 
+# Revisions differ in the 1x1 mode.
+ROWS = {"neureka": {"single_rows": "1x1"}}
+
+
 @pytest.fixture(scope="module")
 def archives(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("archives")
     for soc in ("siracusa", "siracusa-gvsoc"):
-        tvm_pulp.compile("zoo:autoencoder", target="uma-neureka", soc=soc).save(folder / f"{soc}.tar")
+        tvm_pulp.compile("zoo:autoencoder", target="uma-neureka", soc=soc, engine_options=ROWS).save(
+            folder / f"{soc}.tar"
+        )
     return folder
 
 

@@ -9,6 +9,7 @@ from tests.tvmc.mlonmcu.wrapper import Environment, number
 METRICS = ("Total Cycles", "Total Instructions", "Total CPI", "Total ROM", "Total RAM", "Runtime [s]", "MIPS")
 
 
+@pytest.mark.slow
 def test_a_small_sweep_of_zoo_models(environment: Environment) -> None:
     """The first command of the page: two models by name, two backends, in parallel, from nothing."""
     done = environment.run(*arguments("small"))

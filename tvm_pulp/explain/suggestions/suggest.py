@@ -15,6 +15,7 @@ from tvm_pulp.explain.suggestions.integer_ends import integer_ends
 from tvm_pulp.explain.suggestions.last_softmax import last_softmax
 from tvm_pulp.explain.suggestions.quantized_model import quantized_model
 from tvm_pulp.explain.suggestions.separable_convolution import separable_convolution
+from tvm_pulp.explain.suggestions.smaller_kernels import smaller_kernels
 
 CHANGES: tuple[Callable[[Compilation], Change | None], ...] = (
     quantized_model,
@@ -24,6 +25,7 @@ CHANGES: tuple[Callable[[Compilation], Change | None], ...] = (
     symmetric_activations,
     plain_activations,
     last_softmax,
+    smaller_kernels,
     separable_convolution,
     partial(separable_convolution, rank=1),
     partial(separable_convolution, rank=2),

@@ -73,6 +73,7 @@ def sensitivity(
 ) -> list[LayerSensitivity]:
     """A row per layer with weights, in the order of the network; `expected` are the outputs of the float model."""
     operators = {node.name: node.op_type for node in quantizer.model.graph.node}
+    operators |= {name: gate.operator for name, gate in quantizer.gates.items()}
     rows = []
     for name in quantizer.layers():
         made = compare(expected, run_model(quantizer.quantized(only=name), samples))

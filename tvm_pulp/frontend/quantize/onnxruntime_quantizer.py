@@ -4,20 +4,23 @@ QDQ form with static scales; activations int8; weights symmetric, per channel, 8
 where a convolution pads them and they can be negative: padding is a true zero then and costs nothing. What a ReLU made
 uses all 256 steps: its zero point is the lowest value, which the accelerator stores as an unsigned zero. An input whose
 samples are multiples of one step, as those of pictures are, keeps that step: it loses nothing. Masks of
-minus infinity become low enough numbers (`finite_masks`).
+minus infinity become low enough numbers (`finite_masks`). Matrices of four bits are rounded for the inputs that the
+samples give them (`few_bits`).
 """
 
 import contextlib
 import logging
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tvm_pulp.frontend.quantize.calibration_data import Feeds, refuse_samples
+from tvm_pulp.frontend.quantize.few_bits import rounded_matrices
 from tvm_pulp.frontend.quantize.float_model import with_finite_masks
+from tvm_pulp.frontend.quantize.recurrent_layers import gates_of, with_integer_gates
 
 _MOST_LEVELS = 256
 _GRID_TOLERANCE = 1e-3
@@ -42,37 +45,49 @@ class Quantizer:
         self.model, self._weight_bits = with_finite_masks(_copied(model), extremes), weight_bits
         self._inputs = {name: grid([sample[name] for sample in samples]) for name in samples[0]}
         self._ranges = _ranges(self.model, samples, chosen)
+        self._rounded = rounded_matrices(self.model, samples, weight_bits) if weight_bits < 8 else {}
+        # Of recurrent nodes, which onnxruntime leaves in float.
+        self.gates = gates_of(self.model)
 
     def layers(self) -> list[str]:
-        """Names of nodes with weights, in order."""
-        return [node.name for node in self.model.graph.node if node.op_type in WEIGHTED]
+        """Names of nodes with weights, in order, and of the gates of recurrent ones."""
+        gates = list(self.gates.values())
+        return [
+            name
+            for node in self.model.graph.node
+            for name in ([node.name] if node.op_type in WEIGHTED else [g.name for g in gates if g.node == node.name])
+        ]
 
     def quantized(self, keep: Collection[str] = (), only: str | None = None) -> Any:
         """The model with all layers quantized but those kept in float; or with one layer alone."""
         from onnxruntime import quantization
         from onnxruntime.quantization.registry import QDQRegistry, QLinearOpsRegistry
 
-        types = quantization.QuantType
+        if only in self.gates:
+            return with_integer_gates(_copied(self.model), {only: self.gates[only]})
+        types, left = quantization.QuantType, set(keep if only is None else self.layers()) - {only}
+        rounded = {name: matrix for name, matrix in self._rounded.items() if left.isdisjoint(matrix.nodes)}
         options: dict[str, Any] = {
             "ActivationSymmetric": False,
             "WeightSymmetric": True,
-            "TensorQuantOverrides": self._overrides(),
+            "TensorQuantOverrides": self._overrides() | {name: matrix.overrides for name, matrix in rounded.items()},
         }
         with _quiet():
             made = quantization.QDQQuantizer(
-                _copied(self.model),
+                _with_constants(self.model, {name: matrix.values for name, matrix in rounded.items()}),
                 True,  # per channel
                 False,
                 types.QInt8 if self._weight_bits == 8 else types.QInt4,
                 types.QInt8,
                 self._ranges,
                 [] if only is None else [only],
-                sorted(keep),
+                sorted(set(keep) - self.gates.keys()),
                 sorted({*QLinearOpsRegistry, *QDQRegistry}),
                 options,
             )
             made.quantize_model()
-            return made.model.model
+        gates = {} if only is not None else {n: g for n, g in self.gates.items() if n not in keep}
+        return with_integer_gates(made.model.model, gates)
 
     def _overrides(self) -> dict[str, list[dict[str, Any]]]:
         exact = {name: found for name, found in self._inputs.items() if found is not None}
@@ -133,6 +148,16 @@ def _copied(model: Any) -> Any:
 
     made = onnx.ModelProto()
     made.CopyFrom(model)
+    return made
+
+
+def _with_constants(model: Any, values: Mapping[str, np.ndarray]) -> Any:
+    from onnx.numpy_helper import from_array
+
+    made = _copied(model)
+    for constant in made.graph.initializer:
+        if constant.name in values:
+            constant.CopyFrom(from_array(np.ascontiguousarray(values[constant.name]), constant.name))
     return made
 
 

@@ -67,7 +67,8 @@ def as_program(model: Any, example_inputs: Any) -> Any:
         return model
     if not isinstance(model, torch.nn.Module):
         raise UserError(
-            f"a {type(model).__name__} is no model: give a path, zoo:NAME, a torch.nn.Module or an ExportedProgram"
+            f"a {type(model).__name__} is no model: give a path, zoo:NAME, an onnx.ModelProto, a torch.nn.Module or an "
+            "ExportedProgram"
         )
     if example_inputs is None:
         raise UserError(

@@ -24,25 +24,27 @@ class DecoderModel:
     chunk: int = 32
 
 
-# Trained on the stories of scripts/story_model, and that way made into integers.
+# Trained on the stories of scripts/story_model, and that way made into integers of eight bits, then of four.
 STORIES = "story_llama"
+STORIES_OF_FOUR_BITS = f"{STORIES}_w4"
+_TRAINED = (STORIES, STORIES_OF_FOUR_BITS)
 MODELS = {
     "llama_0.5m": DecoderModel(DecoderShape(64, 8, 16, 16, 256, 512)),
     "llama_4.2m": DecoderModel(DecoderShape(256, 8, 8, 8, 344, 512)),
-    STORIES: DecoderModel(DecoderShape(256, 8, 8, 8, 344, 512)),
+    **{name: DecoderModel(DecoderShape(256, 8, 8, 8, 344, 512)) for name in _TRAINED},
 }
 
 
 def build_decoder(name: str, seed: int = 0) -> DecoderWeights:
     """Weights of a decoder of the zoo: trained ones for the stories, else random ones."""
-    if name == STORIES:
-        return load_weights(Path(__file__).with_name(f"{STORIES}.npz"))
+    if name in _TRAINED:
+        return load_weights(Path(__file__).with_name(f"{name}.npz"))
     return random_decoder_of(MODELS[name].shape, name, seed)
 
 
 def tokenizer_file(name: str) -> bytes | None:
     """The tokenizer of a decoder that was trained on text."""
-    return Path(__file__).with_name(f"{STORIES}_tokenizer.json").read_bytes() if name == STORIES else None
+    return Path(__file__).with_name(f"{STORIES}_tokenizer.json").read_bytes() if name in _TRAINED else None
 
 
 def fixed_point(factor: float, bound: int) -> tuple[int, int]:

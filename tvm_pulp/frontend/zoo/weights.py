@@ -43,7 +43,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Linear:
-    """weight[outputs, inputs] of int8 and the requantization of its sums."""
+    """weight[outputs, inputs] of up to eight bits in int8, and the requantization of its sums."""
 
     weight: np.ndarray
     scale: Scale
@@ -104,7 +104,7 @@ def save_weights(path: Path, weights: DecoderWeights) -> None:
         "rotary_base": weights.rotary_base,
     }
     arrays |= {"embedding": weights.embedding, "norm": weights.norm.astype(np.int32), "head_bias": weights.head_bias}
-    np.savez(path, facts=np.array(json.dumps(facts, sort_keys=True)), **arrays)  # type: ignore[arg-type]
+    np.savez_compressed(path, facts=np.array(json.dumps(facts, sort_keys=True)), **arrays)  # type: ignore[arg-type]
 
 
 def load_weights(path: Path) -> DecoderWeights:

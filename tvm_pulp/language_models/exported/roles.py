@@ -8,7 +8,6 @@ Inputs beside caches are integers and told apart by the names that exporters giv
 """
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import onnx
@@ -40,10 +39,11 @@ class Roles:
     logits: str
 
 
-def may_have_caches(path: Path) -> bool:
-    """Tell if the inputs of a file are worth a closer look; False for a file that is no model."""
+def may_have_caches(model: Any) -> bool:
+    """Tell if the inputs of a model or a file are worth a closer look; False for a file that is no model."""
     try:
-        inputs = onnx.load(path, load_external_data=False).graph.input
+        in_memory = model if isinstance(model, onnx.ModelProto) else onnx.load(model, load_external_data=False)
+        inputs = in_memory.graph.input
     except Exception:  # whoever reads the model says what is wrong with it
         return False
     integers = any(i.type.tensor_type.elem_type in _INTEGERS for i in inputs)

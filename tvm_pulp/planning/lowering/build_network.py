@@ -202,7 +202,7 @@ class _Builder:
         """Let the producer write into the caller's buffer; copy where it cannot."""
         storage = tensor.storage
         if storage.kind == "activation":
-            storage.kind, storage.source = "output", source
+            storage.kind, storage.source, tensor.source = "output", source, source
             for layer in self._layers:
                 for operand in layer.operands:
                     if operand.storage is storage:

@@ -61,9 +61,9 @@ class ConstraintModel:
             self.hint(variable, solution.value(variable))
 
     def solve(self, **parameters: Any) -> "Outcome":
-        """Search on one thread, so that equal models give equal solutions."""
+        """Search on one thread, so that equal models give equal solutions; Ctrl-C is not the search's."""
         chosen = cp.SatParameters()
-        for name, value in {"num_workers": 1, **parameters}.items():
+        for name, value in {"num_workers": 1, "catch_sigint_signal": False, **parameters}.items():
             setattr(chosen, name, value)
         solver: Any = cp.SolveWrapper()
         solver.set_parameters(chosen)

@@ -158,8 +158,21 @@ def _find(network: Network, request: PlanRequest) -> Plan:
         ]
         names = [part.name for layer in moved for part in (layer.parts or (layer,)) if part.name not in pins]
         if not names:
-            return best
+            return _or_by_cores(best, network, operators, request)
         pins |= dict.fromkeys(names, CLUSTER)
+
+
+def _or_by_cores(best: Plan, network: Network, operators: list[LayerForms], request: PlanRequest) -> Plan:
+    """The plan, or one of the cores alone, but for what the user pinned, where that is expected to be faster."""
+    if request.planner == "greedy" or all(planned.engine == CLUSTER for planned in best.layers):
+        return best
+    pins = {**{layer.name: CLUSTER for layer in network.layers}, **request.pins}
+    evaluator = _evaluator(network, Covers(operators, (), pins, request.l1_bytes).cover(frozenset()), request)
+    cycles = expected_cycles(evaluator)
+    if cycles is None or cycles >= best.estimated_cycles:
+        return best
+    found = _find_in(evaluator, request)
+    return found if found.estimated_cycles < best.estimated_cycles and found.l2_needed <= request.l2_bytes else best
 
 
 def _fastest_cover(network: Network, covers: Covers, request: PlanRequest) -> Cover:

@@ -1,11 +1,10 @@
 """Configuration keys of the backends: what they are called on the command line of `tvmc compile`, and their checks."""
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any
 
 from tvm_pulp.compile_options import DEFAULTS, OPTIONS
-from tvm_pulp.errors import refuse_if
+from tvm_pulp.errors import meant, refuse_if
 from tvm_pulp.tvmc.mlonmcu import names
 
 # Keys of every backend with the name of their option; `tvmpulp.<key>` sets them for all backends at once.
@@ -75,5 +74,4 @@ def check_keys(config: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]
 
 
 def _meant(name: str, known: Mapping[str, Any]) -> str:
-    close = get_close_matches(name, known, 1)
-    return f"did you mean '{close[0]}'?" if close else f"choose from {', '.join(sorted(known)) or 'nothing'}"
+    return meant(name, known, f"choose from {', '.join(sorted(known)) or 'nothing'}")

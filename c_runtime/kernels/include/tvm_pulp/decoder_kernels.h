@@ -80,4 +80,17 @@ struct tvm_pulp_past_mean_args {
   uint32_t heads, group, size;
 };
 
+/* y = bias + scale * (weight * x), of the inputs that an engine leaves out of a product of one row: its bias for the
+ * others. Sums wrap around as the engine's do. */
+struct tvm_pulp_bias_of_rest_args {
+  const int8_t *x;      /* word aligned is faster */
+  const int8_t *weight; /* word aligned [depth / 4][columns][4] */
+  const void *scale;    /* one per column */
+  const int32_t *bias;
+  int32_t *y;
+  uint32_t columns;
+  uint32_t depth; /* a multiple of 4 */
+  uint32_t x_type, scale_type; /* int8 or uint8; uint8 or int32 */
+};
+
 #endif /* TVM_PULP_DECODER_KERNELS_H */

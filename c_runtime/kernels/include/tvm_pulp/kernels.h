@@ -129,24 +129,39 @@ struct tvm_pulp_conv2d_args {
   struct tvm_pulp_requant requant;
 };
 
-/* Every channel by itself; weight[channels][kernel_height][kernel_width rounded up to 4], zeros behind, word
- * aligned. */
+/* Every channel by itself, `multiplier` results of each: output channel c reads channel c / multiplier. weight[output
+ * channels][kernel_height][rows as packed_weights.h says], word aligned. Callers may exchange the axes x and y. */
 struct tvm_pulp_depthwise_conv2d_args {
   const int8_t *x, *weight;
   const int32_t *bias;
   void *y;
-  uint8_t *scratch; /* word aligned; scratch_stride >= 4 * plane_rows * plane_stride + 4 * out_width */
+  uint8_t *scratch; /* word aligned; scratch_stride >= 4 * plane_rows * plane_stride + 4 * (out_width rounded up to a
+                       multiple of 4); room for the sums of more than one output row is faster */
   uint32_t scratch_stride;
-  uint32_t plane_stride; /* pad_left and (out_width - 1) * stride_x + (kernel_width rounded up to 4), each rounded up
-                            to a multiple of 4, plus 4 */
-  uint32_t plane_rows;   /* image rows that are turned at a time, at least kernel_height; more is faster */
-  uint32_t height, width, channels;
+  uint32_t plane_stride; /* pad_left and (max(out_width, 4) - 1) * stride_x + (columns of a window rounded up to 4), each
+                            rounded up to a multiple of 4, plus 4 */
+  uint32_t plane_rows;   /* image rows that are turned at a time, at least those of a window; more is faster */
+  uint32_t height, width, channels, multiplier;
   uint32_t out_height, out_width;
   uint32_t kernel_height, kernel_width;
   uint32_t stride_y, stride_x, dilation_y, dilation_x;
   uint32_t pad_top, pad_left;
   int32_t pad_value;
-  uint32_t x_pixel_stride, y_pixel_stride;
+  uint32_t x_row_stride, x_pixel_stride, y_row_stride, y_pixel_stride; /* bytes */
+  uint32_t x_type;
+  struct tvm_pulp_requant requant;
+};
+
+/* Every channel of a small picture by itself, `multiplier` results of each, with a weight for every pixel and output:
+ * y[outputs][c] = sum of weight[c][outputs][pixels rounded up to 4] * x[pixels][c / multiplier] + bias[c][outputs]. */
+struct tvm_pulp_small_depthwise_args {
+  const int8_t *x, *weight; /* zeros behind the pixels; word aligned */
+  const int32_t *bias;
+  void *y;
+  uint8_t *scratch; /* word aligned; scratch_stride >= 4 * (pixels rounded up to 4) + 16 * multiplier * outputs */
+  uint32_t scratch_stride;
+  uint32_t pixels; /* at most 16 */
+  uint32_t outputs, channels, multiplier;
   uint32_t x_type;
   struct tvm_pulp_requant requant;
 };
@@ -328,6 +343,25 @@ struct tvm_pulp_attention_args {
   struct tvm_pulp_requant requant;       /* per tensor */
 };
 
+/* Weights of attention from logits that are there already, plus 128: rows of a softmax with what precedes and follows it.
+ * The result may lie where the logits do. */
+struct tvm_pulp_attention_weights_args {
+  const uint8_t *x;                  /* [rows][stride], word aligned */
+  uint8_t *y;                        /* likewise; 0 behind the last key of a row */
+  const int8_t *mask;                /* as in attention */
+  const uint8_t *table;              /* 256 entries: what a logit plus 128 becomes, plus 128; or null */
+  const uint32_t *exponential;       /* as in i_softmax; null where the next is given */
+  const uint16_t *small_exponential; /* as in attention, whatever the size of heads */
+  const int8_t *probability;         /* as in attention */
+  uint8_t *scratch; /* word aligned; scratch_stride >= 4 n (keys rounded up to 4), plus 256 with a probability, for n
+                       rows at a time: 1 is enough, 8 is the most that is used; half of that with small exponentials */
+  uint32_t scratch_stride;
+  uint32_t rows, keys;
+  uint32_t stride; /* keys rounded up to 4 */
+  uint32_t mask_stride;
+  uint32_t levels; /* even */
+};
+
 #include "tvm_pulp/decoder_kernels.h"
 #include "tvm_pulp/movement_kernels.h"
 #include "tvm_pulp/pair_kernels.h"
@@ -336,16 +370,18 @@ struct tvm_pulp_attention_args {
 #define TVM_PULP_KERNEL(name) \
   void tvm_pulp_kernel_##name(const struct tvm_pulp_##name##_args *args, uint32_t core, uint32_t cores)
 TVM_PULP_KERNEL(dense); TVM_PULP_KERNEL(matmul); TVM_PULP_KERNEL(conv2d); TVM_PULP_KERNEL(depthwise_conv2d);
+TVM_PULP_KERNEL(small_depthwise);
 TVM_PULP_KERNEL(add); TVM_PULP_KERNEL(add_pairs); TVM_PULP_KERNEL(mul); TVM_PULP_KERNEL(quantize);
 TVM_PULP_KERNEL(dequantize); TVM_PULP_KERNEL(qdq_mul); TVM_PULP_KERNEL(requantize); TVM_PULP_KERNEL(requantize_add);
 TVM_PULP_KERNEL(lookup); TVM_PULP_KERNEL(hardswish); TVM_PULP_KERNEL(gelu); TVM_PULP_KERNEL(i_softmax);
 TVM_PULP_KERNEL(softmax_ita); TVM_PULP_KERNEL(softmax_tflite); TVM_PULP_KERNEL(rms_norm);
 TVM_PULP_KERNEL(layer_norm); TVM_PULP_KERNEL(qdq_norm); TVM_PULP_KERNEL(rope); TVM_PULP_KERNEL(qdq_rope);
-TVM_PULP_KERNEL(attention); TVM_PULP_KERNEL(qdq_attention); TVM_PULP_KERNEL(past_qdq_attention);
+TVM_PULP_KERNEL(attention); TVM_PULP_KERNEL(attention_weights); TVM_PULP_KERNEL(bit_planes);
+TVM_PULP_KERNEL(qdq_attention); TVM_PULP_KERNEL(past_qdq_attention);
 TVM_PULP_KERNEL(rotary); TVM_PULP_KERNEL(past_attention); TVM_PULP_KERNEL(past_scores); TVM_PULP_KERNEL(past_mix);
 TVM_PULP_KERNEL(past_mean); TVM_PULP_KERNEL(transpose); TVM_PULP_KERNEL(copy_rows); TVM_PULP_KERNEL(im2col);
 TVM_PULP_KERNEL(space_to_depth); TVM_PULP_KERNEL(add_accumulators); TVM_PULP_KERNEL(mean_pool);
-TVM_PULP_KERNEL(resize); TVM_PULP_KERNEL(long_dense);
+TVM_PULP_KERNEL(resize); TVM_PULP_KERNEL(long_dense); TVM_PULP_KERNEL(bias_of_rest);
 void tvm_pulp_kernel_max_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
 void tvm_pulp_kernel_avg_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
 

@@ -104,4 +104,18 @@ struct tvm_pulp_resize_args {
   struct tvm_pulp_requant requant; /* half_up or half_even, per tensor */
 };
 
+/* Bytes as planes of bits, four neighbours of a row in a word: bit 4 p + j of the word is bit p of byte j. Some matrices,
+ * one behind the other in y; bits beyond the depth are 0. */
+struct tvm_pulp_bit_planes_args {
+  const uint8_t *x;
+  uint8_t *y; /* word aligned */
+  uint32_t matrices;
+  uint32_t x_matrix_stride;
+  uint32_t rows, depth; /* of a matrix in y; not turned: the depth, turned: the rows are a multiple of 4 */
+  uint32_t x_stride;    /* between rows of x, which are rows of the matrix, or turned its columns */
+  uint32_t y_stride;    /* a multiple of 4 */
+  uint32_t turned;
+  uint32_t flip; /* exclusive-ored to every four bytes: 0x80808080 adds 128 to int8; its bytes are the same */
+};
+
 #endif /* TVM_PULP_MOVEMENT_KERNELS_H */

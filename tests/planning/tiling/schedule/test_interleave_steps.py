@@ -72,6 +72,23 @@ def test_cores_do_something_else_while_a_job_runs() -> None:
     assert StepOrder(layers, overlap=True).slots(0, 0) == [0, 1]
 
 
+def test_a_job_waits_for_another_in_the_queue_of_their_engine() -> None:
+    """Nobody has to wait for a job before the engine gets the next one that reads its result."""
+    a, b, c, d = tensor("a"), tensor("b"), tensor("c"), tensor("d")
+    whole = Box.whole(a.spec.shape)
+
+    def job(x: Tensor, y: Tensor) -> TiledLayer:
+        source, result = Local("x", x.spec), Local("y", y.spec)
+        made = Job("npu", None, 4, (source,), (result,), cycles=100, queue=2)
+        return TiledLayer((Recipe((Load(x, whole, source), made, Store(result, y, whole))),), False)
+
+    source, result = Local("x", d.spec), Local("y", d.spec)
+    work = Call("work", "work", (), (), (source,), (result,), CoreCost(50))
+    other = TiledLayer((Recipe((Load(d, whole, source), work, Store(result, tensor("e"), whole))),), False)
+    assert names([job(a, b), job(b, c), other]) == ["0.0 job", "1.0 job", "2.0 call"]
+    assert names([job(a, b), other, job(b, c)]) == ["0.0 job", "1.0 call", "2.0 job"]
+
+
 def test_every_step_once_and_layers_begin_in_order() -> None:
     made = [tensor(str(n)) for n in range(7)]
     layers = [halves(x, y, n % 2, 16 + n) for n, (x, y) in enumerate(pairwise(made))]

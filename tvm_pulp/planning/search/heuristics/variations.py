@@ -6,17 +6,21 @@ Every variation names decisions that may be better; `vary` has them planned.
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.search.attempts import Attempt, PlanEvaluator
 from tvm_pulp.planning.search.heuristics.cut_in_step import cut_in_step
 from tvm_pulp.planning.search.heuristics.policies import MANY_STEPS
+from tvm_pulp.planning.search.heuristics.tile_pipelines import can_gain, in_other_form, pipelined
 from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.planning.tiling.schedule import Choice, Decisions, can_interleave, tiled_layer
 from tvm_pulp.qnn.network import Tensor
 
 # Shares of the first layer of a chain that its first tile takes: those behind it follow.
 _SHARES = (0.75, 0.68, 0.6)
+# Numbers of rows whose layers are cut apart from those of others, and layers that are tried in another form.
+_ROW_COUNTS, _OTHER_FORMS = 3, 6
 # Pieces of inputs that are tried, and inputs that are worth it.
 _PIECES = (2, 3, 5)
 _LARGE_INPUT = 8192
@@ -49,6 +53,23 @@ def mix_layers(evaluator: PlanEvaluator, plan: Plan) -> Changes:
     for share in _SHARES:
         if wanted := cut_in_step(evaluator, decisions, share):
             yield f"cut in step from {share}", wanted
+
+
+def pipeline_tiles(evaluator: PlanEvaluator, plan: Plan, number: int | None) -> Changes:
+    """Layers of engines and cores in pieces that follow each other: all of them, or those with the `number`th most
+    rows."""
+    if (number is None or plan.decisions.interleave) and _can_gain(plan):
+        yield from pipelined(evaluator, plan.decisions, number)
+
+
+def change_form(evaluator: PlanEvaluator, plan: Plan, number: int) -> Changes:
+    """In a pipeline, another form of a layer, which leaves more to its engine or to the cores."""
+    if plan.decisions.interleave and _can_gain(plan):
+        yield from in_other_form(evaluator, plan.decisions, number)
+
+
+def _can_gain(plan: Plan) -> bool:
+    return len(plan.schedule.slots) <= MANY_STEPS and can_gain(plan)
 
 
 def stream_inputs(evaluator: PlanEvaluator, plan: Plan) -> Changes:
@@ -89,4 +110,11 @@ def _in_pieces(evaluator: PlanEvaluator, decisions: Decisions, pieces: int) -> D
 
 
 # In the order in which they are tried, each of the best so far.
-VARIATIONS = (mix_layers, stream_inputs, stream_constants, join_bundles)
+VARIATIONS: tuple[Callable[[PlanEvaluator, Plan], Changes], ...] = (
+    mix_layers,
+    *(partial(pipeline_tiles, number=number) for number in (None, *range(_ROW_COUNTS))),
+    *(partial(change_form, number=number) for number in range(_OTHER_FORMS)),
+    stream_inputs,
+    stream_constants,
+    join_bundles,
+)

@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from tvm_pulp.planning.tiling.forms.cuts import Cuts
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Recipe, Store
+from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Recipe, Step, Store
 from tvm_pulp.uma.strategy import Form, Rounding, TileAxis
 
 # A split has to save at least this part of the accelerator's cycles, and these cycles.
 _LEAST_PART, _LEAST_CYCLES = 0.05, 100
+# What cores may have to do before a job that they share: this part of its cycles.
+_LITTLE = 0.25
 # Cores that work beside an accelerator share L1 with it.
 _CAUTION = 0.9
 
@@ -91,6 +93,12 @@ def pin_of(form: Form) -> str:
     return f"{form.engine}+{form.cores.engine}" if isinstance(form, SplitForm) else form.engine
 
 
+def _is_busy(steps: Sequence[Step], last: Job) -> bool:
+    """Tell whether the cores have to do something after the last job, or much before it."""
+    work = [(at, s.cost.cycles) for at, s in enumerate(steps) if isinstance(s, Kernel | Call)]
+    return any(at > steps.index(last) for at, _ in work) or sum(c for _, c in work) > _LITTLE * last.cycles
+
+
 def split_form(layer: Layer, accelerated: Sequence[Cuts], on_cores: Sequence[Cuts]) -> Cuts | None:
     """The best accelerator form beside the best form of the cores, where that is expected to be faster."""
     if not accelerated or not on_cores or len(layer.outputs) != 1:
@@ -99,8 +107,8 @@ def split_form(layer: Layer, accelerated: Sequence[Cuts], on_cores: Sequence[Cut
     accelerator, cores = (min(cuts, key=lambda c: c.whole.cycles) for cuts in (accelerated, on_cores))
     steps = accelerator.whole.steps
     jobs = [s for s in steps if isinstance(s, Job)]
-    # Cores that already have work beside the job, and beats that reach into the other part, do not go together.
-    if not jobs or any(isinstance(s, Kernel | Call) for s in steps) or any(w.slack for j in jobs for w in j.writes):
+    # Cores that already have work around the job, and beats that reach into the other part, do not go together.
+    if not jobs or _is_busy(steps, jobs[-1]) or any(w.slack for j in jobs for w in j.writes):
         return None
     # Parts along the first axis with more than one element are contiguous.
     axis = next((axis for axis, extent in enumerate(shape) if extent > 1), None)

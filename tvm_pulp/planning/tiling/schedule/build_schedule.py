@@ -253,9 +253,10 @@ class _Builder:
         places[step.local] = place
 
     def _bring(self, index: int, storage: Tensor, start: int) -> Block:
-        """A network input, or an activation that left L1, comes whole."""
+        """A network input, a constant, or an activation that left L1, comes whole."""
         position, ahead = (BOOT if start == 0 else load_position(start)), False
-        lead = self._policy.lead.get(index, 0) if storage.kind == "input" else min(1, self._policy.lead.get(index, 0))
+        lead = self._policy.lead.get(index, 0)
+        lead = lead if storage.kind in ("input", "constant") else min(1, lead)
         early = compute_position(max(0, start - lead))
         if start and lead and self._policy.overlap and self._stored_at.get(storage, BOOT - 1) < early:
             position, ahead = early, True
@@ -263,7 +264,8 @@ class _Builder:
         block = self._block(index, storage.name, size, max(position, 0), compute_position(start))
         whole = self._split([Transfer(0, 0, size, size, size)]) if size else ()
         self.moves.append(Move(index, 0, False, position, storage, whole, Place(block), compute_position(start), ahead))
-        self._in_l2(storage, max(position, 0))
+        if storage.kind != "constant":
+            self._in_l2(storage, max(position, 0))
         self.resident[storage] = block
         return block
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from tvm_pulp.planning.tiling.alignment import aligned
+from tvm_pulp.planning.tiling.schedule.residency import SHARED_BYTES
 from tvm_pulp.planning.tiling.schedule.schedule import Block, Bundle, Move, Piece, Place
 from tvm_pulp.planning.tiling.schedule.split_transfers import CommandLimits
 from tvm_pulp.qnn.network import Tensor
@@ -20,8 +21,6 @@ _LINES_WORDS = 5
 _GROUP_WORDS = 1
 _SUBMIT_WORDS = 3
 _FETCH_WORDS = 4
-# A constant that several layers read and that is larger than this is not copied into bundles.
-_SHARED_BYTES = 1024
 # Records and descriptors of one bundle are smaller than this.
 _MOST_RECORDS = 0x8000
 
@@ -61,7 +60,7 @@ class BundleBuilder:
         storage = tensor.storage
         if storage.kind != "constant" or self._level(storage) != "l2":
             return False
-        return self._users[storage] == 1 or storage.spec.bytes <= _SHARED_BYTES
+        return self._users[storage] == 1 or storage.spec.bytes <= SHARED_BYTES
 
     def divide(self, recipes: Sequence[Recipe]) -> tuple[list[Load], list[list[Load]]]:
         """Loads of constants that all tiles share, and per tile of those that change."""

@@ -78,10 +78,13 @@ def tiled_layer(choice: Choice) -> TiledLayer:
 
 def policy_of(network: Network, decisions: Decisions, tiled_layers: Sequence[TiledLayer]) -> Policy:
     """The policy that decisions amount to: residency only where tiles allow it."""
-    resident = {}
+    resident, levels = {}, decisions.in_l3.levels(tiled_layers)
     for tensor, uses in find_uses(network, [w.touched for w in tiled_layers]).items():
         readers = frozenset(uses.candidates - decisions.banned.get(tensor, set()))
-        if decisions.resident is not None:
+        if tensor.kind == "constant":
+            # Nobody decides about these: what several layers read stays as long as there is room.
+            readers = frozenset() if levels.get(tensor) == "l3" else readers
+        elif decisions.resident is not None:
             readers &= decisions.resident.get(tensor, frozenset())
         # A network input that layers read in tiles streams better than it waits to be complete.
         elif uses.producer is None and all(len(tiled_layers[r].recipes) > 1 for r in readers):
@@ -89,5 +92,4 @@ def policy_of(network: Network, decisions: Decisions, tiled_layers: Sequence[Til
         if readers:
             resident[tensor] = readers
     kept = (decisions.overlap, decisions.l3_batch, decisions.commands, bool(decisions.interleave))
-    levels = decisions.in_l3.levels(tiled_layers)
     return Policy(resident, dict(decisions.leads), *kept, decisions.bundle_bytes, levels)

@@ -5,7 +5,7 @@ those of earlier layers that have nothing to do with it. A layer whose jobs the 
 accelerator with the part of its input that is there, while the cores finish the rest of it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -17,6 +17,8 @@ from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Local, Recipe, Store, o
 Step = Kernel | Call | Job
 # Layers that may be under way at a time.
 _WINDOW = 4
+# Part of a step of the cores that they wait so that an engine gets its next job before it.
+_PATIENCE = 0.2
 _WHOLE = 1 << 40
 
 
@@ -53,6 +55,8 @@ class _Interleaver:
         self._done = [0] * len(tiled_layers)
         # Results are those of tiles, their last step so far, and of buffers inside a tile.
         self._clock = StepClock()
+        # Engines that make them: whoever works in order need not be waited for before it gets the next job.
+        self._maker: dict[Hashable, str] = {}
         self._needs: dict[tuple[int, int], list[tuple[int, int]]] = {}
 
     def run(self) -> list[tuple[int, int, Step]]:
@@ -81,21 +85,32 @@ class _Interleaver:
         return found
 
     def _next(self, heads: Sequence[int]) -> int:
-        """A job for which its engine has room, else what the cores need not wait for, the earliest layer first."""
+        """A job for which its engine has room, at once or soon, else what the cores need not wait for.
+
+        The latest layer first: what it makes feeds those behind it, and whoever is busiest begins early.
+        """
+        steps = {layer: self._orders[layer][self._done[layer]][1] for layer in heads}
         ready = {layer: self._ready(layer) for layer in heads}
         at_once = [layer for layer in heads if ready[layer] <= self._clock.now]
-        jobs = [layer for layer in at_once if isinstance(self._orders[layer][self._done[layer]][1], Job)]
-        return next(iter(jobs or at_once), min(heads, key=lambda layer: (ready[layer], layer)))
+        # A step of the cores keeps everybody from submitting: a job that can be submitted soon goes before a long one.
+        patience = _PATIENCE * steps[at_once[-1]].cost.cycles if at_once else 0
+        jobs = [n for n in heads if isinstance(steps[n], Job) and ready[n] <= self._clock.now + patience]
+        found = jobs or at_once
+        return found[-1] if found else min(heads, key=lambda layer: (ready[layer], -layer))
 
     def _ready(self, layer: int) -> int:
         """When everything is there that a layer's next step works on, and its engine has room."""
         tile, step = self._orders[layer][self._done[layer]]
-        room = self._clock.room_at(step.engine, step.queue) if isinstance(step, Job) else 0
-        return max(room, self._clock.ready((*self._needed(layer, tile), *operands_of(step))))
+        needed: list[Hashable] = [*self._needed(layer, tile), *operands_of(step)]
+        if not isinstance(step, Job):
+            return self._clock.ready(needed)
+        others = [name for name in needed if self._maker.get(name) != step.engine]
+        return max(self._clock.room_at(step.engine, step.queue), self._clock.ready(others))
 
     def _take(self, layer: int, tile: int, step: Step) -> None:
         self._clock.wait(self._ready(layer))
-        makes = (*operands_of(step), (layer, tile))
+        makes: tuple[Hashable, ...] = (*operands_of(step), (layer, tile))
+        self._maker |= dict.fromkeys(makes, step.engine if isinstance(step, Job) else "")
         if isinstance(step, Job):
             self._clock.submit(step.engine, step.cycles, makes)
         else:

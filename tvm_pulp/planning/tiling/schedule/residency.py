@@ -1,4 +1,4 @@
-"""Which activations can stay in L1 between layers.
+"""Which activations can stay in L1 between layers, and which constants that several layers read.
 
 A tensor can stay where its tiles are contiguous: a tile is then simply a part of the whole tensor's buffer.
 """
@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 from tvm_pulp.qnn.network import Network, Tensor
 from tvm_pulp.uma.contiguous import contiguous_offset
 from tvm_pulp.uma.recipe import Load, Recipe, Store
+
+# A constant that several layers read and that is larger than this is not copied into their bundles.
+SHARED_BYTES = 1024
 
 
 @dataclass
@@ -27,7 +30,7 @@ class Uses:
 
 @dataclass(frozen=True)
 class Touched:
-    """Activations that the tiles of a layer load or store, and could read, or write, as parts of the whole."""
+    """Tensors that the tiles of a layer load or store, and could read, or write, as parts of the whole."""
 
     readable: frozenset[Tensor]
     writable: frozenset[Tensor]
@@ -35,8 +38,7 @@ class Touched:
 
 def touched_by(recipes: Sequence[Recipe]) -> Touched:
     """The tensors that tiles of a layer touch."""
-    steps = (step for recipe in recipes for step in recipe.steps if isinstance(step, Load | Store))
-    moves = [step for step in steps if step.tensor.storage.kind != "constant"]
+    moves = [step for recipe in recipes for step in recipe.steps if isinstance(step, Load | Store)]
     tensors = frozenset(m.tensor.storage for m in moves)
     loads, stores = set[Tensor](), set[Tensor]()
     for move in moves:
@@ -46,7 +48,7 @@ def touched_by(recipes: Sequence[Recipe]) -> Touched:
 
 
 def find_uses(network: Network, touched: Sequence[Touched]) -> dict[Tensor, Uses]:
-    """Uses of every activation, input and output; `touched` tells of each layer.
+    """Uses of every activation, input and output, and of large constants in L2; `touched` tells of each layer.
 
     Steps that work on a tensor where it lies need it in L2.
     """
@@ -60,4 +62,14 @@ def find_uses(network: Network, touched: Sequence[Touched]) -> dict[Tensor, Uses
         for tensor in layer.outputs:
             uses = found.setdefault(tensor.storage, Uses())
             uses.producer, uses.producer_fits = index, tensor.storage in mine.writable
-    return found
+    return found | _shared_constants(touched)
+
+
+def _shared_constants(touched: Sequence[Touched]) -> dict[Tensor, Uses]:
+    """Constants that travel alone and more than once: weights of the steps of a recurrent layer."""
+    found: dict[Tensor, Uses] = {}
+    for index, mine in enumerate(touched):
+        for tensor in mine.readable:
+            if tensor.kind == "constant" and tensor.level == "l2" and tensor.spec.bytes > SHARED_BYTES:
+                found.setdefault(tensor, Uses()).readers.add(index)
+    return {tensor: uses for tensor, uses in found.items() if len(uses.readers) > 1}

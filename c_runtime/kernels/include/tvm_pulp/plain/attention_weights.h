@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Weights of attention from its logits, in plain C. */
+#ifndef TVM_PULP_PLAIN_ATTENTION_WEIGHTS_H
+#define TVM_PULP_PLAIN_ATTENTION_WEIGHTS_H
+
+#include "tvm_pulp/elements.h"
+#include "tvm_pulp/kernels.h"
+#include "tvm_pulp/work_share.h"
+
+static inline void tvm_pulp_plain_attention_weights(const struct tvm_pulp_attention_weights_args *args, uint32_t core,
+                                                    uint32_t cores) {
+  struct tvm_pulp_range range = tvm_pulp_share(args->rows, core, cores);
+  for (uint32_t row = range.begin; row < range.end; ++row) {
+    const uint8_t *x = args->x + (uintptr_t)row * args->stride;
+    const int8_t *mask = args->mask ? args->mask + (uintptr_t)row * args->mask_stride : 0;
+    uint8_t *y = args->y + (uintptr_t)row * args->stride;
+    int32_t best = 0;
+    uint32_t total = 0;
+    for (uint32_t key = 0; key < args->keys; ++key) {
+      int32_t logit = args->table ? args->table[x[key]] : x[key];
+      if (mask) logit = tvm_pulp_clip(logit + mask[key], 0, 255);
+      best = logit > best ? logit : best;
+      y[key] = (uint8_t)logit;
+    }
+    for (uint32_t key = args->keys; key < args->stride; ++key) y[key] = 0;
+    for (uint32_t pass = 0; pass < 2u; ++pass) {
+      for (uint32_t key = 0; key < args->keys; ++key) {
+        int32_t place = 255 - best + y[key];
+        uint32_t top = args->levels - 1u;
+        uint32_t e = args->small_exponential ? args->small_exponential[place] : (args->exponential[place] - 1u) / top;
+        if (pass == 0u) {
+          total += e;
+        } else {
+          uint32_t weight = (uint32_t)((uint64_t)top * e / total);
+          y[key] = args->probability ? (uint8_t)args->probability[weight] : (uint8_t)weight;
+        }
+      }
+    }
+  }
+}
+
+#endif /* TVM_PULP_PLAIN_ATTENTION_WEIGHTS_H */

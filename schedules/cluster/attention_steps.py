@@ -1,0 +1,74 @@
+"""Steps of attention that the cores take where an engine multiplies: its weights as planes of bits, and the softmax."""
+
+from schedules.cluster.base import Fields, kernel_call
+from schedules.kernel_cycles import Work, given, share, words, work
+from schedules.packed_weights import padded
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.soc.cost_model import CostModel
+from tvm_pulp.uma.recipe import Call, Kernel, Local, Pointer
+
+# Rows of the softmax that the kernel takes at a time at most.
+_ROWS_TOGETHER = 8
+_PROBABILITY_BYTES = 256
+
+
+def bit_planes(kernel: Kernel, costs: CostModel) -> Call:
+    """Attributes are the fields of the kernel, besides its operands."""
+    (x,), (y,) = kernel.inputs, kernel.outputs
+    assert isinstance(x, Local) and isinstance(y, Local)
+    fields = {"x": Pointer(x, kernel.attributes["x_offset"]), "y": Pointer(y), **kernel.attributes}
+    del fields["x_offset"]
+    return kernel_call("bit_planes", fields, costs, [x], [y])
+
+
+def attention_weights(kernel: Kernel, costs: CostModel) -> Call:
+    """Operands: logits and what `operands` names; the weights take the logits' place."""
+    a, logits = kernel.attributes, kernel.inputs[0]
+    given_by_name = dict(zip(a["operands"], kernel.inputs[1:], strict=True))
+    assert isinstance(logits, Local)
+    rows, stride = a["rows"], padded(a["keys"])
+    together = min(_ROWS_TOGETHER, share(rows, costs.cores))
+    room = (2 if "small_exponential" in given_by_name else 4) * together * stride
+    room = padded(room + ("probability" in given_by_name) * _PROBABILITY_BYTES) | 4
+    scratch = Local("scratch", TensorSpec((costs.cores * room,), "uint8"))
+    names = ("mask", "table", "exponential", "small_exponential", "probability")
+    fields: Fields = {n: Pointer(given_by_name[n]) if n in given_by_name else 0 for n in names}
+    fields |= {"x": Pointer(logits), "y": Pointer(logits), "scratch": Pointer(scratch), "scratch_stride": room}
+    fields |= {"stride": stride, **{n: a[n] for n in ("rows", "keys", "mask_stride", "levels")}}
+    return kernel_call("attention_weights", fields, costs, kernel.inputs, [logits, scratch])
+
+
+@work("bit_planes")
+def bit_planes_work(f: Fields, cores: int) -> Work:
+    """Groups of four rows, or four columns where the matrix is turned; words beyond the depth are cleared."""
+    matrices, rows, depth = f["matrices"], f["rows"], f["depth"]
+    behind = f["y_stride"] // 4 - words(depth)
+    if f["turned"]:
+        groups, last = share(matrices * words(depth), cores), share(matrices, cores)
+        work: Work = {"turned_call": 1, "turned_group": groups, "turned_four_words": groups * words(rows)}
+        if depth % 4:
+            work["turned_few"] = last * rows
+        return {**work, "turned_cleared": last * rows * behind}
+    groups = share(matrices * words(rows), cores)
+    parts = share(matrices, cores)
+    work = {"call": 1, "column": parts * f["y_stride"] // 4, "four_words": groups * words(depth)}
+    if rows % 4:
+        work["few"] = parts * (rows % 4) * words(depth)
+    return {**work, "cleared": 4 * groups * behind}
+
+
+@work("attention_weights")
+def attention_weights_work(f: Fields, cores: int) -> Work:
+    mine = share(f["rows"], cores)
+    logits = mine * 4 * words(f["keys"])
+    small = given(f["small_exponential"])
+    work: Work = {"row": mine, "logit": logits}
+    if given(f["probability"]):
+        work["probability"] = logits
+    work = {f"{'' if small else 'large_'}{name}": count for name, count in work.items()}
+    if given(f["table"]) or given(f["mask"]) or f["keys"] % 4:
+        work["prepared"] = mine
+        work["looked_up" if given(f["table"]) else "copied"] = logits
+    if given(f["mask"]):
+        work["masked"] = logits
+    return {"call": 1, **work}

@@ -1,0 +1,85 @@
+"""Pipelines of tiles: every layer in steps of about equal length, another form where it leaves less to the cores."""
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from tvm_pulp.api import Compilation, CompileOptions
+from tvm_pulp.planning.search import find_plan
+from tvm_pulp.planning.search.attempts import PlanEvaluator
+from tvm_pulp.planning.search.heuristics.tile_pipelines import can_gain, in_other_form, pipelined
+from tvm_pulp.planning.tiling.forms.cuts import Tiling
+from tvm_pulp.planning.tiling.plan import Plan
+from tvm_pulp.uma.recipe import Call, Job, Kernel
+
+
+class _Stop(Exception):
+    """The search is not needed."""
+
+
+@cache
+def first_plan() -> tuple[PlanEvaluator, Plan]:
+    """An evaluator of a small residual network, and its plan without overlap."""
+    found: list[PlanEvaluator] = []
+
+    def stop(evaluator: PlanEvaluator, **_how: object) -> Plan:
+        found.append(evaluator)
+        raise _Stop
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(find_plan, "_find", stop)
+        with pytest.raises(_Stop):
+            _ = Compilation("zoo:resnet8", CompileOptions(target="uma-neureka")).plan
+    evaluator = found[0]
+    policies = find_plan.policies
+    decisions = policies.policy_decisions(evaluator, 1, policies.whole_l1(evaluator), find_plan.InL3())
+    return evaluator, evaluator.plan(decisions)
+
+
+def test_layers_in_steps_of_about_equal_length() -> None:
+    evaluator, plan = first_plan()
+    assert can_gain(plan)
+    *_, (name, finest) = pipelined(evaluator, plan.decisions, None)
+    assert name == "all rows by 1000 cycles" and finest.interleave
+    for layer, before, after in zip(plan.layers, plan.decisions.choices, finest.choices, strict=True):
+        rows = next((extent for extent in layer.layer.outputs[0].spec.shape if extent > 1), 1)
+        longest = max(step.cost.cycles for step in _steps(before.tiling))
+        if rows >= 16 and longest > 8000:
+            assert len(after.tiling.tiles) >= 4, layer.layer.name
+    made = evaluator.plan(finest)
+    order = [slot.layer for slot in made.schedule.slots]
+    assert order != sorted(order) and made.estimated_cycles < 0.9 * plan.estimated_cycles
+
+
+def test_only_layers_of_so_many_rows() -> None:
+    evaluator, plan = first_plan()
+    for name, wanted in pipelined(evaluator, plan.decisions, 1):
+        changed = [
+            layer.layer.outputs[0].spec.shape[1]
+            for layer, a, b in zip(plan.layers, plan.decisions.choices, wanted.choices, strict=True)
+            if a.tiling is not b.tiling
+        ]
+        assert set(changed) <= {16} and name.startswith("16 rows")
+    assert not list(pipelined(evaluator, plan.decisions, 99))
+
+
+def test_another_form_is_one_of_the_same_engine() -> None:
+    evaluator, plan = first_plan()
+    decisions = replace(plan.decisions, interleave=True)
+    changes = [wanted for number in range(6) for _, wanted in in_other_form(evaluator, decisions, number)]
+    assert changes
+    for wanted in changes:
+        pairs = zip(decisions.choices, wanted.choices, strict=True)
+        ((before, after),) = [(a.tiling.form, b.tiling.form) for a, b in pairs if a.tiling is not b.tiling]
+        assert before is not after and before.engine == after.engine == "neureka"
+
+
+def test_nothing_to_gain_without_jobs() -> None:
+    _, plan = first_plan()
+    cores = [layer for layer in plan.layers if not any(isinstance(step, Job) for step in _steps(layer.tiling))]
+    assert cores and not can_gain(replace(plan, layers=tuple(cores)))
+
+
+def _steps(tiling: Tiling) -> list[Job | Kernel | Call]:
+    return [step for recipe in tiling.recipes for step in recipe.steps if isinstance(step, Job | Kernel | Call)]

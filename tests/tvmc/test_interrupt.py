@@ -1,0 +1,48 @@
+"""Ctrl-C at every stage: one line, status 130, no half-written file and no child left."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+# Long enough for a machine that is busy with other tests; without the thread that listens, planning takes far longer.
+_SECONDS = 10.0
+
+
+def interrupted(arguments: list[str], stage: str, folder: Path, later: float = 0.0) -> tuple[int, list[str], float]:
+    """Status, lines of stderr behind the stage, and seconds since the signal, which the stage's line brings about."""
+    command = [sys.executable, "-m", "tvm_pulp.tvmc.main", *arguments]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=folder, start_new_session=True) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if stage in line:
+                break
+        else:
+            pytest.fail(f"no stage {stage}")
+        time.sleep(later)
+        process.send_signal(signal.SIGINT)
+        started = time.monotonic()
+        rest = process.stderr.read().splitlines()
+        status = process.wait()
+    seconds = time.monotonic() - started
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)
+    return status, rest, seconds
+
+
+QUICK = [("loading", 0.5), ("planning", 1.0)]
+SLOW = [("loading", 0.1), ("importing", 0.0), ("planning", 0.0)]
+
+
+@pytest.mark.parametrize(("stage", "later"), [*QUICK, *(pytest.param(*case, marks=pytest.mark.slow) for case in SLOW)])
+def test_compile(stage: str, later: float, tmp_path: Path) -> None:
+    arguments = ["compile", "zoo:mobilenetv1", "--target=uma-neureka", "--l1=48k", "-o", "net.tar"]
+    status, rest, seconds = interrupted(arguments, stage, tmp_path, later)
+    assert status == 130 and rest[-1] == "tvmc compile: interrupted", rest
+    assert all(line.startswith("tvmc compile: ") for line in rest)
+    assert seconds < _SECONDS
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,109 @@
+"""Products of two activations on the array, alone and in attention: random operands, with little L1 and with much."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pytest
+from tvm import relax
+
+from tests.qnn.cases_attention import attention
+from tests.qnn.kernel_batch import Case
+from tvm_pulp import qnn, soc
+from tvm_pulp.entry_point import plan_for
+from tvm_pulp.frontend.imported import Imported
+from tvm_pulp.planning.lowering import build_network
+from tvm_pulp.qnn.network import Network
+from tvm_pulp.qnn.operator import OPERATORS
+from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.uma.conformance.layer_network import offered, pinned, simulate, target_for, tight_plan
+from uma_backends.neureka import NeurekaBackend
+
+SIRACUSA = soc.load("siracusa")
+BACKEND = NeurekaBackend()
+TARGET = target_for(SIRACUSA, BACKEND)
+
+
+def activations(case: Case) -> int:
+    return 3 + case.attributes["has_mask"] if case.operator == "attention" else 2
+
+
+def network_of(cases: list[Case]) -> tuple[Network, list[np.ndarray], list[np.ndarray]]:
+    """Network, inputs and expected outputs."""
+    builder = relax.BlockBuilder()
+    data = [array for case in cases for array in case.inputs[: activations(case)]]
+    inputs = [relax.Var(f"x{i}", relax.TensorType(x.shape, str(x.dtype))) for i, x in enumerate(data)]
+    given = iter(inputs)
+    with builder.function("main", inputs):
+        with builder.dataflow():
+            results = []
+            for case in cases:
+                operands: list[Any] = [next(given) for _ in range(activations(case))]
+                operands += [relax.const(c, str(c.dtype)) for c in case.inputs[activations(case) :]]
+                results.append(builder.emit(qnn.emit(case.operator, operands, case.attributes)))
+            output = builder.emit_output(relax.Tuple(results))
+        builder.emit_func_output(output)
+    names = tuple(f"x{i}" for i in range(len(data)))
+    imported = Imported(builder.get(), names, tuple(f"y{i}" for i in range(len(cases))), "pulp")
+    expected = [OPERATORS[case.operator].reference(case.attributes, case.inputs) for case in cases]
+    return build_network(imported.module, imported, "heads"), data, expected
+
+
+def random_attention(rng: np.random.Generator) -> Case:
+    """Results of int8, as the array makes them."""
+    case = attention(rng)
+    rule = replace(Requant.of(case.attributes), low=-128, high=127, wide=False)
+    logit = replace(Requant.of(case.attributes, "logit"), wide=False)
+    return replace(case, attributes={**case.attributes, **rule.attributes(), **logit.attributes("logit")})
+
+
+def random_matmul(rng: np.random.Generator) -> Case:
+    batch, rows, depth, columns = (int(n) for n in rng.integers(1, (4, 40, 45, 40)))
+    transpose_b, types = int(rng.integers(2)), [str(t) for t in rng.choice(["int8", "uint8"], 2)]
+    shapes = ((batch, rows, depth), (batch, columns, depth) if transpose_b else (batch, depth, columns))
+    limits = [np.iinfo(t) for t in types]
+    data = [rng.integers(n.min, n.max + 1, s).astype(n.dtype) for n, s in zip(limits, shapes, strict=True)]
+    rule = Requant("pulp", 12, 0, -128, 127, wide=False)
+    factors = [np.array([value], np.int32) for value in rng.integers(0, 300, 2)]
+    attributes = {"transpose_b": transpose_b, "zero_point_a": 0, "zero_point_b": 0, **rule.attributes()}
+    return Case("matmul", attributes, [*data, *factors])
+
+
+def is_offered(case: Case) -> bool:
+    network, _, _ = network_of([case])
+    return bool(offered(BACKEND, BACKEND.context(BACKEND.options({}), SIRACUSA, 8), network))
+
+
+@pytest.mark.parametrize("make", [random_attention, random_matmul])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 12))])
+def test_random_products(make: Callable[[np.random.Generator], Case], seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    network, data, expected = network_of(list(islice(filter(is_offered, iter(lambda: make(rng), None)), 4)))
+    roomy = pinned(TARGET, network)
+    for target, plan in ((roomy, plan_for(roomy, network)), tight_plan(TARGET, network)):
+        result = simulate(target, plan, data)
+        for got, wanted in zip(result.outputs, expected, strict=True):
+            np.testing.assert_array_equal(got, wanted)
+        assert result.jobs["neureka"] >= len(expected)
+
+
+@pytest.mark.parametrize(
+    ("heads", "queries", "keys", "size", "engine"), [(4, 64, 64, 16, "neureka"), (2, 4, 8, 4, "cluster")]
+)
+def test_the_array_takes_heads_that_are_worth_it(heads: int, queries: int, keys: int, size: int, engine: str) -> None:
+    rng = np.random.default_rng(9)
+    q, k, v = (rng.integers(-128, 128, (1, n, heads, size)).astype(np.int8) for n in (queries, keys, keys))
+    layouts = {f"{name}_layout": "shd" for name in "qkvy"}
+    absent = {"has_mask": 0, "has_logit_table": 0, "has_probability": 0}
+    softmax = {"a": 1, "b": 67, "c": 2376, "log2": 50, "levels": 256}
+    rule = Requant("pulp", 16, 0, -128, 127, wide=False)
+    rules = {**rule.attributes(), **rule.attributes("logit")}
+    factors = [np.array([value], np.int32) for value in (200, 5, 300, 7)]
+    case = Case("attention", {**layouts, **absent, **softmax, **rules}, [q, k, v, *factors])
+    network, data, expected = network_of([case])
+    plan = plan_for(TARGET, network)
+    result = simulate(TARGET, plan, data)
+    np.testing.assert_array_equal(result.outputs[0], expected[0])
+    assert [layer["engine"] for layer in result.report["layers"]] == [engine]

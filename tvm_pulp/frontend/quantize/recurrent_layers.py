@@ -1,0 +1,70 @@
+"""Gates of LSTM, GRU and RNN nodes as layers of their own: onnxruntime's quantizer leaves the nodes in float."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from onnx import numpy_helper
+
+from tvm_pulp.frontend.onnx_integer_recurrent import IntegerUnrolled
+from tvm_pulp.frontend.onnx_protos import execution_order, operand, static_shape, with_nodes
+from tvm_pulp.frontend.onnx_recurrent import FLOAT_RECURRENT
+from tvm_pulp.frontend.onnx_shapes import value_shapes
+from tvm_pulp.frontend.onnx_standard import unrolled
+
+# In the order in which weights are stacked.
+_NAMES = {"LSTM": ("input", "output", "forget", "cell"), "GRU": ("update", "reset", "hidden"), "RNN": ("hidden",)}
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A gate of a recurrent node."""
+
+    node: str
+    operator: str
+    number: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.node}.{_NAMES[self.operator][self.number]}"
+
+
+def gates_of(model: Any) -> dict[str, Gate]:
+    """Gates with constant weights, by name, of nodes that can be written out."""
+    constants, shapes = _constants(model), _shapes(model)
+    nodes = [n for n in model.graph.node if n.op_type in FLOAT_RECURRENT and operand(n, 0) in shapes]
+    nodes = [n for n in nodes if {operand(n, 1), operand(n, 2)} <= constants.keys()]
+    gates = [Gate(n.name, n.op_type, k) for n in nodes for k in range(len(_NAMES[n.op_type]))]
+    return {gate.name: gate for gate in gates}
+
+
+def with_integer_gates(model: Any, gates: Mapping[str, Gate]) -> Any:
+    """The model with the nodes of these gates written out, the gates' products sums of integers."""
+    numbers: dict[str, frozenset[int]] = {}
+    for gate in gates.values():
+        numbers[gate.node] = numbers.get(gate.node, frozenset()) | {gate.number}
+    if not numbers:
+        return model
+
+    def writer(node: Any, *where: Any) -> IntegerUnrolled | None:
+        return IntegerUnrolled(node, *where, gates=numbers[node.name]) if node.name in numbers else None
+
+    # Quantizers append their nodes.
+    known = {value.name for values in (model.graph.input, model.graph.initializer) for value in values}
+    ordered = execution_order(model.graph.node, known, [o.name for o in model.graph.output])
+    made = with_nodes(model, ordered)
+    made.graph.CopyFrom(unrolled(made.graph, _constants(made), _shapes(made), writer))
+    # Shapes of values that are gone, or that the steps have in between.
+    del made.graph.value_info[:]
+    return made
+
+
+def _constants(model: Any) -> dict[str, np.ndarray]:
+    return {i.name: numpy_helper.to_array(i) for i in model.graph.initializer}
+
+
+def _shapes(model: Any) -> dict[str, tuple[int, ...]]:
+    inputs = {info.name: static_shape(info) for info in model.graph.input}
+    known = {name: list(shape) for name, shape in inputs.items() if shape is not None}
+    return value_shapes(model.graph, model.opset_import, known) if len(known) == len(inputs) else {}

@@ -1,0 +1,113 @@
+"""Layers of engines and of cores as pipelines of tiles: the cores work on tile n while an engine makes tile n + 1.
+
+Layers are cut along their rows into steps of about equally many cycles, whoever runs them, and steps are interleaved: a
+layer begins with the rows that are there. A form that leaves less to the cores may then be better than one that takes
+fewer cycles by itself, and the other way round.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from tvm_pulp.planning.search.attempts import PlanEvaluator
+from tvm_pulp.planning.tiling.forms import CLUSTER
+from tvm_pulp.planning.tiling.forms.cuts import Cuts, Tiling
+from tvm_pulp.planning.tiling.plan import Plan
+from tvm_pulp.planning.tiling.schedule import Choice, Decisions
+from tvm_pulp.qnn.network import Layer
+from tvm_pulp.uma.recipe import Call, Job, Kernel, Recipe
+from tvm_pulp.uma.strategy import TileAxis
+
+# Cycles that a step of a pipeline should take: what is tried, with layers of all forms and with another form.
+_STEP_CYCLES = (4000, 2500, 1500, 1000)
+_STEP_CYCLES_OF_FORM = (4000, 1500)
+# Rows by which a tile may be larger than that, for the engine's sake, and the part of its cycles that a row must save.
+_MORE_ROWS, _ROW_GAIN = 5, 0.025
+# Another form may take so many times the cycles, engine and cores one after the other.
+_COSTLIER = 2.0
+# A plan that takes less than so many times the cycles of whoever is busiest has nothing to win.
+_LEAST_IDLE = 1.08
+
+
+@dataclass(frozen=True)
+class _InRows:
+    """A layer in a form that can be cut along its rows: the first axis that is longer than one."""
+
+    index: int
+    layer: Layer
+    cuts: Cuts
+    axis: TileAxis
+
+    @property
+    def rows(self) -> int:
+        return self.layer.outputs[0].spec.shape[self.axis.axis]
+
+    def cut(self, cycles: int) -> Tiling | None:
+        """The cheapest cut into pieces whose steps take about so many cycles."""
+        axis, shape, unit = self.axis.axis, self.layer.outputs[0].spec.shape, self.axis.least or self.axis.step
+        least = -(-self.rows // max(1, round(max(_busy(self.cuts.whole)) / cycles)))
+        most = min(least + _MORE_ROWS, self.axis.limit or self.rows, self.rows)
+        sizes = [size for size in range(least, most + 1) if size % unit == 0]
+        made = [self.cuts.measure((*shape[:axis], size, *shape[axis + 1 :])) for size in sizes]
+        return min(made, key=lambda tiling: tiling.cycles * (1 + _ROW_GAIN * (tiling.size[axis] - least)), default=None)
+
+
+def can_gain(plan: Plan) -> bool:
+    """Tell if both engines and cores have work in a plan, and everybody waits at times."""
+    work = [_busy(recipe) for layer in plan.layers for recipe in layer.recipes]
+    jobs, cores = (sum(part) for part in zip(*work, strict=True)) if work else (0, 0)
+    return plan.policy.overlap and min(jobs, cores) > 0 and plan.estimated_cycles > _LEAST_IDLE * max(jobs, cores)
+
+
+def pipelined(evaluator: PlanEvaluator, decisions: Decisions, number: int | None) -> Iterator[tuple[str, Decisions]]:
+    """Decisions with all layers in steps of equal length, or only those with the `number`th most rows."""
+    found = [entry for entry in _in_rows(evaluator) if entry.cuts.form is decisions.choices[entry.index].tiling.form]
+    counts = sorted({entry.rows for entry in found}, reverse=True)
+    rows = counts[number : number + 1] if number is not None else counts
+    for cycles in _STEP_CYCLES if rows else ():
+        wanted = _with_cuts(decisions, [entry for entry in found if entry.rows in rows], cycles)
+        yield f"{'all' if number is None else rows[0]} rows by {cycles} cycles", wanted
+
+
+def in_other_form(evaluator: PlanEvaluator, decisions: Decisions, number: int) -> Iterator[tuple[str, Decisions]]:
+    """Decisions with the `number`th layer that its engine can run in another form in that form."""
+    found = []
+    for entry in _in_rows(evaluator):
+        mine, other = decisions.choices[entry.index].tiling, entry.cuts.form
+        if other is not mine.form and other.engine == mine.form.engine != CLUSTER:
+            jobs, cores = (sum(part) for part in zip(*map(_busy, mine.recipes), strict=True))
+            theirs = _busy(entry.cuts.whole)
+            if sum(theirs) <= _COSTLIER * (jobs + cores) and (theirs[0] < jobs or theirs[1] < cores):
+                found.append(entry)
+    for entry in found[number : number + 1]:
+        for cycles in _STEP_CYCLES_OF_FORM:
+            yield (
+                f"{entry.layer.name} as {entry.cuts.form.name} by {cycles} cycles",
+                _with_cuts(decisions, [entry], cycles),
+            )
+
+
+def _in_rows(evaluator: PlanEvaluator) -> Iterator[_InRows]:
+    """Forms of all layers that can be cut along their rows, where no other axis has to be."""
+    for index, layer in enumerate(evaluator.network.layers):
+        shape = layer.outputs[0].spec.shape
+        first = next((i for i, extent in enumerate(shape) if extent > 1), None)
+        for cuts in evaluator.engine_choice.forms[index].cuts:
+            axes = {a.axis: a for a in cuts.form.axes()}
+            limited = any(a.limit is not None and a.limit < shape[a.axis] for a in axes.values() if a.axis != first)
+            if first in axes and not limited:
+                yield _InRows(index, layer, cuts, axes[first])
+
+
+def _with_cuts(decisions: Decisions, entries: Sequence[_InRows], cycles: int) -> Decisions:
+    choices = list(decisions.choices)
+    for entry in entries:
+        made, budget = entry.cut(cycles), choices[entry.index].budget
+        if made is not None and made.l1_bytes <= budget:
+            choices[entry.index] = Choice(made, True, budget)
+    return replace(decisions, choices=choices, interleave=True)
+
+
+def _busy(recipe: Recipe) -> tuple[int, int]:
+    """Cycles of engines and of the cores."""
+    cores = sum(step.cost.cycles for step in recipe.steps if isinstance(step, Kernel | Call))
+    return sum(step.cycles for step in recipe.steps if isinstance(step, Job)), cores

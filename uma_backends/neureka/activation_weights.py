@@ -1,0 +1,161 @@
+"""Products of two activations on the array: one of them becomes its weights.
+
+The cores bring it into planes of bits in L1, where the array takes weights from as well; it requantizes sums itself.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tvm_pulp.qnn.network import Layer, Tensor
+from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.uma import (
+    EXACT,
+    Box,
+    Call,
+    Derived,
+    Job,
+    Kernel,
+    Load,
+    Local,
+    Recipe,
+    Step,
+    TileAxis,
+    refuse_if,
+    step_call,
+)
+from tvm_pulp.uma.conv_array.requantization import Requantization
+from uma_backends.neureka.geometry import Mode, subtiles
+from uma_backends.neureka.job import ArrayJob
+from uma_backends.neureka.neureka_form import ACTIVATION_SLACK, CONTEXTS, ENGINE, JOB_WORDS, Context, Description
+from uma_backends.neureka.timing import job_cycles
+
+_INT32 = 1 << 31
+# From int8 to uint8, in all bytes of a word.
+_FLIP = 0x80808080
+
+
+def refuse_other_layouts(context: Context) -> None:
+    """The kernel of the cores knows one layout of weights and what the signs of activations need."""
+    geometry = context.timing.geometry
+    refuse_if(context.unsigned_only, "its activations have a sign")
+    refuse_if(geometry.channels_1x1 != geometry.weight_beat_bytes, "its weights are laid out in another way")
+
+
+def refuse_without_kernels(form: "ActivationWeights") -> None:
+    """Generated C would be slow here."""
+    steps = form.recipe(Box.whole(form.layer.outputs[0].spec.shape)).steps
+    refuse_if(any(isinstance(s, Kernel) for s in steps), "the cores have no kernel that lays out its weights")
+
+
+@dataclass(frozen=True)
+class Product:
+    """Requantization of one of the products, in the array's terms."""
+
+    mul: int
+    add: int
+    how: Requantization
+
+    @staticmethod
+    def of(rule: Requant, mul: Tensor, add: Tensor, reach: int, added: int = 0) -> "Product":
+        """`reach`: largest magnitude of a sum of products; `added`: to the result, which then has no sign."""
+        refuse_if(rule.kind != "pulp" or rule.wide, f"{rule.kind} requantization rounds in a way the array cannot")
+        refuse_if((rule.low, rule.high) != (-128, 127), f"it clips to {rule.low}..{rule.high}")
+        refuse_if(mul.spec.elements > 1 or add.spec.elements > 1, "channels are requantized differently")
+        factor, summand = int(mul.values.reshape(-1)[0]), int(add.values.reshape(-1)[0]) + (added << rule.shift)
+        refuse_if(factor < 0, "a multiplier is negative")
+        refuse_if(rule.shift > 31 or reach * factor + abs(summand) >= _INT32, "the product may exceed 32 bits")
+        return Product(factor, summand, Requantization(8 if factor < 256 else 32, rule.shift, relu=bool(added)))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A matrix in L1, or several: bytes between them and between their rows."""
+
+    local: Local
+    matrix_stride: int
+    stride: int
+    is_signed: bool = False
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Packed matrices: their bytes each, and what the array adds to unsigned weights."""
+
+    local: Local
+    each: int
+    offset: int
+
+
+@dataclass(frozen=True)
+class ActivationWeights:
+    """Steps that forms with activations as weights consist of."""
+
+    layer: Layer
+    context: Context
+    products: tuple[Product, ...]
+    name: str
+    engine: str = ENGINE
+    derived: Derived = field(default_factory=Derived)
+    rounding = EXACT
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        raise NotImplementedError
+
+    def recipe(self, box: Box) -> Recipe:
+        raise NotImplementedError
+
+    def bound_cycles(self) -> int:
+        return max(1, self.recipe(Box.whole(self.layer.outputs[0].spec.shape)).engine_cycles)
+
+    def constant(self, name: str, values: np.ndarray, loads: list[Step], slack: int = 0) -> Local:
+        tensor = self.derived.constant(f"{self.layer.name}_{name}", values)
+        local = Local(name, tensor.spec, slack)
+        loads.append(Load(tensor, Box.whole(tensor.spec.shape), local))
+        return local
+
+    def vectors(self, number: int, channels: int, loads: list[Step]) -> tuple[Local, Local]:
+        """Scale and bias of all channels of a product."""
+        product, slack = self.products[number], 4 * self.context.timing.geometry.output_channels
+        dtype = np.uint8 if product.how.scale_bits == 8 else np.uint32
+        scale = self.constant(f"scale{number}_{channels}", np.full(channels, product.mul, dtype), loads, slack)
+        return scale, self.constant(f"bias{number}_{channels}", np.full(channels, product.add, np.int32), loads, slack)
+
+    def pack(
+        self, name: str, x: Rows, matrices: int, rows: int, depth: int, *, turned: bool, first: int = 0
+    ) -> tuple[Weights, Step]:
+        """Weights of some matrices from `first` on, and the step that makes them."""
+        geometry = self.context.timing.geometry
+        beats = subtiles(depth, geometry.channels_1x1) * geometry.weight_beat_bytes
+        packed = Local(f"packed_{name}", TensorSpec((matrices * rows * beats,), "uint8"), ACTIVATION_SLACK)
+        attributes = {
+            "x_offset": first * x.matrix_stride, "matrices": matrices, "x_matrix_stride": x.matrix_stride, "rows": rows,
+            "depth": depth, "x_stride": x.stride, "y_stride": beats, "turned": int(turned),
+            "flip": _FLIP if x.is_signed else 0,
+        }  # fmt: skip
+        weights = Weights(packed, rows * beats, -128 if x.is_signed else 0)
+        return weights, self.on_cores(Kernel("bit_planes", attributes, (x.local,), (packed,)))
+
+    def job(
+        self, number: int, shape: tuple[int, int], depth: int, channels: int, x: Rows, weights: Weights, y: Rows,
+        vectors: tuple[Local, Local], matrix: int, packed: int,
+    ) -> Job:  # fmt: skip
+        """One product: `matrix` of x and y times number `packed` of the weights."""
+        job = ArrayJob(
+            Mode.POINTWISE, depth, channels, *shape, weight_offset=weights.offset,
+            input_signed=x.is_signed, requantization=self.products[number].how,
+            input_pixel_stride=x.stride, input_row_stride=shape[1] * x.stride, output_pixel_stride=y.stride,
+            output_row_stride=shape[1] * y.stride,
+        )  # fmt: skip
+        scale, bias = vectors
+        description = Description(
+            job, x.local, y.local, weights.local, packed * weights.each, scale, bias, None,
+            self.context.timing.geometry, matrix * x.matrix_stride, matrix * y.matrix_stride,
+        )  # fmt: skip
+        reads, cycles = (x.local, scale, bias, weights.local), job_cycles(job, self.context.timing)
+        queue = self.context.costs.job_queue(ENGINE)
+        return Job(ENGINE, description, JOB_WORDS, reads, (y.local,), weights.local, job.macs, cycles, queue, CONTEXTS)
+
+    def on_cores(self, kernel: Kernel) -> Kernel | Call:
+        return step_call(kernel, self.context.costs)

@@ -1,0 +1,135 @@
+"""Attention whose two products the array makes: keys and values become its weights.
+
+Head by head the array multiplies queries and keys, the cores make weights of the logits while it is at the next head,
+and the array multiplies them and the values. Logits leave the array plus 128, as the softmax wants them.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.qnn.attention import dimensions, operands
+from tvm_pulp.qnn.network import Layer, Tensor
+from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.softmax_i_tables import exponentials, logit_table, small_exponential_table
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.uma import Box, Form, Kernel, Load, Local, Recipe, Step, Store, TileAxis, refuse_if
+from uma_backends.neureka.activation_weights import (
+    ActivationWeights,
+    Product,
+    Rows,
+    refuse_other_layouts,
+    refuse_without_kernels,
+)
+from uma_backends.neureka.forms import rows_of
+from uma_backends.neureka.neureka_form import ACTIVATION_SLACK, Context
+
+_ADDED = 128
+
+
+def attention_strategy(layer: Layer, context: Context) -> list[Form]:
+    """Integer attention of heads of whole words, requantized as the array does it."""
+    a, of = layer.attributes, operands(layer.attributes, layer.inputs)
+    _, _, keys, size = dimensions(a, of["q"].spec, of["k"].spec)
+    refuse_other_layouts(context)
+    refuse_if(size % 4, f"heads of {size} elements are no whole words", "use heads of a multiple of 4 elements")
+    refuse_if(any(of[n].storage.level == "l1" for n in "kv"), "its cache lies in L1")
+    refuse_if(a["levels"] > 256 or a["levels"] % 2, f"its softmax has {a['levels']} levels")
+    table = exponentials(a)
+    is_usual = table.min() >= 1 and table[255] == table.max() and int(table.max()) * keys < 1 << 31
+    refuse_if(not is_usual, "the exponentials of its softmax do not fit 32 bits")
+    largest = 255 if "probability" not in of else keys * int(np.abs(of["probability"].values.astype(np.int64)).max())
+    products = (
+        Product.of(Requant.of(a, "logit"), of["logit_mul"], of["logit_add"], size << 14, _ADDED),
+        Product.of(Requant.of(a), of["mul"], of["add"], largest << 7),
+    )
+    form = AttentionForm(layer, context, products, "1x1 with keys and values as weights")
+    refuse_without_kernels(form)
+    return [form]
+
+
+class AttentionForm(ActivationWeights):
+    """Both products on the array, the softmax on the cores."""
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        heads = 1 if self.layer.attributes["y_layout"] == "hsd" else 2
+        return (TileAxis(heads), TileAxis(3 - heads))
+
+    def recipe(self, box: Box) -> Recipe:
+        a, of = self.layer.attributes, operands(self.layer.attributes, self.layer.inputs)
+        _, _, keys, size = dimensions(a, of["q"].spec, of["k"].spec)
+        first = 1 if a["y_layout"] == "hsd" else 2
+        heads, queries = (box.start[first], box.size[first]), (box.start[3 - first], box.size[3 - first])
+        geometry, count = self.context.timing.geometry, queries[1]
+        shape = rows_of(geometry, count, box, self.layer.outputs[0].spec.shape)
+        extra, padded = shape[0] * shape[1] - count, -(-keys // 4) * 4
+        loads: list[Step] = []
+        q = self._load("q", of["q"], heads, queries, loads, extra)
+        k, v = (self._load(n, of[n], heads, (0, keys), loads) for n in "kv")
+        strides = (count * size, size) if first == 1 else (size, heads[1] * size)
+        output = self.layer.outputs[0]
+        y = Rows(Local("y", TensorSpec(box.size, output.spec.dtype), ACTIVATION_SLACK + extra * strides[1]), *strides)
+        vectors = [self.vectors(number, channels, loads) for number, channels in enumerate((keys, size))]
+        softmax, tables = self._tables(of, queries, keys, loads)
+        packed_k, pack_k = self.pack("keys", k, heads[1], keys, size, turned=False)
+        packed_v, pack_v = self.pack("values", v, heads[1], size, keys, turned=True)
+        before: list[Step] = []
+        after: list[list[Step]] = []
+        for head in range(heads[1]):
+            logits = Local("logits", TensorSpec((count, padded), "uint8"), ACTIVATION_SLACK + extra * padded)
+            rows = Rows(logits, 0, padded)
+            before.append(self.job(0, shape, size, keys, q, packed_k, rows, vectors[0], head, head))
+            weigh = self.on_cores(Kernel("attention_weights", softmax, (logits, *tables), (logits,)))
+            # Weights take the place of logits.
+            weights = Rows(logits, 0, padded, is_signed="probability" in of)
+            after.append([weigh, self.job(1, shape, keys, size, weights, packed_v, y, vectors[1], head, head)])
+        # The logits of a head are made while the cores are at the weights of the one before.
+        steps = [pack_k, before[0], pack_v]
+        for head, rest in enumerate(after):
+            steps += [*before[head + 1 : head + 2], *rest]
+        return Recipe((*loads, *steps, Store(y.local, output, box)), together=True)
+
+    def _load(
+        self,
+        name: str,
+        tensor: Tensor,
+        heads: tuple[int, int],
+        positions: tuple[int, int],
+        loads: list[Step],
+        extra: int = 0,
+    ) -> Rows:
+        size, heads_first = tensor.spec.shape[3], self.layer.attributes[f"{name}_layout"] == "hsd"
+        pair = (heads, positions) if heads_first else (positions, heads)
+        box = Box((0, pair[0][0], pair[1][0], 0), (1, pair[0][1], pair[1][1], size))
+        strides = (positions[1] * size, size) if heads_first else (size, heads[1] * size)
+        local = Local(name, TensorSpec(box.size, tensor.spec.dtype), ACTIVATION_SLACK + extra * strides[1])
+        loads.append(Load(tensor, box, local))
+        return Rows(local, *strides, is_signed=True)
+
+    def _tables(
+        self, of: dict[str, Tensor], queries: tuple[int, int], keys: int, loads: list[Step]
+    ) -> tuple[dict[str, Any], list[Local]]:
+        """Attributes of the softmax and the operands behind its logits."""
+        large = exponentials(self.layer.attributes)
+        small = small_exponential_table(large, self.layer.attributes["levels"], keys)
+        found: dict[str, Local] = {}
+        if small is None:
+            found["exponential"] = self.constant("exponential", large.astype(np.uint32), loads)
+        else:
+            found["small_exponential"] = self.constant("small_exponential", small, loads)
+        if "logit_table" in of:
+            found["table"] = self.constant("logits", logit_table(of["logit_table"].values, -128, 127), loads)
+        if "probability" in of:
+            found["probability"] = self.constant("probability", of["probability"].values.reshape(-1), loads)
+        mask_stride = 0
+        if "mask" in of:
+            shape = of["mask"].spec.shape
+            box = Box.whole(shape)
+            if len(shape) > 1 and shape[-2] > 1:
+                lead = (0,) * (len(shape) - 2)
+                box, mask_stride = Box((*lead, queries[0], 0), (*(1 for _ in lead), queries[1], keys)), keys
+            found["mask"] = Local("mask", TensorSpec(box.size, "int8"))
+            loads.append(Load(of["mask"], box, found["mask"]))
+        levels = self.layer.attributes["levels"]
+        attributes = {"rows": queries[1], "keys": keys, "mask_stride": mask_stride, "levels": levels}
+        return {**attributes, "operands": tuple(found)}, list(found.values())
