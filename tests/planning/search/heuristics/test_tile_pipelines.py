@@ -41,15 +41,25 @@ def test_layers_in_steps_of_about_equal_length() -> None:
     evaluator, plan = first_plan()
     assert can_gain(plan)
     *_, (name, finest) = pipelined(evaluator, plan.decisions, None)
-    assert name == "all rows by 1000 cycles" and finest.interleave
+    # A cut that another number of cycles gave already is not tried again.
+    assert name.startswith("all rows by") and finest.interleave
     for layer, before, after in zip(plan.layers, plan.decisions.choices, finest.choices, strict=True):
         rows = next((extent for extent in layer.layer.outputs[0].spec.shape if extent > 1), 1)
         longest = max(step.cost.cycles for step in _steps(before.tiling))
         if rows >= 16 and longest > 8000:
-            assert len(after.tiling.tiles) >= 4, layer.layer.name
+            assert len(after.tiling.tiles) >= 3, layer.layer.name
     made = evaluator.plan(finest)
     order = [slot.layer for slot in made.schedule.slots]
     assert order != sorted(order) and made.estimated_cycles < 0.9 * plan.estimated_cycles
+
+
+def test_no_cut_is_tried_twice() -> None:
+    evaluator, plan = first_plan()
+    tried = [w.choices for _, w in pipelined(evaluator, plan.decisions, None)]
+    cuts = [tuple((c.tiling.form.name, c.tiling.size, c.two_copies) for c in choices) for choices in tried]
+    assert len(set(cuts)) == len(cuts) > 1
+    *_, (_, finest) = pipelined(evaluator, plan.decisions, None)
+    assert all(w.choices != finest.choices for _, w in pipelined(evaluator, finest, None))
 
 
 def test_only_layers_of_so_many_rows() -> None:

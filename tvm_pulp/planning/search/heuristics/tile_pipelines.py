@@ -17,8 +17,10 @@ from tvm_pulp.qnn.network import Layer
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Recipe
 from tvm_pulp.uma.strategy import TileAxis
 
-# Cycles that a step of a pipeline should take: what is tried, with layers of all forms and with another form.
+# Cycles that a step of a pipeline should take: what is tried, with all layers, with those of equally many rows and with
+# a layer in another form.
 _STEP_CYCLES = (4000, 2500, 1500, 1000)
+_STEP_CYCLES_OF_ROWS = (2500, 1500, 1000)
 _STEP_CYCLES_OF_FORM = (4000, 1500)
 # Rows by which a tile may be larger than that, for the engine's sake, and the part of its cycles that a row must save.
 _MORE_ROWS, _ROW_GAIN = 5, 0.025
@@ -62,10 +64,10 @@ def pipelined(evaluator: PlanEvaluator, decisions: Decisions, number: int | None
     """Decisions with all layers in steps of equal length, or only those with the `number`th most rows."""
     found = [entry for entry in _in_rows(evaluator) if entry.cuts.form is decisions.choices[entry.index].tiling.form]
     counts = sorted({entry.rows for entry in found}, reverse=True)
-    rows = counts[number : number + 1] if number is not None else counts
-    for cycles in _STEP_CYCLES if rows else ():
-        wanted = _with_cuts(decisions, [entry for entry in found if entry.rows in rows], cycles)
-        yield f"{'all' if number is None else rows[0]} rows by {cycles} cycles", wanted
+    if number is None:
+        yield from _cut(decisions, found, _STEP_CYCLES, "all rows")
+    for rows in counts[number : number + 1] if number is not None else ():
+        yield from _cut(decisions, [e for e in found if e.rows == rows], _STEP_CYCLES_OF_ROWS, f"{rows} rows")
 
 
 def in_other_form(evaluator: PlanEvaluator, decisions: Decisions, number: int) -> Iterator[tuple[str, Decisions]]:
@@ -79,11 +81,7 @@ def in_other_form(evaluator: PlanEvaluator, decisions: Decisions, number: int) -
             if sum(theirs) <= _COSTLIER * (jobs + cores) and (theirs[0] < jobs or theirs[1] < cores):
                 found.append(entry)
     for entry in found[number : number + 1]:
-        for cycles in _STEP_CYCLES_OF_FORM:
-            yield (
-                f"{entry.layer.name} as {entry.cuts.form.name} by {cycles} cycles",
-                _with_cuts(decisions, [entry], cycles),
-            )
+        yield from _cut(decisions, [entry], _STEP_CYCLES_OF_FORM, f"{entry.layer.name} as {entry.cuts.form.name}")
 
 
 def _in_rows(evaluator: PlanEvaluator) -> Iterator[_InRows]:
@@ -98,6 +96,18 @@ def _in_rows(evaluator: PlanEvaluator) -> Iterator[_InRows]:
                 yield _InRows(index, layer, cuts, axes[first])
 
 
+def _cut(
+    decisions: Decisions, entries: Sequence[_InRows], steps: Sequence[int], what: str
+) -> Iterator[tuple[str, Decisions]]:
+    """Decisions with these layers cut into steps of so many cycles, as far as they differ from those before."""
+    seen = [decisions]
+    for cycles in steps:
+        wanted = _with_cuts(decisions, entries, cycles)
+        if not any(_same(wanted, other) for other in seen):
+            seen.append(wanted)
+            yield f"{what} by {cycles} cycles", wanted
+
+
 def _with_cuts(decisions: Decisions, entries: Sequence[_InRows], cycles: int) -> Decisions:
     choices = list(decisions.choices)
     for entry in entries:
@@ -105,6 +115,12 @@ def _with_cuts(decisions: Decisions, entries: Sequence[_InRows], cycles: int) ->
         if made is not None and made.l1_bytes <= budget:
             choices[entry.index] = Choice(made, True, budget)
     return replace(decisions, choices=choices, interleave=True)
+
+
+def _same(some: Decisions, other: Decisions) -> bool:
+    """Tell if decisions cut all layers alike, and mix them alike."""
+    cuts = [[(c.tiling.form, c.tiling.size, c.two_copies) for c in d.choices] for d in (some, other)]
+    return some.interleave == other.interleave and cuts[0] == cuts[1]
 
 
 def _busy(recipe: Recipe) -> tuple[int, int]:
