@@ -15,6 +15,23 @@ settings.register_profile("reproducible", derandomize=True, deadline=None)
 settings.load_profile("reproducible")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of the cases of a test with the mark `sample(n)`, n that are not slow anyway stay so, evenly spread."""
+    cases: dict[tuple[Path, str], list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("sample") and not item.get_closest_marker("slow"):
+            cases.setdefault((item.path, item.nodeid.partition("[")[0]), []).append(item)
+    for family in cases.values():
+        mark = family[0].get_closest_marker("sample")
+        assert mark is not None
+        (count,) = mark.args
+        chosen = {index * len(family) // count for index in range(count)}
+        for index, item in enumerate(family):
+            if index not in chosen and len(family) > count:
+                item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def checked_reads() -> None:
     """No simulated network may read bytes that nobody wrote."""

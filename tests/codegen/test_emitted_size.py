@@ -18,9 +18,8 @@ def emitted_bytes(app: tvm_pulp.App) -> int:
     return sum(len(data) for path, data in app.files.items() if path.startswith("codegen/") and "weights" not in path)
 
 
-@pytest.mark.parametrize(
-    "configuration", ["neureka", *(pytest.param(c, marks=pytest.mark.slow) for c in CONFIGURATIONS if c != "neureka")]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("configuration", CONFIGURATIONS)
 def test_a_language_model_of_eight_blocks(configuration: str) -> None:
     folder = DATA / "deeploy" / "Models" / "microLlama" / "INT8" / "microLlama64"
     if not folder.exists():

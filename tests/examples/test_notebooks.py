@@ -12,6 +12,8 @@ pytest.importorskip("optuna", reason="notebooks need pip install 'tvm_pulp[noteb
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.ipynb"))
+# The others take up to a minute.
+SHORT = "first_steps"
 
 
 def kinds(cell: Any) -> list[str]:
@@ -37,7 +39,7 @@ def test_all_are_there() -> None:
     ]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n == SHORT else pytest.mark.slow) for n in NAMES])
 def test_it_runs_and_shows_the_same(name: str, tmp_path: Path) -> None:
     committed = nbformat.read(EXAMPLES / f"{name}.ipynb", 4)
     executed = nbformat.reads(nbformat.writes(committed), 4)

@@ -10,7 +10,7 @@ from tests.fuzz import onnx_mutations, seed_models
 from tests.fuzz.campaign import Outcome, Worker, judge
 
 # Cases of the default run and of the slow set.
-FEW, MANY = 300, 5000
+FEW, MANY = 120, 5000
 Mutation = Callable[[np.random.Generator, bytes], bytes]
 
 
