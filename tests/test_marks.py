@@ -1,4 +1,4 @@
-"""Marks: tests that need PyTorch are found by theirs (`scripts/test --torch`), and a sample of cases runs by default."""
+"""Marks: tests that need PyTorch are found by theirs (`scripts/test --torch`); a sample of cases runs by default."""
 
 import ast
 from pathlib import Path

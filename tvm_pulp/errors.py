@@ -9,6 +9,10 @@ class UserError(Exception):
     """One sentence for the user: which node or option, why, and the way out. Exit status 2."""
 
 
+class Note(UserWarning):
+    """Something that a user should know about what was given, in one sentence; the command line prints it."""
+
+
 def refuse_if(condition: object, sentence: str) -> None:
     """Raise a user error with this sentence where the condition holds."""
     if condition:

@@ -48,6 +48,6 @@ def read_arrays(path: str, option: str) -> "list[tuple[str, np.ndarray]]":
             return [(name, archive[name]) for name in archive.files]
     except FileNotFoundError:
         raise UserError(f"{option}: file '{path}' does not exist") from None
-    except Exception as error:
-        reason = str(error).split("\n")[0][:120]
-        raise UserError(f"{option}: '{path}' is not a readable .npz file ({reason})") from None
+    except Exception:
+        # The reasons of numpy speak of pickles, which an archive of arrays does not hold.
+        raise UserError(f"{option}: '{path}' cannot be read as .npz: write it with numpy.savez") from None

@@ -45,7 +45,7 @@ def test_arrays_that_do_not_fit(case: str, archive: Path, tmp_path: Path, capfd:
 def test_not_an_array_file(content: bytes, archive: Path, tmp_path: Path, capfd: Capture) -> None:
     (tmp_path / "in.npz").write_bytes(content)
     assert main(["run", str(archive), "-i", str(tmp_path / "in.npz")]) == 2
-    assert "is not a readable .npz file" in capfd.readouterr().err
+    assert "cannot be read as .npz" in capfd.readouterr().err
 
 
 def test_missing_array_file(archive: Path, tmp_path: Path, capfd: Capture) -> None:

@@ -78,7 +78,7 @@ COMPILE: dict[str, tuple[Arguments, tuple[str, ...]]] = {
     ),
     "broken samples": (
         lambda d: [dialect_model(d), "--sample-inputs", write(d / "bad.npz", b"bad")],
-        ("--sample-inputs", "bad.npz", "not a readable"),
+        ("--sample-inputs", "bad.npz", "cannot be read"),
     ),
     "fractional samples": (
         lambda d: [undeclared_model(d), "--sample-inputs", arrays(d, image=np.full((1, 4, 6, 6), 0.5))],

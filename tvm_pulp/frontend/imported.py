@@ -55,7 +55,7 @@ class ImportOptions:
     model_format: str | None = None
     input_shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
     input_types: dict[str, str] = field(default_factory=dict)
-    # Arrays in the order of the file; matched by name, else by position.
+    # Arrays in the order of the file.
     sample_inputs: Sequence[tuple[str, np.ndarray]] = ()
     # "int8": products of recurrent layers that the model leaves in float are sums of integers.
     recurrent: str | None = None
@@ -65,11 +65,3 @@ def refuse_unknown_inputs(option: str, names: Iterable[str], known: Collection[s
     """Raise where an option names inputs that a model or graph does not have."""
     for name in names:
         refuse_if(name not in known, f"{option}: the {what} has no input '{name}'; its inputs are {', '.join(known)}")
-
-
-def match_arrays(names: Sequence[str], arrays: Sequence[tuple[str, np.ndarray]]) -> dict[str, np.ndarray]:
-    """Pair arrays with graph inputs: by name; when no name matches, by position."""
-    given = dict(arrays)
-    if any(name in given for name in names):
-        return {name: given[name] for name in names if name in given}
-    return {name: array for name, (_, array) in zip(names, arrays, strict=False)}

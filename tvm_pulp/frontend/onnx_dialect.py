@@ -15,9 +15,9 @@ from tvm_pulp.frontend.imported import (
     ImportOptions,
     SourceNode,
     UnsupportedOperators,
-    match_arrays,
     refuse_unknown_inputs,
 )
+from tvm_pulp.frontend.match_arrays import match_arrays
 from tvm_pulp.frontend.onnx_dialect_values import Values, input_type, is_integral, variable_name
 from tvm_pulp.frontend.onnx_file import Graph, Node
 from tvm_pulp.frontend.onnx_node_checks import check_attributes
@@ -56,7 +56,7 @@ def is_dialect(graph: Graph, options: ImportOptions) -> bool:
     """Tell if a graph is integer although its file declares floats."""
     if any(n.op_type in PRIVATE for n in graph.nodes):
         return True
-    samples = match_arrays(list(graph.inputs), options.sample_inputs)
+    samples = match_arrays(list(graph.inputs), options.sample_inputs, "--sample-inputs")
     stated = {**declared_types(graph), **options.input_types}
     if not all(n in samples or n in stated for n in graph.inputs):
         return False
@@ -107,7 +107,7 @@ def import_dialect(graph: Graph, options: ImportOptions) -> Imported:
     refuse_unknown_inputs("--input-types", options.input_types, graph.inputs, "graph")
     check_attributes(graph.model.graph.node, graph.constants)
     shapes = input_shapes(graph, options.input_shapes)
-    samples = match_arrays(list(graph.inputs), options.sample_inputs)
+    samples = match_arrays(list(graph.inputs), options.sample_inputs, "--sample-inputs")
     stated = {**declared_types(graph), **options.input_types}
     builder = relax.BlockBuilder()
     values = Values(builder, graph)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.errors import UserError, refuse_if
-from tvm_pulp.frontend.imported import match_arrays
+from tvm_pulp.frontend.match_arrays import match_arrays
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 
 _SEED = 0
@@ -15,7 +15,8 @@ _SEED = 0
 def prepare_inputs(
     described: Sequence[dict[str, Any]], given: Mapping[str, np.ndarray] | Sequence[np.ndarray] | None
 ) -> list[np.ndarray]:
-    """Arrays in graph order. Names match by graph name, else by position; None means seeded random values."""
+    """Arrays in graph order. A sequence is matched by position, names as `match_arrays` says; None means seeded random
+    values."""
     specs = {d["name"]: TensorSpec(tuple(d["shape"]), d["dtype"]) for d in described}
     if given is None:
         source = np.random.Generator(np.random.PCG64(_SEED))
@@ -24,7 +25,16 @@ def prepare_inputs(
     matched = match_arrays(list(specs), pairs)
     for name in (name for name in specs if name not in matched):
         raise UserError(f"--inputs holds no array for input '{name}': it has {', '.join(n for n, _ in pairs)}")
-    return [_checked(name, specs[name], np.asarray(matched[name])) for name in specs]
+    advice = {d["name"]: _advice(d) for d in described}
+    return [_checked(name, specs[name], np.asarray(matched[name]), advice[name]) for name in specs]
+
+
+def _advice(described: Mapping[str, Any]) -> str:
+    """A way out where values are not integers of the input's type."""
+    if "scale" in described:
+        scale, zero_point = described["scale"], described["zero_point"]
+        return f"quantize them with scale {scale:g} and zero point {zero_point}, or compile without --io"
+    return "recompile with --input-types or --sample-inputs"
 
 
 def _random(source: np.random.Generator, spec: TensorSpec) -> np.ndarray:
@@ -39,7 +49,7 @@ def _without_batch(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(shape[next((i for i, d in enumerate(shape) if d != 1), len(shape)) :])
 
 
-def _checked(name: str, spec: TensorSpec, array: np.ndarray) -> np.ndarray:
+def _checked(name: str, spec: TensorSpec, array: np.ndarray, advice: str) -> np.ndarray:
     refuse_if(
         _without_batch(array.shape) != _without_batch(spec.shape),
         f"input '{name}' has shape {list(array.shape)}, the network expects {list(spec.shape)}",
@@ -59,7 +69,6 @@ def _checked(name: str, spec: TensorSpec, array: np.ndarray) -> np.ndarray:
     low, high = spec.range
     refuse_if(
         array.size and (rounded.min() < low or rounded.max() > high or np.abs(rounded - array).max() > 1e-3),
-        f"input '{name}' holds values outside {spec.dtype}, the type it was compiled for: "
-        "recompile with --input-types or --sample-inputs",
+        f"input '{name}' holds values outside {spec.dtype}, the type it was compiled for: {advice}",
     )
     return rounded.astype(spec.dtype)

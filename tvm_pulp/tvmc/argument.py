@@ -3,7 +3,13 @@
 import argparse
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from tvm_pulp.errors import refuse_if
+from tvm_pulp.option_values import read_arrays
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 @dataclass(frozen=True)
@@ -29,6 +35,23 @@ def add_arguments(parser: argparse.ArgumentParser, arguments: Iterable[Argument]
         groups[entry.group].add_argument(*entry.names, **entry.told)
 
 
+def given_inputs(args: argparse.Namespace) -> "dict[str, np.ndarray] | list[np.ndarray] | None":
+    """The arrays of `--inputs`, without names where positions count."""
+    refuse_if(args.by_position and not args.inputs, "--by-position has no effect without --inputs F.npz")
+    if not args.inputs:
+        return None
+    arrays = read_arrays(args.inputs, "--inputs")
+    return [array for _, array in arrays] if args.by_position else dict(arrays)
+
+
 # Arguments of several verbs.
-INPUTS = argument("-i", "--inputs", metavar="F.npz", help="input arrays; default: seeded random values")
+INPUTS = (
+    argument(
+        "-i",
+        "--inputs",
+        metavar="F.npz",
+        help="arrays by names of inputs, or arr_N and input_N by position; default: seeded random values",
+    ),
+    argument("--by-position", action="store_true", help="--inputs in the order of the file, whatever their names"),
+)
 QUIET = argument("-q", "--quiet", action="store_true", help="no progress on stderr", group="output")

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from tvm_pulp.compile_options import shown
 from tvm_pulp.errors import UserError, WrongAnswer, refuse_if
-from tvm_pulp.option_values import read_arrays
 from tvm_pulp.tvmc import device_options
-from tvm_pulp.tvmc.argument import INPUTS, argument
+from tvm_pulp.tvmc.argument import INPUTS, argument, given_inputs
 from tvm_pulp.tvmc.model_options import check_writable, options_of
 from tvm_pulp.tvmc.progress import Progress
 
@@ -29,7 +28,7 @@ ARGUMENTS = (
         help="the first is held against the others; default: iss,gvsoc; iss alone with --baseline",
     ),
     *device_options.SETTINGS,
-    INPUTS,
+    *INPUTS,
     argument(
         "--inferences",
         type=int,
@@ -51,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     )
     check_writable(args.record, "--record")
     settings = _settings(devices, device_options.settings(args))
-    arrays = dict(read_arrays(args.inputs, "--inputs")) if args.inputs else None
+    arrays = given_inputs(args)
     app = _app(args)
     from tvm_pulp.report.inputs import prepare_inputs
     from tvm_pulp.sim import crosscheck as check

@@ -3,10 +3,13 @@
 import argparse
 import importlib
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 from tvm_pulp import __version__
-from tvm_pulp.errors import GuestFault, UserError, WrongAnswer, refuse_if
+from tvm_pulp.errors import GuestFault, Note, UserError, WrongAnswer, refuse_if
 from tvm_pulp.option import MODEL_VERBS
 from tvm_pulp.tvmc.argument import Argument, add_arguments
 from tvm_pulp.tvmc.interrupt import interruptible
@@ -89,6 +92,14 @@ def _versions() -> str:
     return "\n".join(lines)
 
 
+def _show_warning(verb: str, otherwise: Callable[..., None], message: Any, category: Any, *rest: Any) -> None:
+    """Print our notes as the command line prints other sentences."""
+    if isinstance(message, Note):
+        print(f"tvmc {verb}: {message}", file=sys.stderr)
+    else:
+        otherwise(message, category, *rest)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb and return the exit status: 0, 2 for a user error, 1 for a wrong answer; another bug raises.
 
@@ -104,7 +115,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     verb, rest = arguments[0], arguments[1:]
     try:
         refuse_if(verb not in VERBS, f"unknown verb '{verb}': choose one of {', '.join(VERBS)}")
-        with interruptible(f"tvmc {verb}: interrupted"):
+        with interruptible(f"tvmc {verb}: interrupted"), warnings.catch_warnings():
+            warnings.showwarning = partial(_show_warning, verb, warnings.showwarning)
+            warnings.simplefilter("default", Note)
             return int(importlib.import_module(f"tvm_pulp.tvmc.{verb}").run(parse(verb, rest)))
     except UserError as error:
         print(f"tvmc {verb}: {error}", file=sys.stderr)

@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from tvm_pulp.errors import refuse_if
-from tvm_pulp.option_values import read_arrays
 from tvm_pulp.tvmc import device_options
-from tvm_pulp.tvmc.argument import INPUTS, argument
+from tvm_pulp.tvmc.argument import INPUTS, argument, given_inputs
 from tvm_pulp.tvmc.model_options import check_writable
 
 ARGUMENTS = (
@@ -18,7 +17,7 @@ ARGUMENTS = (
         "--device", metavar="NAME", help="iss, host, gvsoc or another installed one; default: what the archive is for"
     ),
     *device_options.SETTINGS,
-    INPUTS,
+    *INPUTS,
     argument("-o", "--outputs", metavar="F.npz", help="write the outputs under their graph names"),
     argument("--report", metavar="F.json", help="write the report"),
     argument("--html", metavar="F.html", help="write the report as one self-contained page"),
@@ -36,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     refuse_if(
         args.max_cycles is not None and args.max_cycles < 1, f"--max-cycles {args.max_cycles}: must be at least 1"
     )
-    inputs = dict(read_arrays(args.inputs, "--inputs")) if args.inputs else None
+    inputs = given_inputs(args)
     wanted = device_options.instruments(args)
     settings = device_options.settings(args)
     for path, option in ((args.outputs, "--outputs"), (args.report, "--report"), (args.html, "--html")):

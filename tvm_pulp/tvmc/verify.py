@@ -5,19 +5,18 @@ import sys
 from dataclasses import replace
 
 from tvm_pulp.errors import refuse_if
-from tvm_pulp.option_values import read_arrays
-from tvm_pulp.tvmc.argument import INPUTS, QUIET
+from tvm_pulp.tvmc.argument import INPUTS, QUIET, given_inputs
 from tvm_pulp.tvmc.model_options import options_of
 from tvm_pulp.tvmc.progress import Progress
 
 ARGUMENTS = (
-    INPUTS,
+    *INPUTS,
     QUIET,
 )
 
 
 def run(args: argparse.Namespace) -> int:
-    inputs = dict(read_arrays(args.inputs, "--inputs")) if args.inputs else None
+    inputs = given_inputs(args)
     options = options_of(args)
     progress = Progress("verify", quiet=args.quiet)
     progress(f"loading the compiler for {args.MODEL}")
