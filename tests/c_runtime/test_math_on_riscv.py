@@ -94,6 +94,7 @@ def run_on_riscv(elf: Path, x: np.ndarray) -> np.ndarray:
     return np.frombuffer(bytes(machine.mem_read(OUTPUT, len(FUNCTIONS) * COUNT * 4)), np.float32).reshape(-1, COUNT)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("toolchain", ["zig", "gcc"])
 @pytest.mark.parametrize("march", ["rv32imc", "rv32imfc"])
 def test_same_bits_as_on_the_host(

@@ -23,6 +23,7 @@ def convolution(kernel: int, pads: list[int]) -> onnx.ModelProto:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("kernel", "pads", "explicit"), [(1, [1, 1, 1, 1], 1), (2, [0, 3, 2, 2], 1), (3, [2, 2, 2, 2], 0)]
 )

@@ -33,6 +33,7 @@ def products(g: Builder) -> str:
     return str(g.node("MatMul", [g.activation([2, 3, 12]), g.activation([2, 12, 5])]))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "layer", [convolution, line, transposed, dense, products], ids=["conv", "line", "transposed", "dense", "products"]
 )

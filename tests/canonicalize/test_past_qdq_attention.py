@@ -34,6 +34,7 @@ def operators(module: Any) -> list[str]:
     return [v.op.name.removeprefix(PREFIX) for v in bindings if hasattr(getattr(v, "op", None), "name")]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("rows", [1, 4])
 @pytest.mark.parametrize("name", [name for name, style in STYLES.items() if not style.window])
 def test_nothing_is_joined_or_turned_any_more(name: str, rows: int) -> None:

@@ -22,6 +22,7 @@ FLOAT = {"relax.power", "relax.mean", "relax.sqrt", "relax.divide", "relax.erf",
 SEPARATE = {"softmax", "matmul", "slice", "relax.broadcast_to", "relax.matmul", "relax.add", "relax.multiply"}
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_islands_are_integers(name: str, tmp_path: Path) -> None:
     build, options = NETWORKS[name]

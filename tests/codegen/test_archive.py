@@ -103,6 +103,7 @@ def test_kernels_of_a_long_network_exist_once(golden_data: Path) -> None:
     assert layers > 100 and check_kernels(app) < 40
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("arguments", [["zoo:resnet8"], ["zoo:vit_block"], ["zoo:resnet8", "--target=uma-neureka"]])
 def test_same_bytes_from_another_process(tmp_path: Path, arguments: list[str]) -> None:
     archives = []

@@ -75,6 +75,7 @@ def built(model: str, options: api.CompileOptions) -> Build:
     return Build(compilation.target, compilation.plan, prepare_inputs(described, None))
 
 
+@pytest.mark.sample(1)
 def test_right_programs_pass(build: Build) -> None:
     files = build.files(build.plan)
     text = build.run(files)

@@ -29,6 +29,7 @@ def places(text: str) -> dict[str, int]:
     return {name: int(offset) for name, offset in re.findall(r"#define (L1_\w+) L1\((\d+)u\)", text)}
 
 
+@pytest.mark.sample(1)
 def test_names_stand_for_the_planned_places(emitted: tuple[str, dict[str, Any]]) -> None:
     text, plan = emitted
     assert set(places(text).values()) == {block["offset"] for block in plan["blocks"]}

@@ -45,6 +45,7 @@ def assert_same(one: Any, other: Any) -> None:
     assert left.equals(right), left.compare(right)
 
 
+@pytest.mark.slow
 def test_a_killed_worker_costs_nothing_else(tmp_path: Path, cluster: Any) -> None:
     """Four rows, one of them a failure; models travel by content, their files are gone by then."""
     changes = {"socs": grid("siracusa", cores=[2, 99]), "targets": ["c"]}

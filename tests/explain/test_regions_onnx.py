@@ -43,6 +43,7 @@ def test_a_plan_is_drawn_with_engines_and_cycles(tmp_path: Path, capsys: pytest.
     assert any(a.name.startswith("requant") or a.name == "form" for a in softmax.attribute)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("options", [(), ("--target=uma-neureka",)], ids=["host", "neureka"])
 @pytest.mark.parametrize("name", GOLDEN)
 def test_golden_networks_are_drawn(

@@ -97,6 +97,7 @@ def test_reference(kind: str) -> None:
     assert {"top_k", "take_along", "cumulative_sum", "scatter", "non_max_suppression"} <= operators(module)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("options", [{}, {"soc": "siracusa"}], ids=["host", "cluster"])
 @pytest.mark.parametrize("kind", ["float", "int8"])
 def test_compiled(kind: str, options: dict[str, Any], tmp_path: Path) -> None:

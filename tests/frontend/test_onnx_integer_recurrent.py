@@ -30,6 +30,7 @@ def _noise(model: Any, module: Any, samples: np.ndarray) -> float:
     return float(np.linalg.norm(np.array(found) - np.array(wanted)) / np.linalg.norm(np.array(wanted)))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("op", GATES)
 @pytest.mark.parametrize("attributes", [{}, {"direction": "bidirectional"}], ids=["forward", "bidirectional"])
 def test_loss(op: str, attributes: dict[str, Any]) -> None:
@@ -42,6 +43,7 @@ def test_loss(op: str, attributes: dict[str, Any]) -> None:
     assert _noise(model, module, spoken(4, FRAMES)) < 0.02
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("op", ["GRU", "LSTM"])
 def test_host_and_cluster_agree(op: str, tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"

@@ -30,6 +30,7 @@ def _recurrent(g: Builder, x: str, op: str, direction: str, with_state: bool, **
     return list(g.node(op, operands, outputs, direction=direction, hidden_size=HIDDEN, **attributes))
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
 @pytest.mark.parametrize("op", GATES)
 def test_quantized_around(op: str, direction: str) -> None:
@@ -48,6 +49,7 @@ def test_quantized_around(op: str, direction: str) -> None:
             assert difference.max() <= 1 and (difference == 0).mean() > 0.97
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("direction", ["forward", "bidirectional"])
 @pytest.mark.parametrize("per_channel", [False, True])
 def test_dynamic_quantization(direction: str, per_channel: bool) -> None:

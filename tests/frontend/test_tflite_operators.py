@@ -204,6 +204,7 @@ CASES: dict[str, tuple[Callable[[Random], Case], str]] = {
 TOLERANCE = {"logistic": 1, "tanh": 1}
 
 
+@pytest.mark.sample(9)
 @pytest.mark.parametrize("case", CASES)
 def test_equals_the_reference_kernels(case: str, tmp_path: Path) -> None:
     build, operator = CASES[case]

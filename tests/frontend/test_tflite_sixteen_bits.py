@@ -174,6 +174,7 @@ def _model(case: str, seed: int, path: Path) -> list[np.ndarray]:
     return [rng.integers(-32768, 32768, t.shape).astype(np.int16) for t in operands if t.data is None]
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize("case", CASES)
 def test_equals_the_reference_kernels(case: str, tmp_path: Path) -> None:
     operator = CASES[case][1]

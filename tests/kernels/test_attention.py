@@ -24,6 +24,7 @@ TOOLS = st.sampled_from(TOOLCHAINS)
 SIZES = st.sampled_from([4, 4, 4, 8, 16, 20, 64])
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=15)
 @given(

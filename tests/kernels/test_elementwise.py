@@ -32,6 +32,7 @@ TOOLS = st.sampled_from(TOOLCHAINS)
 EXAMPLES = settings(max_examples=10)
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("form", ["inner", "plain", "tflite"])
 @EXAMPLES
@@ -46,6 +47,7 @@ def test_add(form, kind, seed, rows, columns, types, broadcast, per_channel, mis
     check(case, cores, tool)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("kind", ["pulp", "pulp_wide", "tflite", "half_even"])
 @pytest.mark.parametrize("form", ["inner", "one", "plain"])
 @EXAMPLES
@@ -109,6 +111,7 @@ def test_requantize_some_pixels(kind, seed, height, width, groups, steps, cores,
     check(thinned_case(rng, (height, width, 4 * groups), steps, kind), cores, tool)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("make", [hardswish_case, gelu_case])
 @EXAMPLES

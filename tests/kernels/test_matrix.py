@@ -73,6 +73,7 @@ def test_promised_roundings(kind, seed, rows, zero_point, dtype, unsigned_result
 OFFSETS = st.sampled_from([-128, -9, 1, 37, 127])
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kind", KINDS)
 @EXAMPLES
 @given(
@@ -146,6 +147,7 @@ def test_dense_of_one_row(seed, tiles, depth, dtype, per_channel, without_bias, 
         check(case, cores)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kind", KINDS)
 @EXAMPLES
 @given(
@@ -161,6 +163,7 @@ def test_matmul(kind, seed, batch, rows, columns, depth, types, transposed, per_
     check(case, cores, tool)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kind", KINDS)
 @EXAMPLES
 @given(SEEDS, IMAGES, SIZE, WINDOWS, BYTES, st.booleans(), MISALIGN, CORES, st.sampled_from(TOOLCHAINS))

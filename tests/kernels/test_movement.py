@@ -120,6 +120,7 @@ def test_copy_many_rows_with_a_table(seed, rows, row_bytes, gap, misalign, cores
     check(copy_rows_case(rng, rows, row_bytes, gap, misalign=misalign, with_table=True), cores, tool)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("form", ["copy", "near", "scaled", "wide", "cubic"])
 @EXAMPLES
 @given(

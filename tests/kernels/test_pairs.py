@@ -17,6 +17,7 @@ from tvm_pulp.soc import load
 FAMILY = "rv32im"
 
 
+@pytest.mark.sample(9)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(3))
 def test_dense(kind: str, seed: int) -> None:

@@ -36,6 +36,7 @@ def test_a_long_cache(size: int) -> None:
     check(past_attention_case(np.random.default_rng(1), (1, 1), 8, 1, size, (255, 256)), 8, TOOLCHAINS[0])
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("part", ["past_scores", "past_mix", "past_mean"])
 @settings(max_examples=40)
 @given(

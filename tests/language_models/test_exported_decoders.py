@@ -55,7 +55,7 @@ def test_every_split_of_a_text_gives_the_logits_of_the_file(name: str, how: str,
         assert made.tokens == expected[prompt - 1 :].argmax(1).tolist()
 
 
-@pytest.mark.parametrize(("name", "how"), [("llama", "float"), slow("llama", "static"), slow("gpt", "static")])
+@pytest.mark.parametrize(("name", "how"), [slow("llama", "float"), slow("llama", "static"), slow("gpt", "static")])
 def test_no_prompt_takes_longer_than_its_tokens_one_by_one(name: str, how: str, folder: Path) -> None:
     text, longest = [3, 1, 2, 5, 9, 4, 7, 8, 6, 11], 9
     app = compiled(name, how, "c", 40, folder)
@@ -73,6 +73,7 @@ def test_no_prompt_takes_longer_than_its_tokens_one_by_one(name: str, how: str, 
     assert generator.generate(GenerationRequest(text[:3], 1)).prefill_cycles < 0.8 * (first + sum(steps[:2]))
 
 
+@pytest.mark.slow
 def test_an_accelerator_without_work_leaves_no_trace(folder: Path) -> None:
     app = compiled("llama", "float", "uma-neureka", CAPACITY, folder)
     assert "neureka" not in app.files["codegen/host/src/default_program.c"].decode()

@@ -71,6 +71,7 @@ def story(vocabulary: int, capacity: int, chunk: int, seed: int = 1, model: int 
 LEVELS = [("uma-neureka", "l1"), ("c", "l2"), ("uma-neureka", "l3")]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("target", "level"), LEVELS)
 def test_calls_in_any_order_equal_the_independent_implementation(target: str, level: str) -> None:
     shape = weights("shared_heads").shape
@@ -156,6 +157,7 @@ def small_of(name: str) -> DecoderWeights:
     return decoders.random_decoder_of(layers, name, 3)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["llama_0.5m", "llama_4.2m"])
 def test_one_layer_of_the_zoo(name: str) -> None:
     model = small_of(name)

@@ -38,6 +38,7 @@ def test_without_room_for_the_cores_weights_the_accelerator_works_alone(monkeypa
     }
 
 
+@pytest.mark.slow
 def test_without_room_for_both_packings_programs_share_their_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     request = LanguageModelRequest("small", Llama(weights("wide"), CAPACITY, CHUNK))
     target = resolve_target(CompileOptions(target="uma-neureka", state_memory="l2"))

@@ -15,6 +15,7 @@ pytest.importorskip("onnxruntime.quantization")
 QUICK = ("dscnn", "tcn", "resnet8_pt2e_xnnpack")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "name", [pytest.param(n, marks=[] if n in QUICK else [pytest.mark.slow]) for n in catalog.MODELS]
 )

@@ -21,6 +21,7 @@ RUNS = [
 ]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("model", "target", "soc", "given_cores", "cores", "busy"), RUNS)
 def test_causes_add_up_to_the_measured_cycles(
     model: str, target: str, soc: str | None, given_cores: int | None, cores: int, busy: tuple[str, ...]
@@ -47,6 +48,7 @@ def test_causes_add_up_to_the_measured_cycles(
         assert report["causes"]["core 0"]["dma_wait"] == report["dma"]["stall_cycles"]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("model", "target", "soc"),
     [

@@ -79,6 +79,7 @@ CASES: dict[str, tuple[str, int, str, tuple[int, ...], tuple[int, ...]]] = {
 }
 
 
+@pytest.mark.sample(11)
 @pytest.mark.parametrize("name", CASES)
 def test_equal_to_the_cycle(name: str) -> None:
     text, cores, preset, first, others = CASES[name]

@@ -47,6 +47,7 @@ def test_who_reads_what(name: str) -> None:
     assert len(found) <= (4 if name == "the DMA" else 1), found
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("name", "target"), [("siracusa", "uma-neureka"), ("snitch-ita", "c"), ("rv32-mcu", "c")])
 def test_a_network_whose_input_is_not_there(tmp_path: Path, name: str, target: str) -> None:
     """Layer and tensor are named: the input is never written, the rest of the network is as it should be."""

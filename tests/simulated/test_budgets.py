@@ -19,6 +19,7 @@ ADVICE = re.compile(
 )
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(("case", "engine", "l1"), parameters(BUDGETS, 27))
 def test_plan(case: str, engine: str, l1: int) -> None:
     try:
@@ -32,6 +33,7 @@ def test_plan(case: str, engine: str, l1: int) -> None:
         plan_and_verify(case, engine, next(budget for budget in BUDGETS if budget > l1))
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("case", "engine", "l1"), parameters(SIMULATED_BUDGETS, 9))
 def test_run(case: str, engine: str, l1: int) -> None:
     assert run_is_right(case, engine, l1)

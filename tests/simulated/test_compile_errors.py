@@ -95,6 +95,7 @@ def test_activations_larger_than_l2(capsys: pytest.CaptureFixture[str], tmp_path
     assert re.search(r"needs \d{7} bytes of L2 .*\): use smaller inputs or fewer channels$", text), text
 
 
+@pytest.mark.slow
 def test_weights_larger_than_the_weight_memory(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """What does not fit runs on the cores; a pin that forbids it is named, with what would fit."""
     chip = tmp_path / "chip.yaml"

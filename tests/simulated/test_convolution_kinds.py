@@ -39,6 +39,7 @@ LAYERS = [
 ]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "layer",
     [pytest.param(entry, marks=[] if entry.quick else pytest.mark.slow, id=str(i)) for i, entry in enumerate(LAYERS)],

@@ -63,6 +63,7 @@ def measured_cycles(path: Path, options: dict[str, Any]) -> int:
     return int(tvm_pulp.compile(path, **options).run().report["cycles"])
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in CASES])
 def test_a_change_saves_what_was_planned(name: str, tmp_path: Path) -> None:
     case = CASES[name]

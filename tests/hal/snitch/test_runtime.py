@@ -38,6 +38,7 @@ void tvm_pulp_network(void) {
 """
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("toolchain", TOOLCHAINS)
 def test_every_core_sees_what_all_cores_wrote(toolchain: RiscvToolchain) -> None:
     run = program(NEIGHBOURS, outputs=(Tensor("sums", (9, 12), "uint32"),)).run(toolchain=toolchain)

@@ -64,6 +64,7 @@ class Device:
         return np.asarray(made["logits"]).reshape(rows, -1)[: len(tokens)]
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("how", ["float", "static", "unsigned", "products", "dynamic"])
 @pytest.mark.parametrize("name", STYLES)
 def test_chunks_and_single_tokens_give_what_the_file_gives(name: str, how: str) -> None:

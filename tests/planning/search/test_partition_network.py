@@ -19,6 +19,7 @@ CASES: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("model", "options"), CASES, ids=lambda value: str(value)[:40])
 def test_every_layer_is_a_function_of_its_engine(model: str, options: dict[str, Any]) -> None:
     app = api.compile(model, **options)
@@ -41,6 +42,7 @@ def test_pins_of_two_engines_are_named_in_the_function() -> None:
     assert "def cluster_dense2(" in text
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("model", "options"), CASES[:3], ids=lambda value: str(value)[:40])
 def test_the_planned_network_is_that_of_a_well_formed_module(model: str, options: dict[str, Any]) -> None:
     network = api.Compilation(model, CompileOptions(**options)).plan.network

@@ -46,6 +46,7 @@ def check(
         assert again.files == first.files
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("model", "target", "limits"), [*ZOO, pytest.param(*LARGE, marks=pytest.mark.slow)])
 def test_zoo(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, model: str, target: dict[str, Any], limits: dict[str, Any]
@@ -53,6 +54,7 @@ def test_zoo(
     check(monkeypatch, tmp_path, f"zoo:{model}", target, limits)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("case", [*GOLDEN, *(pytest.param(case, marks=pytest.mark.slow) for case in MORE_GOLDEN)])
 def test_golden(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, golden_data: Path, case: str) -> None:
     folder = golden_data / "deeploy" / case

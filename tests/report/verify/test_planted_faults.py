@@ -66,6 +66,7 @@ def emissions(monkeypatch: pytest.MonkeyPatch) -> list[Emission]:
     return made
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("target", TARGETS)
 def test_the_layer_is_named(target: str, emissions: list[Emission], tmp_path: Path) -> None:
     options, engine, framework = TARGETS[target]

@@ -29,6 +29,7 @@ def archives(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("soc", "body", "engine", "told"),
     [

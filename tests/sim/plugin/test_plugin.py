@@ -41,6 +41,7 @@ def headers(folder: Path, simulator: str) -> Path:
     return home
 
 
+@pytest.mark.sample(1)
 @pytest.mark.skipif(shutil.which("make") is None or shutil.which("c++") is None, reason="needs make and a C++ compiler")
 @pytest.mark.parametrize("simulator", ["gvsoc", "etiss"])
 def test_a_plugin_builds(simulator: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

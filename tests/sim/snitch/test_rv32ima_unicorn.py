@@ -85,6 +85,7 @@ def on_unicorn(code: bytes, data: bytes) -> bytes:
     return bytes(engine.mem_read(DATA, WINDOW + 256))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("batch", range(4))
 def test_random_programs_agree_with_unicorn(batch: int) -> None:
     for seed in range(50 * batch, 50 * batch + 50):

@@ -45,6 +45,7 @@ def test_tiles_fit_and_cover(name: str) -> None:
     assert counts == sorted(counts, reverse=True) and counts[-1] == 1
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", LAYERS)
 def test_one_byte_less_than_the_smallest_tile_does_not_fit(name: str) -> None:
     layer = LAYERS[name]

@@ -33,6 +33,7 @@ def operands(layer: Layer) -> list[np.ndarray]:
     return made
 
 
+@pytest.mark.sample(11)
 @pytest.mark.parametrize("name", LAYERS)
 @settings(max_examples=25)
 @given(data=st.data())
