@@ -155,6 +155,7 @@ setup(
         ],
         "tvm_pulp.uma_backends": [
             "ita=uma_backends.ita:ItaBackend",
+            "ne16=uma_backends.ne16:Ne16Backend",
             "neureka=uma_backends.neureka:NeurekaBackend",
             "qvanilla=uma_backends.qvanilla:QVanillaBackend",
         ],

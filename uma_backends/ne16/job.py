@@ -3,10 +3,15 @@
 from dataclasses import dataclass, replace
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.uma.conv_array.requantization import DEFAULT_REQUANTIZATION, NO_PADDING, Padding, Requantization
-from uma_backends.ne16.geometry import PATCH, Mode, remainder, subtiles
+from tvm_pulp.uma.conv_array.requantization import (
+    DEFAULT_REQUANTIZATION,
+    MAX_PADDING,
+    NO_PADDING,
+    Padding,
+    Requantization,
+)
+from uma_backends.ne16.geometry import PATCH, Mode, input_subtile, output_subtile, remainder, subtiles
 
-MAX_PADDING = 2
 MAX_SUBTILES = 0xFFFF
 # The hardware sources keep nine bits of the weight offset.
 WEIGHT_OFFSETS = range(-256, 256)
@@ -112,8 +117,8 @@ def _impossible(job: ArrayJob) -> tuple[tuple[bool, str], ...]:
     sides, masked = (pad.top, pad.bottom, pad.left, pad.right), (mask.top, mask.bottom, mask.left, mask.right)
     depthwise, linear, is_1x1 = job.mode is Mode.DEPTHWISE_3X3, job.mode is Mode.LINEAR, job.mode.kernel == 1
     sizes = (
-        (job.input_bytes, job.mode.input_subtile),
-        (job.output_channels, job.mode.output_subtile),
+        (job.input_bytes, input_subtile(job.mode)),
+        (job.output_channels, output_subtile(job.mode)),
         (job.computed_height, PATCH),
         (job.computed_width, PATCH),
     )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from uma_backends.ne16.geometry import PATCH, Mode, remainder, subtiles
+from uma_backends.ne16.geometry import PATCH, Mode, input_subtile, output_subtile, remainder, subtiles
 from uma_backends.ne16.job import ArrayJob
 from uma_backends.ne16.packing import channel_bytes, group_channels
 
@@ -67,7 +67,7 @@ def _weight_strides(job: ArrayJob) -> tuple[int, int, int]:
     whole = channel_bytes(job.mode, job.input_channels, job.weight_bits, job.input_bits)
     plane = job.mode.taps * group_channels(job.input_bits) // 8
     if job.mode is Mode.LINEAR:
-        return job.input_channels // 8, whole, job.mode.output_subtile * whole
+        return job.input_channels // 8, whole, output_subtile(job.mode) * whole
     if job.mode is Mode.POINTWISE:
         return plane * job.weight_bits, whole, 0
     return plane, 0 if job.mode is Mode.DEPTHWISE_3X3 else whole, 0
@@ -76,13 +76,13 @@ def _weight_strides(job: ArrayJob) -> tuple[int, int, int]:
 def register_image(job: ArrayJob, at: Addresses) -> tuple[int, ...]:
     """Return the words of job registers 0 to 23 in the order of `WORD_NAMES`."""
     pad, mask, halo, how = job.padding, job.filter_mask, job.mode.halo, job.requantization
-    ko, linear = job.mode.output_subtile, job.mode is Mode.LINEAR
+    ko, linear = output_subtile(job.mode), job.mode is Mode.LINEAR
     height, width = job.computed_height, job.computed_width
     last_rows, last_columns = remainder(height, PATCH), remainder(width, PATCH)
     # A strided job has one subtile, whose border the array fills with the value itself.
     below, beside = (0, 0) if job.strided else (pad.bottom, pad.right)
     pixel, row = (LINEAR_WORD, 0) if linear else job.input_strides
-    last_input = remainder(job.input_bytes, job.mode.input_subtile)
+    last_input = remainder(job.input_bytes, input_subtile(job.mode))
     output_pixel, output_row = (stride // (2 if job.strided else 1) for stride in job.output_strides)
     words = (
         at.weights,
@@ -101,7 +101,7 @@ def register_image(job: ArrayJob, at: Addresses) -> tuple[int, ...]:
         remainder(job.output_channels, ko) << 16 | (last_input // LINEAR_WORD if linear else last_input),
         last_rows << 16 | last_columns,
         (last_rows + halo - below) << 16 | (last_columns + halo - beside),
-        subtiles(job.output_channels, ko) << 16 | subtiles(job.input_bytes, job.mode.input_subtile),
+        subtiles(job.output_channels, ko) << 16 | subtiles(job.input_bytes, input_subtile(job.mode)),
         subtiles(height, PATCH) << 16 | subtiles(width, PATCH),
         pad.top << 28 | pad.right << 24 | pad.bottom << 20 | pad.left << 16 | (pad.value & 0xFFFF),
         job.weight_offset,

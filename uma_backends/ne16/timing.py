@@ -8,7 +8,16 @@ from dataclasses import dataclass, fields
 from functools import lru_cache
 
 from tvm_pulp.errors import UserError
-from uma_backends.ne16.geometry import INPUT_BYTES, OUTPUT_CHANNELS, PATCH, Mode, remainder, subtiles
+from uma_backends.ne16.geometry import (
+    INPUT_BYTES,
+    OUTPUT_CHANNELS,
+    PATCH,
+    Mode,
+    input_subtile,
+    output_subtile,
+    remainder,
+    subtiles,
+)
 from uma_backends.ne16.job import ArrayJob
 
 LOAD_OVERHEAD = 6
@@ -52,13 +61,13 @@ def job_cycles(job: ArrayJob, timing: Timing = DEFAULT_TIMING) -> int:
     below, beside = (0, 0) if job.strided else (pad.bottom, pad.right)
     window = PATCH + mode.halo
     cycles = 1
-    for ko_count, k, is_last in _sizes(job.output_channels, mode.output_subtile):
+    for ko_count, k, is_last in _sizes(job.output_channels, output_subtile(mode)):
         beats = k if mode is Mode.POINTWISE else job.weight_bits * k
         step = LOAD_OVERHEAD + COMPUTE_OVERHEAD[mode] + beats
         frame = _frame_cycles(job, k, is_last)
         per_pixel = 1 if job.output_bits == 8 else -(-k // 8)
         if mode is Mode.LINEAR:
-            steps = subtiles(job.input_channels, mode.input_subtile)
+            steps = subtiles(job.input_channels, input_subtile(mode))
             words = job.input_channels // INPUT_BYTES
             cycles += ko_count * (steps * step + words + frame + per_pixel)
             continue

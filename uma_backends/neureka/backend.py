@@ -1,20 +1,23 @@
 """The NEUREKA backend: patterns, options, strategies, code generation."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.planning.tiling.forms.conv_array import pointers, word_text
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.soc.description import Engine
 from tvm_pulp.uma import Changes, Codegen, UMABackend, pattern_of
+from tvm_pulp.uma.conv_array.modes import ModeCosts
 from uma_backends.neureka.attention import attention_strategy
 from uma_backends.neureka.dense_add import dense_add_strategy
 from uma_backends.neureka.matmul import matmul_strategy
 from uma_backends.neureka.neureka_form import CONTEXTS, ENGINE, POINTERS, WEIGHT_LEVELS, Context, Description
 from uma_backends.neureka.registers import WEIGHT_MEMORY_BASE, WORD_NAMES, word_fields
 from uma_backends.neureka.strategy import conv2d_strategy, dense_strategy
-from uma_backends.neureka.timing import Timing
+from uma_backends.neureka.timing import DEFAULT_TIMING, Timing, tile_cycles
 
 _FOLDER = Path(__file__).parent
 _POINTERS = ("weights", "input", "output", "scale", "shift", "bias")
@@ -123,7 +126,7 @@ class NeurekaBackend(UMABackend):
         timing = Timing.of(soc.engines[ENGINE].parameters)
         unsigned_only = takes_unsigned_only(timing, options)
         native, as_3x3 = options["requant"] == "native", options["single_rows"] == "any"
-        return Context(memory, native, CostModel(soc, cores), timing, unsigned_only, prefetch, as_3x3)
+        return Context(native, CostModel(soc, cores), unsigned_only, memory, timing, prefetch, as_3x3)
 
 
 def takes_unsigned_only(timing: Timing, options: Mapping[str, Any]) -> bool:
@@ -133,32 +136,41 @@ def takes_unsigned_only(timing: Timing, options: Mapping[str, Any]) -> bool:
 
 def _prepare(module: Any, soc: Any, options: Mapping[str, Any]) -> Any:
     """The network as the array wants it; the passes need TVM, so they are loaded on demand."""
+    from tvm_pulp.uma.conv_array.neighbouring_pixels import NeighbouringPixels
+    from tvm_pulp.uma.conv_array.space_to_depth import SpaceToDepth
     from tvm_pulp.uma.conv_array.unsigned_activations import UnsignedActivations
-    from uma_backends.neureka.neighbouring_pixels import NeighbouringPixels
-    from uma_backends.neureka.space_to_depth import SpaceToDepth
 
     timing = Timing.of(soc.engines[ENGINE].parameters)
     unsigned = UnsignedActivations(takes_unsigned_only(timing, options))
-    for step in (unsigned, SpaceToDepth(timing.geometry), NeighbouringPixels(timing)):
+    for step in (unsigned, SpaceToDepth(timing.geometry.channels_3x3), NeighbouringPixels(pixel_costs(timing))):
         module = step.run(module)
     return module
 
 
+def pixel_costs(timing: Timing = DEFAULT_TIMING) -> ModeCosts:
+    """Costs by which pixels are put together: weights from weight memory."""
+    how: dict[str, Any] = {"scale_bits": 32, "weight_memory": True, "prefetch": True, "timing": timing}
+    return ModeCosts(timing.geometry.input_subtile, partial(tile_cycles, **how))
+
+
 def job_members(description: Description, slot: str, address: Callable[[Any], str]) -> dict[str, str]:
     """The members of `struct neureka_tile`: the job's pointers, and the words of its shape by name."""
-    members = {f"job.{name}": text for name, text in _pointers(description, address).items()}
+    members = {f"job.{name}": text for name, text in _pointers(description, address).items() if text}
     members["job.shape"] = f"POINTER({slot} + sizeof(struct neureka_job))"
     for number, word in enumerate(description.words[POINTERS:]):
         if word:
-            members[f"shape.words[{_WORD_NAMES[number]}]"] = _word(number, word)
+            members[f"shape.words[{_WORD_NAMES[number]}]"] = word_text(_WORD_NAMES[number], word)
     return members
 
 
 def changed_members(description: Description, changes: Changes, address: Callable[[Any], str]) -> dict[str, str]:
     """The members of `struct neureka_changed_job`: the job's pointers, and the words of its shape that change."""
-    members = {**_pointers(description, address), "count": str(len(changes.registers))}
+    told = {name: text for name, text in _pointers(description, address).items() if text}
+    members = {**told, "count": str(len(changes.registers))}
     for place, (number, word) in enumerate(changes.registers):
-        members[f"changes[{place}]"] = f"{{NEUREKA_SHAPE_REGISTER({_WORD_NAMES[number]}), {_word(number, word)}}}"
+        members[f"changes[{place}]"] = (
+            f"{{NEUREKA_SHAPE_REGISTER({_WORD_NAMES[number]}), {word_text(_WORD_NAMES[number], word)}}}"
+        )
     return members
 
 
@@ -167,21 +179,6 @@ def _word_fields(description: Description) -> dict[str, str]:
     return {f"NEUREKA_{name}": text for name, text in found.items()}
 
 
-def _word(number: int, word: int) -> str:
-    return f"{word}u" if _WORD_NAMES[number][:-1].endswith("_D") else f"0x{word:x}u"
-
-
 def _pointers(description: Description, address: Callable[[Any], str]) -> dict[str, str]:
-    d, members = description, {}
-    operands = (d.weights, d.input, d.output, d.scale, d.shift, d.bias)
-    begins = (d.weight_bytes, d.input_bytes, d.output_bytes, 0, 0, 0)
-    for index, (name, operand) in enumerate(zip(_POINTERS, operands, strict=True)):
-        if operand is None:
-            continue
-        # What must be added: padding, the weight-memory base.
-        offset, place = d.words[index] + begins[index], address(operand)
-        if index == 0 and d.job.weight_memory:
-            offset, place = offset + WEIGHT_MEMORY_BASE, f"TVM_PULP_WEIGHT_OFFSET({place})"
-        signed = (offset + (1 << 31)) % (1 << 32) - (1 << 31)
-        members[name] = f"{place} {'-' if signed < 0 else '+'} {abs(signed)}u" if signed else place
-    return members
+    memory = (WEIGHT_MEMORY_BASE, "TVM_PULP_WEIGHT_OFFSET") if description.job.weight_memory else None
+    return dict(zip(_POINTERS, pointers(description, address, memory), strict=True))

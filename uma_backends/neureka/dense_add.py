@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from tvm_pulp.planning.tiling.forms.conv_array import DenseForm, known_arithmetic
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -17,10 +18,8 @@ from tvm_pulp.uma import Box, Form, Kernel, Load, Local, Refused, Step, Store, r
 from tvm_pulp.uma.conv_array.exact_rounding import ARRAY_SHIFT
 from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic
 from uma_backends.neureka.added_row import BYTES, AddedRow, find_added_row
-from uma_backends.neureka.forms import DenseForm
 from uma_backends.neureka.geometry import Mode
 from uma_backends.neureka.neureka_form import Context
-from uma_backends.neureka.strategy import known_arithmetic
 
 _RANGES = {"int8": (-128, 127), "uint8": (0, 255)}
 _INT32 = 1 << 31

@@ -1,28 +1,12 @@
 """Size of the NEUREKA processing-element array and how it cuts a layer into subtiles."""
 
-import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.uma.conv_array.modes import Mode, remainder, subtiles
 
-
-class Mode(enum.Enum):
-    """Filter modes of the array; the value is the MODE field of CONFIG0."""
-
-    DENSE_3X3 = 0
-    DEPTHWISE_3X3 = 1
-    POINTWISE = 2
-
-    @property
-    def kernel(self) -> int:
-        """Rows and columns of the filter."""
-        return 1 if self is Mode.POINTWISE else 3
-
-    @property
-    def halo(self) -> int:
-        """Rows and columns an input window has more than its output."""
-        return self.kernel - 1
+__all__ = ["LIMITS", "SIRACUSA", "Geometry", "Mode", "remainder", "subtiles"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +79,3 @@ def _why_impossible(geometry: Geometry) -> str | None:
             f"channels_3x3 = {geometry.channels_3x3}"
         )
     return None
-
-
-def subtiles(size: int, subtile: int) -> int:
-    """Return how many subtiles cover `size`."""
-    return (size - 1) // subtile + 1
-
-
-def remainder(size: int, subtile: int) -> int:
-    """Return the size of the last subtile, 1 to `subtile`."""
-    return (size - 1) % subtile + 1

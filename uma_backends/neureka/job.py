@@ -3,10 +3,15 @@
 from dataclasses import dataclass
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.uma.conv_array.requantization import DEFAULT_REQUANTIZATION, NO_PADDING, Padding, Requantization
+from tvm_pulp.uma.conv_array.requantization import (
+    DEFAULT_REQUANTIZATION,
+    MAX_PADDING,
+    NO_PADDING,
+    Padding,
+    Requantization,
+)
 from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode, remainder, subtiles
 
-MAX_PADDING = 2
 MAX_SUBTILES = 0xFFFF
 
 
@@ -83,6 +88,7 @@ def _impossible(job: ArrayJob) -> tuple[tuple[bool, str], ...]:
             min(job.input_channels, job.output_channels, job.output_height, job.output_width) < 1,
             "every dimension must be at least 1",
         ),
+        (job.mode is Mode.LINEAR, "the array has no linear mode, use 1x1"),
         (not 2 <= job.weight_bits <= 8, "weights have {job.weight_bits} bits, use 2 to 8"),
         (not -(2**31) <= job.weight_offset < 2**31, "weight offset {job.weight_offset} does not fit 32 bits"),
         (job.mode is Mode.POINTWISE and any(sides), "a 1x1 job cannot be padded, pad the tensor in memory"),

@@ -1,36 +1,23 @@
-"""The layers that NEUREKA takes, reasons why not, and the forms it offers for them."""
+"""The layers that NEUREKA takes, and the forms it offers for them."""
 
-from weakref import WeakKeyDictionary
-
+from tvm_pulp.planning.tiling.forms.conv_array import by_rows, conv2d_forms, known_arithmetic
 from tvm_pulp.qnn.network import Layer
-from tvm_pulp.uma import Box, Form, refuse_if
-from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic, arithmetic_of
-from uma_backends.neureka.forms import DenseForm, Direct3x3Form, Im2colForm, PointwiseForm
-from uma_backends.neureka.geometry import Mode
+from tvm_pulp.uma import Box, Form
 from uma_backends.neureka.neureka_form import Context
 from uma_backends.neureka.vector_form import vector_forms
 
-# Weights are looked at once, though annotation and planning ask both.
-_KNOWN: WeakKeyDictionary[Layer, dict[tuple[bool, bool], Arithmetic]] = WeakKeyDictionary()
 # Another form of a product has to save these cycles, and this part of them: its weights are packed otherwise than those
 # of several rows.
 _LEAST_CYCLES, _LEAST_PART = 100, 0.1
 
 
-def known_arithmetic(layer: Layer, context: Context) -> Arithmetic:
-    known, key = _KNOWN.setdefault(layer, {}), (context.native_tflite, context.unsigned_only)
-    if key not in known:
-        known[key] = arithmetic_of(layer, native_rounding=context.native_tflite, unsigned_only=context.unsigned_only)
-    return known[key]
-
-
 def dense_strategy(layer: Layer, context: Context) -> list[Form]:
     """Constant weights of up to 8 bits, 8-bit inputs, accumulators of 32 bits."""
-    arithmetic, whole = known_arithmetic(layer, context), Box.whole(layer.outputs[0].spec.shape)
-    by_rows = DenseForm(layer, arithmetic, context, Mode.POINTWISE, "1x1 over rows")
-    cycles = by_rows.recipe(whole).cycles
+    rows, whole = by_rows(layer, context), Box.whole(layer.outputs[0].spec.shape)
+    cycles = rows.recipe(whole).cycles
     most = cycles - max(_LEAST_CYCLES, _LEAST_PART * cycles)
-    return [by_rows, *(form for form in vector_forms(layer, arithmetic, context) if _counted(form, whole) <= most)]
+    ways = vector_forms(layer, known_arithmetic(layer, context), context)
+    return [rows, *(form for form in ways if _counted(form, whole) <= most)]
 
 
 def _counted(form: Form, whole: Box) -> int:
@@ -40,27 +27,5 @@ def _counted(form: Form, whole: Box) -> int:
 
 
 def conv2d_strategy(layer: Layer, context: Context) -> list[Form]:
-    """Constant weights of up to 8 bits, 8-bit inputs; one group with any kernel, or depthwise with a 3x3 kernel.
-
-    Directly where the array has the kernel, by im2col otherwise.
-    """
-    arithmetic, a = known_arithmetic(layer, context), layer.attributes
-    outputs, kh, kw, per_group = layer.inputs[1].spec.shape
-    unit_stride, plain = list(a["strides"]) == [1, 1], list(a["dilation"]) == [1, 1]
-    if a["groups"] > 1:
-        is_depthwise = per_group == 1 and outputs == layer.inputs[0].spec.shape[3]
-        why = "grouped convolutions other than depthwise do not map onto the array"
-        refuse_if(not is_depthwise, why, "split the groups")
-        is_3x3 = (kh, kw) == (3, 3) and plain
-        refuse_if(not is_3x3, f"a depthwise {kh}x{kw} kernel is not 3x3", "use a 3x3 depthwise kernel")
-        name = "3x3 depthwise" if unit_stride else "3x3 depthwise at stride 1, discarding"
-        return [Direct3x3Form(layer, arithmetic, context, Mode.DEPTHWISE_3X3, name)]
-    forms: list[Form] = []
-    if (kh, kw) == (1, 1) and not any(a["pads"]):
-        forms.append(PointwiseForm(layer, arithmetic, context, Mode.POINTWISE, "1x1"))
-    elif (kh, kw) == (3, 3) and plain:
-        name = "3x3" if unit_stride else "3x3 at stride 1, discarding"
-        forms.append(Direct3x3Form(layer, arithmetic, context, Mode.DENSE_3X3, name))
-    if (kh, kw) != (1, 1) or any(a["pads"]):
-        forms.append(Im2colForm(layer, arithmetic, context, Mode.POINTWISE, "im2col + 1x1"))
-    return forms
+    """Constant weights of up to 8 bits, 8-bit inputs; one group with any kernel, or depthwise with a 3x3 kernel."""
+    return conv2d_forms(layer, context)

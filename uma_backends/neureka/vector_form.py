@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tvm_pulp.planning.tiling.forms.conv_array import ACTIVATION_SLACK, ArrayForm, channel_axis
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma import Box, Kernel, Load, Local, Recipe, Step, TileAxis, step_call
 from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic
-from uma_backends.neureka.forms import channel_axis
 from uma_backends.neureka.geometry import Mode
-from uma_backends.neureka.neureka_form import ACTIVATION_SLACK, Context, NeurekaForm
+from uma_backends.neureka.neureka_form import Context
 from uma_backends.neureka.packing import TAPS
 
 # More of them take the cores longer than the array takes a step.
@@ -23,7 +23,7 @@ _MOST_LEFT_OUT = 32
 
 
 @dataclass(frozen=True)
-class VectorForm(NeurekaForm):
+class VectorForm(ArrayForm):
     """The array multiplies `taken` inputs."""
 
     taken: int = 0

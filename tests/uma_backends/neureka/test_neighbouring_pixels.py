@@ -9,8 +9,9 @@ from tests.canonicalize.small_modules import build
 from tvm_pulp import qnn
 from tvm_pulp.qnn.interpret import interpret
 from tvm_pulp.qnn.operator import spec_of
+from tvm_pulp.uma.conv_array.neighbouring_pixels import NeighbouringPixels, best_count
+from uma_backends.neureka.backend import pixel_costs
 from uma_backends.neureka.geometry import Mode
-from uma_backends.neureka.neighbouring_pixels import NeighbouringPixels, best_count
 
 RULE = qnn.Requant("tflite", 0, 3, -128, 127)
 
@@ -34,7 +35,7 @@ def layer(
 def run(shape: tuple[int, ...], body: Any) -> list[tuple[int, ...]]:
     """Shapes of the weights after the pass; results must be what they were."""
     module = build({"x": (shape, "int8")}, body)
-    done = NeighbouringPixels().run(module)
+    done = NeighbouringPixels(pixel_costs()).run(module)
     x = np.random.default_rng(9).integers(-128, 128, shape).astype(np.int8)
     before, after = interpret(module, [x])[0], interpret(done, [x])[0]
     np.testing.assert_array_equal(after, before)
@@ -69,4 +70,4 @@ def test_what_would_not_gain_stays(shape: tuple[int, ...], arguments: tuple[Any,
 
 
 def test_the_count_divides_the_line() -> None:
-    assert all(width % best_count(Mode.POINTWISE, (48, width), 4, 8) == 0 for width in range(1, 60))
+    assert all(width % best_count(Mode.POINTWISE, (48, width), 4, 8, pixel_costs()) == 0 for width in range(1, 60))

@@ -99,7 +99,7 @@ def test_random_jobs_take_the_sum_of_their_phases() -> None:
     measured = [
         j for j in jobs if not (j.prefetch or j.stream_in or (j.requantization and j.requantization.shift_vector))
     ]
-    assert len(measured) > 50 and {job.mode for job in measured} == set(Mode)
+    assert len(measured) > 50 and {job.mode for job in measured} == set(Mode) - {Mode.LINEAR}
     for job in measured:
         assert job_cycles(job, AS_RTL) == phases(job), job
 

@@ -7,7 +7,10 @@ __all__ = [
     "exact_rounding",
     "folded_rounding",
     "layer_arithmetic",
+    "modes",
+    "neighbouring_pixels",
     "reference",
     "requantization",
+    "space_to_depth",
     "unsigned_activations",
 ]

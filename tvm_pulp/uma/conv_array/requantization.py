@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+# Pixels on a side.
+MAX_PADDING = 2
+
 
 @dataclass(frozen=True, slots=True)
 class Padding:

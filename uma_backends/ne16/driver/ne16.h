@@ -44,6 +44,7 @@ struct ne16_changed_job {
   struct {
     uint32_t offset, value;
   } changes[8];
+  uint32_t unused; /* as large as a whole job, in whose place the compiler writes it */
 };
 
 /* Counts submitted jobs. */

@@ -1,8 +1,8 @@
 """Pass: convolutions of few channels work on several neighbouring pixels at once.
 
-The array takes 32 input channels a step (28 in 3x3) to 32 outputs, whether there are as many or not. Pixels that lie
-next to each other in memory are one pixel with all their channels, and each of them gets its own outputs. Nothing is
-moved: the tensors before and after are only seen differently. Expects canonical layers; guarantees the same values.
+The array takes so many input channels a step to so many outputs, whether there are as many or not. Pixels that lie next
+to each other in memory are one pixel with all their channels, and each of them gets its own outputs. Nothing is moved:
+the tensors before and after are only seen differently. Expects canonical layers; guarantees the same values.
 
     conv2d 1x1 [h, w, 8] -> [h, w, 16]
     becomes   reshape -> conv2d 1x1 [h, w / 2, 16] -> [h, w / 2, 32] -> reshape
@@ -15,13 +15,12 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant, needed, require, spec_of
-from uma_backends.neureka.geometry import Mode
-from uma_backends.neureka.timing import DEFAULT_TIMING, Timing, tile_cycles
+from tvm_pulp.uma.conv_array.modes import Mode, ModeCosts
 
 
 class NeighbouringPixels(Rewriter):
-    def __init__(self, timing: Timing = DEFAULT_TIMING) -> None:
-        self._timing = timing
+    def __init__(self, costs: ModeCosts) -> None:
+        self._costs = costs
 
     def visit(self, variable: Any, value: Any) -> Any:
         require(qnn.is_qnn(value, "conv2d"))
@@ -30,7 +29,7 @@ class NeighbouringPixels(Rewriter):
         outputs, channels = weights.shape[0], weights.shape[3]
         batch, height, width, _ = spec_of(value.args[0]).shape
         result = spec_of(variable).shape
-        count = best_count(mode, (result[1], width), channels, outputs, self._timing)
+        count = best_count(mode, (result[1], width), channels, outputs, self._costs)
         require(count > 1)
         # Constants of the whole layer have one element; the others one for each output.
         repeated = [np.tile(c, count) if c.size == outputs > 1 else c for c in others]
@@ -51,14 +50,12 @@ def _mode(attributes: dict[str, Any], filters: tuple[int, ...]) -> Mode | None:
     return Mode.DENSE_3X3 if filters[1:3] == (3, 3) and left == right == 1 else None
 
 
-def best_count(mode: Mode, size: tuple[int, int], channels: int, outputs: int, timing: Timing = DEFAULT_TIMING) -> int:
+def best_count(mode: Mode, size: tuple[int, int], channels: int, outputs: int, costs: ModeCosts) -> int:
     """How many pixels at once take the fewest cycles; one where nothing is gained."""
-    most = timing.geometry.input_subtile(mode) // channels
-    counts = [n for n in range(1, most + 1) if size[1] % n == 0]
+    counts = [n for n in range(1, costs.channels(mode) // channels + 1) if size[1] % n == 0]
 
     def cycles(count: int) -> int:
-        sizes = (count * channels, count * outputs, size[0], size[1] // count)
-        return tile_cycles(mode, *sizes, scale_bits=32, weight_memory=True, prefetch=True, timing=timing)
+        return costs.cycles(mode, count * channels, count * outputs, size[0], size[1] // count)
 
     return min(counts, key=lambda n: (cycles(n), n), default=1)
 

@@ -15,8 +15,7 @@ import numpy as np
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant, needed, require, spec_of
-from uma_backends.neureka.geometry import SIRACUSA, Geometry
-from uma_backends.neureka.job import MAX_PADDING
+from tvm_pulp.uma.conv_array.requantization import MAX_PADDING
 
 _TO_NHWC = [0, 2, 3, 1]
 _LOWEST = -128
@@ -42,8 +41,10 @@ class Axis:
 
 
 class SpaceToDepth(Rewriter):
-    def __init__(self, geometry: Geometry = SIRACUSA) -> None:
-        self._geometry = geometry
+    """`channels`: most input channels that the array takes at once in 3x3."""
+
+    def __init__(self, channels: int) -> None:
+        self._channels = channels
 
     def visit(self, variable: Any, value: Any) -> Any:
         require(qnn.is_qnn(value, "conv2d"))
@@ -80,7 +81,7 @@ class SpaceToDepth(Rewriter):
         """Stride 2, more than one tap, all blocks' channels in one subtile."""
         if attributes["strides"] != [2, 2] or attributes["dilation"] != [1, 1] or attributes["groups"] != 1:
             return False
-        narrow = 4 * x.shape[3] <= self._geometry.channels_3x3 and x.dtype in ("int8", "uint8")
+        narrow = 4 * x.shape[3] <= self._channels and x.dtype in ("int8", "uint8")
         return narrow and tuple(filters[1:3]) != (1, 1)
 
 

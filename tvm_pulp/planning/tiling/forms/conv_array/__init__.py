@@ -1,0 +1,30 @@
+"""Forms of convolutions and matrix products on arrays whose arithmetic is that of `tvm_pulp.uma.conv_array`."""
+
+from tvm_pulp.planning.tiling.forms.conv_array.array_form import (
+    ACTIVATION_SLACK,
+    CONTEXTS,
+    POINTERS,
+    ArrayContext,
+    ArrayDescription,
+    ArrayForm,
+)
+from tvm_pulp.planning.tiling.forms.conv_array.forms import DenseForm, channel_axis, rows_of
+from tvm_pulp.planning.tiling.forms.conv_array.job_words import pointers, word_text
+from tvm_pulp.planning.tiling.forms.conv_array.strategy import by_rows, conv2d_forms, known_arithmetic
+
+__all__ = [
+    "ACTIVATION_SLACK",
+    "CONTEXTS",
+    "POINTERS",
+    "ArrayContext",
+    "ArrayDescription",
+    "ArrayForm",
+    "DenseForm",
+    "by_rows",
+    "channel_axis",
+    "conv2d_forms",
+    "known_arithmetic",
+    "pointers",
+    "rows_of",
+    "word_text",
+]

@@ -1,0 +1,334 @@
+"""Parts that all forms of an array share: packed constants, the job and its cycles, work of the cores after it.
+
+The array is asked for what differs from engine to engine by `ArrayContext`, which its backend derives.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tvm_pulp.planning.tiling.cost.core_step import core_step
+from tvm_pulp.qnn.network import Layer, Tensor
+from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.soc.cost_model import CostModel
+from tvm_pulp.uma import (
+    Box,
+    Call,
+    Changes,
+    Derived,
+    Job,
+    Kernel,
+    Load,
+    Local,
+    Recipe,
+    Rounding,
+    Step,
+    Store,
+    TileAxis,
+    step_call,
+)
+from tvm_pulp.uma.box import tiles
+from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic
+from tvm_pulp.uma.conv_array.modes import Mode
+
+# The array fetches activations in whole pixels, of at most as many channels: it may read behind an operand.
+ACTIVATION_SLACK = 64
+# The first registers of a job, which hold addresses.
+POINTERS = 6
+# Jobs alternate between two sets of registers.
+CONTEXTS = 2
+
+
+@dataclass(frozen=True)
+class ArrayDescription:
+    """A job as the driver knows it, besides addresses; an engine adds its registers as `words`.
+
+    `array`: whatever they depend on besides the job.
+    ."""
+
+    job: Any
+    input: Local
+    output: Local
+    weights: Tensor | Local
+    weight_bytes: int  # offset of the tile's filters inside `weights`
+    scale: Local
+    bias: Local | None
+    shift: Local | None = None
+    array: Any = None
+    # Where the job's part of input and output begins, in bytes.
+    input_bytes: int = 0
+    output_bytes: int = 0
+
+    @property
+    def words(self) -> tuple[int, ...]:
+        """All job registers; with all addresses zero those of pointers hold what must be added to them."""
+        raise NotImplementedError
+
+    def changes(self, before: "ArrayDescription") -> Changes | None:
+        """Words behind the pointers, by number, that differ from those of another job; None where all are told."""
+        pairs = zip(before.words[POINTERS:], self.words[POINTERS:], strict=True)
+        found = tuple((number, new) for number, (old, new) in enumerate(pairs) if old != new)
+        changes = Changes(found, POINTERS + 1 + 2 * len(found))
+        return changes if changes.words <= len(self.words) else None
+
+
+@dataclass(frozen=True)
+class ArrayContext(ABC):
+    """The compilation as forms see it, and the array of its SoC."""
+
+    engine: ClassVar[str]
+    # Of the driver's structure.
+    job_words: ClassVar[int]
+
+    # TFLite's and ONNX's rounding on the array, with its proven deviation.
+    native_tflite: bool
+    costs: CostModel
+    # int8 activations run as x + 128.
+    unsigned_only: bool
+
+    @property
+    @abstractmethod
+    def rows(self) -> int:
+        """Output rows of a subtile."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> int:
+        """Output columns of a subtile."""
+
+    @property
+    @abstractmethod
+    def output_channels(self) -> int:
+        """Output channels of a subtile."""
+
+    @property
+    @abstractmethod
+    def depthwise_channels(self) -> int:
+        """Channels of a depthwise subtile, whose weights lie together."""
+
+    @property
+    def row_step(self) -> int:
+        """Rows of a matrix are best cut into multiples of so many."""
+        return 1
+
+    @property
+    def weight_level(self) -> str:
+        """The memory where packed weights live."""
+        return "l2"
+
+    @property
+    def weights_in_l1(self) -> bool:
+        """Tell if weights travel to L1 before a job, or the array has a port to where they live."""
+        return True
+
+    def plane_bits(self, mode: Mode, weight_bits: int) -> int:
+        """Bits of packed weights."""
+        return weight_bits
+
+    @abstractmethod
+    def pack(self, filters: np.ndarray, mode: Mode, weight_bits: int, offset: int) -> np.ndarray:
+        """Bytes of filters [outputs, inputs, rows, columns] as the array reads them."""
+
+    @abstractmethod
+    def job(self, mode: Mode, shape: tuple[int, int, int, int], input_signed: bool, **how: Any) -> Any:
+        """A job of so many output rows, columns, input and output channels; raises UserError for what cannot be."""
+
+    @abstractmethod
+    def cycles(self, job: Any) -> int:
+        """Cycles of a job from its start to its event."""
+
+    @abstractmethod
+    def describe(self, job: Any, *operands: Any) -> ArrayDescription:
+        """A job and its operands in the order of `ArrayDescription`."""
+
+
+@dataclass(frozen=True)
+class ArrayForm:
+    """Common part: constants of the layer, requantization on the cores where it is not native."""
+
+    layer: Layer
+    arithmetic: Arithmetic
+    context: ArrayContext
+    mode: Mode
+    name: str
+    derived: Derived = field(default_factory=Derived)
+
+    @property
+    def engine(self) -> str:
+        return self.context.engine
+
+    @property
+    def rounding(self) -> Rounding:
+        return Rounding(self.arithmetic.deviation, self.arithmetic.why_not_native)
+
+    def filters(self) -> np.ndarray:
+        """Weights as output channel, input channel, row, column; whatever is multiplied as 1x1 has one tap."""
+        weights = self.arithmetic.weights
+        is_1x1 = self.mode.kernel == 1
+        return weights.reshape(len(weights), -1, 1, 1) if is_1x1 else weights.transpose(0, 3, 1, 2)
+
+    @property
+    def raw_dtype(self) -> str:
+        return self.layer.outputs[0].spec.dtype if self.arithmetic.native else "int32"
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        raise NotImplementedError
+
+    def recipe(self, box: Box) -> Recipe:
+        raise NotImplementedError
+
+    def bound_cycles(self) -> int:
+        """The engine's own cycles with as few jobs as its limits allow, everything at hand."""
+        shape = self.layer.outputs[0].spec.shape
+        limits = {a.axis: a.limit for a in self.axes() if a.limit is not None}
+        boxes = tiles(shape, [min(extent, limits.get(axis, extent)) for axis, extent in enumerate(shape)])
+        known: dict[tuple[int, ...], int] = {}
+        total = 0
+        for box in boxes:
+            if box.size not in known:
+                known[box.size] = self.recipe(box).engine_cycles
+            total += known[box.size]
+        return max(1, total)
+
+    @property
+    def parameter_slack(self) -> int:
+        """Parameters are fetched for all outputs of a subtile: the array may read behind them."""
+        return 4 * self.context.output_channels
+
+    @cached_property
+    def packed(self) -> Tensor:
+        """Packed weights: one row per output channel, depthwise one per group of channels."""
+        a, context, filters = self.arithmetic, self.context, self.filters()
+        data = context.pack(filters, self.mode, context.plane_bits(self.mode, a.weight_bits), a.weight_offset)
+        per_row = context.depthwise_channels if self.mode is Mode.DEPTHWISE_3X3 else 1
+        name = f"{self.layer.name}_{self.mode.name.lower()}_packed"
+        return self.derived.constant(name, data.reshape(-(-len(filters) // per_row), -1), context.weight_level)
+
+    def array_job(self, height: int, width: int, depth: int, channels: int, **how: Any) -> Any:
+        a = self.arithmetic
+        return self.context.job(
+            self.mode,
+            (height, width, depth, channels),
+            a.input_signed,
+            weight_bits=self.context.plane_bits(self.mode, a.weight_bits),
+            weight_offset=a.weight_offset,
+            output_bits=a.output_bits,
+            requantization=a.requantization,
+            **how,
+        )
+
+    def source(self, box: Box, slack: int) -> tuple[list[Step], Local]:
+        """Bring a part of the input into L1, as the array takes it: the cores add 128 to int8 where it has no sign."""
+        x, added = self.layer.inputs[0], self.arithmetic.input_added
+        # Bytes as they lie, where the cores turn them into others.
+        source = Local("x", TensorSpec(box.size, "uint8" if added else x.spec.dtype), slack)
+        load = Load(x, box, source)
+        if not added:
+            return [load], source
+        table = self.derived.constant(f"{self.layer.name}_plus_{added}", (np.arange(256) + added).astype(np.uint8))
+        local, moved = Local("table", table.spec), Local("unsigned", source.spec, slack)
+        add = Kernel("lookup", {}, (source, local), (moved,))
+        return [load, Load(table, Box.whole(table.spec.shape), local), add], moved
+
+    def job_steps(self, job: Any, first: int, source: Local, target: Local) -> tuple[list[Step], Job]:
+        """Loads of filters, scale and bias for channels from `first` on, and the job."""
+        packed, a, channels = self.packed, self.arithmetic, job.output_channels
+        row, rows = first, channels
+        if self.mode is Mode.DEPTHWISE_3X3:
+            group = self.context.depthwise_channels
+            row, rows = first // group, -(-channels // group)
+        steps: list[Step] = []
+        weights: Tensor | Local = packed
+        offset = row * packed.spec.shape[1]
+        if self.context.weights_in_l1:
+            # A constant of its own: what does not fit into L2 comes from L3 piece by piece.
+            assert packed.data is not None
+            piece = self.derived.constant(f"{packed.name}_{row}_{rows}", packed.data[row : row + rows])
+            weights = Local("weights", piece.spec, ACTIVATION_SLACK)
+            steps.append(Load(piece, Box.whole(piece.spec.shape), weights))
+            offset = 0
+        vectors: dict[str, Local] = {}
+        for name, constant, data in (
+            ("scale", "scale", a.scale),
+            ("bias", "folded_bias", a.bias if a.requantization.bias else None),
+            ("shift", "shift", a.shift),
+        ):
+            if data is not None:
+                tensor = self.derived.constant(f"{self.layer.name}_{constant}", data)
+                vectors[name] = Local(name, TensorSpec((channels,), tensor.spec.dtype), self.parameter_slack)
+                steps.append(Load(tensor, Box((first,), (channels,)), vectors[name]))
+        if "bias" in vectors:
+            steps += self.whole_bias(vectors, first, source)
+        operands = (source, target, weights, offset, vectors["scale"], vectors.get("bias"), vectors.get("shift"))
+        description = self.context.describe(job, *operands)
+        reads = (source, *vectors.values(), *([weights] if isinstance(weights, Local) else []))
+        context = self.context
+        work = (job.macs, context.cycles(job), context.costs.job_queue(context.engine), CONTEXTS)
+        return steps, Job(context.engine, description, context.job_words, reads, (target,), weights, *work)
+
+    def whole_bias(self, vectors: dict[str, Local], first: int, source: Local) -> list[Step]:
+        """Steps before a job that replace its bias, where the array does not take all inputs."""
+        return []
+
+    def rest(self) -> tuple[dict[str, Any], list[Tensor]]:
+        """Rule and constants of what the cores do with 32-bit results."""
+        rest, name = self.arithmetic.rest, self.layer.name
+        if rest is None:
+            rule = {k: v for k, v in self.layer.attributes.items() if k.startswith("requant")}
+            return rule, list(self.layer.inputs[-2:])
+        parts = (("shift", rest.shift), ("summand", rest.add))
+        constants = [self.derived.constant(f"{name}_rest_{part}", data.astype(np.int32)) for part, data in parts]
+        whole = Requant.of(self.layer.attributes)
+        return Requant("shift", 0, 0, whole.low, whole.high, dtype=whole.dtype).attributes(), constants
+
+    def finish(self, raw: Local, box: Box, taken: Sequence[int] = ()) -> list[Step]:
+        """From the array's output to the stored tile; requantize on the cores where the array cannot.
+
+        `taken`: steps between the lines and pixels of the output that are kept.
+        """
+        out = self.layer.outputs[0]
+        if self.arithmetic.native or out.spec.dtype == "int32":
+            return [Store(raw, out, box)]
+        first, channels = box.start[-1], box.size[-1]
+        y = Local("y", TensorSpec(box.size, out.spec.dtype))
+        steps: list[Step] = []
+        vectors = []
+        rule, constants = self.rest()
+        for index, tensor in enumerate(constants):
+            one = tensor.spec.elements == 1
+            local = Local(f"requant{index}", TensorSpec((1 if one else channels,), tensor.spec.dtype))
+            steps.append(Load(tensor, Box.whole((1,)) if one else Box((first,), (channels,)), local))
+            vectors.append(local)
+        attributes = {**rule, "zero_point": 0, "axis": len(raw.spec.shape) - 1, "reach": self.arithmetic.reach}
+        if taken:
+            attributes["taken"] = list(taken)
+        steps.append(Kernel("requantize", attributes, (raw, *vectors), (y,)))
+        steps.append(Store(y, out, box))
+        return steps
+
+    def assemble(self, before: list[Step], job: Job, raw: Local, box: Box) -> Recipe:
+        return self._arranged([*before, job, *self.finish(raw, box)])
+
+    def assemble_taken(self, before: list[Step], job: Job, raw: Local, box: Box, taken: Sequence[int]) -> Recipe | None:
+        """As `assemble`, requantizing only some of the array's results; None where the cores have no kernel for it."""
+        end = [] if self.arithmetic.native else self.finish(raw, box, taken)
+        kernels = [s for s in end if isinstance(s, Kernel)]
+        if not kernels or any(isinstance(step_call(k, self.context.costs), Kernel) for k in kernels):
+            return None
+        return self._arranged([*before, job, *end])
+
+    def _arranged(self, given: list[Step]) -> Recipe:
+        # Loads first: one wait and one barrier serve them all.
+        steps = [self.on_cores(s) if isinstance(s, Kernel) else s for s in given]
+        loads = [s for s in steps if isinstance(s, Load)]
+        rest = [s for s in steps if not isinstance(s, Load)]
+        return Recipe((*loads, *rest))
+
+    def on_cores(self, kernel: Kernel) -> Kernel | Call:
+        """A step that the cores take over, with its cost."""
+        return core_step(kernel, self.context.costs)

@@ -1,0 +1,21 @@
+"""The layers that NE16 takes, and the forms it offers for them."""
+
+from tvm_pulp.planning.tiling.forms.conv_array import by_rows, conv2d_forms, known_arithmetic
+from tvm_pulp.qnn.network import Layer
+from tvm_pulp.uma import Form
+from uma_backends.ne16.geometry import Mode
+from uma_backends.ne16.linear_form import LinearForm
+from uma_backends.ne16.ne16_form import Context
+
+
+def dense_strategy(layer: Layer, context: Context) -> list[Form]:
+    """Constant weights of up to 8 bits, 8-bit inputs, accumulators of 32 bits."""
+    x = layer.inputs[0].spec
+    if x.elements != x.shape[-1]:
+        return [by_rows(layer, context)]
+    return [LinearForm(layer, known_arithmetic(layer, context), context, Mode.LINEAR, "one row in linear mode")]
+
+
+def conv2d_strategy(layer: Layer, context: Context) -> list[Form]:
+    """Constant weights of up to 8 bits, 8-bit inputs; one group with any kernel, or depthwise with a 3x3 kernel."""
+    return conv2d_forms(layer, context)
