@@ -2,13 +2,17 @@
 
 import hashlib
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from tvm_pulp.errors import UserError
 
 VARIABLE = "TVM_PULP_CACHE"
+# A digest, and what kind of file it is.
+_OURS = re.compile(r"[0-9a-f]{64}\.?\w*")
 
 
 def cache_directory() -> Path:
@@ -54,3 +58,20 @@ def cached_file(key: str, suffix: str, produce: Callable[[Path], None], folder: 
     finally:
         temporary.unlink(missing_ok=True)
     return final
+
+
+def cached_files() -> list[Path]:
+    """Files of the cache: those that carry a digest for a name, whatever else the folder holds."""
+    found = cache_directory().glob("[0-9a-f][0-9a-f]/*")
+    return sorted(path for path in found if _OURS.fullmatch(path.name) and path.is_file())
+
+
+def clean_cache() -> int:
+    """Remove the files of the cache; returns their bytes."""
+    size = 0
+    for path in cached_files():
+        size += path.stat().st_size
+        path.unlink(missing_ok=True)
+        with suppress(OSError):
+            path.parent.rmdir()
+    return size

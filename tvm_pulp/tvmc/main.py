@@ -31,6 +31,7 @@ VERBS = {
     "targets": "list SoCs, engines and their options; --operators: who runs what",
     "sweep": "run a study of many models, machines and targets into one table",
     "sim": "run any bare-metal ELF on a simulated SoC",
+    "doctor": "show compilers, simulators, extras and the build cache of this machine",
 }
 
 
@@ -79,7 +80,7 @@ def _overview() -> str:
     return "\n".join([*lines, "", "`tvmc VERB --help` explains one verb."])
 
 
-def _versions() -> str:
+def versions() -> str:
     """Our version, and those of what decides what comes out."""
     from importlib.metadata import PackageNotFoundError, version
 
@@ -110,7 +111,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(_overview())
         return 0
     if arguments[0] == "--version":
-        print(_versions())
+        print(versions())
         return 0
     verb, rest = arguments[0], arguments[1:]
     try:
