@@ -1,4 +1,4 @@
-"""`tvmc doctor` says what is there, what is missing and how to get it; `--clean` removes the files of the cache only."""
+"""`tvmc doctor` says what is there, what is missing and how to get it; `--clean` removes files of the cache only."""
 
 from pathlib import Path
 

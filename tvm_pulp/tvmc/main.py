@@ -29,6 +29,7 @@ VERBS = {
     "plugin": "write accelerator models as components of another simulator",
     "plan": "print the deployment plan and draw memories over time",
     "targets": "list SoCs, engines and their options; --operators: who runs what",
+    "zoo": "list the built-in models with their inputs and sizes",
     "sweep": "run a study of many models, machines and targets into one table",
     "sim": "run any bare-metal ELF on a simulated SoC",
     "doctor": "show compilers, simulators, extras and the build cache of this machine",

@@ -23,7 +23,7 @@ _MODULES = {
     "qdq_llama": "qdq_llama",
 }
 # Of sizes that are compiled on demand only: encoders for accelerators with one multiplier per tensor.
-_ENCODERS = (
+ENCODERS = (
     "octave_attention",
     "octave_head",
     "mobilebert",
@@ -44,11 +44,11 @@ def names() -> list[str]:
 
 
 def _find(name: str) -> ZooModel:
-    module_name = "tensor_wise_encoders" if name in _ENCODERS else _MODULES.get(name)
+    module_name = "tensor_wise_encoders" if name in ENCODERS else _MODULES.get(name)
     if module_name is None:
         from tvm_pulp.frontend.zoo.decoders import MODELS
 
-        known = [*_MODULES, *_ENCODERS, *MODELS]
+        known = [*_MODULES, *ENCODERS, *MODELS]
         close = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
         advice = f"did you mean {' or '.join(close)}" if close else f"the networks are {', '.join(known)}"
         raise UserError(f"the zoo has no network '{name}': {advice}")
@@ -59,6 +59,11 @@ def _find(name: str) -> ZooModel:
 def build(name: str, seed: int = 0, weight_bits: int = 8) -> Any:
     """The network as an ONNX model, of the PULP integer dialect or as QDQ; the same arguments give the same bytes."""
     return construct(name, seed, weight_bits).model()
+
+
+def shown_inputs(name: str) -> tuple[str, ...]:
+    """Names of the inputs of a network."""
+    return _find(name).inputs
 
 
 def notation(name: str) -> str:
