@@ -46,3 +46,14 @@ def test_compile(stage: str, later: float, tmp_path: Path) -> None:
     assert all(line.startswith("tvmc compile: ") for line in rest)
     assert seconds < _SECONDS
     assert not list(tmp_path.iterdir())
+
+
+def test_inside_of_code_made_of_a_text() -> None:
+    """Python would end by the signal then, as if nobody had caught the exception."""
+    code = (
+        "from tvm_pulp.tvmc.interrupt import interruptible\n"
+        "with interruptible('stopped'):\n"
+        "    exec('import os, signal, time; os.kill(os.getpid(), signal.SIGINT); time.sleep(60)')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (130, "stopped\n")

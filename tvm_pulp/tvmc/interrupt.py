@@ -32,6 +32,9 @@ def interruptible(message: str) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
+        # Python ends itself by the signal where the exception passed through code made of a text, as dataclasses are
+        # made; it forgets that when such code runs to its end.
+        exec("pass")
         over.set()
         print(message, file=sys.stderr)
         raise SystemExit(STATUS) from None
