@@ -1,8 +1,10 @@
 """Steps of attention that the cores take where an engine multiplies: its weights as planes of bits, and the softmax."""
 
+from schedules.cluster.arithmetic import TYPES
 from schedules.cluster.base import Fields, kernel_call
 from schedules.kernel_cycles import Work, given, share, words, work
 from schedules.packed_weights import padded
+from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.recipe import Call, Kernel, Local, Pointer
@@ -15,8 +17,7 @@ _PROBABILITY_BYTES = 256
 def bit_planes(kernel: Kernel, costs: CostModel) -> Call:
     """Attributes are the fields of the kernel, besides its operands."""
     (x,), (y,) = kernel.inputs, kernel.outputs
-    assert isinstance(x, Local) and isinstance(y, Local)
-    fields = {"x": Pointer(x, kernel.attributes["x_offset"]), "y": Pointer(y), **kernel.attributes}
+    fields = {"x": _pointer(x, kernel.attributes["x_offset"]), "y": _pointer(y), **kernel.attributes}
     del fields["x_offset"]
     return kernel_call("bit_planes", fields, costs, [x], [y])
 
@@ -36,6 +37,55 @@ def attention_weights(kernel: Kernel, costs: CostModel) -> Call:
     fields |= {"x": Pointer(logits), "y": Pointer(logits), "scratch": Pointer(scratch), "scratch_stride": room}
     fields |= {"stride": stride, **{n: a[n] for n in ("rows", "keys", "mask_stride", "levels")}}
     return kernel_call("attention_weights", fields, costs, kernel.inputs, [logits, scratch])
+
+
+def qdq_weights(kernel: Kernel, costs: CostModel) -> Call:
+    """Operands: products, tables, the mask where there is one, the weights; attributes are fields of the kernel."""
+    a, (x, table, exponential, reals, *mask), (y,) = kernel.attributes, kernel.inputs, kernel.outputs
+    together = min(_ROWS_TOGETHER, share(a["rows"], costs.cores))
+    room = 4 * together * a["stride"] | 4
+    scratch = Local("scratch", TensorSpec((costs.cores * room,), "uint8"))
+    fields: Fields = {"x": _pointer(x), "y": _pointer(y), "table": _pointer(table), "reals": _pointer(reals)}
+    fields |= {"exponential": _pointer(exponential), "mask": _pointer(mask[0], a["mask_offset"]) if mask else 0}
+    fields |= {"scratch": Pointer(scratch), "scratch_stride": room, **a}
+    del fields["mask_offset"]
+    return kernel_call("qdq_weights", fields, costs, kernel.inputs, [y, scratch])
+
+
+def row_sums(kernel: Kernel, costs: CostModel) -> Call:
+    """Attributes are the fields of the kernel, besides its operands."""
+    (x,), (y,) = kernel.inputs, kernel.outputs
+    fields = {"x": _pointer(x, kernel.attributes["x_offset"]), "y": _pointer(y), **kernel.attributes}
+    del fields["x_offset"]
+    fields["x_type"] = TYPES[kernel.attributes["x_type"]]
+    return kernel_call("row_sums", fields, costs, [x], [y])
+
+
+def translated_rows(kernel: Kernel, costs: CostModel) -> Call:
+    """Rows of bytes through a table, which is indexed by the stored byte."""
+    (x, table), (y,), a = kernel.inputs, kernel.outputs, kernel.attributes
+    fields = {"x": _pointer(x, a["x_offset"]), "y": _pointer(y), "table": _pointer(table), "table_stride": 0}
+    fields |= {n: a[n] for n in ("rows", "row_bytes", "x_stride", "y_stride")}
+    return kernel_call("copy_rows", fields, costs, [x, table], [y])
+
+
+def _pointer(operand: Local | Tensor, offset: int = 0) -> Pointer:
+    assert isinstance(operand, Local)
+    return Pointer(operand, offset)
+
+
+@work("qdq_weights")
+def qdq_weights_work(f: Fields, cores: int) -> Work:
+    mine = share(f["rows"], cores)
+    logits = mine * f["stride"]
+    work: Work = {"call": 1, "row": mine, "shifted" if f["shift"] else "scaled": logits}
+    return {**work, "masked": logits} if given(f["mask"]) else work
+
+
+@work("row_sums")
+def row_sums_work(f: Fields, cores: int) -> Work:
+    mine = share(f["matrices"] * f["rows"], cores)
+    return {"call": 1, "row": mine, "word": mine * words(f["depth"])}
 
 
 @work("bit_planes")

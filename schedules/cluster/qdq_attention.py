@@ -12,22 +12,14 @@ from schedules.cluster.arithmetic import typed
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, Tensor, TileAxis, register
 from schedules.kernel_cycles import Work, given, share, words, work
 from schedules.packed_weights import padded
+from tvm_pulp.planning.tiling.forms.attention_operands import is_shared, operand_part, query_axis
 from tvm_pulp.qnn.qdq_attention import operands
-from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.recipe import Load, Pointer
 
 
 def applies(layer: Layer) -> bool:
     """Heads of whole words, four keys or more."""
     return bool(layer.attributes["size"] % 4 == 0 and layer.attributes["keys"] >= 4)
-
-
-def axis_of(spec: TensorSpec, stride: int, count: int) -> int | None:
-    """The axis of `count` steps of `stride` elements."""
-    for axis, size in enumerate(spec.shape):
-        if size == count and math.prod(spec.shape[axis + 1 :]) == stride:
-            return axis
-    return None
 
 
 class QdqAttentionKernel(KernelForm):
@@ -39,10 +31,8 @@ class QdqAttentionKernel(KernelForm):
 
     def axes(self) -> tuple[TileAxis, ...]:
         """Queries, where those of q are an axis of its tensor."""
-        a = self.layer.attributes
-        if a["queries"] == 1 or axis_of(self.layer.inputs[0].spec, a["q_stride"], a["queries"]) is None:
-            return ()
-        return (TileAxis(2 if a["y_layout"] == "hsd" else 1),)
+        axis = query_axis(self.layer)
+        return () if axis is None else (TileAxis(axis),)
 
     def operand(
         self, call: Arguments, name: str, tensor: Tensor, positions: tuple[int, int], packed: bool = False
@@ -51,34 +41,19 @@ class QdqAttentionKernel(KernelForm):
 
         `packed`: operands that lie in one tensor share all of it, which can then stay in L1.
         """
-        a, shape = self.layer.attributes, tensor.spec.shape
-        offset, head_stride, stride = (a[f"{name}_{n}"] for n in ("offset", "head_stride", "stride"))
-        start, size = [0] * len(shape), list(shape)
-        heads = a["heads"] // (1 if name == "q" else a["group"])
-        every = a["queries" if name == "q" else "keys"]
-        # All heads side by side in rows of the last axis: only their columns.
-        width = head_stride * (heads - 1) + a["size"]
-        whole = packed and sum(t is tensor for t in self.layer.inputs[:3]) > 1
-        if not whole and stride == shape[-1] > width and offset < stride and offset + width <= stride:
-            start[-1], size[-1] = offset, width
-            offset, stride = 0, width
-        axis = axis_of(tensor.spec, a[f"{name}_stride"], every)
-        if positions != (0, every) and axis is not None:
-            start[axis], size[axis] = positions
-            if head_stride > a[f"{name}_stride"]:
-                head_stride = head_stride // every * positions[1]
-        box = Box(tuple(start), tuple(size))
+        whole = packed and is_shared(self.layer, tensor)
+        part = operand_part(self.layer, name, tensor, positions, whole)
         loaded = (step.local for step in call.steps if isinstance(step, Load) and step.tensor is tensor)
-        local = (next(loaded, None) if whole else None) or call.load(name, tensor, box).operand
-        strides = {f"{name}_head_stride": head_stride, f"{name}_stride": stride}
+        local = (next(loaded, None) if whole else None) or call.load(name, tensor, part.box).operand
+        strides = {f"{name}_head_stride": part.head_stride, f"{name}_stride": part.stride}
         table = self.named.get(f"{name}_table")
         types: Fields = {
             f"{name}_type": typed(table or tensor),
-            f"zero_point_{name}": a[f"zero_point_{name}"],
+            f"zero_point_{name}": self.layer.attributes[f"zero_point_{name}"],
         }
         if name != "v":
             types[f"{name}_table"] = 0 if table is None else self.byte_table(call, f"{name}_table", table, tensor)
-        return {name: Pointer(local, offset), **strides, **types}
+        return {name: Pointer(local, part.offset), **strides, **types}
 
     def byte_table(self, call: Arguments, name: str, table: Tensor, source: Tensor) -> Pointer:
         return call.load_constant(name, by_stored_byte(table.values, source.spec.dtype))

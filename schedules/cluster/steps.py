@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from schedules.cluster.arithmetic import KINDS, PULP_WIDE, STORED, TYPES, window_fields
-from schedules.cluster.attention_steps import attention_weights, bit_planes
+from schedules.cluster.attention_steps import attention_weights, bit_planes, qdq_weights, row_sums, translated_rows
 from schedules.cluster.base import Fields, kernel_call
 from schedules.cluster.catalog import available
 from schedules.cluster.transpose import element_strides, transpose_fields
@@ -203,4 +203,7 @@ _STEPS: dict[str, tuple[str, Callable[[Kernel, CostModel], Call | None]]] = {
     "bias_of_rest": ("bias_of_rest", _bias_of_rest),
     "bit_planes": ("bit_planes", bit_planes),
     "attention_weights": ("attention_weights", attention_weights),
+    "qdq_weights": ("qdq_weights", qdq_weights),
+    "row_sums": ("row_sums", row_sums),
+    "translated_rows": ("copy_rows", translated_rows),
 }

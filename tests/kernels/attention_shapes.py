@@ -13,6 +13,7 @@ from tests.kernels.attention_cases import (
 from tests.kernels.matrix_cases import Case
 from tests.kernels.matrix_shapes import Shapes
 from tests.kernels.past_attention_cases import past_attention_case, past_parts_case, rotary_case
+from tests.kernels.qdq_weights_cases import qdq_weights_case, row_sums_case
 
 
 def attention(s: Shapes) -> Case:
@@ -29,6 +30,15 @@ def attention_weights(s: Shapes) -> Case:
     return attention_weights_case(
         s.rng, s.size(1, 96), s.size(4, 128, s.pick(1, 4, 4)), small=small, batch=batch, **forms
     )
+
+
+def qdq_weights(s: Shapes) -> Case:
+    forms = {"classes": s.pick(1, 1, 2), "shifted": s.flag(), "gain": s.pick(255.0, 255.0, 500.0)}
+    return qdq_weights_case(s.rng, s.pick(1, 1, 4), s.size(1, 64), s.size(4, 96, s.pick(1, 4, 4)), **forms)
+
+
+def row_sums(s: Shapes) -> Case:
+    return row_sums_case(s.rng, s.size(1, 8), s.size(4, 96), 4 * s.size(1, 16))
 
 
 def qdq_attention(s: Shapes) -> Case:

@@ -27,8 +27,10 @@ from tests.kernels.attention_shapes import (
     past_qdq_attention,
     qdq_attention,
     qdq_rope,
+    qdq_weights,
     rope,
     rotary,
+    row_sums,
 )
 from tests.kernels.bias_of_rest_case import bias_of_rest_case
 from tests.kernels.call import REPOSITORY, run_on_cluster
@@ -262,6 +264,8 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "attention_weights": (attention_weights, 120),
     "qdq_attention": (qdq_attention, 160),
     "past_qdq_attention": (past_qdq_attention, 160),
+    "qdq_weights": (qdq_weights, 90),
+    "row_sums": (row_sums, 40),
     "rope": (rope, 120),
     "rotary": (rotary, 60),
     "past_attention": (past_attention, 120),

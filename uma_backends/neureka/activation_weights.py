@@ -3,7 +3,8 @@
 The cores bring it into planes of bits in L1, where the array takes weights from as well; it requantizes sums itself.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from tvm_pulp.uma import (
     refuse_if,
     step_call,
 )
+from tvm_pulp.uma.conv_array.exact_rounding import ARRAY_SHIFT, ExactFold
 from tvm_pulp.uma.conv_array.requantization import Requantization
 from uma_backends.neureka.geometry import Mode, subtiles
 from uma_backends.neureka.job import ArrayJob
@@ -51,11 +53,13 @@ def refuse_without_kernels(form: "ActivationWeights") -> None:
 
 @dataclass(frozen=True)
 class Product:
-    """Requantization of one of the products, in the array's terms."""
+    """Requantization of one of the products, in the array's terms; without `how` there is none."""
 
-    mul: int
-    add: int
-    how: Requantization
+    how: Requantization | None
+    mul: int = 1
+    # None: there is no bias, or one that the cores make.
+    add: int | None = None
+    output_bits: int = 8
 
     @staticmethod
     def of(rule: Requant, mul: Tensor, add: Tensor, reach: int, added: int = 0) -> "Product":
@@ -66,17 +70,33 @@ class Product:
         factor, summand = int(mul.values.reshape(-1)[0]), int(add.values.reshape(-1)[0]) + (added << rule.shift)
         refuse_if(factor < 0, "a multiplier is negative")
         refuse_if(rule.shift > 31 or reach * factor + abs(summand) >= _INT32, "the product may exceed 32 bits")
-        return Product(factor, summand, Requantization(8 if factor < 256 else 32, rule.shift, relu=bool(added)))
+        return Product(Requantization(8 if factor < 256 else 32, rule.shift, relu=bool(added)), factor, summand)
+
+    @staticmethod
+    def scaled(fold: ExactFold) -> "Product":
+        """Sums times a scale, for the cores to add and shift."""
+        how = Requantization(scale_bits=32, shift=ARRAY_SHIFT, bias=False, relu=False)
+        return Product(how, int(fold.scale[0]), output_bits=32)
+
+
+# Sums as they are, and with a bias that the cores make.
+RAW = Product(None, output_bits=32)
+CORRECTED = Product(Requantization(scale_bits=8, shift=0, bias=True, relu=False), output_bits=32)
 
 
 @dataclass(frozen=True)
 class Rows:
-    """A matrix in L1, or several: bytes between them and between their rows."""
+    """A matrix in L1, or several: where the first begins, bytes between them and between their rows."""
 
     local: Local
     matrix_stride: int
     stride: int
     is_signed: bool = False
+    start: int = 0
+    zero_point: int = 0
+
+    def at(self, matrix: int) -> "Rows":
+        return replace(self, start=self.start + matrix * self.matrix_stride)
 
 
 @dataclass(frozen=True)
@@ -86,6 +106,23 @@ class Weights:
     local: Local
     each: int
     offset: int
+    start: int = 0
+
+    def at(self, matrix: int) -> "Weights":
+        return replace(self, start=self.start + matrix * self.each)
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """Scale and bias of all channels of a product, where it has them; the bias from some byte on."""
+
+    scale: Local | None = None
+    bias: Local | None = None
+    bias_bytes: int = 0
+
+    @property
+    def reads(self) -> tuple[Local, ...]:
+        return tuple(local for local in (self.scale, self.bias) if local is not None)
 
 
 @dataclass(frozen=True)
@@ -96,8 +133,8 @@ class ActivationWeights:
     context: Context
     products: tuple[Product, ...]
     name: str
-    engine: str = ENGINE
-    derived: Derived = field(default_factory=Derived)
+    engine: ClassVar[str] = ENGINE
+    derived: Derived = field(default_factory=Derived, kw_only=True)
     rounding = EXACT
 
     def axes(self) -> tuple[TileAxis, ...]:
@@ -109,51 +146,59 @@ class ActivationWeights:
     def bound_cycles(self) -> int:
         return max(1, self.recipe(Box.whole(self.layer.outputs[0].spec.shape)).engine_cycles)
 
+    @property
+    def parameter_slack(self) -> int:
+        """Parameters are fetched for all outputs of a subtile: the array may read behind them."""
+        return 4 * self.context.timing.geometry.output_channels
+
     def constant(self, name: str, values: np.ndarray, loads: list[Step], slack: int = 0) -> Local:
         tensor = self.derived.constant(f"{self.layer.name}_{name}", values)
         local = Local(name, tensor.spec, slack)
         loads.append(Load(tensor, Box.whole(tensor.spec.shape), local))
         return local
 
-    def vectors(self, number: int, channels: int, loads: list[Step]) -> tuple[Local, Local]:
-        """Scale and bias of all channels of a product."""
-        product, slack = self.products[number], 4 * self.context.timing.geometry.output_channels
+    def vectors(self, number: int, channels: int, loads: list[Step]) -> Vectors:
+        """Constant scale and bias of all channels of a product."""
+        product, slack = self.products[number], self.parameter_slack
+        if product.how is None:
+            return Vectors()
         dtype = np.uint8 if product.how.scale_bits == 8 else np.uint32
         scale = self.constant(f"scale{number}_{channels}", np.full(channels, product.mul, dtype), loads, slack)
-        return scale, self.constant(f"bias{number}_{channels}", np.full(channels, product.add, np.int32), loads, slack)
+        if product.add is None:
+            return Vectors(scale)
+        add = np.full(channels, product.add, np.int32)
+        return Vectors(scale, self.constant(f"bias{number}_{channels}", add, loads, slack))
 
-    def pack(
-        self, name: str, x: Rows, matrices: int, rows: int, depth: int, *, turned: bool, first: int = 0
-    ) -> tuple[Weights, Step]:
-        """Weights of some matrices from `first` on, and the step that makes them."""
+    def pack(self, name: str, x: Rows, matrices: int, rows: int, depth: int, *, turned: bool) -> tuple[Weights, Step]:
+        """Weights of some matrices, and the step that makes them."""
         geometry = self.context.timing.geometry
         beats = subtiles(depth, geometry.channels_1x1) * geometry.weight_beat_bytes
         packed = Local(f"packed_{name}", TensorSpec((matrices * rows * beats,), "uint8"), ACTIVATION_SLACK)
         attributes = {
-            "x_offset": first * x.matrix_stride, "matrices": matrices, "x_matrix_stride": x.matrix_stride, "rows": rows,
+            "x_offset": x.start, "matrices": matrices, "x_matrix_stride": x.matrix_stride, "rows": rows,
             "depth": depth, "x_stride": x.stride, "y_stride": beats, "turned": int(turned),
             "flip": _FLIP if x.is_signed else 0,
         }  # fmt: skip
-        weights = Weights(packed, rows * beats, -128 if x.is_signed else 0)
+        weights = Weights(packed, rows * beats, -x.zero_point - (128 if x.is_signed else 0))
         return weights, self.on_cores(Kernel("bit_planes", attributes, (x.local,), (packed,)))
 
     def job(
         self, number: int, shape: tuple[int, int], depth: int, channels: int, x: Rows, weights: Weights, y: Rows,
-        vectors: tuple[Local, Local], matrix: int, packed: int,
+        vectors: Vectors,
     ) -> Job:  # fmt: skip
-        """One product: `matrix` of x and y times number `packed` of the weights."""
+        """One product."""
+        product = self.products[number]
         job = ArrayJob(
-            Mode.POINTWISE, depth, channels, *shape, weight_offset=weights.offset,
-            input_signed=x.is_signed, requantization=self.products[number].how,
+            Mode.POINTWISE, depth, channels, *shape, weight_offset=weights.offset, output_bits=product.output_bits,
+            input_signed=x.is_signed, requantization=product.how,
             input_pixel_stride=x.stride, input_row_stride=shape[1] * x.stride, output_pixel_stride=y.stride,
             output_row_stride=shape[1] * y.stride,
         )  # fmt: skip
-        scale, bias = vectors
         description = Description(
-            job, x.local, y.local, weights.local, packed * weights.each, scale, bias, None,
-            self.context.timing.geometry, matrix * x.matrix_stride, matrix * y.matrix_stride,
+            job, x.local, y.local, weights.local, weights.start, vectors.scale, vectors.bias, None,
+            self.context.timing.geometry, x.start, y.start, vectors.bias_bytes,
         )  # fmt: skip
-        reads, cycles = (x.local, scale, bias, weights.local), job_cycles(job, self.context.timing)
+        reads, cycles = (x.local, *vectors.reads, weights.local), job_cycles(job, self.context.timing)
         queue = self.context.costs.job_queue(ENGINE)
         return Job(ENGINE, description, JOB_WORDS, reads, (y.local,), weights.local, job.macs, cycles, queue, CONTEXTS)
 

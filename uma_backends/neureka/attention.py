@@ -78,11 +78,11 @@ class AttentionForm(ActivationWeights):
         for head in range(heads[1]):
             logits = Local("logits", TensorSpec((count, padded), "uint8"), ACTIVATION_SLACK + extra * padded)
             rows = Rows(logits, 0, padded)
-            before.append(self.job(0, shape, size, keys, q, packed_k, rows, vectors[0], head, head))
+            before.append(self.job(0, shape, size, keys, q.at(head), packed_k.at(head), rows, vectors[0]))
             weigh = self.on_cores(Kernel("attention_weights", softmax, (logits, *tables), (logits,)))
             # Weights take the place of logits.
             weights = Rows(logits, 0, padded, is_signed="probability" in of)
-            after.append([weigh, self.job(1, shape, keys, size, weights, packed_v, y, vectors[1], head, head)])
+            after.append([weigh, self.job(1, shape, keys, size, weights, packed_v.at(head), y.at(head), vectors[1])])
         # The logits of a head are made while the cores are at the weights of the one before.
         steps = [pack_k, before[0], pack_v]
         for head, rest in enumerate(after):

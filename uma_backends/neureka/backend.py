@@ -15,6 +15,7 @@ from uma_backends.neureka.attention import attention_strategy
 from uma_backends.neureka.dense_add import dense_add_strategy
 from uma_backends.neureka.matmul import matmul_strategy
 from uma_backends.neureka.neureka_form import CONTEXTS, ENGINE, POINTERS, WEIGHT_LEVELS, Context, Description
+from uma_backends.neureka.qdq_attention import qdq_attention_strategy
 from uma_backends.neureka.registers import WEIGHT_MEMORY_BASE, WORD_NAMES, word_fields
 from uma_backends.neureka.strategy import conv2d_strategy, dense_strategy
 from uma_backends.neureka.timing import DEFAULT_TIMING, Timing, tile_cycles
@@ -67,6 +68,7 @@ class NeurekaBackend(UMABackend):
             ("conv2d", lambda: pattern_of("conv2d"), conv2d_strategy),
             ("dense", lambda: pattern_of("dense"), dense_strategy),
             ("attention", lambda: pattern_of("attention"), attention_strategy),
+            ("qdq_attention", lambda: pattern_of("qdq_attention"), qdq_attention_strategy),
             ("matmul", lambda: pattern_of("matmul"), matmul_strategy),
             ("dense_add", lambda: pattern_of("add", pattern_of("dense"), None), dense_add_strategy),
             ("add_dense", lambda: pattern_of("add", None, pattern_of("dense")), dense_add_strategy),

@@ -67,7 +67,7 @@ class MatmulForm(ActivationWeights):
         vectors = self.vectors(0, columns, loads)
         steps: list[Step] = []
         for matrix in range(math.prod(lead)):
-            weights, pack = self.pack("b", second, 1, columns, depth, turned=turned, first=matrix)
-            made = Rows(y, count * columns, columns)
-            steps += [pack, self.job(0, shape, depth, columns, rows, weights, made, vectors, matrix, 0)]
+            weights, pack = self.pack("b", second.at(matrix), 1, columns, depth, turned=turned)
+            made = Rows(y, count * columns, columns).at(matrix)
+            steps += [pack, self.job(0, shape, depth, columns, rows.at(matrix), weights, made, vectors)]
         return Recipe((*loads, *steps, Store(y, output, box)), together=math.prod(lead) > 1)

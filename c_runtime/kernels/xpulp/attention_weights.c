@@ -4,6 +4,7 @@
 #include "attention_four_code.h"
 #include "softmax_row.h"
 #include "tile.h"
+#include "translate.h"
 #include "tvm_pulp/work_share.h"
 
 enum { BATCH = 8 };
@@ -27,25 +28,13 @@ static inline int32_t masked(int32_t word, const int8_t *mask) {
   return tvm_pulp_xp_add4(word, tvm_pulp_xp_minu4(gain, ~word));
 }
 
-static void look_up(const uint8_t *x, const uint8_t *table, uint8_t *y, uint32_t words) {
-  uint32_t v0, v1, v2, v3;
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LBU("%[v0]", 1, "%[x]") XP_LBU("%[v1]", 1, "%[x]")
-                       XP_LBU("%[v2]", 1, "%[x]") XP_LBU("%[v3]", 1, "%[x]") XP_LBUX("%[v0]", "%[v0]", "%[t]")
-                           XP_LBUX("%[v1]", "%[v1]", "%[t]") XP_LBUX("%[v2]", "%[v2]", "%[t]")
-                               XP_LBUX("%[v3]", "%[v3]", "%[t]") XP_PACKLO("%[v0]", "%[v1]", "%[v0]")
-                                   XP_PACKHI("%[v0]", "%[v3]", "%[v2]") XP_LOOP_END XP_SW("%[v0]", 4, "%[y]") XP_END
-                   : [x] "+r"(x), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)
-                   : [n] "r"(words), [t] "r"(table)
-                   : "memory");
-}
-
 /* A row as the softmax takes it. Behind the last key there is nothing to read. */
 static void prepare(const struct tvm_pulp_attention_weights_args *args, const uint8_t *x, const int8_t *mask,
                     uint8_t *y) {
   uint32_t whole = args->keys & ~3u;
   if (whole) {
     if (args->table) {
-      look_up(x, args->table, y, whole >> 2);
+      tvm_pulp_translate(x, args->table, y, whole >> 2);
     } else {
       tvm_pulp_copy_words(y, x, whole >> 2);
     }
@@ -117,7 +106,7 @@ static __attribute__((noinline)) void large_rows(const struct rows *r, const uin
     tvm_pulp_normalize((const uint32_t *)(const void *)(r->exponentials + i * r->room), y, keys, reciprocals[i]);
     if (r->probability) {
       clear_rest(args, y);
-      look_up(y, (const uint8_t *)r->probability, y, stride >> 2);
+      tvm_pulp_translate(y, (const uint8_t *)r->probability, y, stride >> 2);
     }
     clear_rest(args, y);
   }

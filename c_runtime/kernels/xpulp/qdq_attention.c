@@ -3,8 +3,8 @@
  * Heads one after the other, so that the values of a head are turned once; its queries row by row through four loops
  * over the keys: scores, exponentials, weights, product with the values. Bytes are signed here: unsigned ones have
  * their sign bit flipped and their zero point moved. */
+#include "translate.h"
 #include "tvm_pulp/plain/qdq_attention.h"
-#include "tvm_pulp/xpulp.h"
 
 /* Registers are few: each loop in a function of its own. */
 #define NOINLINE __attribute__((noinline))
@@ -99,19 +99,6 @@ static void correct_keys(const struct head *h) {
   }
 }
 
-/* A whole number of words. */
-static void translate(const uint8_t *x, uint8_t *y, const uint8_t *table, uint32_t count) {
-  int32_t v0, v1, v2, v3;
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LBU("%[v0]", 1, "%[x]") XP_LBU("%[v1]", 1, "%[x]")
-                       XP_LBU("%[v2]", 1, "%[x]") XP_LBU("%[v3]", 1, "%[x]") XP_LBUX("%[v0]", "%[v0]", "%[t]")
-                           XP_LBUX("%[v1]", "%[v1]", "%[t]") XP_LBUX("%[v2]", "%[v2]", "%[t]")
-                               XP_LBUX("%[v3]", "%[v3]", "%[t]") XP_PACKLO("%[v0]", "%[v1]", "%[v0]")
-                                   XP_PACKHI("%[v0]", "%[v3]", "%[v2]") XP_LOOP_END XP_SW("%[v0]", 4, "%[y]") XP_END
-                   : [x] "+r"(x), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)
-                   : [n] "r"(count >> 2), [t] "r"(table)
-                   : "memory");
-}
-
 static NOINLINE void prepare_head(struct head *h, uint32_t head) {
   const struct tvm_pulp_qdq_attention_args *args = h->args;
   uint32_t shared = args->group == 1u ? head : head / args->group;
@@ -121,7 +108,7 @@ static NOINLINE void prepare_head(struct head *h, uint32_t head) {
     const uint8_t *from = h->k;
     uint8_t *to = h->keys;
     for (uint32_t key = 0; key < args->keys; ++key, from += args->k_stride, to += args->size) {
-      translate(from, to, args->k_table, args->size);
+      tvm_pulp_translate(from, args->k_table, to, args->size >> 2);
     }
     h->k = h->keys;
   }
@@ -291,7 +278,11 @@ static void prepare(struct head *h, const struct tvm_pulp_qdq_attention_args *ar
   h->row = h->values + args->size * h->padded;
   h->keys = args->q_table ? h->row + args->size : h->row;
   h->k_stride = args->k_table ? args->size : args->k_stride;
-  for (uint32_t i = args->keys; i < h->padded; ++i) h->weights[i] = 0;
+  /* Loops read one exponential more than there are. */
+  for (uint32_t i = args->keys; i < h->padded; ++i) {
+    h->weights[i] = 0;
+    h->exponentials[i] = 0;
+  }
   h->mine.begin = 0;
   h->mine.end = args->size;
   h->flip_q = flip_of(args->q_type);
@@ -311,7 +302,7 @@ static void queries_of_head(struct head *h, uint32_t head, uint32_t begin, uint3
   const uint8_t *mask = args->mask ? args->mask + head * args->mask_head_stride + begin * args->mask_stride : 0;
   uint8_t *y = args->y + head * args->y_head_stride + begin * args->y_stride;
   for (uint32_t query = begin; query < end; ++query) {
-    if (args->q_table) translate(q, h->row, args->q_table, args->size);
+    if (args->q_table) tvm_pulp_translate(q, args->q_table, h->row, args->size >> 2);
     const uint8_t *row = args->q_table ? h->row : q;
     row_weights(h, mask ? masked_scores(h, row, mask) : plain_scores(h, row));
     row_result(h, y);

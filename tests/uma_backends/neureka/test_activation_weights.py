@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tvm import relax
 
-from tests.qnn.cases_attention import attention
+from tests.qnn.cases_attention import attention, qdq_attention
 from tests.qnn.kernel_batch import Case
 from tvm_pulp import qnn, soc
 from tvm_pulp.entry_point import plan_for
@@ -27,6 +27,8 @@ TARGET = target_for(SIRACUSA, BACKEND)
 
 
 def activations(case: Case) -> int:
+    if case.operator == "qdq_attention":
+        return 3
     return 3 + case.attributes["has_mask"] if case.operator == "attention" else 2
 
 
@@ -71,12 +73,22 @@ def random_matmul(rng: np.random.Generator) -> Case:
     return Case("matmul", attributes, [*data, *factors])
 
 
+def random_qdq_attention(rng: np.random.Generator) -> Case:
+    """Heads of whole words, wherever they lie; half of the queries have no zero point."""
+    case = qdq_attention(rng)
+    while case.attributes["size"] % 4 or any(case.attributes[f"{n}_offset"] % 4 for n in "qkv"):
+        case = qdq_attention(rng)
+    # 0.01 has ties, which go to even results.
+    scale = {"value_scale": float(np.float32(rng.choice([0.01, 0.02 * rng.random() + 0.003])))}
+    return replace(case, attributes=case.attributes | scale | ({"zero_point_q": 0} if rng.integers(2) else {}))
+
+
 def is_offered(case: Case) -> bool:
     network, _, _ = network_of([case])
     return bool(offered(BACKEND, BACKEND.context(BACKEND.options({}), SIRACUSA, 8), network))
 
 
-@pytest.mark.parametrize("make", [random_attention, random_matmul])
+@pytest.mark.parametrize("make", [random_attention, random_matmul, random_qdq_attention])
 @pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 12))])
 def test_random_products(make: Callable[[np.random.Generator], Case], seed: int) -> None:
     rng = np.random.default_rng(seed)

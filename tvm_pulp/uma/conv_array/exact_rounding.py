@@ -54,6 +54,41 @@ def fold_exactly(
     return _fit(results[None] << shift[:, None], steps - bias[:, None], real, reach, shift)
 
 
+@dataclass(frozen=True)
+class RealRounding:
+    """A product in single precision, rounded half to even, plus a zero point; `results`: all but the least."""
+
+    scale: float
+    results: np.ndarray
+    zero_point: int = 0
+
+    def fold(self, reach: Reach) -> ExactFold | None:
+        """Constants for one channel, or None where there are none: ties that go down and up."""
+        real, steps = np.array([np.float32(self.scale)], np.float64), self._steps(self._rounded)
+        if steps is None or not 0 < real[0] < 1:
+            return None
+        shift = _shifts(real, reach)
+        found = _fit(self.results[None] << shift[:, None], steps, real, reach, shift)
+        return None if found is None or not found.shift[0] else found
+
+    def as_half_even(self) -> tuple[int, int] | None:
+        """Factor and shift of the rule `half_even`, where rounding the product itself first changes no result."""
+        mantissa, exponent = np.frexp(np.float64(np.float32(self.scale)))
+        mul, shift = int(mantissa * (1 << 24)), 24 - int(exponent)
+        if mul <= 0 or not 0 < shift < 63:
+            return None
+        steps = self._steps(self._rounded)
+        exact = self._steps(lambda total: fixed_point.scale_half_even(total, np.array(mul), np.array(shift)))
+        return (mul, shift) if steps is not None and exact is not None and (steps == exact).all() else None
+
+    def _rounded(self, total: np.ndarray) -> np.ndarray:
+        return np.rint(total.astype(np.float32) * np.float32(self.scale)).astype(np.int64)
+
+    def _steps(self, rounded: Callable[[np.ndarray], np.ndarray]) -> np.ndarray | None:
+        real = np.array([[np.float32(self.scale)]], np.float64)
+        return _find_steps(rounded, (self.results - self.zero_point)[None], real)
+
+
 def _rounding(rule: Requant, first: np.ndarray, second: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     if rule.kind == "tflite":
         return lambda total: fixed_point.multiply(total, first[:, None], second[:, None])

@@ -157,6 +157,43 @@ struct tvm_pulp_past_qdq_attention_args {
   uint32_t rows;
 };
 
+/* Weights of that attention from products of q and k that are there already, zero points taken out: rows are those of
+ * all queries of a head, then those of the next. */
+struct tvm_pulp_qdq_weights_args {
+  int32_t *x;                 /* [rows][stride]; what lies behind the last key of a row is written */
+  uint8_t *y;                 /* [rows][stride]: p; 0 behind the last key of a row */
+  const uint8_t *mask;        /* as in qdq_attention, but rows of `stride` classes: those behind the last key repeat the
+                                 first one */
+  const uint8_t *table;       /* 512 entries for each class: u of l from -256 to 255, which is clipped to that */
+  const int32_t *exponential; /* as in qdq_attention, the last entry first: e of 255 to 0 */
+  const float *reals;         /* as in qdq_attention; the first is not used with a shift */
+  uint8_t *scratch;           /* word aligned; scratch_stride >= 4 n stride for n rows at a time, 1 to 8 */
+  uint32_t scratch_stride;
+  uint32_t rows, keys;
+  uint32_t stride;  /* keys rounded up to 4 */
+  uint32_t queries; /* of a head */
+  uint32_t mask_head_stride;
+  uint32_t mask_stride;
+  int32_t add;
+  uint32_t shift;           /* not 0: l = (x + add) >> shift */
+  int32_t probability_high; /* up to 255 */
+};
+
+/* y = factor * (sum of a row's bytes + add), of some matrices of rows. */
+struct tvm_pulp_row_sums_args {
+  const uint8_t *x;
+  int32_t *y; /* [matrices][y_stride] */
+  uint32_t matrices;
+  uint32_t x_matrix_stride;
+  uint32_t rows;
+  uint32_t x_stride;
+  uint32_t depth; /* a multiple of 4 */
+  uint32_t y_stride;
+  uint32_t x_type; /* int8 or uint8 */
+  int32_t factor;
+  int32_t add;
+};
+
 /* y = clip(round(a + b)) of two results in units of their own, in fixed point with `fraction` bits, 1 to 20. A 32-bit
  * operand becomes (x << left) * mul[column] >> 32, a byte (x - zero_point) * mul[0]; both stay below 2^29, and
  * x << left inside 32 bits. */

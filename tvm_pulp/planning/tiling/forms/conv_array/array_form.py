@@ -56,13 +56,14 @@ class ArrayDescription:
     output: Local
     weights: Tensor | Local
     weight_bytes: int  # offset of the tile's filters inside `weights`
-    scale: Local
+    scale: Local | None
     bias: Local | None
     shift: Local | None = None
     array: Any = None
-    # Where the job's part of input and output begins, in bytes.
+    # Where the job's part of input, output and bias begins, in bytes.
     input_bytes: int = 0
     output_bytes: int = 0
+    bias_bytes: int = 0
 
     @property
     def words(self) -> tuple[int, ...]:

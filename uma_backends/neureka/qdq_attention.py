@@ -1,0 +1,253 @@
+"""Attention of quantize/dequantize graphs whose two products the array makes, exact to the framework's rounding.
+
+It delivers 32 bits, as sums or times a scale: rounding halves to even is left to the cores. They make weights of the
+logits of some heads while the array is at the next ones, and finish what it makes of the weights and the values. What
+the zero point of q adds to the logits of a key is the bias of its channel, which the cores sum up.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.planning.tiling.forms.attention_operands import is_shared, operand_part, query_axis
+from tvm_pulp.qnn.network import Layer, Tensor
+from tvm_pulp.qnn.qdq_attention import operands
+from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.uma import Box, Form, Kernel, Load, Local, Recipe, Refused, Step, Store, TileAxis, refuse_if
+from tvm_pulp.uma.conv_array.exact_rounding import ExactFold, RealRounding
+from tvm_pulp.uma.conv_array.folded_rounding import Reach
+from uma_backends.neureka.activation_weights import (
+    CORRECTED,
+    RAW,
+    ActivationWeights,
+    Product,
+    Rows,
+    Vectors,
+    refuse_other_layouts,
+    refuse_without_kernels,
+)
+from uma_backends.neureka.forms import rows_of
+from uma_backends.neureka.neureka_form import ACTIVATION_SLACK, Context
+
+# Logits that the kernel's table tells apart.
+_LEAST_LOGIT, _LOGITS = -256, 512
+# Bytes that the logits of heads together may take.
+_ROOM = 24 << 10
+
+
+def qdq_attention_strategy(layer: Layer, context: Context) -> list[Form]:
+    """Attention of heads of whole words."""
+    a, of = layer.attributes, operands(layer.attributes, layer.inputs)
+    refuse_other_layouts(context)
+    refuse_if(
+        a["size"] % 4, f"heads of {a['size']} elements are no whole words", "use heads of a multiple of 4 elements"
+    )
+    steps = [a[f"{n}_{step}"] for n in "qkv" for step in ("offset", "stride", "head_stride")]
+    refuse_if(any(step % 4 for step in steps), "its heads do not begin with whole words")
+    refuse_if(any(of[n].storage.level == "l1" for n in "kv"), "its cache lies in L1")
+    odd = "mask" in of and of["mask"].data is None and a["keys"] % 4
+    refuse_if(bool(odd), f"{a['keys']} keys with a mask that is no constant are no whole words")
+    ends = {n: np.array(_typed(of, n).spec.range) - a[f"zero_point_{n}"] for n in "qkv"}
+    logits = a["size"] * np.outer(ends["q"], ends["k"])
+    # Weights are rounded parts of the gain.
+    weights = min(a["keys"] * a["probability_high"], int(1.001 * a["gain"] + a["keys"]))
+    rule = Requant("shift", 0, 0, a["low"] + a["zero_point"], a["high"] + a["zero_point"], dtype=a["dtype"])
+    values = RealRounding(a["value_scale"], np.arange(rule.low + 1, rule.high + 1), a["zero_point"])
+    fold, finish, mixed = values.fold(_reach(weights * np.append(ends["v"], 0))), values.as_half_even(), RAW
+    if fold is not None:
+        mixed, finish = Product.scaled(fold), (int(fold.shift[0]), int(fold.add[0]))
+    else:
+        rule = replace(rule, kind="half_even", zero_point=a["zero_point"])
+    if finish is None:
+        raise Refused("its results depend on how single precision rounds products")
+    scores, shifted = RAW, None
+    if a["zero_point_q"]:
+        scores = CORRECTED
+    else:
+        logit = RealRounding(a["logit_scale"], np.arange(a["logit_low"] + 1, a["logit_high"] + 1))
+        shifted = logit.fold(_reach(logits))
+        scores = RAW if shifted is None else Product.scaled(shifted)
+    how = (rule, finish, shifted)
+    form = QdqAttentionForm(layer, context, (scores, mixed), "1x1 with keys and values as weights", how=how)
+    refuse_without_kernels(form)
+    return [form]
+
+
+def _typed(of: dict[str, Tensor], name: str) -> Tensor:
+    """The tensor that tells the values of q, k or v: the operand, or the table it goes through."""
+    return of.get(f"{name}_table", of[name])
+
+
+def _reach(ends: np.ndarray) -> Reach:
+    return Reach(np.array([ends.min()]), np.array([ends.max()]))
+
+
+@dataclass(frozen=True)
+class QdqAttentionForm(ActivationWeights):
+    """Both products on the array, tables, softmax and rounding on the cores."""
+
+    # How the cores finish results, a rule with its constants, and logits that the array scales: a sum and a shift.
+    how: tuple[Requant, tuple[int, int], ExactFold | None]
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        axis = query_axis(self.layer)
+        return () if axis is None else (TileAxis(axis),)
+
+    def recipe(self, box: Box) -> Recipe:
+        a, of, output = self.layer.attributes, operands(self.layer.attributes, self.layer.inputs), self.layer.outputs[0]
+        heads, keys, size = (a[n] for n in ("heads", "keys", "size"))
+        by_head, shared = a["y_layout"] == "hsd", a["group"]
+        queries = (box.start[2], box.size[2]) if by_head else (box.start[1], box.size[1])
+        count, stride = queries[1], -(-keys // 4) * 4
+        shape = rows_of(self.context.timing.geometry, count, box, output.spec.shape)
+        extra = shape[0] * shape[1] - count
+        loads: list[Step] = []
+        before: list[Step] = []
+        q, k, v = (self._operand(n, of, queries, extra, loads, before) for n in "qkv")
+        strides = (count * size, size) if by_head else (size, heads * size)
+        raw = Local("raw", TensorSpec(box.size, "int32"), ACTIVATION_SLACK + 4 * extra * strides[1])
+        made = Rows(raw, 4 * strides[0], 4 * strides[1])
+        vectors = [self.vectors(number, channels, loads) for number, channels in enumerate((keys, size))]
+        if self.products[0] is CORRECTED:
+            vectors[0] = self._corrected(vectors[0], k, before)
+        softmax, tables = self._tables(of, queries, stride, loads)
+        packed_k, pack_k = self.pack("keys", k, heads // shared, keys, size, turned=False)
+        packed_v, pack_v = self.pack("values", v, heads // shared, size, keys, turned=True)
+        together, groups = self._together(softmax, tables, count, stride), []
+        for first in range(0, heads, together):
+            chosen = range(first, min(first + together, heads))
+            rows, slack = len(chosen) * count, ACTIVATION_SLACK + extra * stride
+            x = Local("logits", TensorSpec((rows, stride), "int32"), 4 * slack)
+            y = Local("weights", TensorSpec((rows, stride), "uint8"), slack)
+            logits, weights = Rows(x, 4 * count * stride, 4 * stride), Rows(y, count * stride, stride)
+            multiply = [
+                self.job(0, shape, size, keys, q.at(h), packed_k.at(h // shared), logits.at(h - first),
+                         self._bias_of(vectors[0], h // shared))
+                for h in chosen
+            ]  # fmt: skip
+            mask_bytes = first * softmax["mask_head_stride"]
+            weigh = self.on_cores(
+                Kernel("qdq_weights", {**softmax, "rows": rows, "mask_offset": mask_bytes}, (x, *tables), (y,))
+            )
+            mix = [
+                self.job(1, shape, keys, size, weights.at(h - first), packed_v.at(h // shared), made.at(h), vectors[1])
+                for h in chosen
+            ]
+            groups.append((multiply, weigh, mix))
+        steps: list[Step] = [*before, pack_k, *groups[0][0], pack_v]
+        for number, (_, weigh, mix) in enumerate(groups):
+            following = groups[number + 1][0] if number + 1 < len(groups) else []
+            steps += [*following, weigh, *mix]
+        steps += self._finish(raw, box, loads)
+        return Recipe((*loads, *steps), together=True)
+
+    def _operand(
+        self, name: str, of: dict[str, Tensor], queries: tuple[int, int], extra: int, loads: list[Step],
+        before: list[Step],
+    ) -> Rows:  # fmt: skip
+        """q, k or v in L1, through its table; the array reads `extra` rows behind those of q."""
+        a, tensor = self.layer.attributes, of[name]
+        positions = queries if name == "q" else (0, a["keys"])
+        whole = is_shared(self.layer, tensor) and queries == (0, a["queries"])
+        part = operand_part(self.layer, name, tensor, positions, whole)
+        slack = ACTIVATION_SLACK + (extra * part.stride if name == "q" else 0)
+        loaded = (s.local for s in loads if isinstance(s, Load) and s.tensor is tensor)
+        local = next(loaded, None) if whole else None
+        if local is None:
+            local = Local(name, TensorSpec(part.box.size, tensor.spec.dtype), slack)
+            loads.append(Load(tensor, part.box, local))
+        signed, zero_point = _typed(of, name).spec.dtype == "int8", a[f"zero_point_{name}"]
+        rows = Rows(local, part.head_stride, part.stride, signed, part.offset, zero_point)
+        if f"{name}_table" not in of:
+            return rows
+        heads = a["heads"] // (1 if name == "q" else a["group"])
+        side_by_side = heads == 1 or rows.matrix_stride == a["size"]
+        refuse_if(not side_by_side and rows.stride != a["size"], "its heads lie in an order that is not looked up")
+        count, row, apart = positions[1], heads * a["size"], rows.stride
+        strides = (a["size"], row)
+        if not side_by_side:
+            strides = (count * a["size"], a["size"])
+            count, row, apart = heads, strides[0], rows.matrix_stride
+        values = of[f"{name}_table"].values.reshape(-1).view(np.uint8)
+        table = self.constant(f"{name}_table", np.roll(values, 128) if tensor.spec.dtype == "int8" else values, loads)
+        spec = TensorSpec((count, row), _typed(of, name).spec.dtype)
+        made = Local(f"{name}_looked_up", spec, ACTIVATION_SLACK + extra * strides[1])
+        attributes = {"x_offset": part.offset, "rows": count, "row_bytes": row, "x_stride": apart, "y_stride": row}
+        before.append(self.on_cores(Kernel("translated_rows", attributes, (local, table), (made,))))
+        return replace(rows, local=made, matrix_stride=strides[0], stride=strides[1], start=0)
+
+    def _corrected(self, vectors: Vectors, k: Rows, before: list[Step]) -> Vectors:
+        """A bias for every key: its elements' sum times the zero point of q."""
+        a = self.layer.attributes
+        heads, keys, size, slack = a["heads"] // a["group"], a["keys"], a["size"], self.parameter_slack
+        sums = Local("corrections", TensorSpec((heads, keys), "int32"), slack)
+        attributes = {
+            "x_offset": k.start, "matrices": heads, "x_matrix_stride": k.matrix_stride, "rows": keys,
+            "x_stride": k.stride, "depth": size, "y_stride": keys, "x_type": "int8" if k.is_signed else "uint8",
+            "factor": -a["zero_point_q"], "add": -size * k.zero_point,
+        }  # fmt: skip
+        before.append(self.on_cores(Kernel("row_sums", attributes, (k.local,), (sums,))))
+        return replace(vectors, bias=sums)
+
+    def _bias_of(self, vectors: Vectors, head: int) -> Vectors:
+        is_made = self.products[0] is CORRECTED
+        return replace(vectors, bias_bytes=4 * self.layer.attributes["keys"] * head) if is_made else vectors
+
+    def _tables(
+        self, of: dict[str, Tensor], queries: tuple[int, int], stride: int, loads: list[Step]
+    ) -> tuple[dict[str, Any], list[Local]]:
+        """Attributes of the softmax and the operands behind its logits."""
+        a, fold = self.layer.attributes, self.how[2]
+        logits = np.arange(_LEAST_LOGIT, _LEAST_LOGIT + _LOGITS)
+        table = of["table"].values[:, np.clip(logits, a["logit_low"], a["logit_high"]) - a["logit_low"]]
+        found = [
+            self.constant("scores", np.ascontiguousarray(table), loads),
+            self.constant("exponentials", np.ascontiguousarray(of["exponential"].values[::-1]), loads),
+            self.constant("reals", np.array([a["logit_scale"], a["gain"]], np.float32), loads),
+        ]
+        head_stride = mask_stride = 0
+        if "mask" in of:
+            mask, keys = of["mask"], a["keys"]
+            if stride > keys:
+                # What fills up a row repeats its first key.
+                values = np.concatenate((mask.values, np.repeat(mask.values[..., :1], stride - keys, -1)), -1)
+                mask = self.derived.constant(f"{self.layer.name}_classes", values)
+            heads, rows, _ = mask.spec.shape
+            box = Box((0, queries[0] if rows > 1 else 0, 0), (heads, queries[1] if rows > 1 else 1, stride))
+            local = Local("mask", TensorSpec(box.size, mask.spec.dtype))
+            loads.append(Load(mask, box, local))
+            found.append(local)
+            mask_stride = stride if rows > 1 else 0
+            head_stride = box.size[1] * stride if heads > 1 else 0
+        attributes = {
+            "keys": a["keys"], "stride": stride, "queries": queries[1], "probability_high": a["probability_high"],
+            "mask_head_stride": head_stride, "mask_stride": mask_stride,
+            "add": 0 if fold is None else int(fold.add[0]), "shift": 0 if fold is None else int(fold.shift[0]),
+        }  # fmt: skip
+        return attributes, found
+
+    def _together(self, softmax: dict[str, Any], tables: list[Local], count: int, stride: int) -> int:
+        """Heads whose weights are made at a time: where there are few queries, so many that all cores have work."""
+        heads = self.layer.attributes["heads"]
+
+        def cycles(number: int) -> int:
+            rows = number * count
+            x, y = (Local("", TensorSpec((rows, stride), dtype)) for dtype in ("int32", "uint8"))
+            step = self.on_cores(Kernel("qdq_weights", {**softmax, "rows": rows, "mask_offset": 0}, (x, *tables), (y,)))
+            return -(-heads // number) * step.cost.cycles
+
+        fitting = [n for n in range(1, heads + 1) if n == 1 or 5 * n * count * stride <= _ROOM]
+        return min(fitting, key=cycles)
+
+    def _finish(self, raw: Local, box: Box, loads: list[Step]) -> list[Step]:
+        """Round, add the zero point and clip what the array made."""
+        (rule, constants, _), output = self.how, self.layer.outputs[0]
+        vectors = [
+            self.constant(f"rest{number}", np.full(self.layer.attributes["size"], value, np.int32), loads)
+            for number, value in enumerate(constants)
+        ]
+        y = Local("y", TensorSpec(box.size, output.spec.dtype))
+        attributes = {**rule.attributes(), "zero_point": 0, "axis": len(box.size) - 1}
+        return [self.on_cores(Kernel("requantize", attributes, (raw, *vectors), (y,))), Store(y, output, box)]
