@@ -12,7 +12,7 @@ CORES = st.integers(1, 8)
 TOOLS = st.sampled_from(TOOLCHAINS)
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(
     SEEDS, st.integers(1, 4), st.integers(1, 9), st.integers(1, 40), st.sampled_from([1, 1, 3]), st.booleans(),
     st.sampled_from([(255, 255.0), (127, 255.0), (255, 532.8)]), st.integers(1, 9), CORES, TOOLS,
@@ -26,7 +26,7 @@ def test_qdq_weights(seed, heads, queries, keys, classes, shifted, limit, batch,
     check(case, cores, tool)
 
 
-@settings(max_examples=15)
+@settings(max_examples=6)
 @given(
     SEEDS, st.integers(1, 4), st.integers(1, 20), st.integers(1, 9), st.sampled_from(["int8", "uint8"]), CORES, TOOLS
 )

@@ -33,6 +33,7 @@ from tests.kernels.matrix_cases import Case, Window, conv2d_case, dense_case, de
 from tests.kernels.movement_cases import copy_rows_case, pool_case, transpose_case
 from tests.kernels.pair_cases import add_pairs_case
 from tests.kernels.past_attention_cases import past_attention_case, past_parts_case, rotary_case
+from tests.kernels.qdq_weights_cases import qdq_weights_case, row_sums_case
 from tests.kernels.random_requant import KINDS
 from tests.kernels.row_cases import (
     i_softmax_case,
@@ -150,6 +151,9 @@ def cases(rng: np.random.Generator) -> Iterator[Case]:
     yield qdq_attention_case(rng, 1, 2, 3, 4, types="uuu")
     yield past_qdq_attention_case(rng, 2, 2, (5, 9, 3), 6, types="sus", classes=2, tables="qk")
     yield past_qdq_attention_case(rng, 1, 1, (0, 4, 1), 4)
+    for shifted in (False, True):
+        yield qdq_weights_case(rng, 2, 3, 5, classes=2, shifted=shifted)
+    yield row_sums_case(rng, 2, 3, 8, dtype="uint8")
     yield qdq_rope_case(rng, 3, 2, 6, axis=2)
     yield requantize_add_case(rng, 3, 8, "uint8")
     yield quantize_case(rng, 3, 7, apart=True, strange=True)

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tvm_pulp.qnn import fixed_point
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.uma.conv_array.exact_rounding import ARRAY_SHIFT, ExactFold, fold_exactly
+from tvm_pulp.uma.conv_array.exact_rounding import ARRAY_SHIFT, ExactFold, RealRounding, fold_exactly
 from tvm_pulp.uma.conv_array.folded_rounding import Reach
 
 RANGES = [(-128, 127), (0, 255)]
@@ -70,3 +71,22 @@ def test_a_channel_that_never_changes_has_a_summand() -> None:
     assert fold is not None
     acc = np.arange(-153510, 1)[:, None]
     np.testing.assert_array_equal(finished(fold, acc, rule), np.full_like(acc, -128))
+
+
+@pytest.mark.parametrize("scale", [0.0074001737, 0.0049470230, 1 / 128, 3 / 256, 0.01])
+def test_products_in_single_precision_are_rounded_as_they_are(scale: float) -> None:
+    """By a scale, a sum and a shift, or by half_even: equal at every accumulator, or not offered."""
+    reach, zero_point = 60_000, 5
+    rounding = RealRounding(scale, np.arange(-127, 128), zero_point)
+    acc = np.arange(-reach, reach + 1)
+    wanted = np.clip(np.rint(acc.astype(np.float32) * np.float32(scale)).astype(np.int64) + zero_point, -128, 127)
+    fold, rule = rounding.fold(Reach(np.array([-reach]), np.array([reach]))), rounding.as_half_even()
+    if fold is not None:
+        made = (acc * int(fold.scale[0]) >> ARRAY_SHIFT) + int(fold.add[0]) >> int(fold.shift[0])
+        np.testing.assert_array_equal(np.clip(made, -128, 127), wanted)
+    if rule is not None:
+        made = fixed_point.scale_half_even(acc, *(np.array(n) for n in rule)) + zero_point
+        np.testing.assert_array_equal(np.clip(made, -128, 127), wanted)
+    # Powers of two have ties, which no line steps over; of 0.01 single precision makes some.
+    assert (fold is not None or rule is not None) == (scale != 0.01)
+    assert (fold is None) == (scale in (1 / 128, 3 / 256, 0.01))
