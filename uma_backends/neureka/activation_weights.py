@@ -22,6 +22,7 @@ from tvm_pulp.uma import (
     Local,
     Recipe,
     Step,
+    Store,
     TileAxis,
     refuse_if,
     step_call,
@@ -113,12 +114,31 @@ class Weights:
 
 
 @dataclass(frozen=True)
+class Rest:
+    """The rule by which the cores round 32-bit results of up to `reach`, and its constants."""
+
+    rule: Requant
+    constants: tuple[int, int]
+    reach: int = _INT32
+
+    @staticmethod
+    def of(rule: Requant, fold: ExactFold) -> "Rest":
+        shift = Requant("shift", 0, 0, rule.low, rule.high, dtype=rule.out_dtype)
+        return Rest(shift, (int(fold.shift[0]), int(fold.add[0])))
+
+
+@dataclass(frozen=True)
 class Vectors:
     """Scale and bias of all channels of a product, where it has them; the bias from some byte on."""
 
     scale: Local | None = None
     bias: Local | None = None
     bias_bytes: int = 0
+
+    def of_matrix(self, matrix: int) -> "Vectors":
+        """The bias of one of the matrices that the cores made one for."""
+        is_made = self.bias is not None and len(self.bias.spec.shape) == 2
+        return replace(self, bias_bytes=4 * self.bias.spec.shape[1] * matrix) if self.bias and is_made else self
 
     @property
     def reads(self) -> tuple[Local, ...]:
@@ -201,6 +221,33 @@ class ActivationWeights:
         reads, cycles = (x.local, *vectors.reads, weights.local), job_cycles(job, self.context.timing)
         queue = self.context.costs.job_queue(ENGINE)
         return Job(ENGINE, description, JOB_WORDS, reads, (y.local,), weights.local, job.macs, cycles, queue, CONTEXTS)
+
+    def corrected(
+        self, vectors: Vectors, x: Rows, sizes: tuple[int, int, int], zero_point: int
+    ) -> tuple[Vectors, Step]:
+        """Vectors with a bias for every row of some matrices: its elements' sum times a zero point of the other operand.
+
+        `sizes`: matrices, rows, depth.
+        """
+        matrices, rows, depth = sizes
+        sums = Local("corrections", TensorSpec((matrices, rows), "int32"), self.parameter_slack)
+        attributes = {
+            "x_offset": x.start, "matrices": matrices, "x_matrix_stride": x.matrix_stride, "rows": rows,
+            "x_stride": x.stride, "depth": depth, "y_stride": rows, "x_type": "int8" if x.is_signed else "uint8",
+            "factor": -zero_point, "add": -depth * x.zero_point,
+        }  # fmt: skip
+        return replace(vectors, bias=sums), self.on_cores(Kernel("row_sums", attributes, (x.local,), (sums,)))
+
+    def finish(self, rest: Rest, raw: Local, box: Box, loads: list[Step]) -> list[Step]:
+        """Round, add the zero point and clip what the array made."""
+        output = self.layer.outputs[0]
+        vectors = [
+            self.constant(f"rest{number}_{box.size[-1]}", np.full(box.size[-1], value, np.int32), loads)
+            for number, value in enumerate(rest.constants)
+        ]
+        y = Local("y", TensorSpec(box.size, output.spec.dtype))
+        attributes = {**rest.rule.attributes(), "zero_point": 0, "axis": len(box.size) - 1, "reach": rest.reach}
+        return [self.on_cores(Kernel("requantize", attributes, (raw, *vectors), (y,))), Store(y, output, box)]
 
     def on_cores(self, kernel: Kernel) -> Kernel | Call:
         return step_call(kernel, self.context.costs)

@@ -1,15 +1,23 @@
 """Products of two activations: the array multiplies with the second, which the cores pack matrix by matrix."""
 
 import math
+from dataclasses import dataclass
+
+import numpy as np
 
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_part
-from tvm_pulp.qnn.network import Layer
+from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
 from tvm_pulp.uma import Box, Form, Load, Local, Recipe, Step, Store, TileAxis, refuse_if
+from tvm_pulp.uma.conv_array.exact_rounding import fold_exactly
+from tvm_pulp.uma.conv_array.folded_rounding import ROUNDING_RULES, Reach
 from uma_backends.neureka.activation_weights import (
+    CORRECTED,
+    RAW,
     ActivationWeights,
     Product,
+    Rest,
     Rows,
     refuse_other_layouts,
     refuse_without_kernels,
@@ -19,27 +27,52 @@ from uma_backends.neureka.neureka_form import ACTIVATION_SLACK, Context
 
 
 def matmul_strategy(layer: Layer, context: Context) -> list[Form]:
-    """Products of two 8-bit activations, requantized as the array does it."""
+    """Products of two 8-bit activations; the cores round results where frameworks do it otherwise than the array."""
     (a, b), attributes = (t.spec for t in layer.inputs[:2]), layer.attributes
     refuse_other_layouts(context)
     refuse_if(not {a.dtype, b.dtype} <= set(BYTES), "an operand is not 8-bit")
-    refuse_if(attributes["zero_point_a"] or attributes["zero_point_b"], "an operand has a zero point")
     alike = a.shape[:-2] == b.shape[:-2]
     refuse_if(not alike, "its matrices are not as many on both sides")
     fours = a.shape[-1] if attributes["transpose_b"] else b.shape[-1]
     refuse_if(fours % 4, f"rows of {fours} weights are no whole words")
-    rule = Requant.of(attributes)
-    refuse_if(rule.kind != "pulp", f"{rule.kind} requantization rounds in a way the array cannot")
-    reach = a.shape[-1] * math.prod(max(-least, most) for least, most in (a.range, b.range))
-    mul, add = rule.tensors(layer.inputs)
-    product = Product.of(rule, mul, add, reach)
-    form = MatmulForm(layer, context, (product,), "1x1 with packed activations as weights")
+    rule, rest, name = Requant.of(attributes), None, "1x1 with packed activations as weights"
+    ends = [np.array(t.range) - attributes[f"zero_point_{n}"] for n, t in (("a", a), ("b", b))]
+    reach = a.shape[-1] * int(np.abs(np.outer(*ends)).max())
+    constants = rule.tensors(layer.inputs)
+    if rule.kind in ROUNDING_RULES:
+        product, rest = _rounded(layer, rule, constants, reach)
+    else:
+        refuse_if(attributes["zero_point_a"] != 0, "its first operand has a zero point")
+        refuse_if(rule.kind != "pulp", "it delivers 32-bit accumulators")
+        mul, add = constants
+        product = Product.of(rule, mul, add, reach)
+    form = MatmulForm(layer, context, (product,), name, rest)
     refuse_without_kernels(form)
     return [form]
 
 
+def _rounded(layer: Layer, rule: Requant, constants: list[Tensor], reach: int) -> tuple[Product, Rest]:
+    """The part of the array and the rest, which the cores round as the framework does."""
+    refuse_if(any(t.spec.elements > 1 for t in constants), "channels are requantized differently")
+    refuse_if(reach >= 1 << 31, "its accumulator may exceed 32 bits")
+    refuse_if(rule.out_dtype == "int32", "it requantizes to 32 bits")
+    first, second = (t.values.reshape(-1) for t in constants)
+    exact = Rest(rule, (int(first[0]), int(second[0])), reach)
+    if layer.attributes["zero_point_a"]:
+        why = "its first operand has a zero point, and the second one's columns are no rows"
+        refuse_if(not layer.attributes["transpose_b"], why)
+        return CORRECTED, exact
+    is_fast = layer.outputs[0].spec.shape[-1] % 4 == 0 and rule.low in (0, ~rule.high)
+    sides = Reach(np.array([-reach]), np.array([reach]))
+    fold = fold_exactly(rule, first, second, sides, np.zeros(1, np.int64)) if is_fast else None
+    return (RAW, exact) if fold is None else (Product.scaled(fold), Rest.of(rule, fold))
+
+
+@dataclass(frozen=True)
 class MatmulForm(ActivationWeights):
-    """One job for every matrix, while the cores pack the next."""
+    """One job for every matrix, while the cores pack the next; they round the results where the array cannot."""
+
+    rest: Rest | None = None
 
     def axes(self) -> tuple[TileAxis, ...]:
         rank = len(self.layer.outputs[0].spec.shape)
@@ -54,20 +87,28 @@ class MatmulForm(ActivationWeights):
         depth, geometry = a.spec.shape[-1], self.context.timing.geometry
         shape = rows_of(geometry, count, box, output.spec.shape)
         extra = shape[0] * shape[1] - count
-        slack = [ACTIVATION_SLACK + extra * n for n in (depth, 0, columns)]
+        dtype = "int32" if self.rest else output.spec.dtype
+        each = TensorSpec((1,), dtype).bytes
+        slack = [ACTIVATION_SLACK + extra * n for n in (depth, 0, each * columns)]
         x, w = (
             Local(n, TensorSpec(p.size, t.spec.dtype), s)
             for n, t, p, s in zip("ab", (a, b), parts, slack, strict=False)
         )
-        y = Local("y", TensorSpec(box.size, output.spec.dtype), slack[2])
+        y = Local("raw" if self.rest else "y", TensorSpec(box.size, dtype), slack[2])
         loads: list[Step] = [Load(a, parts[0], x), Load(b, parts[1], w)]
         signs = [t.spec.dtype == "int8" for t in (a, b)]
         rows = Rows(x, count * depth, depth, signs[0])
-        second = Rows(w, columns * depth, columns if turned else depth, signs[1])
+        zero_points = [self.layer.attributes[f"zero_point_{n}"] for n in "ab"]
+        second = Rows(w, columns * depth, columns if turned else depth, signs[1], zero_point=zero_points[1])
         vectors = self.vectors(0, columns, loads)
         steps: list[Step] = []
+        if zero_points[0]:
+            vectors, add_up = self.corrected(vectors, second, (math.prod(lead), columns, depth), zero_points[0])
+            steps.append(add_up)
         for matrix in range(math.prod(lead)):
             weights, pack = self.pack("b", second.at(matrix), 1, columns, depth, turned=turned)
-            made = Rows(y, count * columns, columns).at(matrix)
-            steps += [pack, self.job(0, shape, depth, columns, rows.at(matrix), weights, made, vectors)]
-        return Recipe((*loads, *steps, Store(y, output, box)), together=math.prod(lead) > 1)
+            made = Rows(y, each * count * columns, each * columns).at(matrix)
+            of_matrix = vectors.of_matrix(matrix)
+            steps += [pack, self.job(0, shape, depth, columns, rows.at(matrix), weights, made, of_matrix)]
+        steps += self.finish(self.rest, y, box, loads) if self.rest else [Store(y, output, box)]
+        return Recipe((*loads, *steps), together=math.prod(lead) > 1)

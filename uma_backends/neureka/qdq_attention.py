@@ -15,7 +15,7 @@ from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.qdq_attention import operands
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.uma import Box, Form, Kernel, Load, Local, Recipe, Refused, Step, Store, TileAxis, refuse_if
+from tvm_pulp.uma import Box, Form, Kernel, Load, Local, Recipe, Refused, Step, TileAxis, refuse_if
 from tvm_pulp.uma.conv_array.exact_rounding import ExactFold, RealRounding
 from tvm_pulp.uma.conv_array.folded_rounding import Reach
 from uma_backends.neureka.activation_weights import (
@@ -23,8 +23,8 @@ from uma_backends.neureka.activation_weights import (
     RAW,
     ActivationWeights,
     Product,
+    Rest,
     Rows,
-    Vectors,
     refuse_other_layouts,
     refuse_without_kernels,
 )
@@ -53,14 +53,15 @@ def qdq_attention_strategy(layer: Layer, context: Context) -> list[Form]:
     logits = a["size"] * np.outer(ends["q"], ends["k"])
     # Weights are rounded parts of the gain.
     weights = min(a["keys"] * a["probability_high"], int(1.001 * a["gain"] + a["keys"]))
-    rule = Requant("shift", 0, 0, a["low"] + a["zero_point"], a["high"] + a["zero_point"], dtype=a["dtype"])
-    values = RealRounding(a["value_scale"], np.arange(rule.low + 1, rule.high + 1), a["zero_point"])
-    fold, finish, mixed = values.fold(_reach(weights * np.append(ends["v"], 0))), values.as_half_even(), RAW
+    low, high = (a[n] + a["zero_point"] for n in ("low", "high"))
+    rule = Requant("half_even", 0, a["zero_point"], low, high, dtype=a["dtype"])
+    values = RealRounding(a["value_scale"], np.arange(rule.low + 1, rule.high + 1), rule.zero_point)
+    fold, constants, mixed = values.fold(_reach(weights * np.append(ends["v"], 0))), values.as_half_even(), RAW
     if fold is not None:
-        mixed, finish = Product.scaled(fold), (int(fold.shift[0]), int(fold.add[0]))
+        mixed, rest = Product.scaled(fold), Rest.of(rule, fold)
+    elif constants is not None:
+        rest = Rest(rule, constants)
     else:
-        rule = replace(rule, kind="half_even", zero_point=a["zero_point"])
-    if finish is None:
         raise Refused("its results depend on how single precision rounds products")
     scores, shifted = RAW, None
     if a["zero_point_q"]:
@@ -69,8 +70,7 @@ def qdq_attention_strategy(layer: Layer, context: Context) -> list[Form]:
         logit = RealRounding(a["logit_scale"], np.arange(a["logit_low"] + 1, a["logit_high"] + 1))
         shifted = logit.fold(_reach(logits))
         scores = RAW if shifted is None else Product.scaled(shifted)
-    how = (rule, finish, shifted)
-    form = QdqAttentionForm(layer, context, (scores, mixed), "1x1 with keys and values as weights", how=how)
+    form = QdqAttentionForm(layer, context, (scores, mixed), "1x1 with keys and values as weights", rest, shifted)
     refuse_without_kernels(form)
     return [form]
 
@@ -88,8 +88,9 @@ def _reach(ends: np.ndarray) -> Reach:
 class QdqAttentionForm(ActivationWeights):
     """Both products on the array, tables, softmax and rounding on the cores."""
 
-    # How the cores finish results, a rule with its constants, and logits that the array scales: a sum and a shift.
-    how: tuple[Requant, tuple[int, int], ExactFold | None]
+    rest: Rest
+    # What the cores add to logits that the array scales, and their shift.
+    shifted: ExactFold | None
 
     def axes(self) -> tuple[TileAxis, ...]:
         axis = query_axis(self.layer)
@@ -110,8 +111,9 @@ class QdqAttentionForm(ActivationWeights):
         raw = Local("raw", TensorSpec(box.size, "int32"), ACTIVATION_SLACK + 4 * extra * strides[1])
         made = Rows(raw, 4 * strides[0], 4 * strides[1])
         vectors = [self.vectors(number, channels, loads) for number, channels in enumerate((keys, size))]
-        if self.products[0] is CORRECTED:
-            vectors[0] = self._corrected(vectors[0], k, before)
+        if a["zero_point_q"]:
+            vectors[0], add_up = self.corrected(vectors[0], k, (heads // shared, keys, size), a["zero_point_q"])
+            before.append(add_up)
         softmax, tables = self._tables(of, queries, stride, loads)
         packed_k, pack_k = self.pack("keys", k, heads // shared, keys, size, turned=False)
         packed_v, pack_v = self.pack("values", v, heads // shared, size, keys, turned=True)
@@ -124,7 +126,7 @@ class QdqAttentionForm(ActivationWeights):
             logits, weights = Rows(x, 4 * count * stride, 4 * stride), Rows(y, count * stride, stride)
             multiply = [
                 self.job(0, shape, size, keys, q.at(h), packed_k.at(h // shared), logits.at(h - first),
-                         self._bias_of(vectors[0], h // shared))
+                         vectors[0].of_matrix(h // shared))
                 for h in chosen
             ]  # fmt: skip
             mask_bytes = first * softmax["mask_head_stride"]
@@ -140,7 +142,7 @@ class QdqAttentionForm(ActivationWeights):
         for number, (_, weigh, mix) in enumerate(groups):
             following = groups[number + 1][0] if number + 1 < len(groups) else []
             steps += [*following, weigh, *mix]
-        steps += self._finish(raw, box, loads)
+        steps += self.finish(self.rest, raw, box, loads)
         return Recipe((*loads, *steps), together=True)
 
     def _operand(
@@ -178,28 +180,11 @@ class QdqAttentionForm(ActivationWeights):
         before.append(self.on_cores(Kernel("translated_rows", attributes, (local, table), (made,))))
         return replace(rows, local=made, matrix_stride=strides[0], stride=strides[1], start=0)
 
-    def _corrected(self, vectors: Vectors, k: Rows, before: list[Step]) -> Vectors:
-        """A bias for every key: its elements' sum times the zero point of q."""
-        a = self.layer.attributes
-        heads, keys, size, slack = a["heads"] // a["group"], a["keys"], a["size"], self.parameter_slack
-        sums = Local("corrections", TensorSpec((heads, keys), "int32"), slack)
-        attributes = {
-            "x_offset": k.start, "matrices": heads, "x_matrix_stride": k.matrix_stride, "rows": keys,
-            "x_stride": k.stride, "depth": size, "y_stride": keys, "x_type": "int8" if k.is_signed else "uint8",
-            "factor": -a["zero_point_q"], "add": -size * k.zero_point,
-        }  # fmt: skip
-        before.append(self.on_cores(Kernel("row_sums", attributes, (k.local,), (sums,))))
-        return replace(vectors, bias=sums)
-
-    def _bias_of(self, vectors: Vectors, head: int) -> Vectors:
-        is_made = self.products[0] is CORRECTED
-        return replace(vectors, bias_bytes=4 * self.layer.attributes["keys"] * head) if is_made else vectors
-
     def _tables(
         self, of: dict[str, Tensor], queries: tuple[int, int], stride: int, loads: list[Step]
     ) -> tuple[dict[str, Any], list[Local]]:
         """Attributes of the softmax and the operands behind its logits."""
-        a, fold = self.layer.attributes, self.how[2]
+        a, fold = self.layer.attributes, self.shifted
         logits = np.arange(_LEAST_LOGIT, _LEAST_LOGIT + _LOGITS)
         table = of["table"].values[:, np.clip(logits, a["logit_low"], a["logit_high"]) - a["logit_low"]]
         found = [
@@ -240,14 +225,3 @@ class QdqAttentionForm(ActivationWeights):
 
         fitting = [n for n in range(1, heads + 1) if n == 1 or 5 * n * count * stride <= _ROOM]
         return min(fitting, key=cycles)
-
-    def _finish(self, raw: Local, box: Box, loads: list[Step]) -> list[Step]:
-        """Round, add the zero point and clip what the array made."""
-        (rule, constants, _), output = self.how, self.layer.outputs[0]
-        vectors = [
-            self.constant(f"rest{number}", np.full(self.layer.attributes["size"], value, np.int32), loads)
-            for number, value in enumerate(constants)
-        ]
-        y = Local("y", TensorSpec(box.size, output.spec.dtype))
-        attributes = {**rule.attributes(), "zero_point": 0, "axis": len(box.size) - 1}
-        return [self.on_cores(Kernel("requantize", attributes, (raw, *vectors), (y,))), Store(y, output, box)]

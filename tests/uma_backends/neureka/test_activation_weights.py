@@ -69,7 +69,16 @@ def random_matmul(rng: np.random.Generator) -> Case:
     data = [rng.integers(n.min, n.max + 1, s).astype(n.dtype) for n, s in zip(limits, shapes, strict=True)]
     rule = Requant("pulp", 12, 0, -128, 127, wide=False)
     factors = [np.array([value], np.int32) for value in rng.integers(0, 300, 2)]
-    attributes = {"transpose_b": transpose_b, "zero_point_a": 0, "zero_point_b": 0, **rule.attributes()}
+    zero_points = {f"zero_point_{name}": 0 for name in "ab"}
+    if rng.integers(4):
+        # As frameworks round; 1 << 30 has ties.
+        low, kind = int(rng.choice([-128, 0])), str(rng.choice(["half_even", "half_even", "half_up", "tflite"]))
+        rule = Requant(kind, 0, int(rng.integers(-5, 6)), low, low + 255, wide=True)
+        mul, shift = int(rng.choice([1 << 30, rng.integers(1 << 30, 1 << 31)])), int(rng.integers(5, 10))
+        factors = [np.array([mul], np.int32), np.array([-shift if kind == "tflite" else 31 + shift], np.int32)]
+        zero_points = {f"zero_point_{n}": int(rng.choice([0, rng.integers(-9, 10)])) + (0 if t == "int8" else 128)
+                       for n, t in zip("ab", types, strict=True)}  # fmt: skip
+    attributes = {"transpose_b": transpose_b, **zero_points, **rule.attributes()}
     return Case("matmul", attributes, [*data, *factors])
 
 
