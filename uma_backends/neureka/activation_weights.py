@@ -225,7 +225,7 @@ class ActivationWeights:
     def corrected(
         self, vectors: Vectors, x: Rows, sizes: tuple[int, int, int], zero_point: int
     ) -> tuple[Vectors, Step]:
-        """Vectors with a bias for every row of some matrices: its elements' sum times a zero point of the other operand.
+        """Vectors with a bias for every row of some matrices: its elements' sum times the other operand's zero point.
 
         `sizes`: matrices, rows, depth.
         """
