@@ -204,7 +204,7 @@ def test_other_refusals(tmp_path: Path, capsys: pytest.CaptureFixture[str], monk
     refuses(("--weight-bits 3",), model, *rest, "--weight-bits", "3")
     refuses(("--max-loss",), model, *rest, "--max-loss", "2")
     refuses(("--method 'best'",), model, *rest, "--method", "best")
-    refuses(("not a readable .npz",), model, "--calibration", tmp_path / "rubbish.npz", *rest[2:])
+    refuses(("cannot be read as .npz",), model, "--calibration", tmp_path / "rubbish.npz", *rest[2:])
     refuses(("does not exist",), model, "--calibration", tmp_path / "absent.npz", *rest[2:])
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     monkeypatch.setitem(sys.modules, "onnxruntime.quantization", None)

@@ -40,7 +40,7 @@ def test_named_files_win(tmp_path: Path) -> None:
     found = find_golden(tmp_path, 0, tmp_path / "others.npz")
     assert found.inputs is not None and found.inputs["x"] == 1
     (tmp_path / "broken.npz").write_bytes(b"no archive")
-    with pytest.raises(UserError, match="not a readable"):
+    with pytest.raises(UserError, match="cannot be read as"):
         find_golden(tmp_path, 0, tmp_path / "broken.npz")
     with pytest.raises(UserError, match="no use without the inputs"):
         find_golden(tmp_path / "elsewhere", 0, None, tmp_path / "others.npz")
