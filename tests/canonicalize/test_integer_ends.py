@@ -54,6 +54,20 @@ def test_same_integers(dtype: str, tmp_path: Path) -> None:
     np.testing.assert_array_equal((result.astype(np.float32) - end["zero_point"]) * np.float32(end["scale"]), wanted)
 
 
+@pytest.mark.parametrize("target", ["c", "uma-neureka"])
+def test_the_c_names_what_the_model_names(target: str, tmp_path: Path) -> None:
+    """Not what makes the integers: the model's own name stands behind a layer that is left out."""
+    model = _network()
+    name = model.graph.output[0].name
+    model.graph.node[-1].output[0] = model.graph.output[0].name = "logits"
+    assert name != "logits" and model.graph.node[-1].op_type == "DequantizeLinear"
+    onnx.save(model, tmp_path / "model.onnx")
+    app = tvm_pulp.compile(tmp_path / "model.onnx", target=target, io="int8")
+    (end,) = app.metadata["tvm_pulp"]["outputs"]
+    assert end["name"] == end["member"] == "logits"
+    assert "*logits;" in app.files["codegen/host/include/tvmgen_default.h"].decode()
+
+
 def test_told_in_header_metadata_and_report(tmp_path: Path) -> None:
     app = tvm_pulp.compile(_saved(tmp_path), io="int8")
     header = app.files["codegen/host/include/tvmgen_default.h"].decode()

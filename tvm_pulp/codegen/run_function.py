@@ -6,7 +6,7 @@ from tvm_pulp.codegen import weights
 from tvm_pulp.codegen.c_expression import C_TYPES, c_type
 from tvm_pulp.codegen.c_statement import Statements
 from tvm_pulp.codegen.model_text import nodes_of, safe
-from tvm_pulp.planning.lowering import unused_name
+from tvm_pulp.planning.lowering import Names, unused_name
 from tvm_pulp.planning.tiling.place.arena import Arena
 from tvm_pulp.planning.tir.aot_main import AotMain, begun_layer
 from tvm_pulp.qnn.network import Layer, Network, Tensor
@@ -16,10 +16,12 @@ _RESERVED = frozenset({"arena", "inputs", "outputs", *C_TYPES.values()})
 
 
 def members(tensors: list[Tensor]) -> list[str]:
-    """Struct member names: unique even when one tensor is several outputs."""
+    """Struct member names: those of the model, unique even when one tensor is several outputs."""
     result: list[str] = []
     for tensor in tensors:
-        result.append(unused_name(tensor.name, result))
+        # An output may be made by a layer of another name, where what the model does behind it is left out.
+        name = Names().pick(tensor.source) if tensor.storage.kind == "output" else tensor.name
+        result.append(unused_name(name, result))
     return result
 
 
