@@ -40,9 +40,10 @@ static void words_of_rows(const struct tvm_pulp_bit_planes_args *args, const uin
                    : "memory");
 }
 
-/* Four columns of all rows; they are rows of x. */
-static void four_columns(const struct tvm_pulp_bit_planes_args *args, const uint8_t *x, uint8_t *y) {
-  const uint8_t *x1 = x + args->x_stride, *x2 = x1 + args->x_stride, *x3 = x2 + args->x_stride;
+/* Four columns of all rows; they are rows of x. The last one stands for those that are not there. */
+static void four_columns(const struct tvm_pulp_bit_planes_args *args, const uint8_t *x, uint8_t *y, uint32_t columns) {
+  const uint32_t stride = args->x_stride;
+  const uint8_t *x1 = columns > 1u ? x + stride : x, *x2 = columns > 2u ? x1 + stride : x1, *x3 = columns > 3u ? x2 + stride : x2;
   int32_t w0, w1, w2, w3, t;
   __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LW("%[w0]", 4, "%[x]") XP_LW("%[w1]", 4, "%[x1]")
                        XP_LW("%[w2]", 4, "%[x2]") XP_LW("%[w3]", 4, "%[x3]") FLIP
@@ -55,11 +56,11 @@ static void four_columns(const struct tvm_pulp_bit_planes_args *args, const uint
                    : "memory");
 }
 
-/* What is left of rows or columns: some bytes of a group, `apart` from each other. */
-static void few(const struct tvm_pulp_bit_planes_args *args, const uint8_t *x, uint32_t apart, uint32_t count, uint8_t *y) {
+/* What is left of rows: four bytes. */
+static void few(const struct tvm_pulp_bit_planes_args *args, const uint8_t *x, uint8_t *y) {
   uint32_t word = 0;
-  for (uint32_t j = 0; j < count; ++j) {
-    uint32_t value = x[j * apart] ^ (args->flip & 0xffu);
+  for (uint32_t j = 0; j < 4u; ++j) {
+    uint32_t value = x[j] ^ (args->flip & 0xffu);
     for (uint32_t plane = 0; plane < 8u; ++plane) word |= (value >> plane & 1u) << (4u * plane + j);
   }
   *(uint32_t *)(void *)y = word;
@@ -82,15 +83,21 @@ static void straight(const struct tvm_pulp_bit_planes_args *args, const uint8_t 
       continue;
     }
     if (whole) words_of_rows(args, x + at, y + at, whole);
-    for (uint32_t row = 4u * whole; row < rows; ++row) few(args, x + row * args->x_stride + at, 1, 4, y + row * args->y_stride + at);
+    for (uint32_t row = 4u * whole; row < rows; ++row) few(args, x + row * args->x_stride + at, y + row * args->y_stride + at);
   }
 }
 
 /* Groups of four columns of one matrix, and columns that are left. */
 static void turned(const struct tvm_pulp_bit_planes_args *args, const uint8_t *x, uint8_t *y, uint32_t columns) {
-  for (; columns > 3u; columns -= 4u, x += 4u * args->x_stride, y += 4) four_columns(args, x, y);
+  for (; columns > 3u; columns -= 4u, x += 4u * args->x_stride, y += 4) four_columns(args, x, y, 4);
   if (columns) {
-    for (uint32_t row = 0; row < args->rows; ++row) few(args, x + row, args->x_stride, columns, y + row * args->y_stride);
+    four_columns(args, x, y, columns);
+    uint32_t kept = 0x11111111u * ((1u << columns) - 1u), word;
+    __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") "lw %[w],0(%[y])\nand %[w],%[w],%[k]\n" XP_LOOP_END
+                         XP_SWR("%[w]", "%[z]", "%[y]") XP_END
+                     : [y] "+r"(y), [w] "=&r"(word)
+                     : [n] "r"(args->rows), [z] "r"(args->y_stride), [k] "r"(kept)
+                     : "memory");
   }
 }
 
