@@ -13,7 +13,7 @@ def dense_strategy(layer: Layer, context: Context) -> list[Form]:
     x = layer.inputs[0].spec
     if x.elements != x.shape[-1]:
         return [by_rows(layer, context)]
-    return [LinearForm(layer, known_arithmetic(layer, context), context, Mode.LINEAR, "one row in linear mode")]
+    return [LinearForm(layer, context, "one row in linear mode", known_arithmetic(layer, context), Mode.LINEAR)]
 
 
 def conv2d_strategy(layer: Layer, context: Context) -> list[Form]:

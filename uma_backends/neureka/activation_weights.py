@@ -3,27 +3,24 @@
 The cores bring it into planes of bits in L1, where the array takes weights from as well; it requantizes sums itself.
 """
 
-from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tvm_pulp.qnn.network import Layer, Tensor
+from tvm_pulp.planning.tiling.forms.conv_array import JobForm
+from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma import (
     EXACT,
     Box,
     Call,
-    Derived,
     Job,
     Kernel,
     Load,
     Local,
-    Recipe,
     Step,
     Store,
-    TileAxis,
     refuse_if,
     step_call,
 )
@@ -146,30 +143,12 @@ class Vectors:
 
 
 @dataclass(frozen=True)
-class ActivationWeights:
+class ActivationWeights(JobForm):
     """Steps that forms with activations as weights consist of."""
 
-    layer: Layer
     context: Context
     products: tuple[Product, ...]
-    name: str
-    engine: ClassVar[str] = ENGINE
-    derived: Derived = field(default_factory=Derived, kw_only=True)
     rounding = EXACT
-
-    def axes(self) -> tuple[TileAxis, ...]:
-        raise NotImplementedError
-
-    def recipe(self, box: Box) -> Recipe:
-        raise NotImplementedError
-
-    def bound_cycles(self) -> int:
-        return max(1, self.recipe(Box.whole(self.layer.outputs[0].spec.shape)).engine_cycles)
-
-    @property
-    def parameter_slack(self) -> int:
-        """Parameters are fetched for all outputs of a subtile: the array may read behind them."""
-        return 4 * self.context.timing.geometry.output_channels
 
     def constant(self, name: str, values: np.ndarray, loads: list[Step], slack: int = 0) -> Local:
         tensor = self.derived.constant(f"{self.layer.name}_{name}", values)

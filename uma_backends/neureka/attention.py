@@ -43,7 +43,7 @@ def attention_strategy(layer: Layer, context: Context) -> list[Form]:
         Product.of(Requant.of(a, "logit"), of["logit_mul"], of["logit_add"], size << 14, _ADDED),
         Product.of(Requant.of(a), of["mul"], of["add"], largest << 7),
     )
-    form = AttentionForm(layer, context, products, "1x1 with keys and values as weights")
+    form = AttentionForm(layer, context, "1x1 with keys and values as weights", products)
     refuse_without_kernels(form)
     return [form]
 

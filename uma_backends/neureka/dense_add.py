@@ -47,7 +47,7 @@ def dense_add_strategy(region: Layer, context: Context) -> list[Form]:
     has_kernel = not isinstance(step_call(kernel, context.costs), Kernel)
     refuse_if(not has_kernel, "the cores have no kernel for two roundings at once")
     whole = replace(dense, name=region.name, outputs=region.outputs)
-    return [DenseAddForm(whole, arithmetic, context, Mode.POINTWISE, "1x1 over rows, added", row=row)]
+    return [DenseAddForm(whole, context, "1x1 over rows, added", arithmetic, Mode.POINTWISE, row=row)]
 
 
 def _signed_add(arithmetic: Arithmetic, rule: Requant) -> np.ndarray:

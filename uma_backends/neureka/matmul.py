@@ -46,7 +46,7 @@ def matmul_strategy(layer: Layer, context: Context) -> list[Form]:
         refuse_if(rule.kind != "pulp", "it delivers 32-bit accumulators")
         mul, add = constants
         product = Product.of(rule, mul, add, reach)
-    form = MatmulForm(layer, context, (product,), name, rest)
+    form = MatmulForm(layer, context, name, (product,), rest)
     refuse_without_kernels(form)
     return [form]
 

@@ -70,7 +70,7 @@ def qdq_attention_strategy(layer: Layer, context: Context) -> list[Form]:
         logit = RealRounding(a["logit_scale"], np.arange(a["logit_low"] + 1, a["logit_high"] + 1))
         shifted = logit.fold(_reach(logits))
         scores = RAW if shifted is None else Product.scaled(shifted)
-    form = QdqAttentionForm(layer, context, (scores, mixed), "1x1 with keys and values as weights", rest, shifted)
+    form = QdqAttentionForm(layer, context, "1x1 with keys and values as weights", (scores, mixed), rest, shifted)
     refuse_without_kernels(form)
     return [form]
 

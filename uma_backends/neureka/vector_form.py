@@ -95,4 +95,4 @@ def vector_forms(layer: Layer, arithmetic: Arithmetic, context: Context) -> list
     ways = [(depth, "3x3 over parts of a row")]
     if left_out < depth and _may_leave_out(left_out, arithmetic, context):
         ways.append((depth - left_out, "3x3 over parts of a row, rest in the bias"))
-    return [VectorForm(layer, arithmetic, context, Mode.DENSE_3X3, name, taken=taken) for taken, name in ways]
+    return [VectorForm(layer, context, name, arithmetic, Mode.DENSE_3X3, taken=taken) for taken, name in ways]

@@ -7,6 +7,7 @@ from tvm_pulp.planning.tiling.forms.conv_array.array_form import (
     ArrayContext,
     ArrayDescription,
     ArrayForm,
+    JobForm,
 )
 from tvm_pulp.planning.tiling.forms.conv_array.forms import DenseForm, channel_axis, rows_of
 from tvm_pulp.planning.tiling.forms.conv_array.job_words import pointers, word_text
@@ -20,6 +21,7 @@ __all__ = [
     "ArrayDescription",
     "ArrayForm",
     "DenseForm",
+    "JobForm",
     "by_rows",
     "channel_axis",
     "conv2d_forms",

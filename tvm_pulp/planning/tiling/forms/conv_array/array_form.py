@@ -149,33 +149,17 @@ class ArrayContext(ABC):
 
 
 @dataclass(frozen=True)
-class ArrayForm:
-    """Common part: constants of the layer, requantization on the cores where it is not native."""
+class JobForm:
+    """A layer that runs as jobs of an array, with the constants that are made for it."""
 
     layer: Layer
-    arithmetic: Arithmetic
     context: ArrayContext
-    mode: Mode
     name: str
-    derived: Derived = field(default_factory=Derived)
+    derived: Derived = field(default_factory=Derived, kw_only=True)
 
     @property
     def engine(self) -> str:
         return self.context.engine
-
-    @property
-    def rounding(self) -> Rounding:
-        return Rounding(self.arithmetic.deviation, self.arithmetic.why_not_native)
-
-    def filters(self) -> np.ndarray:
-        """Weights as output channel, input channel, row, column; whatever is multiplied as 1x1 has one tap."""
-        weights = self.arithmetic.weights
-        is_1x1 = self.mode.kernel == 1
-        return weights.reshape(len(weights), -1, 1, 1) if is_1x1 else weights.transpose(0, 3, 1, 2)
-
-    @property
-    def raw_dtype(self) -> str:
-        return self.layer.outputs[0].spec.dtype if self.arithmetic.native else "int32"
 
     def axes(self) -> tuple[TileAxis, ...]:
         raise NotImplementedError
@@ -200,6 +184,28 @@ class ArrayForm:
     def parameter_slack(self) -> int:
         """Parameters are fetched for all outputs of a subtile: the array may read behind them."""
         return 4 * self.context.output_channels
+
+
+@dataclass(frozen=True)
+class ArrayForm(JobForm):
+    """Common part: constants of the layer, requantization on the cores where it is not native."""
+
+    arithmetic: Arithmetic
+    mode: Mode
+
+    @property
+    def rounding(self) -> Rounding:
+        return Rounding(self.arithmetic.deviation, self.arithmetic.why_not_native)
+
+    def filters(self) -> np.ndarray:
+        """Weights as output channel, input channel, row, column; whatever is multiplied as 1x1 has one tap."""
+        weights = self.arithmetic.weights
+        is_1x1 = self.mode.kernel == 1
+        return weights.reshape(len(weights), -1, 1, 1) if is_1x1 else weights.transpose(0, 3, 1, 2)
+
+    @property
+    def raw_dtype(self) -> str:
+        return self.layer.outputs[0].spec.dtype if self.arithmetic.native else "int32"
 
     @cached_property
     def packed(self) -> Tensor:

@@ -22,7 +22,7 @@ def known_arithmetic(layer: Layer, context: ArrayContext) -> Arithmetic:
 
 def by_rows(layer: Layer, context: ArrayContext) -> DenseForm:
     """A matrix product, its rows as pixels."""
-    return DenseForm(layer, known_arithmetic(layer, context), context, Mode.POINTWISE, "1x1 over rows")
+    return DenseForm(layer, context, "1x1 over rows", known_arithmetic(layer, context), Mode.POINTWISE)
 
 
 def conv2d_forms(layer: Layer, context: ArrayContext) -> list[Form]:
@@ -37,13 +37,13 @@ def conv2d_forms(layer: Layer, context: ArrayContext) -> list[Form]:
         is_3x3 = (kh, kw) == (3, 3) and plain
         refuse_if(not is_3x3, f"a depthwise {kh}x{kw} kernel is not 3x3", "use a 3x3 depthwise kernel")
         name = "3x3 depthwise" if unit_stride else "3x3 depthwise at stride 1, discarding"
-        return [Direct3x3Form(layer, arithmetic, context, Mode.DEPTHWISE_3X3, name)]
+        return [Direct3x3Form(layer, context, name, arithmetic, Mode.DEPTHWISE_3X3)]
     forms: list[Form] = []
     if (kh, kw) == (1, 1) and not any(a["pads"]):
-        forms.append(PointwiseForm(layer, arithmetic, context, Mode.POINTWISE, "1x1"))
+        forms.append(PointwiseForm(layer, context, "1x1", arithmetic, Mode.POINTWISE))
     elif (kh, kw) == (3, 3) and plain:
         name = "3x3" if unit_stride else "3x3 at stride 1, discarding"
-        forms.append(Direct3x3Form(layer, arithmetic, context, Mode.DENSE_3X3, name))
+        forms.append(Direct3x3Form(layer, context, name, arithmetic, Mode.DENSE_3X3))
     if (kh, kw) != (1, 1) or any(a["pads"]):
-        forms.append(Im2colForm(layer, arithmetic, context, Mode.POINTWISE, "im2col + 1x1"))
+        forms.append(Im2colForm(layer, context, "im2col + 1x1", arithmetic, Mode.POINTWISE))
     return forms
