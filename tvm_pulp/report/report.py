@@ -1,8 +1,12 @@
 """`report.json`: the costs of a run. A figure that is not known is None, never zero."""
 
 import itertools
+import math
 from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
 from typing import Any
+
+import numpy as np
 
 from tvm_pulp.codegen.formats import PlanJson, ReportJson, check_record, plain
 from tvm_pulp.report.causes import layer_causes, total_causes
@@ -36,6 +40,9 @@ def run_report(
             "mips": run.counters.mips if run.counters else None,
         },
     }
+    if run.latencies:
+        seconds = sorted(run.latencies)
+        made["latency_ms"] = {"best": 1e3 * seconds[0], "median": 1e3 * median(seconds), "runs": len(seconds)}
     if plan is not None:
         made["planner"] = plain(plan.planner)
         made["host"]["solver_s"] = solver_seconds
@@ -45,7 +52,10 @@ def run_report(
 
 def _host_figures(metadata: dict[str, Any]) -> dict[str, Any]:
     """Figures of a run on the host: no cycles, but memory and work."""
-    memory = metadata["memory"]
+    memory, facts = metadata["memory"], metadata["tvm_pulp"]
+    ends = sum(
+        math.prod(end["shape"]) * np.dtype(end["dtype"]).itemsize for end in (*facts["inputs"], *facts["outputs"])
+    )
     unknown = ("dma_bytes", "dma_busy_cycles", "dma_stall_cycles", "tiles", "estimated_cycles", "bound_cycles")
     return {
         **dict.fromkeys(("cycles", "instructions", "macs_per_cycle", "estimated_cycles", "bound_cycles", "dma")),
@@ -53,6 +63,7 @@ def _host_figures(metadata: dict[str, Any]) -> dict[str, Any]:
         "memory": {
             "arena": {"peak": memory["arena_bytes"], "largest_live_set": memory["largest_live_set_bytes"]},
             "constants": {"peak": memory["constants_bytes"]},
+            "all": {"peak": memory["arena_bytes"] + memory["constants_bytes"] + ends},
         },
         "layers": [
             {**_named(layer), "engine": "host", "cycles": None, **dict.fromkeys(unknown), "deviation_lsb": 0}

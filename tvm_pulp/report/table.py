@@ -58,6 +58,8 @@ def summary(report: dict[str, Any]) -> str:
         if report["dma"] and report["dma"]["hidden_share"] is not None:
             parts.append(f"{100 * report['dma']['hidden_share']:.0f} % of the DMA's time hidden")
         parts += engine_texts(report)
+    if latency := report.get("latency_ms"):
+        parts.append(f"{latency['best']:.3g} ms at best, {latency['median']:.3g} ms median of {latency['runs']}")
     if report["energy_uj"] is not None:
         parts.append(f"about {energy_text(report['energy_uj'], report.get('energy_spread'))}")
     parts += [

@@ -74,6 +74,8 @@ class Statistics:
     """In the Chrome trace format, if the run was asked for one."""
     activity: Activity | None = None
     """Everything that the actors did in the last inference."""
+    latencies: Sequence[float] | None = None
+    """Seconds of inferences on this machine, where it is the device."""
 
 
 class Runner(ABC):

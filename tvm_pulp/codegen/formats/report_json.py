@@ -79,6 +79,14 @@ class Host(Schema):
     solver_s: float | None = None
 
 
+class Latency(Schema):
+    """Milliseconds of an inference on this machine."""
+
+    best: float
+    median: float
+    runs: int
+
+
 class ReportJson(Schema):
     """The whole file."""
 
@@ -106,3 +114,4 @@ class ReportJson(Schema):
     outputs: list[End]
     planner: Planner | None = None
     causes: Causes | None = None
+    latency_ms: Latency | None = None
