@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from tvm import relax
 
-from tests.qnn.cases_attention import attention, qdq_attention
+from tests.qnn.cases_attention import ATTENTION_LIMITS, attention, qdq_attention
 from tests.qnn.kernel_batch import Case
 from tvm_pulp import qnn, soc
 from tvm_pulp.entry_point import plan_for
 from tvm_pulp.frontend.imported import Imported
 from tvm_pulp.planning.lowering import build_network
+from tvm_pulp.qnn import softmax_table
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.qnn.requant import Requant
@@ -126,5 +127,23 @@ def test_the_array_takes_heads_that_are_worth_it(heads: int, queries: int, keys:
     network, data, expected = network_of([case])
     plan = plan_for(TARGET, network)
     result = simulate(TARGET, plan, data)
+    np.testing.assert_array_equal(result.outputs[0], expected[0])
+    assert [layer["engine"] for layer in result.report["layers"]] == [engine]
+
+
+@pytest.mark.parametrize(("queries", "keys", "engine"), [(32, 32, "neureka"), (1, 64, "cluster")])
+def test_the_array_takes_quantized_heads_that_are_worth_it(queries: int, keys: int, engine: str) -> None:
+    """All queries of a sequence, not a single one."""
+    rng, heads, size = np.random.default_rng(5), 4, 16
+    data = [rng.integers(-128, 128, (1, n, heads * size)).astype(np.int8) for n in (queries, keys, keys)]
+    strides = {f"{n}_{part}": step for n in "qkv" for part, step in (("stride", heads * size), ("head_stride", size))}
+    absent = dict.fromkeys(("has_mask", "has_q_table", "has_k_table", "q_offset", "k_offset", "v_offset"), 0)
+    zero_points = {"zero_point_q": 5, "zero_point_k": -3, "zero_point_v": 1}
+    scales = {"logit_scale": float(np.float32(0.0037123)), "value_scale": float(np.float32(0.0049123))}
+    sizes = {"heads": heads, "queries": queries, "keys": keys, "size": size, "group": 1, "y_layout": "shd"}
+    attributes = {**ATTENTION_LIMITS, **sizes, **strides, **absent, **zero_points, **scales}
+    tables = [np.arange(256).astype(np.uint8)[None], softmax_table.exponentials(0.05, 24)]
+    network, inputs, expected = network_of([Case("qdq_attention", attributes, [*data, *tables])])
+    result = simulate(TARGET, plan_for(TARGET, network), inputs)
     np.testing.assert_array_equal(result.outputs[0], expected[0])
     assert [layer["engine"] for layer in result.report["layers"]] == [engine]
