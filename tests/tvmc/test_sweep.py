@@ -50,6 +50,7 @@ def test_a_table_is_written(study: Path, tmp_path: Path, capsys: pytest.CaptureF
         (STUDY, ["-o", "x.txt"], "tables are written as .parquet or .csv"),
         (STUDY, ["-o", "x.csv", "--workers", "2", "--scheduler", "tcp://x"], "--workers has no effect"),
         (STUDY.replace("targets", "target"), ["-o", "x.csv"], "target: no such key"),
+        (STUDY.replace("models:", "modles:"), ["-o", "x.csv"], "modles: no such key; did you mean 'models'?"),
         (STUDY.replace("cores", "core"), ["-o", "x.csv"], "'core' is no setting"),
         (STUDY.replace("dense32", "other"), ["-o", "x.csv"], "other.onnx"),
         ("- 1", ["-o", "x.csv"], "must be a mapping"),

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, meant
 from tvm_pulp.soc.core_kinds import CoreKind, core_kind
 from tvm_pulp.soc.energy_coefficients import Energy
 
@@ -321,12 +321,14 @@ def _replace(content: dict[str, Any], path: str, value: object) -> None:
 
 
 def explain(error: ValidationError) -> str:
-    """The first problem of a validation in one sentence."""
-    first = error.errors()[0]
+    """The first problem of a validation in one sentence; a key that does not exist may be why another is missing."""
+    found = error.errors()
+    first = next((e for e in found if e["type"] == "extra_forbidden"), found[0])
     where = ".".join(str(part) for part in first["loc"]) or "description"
     message = first["msg"].removeprefix("Value error, ")
     if first["type"] == "extra_forbidden":
-        message = "no such key; remove it or correct its spelling"
+        missing = [str(e["loc"][-1]) for e in found if e["type"] == "missing" and e["loc"][:-1] == first["loc"][:-1]]
+        message = "no such key; " + meant(str(first["loc"][-1]), missing, "remove it or correct its spelling")
     elif first["type"] == "missing":
         message = "this key is required"
     else:
