@@ -30,6 +30,7 @@ class Context(ArrayContext):
 
     engine: ClassVar[str] = ENGINE
     job_words: ClassVar[int] = len(WORD_NAMES)
+    scale_bits: ClassVar[tuple[int, ...]] = (8, 16, 32)
     rows: ClassVar[int] = PATCH
     columns: ClassVar[int] = PATCH
     output_channels: ClassVar[int] = OUTPUT_CHANNELS

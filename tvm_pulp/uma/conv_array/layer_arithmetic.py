@@ -5,6 +5,7 @@ its own rule is of that shape and provably stays inside 32 bits. Otherwise the a
 shift, where that is exact, or the array delivers `acc + bias` as int32 and the cores do all of the requantization.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,7 +36,7 @@ class Arithmetic:
     # Added to int8 activations where the array takes them unsigned; the zero point and the folded bias contain it.
     input_added: int
     zero_point: int
-    scale: np.ndarray  # uint8 or uint32 [C_out]
+    scale: np.ndarray  # uint8, uint16 or uint32 [C_out]
     bias: np.ndarray  # int32 [C_out]
     shift: np.ndarray | None  # uint8 [C_out] where one shift for all channels is too coarse
     requantization: Requantization
@@ -50,10 +51,12 @@ class Arithmetic:
     rest: ExactFold | None = None
 
 
-def arithmetic_of(layer: Layer, *, native_rounding: bool, unsigned_only: bool = False) -> Arithmetic:
+def arithmetic_of(
+    layer: Layer, *, native_rounding: bool, unsigned_only: bool = False, scale_bits: Sequence[int] = (8, 32)
+) -> Arithmetic:
     """Arithmetic of a convolution or dense layer; refuses what the array cannot do.
 
-    `unsigned_only`: int8 activations run as x + 128.
+    `unsigned_only`: int8 activations run as x + 128. `scale_bits`: widths of scales that the array has, up to 32.
     """
     x, weight = layer.inputs[0].spec, layer.inputs[1]
     if weight.data is None:
@@ -80,7 +83,7 @@ def arithmetic_of(layer: Layer, *, native_rounding: bool, unsigned_only: bool = 
     refuse_if(is_wide, "its accumulator may exceed 32 bits")
     reason, rest = "", None
     try:
-        scale, folded, shifts, how, deviation = _fold(layer, reach, bias, native_rounding)
+        scale, folded, shifts, how, deviation = _fold(layer, reach, bias, native_rounding, scale_bits)
     except Refused as refused:
         reason, rest = str(refused), _rest(layer, reach, bias)
         scale, folded, shifts, deviation = np.ones(len(bias), np.uint8), bias, None, 0
@@ -119,7 +122,7 @@ def _rest(layer: Layer, reach: Reach, bias: np.ndarray) -> ExactFold | None:
 
 
 def _fold(
-    layer: Layer, reach: Reach, bias: np.ndarray, native_rounding: bool
+    layer: Layer, reach: Reach, bias: np.ndarray, native_rounding: bool, scale_bits: Sequence[int]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, Requantization, int]:
     """Scale, bias, shifts, modes and deviation of what the array does by itself; refuses what it cannot."""
     rule = Requant.of(layer.attributes)
@@ -142,8 +145,9 @@ def _fold(
         folded = found
     refuse_if(folded.shift.max(initial=0) > _LARGEST_SHIFT, f"it shifts by {folded.shift.max(initial=0)}")
     refuse_if(not reach.fits(folded.scale, folded.add).all(), "the product may exceed 32 bits")
-    bits, one = 8 if folded.scale.max(initial=0) < 256 else 32, folded.has_one_shift
+    bits = next(b for b in scale_bits if folded.scale.max(initial=0) < 1 << b)
+    one = folded.has_one_shift
     relu, shift = (rule.low, rule.high) == _UNSIGNED, int(folded.shift[0]) if one else 0
     how = Requantization(bits, shift, bias=True, relu=relu, shift_vector=not one)
-    scale = folded.scale.astype(np.uint8 if bits == 8 else np.uint32)
+    scale = folded.scale.astype(f"uint{bits}")
     return scale, folded.add, None if one else folded.shift.astype(np.uint8), how, folded.deviation

@@ -85,6 +85,8 @@ class ArrayContext(ABC):
     engine: ClassVar[str]
     # Of the driver's structure.
     job_words: ClassVar[int]
+    # Widths of scales.
+    scale_bits: ClassVar[tuple[int, ...]] = (8, 32)
 
     # TFLite's and ONNX's rounding on the array, with its proven deviation.
     native_tflite: bool

@@ -10,13 +10,14 @@ from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic, arithmetic_of
 from tvm_pulp.uma.conv_array.modes import Mode
 
 # Weights are looked at once, though annotation and planning ask both.
-_KNOWN: WeakKeyDictionary[Layer, dict[tuple[bool, bool], Arithmetic]] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[Layer, dict[tuple[bool, bool, tuple[int, ...]], Arithmetic]] = WeakKeyDictionary()
 
 
 def known_arithmetic(layer: Layer, context: ArrayContext) -> Arithmetic:
-    known, key = _KNOWN.setdefault(layer, {}), (context.native_tflite, context.unsigned_only)
+    known, key = _KNOWN.setdefault(layer, {}), (context.native_tflite, context.unsigned_only, context.scale_bits)
     if key not in known:
-        known[key] = arithmetic_of(layer, native_rounding=context.native_tflite, unsigned_only=context.unsigned_only)
+        native, unsigned, widths = key
+        known[key] = arithmetic_of(layer, native_rounding=native, unsigned_only=unsigned, scale_bits=widths)
     return known[key]
 
 
