@@ -57,3 +57,15 @@ def jobs() -> Iterator[Job]:
         with np.load(path.parent / "golden.npz") as golden:
             given, wanted = [("", golden["inputs"][0])], [golden["outputs_reference"][0]]
         yield Job(str(path), f"{path.parent.name}.tflite", given, wanted, {**CONFIGURATIONS, **NATIVE})
+
+
+def compared(values: list[np.ndarray], wanted: list[np.ndarray], native: bool) -> str:
+    """How outputs compare with golden ones."""
+    if not wanted:
+        return "–"
+    pairs = [(v.astype(np.float64), w.reshape(v.shape).astype(np.float64)) for v, w in zip(values, wanted, strict=True)]
+    if all(v.dtype.kind != "f" for v in values):
+        furthest = int(max((np.abs(v - w).max(initial=0) for v, w in pairs), default=0))
+        return "equal" if furthest == 0 else f"≤ {furthest} LSB" if native else "WRONG"
+    close = all(np.abs(v - w).max(initial=0) <= max(1e-4, 1e-5 * np.abs(w).max(initial=0)) for v, w in pairs)
+    return "equal (float)" if close else "WRONG"

@@ -6,6 +6,7 @@ from tvm_pulp.uma import Form
 from uma_backends.ne16.geometry import Mode
 from uma_backends.ne16.linear_form import LinearForm
 from uma_backends.ne16.ne16_form import Context
+from uma_backends.ne16.patches_form import patches_forms
 
 
 def dense_strategy(layer: Layer, context: Context) -> list[Form]:
@@ -18,4 +19,4 @@ def dense_strategy(layer: Layer, context: Context) -> list[Form]:
 
 def conv2d_strategy(layer: Layer, context: Context) -> list[Form]:
     """Constant weights of up to 8 bits, 8-bit inputs; one group with any kernel, or depthwise with a 3x3 kernel."""
-    return conv2d_forms(layer, context)
+    return [*conv2d_forms(layer, context), *patches_forms(layer, known_arithmetic(layer, context), context)]

@@ -321,7 +321,7 @@ class ArrayForm(JobForm):
         return steps
 
     def assemble(self, before: list[Step], job: Job, raw: Local, box: Box) -> Recipe:
-        return self._arranged([*before, job, *self.finish(raw, box)])
+        return self.arranged([*before, job, *self.finish(raw, box)])
 
     def assemble_taken(self, before: list[Step], job: Job, raw: Local, box: Box, taken: Sequence[int]) -> Recipe | None:
         """As `assemble`, requantizing only some of the array's results; None where the cores have no kernel for it."""
@@ -329,9 +329,10 @@ class ArrayForm(JobForm):
         kernels = [s for s in end if isinstance(s, Kernel)]
         if not kernels or any(isinstance(step_call(k, self.context.costs), Kernel) for k in kernels):
             return None
-        return self._arranged([*before, job, *end])
+        return self.arranged([*before, job, *end])
 
-    def _arranged(self, given: list[Step]) -> Recipe:
+    def arranged(self, given: list[Step]) -> Recipe:
+        """A recipe of the steps, kernels with their costs."""
         # Loads first: one wait and one barrier serve them all.
         steps = [self.on_cores(s) if isinstance(s, Kernel) else s for s in given]
         loads = [s for s in steps if isinstance(s, Load)]

@@ -1,0 +1,79 @@
+"""3x3 convolutions of stride 2 in patches of 2x2 outputs, a job each.
+
+Four of nine columns of the array work, where computing at stride 1 and discarding keeps a quarter of what all of them
+make; the cores have nothing to lay out or to drop.
+"""
+
+from dataclasses import dataclass, replace
+
+from tvm_pulp.planning.tiling.forms.conv_array import ACTIVATION_SLACK, ArrayContext, ArrayForm, channel_axis
+from tvm_pulp.qnn.network import Layer
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.uma import Box, Local, Recipe, TileAxis
+from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic
+from tvm_pulp.uma.conv_array.requantization import MAX_PADDING, Padding
+from tvm_pulp.uma.windows import input_span
+from uma_backends.ne16.geometry import INPUT_BYTES, Mode
+from uma_backends.ne16.job import LEAST_STRIDED, Patch, patches
+
+# More of them are more descriptors and waits of core 0 than the array's time is worth.
+_MOST_JOBS = 64
+
+
+@dataclass(frozen=True)
+class PatchesForm(ArrayForm):
+    """One job after the other, all input and output channels in each."""
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        depthwise = self.mode is Mode.DEPTHWISE_3X3
+        channels = TileAxis(3, INPUT_BYTES) if depthwise else channel_axis(self, 3)
+        # A last piece of two rows above a border would be too small for the strided mode.
+        _, height, _, _ = self.layer.outputs[0].spec.shape
+        rows = [TileAxis(1, 4)] if height % 4 == 0 else []
+        return (*rows, channels, TileAxis(0, limit=1))
+
+    def recipe(self, box: Box) -> Recipe:
+        (_, height, width, depth), (top, left, _, _) = self.layer.inputs[0].spec.shape, self.layer.attributes["pads"]
+        rows = input_span(box.start[1], box.size[1], height, 3, 2, 1, top)
+        columns = input_span(box.start[2], box.size[2], width, 3, 2, 1, left)
+        first, taken = (box.start[3], box.size[3]) if self.mode is Mode.DEPTHWISE_3X3 else (0, depth)
+        source_box = Box(
+            (box.start[0], rows.start, columns.start, first), (box.size[0], rows.size, columns.size, taken)
+        )
+        before, source = self.source(source_box, ACTIVATION_SLACK)
+        raw = Local("raw", TensorSpec(box.size, self.raw_dtype))
+        whole = self.array_job(box.size[1], box.size[2], taken, box.size[3], input_row_stride=columns.size * taken)
+        padding = Padding(rows.before, rows.after, columns.before, columns.after, self.arithmetic.zero_point)
+        found = patches(replace(whole, padding=padding), rows.size, columns.size)
+        loads, step = self.job_steps(found[0].job, box.start[3], source, raw)
+        jobs = []
+        for patch in found:
+            begins = _begins(patch, padding)
+            description = replace(step.description, job=patch.job, input_bytes=begins[0], output_bytes=begins[1])
+            cycles = self.context.cycles(patch.job)
+            jobs.append(replace(step, description=description, macs=patch.job.macs, cycles=cycles))
+        return self.arranged([*before, *loads, *jobs, *self.finish(raw, box)])
+
+
+def _begins(patch: Patch, padding: Padding) -> tuple[int, int]:
+    """Bytes from the beginning of input and output to what a patch takes; its own padding is in its registers."""
+    (pixel, row), (output_pixel, output_row) = patch.job.input_strides, patch.job.output_strides
+    top, left = padding.top - patch.job.padding.top, padding.left - patch.job.padding.left
+    source = (2 * patch.row - top) * row + (2 * patch.column - left) * pixel
+    return source, patch.row * output_row + patch.column * output_pixel
+
+
+def patches_forms(layer: Layer, arithmetic: Arithmetic, context: ArrayContext) -> list[PatchesForm]:
+    """The form, where the array's strided mode takes the layer and requantizes it: core 0 waits for all jobs but two."""
+    a, (_, kh, kw, _) = layer.attributes, layer.inputs[1].spec.shape
+    (_, height, width, _), (_, rows, columns, channels) = layer.inputs[0].spec.shape, layer.outputs[0].spec.shape
+    if (kh, kw, *a["strides"], *a["dilation"]) != (3, 3, 2, 2, 1, 1) or max(a["pads"]) > MAX_PADDING:
+        return []
+    few = -(-rows // 2) * -(-columns // 2) <= _MOST_JOBS
+    if min(height, width) < LEAST_STRIDED or min(rows, columns) < 2 or not few:
+        return []
+    if channels % 2 or not arithmetic.native:
+        return []
+    mode = Mode.DEPTHWISE_3X3 if a["groups"] > 1 else Mode.DENSE_3X3
+    name = "3x3 depthwise in patches of stride 2" if a["groups"] > 1 else "3x3 in patches of stride 2"
+    return [PatchesForm(layer, arithmetic, context, mode, name)]
