@@ -125,8 +125,7 @@ def test_explain(capsys: pytest.CaptureFixture[str]) -> None:
 def test_targets(capsys: pytest.CaptureFixture[str]) -> None:
     finished = tvmc(capsys, "targets")
     assert finished.status == 0
-    words = ("uma-neureka", "--target-uma-neureka-weight_memory", "siracusa", "host", "uma-ne16", "gap9")
-    for word in words:
+    for word in ("uma-neureka", "--target-uma-neureka-weight_memory", "siracusa", "host"):
         assert word in finished.out
 
 

@@ -64,7 +64,10 @@ def _begins(patch: Patch, padding: Padding) -> tuple[int, int]:
 
 
 def patches_forms(layer: Layer, arithmetic: Arithmetic, context: ArrayContext) -> list[PatchesForm]:
-    """The form, where the array's strided mode takes the layer and requantizes it: core 0 waits for all jobs but two."""
+    """The form, where the array's strided mode takes the layer and requantizes it.
+
+    Core 0 waits for all jobs but two, which cores that finish results have no time for.
+    """
     a, (_, kh, kw, _) = layer.attributes, layer.inputs[1].spec.shape
     (_, height, width, _), (_, rows, columns, channels) = layer.inputs[0].spec.shape, layer.outputs[0].spec.shape
     if (kh, kw, *a["strides"], *a["dilation"]) != (3, 3, 2, 2, 1, 1) or max(a["pads"]) > MAX_PADDING:
