@@ -1,7 +1,7 @@
 """A compiled network: the archive's files, its metadata, and how to run it."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tvm_pulp.compilation import Compilation
     from tvm_pulp.language_models.session import Generator, Sampling
     from tvm_pulp.language_models.tokenizer import Tokenizer
+    from tvm_pulp.report.evaluate import Evaluation
     from tvm_pulp.report.rich_display import ShownPlan
     from tvm_pulp.sim.instruments import Instruments
     from tvm_pulp.sim.runner import Runner
@@ -87,7 +88,7 @@ class App:
         facts = self.metadata["tvm_pulp"]
         refuse_if("decoder" in facts, "the archive holds a language model, which takes tokens: use `tvmc generate`")
         wanted = instruments or Instruments(trace=Path(trace) if trace is not None else None)
-        chosen = device or ("host" if facts["soc"] == "host" else "iss")
+        chosen = device or self._default_device()
         check_options(
             chosen, runner_class(chosen).capabilities, instruments=wanted, toolchain=toolchain, max_cycles=max_cycles
         )
@@ -113,6 +114,30 @@ class App:
         report = run_report(self.metadata, run.statistics, plan, self._compile_seconds, self._solver_seconds())
         report |= {"device": chosen, "device_revision": runner.revision()}
         return Result(outputs, report, debug, shown, self.compilation, arrays, details)
+
+    def evaluate(
+        self,
+        samples: Mapping[str, np.ndarray] | Sequence[np.ndarray],
+        labels: np.ndarray | None = None,
+        *,
+        device: str | None = None,
+        toolchain: str | None = None,
+        max_cycles: int | None = None,
+        device_options: Mapping[str, str] | None = None,
+        progress: "Callable[[int, int], None]" = lambda _done, _count: None,
+    ) -> "Evaluation":
+        """Run many samples, along the first axis of every array; `labels` are their classes."""
+        from tvm_pulp.report.evaluate import evaluate
+        from tvm_pulp.sim.instruments import Instruments
+
+        facts = self.metadata["tvm_pulp"]
+        refuse_if("decoder" in facts, "the archive holds a language model, which takes tokens: use `tvmc generate`")
+        runner = self.runner(device or self._default_device(), toolchain, device_options)
+        runner.max_cycles, runner.instruments = max_cycles, Instruments()
+        return evaluate(runner, self.metadata, samples, labels, progress)
+
+    def _default_device(self) -> str:
+        return "host" if self.metadata["tvm_pulp"]["soc"] == "host" else "iss"
 
     def _solver_seconds(self) -> float | None:
         """The time that planning took, where a network was planned in this process."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from tvm_pulp.errors import refuse_if
-from tvm_pulp.tvmc import device_options
+from tvm_pulp.tvmc import dataset, device_options
 from tvm_pulp.tvmc.argument import INPUTS, argument, given_inputs
 from tvm_pulp.tvmc.model_options import check_writable
 
@@ -26,6 +26,7 @@ ARGUMENTS = (
     argument(
         "--max-cycles", type=int, metavar="N", help="end the run after N cycles; default: many times what is expected"
     ),
+    *dataset.ARGUMENTS,
     argument("--repeat", type=int, default=1, metavar="N", help="run N times; every answer must be the same"),
 )
 
@@ -35,11 +36,14 @@ def run(args: argparse.Namespace) -> int:
     refuse_if(
         args.max_cycles is not None and args.max_cycles < 1, f"--max-cycles {args.max_cycles}: must be at least 1"
     )
+    for path, option in ((args.outputs, "--outputs"), (args.report, "--report"), (args.html, "--html")):
+        check_writable(path, option)
+    if args.dataset is not None:
+        return dataset.run(args)
+    dataset.refuse_without(args)
     inputs = given_inputs(args)
     wanted = device_options.instruments(args)
     settings = device_options.settings(args)
-    for path, option in ((args.outputs, "--outputs"), (args.report, "--report"), (args.html, "--html")):
-        check_writable(path, option)
     from tvm_pulp.api import App
 
     print(f"tvmc run: building and running {args.ARCHIVE}", file=sys.stderr, flush=True)

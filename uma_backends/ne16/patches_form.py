@@ -79,4 +79,4 @@ def patches_forms(layer: Layer, arithmetic: Arithmetic, context: ArrayContext) -
         return []
     mode = Mode.DEPTHWISE_3X3 if a["groups"] > 1 else Mode.DENSE_3X3
     name = "3x3 depthwise in patches of stride 2" if a["groups"] > 1 else "3x3 in patches of stride 2"
-    return [PatchesForm(layer, arithmetic, context, mode, name)]
+    return [PatchesForm(layer, context, name, arithmetic, mode)]

@@ -1,0 +1,88 @@
+"""`tvmc run --dataset`: every sample as a run of its own gives it; accuracy, cycles and a reference beside them."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tvm_pulp
+from tvm_pulp.errors import UserError
+from tvm_pulp.tvmc.main import main
+
+COUNT = 6
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("dataset")
+    tvm_pulp.compile("zoo:dscnn", target="uma-neureka").save(made / "net.tar")
+    tvm_pulp.compile("zoo:dscnn").save(made / "host.tar")
+    samples = np.random.default_rng(3).integers(-128, 128, (COUNT, 1, 49, 10)).astype(np.int8)
+    np.savez(made / "samples.npz", spectrogram=samples)
+    return made
+
+
+def test_as_single_runs(folder: Path) -> None:
+    app, host = tvm_pulp.App.load(folder / "net.tar"), tvm_pulp.App.load(folder / "host.tar")
+    samples = np.load(folder / "samples.npz")["spectrogram"]
+    told: list[tuple[int, int]] = []
+    found = app.evaluate({"spectrogram": samples}, progress=lambda *both: told.append(both))
+    single = [app.run([sample]) for sample in samples[:2]]
+    assert found.cycles is not None and found.cycles[:2].tolist() == [run.report["cycles"] for run in single]
+    expected = np.stack([host.run([sample]).outputs["logits"] for sample in samples])
+    np.testing.assert_array_equal(found.outputs["logits"], expected)
+    assert told == [(n, COUNT) for n in range(1, COUNT + 1)]
+    assert found.accuracy is None and found.samples == COUNT
+    classes = expected.reshape(COUNT, -1).argmax(1)
+    assert app.evaluate([samples], (classes + (np.arange(COUNT) < 2)) % 12).accuracy == pytest.approx(4 / 6)
+
+
+def test_command_line(folder: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    np.savez(tmp_path / "labels.npz", np.zeros(COUNT, np.int64))
+    options = ["--dataset", folder / "samples.npz", "--labels", tmp_path / "labels.npz"]
+    options += ["--reference", folder / "host.tar", "--report", tmp_path / "r.json", "-o", tmp_path / "out.npz"]
+    assert main(["run", str(folder / "net.tar"), *map(str, options)]) == 0
+    text = capsys.readouterr()
+    assert f"{COUNT} samples" in text.out and "% right" in text.out and f"equal outputs in {COUNT}" in text.out
+    assert f"{COUNT} of {COUNT} samples" in text.err
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert report["samples"] == COUNT and report["cycles"]["least"] <= report["cycles"]["mean"]
+    assert report["reference"] == {"accuracy": report["accuracy"], "same_class": COUNT, "equal": COUNT}
+    assert np.load(tmp_path / "out.npz")["logits"].shape[0] == COUNT
+
+
+def test_outputs_that_differ_are_counted(folder: Path) -> None:
+    app = tvm_pulp.App.load(folder / "host.tar")
+    samples = np.load(folder / "samples.npz")["spectrogram"]
+    other = samples.copy()
+    other[0] = -other[0] // 2
+    classes, equal = app.evaluate([samples]).agreement(app.evaluate([other]))
+    assert equal == COUNT - 1 <= classes
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--labels", "wrong.npz"], "--labels has no effect without --dataset"),
+        (["--dataset", "samples.npz", "--inputs", "samples.npz"], "--inputs is of a single run"),
+        (["--dataset", "samples.npz", "--repeat", "2"], "--repeat is of a single run"),
+        (["--dataset", "samples.npz", "--labels", "wrong.npz"], "not one integer for every sample"),
+        (["--dataset", "samples.npz", "--labels", "few.npz"], "different numbers of samples"),
+        (["--dataset", "scalar.npz"], "holds no samples"),
+    ],
+)
+def test_wrong_options(
+    options: list[str], sentence: str, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    np.savez("wrong.npz", np.zeros((COUNT, 12)))
+    np.savez("few.npz", np.zeros(COUNT - 1, np.int64))
+    np.savez("scalar.npz", spectrogram=np.int8(3))
+    assert main(["run", "host.tar", *options]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_a_wrong_shape_is_named(folder: Path) -> None:
+    with pytest.raises(UserError, match="input 'spectrogram' has shape"):
+        tvm_pulp.App.load(folder / "host.tar").evaluate({"spectrogram": np.zeros((2, 7, 7), np.int8)})
