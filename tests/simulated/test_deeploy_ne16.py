@@ -15,7 +15,6 @@ SHORT = {
     "Kernels/Integer/Conv/DW_3x3_RQ": "pulp-open-ne16",
     "Kernels/Integer/Conv/Regular_3x3_RQ": "pulp-open-ne16",
     "Kernels/Integer/GEMM/Batch_RQ": "gap9",
-    "Models/MLPerf/AnomalyDetection": "gap9",
     "Models/MLPerf/KeywordSpotting": "pulp-open-ne16",
 }
 

@@ -32,7 +32,7 @@ def product(source: np.random.Generator, depth: int, outputs: int, dtype: str, b
     return RandomLayer("dense", attributes, TensorSpec((1, depth), dtype), (weight, bias, scale, add))
 
 
-@pytest.mark.parametrize("tight", [False, True])
+@pytest.mark.parametrize("tight", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_results_equal_the_reference(tight: bool) -> None:
     source = np.random.default_rng(5)
     layers = [product(source, *case) for case in PRODUCTS]

@@ -47,7 +47,7 @@ class OnlyPatches(Ne16Backend):
         return [form for form in found if isinstance(form, PatchesForm)] if isinstance(found, list) else found
 
 
-@pytest.mark.parametrize("tight", [False, True])
+@pytest.mark.parametrize("tight", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_results_equal_the_reference(tight: bool) -> None:
     source = np.random.default_rng(3)
     layers = [strided(source, *case) for case in LAYERS]
