@@ -21,6 +21,15 @@ def _inputs(folder: Path, data: Path) -> None:
     np.savez(folder / "in.npz", image.astype(np.int8))
 
 
+def _dataset(folder: Path, data: Path) -> None:
+    _golden(data)
+    np.savez(folder / "x.npz", np.random.default_rng(1).integers(-128, 128, (3, 32, 32, 3)).astype(np.int8))
+
+
+def _labels(folder: Path, _data: Path) -> None:
+    np.savez(folder / "y.npz", np.arange(3))
+
+
 def _quantized(folder: Path, _data: Path) -> None:
     pytest.importorskip("onnxruntime")
     from tests.report.verify.small_models import quantized_classifier
@@ -56,6 +65,8 @@ def _golden(data: Path) -> Path:
 FILES: dict[str, Callable[[Path, Path], None]] = {
     "resnet.tflite": _tflite,
     "in.npz": _inputs,
+    "x.npz": _dataset,
+    "y.npz": _labels,
     "resnet.onnx": _quantized,
     "net.onnx": _float,
     "samples.npz": _samples,
