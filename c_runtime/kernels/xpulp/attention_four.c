@@ -176,6 +176,8 @@ static __attribute__((noinline)) void pairs_of_queries(struct work *c, uint32_t 
     q += 2u * args->q_stride;
     if (mask) mask += 2u * args->mask_stride;
   }
+  /* The word that EXPONENTIALS reads behind the last row: of a further row, or of exponentials that are still to come. */
+  *(int32_t *)(void *)(c->logits + count * c->padded) = 0;
   for (uint32_t i = 0; i < count; ++i) {
     uint32_t row = i * c->padded;
     groups[i] = exponentials(c, c->logits + row, groups[i], best[i], c->exponentials + row, factors + i);
