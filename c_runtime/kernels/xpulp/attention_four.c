@@ -180,6 +180,8 @@ static __attribute__((noinline)) void pairs_of_queries(struct work *c, uint32_t 
   *(int32_t *)(void *)(c->logits + count * c->padded) = 0;
   for (uint32_t i = 0; i < count; ++i) {
     uint32_t row = i * c->padded;
+    /* And behind a row whose last keys are hidden. */
+    if (4u * groups[i] < c->padded) *(int32_t *)(void *)(c->logits + row + 4u * groups[i]) = 0;
     groups[i] = exponentials(c, c->logits + row, groups[i], best[i], c->exponentials + row, factors + i);
   }
   for (uint32_t i = 0; i < count; i += 2u) {
