@@ -5,7 +5,7 @@ import argparse
 from tvm_pulp.tvmc.argument import Argument
 
 ARGUMENTS: tuple[Argument, ...] = ()
-EPILOG = "Any of them is a MODEL of the other verbs: tvmc compile zoo:resnet8 --target=uma-neureka -o resnet8.tar."
+EPILOG = "Any of them is a MODEL of the other verbs: tvmc compile zoo:resnet8 -o resnet8.tar."
 
 
 def run(_args: argparse.Namespace) -> int:
