@@ -60,6 +60,11 @@ def run(model: str, soc: str, expected: Any, memory: str = "sram") -> dict[str, 
     return result.report | {"packed": app.files["codegen/host/src/default_weights.c"]}
 
 
+def busy_cycles(report: dict[str, Any]) -> int:
+    """Cycles in which the array works."""
+    return sum(layer["busy_cycles"] for layer in report["layers"] if layer["engine"] == "neureka")
+
+
 @pytest.mark.parametrize("name", ["columns", "small", pytest.param("large", marks=pytest.mark.slow)])
 def test_a_changed_array_stays_exact(
     name: str, model: str, expected: Any, default: dict[str, Any], tmp_path: Path
@@ -68,7 +73,8 @@ def test_a_changed_array_stays_exact(
     settings = {f"{ENGINE}.{key}": value for key, value in OTHERS[name].items()}
     report = run(model, description_file(tmp_path, settings), expected)
     if name == "columns":
-        assert report["cycles"] < default["cycles"]
+        # The cores are the slower half of this network: the array's own time is what a wider one saves.
+        assert busy_cycles(report) < 0.95 * busy_cycles(default)
     elif name == "small":
         assert report["cycles"] > 1.3 * default["cycles"]
     assert (report["packed"] == default["packed"]) == (name == "columns")
