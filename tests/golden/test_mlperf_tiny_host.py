@@ -42,7 +42,7 @@ def test_arena_is_close_to_the_largest_live_set(
     assert result.report["macs"] == MACS[network]
     # A person sees both figures too.
     print_report(result.report, result.outputs, sys.stdout)
-    shown = capsys.readouterr().out
+    shown = " ".join(capsys.readouterr().out.split())
     assert f"arena {arena['peak']:,} bytes (largest live set {arena['largest_live_set']:,})" in shown
 
 

@@ -61,7 +61,7 @@ def test_the_page_holds_the_report_and_both_timelines() -> None:
 def test_a_page_of_the_host_says_what_it_does_not_know() -> None:
     data = data_of(example_run("dscnn", "c").to_html())
     assert data["timeline"] is None and data["roofline"] is None
-    assert data["graph"]["nodes"] and [level["name"] for level in data["memory"]] == ["arena", "constants"]
+    assert data["graph"]["nodes"] and [level["name"] for level in data["memory"]] == ["arena", "constants", "all"]
 
 
 def test_names_cannot_end_the_script() -> None:
