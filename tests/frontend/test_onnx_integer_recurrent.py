@@ -43,7 +43,7 @@ def test_loss(op: str, attributes: dict[str, Any]) -> None:
     assert _noise(model, module, spoken(4, FRAMES)) < 0.02
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("op", ["GRU", "LSTM"])
 def test_host_and_cluster_agree(op: str, tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"

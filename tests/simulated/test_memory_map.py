@@ -80,7 +80,8 @@ def logging_simulator(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("model", "target", "expected"),
     [
-        ("zoo:resnet8", "uma-neureka", {"NEUREKA"}),
+        ("zoo:dscnn", "uma-neureka", {"NEUREKA"}),
+        pytest.param("zoo:resnet8", "uma-neureka", {"NEUREKA"}, marks=pytest.mark.slow),
         ("zoo:dscnn", "c", set()),
     ],
 )

@@ -95,7 +95,7 @@ def test_flags_reach_the_compiler(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "settings",
     [
-        {"software.dma_agents": 1},
+        pytest.param({"software.dma_agents": 1}, marks=pytest.mark.slow),
         pytest.param({"software.dma_largest": 4096}, marks=pytest.mark.slow),
         pytest.param({"software.dma_lines": False}, marks=pytest.mark.slow),
     ],

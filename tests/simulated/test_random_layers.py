@@ -29,7 +29,7 @@ def seeds(default: int, total: int) -> list[Any]:
     return [pytest.param(s, marks=[] if s < default else [pytest.mark.slow]) for s in range(total)]
 
 
-@pytest.mark.parametrize("seed", seeds(5, 50))
+@pytest.mark.parametrize("seed", seeds(2, 50))
 def test_layers_on_neureka(seed: int) -> None:
     options = ENGINE_OPTIONS[seed % len(ENGINE_OPTIONS)]
     Conformance(backend("neureka"), options=options, layers=LAYERS, seed=seed).check_results()

@@ -13,8 +13,7 @@ from tvm_pulp.codegen.formats import FormatError, PlanJson, check_record, from_j
 Record = dict[str, Any]
 
 
-@pytest.mark.sample(1)
-@pytest.mark.parametrize("name", PLANS)
+@pytest.mark.parametrize("name", [n if n == "dscnn" else pytest.param(n, marks=pytest.mark.slow) for n in PLANS])
 def test_described_plans_have_the_format(name: str) -> None:
     check_record(PlanJson, plan_of(name))
 

@@ -5,6 +5,7 @@ those of earlier layers that have nothing to do with it. A layer whose jobs the 
 accelerator with the part of its input that is there, while the cores finish the rest of it.
 """
 
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -53,6 +54,8 @@ class _Interleaver:
         self._orders = [tiled.order for tiled in tiled_layers]
         self._touched = [[_touched(recipe) for recipe in tiled.recipes] for tiled in tiled_layers]
         self._done = [0] * len(tiled_layers)
+        # Steps of every tile that are still to come.
+        self._left = Counter((layer, tile) for layer, order in enumerate(self._orders) for tile, _ in order)
         # Results are those of tiles, their last step so far, and of buffers inside a tile.
         self._clock = StepClock()
         # Engines that make them: whoever works in order need not be waited for before it gets the next job.
@@ -78,7 +81,7 @@ class _Interleaver:
         for layer in range(first, min(first + _WINDOW, len(self._orders))):
             if self._done[layer] < len(self._orders[layer]):
                 tile, _ = self._orders[layer][self._done[layer]]
-                if all(self._is_over(*other) for other in self._needed(layer, tile)):
+                if not any(self._left[other] for other in self._needed(layer, tile)):
                     found.append(layer)
             if not self._done[layer]:
                 break  # layers begin in their order
@@ -116,9 +119,7 @@ class _Interleaver:
         else:
             self._clock.run(step.cost.cycles, makes)
         self._done[layer] += 1
-
-    def _is_over(self, layer: int, tile: int) -> bool:
-        return all(other != tile for other, _ in self._orders[layer][self._done[layer] :])
+        self._left[layer, tile] -= 1
 
     def _needed(self, layer: int, tile: int) -> list[tuple[int, int]]:
         """Tiles of the layers before that have to be over: those behind the window are."""
