@@ -13,10 +13,17 @@ import pytest
 _SECONDS = 10.0
 
 
+def _hear() -> None:
+    """Let a child hear the signal also where tests run in the background, which shells make deaf to it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def interrupted(arguments: list[str], stage: str, folder: Path, later: float = 0.0) -> tuple[int, list[str], float]:
     """Status, lines of stderr behind the stage, and seconds since the signal, which the stage's line brings about."""
     command = [sys.executable, "-m", "tvm_pulp.tvmc.main", *arguments]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=folder, start_new_session=True) as process:
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, cwd=folder, start_new_session=True, preexec_fn=_hear
+    ) as process:
         assert process.stderr is not None
         for line in process.stderr:
             if stage in line:
@@ -55,5 +62,5 @@ def test_inside_of_code_made_of_a_text() -> None:
         "with interruptible('stopped'):\n"
         "    exec('import os, signal, time; os.kill(os.getpid(), signal.SIGINT); time.sleep(60)')\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, preexec_fn=_hear)
     assert (done.returncode, done.stderr) == (130, "stopped\n")
