@@ -47,7 +47,9 @@ def test_compile_and_run(tmp_path: Path, capsys: pytest.CaptureFixture[str], nam
     figures = json.loads(report.read_text())
     assert figures["soc"] == "host" and figures["target"] == "c" and figures["cycles"] is None
     arena = figures["memory"]["arena"]
-    assert f"arena {arena['peak']:,} bytes (largest live set {arena['largest_live_set']:,})" in done.out
+    assert f"arena {arena['peak']:,} bytes (largest live set {arena['largest_live_set']:,})" in " ".join(
+        done.out.split()
+    )
     assert sum(layer["macs"] for layer in figures["layers"]) == figures["macs"]
     keys = {"name", "op", "engine", "cycles", "estimated_cycles", "bound_cycles", "macs", "dma_bytes", "tiles"}
     assert all(keys <= layer.keys() for layer in figures["layers"])
