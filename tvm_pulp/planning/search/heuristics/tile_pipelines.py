@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tvm_pulp.planning.search.attempts import PlanEvaluator
-from tvm_pulp.planning.tiling.forms import CLUSTER
+from tvm_pulp.planning.tiling.forms import CLUSTER, pin_of
 from tvm_pulp.planning.tiling.forms.cuts import Cuts, Tiling
 from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.planning.tiling.schedule import Choice, Decisions
@@ -75,7 +75,8 @@ def in_other_form(evaluator: PlanEvaluator, decisions: Decisions, number: int) -
     found = []
     for entry in _in_rows(evaluator):
         mine, other = decisions.choices[entry.index].tiling, entry.cuts.form
-        if other is not mine.form and other.engine == mine.form.engine != CLUSTER:
+        pinned = evaluator.engine_choice.pins.get(entry.layer.name, pin_of(other)) != pin_of(other)
+        if other is not mine.form and other.engine == mine.form.engine != CLUSTER and not pinned:
             jobs, cores = (sum(part) for part in zip(*map(_busy, mine.recipes), strict=True))
             theirs = _busy(entry.cuts.whole)
             if sum(theirs) <= _COSTLIER * (jobs + cores) and (theirs[0] < jobs or theirs[1] < cores):
