@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tvm_pulp.planning.tiling.forms.conv_array import ACTIVATION_SLACK, ArrayForm, channel_axis
+from tvm_pulp.planning.tiling.forms.conv_array import RowForm
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.uma import Box, Kernel, Load, Local, Recipe, Step, TileAxis, step_call
+from tvm_pulp.uma import Box, Kernel, Load, Local, Step, step_call
 from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic
 from uma_backends.neureka.geometry import Mode
 from uma_backends.neureka.neureka_form import Context
@@ -23,13 +23,13 @@ _MOST_LEFT_OUT = 32
 
 
 @dataclass(frozen=True)
-class VectorForm(ArrayForm):
+class VectorForm(RowForm):
     """The array multiplies `taken` inputs."""
 
     taken: int = 0
 
     @property
-    def _channels(self) -> int:
+    def pixel_channels(self) -> int:
         """Input channels of the window."""
         return -(-self.taken // TAPS)
 
@@ -41,19 +41,9 @@ class VectorForm(ArrayForm):
     def filters(self) -> np.ndarray:
         """Weights that the array takes; of inputs that there are not, zeros."""
         matrix = self._matrix[:, : self.taken]
-        filled = np.zeros((len(matrix), TAPS * self._channels), matrix.dtype)
+        filled = np.zeros((len(matrix), TAPS * self.pixel_channels), matrix.dtype)
         filled[:, : self.taken] = matrix
         return filled.reshape(len(matrix), 3, 3, -1).transpose(0, 3, 1, 2)
-
-    def axes(self) -> tuple[TileAxis, ...]:
-        return (channel_axis(self, len(self.layer.outputs[0].spec.shape) - 1),)
-
-    def recipe(self, box: Box) -> Recipe:
-        before, source = self.source(Box.whole(self.layer.inputs[0].spec.shape), ACTIVATION_SLACK)
-        raw = Local("raw", TensorSpec(box.size, self.raw_dtype))
-        job = self.array_job(1, 1, self._channels, box.size[-1])
-        loads, step = self.job_steps(job, box.start[-1], source, raw)
-        return self.assemble([*before, *loads], step, raw, box)
 
     def whole_bias(self, vectors: dict[str, Local], first: int, source: Local) -> list[Step]:
         left_out = self._matrix[:, self.taken :]

@@ -11,6 +11,7 @@ from tvm_pulp.planning.tiling.forms.conv_array.array_form import (
 )
 from tvm_pulp.planning.tiling.forms.conv_array.forms import DenseForm, channel_axis, rows_of
 from tvm_pulp.planning.tiling.forms.conv_array.job_words import pointers, word_text
+from tvm_pulp.planning.tiling.forms.conv_array.row_form import RowForm
 from tvm_pulp.planning.tiling.forms.conv_array.strategy import by_rows, conv2d_forms, known_arithmetic
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "ArrayForm",
     "DenseForm",
     "JobForm",
+    "RowForm",
     "by_rows",
     "channel_axis",
     "conv2d_forms",
