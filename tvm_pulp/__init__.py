@@ -27,7 +27,10 @@ def __getattr__(name: str) -> Any:
 
         return quantize
     if name in __all__:
-        from tvm_pulp import api
+        from tvm_pulp.garbage_collection import rare_garbage_collection
+
+        with rare_garbage_collection():
+            from tvm_pulp import api
 
         return getattr(api, name)
     raise AttributeError(f"module 'tvm_pulp' has no attribute '{name}'")

@@ -10,6 +10,7 @@ from tvm_pulp.compile_options import CompileOptions, check_option_names
 from tvm_pulp.entry_point import Progress, silent
 from tvm_pulp.explain.float_layers import float_sentence
 from tvm_pulp.frontend.load import as_model
+from tvm_pulp.garbage_collection import rare_garbage_collection
 from tvm_pulp.result import Result
 
 __all__ = ["App", "Compilation", "CompileOptions", "Model", "Result", "compile", "compile_with"]
@@ -32,6 +33,7 @@ def compile(
     return compile_with(as_model(model, example_inputs), CompileOptions(target=target, **options), progress)
 
 
+@rare_garbage_collection()
 def compile_with(model: Model, options: CompileOptions, progress: Progress = silent) -> App:
     """Compile with an options record; `progress` receives one line per stage."""
     started = time.perf_counter()

@@ -102,11 +102,11 @@ def resolve_target(options: CompileOptions) -> Target:
             f"--target-uma-{engine}-...: engine '{engine}' is not part of --target {options.target}",
         )
     for backend in backends:
-        refuse_if(
-            backend.target_name not in soc.engines,
-            f"--soc {soc.name} has no engine '{backend.target_name}': choose {_carriers(backend)}, or another --target",
-        )
-        check_carrier(soc, backend.target_name)
+        name = backend.target_name
+        if name not in soc.engines:
+            way_out = f"choose {_carriers(backend)}, or another --target"
+            raise UserError(f"--soc {soc.name} has no engine '{name}': {way_out}")
+        check_carrier(soc, name)
     l1, l2 = (
         None if size is None else parse_size(option, size)
         for option, size in (("--l1", options.l1), ("--l2", options.l2))

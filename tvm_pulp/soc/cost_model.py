@@ -70,7 +70,7 @@ class CostModel:
         """Bytes that arrive in one long run."""
         return size // self.soc.dma.bytes_per_cycle
 
-    @property
+    @cached_property
     def commands_in_flight(self) -> int:
         """Commands of one core that the DMA takes before it lets the core wait."""
         return self.soc.dma.core_queue + self.soc.dma.global_queue
@@ -88,26 +88,26 @@ class CostModel:
 
     # --- the executor: instructions of its code, and accesses ---------------------------------------------------
 
-    @property
+    @cached_property
     def executor(self) -> ExecutorCost:
         """Cycles of the runtime's own code."""
         return self.soc.cluster.kind.executor
 
-    @property
+    @cached_property
     def barrier_cycles(self) -> int:
         return 5 + self.soc.events.wake
 
-    @property
+    @cached_property
     def wake_cycles(self) -> int:
         """Waking up from the event of transfers."""
         return self.executor.wake + self.soc.events.wake
 
-    @property
+    @cached_property
     def entry_cycles(self) -> int:
         """Entering the network and leaving it: reading pointers from L2, the first command."""
         return 60 + 6 * self.soc.memory.l2.latency
 
-    @property
+    @cached_property
     def turnaround_cycles(self) -> int:
         """Reading back what has just been stored: waiting for the store, a command and its first beat."""
         return self.wake_cycles + self.executor.command + self.start_cycles(outward=False)
@@ -119,7 +119,7 @@ class CostModel:
 
     # --- accelerators -------------------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def _driver_state_latency(self) -> int:
         """Of a word that a driver remembers: in L1 where the runtime has room for it there."""
         memory = self.soc.memory
@@ -176,7 +176,7 @@ class CostModel:
 
     # --- code ---------------------------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def _line_units(self) -> int:
         """Lines as they are counted here in a line of the machine's caches."""
         return self.soc.cluster.kind.code_line_bytes // _CODE_LINE
@@ -192,7 +192,7 @@ class CostModel:
         """Lines of code that a core's own cache holds."""
         return self.soc.icache.private_sets * self.soc.icache.private_ways * self._line_units
 
-    @property
+    @cached_property
     def refill_cycles(self) -> int:
         """Until a line arrives from L2."""
         if self.soc.icache.ideal:
@@ -200,7 +200,7 @@ class CostModel:
         # A longer line brings more, and with some cores the next one comes along.
         return -(-self.soc.icache.refill // (self._line_units * self.soc.cluster.kind.lines_per_refill))
 
-    @property
+    @cached_property
     def shared_hit_cycles(self) -> int:
         """Until a line arrives from the shared cache."""
         return 0 if self.soc.icache.ideal else self.soc.icache.shared_hit

@@ -10,6 +10,7 @@ from typing import Any
 
 from tvm_pulp import __version__
 from tvm_pulp.errors import GuestFault, Note, UserError, WrongAnswer, refuse_if
+from tvm_pulp.garbage_collection import rare_garbage_collection
 from tvm_pulp.option import MODEL_VERBS
 from tvm_pulp.tvmc.argument import Argument, add_arguments
 from tvm_pulp.tvmc.interrupt import interruptible
@@ -117,7 +118,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     verb, rest = arguments[0], arguments[1:]
     try:
         refuse_if(verb not in VERBS, f"unknown verb '{verb}': choose one of {', '.join(VERBS)}")
-        with interruptible(f"tvmc {verb}: interrupted"), warnings.catch_warnings():
+        with interruptible(f"tvmc {verb}: interrupted"), warnings.catch_warnings(), rare_garbage_collection():
             warnings.showwarning = partial(_show_warning, verb, warnings.showwarning)
             warnings.simplefilter("default", Note)
             return int(importlib.import_module(f"tvm_pulp.tvmc.{verb}").run(parse(verb, rest)))

@@ -13,13 +13,13 @@ from typing import Any
 
 from tvm_pulp.compile_options import PLANNERS
 from tvm_pulp.errors import UserError
+from tvm_pulp.garbage_collection import rare_garbage_collection
 from tvm_pulp.planning.check import verify_plan
 from tvm_pulp.planning.lowering import same_network
 from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.planning.search.attempts import PlanEvaluator
 from tvm_pulp.planning.search.cover import Cover, Covers, recorded_cover
 from tvm_pulp.planning.search.find_plan import find_plan
-from tvm_pulp.planning.search.garbage_collection import rare_garbage_collection
 from tvm_pulp.planning.search.heuristics.balance_engines import expected_cycles
 from tvm_pulp.planning.search.memory_limits import check_capacity, check_smallest_size, layers_to_move, spread_weights
 from tvm_pulp.planning.search.partition_network import partition_network

@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from tvm_pulp.planning.search.garbage_collection import rare_garbage_collection
+from tvm_pulp.garbage_collection import rare_garbage_collection
 
 
 def test_thresholds_come_back() -> None:

@@ -4,7 +4,8 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# Objects made between two looks at the youngest ones. Plans of large networks keep millions, and hardly any in cycles.
+# Objects made between two looks at the youngest ones. Modules, graphs and plans keep millions, hardly any in cycles;
+# looking through them again and again took a third of the time of a compile.
 _OBJECTS = 200_000
 
 
