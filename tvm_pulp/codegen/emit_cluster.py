@@ -65,6 +65,7 @@ def emit_cluster(
         "src/main.tir.txt": lowered.function.script(),
         **runtime_files(bool(kernels.math_used), ("steps.h",)),
         **{f"{RUNTIME}/{path}": text for path, text in platform.hal_files().items()},
+        **{f"{mlf.FIRMWARE}/{path}": text for path, text in platform.firmware_files().items()},
     }
     for codegen in engines.values():
         texts |= {f"{RUNTIME}/engine/{path.name}": path.read_text() for path in codegen.files}

@@ -16,6 +16,8 @@ from tvm_pulp.codegen.formats import FormatError, PlanJson, check_record, from_j
 from tvm_pulp.errors import UserError
 
 FORMAT_VERSION = 7
+# The folder of the same runtime by calls of an SDK, for chips that have one.
+FIRMWARE = "firmware"
 
 
 def write(path: Path, files: dict[str, bytes]) -> None:

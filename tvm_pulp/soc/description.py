@@ -190,7 +190,8 @@ class Engine(_Section):
 class Software(_Section):
     """Parts of programs for the SoC, and limits that they respect.
 
-    `hal`: folder of c_runtime/hal. `kernels`: folder of c_runtime/kernels; none: generated C only. `core_type`: whose
+    `hal`: folder of c_runtime/hal. `firmware`: folder of c_runtime/firmware, the same by calls of an SDK, that archives
+    carry beside it; none: no SDK. `kernels`: folder of c_runtime/kernels; none: generated C only. `core_type`: whose
     coefficients the costs of kernels are made of. `dma_agents`: cores that issue transfers, core 0 or the first four.
     `dma_largest`: bytes of one command. `dma_lines`: whether a command can move lines that lie apart outside L1.
     `flags`: more flags for the compiler. `code_bytes`: L2 that code and small data are expected to need.
@@ -198,6 +199,7 @@ class Software(_Section):
     """
 
     hal: str = ""
+    firmware: str = ""
     kernels: str = ""
     core_type: str = ""
     flags: tuple[str, ...] = ()

@@ -25,7 +25,8 @@ class Platform:
 
     def check(self) -> None:
         """That programs can be built for the SoC; a user error says what its description lacks."""
-        found = {"hal": self.soc.software.hal, "kernels": self.soc.software.kernels}
+        software = self.soc.software
+        found = {"hal": software.hal, "kernels": software.kernels, "firmware": software.firmware}
         for key, name in found.items():
             folders = (entry.name for entry in _folder(key).iterdir() if entry.is_dir())
             known = sorted(folder for folder in folders if folder not in _NO_CHOICE)
@@ -110,6 +111,11 @@ class Platform:
             found |= {f"hal/{path}": text for path, text in texts_in(_folder("hal").joinpath(folder), suffixes)}
         found |= {f"libc/{path}": text for path, text in texts_in(_folder("libc"), suffixes)}
         return {**found, "hal/link.ld": self.linker_script()}
+
+    def firmware_files(self) -> dict[str, str]:
+        """The runtime by calls of the SDK that the SoC has; paths count from the archive's folder `firmware`."""
+        name = self.soc.software.firmware
+        return dict(texts_in(_folder("firmware").joinpath(name), (".c", ".h"))) if name else {}
 
     def kernel_files(self, functions: Iterable[str]) -> dict[str, str]:
         """The sources of hand-written kernels that are called, and what they share with others."""

@@ -25,13 +25,7 @@ static inline void issue(const uint32_t *word, const uint32_t *bases, struct age
       const uint32_t l1 = word[0], base = head >> 21 & 0xFFu;
       uint32_t external = word[1];
       if (base != 0u) external += bases[base - 1u];
-      TVM_PULP_REGISTER(SIRACUSA_DMA_COMMAND) = head & 0x1FFFFFu;
-      TVM_PULP_REGISTER(SIRACUSA_DMA_COMMAND) = l1;
-      TVM_PULP_REGISTER(SIRACUSA_DMA_COMMAND) = external;
-      if (code != 0u) {
-        TVM_PULP_REGISTER(SIRACUSA_DMA_COMMAND) = word[2];
-        TVM_PULP_REGISTER(SIRACUSA_DMA_COMMAND) = word[3];
-      }
+      tvm_pulp_dma_command(head & 0x1FFFFFu, l1, external, code, word + 2);
       word += 2u + 2u * code;
     } else if (code == TVM_PULP_COMMAND_BEGIN) {
       agent->groups[head & 0xFFu] = (uint8_t)tvm_pulp_dma_begin();

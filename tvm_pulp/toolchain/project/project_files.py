@@ -12,6 +12,7 @@ from tvm_pulp.toolchain.riscv_compilers import FREESTANDING_FLAGS, RISCV_ISAS
 
 _HOST_FLAGS = ("-O2", "-std=gnu11", "-ffp-contract=off", "-fno-strict-aliasing", "-Wall", "-Wextra", "-Werror")
 _EXAMPLE = "example/main.c"
+_C_LIBRARY = "runtime/libc"
 
 
 def project_files(files: Mapping[str, bytes]) -> dict[str, bytes]:
@@ -21,6 +22,8 @@ def project_files(files: Mapping[str, bytes]) -> dict[str, bytes]:
     made = {"README.md": _readme(record, files)}
     if "march" in facts:
         made |= {"CMakeLists.txt": _cluster_lists(name, facts, files)}
+        if any(path.startswith(f"{mlf.FIRMWARE}/") for path in files):
+            made[f"{mlf.FIRMWARE}/CMakeLists.txt"] = _firmware_lists(record, files)
         isa = RISCV_ISAS[facts["march"]]
         values = {
             "FEATURES": "".join(f"+{f}" for f in (*isa.extensions, "zicsr", "zifencei")),
@@ -36,7 +39,8 @@ def project_files(files: Mapping[str, bytes]) -> dict[str, bytes]:
 
 def _sources(files: Mapping[str, bytes], facts: dict[str, Any]) -> tuple[list[str], list[str]]:
     """Sources of the library in the order of their code, and those of a program that runs it."""
-    paths = sorted(path for path in files if path.endswith((".c", ".S")) and not path.startswith("parameters"))
+    aside = ("parameters", f"{mlf.FIRMWARE}/")
+    paths = sorted(path for path in files if path.endswith((".c", ".S")) and not path.startswith(aside))
     ordered = [path for path in facts.get("code_order", []) if path in files]
     paths = [*ordered, *(path for path in paths if path not in ordered)]
     program = [p for p in paths if p.endswith("_program.c") or (p.startswith("runtime/hal/") and "executor" not in p)]
@@ -48,6 +52,8 @@ def _includes(files: Mapping[str, bytes]) -> list[str]:
     folders = set()
     for path in (PurePosixPath(path) for path in files if path.endswith(".h")):
         parts = path.parts
+        if parts[0] == mlf.FIRMWARE:
+            continue
         folders.add("/".join(parts[: parts.index("include") + 1]) if "include" in parts else str(path.parent))
     return sorted(folders)
 
@@ -58,7 +64,6 @@ def _lines(items: Any) -> str:
 
 def _cluster_lists(name: str, facts: dict[str, Any], files: Mapping[str, bytes]) -> str:
     library, program = _sources(files, facts)
-    kept = [flag for flag in FREESTANDING_FLAGS if not flag.startswith(("-O", "-g", "-std"))]
     script = next(path for path in files if path.endswith(".ld"))
     values = {
         "NAME": name,
@@ -66,10 +71,32 @@ def _cluster_lists(name: str, facts: dict[str, Any], files: Mapping[str, bytes])
         "PROGRAM": _lines(program),
         "INCLUDES": _lines(_includes(files)),
         "DEFINES": _lines([f"TVM_PULP_CORES={facts['cores']}", *facts.get("defines", [])]),
-        "FLAGS": " ".join((*FLAGS, *kept, *facts.get("flags", []))),
+        "FLAGS": _cluster_flags(facts),
         "SCRIPT": script,
     }
     return template("cluster.CMakeLists.txt.in", values)
+
+
+def _cluster_flags(facts: dict[str, Any]) -> str:
+    kept = [flag for flag in FREESTANDING_FLAGS if not flag.startswith(("-O", "-g", "-std"))]
+    return " ".join((*FLAGS, *kept, *facts.get("flags", [])))
+
+
+def _firmware_lists(record: dict[str, Any], files: Mapping[str, bytes]) -> str:
+    """The same library and example with the SDK's calls, start-up and C library."""
+    facts, name, levels = record["tvm_pulp"], record["model_name"], record["memory"]["levels"]
+    library, program = _sources(files, facts)
+    sources = [*library, *(path for path in program if path.endswith("_program.c"))]
+    defines = [f"TVM_PULP_CORES={facts['cores']}", *facts.get("defines", []), f"TVM_PULP_ARENA_BYTES={levels['l1']}"]
+    values = {
+        "NAME": name,
+        "SOURCES": _lines(f"../{path}" for path in sources if not path.startswith(_C_LIBRARY)),
+        "INCLUDES": _lines(f"../{path}" for path in _includes(files) if path != _C_LIBRARY),
+        "DEFINES": _lines([*defines, *(["TVM_PULP_BOARD_HAS_L3"] if levels["l3"] else [])]),
+        # Headers of the SDK are not ours to complain about.
+        "FLAGS": _cluster_flags(facts).replace(" -Werror", ""),
+    }
+    return template("firmware.CMakeLists.txt.in", values)
 
 
 def _host_lists(name: str, files: Mapping[str, bytes]) -> str:

@@ -12,10 +12,14 @@
 
 /* Variables without initial value: undefined at start. Inputs must be TVM_PULP_IN_L2: the host writes them before
  * the program starts, and start code clears ordinary variables. */
+#ifndef TVM_PULP_IN_L1
 #define TVM_PULP_IN_L1 __attribute__((section(".bss..l1")))
+#endif
 #define TVM_PULP_IN_L2 __attribute__((section(".bss..l2")))
 /* Functions whose code lies behind all other code: what they add moves nothing that others run. */
+#ifndef TVM_PULP_LATER
 #define TVM_PULP_LATER __attribute__((section(".later")))
+#endif
 
 /* The part of L1 that is left over, aligned to a round of all banks, with undefined contents at every entry into the
  * network. The address of the second symbol is the size in bytes. */

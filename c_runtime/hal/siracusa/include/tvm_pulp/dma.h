@@ -12,39 +12,24 @@
 
 #include <stdint.h>
 
-#include "tvm_pulp/event_unit.h"
-
-enum {
-  TVM_PULP_DMA_TO_L1 = 1 << 17,
-  TVM_PULP_DMA_INCREMENT = 1 << 18,
-  TVM_PULP_DMA_2D = 1 << 19,
-  TVM_PULP_DMA_EVENT = 1 << 20,
-  /* One command moves up to 2^17 - 1 bytes; this is the largest multiple of a 256-byte burst below it. */
-  TVM_PULP_DMA_LARGEST = 0x1FF00
-};
-
-static inline void tvm_pulp_dma_command(uint32_t flags, uint32_t l1, uint32_t external, uint32_t bytes) {
-  TVM_PULP_REGISTER(SIRACUSA_DMA_COMMAND) = flags | TVM_PULP_DMA_INCREMENT | TVM_PULP_DMA_EVENT | bytes;
-  TVM_PULP_REGISTER(SIRACUSA_DMA_COMMAND) = l1;
-  TVM_PULP_REGISTER(SIRACUSA_DMA_COMMAND) = external;
-}
+#include "tvm_pulp/dma_port.h"
 
 static inline void tvm_pulp_dma_1d(uint32_t flags, uint32_t l1, uint32_t external, uint32_t bytes) {
   /* What this core stored must be in memory before the DMA reads it. */
   __asm__ volatile("" ::: "memory");
   for (; bytes > TVM_PULP_DMA_LARGEST; bytes -= TVM_PULP_DMA_LARGEST) {
-    tvm_pulp_dma_command(flags, l1, external, TVM_PULP_DMA_LARGEST);
+    tvm_pulp_dma_command(flags | TVM_PULP_DMA_INCREMENT | TVM_PULP_DMA_EVENT | TVM_PULP_DMA_LARGEST, l1, external, 0, 0);
     l1 += TVM_PULP_DMA_LARGEST;
     external += TVM_PULP_DMA_LARGEST;
   }
-  tvm_pulp_dma_command(flags, l1, external, bytes);
+  tvm_pulp_dma_command(flags | TVM_PULP_DMA_INCREMENT | TVM_PULP_DMA_EVENT | bytes, l1, external, 0, 0);
 }
 
 static inline void tvm_pulp_dma_command_2d(uint32_t flags, uint32_t l1, uint32_t external, uint32_t bytes,
                                            uint32_t line_bytes, uint32_t stride) {
-  tvm_pulp_dma_command(flags | TVM_PULP_DMA_2D, l1, external, bytes);
-  TVM_PULP_REGISTER(SIRACUSA_DMA_COMMAND) = line_bytes;
-  TVM_PULP_REGISTER(SIRACUSA_DMA_COMMAND) = stride;
+  const uint32_t lines[] = {line_bytes, stride};
+  const uint32_t head = flags | TVM_PULP_DMA_2D | TVM_PULP_DMA_INCREMENT | TVM_PULP_DMA_EVENT | bytes;
+  tvm_pulp_dma_command(head, l1, external, 1, lines);
 }
 
 /* More bytes than one command takes: as many whole lines as fit at a time. Rare, hence not inlined. */
@@ -75,9 +60,6 @@ static inline void tvm_pulp_dma_2d(uint32_t flags, uint32_t l1, uint32_t externa
   }
 }
 
-/* Take a transfer counter; stands still while all 16 are taken. */
-static inline uint32_t tvm_pulp_dma_begin(void) { return TVM_PULP_REGISTER(SIRACUSA_DMA_COMMAND); }
-
 static inline void tvm_pulp_dma_load(void *l1, const void *external, uint32_t bytes) {
   tvm_pulp_dma_1d(TVM_PULP_DMA_TO_L1, (uint32_t)(uintptr_t)l1, (uint32_t)(uintptr_t)external, bytes);
 }
@@ -96,14 +78,6 @@ static inline void tvm_pulp_dma_load_2d(void *l1, const void *external, uint32_t
 static inline void tvm_pulp_dma_store_2d(void *external, const void *l1, uint32_t bytes, uint32_t line_bytes,
                                          uint32_t stride) {
   tvm_pulp_dma_2d(0, (uint32_t)(uintptr_t)l1, (uint32_t)(uintptr_t)external, bytes, line_bytes, stride);
-}
-
-/* Sleep until all transfers of this id are over, and give the id back. */
-static inline void tvm_pulp_dma_wait(uint32_t id) {
-  const uint32_t counter = 1u << id;
-  while (TVM_PULP_REGISTER(SIRACUSA_DMA_STATUS) & counter) tvm_pulp_event_wait(SIRACUSA_LINE_DMA);
-  TVM_PULP_REGISTER(SIRACUSA_DMA_STATUS) = counter;
-  __asm__ volatile("" ::: "memory");
 }
 
 #endif /* TVM_PULP_DMA_H */

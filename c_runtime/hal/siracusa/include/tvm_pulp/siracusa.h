@@ -10,7 +10,9 @@
 
 /* Cluster control unit. */
 #define SIRACUSA_FETCH_ENABLE 0x10200008
+#ifndef SIRACUSA_CLUSTER_CONFIGURATION
 #define SIRACUSA_CLUSTER_CONFIGURATION 0x10200018 /* L1 arbitration between cores and accelerator */
+#endif
 #define SIRACUSA_BOOT_ADDRESS 0x10200040 /* one word per core */
 #define SIRACUSA_CLUSTER_ICACHE_ENABLE 0x10201400
 
@@ -66,7 +68,9 @@
 
 /* Memories beyond those of placement.h. The few words that drivers remember, at most 16 bytes in all, undefined at
  * start: they take nothing from the arena of L1. */
+#ifndef TVM_PULP_DRIVER_IN_L1
 #define TVM_PULP_DRIVER_IN_L1 __attribute__((section(".bss..l1_driver")))
+#endif
 /* Constants, and constants only, in the weight memory. The accelerator counts its addresses from 0 there. */
 #define TVM_PULP_IN_WEIGHT_MRAM __attribute__((section(".weight_mram")))
 #define TVM_PULP_IN_WEIGHT_SRAM __attribute__((section(".weight_sram")))

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Who am I, by the SDK. */
+#ifndef TVM_PULP_CORE_H
+#define TVM_PULP_CORE_H
+
+#include "tvm_pulp/board.h"
+#include "tvm_pulp/siracusa.h"
+#include "tvm_pulp/team.h"
+
+/* 0 to TVM_PULP_CORES - 1. */
+static inline uint32_t tvm_pulp_core_id(void) { return board_core_id(); }
+
+/* Whether this core issues jobs, and transfers where no other core does. */
+static inline int tvm_pulp_is_agent(void) { return tvm_pulp_core_id() == 0u; }
+
+#endif /* TVM_PULP_CORE_H */
