@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tvm_pulp.errors import refuse_if
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.result import Result
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from tvm_pulp.language_models.session import Generator, Sampling
     from tvm_pulp.language_models.tokenizer import Tokenizer
     from tvm_pulp.report.evaluate import Evaluation
+    from tvm_pulp.report.footprint import Footprint
     from tvm_pulp.report.rich_display import ShownPlan
     from tvm_pulp.sim.instruments import Instruments
     from tvm_pulp.sim.runner import Runner
@@ -58,6 +60,26 @@ class App:
         from tvm_pulp.report.rich_display import shown_plan
 
         return shown_plan(self.files, self.metadata)
+
+    @cached_property
+    def footprint(self) -> "Footprint":
+        """Flash, RAM of every memory, work, and the time and energy that are expected; the program is built for it."""
+        return self._footprint(None if "march" not in self.metadata["tvm_pulp"] else self._built())
+
+    def _built(self) -> Path:
+        """The program as runs take it, so that one finds it built."""
+        from tvm_pulp.toolchain import ToolchainError
+        from tvm_pulp.toolchain.project.build_archive import build_archive
+
+        try:
+            return build_archive(self.files, self.metadata, profile=True)
+        except ToolchainError as error:
+            raise UserError(f"the archive's C does not build: {error.reason}; report it") from error
+
+    def _footprint(self, program: Path | None) -> "Footprint":
+        from tvm_pulp.report.footprint import footprint
+
+        return footprint(self.metadata, self.files, program)
 
     def run(
         self,
@@ -112,7 +134,9 @@ class App:
         plan = read_plan(self.files)
         details = RunDetails(self.metadata, plan, run.statistics.activity)
         report = run_report(self.metadata, run.statistics, plan, self._compile_seconds, self._solver_seconds())
+        program = runner.program() if "march" in facts else None
         report |= {"device": chosen, "device_revision": runner.revision()}
+        report["footprint"] = self._footprint(program).record()
         return Result(outputs, report, debug, shown, self.compilation, arrays, details)
 
     def evaluate(

@@ -28,6 +28,8 @@ from tvm_pulp.planning.tiling.place.place_blocks import guarded
 from tvm_pulp.planning.tir import LoweredPlan
 from tvm_pulp.qnn import lineage
 from tvm_pulp.qnn.network import Network, State, placed_states
+from tvm_pulp.report.expected_energy import expected_energy
+from tvm_pulp.report.figures import summed
 from tvm_pulp.report.inputs import prepare_inputs
 from tvm_pulp.soc.platform import Platform
 from tvm_pulp.target import Target
@@ -84,6 +86,7 @@ def emit_for(
         "march": platform.march(uses_float=plan.network.uses_float()),
         "options": {b.target_name: o for b, o in target.engines},
         "l1_budget": plan.l1_bytes,
+        "expected": _expected(target, lowered),
     }
     if target.soc.software.flags:
         facts["flags"] = list(target.soc.software.flags)
@@ -93,6 +96,20 @@ def emit_for(
     backends = {b.target_name: b for b, _ in target.engines}
     defines = [f"TVM_PULP_MARKS={target.marks(len(plan.layers))}"]
     return emit_cluster(lowered, facts, backends, platform, defines, debug_inputs, keep_layers, shared)
+
+
+def _expected(target: Target, lowered: LoweredPlan) -> dict[str, Any]:
+    """Time and energy that the program is expected to take."""
+    plan, clock = lowered.plan, target.soc.clock.cluster_mhz
+    macs = summed((layer.engine, layer.layer.macs) for layer in plan.layers)
+    energy = expected_energy(target.soc, plan.cores, lowered.program, macs)
+    return {
+        "cycles": plan.estimated_cycles,
+        "clock_mhz": clock,
+        "milliseconds": plan.estimated_cycles / clock / 1e3,
+        "energy_uj": energy.microjoules if energy else None,
+        "energy_spread": energy.spread if energy else None,
+    }
 
 
 def _facts(target: Target, inferred_inputs: tuple[str, ...]) -> dict[str, Any]:

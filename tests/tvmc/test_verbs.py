@@ -29,8 +29,8 @@ def test_compile_and_run(tmp_path: Path, capsys: pytest.CaptureFixture[str], nam
     archive, inputs, outputs = (tmp_path / f for f in ("net.tar", "in.npz", "out.npz"))
     compiled = tvmc(capsys, "compile", f"zoo:{name}", "--target=c", "--soc=host", "-o", archive)
     assert compiled.status == 0 and compiled.out == ""
-    # Progress names the stages, the last line the memory.
-    for word in ("importing", "canonicalizing", "lowering", "emitting C", "arena", "largest live set"):
+    # Progress names the stages, the last lines what the network takes.
+    for word in ("importing", "canonicalizing", "lowering", "emitting C", "constants  ", "RAM  ", "work  "):
         assert word in compiled.err
     given = zoo.sample_inputs(name, seed=1)
     np.savez(inputs, *given)

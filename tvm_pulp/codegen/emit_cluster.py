@@ -53,6 +53,7 @@ def emit_cluster(
         {engine: platform.soc.engines[engine].event_line for engine in engines},
         tuple(codegen.init for codegen in engines.values()),
         state_contract(network),
+        _needs(plan, facts["expected"]),
     )
     texts = {
         f"{SOURCES}/{name}_run.c": source.run_file(),
@@ -111,6 +112,15 @@ def named_constants(tables: Tables, constants: Mapping[Tensor, str]) -> dict[Ten
     for slot in tables.slots:
         used |= {o.storage for o in operands_of(slot.step) if isinstance(o, Tensor)}
     return {tensor: level for tensor, level in constants.items() if tensor in used}
+
+
+def _needs(plan: Plan, expected: Mapping[str, Any]) -> str:
+    """Work, and the time and energy that are expected, for a comment."""
+    energy = "" if expected["energy_uj"] is None else f", about {expected['energy_uj']:.3g} uJ"
+    return (
+        f"Takes {plan.network.macs:,} MAC, about {expected['cycles']:,} cycles: {expected['milliseconds']:.3g} ms at "
+        f"{expected['clock_mhz']:g} MHz{energy}; {sum(t.spec.bytes for t in plan.constants()):,} bytes of constants."
+    )
 
 
 def _memory_bytes(plan: Plan, platform: Platform) -> dict[str, int]:

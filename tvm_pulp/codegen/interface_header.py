@@ -26,6 +26,7 @@ class Cluster:
     engines: dict[str, int]  # event line by name
     inits: tuple[str, ...]  # functions that core 0 calls once
     state: str = ""  # what a caller has to know about caches
+    needs: str = ""  # work, time and energy
 
 
 def interface_header(network: Network, arena: Arena, cluster: Cluster | None = None, state: Sequence[str] = ()) -> str:
@@ -68,7 +69,7 @@ def _contract(network: Network, cluster: Cluster | None) -> list[str]:
             f"lies in the L1 arena at entry is lost. Stack: {cluster.stack_bytes} bytes per core, with all that is "
             f"called. Event lines: the barrier's, the DMA's{lines}.",
         ]
-        paragraphs += [cluster.state] if cluster.state else []
+        paragraphs += [text for text in (cluster.state, cluster.needs) if text]
     wrapped = [line for text in paragraphs for line in (*textwrap.wrap(text, _WIDTH), "")][:-1]
     body = [f" * {line}".rstrip() for line in wrapped[1:]]
     return [f"/* {wrapped[0]}", *body[:-1], f"{body[-1]} */"]
@@ -76,15 +77,15 @@ def _contract(network: Network, cluster: Cluster | None) -> list[str]:
 
 def _memories(network: Network, arena: Arena, cluster: Cluster | None) -> list[str]:
     stem = f"TVMGEN_{network.name.upper()}"
-    lines = ["/* Bytes of scratch memory inside the module. */", f"#define {stem}_ARENA_BYTES {arena.size}"]
-    if cluster is not None:
-        lines += [
-            "",
-            "/* Cores that call, and bytes of each memory; L1 is the arena that the linker script leaves. */",
-        ]
-        lines.append(f"#define {stem}_CORES {cluster.cores}")
-        lines += [f"#define {stem}_{level.upper()}_BYTES {size}" for level, size in cluster.memories.items()]
-    return lines
+    if cluster is None:
+        return ["/* Bytes of scratch memory inside the module. */", f"#define {stem}_ARENA_BYTES {arena.size}"]
+    return [
+        "/* Cores that call, bytes of the stack of each, and bytes of each memory for activations and constants; L1 is",
+        " * the arena that the linker script leaves. */",
+        f"#define {stem}_CORES {cluster.cores}",
+        f"#define {stem}_STACK_BYTES {cluster.stack_bytes}",
+        *(f"#define {stem}_{level.upper()}_BYTES {size}" for level, size in cluster.memories.items()),
+    ]
 
 
 def _tensors(network: Network) -> list[str]:

@@ -44,14 +44,14 @@ def inference_energy(soc: Soc, run: Statistics) -> Modelled | None:
         return None
     share = run.cycles / (run.cycles + run.cold_cycles)
     counts = {name: count * share for name, count in _counts(soc, run.counters).items()}
-    return _modelled(soc, {**counts, "static_cycle": run.cycles})
+    return modelled_energy(soc, {**counts, "static_cycle": run.cycles})
 
 
 def counted_energy(soc: Soc, counters: Any, before: Any, cycles: int) -> Modelled | None:
     """Energy of what a run counted beyond an earlier one, or beyond nothing; None when a figure is missing."""
     counts = _counts(soc, counters)
     earlier = _counts(soc, before) if before is not None else dict.fromkeys(counts, 0)
-    return _modelled(soc, {**{n: count - earlier[n] for n, count in counts.items()}, "static_cycle": cycles})
+    return modelled_energy(soc, {**{n: count - earlier[n] for n, count in counts.items()}, "static_cycle": cycles})
 
 
 def energy_record(soc: Soc, modelled: Modelled) -> dict[str, Any]:
@@ -74,7 +74,7 @@ def energy_text(microjoules: float, spread: float | None) -> str:
     return f"{digits} {'mJ' if large else 'µJ'}" + ("" if spread is None else f" ± {100 * spread:.0f} %")
 
 
-def _modelled(soc: Soc, counts: Mapping[str, float]) -> Modelled | None:
+def modelled_energy(soc: Soc, counts: Mapping[str, float]) -> Modelled | None:
     """Counts times coefficients; None where something was counted that has no coefficient."""
     stated = _coefficients(soc)
     if any(count and name not in stated for name, count in counts.items()) or "static_cycle" not in stated:

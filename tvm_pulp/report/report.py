@@ -89,6 +89,7 @@ def _cluster_figures(metadata: dict[str, Any], run: Statistics, plan: PlanJson |
         "cores": facts["cores"],
         "cycles": run.cycles,
         "cold_cycles": run.cold_cycles,
+        "milliseconds": run.cycles / soc.clock.cluster_mhz / 1e3 if run.cycles else None,
         "instructions": run.counters.instructions if run.counters else None,
         "macs_per_cycle": facts["macs"] / run.cycles if run.cycles else None,
         "estimated_cycles": sum(layer["estimated_cycles"] for layer in facts["layers"]),

@@ -54,6 +54,8 @@ def summary(report: dict[str, Any]) -> str:
     parts = [f"{figure(report['macs'])} MAC"]
     if report["cycles"] is not None:
         parts.append(f"{figure(report['cycles'])} cycles (estimated {figure(report['estimated_cycles'])})")
+        if milliseconds := report.get("milliseconds"):
+            parts.append(f"{milliseconds:.3g} ms")
         parts.append(f"{figure(report['macs_per_cycle'])} MAC/cycle")
         if report["dma"] and report["dma"]["hidden_share"] is not None:
             parts.append(f"{100 * report['dma']['hidden_share']:.0f} % of the DMA's time hidden")

@@ -1,6 +1,7 @@
 """`tvmc compile`: a model becomes a Model Library Format archive."""
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,12 +52,12 @@ def run(args: argparse.Namespace) -> int:
     app.save(path)
     if dumps:
         _dump(app, dumps, Path(args.dump_dir))
-    memory = app.metadata["memory"]
-    progress(
-        f"wrote {path}: {len(app.metadata['tvm_pulp']['layers'])} layers, {app.metadata['tvm_pulp']['macs']} MAC, "
-        f"constants {memory['constants_bytes']} bytes, arena {memory['arena_bytes']} bytes "
-        f"(largest live set {memory['largest_live_set_bytes']})"
-    )
+    if not args.quiet:
+        if "march" in app.metadata["tvm_pulp"]:
+            progress("building the program to see what it takes")
+        lines = app.footprint.lines()
+        progress(f"wrote {path}: {len(app.metadata['tvm_pulp']['layers'])} layers")
+        print(*(f"  {line}" for line in lines), sep="\n", file=sys.stderr)
     return 0
 
 

@@ -76,12 +76,23 @@ class NetworkFacts(Facts):
     layers: Sequence[Layer]
 
 
+class Expected(Schema):
+    """Time and energy that the compiler expects of a program."""
+
+    cycles: _Count
+    clock_mhz: float
+    milliseconds: float
+    energy_uj: float | None
+    energy_spread: float | None
+
+
 class PlannedFacts(NetworkFacts):
     """Of a network that was planned for a SoC with a cluster."""
 
     cores: int
     march: str
     l1_budget: _Count
+    expected: Expected
     inputs: list[PlannedTensor]
     outputs: list[PlannedTensor]
     layers: list[PlannedLayer]

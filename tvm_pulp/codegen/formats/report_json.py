@@ -87,6 +87,23 @@ class Latency(Schema):
     runs: int
 
 
+class Footprint(Schema):
+    """The needs of the program: flash, RAM by memory, and the time and energy that were expected of it."""
+
+    code: int | None
+    constants: int
+    ram: dict[str, int]
+    capacity: dict[str, int]
+    stacks: int | None
+    macs: int
+    token: bool = False
+    cycles: int | None = None
+    clock_mhz: float | None = None
+    milliseconds: float | None = None
+    energy_uj: float | None = None
+    energy_spread: float | None = None
+
+
 class ReportJson(Schema):
     """The whole file."""
 
@@ -115,3 +132,6 @@ class ReportJson(Schema):
     planner: Planner | None = None
     causes: Causes | None = None
     latency_ms: Latency | None = None
+    # Of the device, by its clock.
+    milliseconds: float | None = None
+    footprint: Footprint | None = None

@@ -53,6 +53,8 @@ class Estimate:
     layer_cycles: list[int] = field(default_factory=list)
     spans: list[BusySpan] = field(default_factory=list)
     stall_cycles: int = 0  # of the cores, waiting for the DMA
+    asleep_cycles: int = 0  # of the cores, waiting for the DMA, L3 or a job
+    issue_cycles: int = 0  # in which cores issue transfers and jobs, and those that do not sleep
     fetch_cycles: int = 0  # of the cores, waiting for code
     step_starts: list[int] = field(default_factory=list)  # of every step of the program, its waits over
 
@@ -105,6 +107,7 @@ class _Clock(StepClock):
         costs = self._costs
         for wait in step.waits:
             if isinstance(wait, WaitForL3):
+                self._result.asleep_cycles += max(0, self.free_at("l3") - self.now)
                 self.wait(self.free_at("l3"))
                 self.run(costs.l3_poll_cycles)
                 continue
@@ -112,6 +115,7 @@ class _Clock(StepClock):
             key = ("ticket", wait.ticket) if isinstance(wait, WaitForJob) else (wait.agent, wait.group)
             self._code("job_wait" if job else "wait")
             late = max(0, self.made.pop(key, 0) - self.now)
+            self._result.asleep_cycles += late
             if not job:
                 self._result.stall_cycles += late
             self.now += late + (costs.job_wake_cycles if job else costs.wake_cycles if late else costs.executor.wait)
@@ -158,7 +162,9 @@ class _Clock(StepClock):
             else:
                 self._open[agent] = (agent, action.group)
                 busy[agent] += costs.executor.begin
-        self.now += max(busy.values(), default=0)
+        issuing = max(busy.values(), default=0)
+        self._result.issue_cycles += issuing
+        self.now += issuing
         for kernel in kernels:
             start = self.now
             if kernel.code is not None:

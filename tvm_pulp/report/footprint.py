@@ -1,0 +1,115 @@
+"""The needs of a compiled network: flash, RAM of every memory, work, expected time and energy."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp import soc as socs
+from tvm_pulp.report.energy import energy_text
+
+_NAMES = {"l1": "L1", "l2": "L2", "l3": "L3", "weights": "weight memory", "memory": "RAM"}
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """Bytes, cycles, milliseconds and microjoules; None where a figure is not known.
+
+    `code` and `constants` lie in flash. `ram` is by memory, with all that the program puts there: code and constants
+    too where it runs from RAM, and `stacks` in L1. Work and time of a language model are those of one `token`.
+    """
+
+    code: int | None
+    constants: int
+    ram: dict[str, int]
+    capacity: dict[str, int]
+    stacks: int | None
+    macs: int
+    token: bool = False
+    cycles: int | None = None
+    clock_mhz: float | None = None
+    milliseconds: float | None = None
+    energy_uj: float | None = None
+    energy_spread: float | None = None
+
+    def record(self) -> dict[str, Any]:
+        """The figures as `report.json` has them."""
+        return asdict(self)
+
+    def lines(self) -> list[str]:
+        """The block that a person reads."""
+        rows = [("constants", f"{self.constants:,} bytes")]
+        if self.code is not None:
+            stored = f"{self.code + self.constants:,} bytes: code {self.code:,}, constants {self.constants:,}"
+            rows = [("flash", stored)]
+        for level, used in self.ram.items():
+            of = f" of {self.capacity[level]:,}" if level in self.capacity else ""
+            stacks = f", stacks {self.stacks:,} of them" if level == "l1" and self.stacks else ""
+            if used:
+                rows.append((_NAMES[level], f"{used:,} bytes{of}{stacks}"))
+        rows.append(("one token" if self.token else "work", f"{self.macs:,} MAC" + self._time()))
+        width = max(len(name) for name, _ in rows)
+        return [f"{name:<{width}}  {text}" for name, text in rows]
+
+    def _time(self) -> str:
+        if self.cycles is None or self.milliseconds is None:
+            return ""
+        energy = "" if self.energy_uj is None else f", about {energy_text(self.energy_uj, self.energy_spread)}"
+        return f", about {self.cycles:,} cycles: {self.milliseconds:.3g} ms at {self.clock_mhz:g} MHz{energy}"
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+
+def footprint(metadata: Mapping[str, Any], files: Mapping[str, bytes], program: Path | None) -> Footprint:
+    """The needs of an archive with this metadata; `program` is its ELF, where there is one."""
+    facts, memory = metadata["tvm_pulp"], metadata["memory"]
+    if program is None:
+        ends = (math.prod(e["shape"]) * np.dtype(e["dtype"]).itemsize for e in (*facts["inputs"], *facts["outputs"]))
+        # On the host all is in one memory, and constants belong to the program.
+        used = {"memory": memory["arena_bytes"] + sum(ends)}
+        return Footprint(None, memory["constants_bytes"], used, {}, None, facts["macs"])
+    soc = socs.recorded(facts)
+    sizes = {"l1": soc.memory.l1, "l2": soc.memory.l2, "weights": soc.memory.weight}
+    used = dict.fromkeys(("l1", "l2", "l3", "weights"), 0)
+    code = constants = 0
+    for address, size, stored, executed in _sections(program):
+        for level, place in sizes.items():
+            if place.base <= address < place.base + place.size:
+                used[level] += size
+        code += size if executed else 0
+        constants += size if stored and not executed else 0
+    constants += len(files.get("parameters/l3.bin", b""))
+    used["l1"] += memory["levels"]["l1"]
+    used["l3"] += memory["levels"]["l3"]
+    return Footprint(
+        code,
+        constants,
+        used,
+        {**{level: place.size for level, place in sizes.items()}, "l3": soc.memory.l3.size},
+        soc.harts * soc.software.stack_bytes,
+        facts["macs"],
+        "decoder" in facts,
+        **facts["expected"],
+    )
+
+
+def _sections(program: Path) -> list[tuple[int, int, bool, bool]]:
+    """Address, size, and whether it is stored in the file and executed, of all that is in memory at run time."""
+    from elftools.elf.constants import SH_FLAGS
+    from elftools.elf.elffile import ELFFile
+
+    with program.open("rb") as stream:
+        return [
+            (
+                section["sh_addr"],
+                section["sh_size"],
+                section["sh_type"] == "SHT_PROGBITS",
+                bool(section["sh_flags"] & SH_FLAGS.SHF_EXECINSTR),
+            )
+            for section in ELFFile(stream).iter_sections()
+            if section["sh_flags"] & SH_FLAGS.SHF_ALLOC
+        ]
