@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 
 BLOCK = re.compile(r"^```(\w+)(?: file=(\S+))?(?: needs=(\S+))?\n(.*?)^```$", re.S | re.M)
+# The whole page takes a minute.
+pytestmark = pytest.mark.slow
+
 SIMULATORS = ("GVSOC_HOME", "ETISS_HOME")
 KINDS = ("sh", "python", "diff", "text")
 

@@ -64,7 +64,7 @@ def test_compiles_without_warnings(tmp_path: Path, name: str, compiler: str) -> 
     assert undefined_symbols(objects) <= MEMORY_FUNCTIONS
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("compiler", ["cc", "zig"])
 @pytest.mark.parametrize("name", DEEPLOY)
 def test_golden_networks_compile_without_warnings(golden_data: Path, tmp_path: Path, name: str, compiler: str) -> None:

@@ -38,6 +38,7 @@ def test_names_stand_for_the_planned_places(emitted: tuple[str, dict[str, Any]])
         assert places(text)[f"L1_{bundle['name']}"] in found
 
 
+@pytest.mark.sample(2)
 def test_transfers_are_those_of_the_plan(emitted: tuple[str, dict[str, Any]]) -> None:
     """Direction, bytes and L1 address of every transfer behind the first step, in order."""
     text, plan = emitted

@@ -57,6 +57,7 @@ def _model(name: str) -> bytes:
     return bytes(model.SerializeToString())
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
 def test_emitted_c_compiles_and_keeps_the_names(name: str, tmp_path: Path) -> None:
     path, archive = tmp_path / "model.onnx", tmp_path / "model.tar"

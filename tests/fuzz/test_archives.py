@@ -12,7 +12,7 @@ import tvm_pulp
 from tests.codegen.small_networks import classifier
 from tests.fuzz.conftest import REPOSITORY, environment_for
 
-FEW, MANY = 12, 1000
+FEW, MANY = 6, 1000
 
 
 @pytest.fixture(scope="module")

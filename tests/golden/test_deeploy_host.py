@@ -14,7 +14,7 @@ def test_every_golden_network_has_a_test(golden_data: Path) -> None:
     assert len(CASES) == 70
 
 
-@pytest.mark.sample(16)
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", CASES)
 def test_network(golden_data: Path, name: str) -> None:
     case = read_case(golden_data, name)

@@ -19,6 +19,7 @@ def compiled(golden_data: Path, network: str) -> tvm_pulp.App:
     return tvm_pulp.compile(golden_data / "mlperf_tiny" / network / "model.tflite")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("network", MACS)
 def test_bit_exact(golden_data: Path, network: str) -> None:
     app = compiled(golden_data, network)

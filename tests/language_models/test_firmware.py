@@ -82,6 +82,7 @@ def test_calls_in_any_order_equal_the_independent_implementation(target: str, le
     check(found, calls, Expected(Llama(weights("shared_heads")), CAPACITY, shape.vocabulary))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("target", "level"), LEVELS)
 def test_a_step_writes_its_logits_and_new_rows_and_nothing_else(target: str, level: str) -> None:
     shape = weights("shared_heads").shape

@@ -49,7 +49,7 @@ def test_every_operator_has_a_generator() -> None:
     assert set(GENERATORS) == set(OPERATORS)
 
 
-@pytest.mark.sample(16)
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_c_equals_the_reference(tmp_path: Path, operator: str) -> None:
     wanted = cases(operator, COUNT, 1)
@@ -60,7 +60,7 @@ def test_c_equals_the_reference(tmp_path: Path, operator: str) -> None:
         compare(batch.run(case), expected, str(case))
 
 
-@pytest.mark.sample(12)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_cores_share_the_work(tmp_path: Path, operator: str) -> None:
     # The loop is split by rounding up: with more cores than iterations, the last ones have nothing to do.

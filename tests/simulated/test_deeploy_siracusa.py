@@ -14,7 +14,7 @@ def run_case(case: str, configuration: str) -> SimulatedRun:
     return simulate(app, dict(inputs))
 
 
-@pytest.mark.sample(14)
+@pytest.mark.sample(11)
 @pytest.mark.parametrize(("case", "configuration"), matrix(deeploy_cases()))
 def test_case_agrees_with_its_golden_outputs(case: str, configuration: str) -> None:
     run = run_case(case, configuration)
@@ -26,6 +26,7 @@ def test_case_agrees_with_its_golden_outputs(case: str, configuration: str) -> N
         assert {layer["engine"] for layer in run.report["layers"]} == {"cluster"}
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("case", "least", "operators"),
     [

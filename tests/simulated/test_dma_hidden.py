@@ -27,6 +27,7 @@ def check(on: dict[str, Any], off: dict[str, Any]) -> None:
     assert on["cycles"] < off["cycles"]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("configuration", ["cluster", "neureka-sram"])
 def test_most_of_the_dma_is_hidden(configuration: str) -> None:
     check(*hidden("zoo:mobilenetv1", None, CONFIGURATIONS[configuration]))

@@ -29,6 +29,7 @@ def random_inputs(app: tvm_pulp.App) -> dict[str, np.ndarray]:
     return {e["name"]: np.minimum(a, 0) if e["name"] == "mask" else a for e, a in zip(entries, arrays, strict=True)}
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("configuration", ["cluster", "neureka-sram"])
 @pytest.mark.parametrize("name", ZOO)
 def test_zoo(name: str, configuration: str) -> None:
@@ -48,6 +49,7 @@ def golden(case: str, configuration: str) -> Accuracy:
     return measure(str(folder / "network.onnx"), dict(inputs), options)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("configuration", ["cluster", "neureka-sram"])
 @pytest.mark.parametrize("case", DEFAULT_CASES)
 def test_golden_networks(case: str, configuration: str) -> None:

@@ -21,6 +21,7 @@ def share(report: dict[str, Any], engine: str) -> float:
     return sum(layer["macs"] or 0 for layer in layers if layer["engine"] == engine) / report["macs"]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("model", "soc", "engine", "least"),
     [

@@ -110,6 +110,7 @@ def test_moves(tmp_path: Path, cores: int) -> None:
     assert not any(layer["op"].startswith("tir.") for layer in report["layers"])
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("op", "gates"), [("LSTM", 4), ("GRU", 3)])
 def test_recurrent(tmp_path: Path, op: str, gates: int) -> None:
     assert run(lstm(op, gates, 20, 16, 32), tmp_path)["cycles"] <= 160_000

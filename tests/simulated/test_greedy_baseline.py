@@ -49,6 +49,7 @@ def golden() -> list[Any]:
     ]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("case", "configuration"), golden())
 def test_golden(golden_data: Path, case: str, configuration: str) -> None:
     folder = golden_data / "deeploy" / case

@@ -80,8 +80,9 @@ def logging_simulator(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("model", "target", "expected"),
     [
-        ("zoo:dscnn", "uma-neureka", {"NEUREKA"}),
+        pytest.param("zoo:dscnn", "uma-neureka", {"NEUREKA"}, marks=pytest.mark.slow),
         pytest.param("zoo:resnet8", "uma-neureka", {"NEUREKA"}, marks=pytest.mark.slow),
+        ("zoo:autoencoder", "uma-neureka", {"NEUREKA"}),
         ("zoo:dscnn", "c", set()),
     ],
 )

@@ -24,6 +24,7 @@ def compile_network(network: str, options: dict[str, Any]) -> tvm_pulp.App:
     return tvm_pulp.compile(DATA / "mlperf_tiny" / network / "model.tflite", **options)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("network", "configuration"), matrix(NETWORKS if (DATA / "mlperf_tiny").is_dir() else ()))
 def test_exact_requantization_reproduces_the_reference(network: str, configuration: str) -> None:
     inputs, references = golden(network)
@@ -37,6 +38,7 @@ def test_exact_requantization_reproduces_the_reference(network: str, configurati
         assert share_of_macs(run.report, "neureka") >= SHARES[network]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("network", NETWORKS)
 def test_native_requantization_is_used_and_reported(golden_data: object, network: str) -> None:
     """Layers stay within their bounds; how far a network's output moves has no closed bound and is small."""

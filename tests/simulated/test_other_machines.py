@@ -61,6 +61,7 @@ def test_its_accelerator_is_gone(tmp_path: Path) -> None:
         tvm_pulp.compile("zoo:dscnn", target="uma-neureka", soc=description(tmp_path, SMALL))
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("machine", MACHINES)
 def test_estimates_follow_the_machine(tmp_path: Path, machine: str) -> None:
     report, plan = run_checked("zoo:dscnn", target="c", soc=description_file(tmp_path, MACHINES[machine]))

@@ -40,7 +40,7 @@ def test_double_buffering_pays_and_can_be_switched_off(target: str) -> None:
     assert not any(layer["overlap"] for layer in off["plan"]["layers"])
 
 
-@pytest.mark.parametrize("l1", [pytest.param(8192, marks=pytest.mark.slow), 16384, 65536])
+@pytest.mark.parametrize("l1", [*(pytest.param(b, marks=pytest.mark.slow) for b in (8192, 16384)), 65536])
 def test_small_memories(l1: int) -> None:
     report = check("zoo:resnet8", target="uma-neureka", l1=l1)
     assert report["memory"]["l1"]["peak"] <= l1

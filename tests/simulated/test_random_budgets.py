@@ -65,7 +65,7 @@ def test_sums_of_one_and_of_two_tensors() -> None:
     np.testing.assert_array_equal(result, chain.reference(inputs))
 
 
-@settings(max_examples=8, **QUIET)
+@settings(max_examples=4, **QUIET)
 @given(st.integers(0, 1 << 20), machines())
 def test_random_networks(seed: int, target: Target) -> None:
     check(seed, target)

@@ -92,6 +92,7 @@ def test_the_default_cases_hand_over_in_both_directions() -> None:
     assert pairs == {BOTH, BOTH[::-1]}
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("seed", DEFAULT)
 def test_random_networks(seed: int) -> None:
     check(seed)

@@ -15,7 +15,7 @@ from tvm_pulp.uma.conformance.layer_network import layer_network, simulate, targ
 from tvm_pulp.uma.conformance.random_layer import random_input, random_layer
 from tvm_pulp.uma.registry import backend
 
-LAYERS = 16
+FEW, LAYERS = 5, 16
 ENGINE_OPTIONS: list[dict[str, str]] = [
     {"weight_memory": "sram"},
     {"weight_memory": "none"},
@@ -25,25 +25,27 @@ ENGINE_OPTIONS: list[dict[str, str]] = [
 ]
 
 
-def seeds(default: int, total: int) -> list[Any]:
-    return [pytest.param(s, marks=[] if s < default else [pytest.mark.slow]) for s in range(total)]
+def seeds(default: tuple[int, ...], total: int) -> list[Any]:
+    """Seeds and how many layers they have: few in the default run, and none of them in hundreds of tiles."""
+    few = [pytest.param(seed, FEW) for seed in default]
+    return few + [pytest.param(seed, LAYERS, marks=pytest.mark.slow) for seed in range(total)]
 
 
-@pytest.mark.parametrize("seed", seeds(2, 50))
-def test_layers_on_neureka(seed: int) -> None:
+@pytest.mark.parametrize(("seed", "count"), seeds((0, 1), 50))
+def test_layers_on_neureka(seed: int, count: int) -> None:
     options = ENGINE_OPTIONS[seed % len(ENGINE_OPTIONS)]
-    Conformance(backend("neureka"), options=options, layers=LAYERS, seed=seed).check_results()
+    Conformance(backend("neureka"), options=options, layers=count, seed=seed).check_results()
 
 
-@pytest.mark.parametrize("seed", seeds(4, 30))
-def test_layers_on_the_cores(seed: int) -> None:
+@pytest.mark.parametrize(("seed", "count"), seeds((3, 5), 30))
+def test_layers_on_the_cores(seed: int, count: int) -> None:
     source = np.random.default_rng(1000 + seed)
-    layers = [random_layer(source) for _ in range(LAYERS)]
+    layers = [random_layer(source) for _ in range(count)]
     inputs = [random_input(source, layer.x) for layer in layers]
     network = layer_network(layers)
     target, plan = tight_plan(target_for(soc.load("siracusa")), network)
     run = simulate(target, plan, inputs)
-    assert sum(entry["tiles"] for entry in run.report["layers"]) > LAYERS
+    assert sum(entry["tiles"] for entry in run.report["layers"]) > count
     expected = [layer.reference(x) for layer, x in zip(layers, inputs, strict=True)]
     compare(layers, network, run.outputs, expected, run.report)
 

@@ -17,8 +17,9 @@ for name in sorted(files):
 @pytest.mark.parametrize(
     ("model", "options"),
     [
-        ("zoo:dscnn", {"target": "uma-neureka", "l1": 16384}),
-        ("zoo:autoencoder", {"target": "c", "l1": 12000, "l2": 200000}),
+        pytest.param("zoo:dscnn", {"target": "uma-neureka", "l1": 16384}, marks=pytest.mark.slow),
+        ("zoo:autoencoder", {"target": "uma-neureka", "l1": 16384}),
+        pytest.param("zoo:autoencoder", {"target": "c", "l1": 12000, "l2": 200000}, marks=pytest.mark.slow),
     ],
 )
 def test_same_bytes_whatever_the_hash_seed(model: str, options: dict[str, object]) -> None:

@@ -28,6 +28,7 @@ def test_on_neureka(l1: int) -> None:
     assert any(layer["tile"][-1] < min(32, layer["outputs"][0]["shape"][-1]) for layer in layers)
 
 
+@pytest.mark.slow
 def test_large_tiles_one_after_the_other() -> None:
     """Operands of a job give way to those of the next step where two jobs have no room side by side."""
     report = check("zoo:mobilenetv1", target="uma-neureka", l1=16384)

@@ -12,7 +12,7 @@ from tvm_pulp.errors import UserError
     ("model", "layer", "l1"),
     [
         ("zoo:mobilenetv1", "block1_depthwise", None),
-        ("zoo:mobilenetv1", "block1_depthwise", 32768),
+        pytest.param("zoo:mobilenetv1", "block1_depthwise", 32768, marks=pytest.mark.slow),
         ("zoo:tinyllama", "layer0_gate", None),
     ],
 )

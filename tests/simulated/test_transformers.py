@@ -46,6 +46,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("name", "target"), CASES)
 def test_same_everywhere(name: str, target: str, tmp_path: Path) -> None:
     graph = GRAPHS[name]()

@@ -43,6 +43,7 @@ def normalized(g: Builder) -> str:
     return g.quantized(g.node("InstanceNormalization", [g.activation([1, 8, 12, 12], "int8"), weight, bias]))
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("layer", [resized, picked, transposed, residual, normalized], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("target", ["c", "uma-neureka"])
 def test_equals_the_dialect(layer: Callable[[Builder], str], target: str, tmp_path: Path) -> None:

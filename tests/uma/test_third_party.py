@@ -76,6 +76,7 @@ def test_explain_names_it(installation: Installation) -> None:
     assert f"-> {ENGINE}, dense" in text or f"not {ENGINE}, dense: about" in text
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("order", [(ENGINE, "neureka"), ("neureka", ENGINE)], ids="-".join)
 def test_it_works_beside_neureka(installation: Installation, order: tuple[str, str]) -> None:
     """The one reads what the other made; the run itself compares its first inference with its second."""

@@ -64,7 +64,7 @@ def fill(component: Component) -> np.ndarray:
     return component.l1.copy()
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("x", "w", "y", "length"), [(64, 16, 256, 32), (65, 3, 1001, 1), (2, 7, 4093, 23)])
 def test_a_job_reads_and_writes_what_it_says(
     library: Path, tmp_path: Path, x: int, w: int, y: int, length: int

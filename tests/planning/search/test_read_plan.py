@@ -91,7 +91,7 @@ def shift_a_block(plan: dict[str, Any]) -> None:
 
 
 def change_a_tile(plan: dict[str, Any]) -> None:
-    plan["layers"][1]["tile"] = [1, 1, 1, 1]
+    plan["layers"][1]["tile"][1] = 1
 
 
 def keep_nothing(plan: dict[str, Any]) -> None:

@@ -89,6 +89,7 @@ def land(jump: bytes, target: int) -> tuple[int, int]:
     return int.from_bytes(content[:4], "little"), int.from_bytes(content[4:], "little")
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", JUMPS)
 def test_jump_lands_at_every_distance(name: str) -> None:
     jump = JUMPS[name]

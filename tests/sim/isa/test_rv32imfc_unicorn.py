@@ -73,6 +73,7 @@ def replace_words(image: Image, change: dict[int, int]) -> Image:
     return replace(image, regions=(Region(image.regions[0].address, bytes(code)), *image.regions[1:]))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [

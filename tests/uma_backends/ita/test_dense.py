@@ -34,6 +34,7 @@ def test_backend_conforms_on_another_cluster() -> None:
     Conformance(ItaBackend(), soc=other, kinds=("dense",), layers=6, **per_tensor).check()  # type: ignore[arg-type]
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("shape", [(64, 64, 64), (70, 100, 130), (1, 20, 7), (128, 512, 64)])
 @pytest.mark.parametrize("kind", ["relu", "gelu", "negated"])
 def test_activation(shape: tuple[int, int, int], kind: str) -> None:

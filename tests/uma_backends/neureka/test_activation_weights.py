@@ -98,6 +98,7 @@ def is_offered(case: Case) -> bool:
     return bool(offered(BACKEND, BACKEND.context(BACKEND.options({}), SIRACUSA, 8), network))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("make", [random_attention, random_matmul, random_qdq_attention])
 @pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 12))])
 def test_random_products(make: Callable[[np.random.Generator], Case], seed: int) -> None:

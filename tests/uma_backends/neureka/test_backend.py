@@ -9,16 +9,22 @@ from uma_backends.neureka import NeurekaBackend
 
 
 @pytest.mark.parametrize(
-    "options",
+    ("options", "layers"),
     [
-        {},
-        {"weight_memory": "none"},
-        {"requant": "native"},
-        pytest.param({"activations": "unsigned", "prefetch": "off"}, marks=pytest.mark.slow),
+        ({"weight_memory": "none"}, 4),
+        *(
+            pytest.param(options, 12, marks=pytest.mark.slow)
+            for options in (
+                {},
+                {"weight_memory": "none"},
+                {"requant": "native"},
+                {"activations": "unsigned", "prefetch": "off"},
+            )
+        ),
     ],
 )
-def test_backend_conforms(options: dict[str, str]) -> None:
-    Conformance(NeurekaBackend(), options=options, seed=77).check()
+def test_backend_conforms(options: dict[str, str], layers: int) -> None:
+    Conformance(NeurekaBackend(), options=options, seed=77, layers=layers).check()
 
 
 def test_prefetch_is_of_weight_memory() -> None:

@@ -14,6 +14,7 @@ from uma_backends.neureka.timing import CURRENT, REVISIONS, RTL, Timing, job_cyc
 from .random_job import make_random_job
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("block", range(10))
 def test_nobody_contends(block: int, make_machine: Callable[..., Machine]) -> None:
     """Access by access a job takes what the closed formulas of model and planner say, in every mode and revision."""
