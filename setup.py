@@ -50,6 +50,8 @@ EXTRA_REQUIREMENTS = {
     "torch": ["torch>=2.6", "torchao"],
     # What `tvmc verify` compares with.
     "verify": ["onnxruntime", "ai-edge-litert; sys_platform != 'win32'"],
+    # The emulator that runs and counts programs for Cortex-M.
+    "cortex-m": ["unicorn"],
     "dse": STUDY_REQUIREMENTS,
     "notebooks": [*STUDY_REQUIREMENTS, *NOTEBOOK_REQUIREMENTS],
     # The documentation as a site.
@@ -166,6 +168,7 @@ setup(
             "gvsoc=tvm_pulp.sim.gvsoc.runner:GvsocRunner",
             "host=tvm_pulp.sim.host:HostRunner",
             "iss=tvm_pulp.sim.iss.runner:IssRunner",
+            "unicorn=tvm_pulp.sim.unicorn.runner:UnicornRunner",
         ],
     },
     classifiers=[

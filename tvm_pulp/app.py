@@ -161,7 +161,14 @@ class App:
         return evaluate(runner, self.metadata, samples, labels, progress)
 
     def _default_device(self) -> str:
-        return "host" if self.metadata["tvm_pulp"]["soc"] == "host" else "iss"
+        from tvm_pulp import soc as socs
+        from tvm_pulp.codegen.formats import is_flat
+
+        facts = self.metadata["tvm_pulp"]
+        if facts["soc"] == "host":
+            return "host"
+        cpu = socs.recorded(facts).cpu if is_flat(facts) else None
+        return "iss" if cpu is None else next(iter(cpu.devices))
 
     def _solver_seconds(self) -> float | None:
         """The time that planning took, where a network was planned in this process."""

@@ -90,9 +90,7 @@ def emit_for(
     }
     if target.soc.software.flags:
         facts["flags"] = list(target.soc.software.flags)
-    description = socs.description_to_record(target.soc)
-    if description is not None:
-        facts["soc_description"] = description
+    facts |= _described(target)
     backends = {b.target_name: b for b, _ in target.engines}
     defines = [f"TVM_PULP_MARKS={target.marks(len(plan.layers))}"]
     return emit_cluster(lowered, facts, backends, platform, defines, debug_inputs, keep_layers, shared)
@@ -110,6 +108,12 @@ def _expected(target: Target, lowered: LoweredPlan) -> dict[str, Any]:
         "energy_uj": energy.microjoules if energy else None,
         "energy_spread": energy.spread if energy else None,
     }
+
+
+def _described(target: Target) -> dict[str, Any]:
+    """The SoC's description where no preset is it."""
+    description = socs.description_to_record(target.soc)
+    return {} if description is None else {"soc_description": description}
 
 
 def _facts(target: Target, inferred_inputs: tuple[str, ...]) -> dict[str, Any]:
@@ -179,7 +183,7 @@ class EntryPoint:
 
 
 class HostEntryPoint(EntryPoint):
-    """A program for this machine: every operator is a region of it, and nothing is planned."""
+    """A program for this machine or another CPU: every operator is a region of it, and nothing is planned."""
 
     @cached_property
     def partitioned(self) -> Network:
@@ -196,7 +200,10 @@ class HostEntryPoint(EntryPoint):
     @cached_property
     def emitted(self) -> dict[str, bytes]:
         self.progress(f"emitting C for {len(self.network.layers)} layers")
-        return emit(self.partitioned, _facts(self.target, self.imported.inferred_inputs), self.keep_layers).files
+        facts, cpu = _facts(self.target, self.imported.inferred_inputs), self.target.soc.cpu
+        if cpu is not None:
+            facts |= {"flat": True, **_described(self.target)}
+        return emit(self.partitioned, facts, self.keep_layers, cpu).files
 
 
 class ClusterEntryPoint(EntryPoint):

@@ -10,6 +10,7 @@ from tvm_pulp.compile_options import PLANNERS, CompileOptions
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.planning.program import PlanJson
 from tvm_pulp.qnn.network import Network
+from tvm_pulp.soc.cpu_platform import check_cpu
 from tvm_pulp.soc.memory_size import parse_size
 from tvm_pulp.soc.platform import Platform
 from tvm_pulp.uma.backend import UMABackend
@@ -117,6 +118,8 @@ def resolve_target(options: CompileOptions) -> Target:
             options.state_memory == "l3" and not soc.memory.l3.size,
             f"--state-memory l3: SoC {soc.name} has no L3: choose l1 or l2",
         )
+    if soc.cpu is not None:
+        check_cpu(soc.name, soc.cpu)
     engines = tuple((b, b.options(dict(options.engine_options.get(b.target_name, {})))) for b in backends)
     options.check_soc(soc)
     if options.plan is not None:

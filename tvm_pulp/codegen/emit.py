@@ -8,12 +8,16 @@ from typing import Any
 
 from tvm_pulp.codegen import kernels as kernel_files
 from tvm_pulp.codegen import layer_captures, mlf, run_function, weights
+from tvm_pulp.codegen.cpu_program import cpu_program_file
 from tvm_pulp.codegen.interface_header import interface_header
 from tvm_pulp.codegen.kernels import Kernels
+from tvm_pulp.codegen.program_source import buffer_symbol
 from tvm_pulp.planning.tiling.place.arena import Arena, plan_arena
 from tvm_pulp.planning.tiling.place.placer import Buffer
 from tvm_pulp.planning.tir.aot_main import AotMain, build_main
 from tvm_pulp.qnn.network import Layer, Network, Tensor
+from tvm_pulp.soc.cpu import Cpu
+from tvm_pulp.soc.cpu_platform import hal_files
 from tvm_pulp.soc.kernel_sources import texts_in
 from tvm_pulp.uma.recipe import Kernel
 
@@ -40,11 +44,13 @@ def plan_activations(network: Network, keep_layers: bool = False) -> Arena:
     return plan_arena([Buffer(t, t.spec.bytes, *alive) for t, alive in lifetimes.items()])
 
 
-def emit(network: Network, facts: dict[str, Any], keep_layers: bool = False) -> Emitted:
+def emit(network: Network, facts: dict[str, Any], keep_layers: bool = False, cpu: Cpu | None = None) -> Emitted:
     """All files of the archive. `facts` are added to the metadata under "tvm_pulp".
 
-    With `keep_layers` the program keeps what every layer made, and the archive says where.
+    With `keep_layers` the program keeps what every layer made, and the archive says where. With a `cpu` that nothing
+    else starts, the archive brings a program around the network.
     """
+    program = hal_files(cpu) if cpu is not None else {}
     arena = plan_activations(network, keep_layers)
     kernels = Kernels(network.name, shared_loops=False)
     names = {layer: kernels.add(whole_kernel(layer), layer.name).name for layer in network.layers}
@@ -52,17 +58,20 @@ def emit(network: Network, facts: dict[str, Any], keep_layers: bool = False) -> 
     name, constants = network.name, {t: t.level for t in network.constants()}
     texts = {
         **network_texts(kernels, constants),
-        f"{SOURCES}/{name}_run.c": run_function.source_file(network, arena, main),
+        f"{SOURCES}/{name}_run.c": run_function.source_file(network, arena, main, marked=bool(program)),
         f"{HEADERS}/tvmgen_{name}.h": interface_header(network, arena),
         "src/main.tir.txt": main.function.script(),
         **runtime_files(bool(kernels.math_used)),
+        **{f"{RUNTIME}/{path}": text for path, text in program.items()},
     }
+    if program:
+        texts[f"{SOURCES}/{name}_program.c"] = cpu_program_file(network)
     if keep_layers:
         texts[f"{SOURCES}/{name}_run.c"] += run_function.kept_layers(name, arena)
         texts[layer_captures.FILE] = layer_captures.to_file(layer_captures.host_captures(network, arena))
     files = {path: text.encode() for path, text in texts.items()}
     files[f"parameters/{name}.npz"] = mlf.parameters_file({t.name: t.data for t in constants if t.data is not None})
-    files["metadata.json"] = (json.dumps(metadata(network, arena, facts), indent=2) + "\n").encode()
+    files["metadata.json"] = (json.dumps(metadata(network, arena, facts, bool(program)), indent=2) + "\n").encode()
     return Emitted(files, kernels, arena, main)
 
 
@@ -95,14 +104,17 @@ def runtime_files(with_math: bool, more: tuple[str, ...] = ()) -> dict[str, str]
     return {f"{RUNTIME}/{path}": text for path, text in texts.items()}
 
 
-def metadata(network: Network, arena: Arena, facts: dict[str, Any]) -> dict[str, Any]:
+def metadata(network: Network, arena: Arena, facts: dict[str, Any], has_program: bool = False) -> dict[str, Any]:
+    """The archive's metadata; `has_program`: inputs and outputs are variables of a program."""
     constants = sum(t.spec.bytes for t in network.constants())
     members = run_function.members
 
-    def describe(tensors: list[Any]) -> list[dict[str, Any]]:
+    def describe(tensors: list[Any], role: str) -> list[dict[str, Any]]:
         described: list[dict[str, Any]] = []
         for t, m in zip(tensors, members(tensors), strict=True):
             described.append({"name": t.source, "member": m, "shape": list(t.spec.shape), "dtype": t.spec.dtype})
+            if has_program:
+                described[-1]["symbol"] = buffer_symbol(network.name, role, m)
             if t.quantization is not None:
                 described[-1] |= {"scale": t.quantization.scale, "zero_point": t.quantization.zero_point}
         return described
@@ -121,8 +133,8 @@ def metadata(network: Network, arena: Arena, facts: dict[str, Any]) -> dict[str,
         },
         "tvm_pulp": {
             **facts,
-            "inputs": describe(network.inputs),
-            "outputs": describe(network.outputs),
+            "inputs": describe(network.inputs, "inputs"),
+            "outputs": describe(network.outputs, "outputs"),
             "macs": network.macs,
             "layers": [
                 {

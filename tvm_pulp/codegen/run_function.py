@@ -30,17 +30,19 @@ def signature(network: Network) -> str:
     return f"int32_t tvmgen_{n}_run(const struct tvmgen_{n}_inputs *inputs, const struct tvmgen_{n}_outputs *outputs)"
 
 
-def source_file(network: Network, arena: Arena, main: AotMain) -> str:
-    """`<name>_run.c`."""
+def source_file(network: Network, arena: Arena, main: AotMain, *, marked: bool = False) -> str:
+    """`<name>_run.c`. `marked`: it says which layer it computes, in a program that is profiled."""
     name = network.name
-    parts = [f'#include "tvmgen_{name}.h"', "", f'#include "{name}_kernels.h"', f'#include "{name}_weights.h"', ""]
+    marks = ['#include "tvm_pulp/cpu_program.h"'] if marked else []
+    own = [f'#include "{name}_kernels.h"', f'#include "{name}_weights.h"']
+    parts = [f'#include "tvmgen_{name}.h"', "", *own, *marks, ""]
     if arena.size:
         parts += [
             f"/* Activations; the largest set alive at once is {arena.largest_live_set} bytes. */",
             f"__attribute__((aligned(16))) static uint8_t arena[{arena.size}];",
             "",
         ]
-    parts += [f"{signature(network)} {{", *_body(network, main), "  return 0;", "}", ""]
+    parts += [f"{signature(network)} {{", *_body(network, main, marked), "  return 0;", "}", ""]
     return "\n".join(parts)
 
 
@@ -66,7 +68,7 @@ def _local(tensor: Tensor, taken: set[str]) -> str:
     return name
 
 
-def _body(network: Network, main: AotMain) -> list[str]:
+def _body(network: Network, main: AotMain, marked: bool) -> list[str]:
     names: dict[Any, str] = {}
     taken = {tensor.name for tensor in main.buffers if tensor.kind in ("activation", "workspace")}
     lines: list[str] = []
@@ -84,16 +86,18 @@ def _body(network: Network, main: AotMain) -> list[str]:
     for tensor in network.constants():
         names[main.buffers[tensor]] = weights.symbol(network.name, tensor)
     by_buffer = {buffer: tensor for tensor, buffer in main.buffers.items()}
-    printer = _MainStatements(names, network, main, by_buffer)
+    printer = _MainStatements(names, network, main, by_buffer, marked)
     return [*lines, *printer.print(main.function.body)]
 
 
 class _MainStatements(Statements):
     """Statements of the main function: activations with their places, layers with their comments."""
 
-    def __init__(self, names: dict[Any, str], network: Network, main: AotMain, tensors: dict[Any, Tensor]) -> None:
+    def __init__(
+        self, names: dict[Any, str], network: Network, main: AotMain, tensors: dict[Any, Tensor], marked: bool
+    ) -> None:
         super().__init__(names, shared_loops=False)
-        self._network, self._main, self._tensors = network, main, tensors
+        self._network, self._main, self._tensors, self._marked = network, main, tensors, marked
         self._taken |= _RESERVED
 
     def _declbuffer(self, s: Any) -> None:
@@ -109,6 +113,8 @@ class _MainStatements(Statements):
         index = begun_layer(s)
         if index is not None:
             self._layer(self._network.layers[index])
+            if self._marked:
+                self.line(f"TVM_PULP_LAYER({index + 1});")
             return
         self.line(f"{self.expressions.text(s.value)};")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.codegen.formats import PlanJson, ReportJson, check_record, plain
+from tvm_pulp.codegen.formats import PlanJson, ReportJson, check_record, is_flat, plain
 from tvm_pulp.report.causes import layer_causes, total_causes
 from tvm_pulp.report.energy import energy_record, inference_energy
 from tvm_pulp.report.figures import summed
@@ -25,7 +25,7 @@ def run_report(
 ) -> dict[str, Any]:
     """The report of a run of an archive with this metadata and plan, and the times of this machine; checked."""
     facts = metadata["tvm_pulp"]
-    figures = _host_figures(metadata) if facts["soc"] == "host" else _cluster_figures(metadata, run, plan)
+    figures = _flat_figures(metadata, run) if is_flat(facts) else _cluster_figures(metadata, run, plan)
     made = {
         "soc": facts["soc"],
         "target": facts["target"],
@@ -50,24 +50,35 @@ def run_report(
     return made
 
 
-def _host_figures(metadata: dict[str, Any]) -> dict[str, Any]:
-    """Figures of a run on the host: no cycles, but memory and work."""
+def _flat_figures(metadata: dict[str, Any], run: Statistics) -> dict[str, Any]:
+    """Figures of a run on a CPU: no cycles, but memory and work, and instructions where it counts them."""
     memory, facts = metadata["memory"], metadata["tvm_pulp"]
+    counted: list[Any] = run.layer_instructions or [None] * len(facts["layers"])
+    engine = "host" if facts["soc"] == "host" else "cpu"
     ends = sum(
         math.prod(end["shape"]) * np.dtype(end["dtype"]).itemsize for end in (*facts["inputs"], *facts["outputs"])
     )
     unknown = ("dma_bytes", "dma_busy_cycles", "dma_stall_cycles", "tiles", "estimated_cycles", "bound_cycles")
     return {
-        **dict.fromkeys(("cycles", "instructions", "macs_per_cycle", "estimated_cycles", "bound_cycles", "dma")),
-        **dict.fromkeys(("energy_uj", "energy_spread", "energy_model", "code_bytes")),
+        **dict.fromkeys(("cycles", "macs_per_cycle", "estimated_cycles", "bound_cycles", "dma")),
+        **dict.fromkeys(("energy_uj", "energy_spread", "energy_model")),
+        "instructions": run.instructions,
+        "code_bytes": run.code_bytes,
         "memory": {
             "arena": {"peak": memory["arena_bytes"], "largest_live_set": memory["largest_live_set_bytes"]},
             "constants": {"peak": memory["constants_bytes"]},
             "all": {"peak": memory["arena_bytes"] + memory["constants_bytes"] + ends},
         },
         "layers": [
-            {**_named(layer), "engine": "host", "cycles": None, **dict.fromkeys(unknown), "deviation_lsb": 0}
-            for layer in metadata["tvm_pulp"]["layers"]
+            {
+                **_named(layer),
+                "engine": engine,
+                "cycles": None,
+                "instructions": instructions,
+                **dict.fromkeys(unknown),
+                "deviation_lsb": 0,
+            }
+            for layer, instructions in zip(facts["layers"], counted, strict=True)
         ],
     }
 

@@ -10,7 +10,7 @@ from tvm_pulp.report.fitted_table import print_fitted, print_wrapped
 
 _WORDS = ("layer", "op", "engine")
 _ENGINE = ("busy", "bound", "of bound", "MAC", "MAC/cycle")
-_COLUMNS = (*_WORDS, "added", "estimate", *_ENGINE, "DMA bytes", "DMA stall", "tiles")
+_COLUMNS = (*_WORDS, "instructions", "each MAC", "added", "estimate", *_ENGINE, "DMA bytes", "DMA stall", "tiles")
 
 
 def _layer_rows(report: dict[str, Any]) -> list[tuple[str, ...]]:
@@ -18,7 +18,9 @@ def _layer_rows(report: dict[str, Any]) -> list[tuple[str, ...]]:
     rows = []
     for layer in report["layers"]:
         share = layer.get("bound_share")
-        values: tuple[Any, ...] = (layer["name"], layer["op"], layer["engine"])
+        counted = layer.get("instructions")
+        each = counted / layer["macs"] if counted and layer["macs"] else None
+        values: tuple[Any, ...] = (layer["name"], layer["op"], layer["engine"], counted, each)
         values += (layer["cycles"], layer["estimated_cycles"], layer.get("busy_cycles"), layer["bound_cycles"])
         values += (
             None if share is None else f"{100 * share:.1f} %",
@@ -60,6 +62,9 @@ def summary(report: dict[str, Any]) -> str:
         if report["dma"] and report["dma"]["hidden_share"] is not None:
             parts.append(f"{100 * report['dma']['hidden_share']:.0f} % of the DMA's time hidden")
         parts += engine_texts(report)
+    elif report["instructions"] is not None:
+        each = f" ({report['instructions'] / report['macs']:.2f} each MAC)" if report["macs"] else ""
+        parts.append(f"{figure(report['instructions'])} instructions{each}")
     if latency := report.get("latency_ms"):
         parts.append(f"{latency['best']:.3g} ms at best, {latency['median']:.3g} ms median of {latency['runs']}")
     if report["energy_uj"] is not None:

@@ -38,6 +38,8 @@ class Capabilities:
     """Cycles of the first and of the last inference."""
     layer_cycles: bool = False
     """Cycles of each layer of the last inference."""
+    instructions: bool = False
+    """Instructions of the last inference, in all and of each layer, where there are no cycles."""
     dma: bool = False
     """When the DMA works and when cores wait for it."""
     counters: bool = False
@@ -65,6 +67,8 @@ class Statistics:
     inference_cycles: list[int] | None = None
     """Cluster cycles of every inference, as far as the program notes them."""
     layer_cycles: list[int] | None = None
+    instructions: int | None = None
+    layer_instructions: list[int] | None = None
     dma_times: Sequence[Any] | None = None
     """Of each layer: objects with `busy_cycles` and `stall_cycles`."""
     code_bytes: int | None = None
@@ -138,6 +142,7 @@ class Runner(ABC):
 _FIGURES = {
     "cycles": ("cycles", "cold_cycles"),
     "layer_cycles": ("layer_cycles",),
+    "instructions": ("instructions", "layer_instructions"),
     "dma": ("dma_times",),
     "counters": ("counters",),
 }

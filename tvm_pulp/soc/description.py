@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from tvm_pulp.errors import UserError, meant
 from tvm_pulp.soc.core_kinds import CoreKind, core_kind
+from tvm_pulp.soc.cpu import Cpu
 from tvm_pulp.soc.energy_coefficients import Energy
 
 
@@ -229,7 +230,8 @@ class Area(_Section):
 
 
 class Soc(_Section):
-    """One system. `simulated` is false where emitted C runs natively and there is nothing to simulate."""
+    """One system. `simulated` is false where nothing is planned and emitted C runs layer by layer: on this machine, or
+    on the core that `cpu` describes."""
 
     name: str
     description: str = ""
@@ -247,11 +249,14 @@ class Soc(_Section):
     software: Software = Software()
     energy: Energy = Energy()
     area: Area = Area()
+    cpu: Cpu | None = None
 
     @model_validator(mode="after")
     def _check(self) -> "Soc":
         if self.simulated and not (self.memory.l1.size and self.memory.l2.size):
             raise ValueError("a simulated SoC needs memory.l1.size and memory.l2.size")
+        if self.simulated and self.cpu is not None:
+            raise ValueError("a SoC with a cpu has nothing to simulate: set simulated to false")
         if self.memory.l1.latency != 1:
             raise ValueError("memory.l1.latency is 1: the cores' pipeline has no other")
         if self.memory.l1.conflicts and self.timing.ordering_slack:

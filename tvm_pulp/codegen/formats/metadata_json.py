@@ -122,7 +122,7 @@ class MetadataJson(_Open):
 
 
 class HostMetadataJson(MetadataJson):
-    """A network for this machine."""
+    """A network for this machine or another CPU."""
 
     tvm_pulp: NetworkFacts
 
@@ -139,4 +139,9 @@ def metadata_schema(record: Mapping[str, Any]) -> type[MetadataJson]:
     facts = record["tvm_pulp"]
     if "decoder" in facts:
         return MetadataJson
-    return HostMetadataJson if facts.get("soc") == "host" else PlannedMetadataJson
+    return HostMetadataJson if is_flat(facts) else PlannedMetadataJson
+
+
+def is_flat(facts: Mapping[str, Any]) -> bool:
+    """Tell if an archive's network was not planned: it is for this machine, or for a CPU by itself."""
+    return facts.get("soc") == "host" or facts.get("flat") is True

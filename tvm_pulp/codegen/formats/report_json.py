@@ -19,6 +19,7 @@ class Layer(Schema):
     engine: str
     form: str | None = None
     cycles: int | None
+    instructions: int | None = None
     estimated_cycles: int | None
     bound_cycles: int | None
     macs: int

@@ -1,4 +1,4 @@
-"""Read 32-bit RISC-V ELF executables: segments to load, the entry point, symbols."""
+"""Read 32-bit ELF executables: segments to load, the entry point, symbols."""
 
 import bisect
 import struct
@@ -45,22 +45,22 @@ class Elf:
         return f"{name}+0x{address - start:x}" if address != start else name
 
 
-def read_elf(source: str | Path | bytes) -> Elf:
-    """Parse a file or its bytes; anything malformed is a user error."""
+def read_elf(source: str | Path | bytes, machine: int = _RISCV) -> Elf:
+    """Parse a file or its bytes, of a machine by its number; anything malformed is a user error."""
     if isinstance(source, bytes):
-        return _parse(source, "ELF data")
+        return _parse(source, "ELF data", machine)
     with refuse_file_errors(f"cannot read {source}"):
-        return _parse(Path(source).read_bytes(), str(source))
+        return _parse(Path(source).read_bytes(), str(source), machine)
 
 
-def _parse(content: bytes, name: str) -> Elf:
+def _parse(content: bytes, name: str, machine: int) -> Elf:
     refuse_if(content[:4] != b"\x7fELF", f"{name} is not an ELF file: give a bare-metal RV32 executable")
     refuse_if(
         len(content) < 52 or content[4:6] != b"\x01\x01",
         f"{name} is not a 32-bit little-endian ELF file: build it for riscv32",
     )
     try:
-        return _parse_sections(content, name)
+        return _parse_sections(content, name, machine)
     except (struct.error, IndexError):
         raise UserError(f"{name} is a truncated or damaged ELF file: build it again") from None
 
@@ -71,10 +71,10 @@ def _slice(content: bytes, offset: int, size: int) -> bytes:
     return content[offset : offset + size]
 
 
-def _parse_sections(content: bytes, name: str) -> Elf:
+def _parse_sections(content: bytes, name: str, wanted: int) -> Elf:
     kind, machine = struct.unpack_from("<HH", content, 16)
     refuse_if(
-        machine != _RISCV or kind != _EXECUTABLE,
+        machine != wanted or kind != _EXECUTABLE,
         f"{name} is no RISC-V executable (machine {machine}, type {kind}): link it for riscv32",
     )
     entry, program, section = struct.unpack_from("<III", content, 24)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, cast, get_args
 import numpy as np
 
 from tvm_pulp import __version__
+from tvm_pulp.codegen.formats import is_flat
 from tvm_pulp.codegen.layer_captures import CapturedLayers, from_files
 from tvm_pulp.codegen.mlf import read_plan
 from tvm_pulp.errors import UserError, refuse_if
@@ -55,7 +56,7 @@ class IssRunner(Runner):
     def build(self, files: dict[str, bytes], metadata: dict[str, Any], toolchain: str | None = None) -> None:
         self._facts = metadata["tvm_pulp"]
         refuse_if(
-            self._facts["soc"] == "host",
+            is_flat(self._facts),
             f"--device iss runs archives compiled for a SoC: recompile with --soc={DEFAULT}",
         )
         chosen = cast(RiscvToolchain, toolchain or TOOLCHAINS[0])

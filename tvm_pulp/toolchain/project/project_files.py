@@ -1,11 +1,14 @@
 """The files that make an archive a project: a CMake file, toolchain files, an example and a page on the network."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
+from tvm_pulp import soc as socs
 from tvm_pulp.codegen import mlf
 from tvm_pulp.codegen.c_expression import c_type
+from tvm_pulp.soc.cpu import Cpu
+from tvm_pulp.toolchain.cpu_flags import CPU_FLAGS, WARNINGS
 from tvm_pulp.toolchain.project.build_archive import FLAGS
 from tvm_pulp.toolchain.project.template import template
 from tvm_pulp.toolchain.riscv_compilers import FREESTANDING_FLAGS, RISCV_ISAS
@@ -25,12 +28,17 @@ def project_files(files: Mapping[str, bytes]) -> dict[str, bytes]:
         if any(path.startswith(f"{mlf.FIRMWARE}/") for path in files):
             made[f"{mlf.FIRMWARE}/CMakeLists.txt"] = _firmware_lists(record, files)
         isa = RISCV_ISAS[facts["march"]]
+        features = "".join(f"+{f}" for f in (*isa.extensions, "zicsr", "zifencei"))
         values = {
-            "FEATURES": "".join(f"+{f}" for f in (*isa.extensions, "zicsr", "zifencei")),
+            "WHAT": f"bare-metal RISC-V ({isa.architecture}, {isa.abi})",
+            "PROCESSOR": "riscv32",
+            "TARGET": f"-target riscv32-freestanding-none -mcpu=generic_rv32{features} -mabi={isa.abi}",
             "ARCHITECTURE": isa.architecture,
             "ABI": isa.abi,
         }
         made |= {f"cmake/{tool}.cmake": template(f"{tool}.cmake.in", values) for tool in ("zig", "gcc")}
+    elif (cpu := socs.recorded(facts).cpu) is not None and cpu.hal:
+        made |= _cpu_project(name, cpu, facts, files)
     else:
         made[_EXAMPLE] = _example(name, facts)
         made["CMakeLists.txt"] = _host_lists(name, files)
@@ -62,7 +70,21 @@ def _lines(items: Any) -> str:
     return "".join(f"\n  {item}" for item in items)
 
 
+def _cpu_project(name: str, cpu: Cpu, facts: dict[str, Any], files: Mapping[str, bytes]) -> dict[str, str]:
+    """The CMake file and the compiler of a program for a CPU without operating system."""
+    what = {"WHAT": f"SoC {facts['soc']}", "PROCESSOR": cpu.machine, "TARGET": " ".join(cpu.zig)}
+    kept = [flag for flag in CPU_FLAGS if not flag.startswith(("-g", "-std"))]
+    lists = _lists(name, facts, files, [], " ".join((*kept, *WARNINGS)))
+    return {"CMakeLists.txt": lists, "cmake/zig.cmake": template("zig.cmake.in", what)}
+
+
 def _cluster_lists(name: str, facts: dict[str, Any], files: Mapping[str, bytes]) -> str:
+    defines = [f"TVM_PULP_CORES={facts['cores']}", *facts.get("defines", [])]
+    return _lists(name, facts, files, defines, _cluster_flags(facts))
+
+
+def _lists(name: str, facts: dict[str, Any], files: Mapping[str, bytes], defines: Sequence[str], flags: str) -> str:
+    """The CMake file of a program without operating system."""
     library, program = _sources(files, facts)
     script = next(path for path in files if path.endswith(".ld"))
     values = {
@@ -70,8 +92,8 @@ def _cluster_lists(name: str, facts: dict[str, Any], files: Mapping[str, bytes])
         "LIBRARY": _lines(library),
         "PROGRAM": _lines(program),
         "INCLUDES": _lines(_includes(files)),
-        "DEFINES": _lines([f"TVM_PULP_CORES={facts['cores']}", *facts.get("defines", [])]),
-        "FLAGS": _cluster_flags(facts),
+        "DEFINES": _lines(defines),
+        "FLAGS": flags,
         "SCRIPT": script,
     }
     return template("cluster.CMakeLists.txt.in", values)
@@ -148,7 +170,7 @@ def _readme(record: dict[str, Any], files: Mapping[str, bytes]) -> str:
         for t in facts[role]
     ]
     levels = memory.get("levels", {"arena": memory["arena_bytes"], "constants": memory["constants_bytes"]})
-    on_cluster = "march" in facts
+    kind = "cluster" if "march" in facts else "cpu" if any(path.endswith(".ld") for path in files) else "host"
     values = {
         "NAME": name,
         "TARGET": facts["target"],
@@ -158,7 +180,7 @@ def _readme(record: dict[str, Any], files: Mapping[str, bytes]) -> str:
         "TENSORS": "\n".join(rows),
         "MEMORIES": "\n".join(f"| {level} | {size:,} |" for level, size in levels.items()),
     }
-    return template("cluster.README.md.in" if on_cluster else "host.README.md.in", values)
+    return template(f"{kind}.README.md.in", values)
 
 
 def _meaning(tensor: dict[str, Any]) -> str:
