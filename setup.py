@@ -1,10 +1,15 @@
 """Package description of tvm_pulp; `pyproject.toml` only names the build back end and configures the checkers."""
 
+import importlib.util
+import os
+import platform
 import re
 import sys
+import sysconfig
 from pathlib import Path
 
 from setuptools import Extension, find_packages, setup
+from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).parent
 
@@ -88,34 +93,79 @@ def read_version() -> str:
     return match.group(1)
 
 
-def simulator_extensions() -> list[Extension]:
-    """Return the instruction-set simulator, or nothing while its sources are absent.
+def find_zig() -> str | None:
+    """Return zig of the ziglang package, for wheels of Linux; None where other things are built, or without it."""
+    if sys.platform != "linux" or "bdist_wheel" not in sys.argv or importlib.util.find_spec("ziglang") is None:
+        return None
+    import ziglang
 
-    The extension is optional: without a C compiler at installation time, the same sources are built with ziglang
-    on first use.
+    return str(Path(ziglang.__file__).with_name("zig"))
+
+
+# A wheel of Linux is for this C library and every later one, whatever the machine that builds it has.
+ARCHITECTURE = os.environ.get("TVM_PULP_WHEEL_ARCHITECTURE", platform.machine())
+C_LIBRARY = (2, 17)
+ZIG = find_zig()
+
+
+class BuildExtensions(build_ext):
+    """Builds what is compiled for a wheel with zig, else with the C compiler of the system."""
+
+    def build_extensions(self) -> None:
+        if ZIG is not None:
+            major, minor = C_LIBRARY
+            # Without -O zig traps on undefined behaviour, and with it where the switch does not say otherwise.
+            command = [ZIG, "cc", "-target", f"{ARCHITECTURE}-linux-gnu.{major}.{minor}", "-fno-sanitize=undefined"]
+            compile_so = [*command, "-fPIC", "-g0", f"-I{sysconfig.get_path('include')}"]
+            link = [*command, "-shared", "-s"]
+            self.compiler.set_executables(compiler=command, compiler_so=compile_so, linker_so=link)
+        super().build_extensions()
+
+
+def extension(name: str, sources: list[str], include: list[str], *flags: str) -> Extension:
+    """Return a shared object of the package.
+
+    It is optional: without a C compiler at installation time, the same sources are built with ziglang on first use.
     """
-    sources = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "c_runtime" / "iss").glob("*.c"))
-    headers = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "c_runtime").glob("i[sn]*/**/*.h"))
-    if not sources:
-        return []
-    gcc_style = sys.platform != "win32"
+    headers = sorted(path.relative_to(ROOT).as_posix() for place in include for path in (ROOT / place).rglob("*.h"))
+    plain = ["-O2", "-fno-strict-aliasing", "-ffp-contract=off", *flags]
+    return Extension(
+        name,
+        sources=sources,
+        depends=headers,
+        include_dirs=include,
+        define_macros=[("Py_LIMITED_API", LIMITED_API)],
+        extra_compile_args=plain if sys.platform != "win32" else ["/O2"],
+        py_limited_api=True,
+        optional=ZIG is None,
+    )
+
+
+def c_files(folder: Path) -> list[str]:
+    """Return the C sources of a folder, as names below the root."""
+    return sorted(path.relative_to(ROOT).as_posix() for path in folder.glob("*.c"))
+
+
+def compiled_parts() -> list[Extension]:
+    """Return the simulator and the engines' models; whatever was not built is at its first use."""
+    parts = [("_iss", ROOT / "c_runtime" / "iss", ["-fvisibility=hidden"])]
+    parts += [(f"_model_{p.parent.name}", p, []) for p in sorted(ROOT.glob("uma_backends/*/model"))]
     return [
-        Extension(
-            "tvm_pulp._iss",
-            sources=sources,
-            depends=headers,
-            include_dirs=["c_runtime/iss", "c_runtime/include"],
-            define_macros=[("Py_LIMITED_API", LIMITED_API)],
-            extra_compile_args=["-O2", "-fno-strict-aliasing", "-ffp-contract=off", "-fvisibility=hidden"]
-            if gcc_style
-            else ["/O2"],
-            py_limited_api=True,
-            optional=True,
-        )
+        extension(f"tvm_pulp.{name}", c_files(folder), [str(folder.relative_to(ROOT)), "c_runtime/include"], *flags)
+        for name, folder, flags in parts
+        if folder.is_dir()
     ]
 
 
-EXTENSIONS = simulator_extensions()
+def wheel_options() -> dict[str, str]:
+    """Return the tags of a wheel: one for all versions of Python and, built by zig, for all systems from one on."""
+    options = {"py_limited_api": LIMITED_API_TAG} if EXTENSIONS else {}
+    if ZIG is not None:
+        options["plat_name"] = f"manylinux_{C_LIBRARY[0]}_{C_LIBRARY[1]}_{ARCHITECTURE}"
+    return options
+
+
+EXTENSIONS = compiled_parts()
 
 setup(
     name="tvm_pulp",
@@ -147,7 +197,8 @@ setup(
         "c_runtime": C_RUNTIME_FILES,
     },
     ext_modules=EXTENSIONS,
-    options={"bdist_wheel": {"py_limited_api": LIMITED_API_TAG}} if EXTENSIONS else {},
+    cmdclass={"build_ext": BuildExtensions},
+    options={"bdist_wheel": wheel_options()},
     install_requires=CORE_REQUIREMENTS,
     extras_require=EXTRA_REQUIREMENTS,
     entry_points={

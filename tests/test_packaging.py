@@ -1,6 +1,7 @@
 """What the wheel carries, what it asks for, and how fast the command line starts."""
 
 import importlib.metadata
+import os
 import re
 import shutil
 import subprocess
@@ -55,16 +56,50 @@ def test_wheel_carries_every_source_and_data_file(wheel: zipfile.ZipFile) -> Non
 
 
 @pytest.mark.slow
-def test_wheel_of_the_simulator_serves_all_python_versions(wheel: zipfile.ZipFile, repository: Path) -> None:
+def test_a_wheel_brings_what_is_compiled(wheel: zipfile.ZipFile, repository: Path) -> None:
+    """One for all versions of Python and all C libraries from an old one on: the packaged compiler built it."""
     assert wheel.filename is not None
-    name = Path(wheel.filename).name
-    if not list((repository / "c_runtime" / "iss").glob("*.c")):
-        assert name.endswith("-py3-none-any.whl")
-    elif shutil.which("cc") is None:
-        pytest.skip("no C compiler, so the wheel has no extension")
-    else:
-        assert re.search(r"-cp39-abi3-\w+\.whl$", name)
-        assert any(re.fullmatch(r"tvm_pulp/_iss\.abi3\.(so|pyd)", entry) for entry in wheel.namelist())
+    assert re.search(r"-0\.2\.0-cp39-abi3-manylinux_2_17_\w+\.whl$", wheel.filename)
+    built = {name for name in wheel.namelist() if name.endswith(".so")}
+    engines = {path.parent.name for path in repository.glob("uma_backends/*/model")}
+    assert built == {"tvm_pulp/_iss.abi3.so", *(f"tvm_pulp/_model_{engine}.abi3.so" for engine in engines)}
+    for name in built:
+        with wheel.open(name) as stream:
+            needed = {f"{v.group()}" for v in re.finditer(rb"GLIBC_2\.(\d+)", stream.read()) if int(v[1]) > 17}
+        assert needed == set(), name
+
+
+@pytest.mark.slow
+def test_a_wheel_of_another_architecture(repository: Path, tmp_path: Path) -> None:
+    for name in ("setup.py", "README.md", "LICENSE", "MANIFEST.in"):
+        shutil.copy(repository / name, tmp_path / name)
+    for name in ("c_runtime/include", "c_runtime/iss", "uma_backends/qvanilla"):
+        shutil.copytree(repository / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "tvm_pulp").mkdir()
+    shutil.copy(repository / "tvm_pulp/__init__.py", tmp_path / "tvm_pulp/__init__.py")
+    machine, other = 183, "aarch64"
+    environment = {**os.environ, "TVM_PULP_WHEEL_ARCHITECTURE": other}
+    subprocess.run([sys.executable, "setup.py", "-q", "bdist_wheel"], cwd=tmp_path, env=environment, check=True)
+    (made,) = (tmp_path / "dist").glob(f"*_{other}.whl")
+    with zipfile.ZipFile(made) as archive:
+        for name in ("tvm_pulp/_iss.abi3.so", "tvm_pulp/_model_qvanilla.abi3.so"):
+            assert int.from_bytes(archive.read(name)[18:20], "little") == machine, name
+
+
+def test_the_version_stands_in_one_place(repository: Path) -> None:
+    import tvm_pulp
+
+    headings = re.findall(r"^## (.+)$", (repository / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert headings[0] == "Unreleased" and headings[1].startswith(f"{tvm_pulp.__version__} (")
+    assert tvm_pulp.__version__ not in (repository / "setup.py").read_text()
+    assert not re.search(r"^version", (repository / "pyproject.toml").read_text(), re.MULTILINE)
+
+
+def test_the_readme_lists_the_extras(repository: Path) -> None:
+    stated = re.findall(r"^    \"(\w+)\": (?:\[|[A-Z])", (repository / "setup.py").read_text(), re.MULTILINE)
+    section = (repository / "README.md").read_text().split("## Install")[1].split("\n## ")[0]
+    listed = re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)
+    assert sorted([*listed, "dev"]) == sorted(stated)
 
 
 def test_tvm_versions_are_pinned_exactly() -> None:

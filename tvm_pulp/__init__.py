@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tvm_pulp import public_paths
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["App", "Compilation", "CompileOptions", "Result", "compile", "quantize"]
 
 if TYPE_CHECKING:

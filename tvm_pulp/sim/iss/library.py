@@ -4,14 +4,19 @@ import ctypes
 import functools
 import importlib.util
 import os
+import sys
+import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tvm_pulp.errors import UserError, refuse_if
-from tvm_pulp.toolchain import ToolchainError, compile_objects, host_compiler, link_objects
+from tvm_pulp.toolchain import Compiler, ToolchainError, compile_objects, host_compiler, link_objects
 
 VERSION = 3
+# What was said to be built.
+_SAID: set[str] = set()
+_LOCK = threading.Lock()
 # enum trace_kind of c_runtime/iss/trace.h
 ACTIVE, ASLEEP, DMA, PERIPHERAL, L3, TILE, MARK, ENTER, LEAVE = range(9)
 
@@ -149,16 +154,34 @@ def package_folder(package: str) -> Path | None:
 
 
 def installed_extension(name: str, sources: Iterable[Path]) -> Path | None:
-    """The compiled extension of that name, unless it is absent or older than one of its sources."""
+    """The compiled extension of that name, unless it is absent or older than one of its sources in a source tree."""
     spec = importlib.util.find_spec(name)
     built = Path(spec.origin) if spec is not None and spec.origin is not None else None
+    # What a wheel brings belongs together, in whatever order its files were written.
+    if built is None or not (built.parent.parent / "setup.py").is_file():
+        return built
     newest = max((path.stat().st_mtime for path in sources), default=0.0)
-    return built if built is not None and built.stat().st_mtime >= newest else None
+    return built if built.stat().st_mtime >= newest else None
+
+
+@dataclass(frozen=True)
+class _Announced(Compiler):
+    """A compiler that says what it builds, once; nothing where all of it is in the cache."""
+
+    what: str = ""
+
+    def run(self, arguments: Sequence[str]) -> None:
+        with _LOCK:
+            if self.what not in _SAID:
+                _SAID.add(self.what)
+                sys.stderr.write(f"tvm_pulp: building {self.what} for this machine, once, with {self.name}\n")
+                sys.stderr.flush()
+        super().run(arguments)
 
 
 def build_shared_object(name: str, sources: Sequence[Path], include: Sequence[Path], *flags: str) -> Path:
     """Compile `sources` for this machine to a file in the build cache; `name` is for the error message."""
-    compiler = replace(host_compiler(), libraries=("-lm",))
+    compiler = _Announced(**vars(replace(host_compiler(), libraries=("-lm",))), what=name)
     try:
         objects = compile_objects(sources, include, ["-fPIC", "-std=gnu11", *flags], compiler)
         return link_objects(objects, ["-shared"], compiler, suffix=".so")
@@ -189,7 +212,7 @@ def find_library() -> Path:
     if built is not None:
         return built
     refuse_if(not files, "the simulator is not installed: reinstall tvm_pulp with a C compiler or with ziglang")
-    return build_shared_object("iss", files, include, "-fvisibility=hidden")
+    return build_shared_object("the simulator", files, include, "-fvisibility=hidden")
 
 
 @functools.cache

@@ -22,7 +22,7 @@ def find_model(engine: str, models: Mapping[str, str | Path] | None = None) -> P
     if built is not None or not sources or runtime is None:
         return built
     folders = list(dict.fromkeys(path.parent for path in sources))
-    return build_shared_object(f"model-{engine}", sources, [*folders, runtime / "include"])
+    return build_shared_object(f"the model of {engine}", sources, [*folders, runtime / "include"])
 
 
 def model_sources(engine: str) -> list[Path]:
