@@ -8,6 +8,7 @@ from schedules.cluster.base import Arguments, Box, Layer, Schedule, TileAxis, re
 from schedules.cluster.conv2d import Conv2dKernel, channels_last, multiplies_bytes
 from schedules.kernel_cycles import call_cost
 from schedules.packed_weights import padded
+from tvm_pulp.qnn.block_diagonal import block_diagonal
 
 # Windows that the cost of a call is asked for: as many as most layers have room for.
 _WINDOWS = 8
@@ -16,15 +17,6 @@ _WINDOWS = 8
 def applies(layer: Layer) -> bool:
     """Several groups, 8-bit input, constant weights of eight bits."""
     return layer.attributes["groups"] > 1 and multiplies_bytes(layer)
-
-
-def block_diagonal(filters: np.ndarray, groups: int) -> np.ndarray:
-    """Weights [groups * outputs, height, width, channels] as those of one group that has the channels of all."""
-    count, height, width, channels = filters.shape
-    wide = np.zeros((groups, count // groups, height, width, groups, channels), filters.dtype)
-    each = np.arange(groups)
-    wide[each, :, :, :, each] = filters.reshape(groups, -1, height, width, channels)
-    return wide.reshape(count, height, width, groups * channels)
 
 
 class GroupedConv2dKernel(Conv2dKernel):

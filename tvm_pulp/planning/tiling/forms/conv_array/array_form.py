@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tvm_pulp.planning.tiling.cost.core_step import core_step
+from tvm_pulp.qnn.block_diagonal import block_diagonal
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -194,6 +195,8 @@ class ArrayForm(JobForm):
 
     arithmetic: Arithmetic
     mode: Mode
+    # Groups of a convolution whose filters are those of one job, with zeros where groups do not meet.
+    groups_at_once: int = field(default=1, kw_only=True)
 
     @property
     def rounding(self) -> Rounding:
@@ -201,7 +204,10 @@ class ArrayForm(JobForm):
 
     def filters(self) -> np.ndarray:
         """Weights as output channel, input channel, row, column; whatever is multiplied as 1x1 has one tap."""
-        weights = self.arithmetic.weights
+        weights, at_once = self.arithmetic.weights, self.groups_at_once
+        if at_once > 1:
+            bundles = np.split(weights, self.layer.attributes["groups"] // at_once)
+            weights = np.concatenate([block_diagonal(bundle, at_once) for bundle in bundles])
         is_1x1 = self.mode.kernel == 1
         return weights.reshape(len(weights), -1, 1, 1) if is_1x1 else weights.transpose(0, 3, 1, 2)
 
@@ -217,6 +223,14 @@ class ArrayForm(JobForm):
         per_row = context.depthwise_channels if self.mode is Mode.DEPTHWISE_3X3 else 1
         name = f"{self.layer.name}_{self.mode.name.lower()}_packed"
         return self.derived.constant(name, data.reshape(-(-len(filters) // per_row), -1), context.weight_level)
+
+    def channels_read(self, box: Box) -> tuple[int, int]:
+        """First input channel and number of those that output channels of a box are made of."""
+        groups, depth = int(self.layer.attributes.get("groups", 1)), self.layer.inputs[0].spec.shape[-1]
+        if groups == 1:
+            return 0, depth
+        of_group = self.layer.outputs[0].spec.shape[-1] // groups
+        return box.start[-1] // of_group * (depth // groups), self.groups_at_once * (depth // groups)
 
     def array_job(self, height: int, width: int, depth: int, channels: int, **how: Any) -> Any:
         a = self.arithmetic

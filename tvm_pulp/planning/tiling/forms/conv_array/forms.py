@@ -37,7 +37,14 @@ def rows_of(rows: int, columns: int, count: int, box: Box, shape: tuple[int, ...
 
 
 def channel_axis(form: ArrayForm, axis: int) -> TileAxis:
-    """The array computes a subtile of output channels at a time; fewer take as long and are for little L1."""
+    """The array computes a subtile of output channels at a time; fewer take as long and are for little L1.
+
+    Groups that are multiplied together stay together: they are what a tile reads.
+    """
+    groups = int(form.layer.attributes.get("groups", 1))
+    if groups > 1:
+        together = form.layer.outputs[0].spec.shape[axis] // groups * form.groups_at_once
+        return TileAxis(axis, together, limit=together)
     return TileAxis(axis, form.context.output_channels, least=4)
 
 
@@ -82,11 +89,11 @@ class PointwiseForm(ArrayForm):
 
     def recipe(self, box: Box) -> Recipe:
         x, (sh, sw) = self.layer.inputs[0], self.layer.attributes["strides"]
-        _, _, width, channels_in = x.spec.shape
+        width, (first, channels_in) = x.spec.shape[2], self.channels_read(box)
         # Pixels behind the last one that is read come along: whole lines are one run of bytes, and may lie in L1.
         rows, columns = (box.size[1] - 1) * sh + 1, min(box.size[2] * sw, width - box.start[2] * sw)
         source_box = Box(
-            (box.start[0], box.start[1] * sh, box.start[2] * sw, 0), (box.size[0], rows, columns, channels_in)
+            (box.start[0], box.start[1] * sh, box.start[2] * sw, first), (box.size[0], rows, columns, channels_in)
         )
         before, source = self.source(source_box, ACTIVATION_SLACK)
         raw = Local("raw", TensorSpec(box.size, self.raw_dtype))
@@ -107,6 +114,10 @@ class Direct3x3Form(ArrayForm):
     def _depthwise(self) -> bool:
         return self.mode is Mode.DEPTHWISE_3X3
 
+    def channels_taken(self, box: Box) -> tuple[int, int]:
+        """First input channel and number of those of a tile's jobs."""
+        return (box.start[3], box.size[3]) if self._depthwise else self.channels_read(box)
+
     def axes(self) -> tuple[TileAxis, ...]:
         channels = TileAxis(3, self.context.depthwise_channels) if self._depthwise else channel_axis(self, 3)
         return (TileAxis(1), channels, TileAxis(2), TileAxis(0, limit=1))
@@ -115,19 +126,18 @@ class Direct3x3Form(ArrayForm):
         layer, a = self.layer, self.layer.attributes
         x = layer.inputs[0]
         (sh, sw), (top, left, _, _) = a["strides"], a["pads"]
-        _, height, width, depth = x.spec.shape
+        _, height, width, _ = x.spec.shape
         # Positions of the stride-1 result that this tile needs.
         full_h, full_w = (box.size[1] - 1) * sh + 1, (box.size[2] - 1) * sw + 1
         rows = input_span(box.start[1] * sh, full_h, height, 3, 1, 1, top)
         columns = input_span(box.start[2] * sw, full_w, width, 3, 1, 1, left)
-        first = box.start[3] if self._depthwise else 0
-        channels_in = box.size[3] if self._depthwise else depth
+        first, channels_in = self.channels_taken(box)
         source_box = Box(
             (box.start[0], rows.start, columns.start, first), (box.size[0], rows.size, columns.size, channels_in)
         )
         before, source = self.source(source_box, ACTIVATION_SLACK)
         pads = (rows.before, rows.after, columns.before, columns.after)
-        breaks = _breaks_last_subtile(self.context, full_h, full_w, pads)
+        breaks = breaks_last_subtile(self.context, full_h, full_w, pads)
         by_cores = any(pads) and (self.arithmetic.zero_point != 0 or max(pads) > MAX_PADDING or breaks)
         padding = Padding(rows.before, rows.after, columns.before, columns.after)
         if by_cores:
@@ -159,7 +169,7 @@ class Direct3x3Form(ArrayForm):
         return Recipe(steps)
 
 
-def _breaks_last_subtile(context: ArrayContext, height: int, width: int, pads: tuple[int, int, int, int]) -> bool:
+def breaks_last_subtile(context: ArrayContext, height: int, width: int, pads: tuple[int, int, int, int]) -> bool:
     """Two padded pixels behind a last subtile of one pixel: the hardware pads wrongly."""
     sides = ((height, context.rows, pads[1]), (width, context.columns, pads[3]))
     return any(pad == 2 and size > subtile and remainder(size, subtile) == 1 for size, subtile, pad in sides)
@@ -176,15 +186,16 @@ class Im2colForm(ArrayForm):
         layer, a = self.layer, self.layer.attributes
         x = layer.inputs[0]
         (sh, sw), (dh, dw), (top, left, _, _) = a["strides"], a["dilation"], a["pads"]
-        _, kh, kw, per_tap = layer.inputs[1].spec.shape
-        _, height, width, channels_in = x.spec.shape
+        _, kh, kw, _ = layer.inputs[1].spec.shape
+        _, height, width, _ = x.spec.shape
+        first, channels_in = self.channels_read(box)
         rows = input_span(box.start[1], box.size[1], height, kh, sh, dh, top)
         columns = input_span(box.start[2], box.size[2], width, kw, sw, dw, left)
         source_box = Box(
-            (box.start[0], rows.start, columns.start, 0), (box.size[0], rows.size, columns.size, channels_in)
+            (box.start[0], rows.start, columns.start, first), (box.size[0], rows.size, columns.size, channels_in)
         )
         before, source = self.source(source_box, 0)
-        depth = kh * kw * per_tap
+        depth = kh * kw * channels_in
         slack, raw, job = _rows_as_picture(self, depth, box)
         matrix = Local("windows", TensorSpec((*box.size[:3], depth), source.spec.dtype), slack)
         how = unfolding(layer, rows, columns) | {"zero_point": self.arithmetic.zero_point}

@@ -1,16 +1,20 @@
 """The layers that arrays take, reasons why not, and the forms offered for them."""
 
+from dataclasses import replace
 from weakref import WeakKeyDictionary
 
-from tvm_pulp.planning.tiling.forms.conv_array.array_form import ArrayContext
+from tvm_pulp.planning.tiling.forms.conv_array.array_form import ArrayContext, ArrayForm
+from tvm_pulp.planning.tiling.forms.conv_array.dilated_form import DilatedForm
 from tvm_pulp.planning.tiling.forms.conv_array.forms import DenseForm, Direct3x3Form, Im2colForm, PointwiseForm
 from tvm_pulp.qnn.network import Layer
-from tvm_pulp.uma import Form, refuse_if
+from tvm_pulp.uma import Derived, Form, refuse_if
 from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic, arithmetic_of
 from tvm_pulp.uma.conv_array.modes import Mode
 
 # Weights are looked at once, though annotation and planning ask both.
 _KNOWN: WeakKeyDictionary[Layer, dict[tuple[bool, bool, tuple[int, ...]], Arithmetic]] = WeakKeyDictionary()
+# Groups of a job: beyond them zeros outweigh everything.
+_MOST_GROUPS = 64
 
 
 def known_arithmetic(layer: Layer, context: ArrayContext) -> Arithmetic:
@@ -26,25 +30,49 @@ def by_rows(layer: Layer, context: ArrayContext) -> DenseForm:
     return DenseForm(layer, context, "1x1 over rows", known_arithmetic(layer, context), Mode.POINTWISE)
 
 
-def conv2d_forms(layer: Layer, context: ArrayContext) -> list[Form]:
-    """Directly where the array has the kernel, by im2col otherwise."""
+def conv2d_forms(layer: Layer, context: ArrayContext, *, in_parts: bool = False) -> list[Form]:
+    """Directly where the array has the kernel, by im2col otherwise.
+
+    `in_parts`: groups that are not depthwise some at a time, kernels with gaps by phases.
+    """
     arithmetic, a = known_arithmetic(layer, context), layer.attributes
     outputs, kh, kw, per_group = layer.inputs[1].spec.shape
     unit_stride, plain = list(a["strides"]) == [1, 1], list(a["dilation"]) == [1, 1]
-    if a["groups"] > 1:
-        is_depthwise = per_group == 1 and outputs == layer.inputs[0].spec.shape[3]
-        why = "grouped convolutions other than depthwise do not map onto the array"
-        refuse_if(not is_depthwise, why, "split the groups")
-        is_3x3 = (kh, kw) == (3, 3) and plain
-        refuse_if(not is_3x3, f"a depthwise {kh}x{kw} kernel is not 3x3", "use a 3x3 depthwise kernel")
+    is_3x3, by_phases = (kh, kw) == (3, 3) and (plain or (unit_stride and in_parts)), not plain
+    if per_group == 1 and a["groups"] > 1 and outputs == layer.inputs[0].spec.shape[3]:
+        refuse_if((kh, kw) != (3, 3), f"a depthwise {kh}x{kw} kernel is not 3x3", "use a 3x3 depthwise kernel")
+        why = "its depthwise kernel has gaps" + (" and a stride" if in_parts else "")
+        refuse_if(not is_3x3, why, f"use one without {'them or without it' if in_parts else 'gaps'}")
         name = "3x3 depthwise" if unit_stride else "3x3 depthwise at stride 1, discarding"
+        if by_phases:
+            return [DilatedForm(layer, context, f"{name} by phases", arithmetic, Mode.DEPTHWISE_3X3)]
         return [Direct3x3Form(layer, context, name, arithmetic, Mode.DEPTHWISE_3X3)]
+    why = "grouped convolutions other than depthwise do not map onto the array"
+    refuse_if(a["groups"] > 1 and not in_parts, why, "split the groups")
     forms: list[Form] = []
     if (kh, kw) == (1, 1) and not any(a["pads"]):
-        forms.append(PointwiseForm(layer, context, "1x1", arithmetic, Mode.POINTWISE))
-    elif (kh, kw) == (3, 3) and plain:
+        forms.append(_in_groups(PointwiseForm(layer, context, "1x1", arithmetic, Mode.POINTWISE)))
+    elif is_3x3 and by_phases:
+        forms.append(_in_groups(DilatedForm(layer, context, "3x3 by phases", arithmetic, Mode.DENSE_3X3)))
+    elif is_3x3:
         name = "3x3" if unit_stride else "3x3 at stride 1, discarding"
-        forms.append(Direct3x3Form(layer, context, name, arithmetic, Mode.DENSE_3X3))
+        forms.append(_in_groups(Direct3x3Form(layer, context, name, arithmetic, Mode.DENSE_3X3)))
     if (kh, kw) != (1, 1) or any(a["pads"]):
-        forms.append(Im2colForm(layer, context, "im2col + 1x1", arithmetic, Mode.POINTWISE))
+        forms.append(_in_groups(Im2colForm(layer, context, "im2col + 1x1", arithmetic, Mode.POINTWISE)))
     return forms
+
+
+def _in_groups(form: ArrayForm) -> ArrayForm:
+    """The form with as many groups in a job as take least: more multiply more zeros, fewer are more jobs."""
+    groups, costs = int(form.layer.attributes["groups"]), form.context.costs
+    if groups == 1:
+        return form
+    # A step with commands for picture, constants, job and result.
+    step = costs.executor.step + 4 * costs.executor.command + costs.barrier_cycles
+
+    def cycles(count: int) -> float:
+        return replace(form, groups_at_once=count, derived=Derived()).bound_cycles() + groups // count * step
+
+    counts = [n for n in range(1, min(groups, _MOST_GROUPS) + 1) if groups % n == 0]
+    best = min(counts, key=cycles)
+    return replace(form, name=f"{form.name}, {best} of {groups} groups at a time", groups_at_once=best)
