@@ -38,6 +38,7 @@ STATED: dict[str, dict[str, Any]] = {
     "l2": {"l2": "512k"},
     "cores": {"cores": 2},
     "planner": {"planner": "greedy"},
+    "effort": {"effort": "fast"},
     "pins": {"pins": {"x": "cluster"}},
     "double_buffer": {"double_buffer": False},
     "plan": {"plan": "plan.json"},

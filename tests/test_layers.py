@@ -51,6 +51,7 @@ STAGES = {
     "compilation": "the driver: calls the stages from a model to an archive in order",
     "explain": "shows a plan and why it is so; plans what could be different about a model",
     "result": "what a run gave; compares it with what the model's framework computes",
+    "live_progress": "shows a person what the driver is at",
     "app": "an archive and how it is run",
     "api": "the two lines most users need",
     "sim.crosscheck": "runs one program on several devices and compares",

@@ -1,6 +1,7 @@
 """`tvm_pulp.compile` and `.run`: the two lines most users need."""
 
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from tvm_pulp.entry_point import Progress, silent
 from tvm_pulp.explain.float_layers import float_sentence
 from tvm_pulp.frontend.load import as_model
 from tvm_pulp.garbage_collection import rare_garbage_collection
+from tvm_pulp.live_progress import compile_progress
 from tvm_pulp.result import Result
 
 __all__ = ["App", "Compilation", "CompileOptions", "Model", "Result", "compile", "compile_with"]
@@ -21,16 +23,20 @@ def compile(
     target: str = "c",
     *,
     example_inputs: Any = None,
-    progress: Progress = silent,
+    progress: Progress | None = None,
     **options: Any,
 ) -> App:
     """Compile a model file, `zoo:NAME` or a PyTorch model to an archive of C.
 
     A `torch.nn.Module` is exported for `example_inputs`, a tuple of tensors. Further options are the fields of
     `CompileOptions`. `App.compilation` holds the stages: what was imported, the canonical module, the plan.
+
+    `progress` receives one line per stage; without one, terminals and notebooks show a bar and pipes nothing.
     """
     check_option_names(options)
-    return compile_with(as_model(model, example_inputs), CompileOptions(target=target, **options), progress)
+    stated = CompileOptions(target=target, **options)
+    with compile_progress() if progress is None else nullcontext(progress) as told:
+        return compile_with(as_model(model, example_inputs), stated, told)
 
 
 @rare_garbage_collection()

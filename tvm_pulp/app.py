@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -148,9 +149,13 @@ class App:
         toolchain: str | None = None,
         max_cycles: int | None = None,
         device_options: Mapping[str, str] | None = None,
-        progress: "Callable[[int, int], None]" = lambda _done, _count: None,
+        progress: "Callable[[int, int], None] | None" = None,
     ) -> "Evaluation":
-        """Run many samples, along the first axis of every array; `labels` are their classes."""
+        """Run many samples, along the first axis of every array; `labels` are their classes.
+
+        `progress` receives how many are done, and of how many; without one, terminals and notebooks show a bar.
+        """
+        from tvm_pulp.live_progress import sample_progress
         from tvm_pulp.report.evaluate import evaluate
         from tvm_pulp.sim.instruments import Instruments
 
@@ -158,7 +163,8 @@ class App:
         refuse_if("decoder" in facts, "the archive holds a language model, which takes tokens: use `tvmc generate`")
         runner = self.runner(device or self._default_device(), toolchain, device_options)
         runner.max_cycles, runner.instruments = max_cycles, Instruments()
-        return evaluate(runner, self.metadata, samples, labels, progress)
+        with sample_progress() if progress is None else nullcontext(progress) as told:
+            return evaluate(runner, self.metadata, samples, labels, told)
 
     def _default_device(self) -> str:
         from tvm_pulp import soc as socs

@@ -25,6 +25,7 @@ RECURRENT_TYPES = ("int8",)
 STATE_LEVELS = ("l1", "l2", "l3")
 # The first is the default.
 PLANNERS = ("solver", "greedy")
+EFFORTS = ("best", "fast")
 
 # Before the name of a built-in model.
 ZOO = "zoo:"
@@ -121,6 +122,10 @@ class CompileOptions:
         "solver: constraint solver for the whole network (default); greedy: layer by layer, as a baseline",
         "--planner", metavar="NAME", choices=PLANNERS, in_mlonmcu=True, **_PLANNED,
     ))  # fmt: skip
+    effort: str | None = field(default=None, metadata=_entry(
+        "best: search until nothing faster is expected (default); fast: the rules alone, without solver and variations",
+        "--effort", metavar="NAME", choices=EFFORTS, in_mlonmcu=True, **_PLANNED,
+    ))  # fmt: skip
     pins: Mapping[str, str] = field(default_factory=dict, metadata=_entry(
         "run a layer on an engine, or on two (ENGINE+cluster); repeat for more", "--pin", metavar="NODE=ENGINE",
         parse=parse_pin, repeats=True, in_mlonmcu=True, **_PLANNED,
@@ -179,6 +184,10 @@ class CompileOptions:
         refuse_if(
             self.planner == "greedy" and not self.double_buffer,
             "--no-double-buffer has no effect on --planner greedy, which never buffers twice: drop it",
+        )
+        refuse_if(
+            self.planner == "greedy" and self.effort is not None,
+            "--effort has no effect on --planner greedy, which searches nothing: drop one of them",
         )
 
     def stated(self) -> Iterator[tuple[str, Option]]:

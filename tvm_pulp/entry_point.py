@@ -62,6 +62,7 @@ def plan_for(target: Target, network: Network) -> LoweredPlan:
         target.double_buffer,
         target.planner,
         target.given_plan,
+        target.effort,
     )
     with guarded(GUARD_BYTES if target.debug else 0):
         return plan_network(network, request)

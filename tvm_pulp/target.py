@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tvm_pulp import soc as socs
-from tvm_pulp.compile_options import PLANNERS, CompileOptions
+from tvm_pulp.compile_options import EFFORTS, PLANNERS, CompileOptions
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.planning.program import PlanJson
 from tvm_pulp.qnn.network import Network
@@ -33,6 +33,7 @@ class Target:
     double_buffer: bool = True
     l2_limit: int | None = None
     planner: str = PLANNERS[0]
+    effort: str = EFFORTS[0]
     given_plan: PlanJson | None = None
     # A debug build: what layers make of the sample input, and the bytes between buffers, are checked at run time.
     debug: bool = False
@@ -139,6 +140,7 @@ def resolve_target(options: CompileOptions) -> Target:
         options.double_buffer,
         l2,
         options.planner or PLANNERS[0],
+        options.effort or EFFORTS[0],
         debug=options.debug,
         state_memory=options.state_memory,
         stated=options.target,

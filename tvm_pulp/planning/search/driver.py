@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tvm_pulp.compile_options import PLANNERS
+from tvm_pulp.compile_options import EFFORTS, PLANNERS
 from tvm_pulp.errors import UserError
 from tvm_pulp.garbage_collection import rare_garbage_collection
 from tvm_pulp.planning.check import verify_plan
@@ -51,6 +51,8 @@ class PlanRequest:
     planner: str = PLANNERS[0]
     # A plan.json, whose decisions are taken instead of searching.
     given_plan: PlanJson | None = None
+    # How long is searched.
+    effort: str = EFFORTS[0]
 
     @property
     def backends(self) -> list[UMABackend]:
@@ -182,4 +184,5 @@ def _fastest_cover(network: Network, covers: Covers, request: PlanRequest) -> Co
 
 
 def _find_in(evaluator: PlanEvaluator, request: PlanRequest) -> Plan:
-    return find_plan(evaluator, planner=request.planner, overlap=request.overlap, l2_bytes=request.l2_bytes)
+    wanted = {"planner": request.planner, "effort": request.effort}
+    return find_plan(evaluator, **wanted, overlap=request.overlap, l2_bytes=request.l2_bytes)

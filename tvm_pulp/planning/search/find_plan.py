@@ -18,18 +18,21 @@ _MARGIN = 0.002
 _L3_FROM = (131072, 65536, 32768, 16384, 8192, 4096, 2048)
 
 
-def find_plan(evaluator: PlanEvaluator, *, planner: str, overlap: bool, l2_bytes: int) -> Plan:
-    """The fastest plan found that fits L2, by its expected cycles; where none does, the one that needs least of it."""
+def find_plan(evaluator: PlanEvaluator, *, planner: str, overlap: bool, l2_bytes: int, effort: str = "best") -> Plan:
+    """The fastest plan found that fits L2, by its expected cycles; where none does, the one that needs least of it.
+
+    With the effort `fast` rules decide, and neither the solver nor variations of the best plan are tried.
+    """
     try:
         if planner == "greedy":
             return _find_greedy(evaluator, l2_bytes)
         evaluator = balance_engines(evaluator, overlap=overlap)
-        return _find(evaluator, overlap=overlap, l2_bytes=l2_bytes)
+        return _find(evaluator, overlap=overlap, l2_bytes=l2_bytes, effort=effort)
     except MissingL1 as error:
         raise policies.enough_l1(evaluator, error) from None
 
 
-def _find(evaluator: PlanEvaluator, *, overlap: bool, l2_bytes: int) -> Plan:
+def _find(evaluator: PlanEvaluator, *, overlap: bool, l2_bytes: int, effort: str) -> Plan:
     tried: list[Attempt] = []
     fallback: Attempt | None = None
     fastest: int | None = None
@@ -50,6 +53,9 @@ def _find(evaluator: PlanEvaluator, *, overlap: bool, l2_bytes: int) -> Plan:
     if not tried:
         assert fallback is not None
         return fallback.plan
+    if effort == "fast":
+        best = _fastest(tried)
+        return replace(best.plan, planner=Planner("solver", best.name, len(tried)))
     return _best(evaluator, tried, overlap=overlap, l2_bytes=l2_bytes)
 
 

@@ -1,0 +1,101 @@
+"""Progress of programs: a bar where a person looks, a callback, silence in pipes."""
+
+import io
+import sys
+import types
+
+import numpy as np
+import pytest
+
+import tvm_pulp
+from tvm_pulp import live_progress
+from tvm_pulp.live_progress import LiveProgress
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is one, wide enough for every line."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def terminal_for(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """Errors go to a terminal from now on."""
+    made = Terminal()
+    for name, value in {"TERM": "xterm", "COLUMNS": "160", "LINES": "40"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "stderr", made)
+    return made
+
+
+def test_a_terminal_shows_stages_and_plans(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = terminal_for(monkeypatch)
+    told: list[str] = []
+
+    class Heard(LiveProgress):
+        def __call__(self, message: str) -> None:
+            super().__call__(message)
+            told.append(self._bar.tasks[0].description)
+
+        def _tried(self, plan: object) -> None:
+            super()._tried(plan)
+            told.append(self._bar.tasks[0].description)
+
+    monkeypatch.setattr(live_progress, "LiveProgress", Heard)
+    app = tvm_pulp.compile("zoo:autoencoder", "uma-neureka", effort="fast")
+    assert app.compilation is not None and app.compilation.plan.planner is not None
+    planning = [line for line in told if line.startswith("planning 10 layers: ")]
+    assert len(planning) >= app.compilation.plan.planner.attempts
+    assert "plans tried, fastest about" in planning[-1]
+    assert told[-1] == "emitting C"
+    # It was drawn, and is gone.
+    assert "\x1b[2K" in terminal.getvalue()
+
+
+def test_pipes_are_silent(capsys: pytest.CaptureFixture[str]) -> None:
+    app = tvm_pulp.compile("zoo:autoencoder")
+    app.evaluate([np.zeros((2, 1, 640), np.int8)])
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_callback_hears_of_stages_and_samples() -> None:
+    stages: list[str] = []
+    done: list[tuple[int, int]] = []
+    app = tvm_pulp.compile("zoo:autoencoder", progress=stages.append)
+    app.evaluate([np.zeros((2, 1, 640), np.int8)], progress=lambda at, count: done.append((at, count)))
+    assert stages[0] == "importing zoo:autoencoder" and stages[-1].startswith("emitting C")
+    assert done[-1] == (2, 2)
+
+
+def test_samples_fill_the_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = terminal_for(monkeypatch)
+    tvm_pulp.compile("zoo:autoencoder").evaluate([np.zeros((2, 1, 640), np.int8)])
+    assert "2 of 2 samples" in terminal.getvalue()
+
+
+def test_a_kernel_is_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    shell = types.SimpleNamespace(kernel=object())
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
+    assert live_progress.in_notebook()
+    shell.kernel = None
+    assert not live_progress.in_notebook()
+
+
+def test_less_effort_is_a_plan_of_the_rules() -> None:
+    """No solver, fewer plans, the same numbers, never faster than a search."""
+    fast, best = (tvm_pulp.compile("zoo:dscnn", "uma-neureka", effort=effort) for effort in ("fast", "best"))
+    assert fast.compilation is not None and best.compilation is not None
+    quick, searched = fast.compilation.plan, best.compilation.plan
+    assert quick.planner is not None and searched.planner is not None
+    assert quick.planner.status is None and searched.planner.status is not None
+    assert quick.planner.attempts < searched.planner.attempts
+    assert quick.estimated_cycles >= searched.estimated_cycles
+    given = [np.random.default_rng(0).integers(-128, 128, (1, 1, 49, 10), np.int8)]
+    np.testing.assert_array_equal(fast.run(given).outputs["logits"], best.run(given).outputs["logits"])
+
+
+def test_effort_needs_a_search() -> None:
+    with pytest.raises(tvm_pulp.errors.UserError, match="--effort has no effect on --planner greedy"):
+        tvm_pulp.compile("zoo:dscnn", "uma-neureka", planner="greedy", effort="fast")
+    with pytest.raises(tvm_pulp.errors.UserError, match="--effort 'slow' is unknown: choose best or fast"):
+        tvm_pulp.compile("zoo:dscnn", "uma-neureka", effort="slow")
