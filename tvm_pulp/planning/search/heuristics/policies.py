@@ -28,6 +28,8 @@ _LEAST_MORE = 256
 MANY_STEPS = 700
 # Where two copies of everything cut tiles so small that it takes so many times the cycles, leads do not matter.
 _HOPELESS = 1.03
+# Where single buffers take so many times the cycles, leads do not matter either.
+_FAR_BEHIND = 1.1
 
 
 def policy_decisions(evaluator: PlanEvaluator, lead: int, limits: Sequence[TileLimit], in_l3: InL3) -> Decisions:
@@ -115,8 +117,11 @@ def try_policies(evaluator: PlanEvaluator, first: Attempt, in_l3: InL3) -> list[
         if hopeless:
             break
     # Large tiles one after the other may be better than smaller ones that overlap.
+    best = min([first, *tried], key=lambda a: a.cycles)
     for lead in SLACK:
         consider(f"{_name(lead)}, single buffers", lead, [replace(limit, two_copies=False) for limit in first.limits])
+        if tried and tried[-1].cycles > _FAR_BEHIND * best.cycles:
+            break
     best = min([first, *tried], key=lambda a: a.cycles)
     if hopeless or len(first.plan.schedule.slots) > MANY_STEPS or best.lead == 0:
         return tried

@@ -27,6 +27,8 @@ _LARGE_INPUT = 8192
 # Bytes that are fetched from L3 together, and bytes of constants that come to L1 together, at most: what is tried.
 _BATCHES = (65536, 131072, 262144, 524288)
 _BUNDLE_SIZES = (1024, 2048, 4096)
+# Where a change takes so many times the cycles, those of its kind that follow are not tried.
+_HOPELESS = 1.1
 
 Changes = Iterator[tuple[str, Decisions]]
 
@@ -34,10 +36,13 @@ Changes = Iterator[tuple[str, Decisions]]
 def vary(
     evaluator: PlanEvaluator, best: Attempt, variation: Callable[[PlanEvaluator, Plan], Changes]
 ) -> Iterator[Attempt]:
-    """Attempts that change the best one in one respect only, as far as they fit."""
+    """Attempts that change the best one in one respect only, as far as they fit and as long as they may pay."""
     for name, wanted in variation(evaluator, best.plan):
         with suppress(UserError):
-            yield Attempt(f"{best.name}, {name}", evaluator.plan(wanted))
+            attempt = Attempt(f"{best.name}, {name}", evaluator.plan(wanted))
+            yield attempt
+            if attempt.cycles > _HOPELESS * best.cycles:
+                return
 
 
 def mix_layers(evaluator: PlanEvaluator, plan: Plan) -> Changes:
