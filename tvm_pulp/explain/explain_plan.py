@@ -73,13 +73,28 @@ def _choice(plan: LayerPlan) -> list[str]:
         lines.append(f"   the cores requantize because {rounding.on_cores}")
     if rounding.deviation:
         lines.append(f"   native requantization deviates by at most {rounding.deviation} LSB")
+    own = {(offer.engine, offer.form): offer.cycles for offer in plan.offers}.get((plan.engine, tiling.form.name))
     for offer in plan.offers:
         if (offer.engine, offer.form) == (plan.engine, tiling.form.name):
             continue
-        known = [] if offer.cycles is None else [f"about {offer.cycles:,} cycles alone"]
+        known = []
+        if offer.cycles is not None:
+            known = [f"about {offer.cycles:,} cycles alone{_but(offer.cycles, plan.added_cycles, own)}"]
         cost = ", ".join([*known, *([offer.reason] if offer.reason else [])])
         lines.append(f"not {offer.engine}, {offer.form}: {cost}")
     for refusal in plan.refusals:
         remedy = f"; {refusal.remedy} and it would run there" if refusal.remedy else ""
         lines.append(f"not {refusal.engine}: {refusal.reason}{remedy}")
     return lines
+
+
+def _but(cycles: int, added: int, own: int | None) -> str:
+    """The reason why something was not chosen that looks faster by itself than what was."""
+    if cycles >= max(added, own or 0):
+        return ""
+    if own is not None and own <= cycles:
+        return f", but what was chosen takes {own:,} alone: the rest of its {added:,} is waiting for what is around it"
+    if added < cycles:
+        alone = "" if own is None else f" of its {own:,} alone"
+        return f", but in the plan the choice adds {added:,}{alone}: it works beside what is around it"
+    return ", but with what was chosen the whole network is expected to be faster"
