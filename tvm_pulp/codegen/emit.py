@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from typing import Any
 
 from tvm_pulp.codegen import kernels as kernel_files
 from tvm_pulp.codegen import layer_captures, mlf, run_function, weights
+from tvm_pulp.codegen.cpu_kernels.call_kernels import kernel_call
 from tvm_pulp.codegen.cpu_program import cpu_program_file
 from tvm_pulp.codegen.interface_header import interface_header
 from tvm_pulp.codegen.kernels import Kernels
@@ -17,7 +18,7 @@ from tvm_pulp.planning.tiling.place.placer import Buffer
 from tvm_pulp.planning.tir.aot_main import AotMain, build_main
 from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.soc.cpu import Cpu
-from tvm_pulp.soc.cpu_platform import hal_files
+from tvm_pulp.soc.cpu_platform import cpu_kernel_files, hal_files
 from tvm_pulp.soc.kernel_sources import texts_in
 from tvm_pulp.uma.recipe import Kernel
 
@@ -51,9 +52,9 @@ def emit(network: Network, facts: dict[str, Any], keep_layers: bool = False, cpu
     else starts, the archive brings a program around the network.
     """
     program = hal_files(cpu) if cpu is not None else {}
-    arena = plan_activations(network, keep_layers)
     kernels = Kernels(network.name, shared_loops=False)
-    names = {layer: kernels.add(whole_kernel(layer), layer.name).name for layer in network.layers}
+    network, names = _functions(network, kernels, cpu)
+    arena = plan_activations(network, keep_layers)
     main = build_main(network, arena, names)
     name, constants = network.name, {t: t.level for t in network.constants()}
     texts = {
@@ -64,6 +65,8 @@ def emit(network: Network, facts: dict[str, Any], keep_layers: bool = False, cpu
         **runtime_files(bool(kernels.math_used)),
         **{f"{RUNTIME}/{path}": text for path, text in program.items()},
     }
+    if cpu is not None and kernels.headers:
+        texts |= {f"{RUNTIME}/{path}": text for path, text in cpu_kernel_files(cpu).items()}
     if program:
         texts[f"{SOURCES}/{name}_program.c"] = cpu_program_file(network)
     if keep_layers:
@@ -73,6 +76,19 @@ def emit(network: Network, facts: dict[str, Any], keep_layers: bool = False, cpu
     files[f"parameters/{name}.npz"] = mlf.parameters_file({t.name: t.data for t in constants if t.data is not None})
     files["metadata.json"] = (json.dumps(metadata(network, arena, facts, bool(program)), indent=2) + "\n").encode()
     return Emitted(files, kernels, arena, main)
+
+
+def _functions(network: Network, kernels: Kernels, cpu: Cpu | None) -> tuple[Network, dict[Layer, str]]:
+    """The network with the operands of its C functions, and their names by layer."""
+    layers, names = [], {}
+    for layer in network.layers:
+        call = kernel_call(layer, cpu) if cpu is not None else None
+        made = layer if call is None else call.layer
+        kernel = whole_kernel(layer)
+        source = kernels.add(kernel, layer.name) if call is None else kernels.add_call(kernel, call, layer.name)
+        layers.append(made)
+        names[made] = source.name
+    return replace(network, layers=layers), names
 
 
 def network_texts(

@@ -7,6 +7,7 @@ from typing import Any
 
 from tvm_pulp.codegen.c_expression import c_type
 from tvm_pulp.codegen.c_statement import Statements, stored_buffers
+from tvm_pulp.codegen.cpu_kernels.call_kernels import FUNCTION, KernelCall
 from tvm_pulp.codegen.model_text import header_text, safe
 from tvm_pulp.planning.lowering import unused_name
 from tvm_pulp.qnn.operator import OPERATORS
@@ -31,6 +32,8 @@ class KernelSource:
     body: list[str]
     kernel: Kernel
     users: list[str] = field(default_factory=list)
+    # Functions that only it calls.
+    before: list[str] = field(default_factory=list)
 
     @property
     def prototype(self) -> str:
@@ -45,6 +48,7 @@ class Kernels:
         self._by_key: dict[Any, KernelSource] = {}
         self._by_text: dict[tuple[str, ...], KernelSource] = {}
         self.math_used: set[str] = set()
+        self.headers: set[str] = set()
 
     @property
     def sources(self) -> list[KernelSource]:
@@ -61,6 +65,18 @@ class Kernels:
         if user not in source.users:
             source.users.append(user)
         return source
+
+    def add_call(self, kernel: Kernel, call: KernelCall, user: str) -> KernelSource:
+        """The C function around a call of a CPU's kernels, made if it is new; the kernel says what it computes."""
+        text = (*call.parameters, "", *call.before, "", *call.body)
+        if text not in self._by_text:
+            taken = {source.name for source in self.sources}
+            name = unused_name(f"tvmgen_{self.module}_{kernel.operator}", taken)
+            before, body = ([line.replace(FUNCTION, name) for line in part] for part in (call.before, call.body))
+            self._by_text[text] = KernelSource(name, call.parameters, body, kernel, before=before)
+            self.headers |= set(call.headers)
+        self._by_text[text].users.append(user)
+        return self._by_text[text]
 
     def _print(self, kernel: Kernel) -> KernelSource:
         parameters, body, used = print_kernel(kernel, shared_loops=self._shared_loops)
@@ -105,12 +121,13 @@ def header_file(kernels: Kernels) -> str:
 
 
 def source_file(kernels: Kernels) -> str:
-    text = "\n".join(line for k in kernels.sources for line in k.body)
+    text = "\n".join(line for k in kernels.sources for line in (*k.before, *k.body))
     used = [header for header, functions in _FUNCTIONS.items() if re.search(rf"\btvm_pulp_{functions}", text)]
     headers = ["tvm_pulp/integer.h", *used, *(["tvm_pulp_math.h"] if kernels.math_used else [])]
+    headers += sorted(kernels.headers)
     parts = [f'#include "{kernels.module}_kernels.h"', "", *(f'#include "{header}"' for header in headers), ""]
     for kernel in kernels.sources:
-        parts += [*_comment(kernel), f"{kernel.prototype} {{", *kernel.body, "}", ""]
+        parts += [*kernel.before, *_comment(kernel), f"{kernel.prototype} {{", *kernel.body, "}", ""]
     return "\n".join(parts)
 
 

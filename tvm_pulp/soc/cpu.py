@@ -19,16 +19,42 @@ class Region(_Section):
     size: int = Field(default=0, ge=0)
 
 
+class Block(_Section):
+    """The block that products are computed in: so many pixels and channels at once, depths in multiples.
+
+    `channels` and `depth` are products of parts, outermost first; `order` tells in which order weights of a block lie,
+    c0 and d0 being the outermost parts. `lane_bytes`: of a value of a pixel in a patch.
+    """
+
+    pixels: int = Field(default=1, ge=1)
+    channels: tuple[int, ...] = (1,)
+    depth: tuple[int, ...] = (1,)
+    order: tuple[str, ...] = ("c0", "d0")
+    lane_bytes: int = Field(default=1, ge=1)
+
+
+class DepthwiseBlock(_Section):
+    """The same of depthwise convolutions: channels at once, and in which order weights of a tap lie."""
+
+    channels: tuple[int, ...] = (1,)
+    order: tuple[str, ...] = ("c0",)
+    dtype: Literal["int8", "int16"] = "int8"
+
+
 class Cpu(_Section):
     """One core with flat memory.
 
     `zig`: the compiler's arguments that name it. `hal`: start-up and linker script, a folder of c_runtime/cpu; none: an
-    operating system starts the program. `devices`: who runs programs for it, the default first, each with the name by
-    which it knows the core.
+    operating system starts the program. `kernels`: the folder of c_runtime/cpu/kernels that products are made of, in
+    blocks; none: plain loops. `devices`: who runs programs for it, the default first, each with the name by which it
+    knows the core.
     """
 
     zig: tuple[_Flag, ...] = ()
     hal: str = ""
+    kernels: str = ""
+    block: Block = Block()
+    depthwise: DepthwiseBlock = DepthwiseBlock()
     stack_bytes: int = Field(default=8192, ge=128, multiple_of=64)
     flash: Region = Region()
     ram: Region = Region()

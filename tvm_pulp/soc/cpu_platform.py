@@ -16,6 +16,9 @@ def check_cpu(soc: str, cpu: Cpu) -> None:
     folders = sorted(e.name for e in _folder("cpu").iterdir() if e.is_dir() and e.name != _KERNELS)
     if cpu.hal and cpu.hal not in folders:
         raise UserError(f"SoC {soc}: cpu.hal names '{cpu.hal}': choose one of {', '.join(folders)}")
+    known = sorted(e.name for e in _folder(f"cpu/{_KERNELS}").iterdir() if e.is_dir() and e.name != "shared")
+    if cpu.kernels and cpu.kernels not in known:
+        raise UserError(f"SoC {soc}: cpu.kernels names '{cpu.kernels}': choose one of {', '.join(known)}, or none")
 
 
 def hal_files(cpu: Cpu) -> dict[str, str]:
@@ -27,6 +30,12 @@ def hal_files(cpu: Cpu) -> dict[str, str]:
     found |= {f"libc/{path}": text for path, text in texts_in(_folder("libc"), suffixes)}
     header = "include/tvm_pulp/cpu_program.h"
     return {**found, "hal/link.ld": _linker_script(cpu), header: _folder(header).read_text(encoding="utf-8")}
+
+
+def cpu_kernel_files(cpu: Cpu) -> dict[str, str]:
+    """The blocked kernels of a CPU, and what they share with those of others."""
+    kinds = ("shared", cpu.kernels)
+    return {f"kernels/{k}/{path}": text for k in kinds for path, text in texts_in(_folder(f"cpu/{_KERNELS}/{k}"))}
 
 
 def _linker_script(cpu: Cpu) -> str:

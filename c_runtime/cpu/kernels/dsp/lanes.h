@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Values of pixels for cores that multiply two pairs of 16 bits at once: of four neighbouring values the first and
+ * third are a word, the second and fourth the next. Words of two pixels take turns. */
+#ifndef TVM_PULP_LANES_H
+#define TVM_PULP_LANES_H
+
+#include <arm_acle.h>
+#include <stdint.h>
+
+#include "tvm_pulp/integer.h"
+
+enum { TVM_PULP_PIXELS = 2, TVM_PULP_CHANNELS = 4, TVM_PULP_DEPTH = 4 };
+
+typedef uint32_t __attribute__((may_alias)) tvm_pulp_lane; /* two values */
+typedef uint32_t __attribute__((may_alias, aligned(1))) tvm_pulp_word;
+
+/* Bytes of a patch of a depth. */
+#define TVM_PULP_PATCH_BYTES(depth) (TVM_PULP_PIXELS * 2 * (depth))
+
+TVM_PULP_INLINE uint32_t tvm_pulp_even(uint32_t word, int32_t is_unsigned) {
+  return is_unsigned ? (uint32_t)__uxtb16(word) : (uint32_t)__sxtb16(word);
+}
+
+TVM_PULP_INLINE uint32_t tvm_pulp_odd(uint32_t word, int32_t is_unsigned) {
+  return tvm_pulp_even(word >> 8 | word << 24, is_unsigned);
+}
+
+TVM_PULP_INLINE void tvm_pulp_put_lanes(tvm_pulp_lane *lane, int32_t apart, const void *values, int32_t count,
+                                        int32_t is_unsigned) {
+  const tvm_pulp_word *word = values;
+#pragma GCC unroll 4
+  for (int32_t i = 0; i < count / 4; i++) {
+    lane[2 * apart * i] = tvm_pulp_even(word[i], is_unsigned);
+    lane[2 * apart * i + apart] = tvm_pulp_odd(word[i], is_unsigned);
+  }
+}
+
+/* Puts values, four or a multiple, of a pixel of a block into a patch, at a depth that is a multiple of four. */
+TVM_PULP_INLINE void tvm_pulp_put(tvm_pulp_lane *patch, int32_t pixel, int32_t depth, const void *values, int32_t count,
+                                  int32_t is_unsigned) {
+  tvm_pulp_put_lanes(patch + depth + pixel, TVM_PULP_PIXELS, values, count, is_unsigned);
+}
+
+TVM_PULP_INLINE void tvm_pulp_put_one(tvm_pulp_lane *patch, const void *values, int32_t count, int32_t is_unsigned) {
+  tvm_pulp_put_lanes(patch, 1, values, count, is_unsigned);
+}
+
+/* The rule of product.h. */
+TVM_PULP_INLINE int32_t tvm_pulp_scaled(int32_t acc, int32_t shift, int32_t multiply, int32_t add) {
+  int32_t value;
+  __asm__("smmla %0, %1, %2, %3" : "=r"(value) : "r"(acc << shift), "r"(multiply), "r"(add));
+  return value >> 16;
+}
+
+#endif /* TVM_PULP_LANES_H */

@@ -1,0 +1,91 @@
+"""Networks of random layers side by side, each with an input and an output of its own: one program checks many."""
+
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp import soc as socs
+from tvm_pulp.codegen.emit import emit
+from tvm_pulp.codegen.mlf import metadata
+from tvm_pulp.qnn.network import Layer, Network, Tensor
+from tvm_pulp.qnn.operator import OPERATORS
+from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+
+KINDS = ("tflite", "half_up", "half_even", "pulp")
+
+
+def random_rule(rng: np.random.Generator, channels: int, taps: int) -> tuple[dict[str, Any], list[np.ndarray]]:
+    """Attributes and constants of a requantization whose results use their range."""
+    kind = str(rng.choice(KINDS))
+    low, high, dtype = [(-128, 127, "int8"), (0, 255, "uint8"), (0, 127, "int8"), (-100, 90, "int8")][rng.integers(4)]
+    count = channels if rng.integers(2) else 1
+    scales = 2.0 ** rng.uniform(-2, 0, count) / (70 * np.sqrt(taps))
+    zero_point = int(rng.integers(low, high + 1)) if rng.integers(2) else low
+    if kind == "pulp":
+        first, second, shift = np.rint(scales * 2**24), np.full(count, (zero_point << 24) + (1 << 23)), 24
+        second = second.astype(np.int64) >> 4
+        first, shift = np.rint(scales * 2**20), 20
+    else:
+        exponent, shift = np.ceil(np.log2(scales)), 0
+        first = np.rint(scales * 2.0 ** (31 - exponent))
+        second = exponent if kind == "tflite" else 31 - exponent
+    requant = Requant(kind, shift, 0 if kind == "pulp" else zero_point, low, high, True, dtype)
+    return requant.attributes(), [np.asarray(v).astype(np.int32) for v in (first, second)]
+
+
+def random_layer(rng: np.random.Generator, number: int, like: str = "") -> tuple[Layer, np.ndarray]:
+    """A convolution, a depthwise one or a matrix product, and values for it."""
+    operator = like or str(rng.choice(["conv2d", "conv2d", "depthwise", "dense"]))
+    dtype = str(rng.choice(["int8", "uint8"]))
+    info = np.iinfo(dtype)
+    attributes: dict[str, Any] = {"has_bias": 1, "zero_point": int(rng.integers(info.min, info.max + 1))}
+    channels = int(rng.integers(1, 6)) * 4 if operator == "depthwise" else int(rng.integers(1, 20))
+    if operator == "dense":
+        rows, depth = int(rng.choice([1, 1, 2, 5])), int(rng.integers(1, 70))
+        shape, weight_shape = (rows, depth), (channels, depth)
+    else:
+        kernel, stride, dilation = (rng.integers(1, 4, 2) for _ in range(3))
+        dilation = np.where(kernel == 1, 1, dilation)
+        pads = [int(rng.integers(0, k)) for k in (*kernel, *kernel)]
+        size = [int(rng.integers(1, 9)) + int(d * (k - 1)) for d, k in zip(dilation, kernel, strict=True)]
+        depth = channels if operator == "depthwise" else int(rng.integers(1, 14))
+        shape, weight_shape = (1, *size, depth), (channels, *map(int, kernel), 1 if operator == "depthwise" else depth)
+        attributes |= {
+            "layout": "NHWC", "pads": pads, "strides": stride.tolist(), "dilation": dilation.tolist(),
+            "groups": channels if operator == "depthwise" else 1,
+        }  # fmt: skip
+    weight = rng.integers(-128, 128, weight_shape).astype(np.int8)
+    stated, rule = random_rule(rng, channels, weight[0].size)
+    attributes |= stated
+    arrays = [weight, rng.integers(-3000, 3000, channels).astype(np.int32), *rule]
+    name = f"layer_{number}"
+    x = Tensor(f"x_{number}", TensorSpec(shape, dtype), "input", source=f"x_{number}")
+    constants = [
+        Tensor(f"{name}_{i}", TensorSpec(tuple(a.shape), str(a.dtype)), "constant", data=a)
+        for i, a in enumerate(arrays)
+    ]
+    operator = "dense" if operator == "dense" else "conv2d"
+    specs = [t.spec for t in (x, *constants)]
+    spec = OPERATORS[operator].infer(attributes, specs)
+    y = Tensor(f"y_{number}", spec, "output", source=f"y_{number}")
+    macs = OPERATORS[operator].macs(attributes, specs, spec)
+    values = rng.integers(info.min, info.max + 1, shape).astype(dtype)
+    return Layer(name, operator, attributes, [x, *constants], [y], macs=macs), values
+
+
+def network_of(layers: list[Layer]) -> Network:
+    return Network("many", layers, [layer.inputs[0] for layer in layers], [layer.outputs[0] for layer in layers])
+
+
+def archive(layers: list[Layer], soc: str) -> tuple[dict[str, bytes], dict[str, Any]]:
+    """Files and metadata of a program with all layers."""
+    facts = {"target": "c", "soc": soc, "inferred_inputs": [], "flat": True}
+    files = emit(network_of(layers), facts, cpu=socs.load(soc).cpu).files
+    return files, metadata(files)
+
+
+def expected(layer: Layer, values: np.ndarray) -> np.ndarray:
+    """The result by numpy."""
+    arrays = [values, *(t.values for t in layer.inputs[1:])]
+    return OPERATORS[layer.operator].reference(layer.attributes, arrays)

@@ -1,0 +1,145 @@
+"""A requantization as one multiplication, one addition and one shift that give the same results.
+
+A result is `saturate((add + (sum * 2^shift * multiply >> 32)) >> 16)`, where a sum begins with `start`. Both this and
+the network's rule are steps that go up with the sum, so they agree on every sum that can occur if they agree at each
+step: at the first sum of a result, and at the sum before it. Constants are searched for that do; where none exist, the
+rule stays as it is.
+
+TFLite rounds half away from zero: its steps below zero lie elsewhere. A constant is added to sums below zero then.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tvm_pulp.qnn.requant import Requant
+
+# Bits of a result's fraction, and multipliers beside the nearest one that are tried.
+FRACTION = 16
+_TRIED = 48
+_LARGEST = 1 << 31
+
+
+@dataclass(frozen=True)
+class FittedRule:
+    """Constants by channel. `start`: what sums begin with. `less`: added to `add` below zero; None: nothing is."""
+
+    start: np.ndarray
+    shift: np.ndarray
+    multiply: np.ndarray
+    add: np.ndarray
+    less: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Sums:
+    """The rule of a layer, and the sums that its channels can have before the bias."""
+
+    requant: Requant
+    operands: tuple[np.ndarray, np.ndarray]
+    bias: np.ndarray
+    lowest: np.ndarray
+    highest: np.ndarray
+
+    def results(self, sums: np.ndarray) -> np.ndarray:
+        """Results of sums [channels, any]."""
+        return self.requant.apply(sums + self.bias[:, None], self.operands, axis=0).astype(np.int64)
+
+    def starts(self) -> np.ndarray:
+        """Numbers that sums begin with: the bias, and what the rule adds in units of sums."""
+        if self.requant.kind != "pulp":
+            return self.bias
+        every = zip(*(np.broadcast_to(o.reshape(-1), self.bias.shape) for o in self.operands), strict=True)
+        return self.bias + np.array([_summand(int(m), int(a), self.requant.shift) for m, a in every], np.int64)
+
+    def scales(self) -> np.ndarray:
+        """The real factor of each channel."""
+        first, second = (np.asarray(o, np.float64).reshape(-1) for o in self.operands)
+        if self.requant.kind == "pulp":
+            factors = first / 2.0**self.requant.shift
+        elif self.requant.kind == "tflite":
+            factors = first * 2.0 ** (second - 31)
+        else:
+            factors = first / 2.0**second
+        return np.broadcast_to(factors, self.bias.shape)
+
+
+def _summand(mul: int, add: int, shift: int) -> int:
+    """A number e near add / mul with `add - e * mul` a multiple of a fraction's last bit: nothing is lost below it."""
+    zeros = (mul & -mul).bit_length() - 1
+    mul, add, unit = mul >> zeros, add >> zeros, 1 << max(0, shift - zeros - FRACTION)
+    rest = add * pow(mul, -1, unit) % unit if unit > 1 else 0
+    return rest + unit * round((add / mul - rest) / unit)
+
+
+def fit_rule(sums: Sums, limits: tuple[int, int]) -> FittedRule | None:
+    """Constants for a result that is clipped to the limits only; None where there are none."""
+    if sums.requant.kind not in ("pulp", "tflite", "half_up", "half_even") or (sums.operands[0] <= 0).any():
+        return None
+    scales = sums.scales()
+    levels, steps = _steps(sums, limits)
+    start = sums.starts()
+    plain = _fit(sums, scales, levels, steps, start)
+    if plain is None and sums.requant.kind == "tflite" and limits[0] < 0:
+        return _fit(sums, scales, levels, steps, start, away=True)
+    return plain
+
+
+def _steps(sums: Sums, limits: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+    """Levels [1, n], and the first sum [channels, n] whose result is at least that; one behind all where none is."""
+    levels = np.arange(limits[0] + 1, limits[1] + 1, dtype=np.int64)[None, :]
+    low = np.repeat(sums.lowest[:, None], levels.size, axis=1)
+    high = np.repeat(sums.highest[:, None] + 1, levels.size, axis=1)
+    while (low < high).any():
+        middle = (low + high) >> 1
+        reached = sums.results(middle) >= levels
+        high = np.where(reached, middle, high)
+        low = np.where(reached, low, np.minimum(middle + 1, high))
+    return levels, high
+
+
+def _fit(
+    sums: Sums, scales: np.ndarray, levels: np.ndarray, steps: np.ndarray, start: np.ndarray, *, away: bool = False
+) -> FittedRule | None:
+    """Search constants for sums that begin with `start`."""
+    lowest, highest, steps = sums.lowest + start, sums.highest + start, steps + start[:, None]
+    shift = np.maximum(0, np.ceil(np.log2(scales)).astype(np.int64) + FRACTION + 1)
+    reach = np.maximum(np.abs(lowest), np.abs(highest))
+    if (shift > 31).any() or ((reach << shift) >= _LARGEST).any():
+        return None
+    nearest = np.rint(scales * 2.0 ** (32 + FRACTION - shift)).astype(np.int64)
+    # Both sides of zero are fitted by themselves where a constant of their own is added.
+    parts = [(np.maximum(lowest, 0), highest), (lowest, np.minimum(highest, -1))] if away else [(lowest, highest)]
+    found = np.zeros((3, len(nearest)), np.int64)
+    missing = np.ones(len(nearest), bool)
+    for distance in sorted(range(-_TRIED, _TRIED + 1), key=abs):
+        multiply = nearest + distance
+        bounds = [_bounds(multiply, shift, levels, steps, *part) for part in parts]
+        added = np.stack([np.clip(0, low, np.maximum(low, high)) for low, high in bounds])
+        fits = missing & (multiply >= 0) & (multiply < _LARGEST) & np.logical_and.reduce([a <= b for a, b in bounds])
+        for ends in (lowest, highest):
+            fits &= (np.abs(added) < _LARGEST).all(0) & (np.abs(added + _high(ends, multiply, shift)) < _LARGEST).all(0)
+        found[:, fits] = np.stack([multiply, added[0], added[-1] - added[0]])[:, fits]
+        missing &= ~fits
+        if not missing.any():
+            return FittedRule(start, shift, found[0], found[1], found[2] if away else None)
+    return None
+
+
+def _high(points: np.ndarray, multiply: np.ndarray, shift: np.ndarray) -> np.ndarray:
+    """The upper half of the product with shifted sums."""
+    return (points << shift) * multiply >> 32
+
+
+def _bounds(
+    multiply: np.ndarray, shift: np.ndarray, levels: np.ndarray, steps: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The least and the most that can be added for sums of a range.
+
+    The first sum of a level must reach it, the sum before that must not.
+    """
+    first = np.clip(steps, low[:, None], np.maximum(low, high + 1)[:, None])
+    factors, shifts, wanted = multiply[:, None], shift[:, None], levels << FRACTION
+    least = np.where(first <= high[:, None], wanted - _high(first, factors, shifts), -_LARGEST)
+    most = np.where(first > low[:, None], wanted - 1 - _high(first - 1, factors, shifts), _LARGEST - 1)
+    return least.max(1), most.min(1)

@@ -1,0 +1,34 @@
+"""Weights in the order in which a CPU's blocked product reads them."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from tvm_pulp.soc.cpu import Block, DepthwiseBlock
+
+
+def padded(values: np.ndarray, axis: int, multiple: int) -> np.ndarray:
+    """With zeros behind an axis, up to a multiple."""
+    missing = -values.shape[axis] % multiple
+    return np.pad(values, [(0, missing if a == axis else 0) for a in range(values.ndim)])
+
+
+def pack_matrix(weight: np.ndarray, block: Block) -> np.ndarray:
+    """[channels, depth], block after block: [blocks of channels, blocks of depth, a block in its order]."""
+    filled = padded(padded(weight, 0, math.prod(block.channels)), 1, math.prod(block.depth))
+    split = filled.reshape(-1, *block.channels, filled.shape[1] // math.prod(block.depth), *block.depth)
+    places = {f"c{i}": 1 + i for i in range(len(block.channels))}
+    places |= {f"d{i}": 2 + len(block.channels) + i for i in range(len(block.depth))}
+    return _ordered(split, [0, 1 + len(block.channels)], places, block.order)
+
+
+def pack_depthwise(weight: np.ndarray, block: DepthwiseBlock) -> np.ndarray:
+    """[channels, taps]: [blocks of channels, taps, a block in its order]."""
+    split = weight.reshape(-1, *block.channels, weight.shape[1])
+    places = {f"c{i}": 1 + i for i in range(len(block.channels))}
+    return _ordered(split, [0, 1 + len(block.channels)], places, block.order).astype(block.dtype)
+
+
+def _ordered(split: np.ndarray, first: Sequence[int], places: dict[str, int], order: Sequence[str]) -> np.ndarray:
+    return np.ascontiguousarray(split.transpose(*first, *(places[name] for name in order))).reshape(-1)
