@@ -42,12 +42,12 @@ class PoolKernel(KernelForm):
 
 
 def applies_mean_pool(layer: Layer) -> bool:
-    """8-bit values, one multiplier whatever a window holds."""
+    """8-bit values, one multiplier whatever a window holds, or one for every number of values that it may hold."""
     rule = Requant.of(layer.attributes)
     x, constants = layer.inputs[0].spec, layer.inputs[1:]
     plain = x.dtype in BYTES and rule.kind != "none" and rule.out_dtype in BYTES
-    reach = 512 * math.prod(layer.attributes["kernel"])
-    return plain and all(t.spec.elements == 1 for t in constants) and uniform_requant(layer, reach)
+    taps = math.prod(layer.attributes["kernel"])
+    return plain and all(t.spec.elements in (1, taps + 1) for t in constants) and uniform_requant(layer, 512 * taps)
 
 
 class MeanPoolKernel(PoolKernel):

@@ -45,12 +45,14 @@ def pool_case(
 
 def mean_pool_case(
     rng: np.random.Generator, size: tuple[int, int, int], window: Window, kind: str, *, dtype: str = "int8",
-    misalign: int = 0,
+    misalign: int = 0, by_count: bool = False,
 ) -> Case:  # fmt: skip
+    """`by_count`: a multiplier for every number of values that a window may hold."""
     x, taps, zero_point = random_bytes(rng, (1, *size), dtype), math.prod(window.kernel), int(rng.integers(-20, 20))
-    rule = random_rule(rng, kind, 300 * taps, 1)
+    multipliers = taps + 1 if by_count else 1
+    rule = random_rule(rng, kind, 300 * taps, multipliers)
     while rule.requant.out_dtype == "int32":
-        rule = random_rule(rng, kind, 300 * taps, 1)
+        rule = random_rule(rng, kind, 300 * taps, multipliers)
     attributes = {"layout": "NHWC", "kernel": window.kernel, "zero_point": zero_point, **window.attributes}
     expected = AvgPool().reference({**attributes, **rule.requant.attributes()}, [x, *rule.operands])
     pool = {

@@ -46,13 +46,13 @@ def test_pool(seed, size, kernel, strides, pads, average, dtype, misalign, cores
 @settings(max_examples=12)
 @given(
     SEEDS, IMAGES, KERNELS, st.tuples(st.integers(1, 3), st.integers(1, 3)), st.tuples(*[st.integers(0, 3)] * 4),
-    BYTES, MISALIGN, CORES, TOOLS,
+    BYTES, MISALIGN, st.booleans(), CORES, TOOLS,
 )  # fmt: skip
-def test_mean_pool(kind, seed, size, kernel, strides, pads, dtype, misalign, cores, tool):  # type: ignore[no-untyped-def]
+def test_mean_pool(kind, seed, size, kernel, strides, pads, dtype, misalign, by_count, cores, tool):  # type: ignore[no-untyped-def]
     window = Window(kernel, strides, (1, 1), tuple(min(p, min(kernel) - 1) for p in pads))  # type: ignore[arg-type]
     assume(min(window.output(*size[:2])) >= 1)
-    case = mean_pool_case(np.random.default_rng(seed), size, window, kind, dtype=dtype, misalign=misalign)
-    check(case, cores, tool)
+    how = {"dtype": dtype, "misalign": misalign, "by_count": by_count}
+    check(mean_pool_case(np.random.default_rng(seed), size, window, kind, **how), cores, tool)  # type: ignore[arg-type]
 
 
 @settings(max_examples=60)

@@ -18,9 +18,9 @@ static inline int32_t rounded(const struct tvm_pulp_requant *r, int32_t total, i
   return tvm_pulp_xp_min(tvm_pulp_xp_max(value + r->zero_point, r->low), r->high);
 }
 
-static inline uint32_t is_rounding(const struct tvm_pulp_requant *r, uint32_t taps) {
-  return (r->kind == TVM_PULP_REQUANT_HALF_UP || r->kind == TVM_PULP_REQUANT_HALF_EVEN) && r->add[0] >= 25 &&
-         r->add[0] < 64 && taps <= 4096u;
+static inline uint32_t is_rounding(const struct tvm_pulp_requant *r, int32_t shift, uint32_t taps) {
+  return (r->kind == TVM_PULP_REQUANT_HALF_UP || r->kind == TVM_PULP_REQUANT_HALF_EVEN) && shift >= 25 && shift < 64 &&
+         taps <= 4096u;
 }
 
 TVM_PULP_KERNEL(mean_pool) {
@@ -30,15 +30,16 @@ TVM_PULP_KERNEL(mean_pool) {
     return;
   }
   uint32_t groups = (pool->channels + 3u) >> 2, is_unsigned = pool->x_type == TVM_PULP_UINT8;
-  uint32_t rounds = is_rounding(&args->requant, pool->kernel_height * pool->kernel_width);
-  int32_t mul = args->requant.mul[0], shift = args->requant.add[0], left = rounds && shift < 33 ? 33 - shift : 0;
   struct tvm_pulp_range range = tvm_pulp_share(pool->out_height * pool->out_width * groups, core, cores);
   for (uint32_t at = range.begin; at < range.end;) {
     uint32_t pixel = at / groups, group = at - pixel * groups;
     uint32_t oy = pixel / pool->out_width, ox = pixel - oy * pool->out_width;
     uint32_t last = group + (range.end - at) < groups ? group + (range.end - at) : groups;
     struct window w = find_window(pool, oy, ox);
-    int32_t zeros = args->zero_point * (int32_t)(w.rows * w.columns);
+    uint32_t taps = w.rows * w.columns, counted = args->requant.per_channel ? taps : 0u;
+    int32_t zeros = args->zero_point * (int32_t)taps, mul = args->requant.mul[counted], shift = args->requant.add[counted];
+    uint32_t rounds = is_rounding(&args->requant, shift, taps);
+    int32_t left = rounds && shift < 33 ? 33 - shift : 0;
     at += last - group;
     for (; group < last; ++group) {
       uint32_t channel = 4u * group + 4u > pool->channels ? pool->channels - 4u : 4u * group;
@@ -47,7 +48,7 @@ TVM_PULP_KERNEL(mean_pool) {
       int8_t *y = pool->y + pixel * pool->channels + channel;
       for (uint32_t i = 0; i < 4u; ++i) total[i] = (int32_t)((uint32_t)(total[i] - zeros) << left);
       if (!rounds) {
-        tvm_pulp_requantize_channel(&args->requant, total, 4, y, 1, 0);
+        tvm_pulp_requantize_channel(&args->requant, total, 4, y, 1, counted);
         continue;
       }
       for (uint32_t i = 0; i < 4u; ++i) total[i] = rounded(&args->requant, total[i], mul, shift + left - 32);

@@ -24,7 +24,7 @@ struct tvm_pulp_pool_args {
 struct tvm_pulp_mean_pool_args {
   struct tvm_pulp_pool_args pool; /* low and high do not matter */
   int32_t zero_point;
-  struct tvm_pulp_requant requant; /* per tensor */
+  struct tvm_pulp_requant requant; /* per tensor, or "per channel" by the number of values in a window, 0 to all */
 };
 
 /* y[i0][i1][i2][i3] = x[i0 * s0 + i1 * s1 + i2 * s2 + i3 * s3]: a transpose of up to four axes, y dense. */
