@@ -136,7 +136,7 @@ def depthwise_work(f: Fields, cores: int) -> Work:
     if _is_fused(f):
         name = "fused" if kind == "pulp" else "once" if f["requant.kind"] == _HALF_UP else "twice"
         return done | {f"{name}_line": planes * lines, f"{name}_output": outputs}
-    done |= {f"output_{kind}": outputs, "strip": planes * (count if width % 4 == 0 else lines)}
+    done |= {f"output_{kind}": outputs, "strip": planes * (count if width >= 4 else lines)}
     blocks = planes * -(-width // 4)
     if has_moved_rows(kernel[1], f["stride_x"]):
         pairs = blocks * sum(times * -(-rows // 2) for rows, times in chunks)

@@ -106,9 +106,11 @@ static void prepare(struct tvm_pulp_planes *p, const struct tvm_pulp_depthwise_c
   p->args = args;
   p->planes = args->scratch + core * args->scratch_stride;
   p->sums = (int32_t *)(void *)(p->planes + plane_bytes);
-  p->sum_width = (args->out_width + 3u) & ~3u;
+  /* There is room for rows of whole fours. Sums lie closer: what is written behind a row is written over by the next. */
+  uint32_t fours = (args->out_width + 3u) & ~3u;
+  p->sum_width = args->out_width < 4u ? fours : args->out_width;
   p->is_dense = args->out_width == p->sum_width && args->y_row_stride == args->out_width * args->y_pixel_stride;
-  p->sum_rows = (args->scratch_stride - plane_bytes) / (4u * p->sum_width);
+  p->sum_rows = (args->scratch_stride - plane_bytes) / (4u * fours);
   p->fused = fused_of(args);
   tvm_pulp_rows wide = tvm_pulp_depthwise_wide_sums(args);
   p->sum = wide ? wide : tvm_pulp_depthwise_sums;

@@ -42,8 +42,8 @@
   XP_SWR("%[b0]", "%[tostep]", "%[below]") "sub %[pa],%[pa],%[back]\nsub %[pb],%[pb],%[back]\n"              \
   XP_OUTER_LOOP_END "sub %[w],%[w],%[wback]\n" XP_END
 
-/* Four columns at a time; the last row, if it has no partner, is computed twice. WORDS: what the windows of four
- * neighbouring outputs reach over. */
+/* Four columns at a time, the last ones first: sums behind a row are then written over by its neighbour's first ones. The
+ * last row, if it has no partner, is computed twice. WORDS: what the windows of four neighbouring outputs reach over. */
 #define FUNCTION(name, ROW, WORDS, STRIDE)                                                                   \
   static void name(const struct tvm_pulp_planes *p, const struct tvm_pulp_plane_rows *rows) {                \
     const uint32_t height = p->args->kernel_height, step = p->row_step - 4u * (WORDS - 1u);                  \
@@ -56,7 +56,7 @@
     uint32_t same = p->args->multiplier;                                                                     \
     for (uint32_t channels = rows->channels;;) {                                                             \
       const int32_t bias = *bias_at++;                                                                       \
-      for (uint32_t column = 0; column < width; column += 4u) {                                              \
+      for (uint32_t column = (width - 1u) & ~3u;; column -= 4u) {                                            \
         const uint8_t *pa = x + STRIDE * column, *pb = pa + p->next;                                         \
         int32_t *to = sums + column, *below = to + width;                                                    \
         int32_t a0, a1, a2, a3, b0, b1, b2, b3, xa0, xb0, xa1, xb1, xa2, xb2, t0 = (int32_t)pairs, t1;       \
@@ -73,6 +73,7 @@
                            : "memory");                                                                      \
           if (is_odd || !(rows->count & 1u)) break;                                                          \
         }                                                                                                    \
+        if (column == 0u) break;                                                                             \
       }                                                                                                      \
       if (--channels == 0u) return;                                                                          \
       w += weight_back;                                                                                      \
