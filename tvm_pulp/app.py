@@ -65,14 +65,23 @@ class App:
     @cached_property
     def footprint(self) -> "Footprint":
         """Flash, RAM of every memory, work, and the time and energy that are expected; the program is built for it."""
-        return self._footprint(None if "march" not in self.metadata["tvm_pulp"] else self._built())
+        return self._footprint(self._built() if self._has_program() else None)
+
+    def _has_program(self) -> bool:
+        """Tell if the archive is built into a program, not into a library of this machine."""
+        return any(path.endswith(".ld") for path in self.files)
 
     def _built(self) -> Path:
         """The program as runs take it, so that one finds it built."""
+        from tvm_pulp import soc as socs
         from tvm_pulp.toolchain import ToolchainError
+        from tvm_pulp.toolchain.cpu_compilers import build_cpu_elf
         from tvm_pulp.toolchain.project.build_archive import build_archive
 
+        cpu = socs.recorded(self.metadata["tvm_pulp"]).cpu
         try:
+            if cpu is not None:
+                return build_cpu_elf(self.files, cpu, profile=True)
             return build_archive(self.files, self.metadata, profile=True)
         except ToolchainError as error:
             raise UserError(f"the archive's C does not build: {error.reason}; report it") from error
@@ -135,7 +144,7 @@ class App:
         plan = read_plan(self.files)
         details = RunDetails(self.metadata, plan, run.statistics.activity)
         report = run_report(self.metadata, run.statistics, plan, self._compile_seconds, self._solver_seconds())
-        program = runner.program() if "march" in facts else None
+        program = runner.program() if self._has_program() else None
         report |= {"device": chosen, "device_revision": runner.revision()}
         report["footprint"] = self._footprint(program).record()
         return Result(outputs, report, debug, shown, self.compilation, arrays, details)

@@ -10,6 +10,7 @@ import numpy as np
 
 from tvm_pulp import soc as socs
 from tvm_pulp.report.energy import energy_text
+from tvm_pulp.soc.cpu import Cpu
 
 _NAMES = {"l1": "L1", "l2": "L2", "l3": "L3", "weights": "weight memory", "memory": "RAM"}
 
@@ -47,7 +48,7 @@ class Footprint:
             rows = [("flash", stored)]
         for level, used in self.ram.items():
             of = f" of {self.capacity[level]:,}" if level in self.capacity else ""
-            stacks = f", stacks {self.stacks:,} of them" if level == "l1" and self.stacks else ""
+            stacks = f", stacks {self.stacks:,} of them" if level in ("l1", "memory") and self.stacks else ""
             if used:
                 rows.append((_NAMES[level], f"{used:,} bytes{of}{stacks}"))
         rows.append(("one token" if self.token else "work", f"{self.macs:,} MAC" + self._time()))
@@ -73,6 +74,8 @@ def footprint(metadata: Mapping[str, Any], files: Mapping[str, bytes], program: 
         used = {"memory": memory["arena_bytes"] + sum(ends)}
         return Footprint(None, memory["constants_bytes"], used, {}, None, facts["macs"])
     soc = socs.recorded(facts)
+    if soc.cpu is not None:
+        return _cpu_footprint(facts, soc.cpu, program)
     sizes = {"l1": soc.memory.l1, "l2": soc.memory.l2, "weights": soc.memory.weight}
     used = dict.fromkeys(("l1", "l2", "l3", "weights"), 0)
     code = constants = 0
@@ -95,6 +98,16 @@ def footprint(metadata: Mapping[str, Any], files: Mapping[str, bytes], program: 
         "decoder" in facts,
         **facts["expected"],
     )
+
+
+def _cpu_footprint(facts: Mapping[str, Any], cpu: Cpu, program: Path) -> Footprint:
+    """The needs of a program that runs from flash: code and constants there, all else in RAM."""
+    code = constants = used = 0
+    for address, size, stored, executed in _sections(program):
+        code += size if executed else 0
+        constants += size if stored and not executed else 0
+        used += size if cpu.ram.base <= address < cpu.ram.base + cpu.ram.size else 0
+    return Footprint(code, constants, {"memory": used}, {"memory": cpu.ram.size}, cpu.stack_bytes, facts["macs"])
 
 
 def _sections(program: Path) -> list[tuple[int, int, bool, bool]]:

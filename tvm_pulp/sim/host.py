@@ -1,6 +1,7 @@
 """Device `host`: the emitted C, built by this machine's compiler and called in this process; its runner."""
 
 import ctypes
+import re
 import shutil
 import tempfile
 import time
@@ -10,9 +11,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tvm_pulp import soc as socs
+from tvm_pulp.codegen.formats import is_flat
 from tvm_pulp.codegen.layer_captures import CapturedLayers, from_files
 from tvm_pulp.codegen.run_function import kept_layers_symbol
-from tvm_pulp.errors import refuse_if
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.sim.runner import Capabilities, Runner, Statistics
 from tvm_pulp.toolchain import build_host_library
 from tvm_pulp.toolchain.project.unpack import unpack
@@ -25,15 +28,36 @@ WARNINGS = ("-std=c11", "-Wall", "-Wextra", "-Werror")
 def sources_of(folder: Path) -> tuple[list[Path], list[Path]]:
     """C sources and include folders of an unpacked archive."""
     sources = sorted([*folder.glob("codegen/host/src/*.c"), *folder.glob("runtime/**/*.c")])
-    headers = [*folder.glob("codegen/host/include"), *folder.glob("runtime/include"), *folder.glob("runtime/math")]
+    places = ("codegen/host/include", "runtime/include", "runtime/math", "runtime/kernels/*")
+    headers = [found for place in places for found in folder.glob(place)]
     return sources, sorted(headers)
 
 
-def host_library(files: Mapping[str, bytes], folder: Path) -> Path:
+def host_library(files: Mapping[str, bytes], folder: Path, flags: Sequence[str] = ()) -> Path:
     """The library of an archive, which is unpacked into the folder; it lies in the build cache."""
     unpack(files, folder)
     sources, headers = sources_of(folder)
-    return build_host_library(sources, headers, extra_flags=WARNINGS)
+    return build_host_library(sources, headers, extra_flags=(*WARNINGS, *flags))
+
+
+def host_flags(facts: Mapping[str, Any]) -> tuple[str, ...]:
+    """Flags for this machine of an archive with these facts; a user error where it is for another."""
+    if facts["soc"] == "host":
+        return ()
+    cpu = socs.recorded(facts).cpu if is_flat(facts) else None
+    if cpu is None or "host" not in cpu.devices:
+        raise UserError("--device host runs archives compiled for --soc host: recompile with --soc=host")
+    try:
+        listed = set(re.findall(r"\w+", Path("/proc/cpuinfo").read_text(encoding="utf-8")))
+    except OSError:
+        listed = set()
+    missing = [name for name in cpu.needs if name not in listed]
+    refuse_if(
+        missing,
+        f"this machine has no {', '.join(missing)}, which archives for SoC {facts['soc']} need: recompile with "
+        "--soc=host",
+    )
+    return cpu.flags
 
 
 class HostRunner(Runner):
@@ -44,17 +68,14 @@ class HostRunner(Runner):
     _run_seconds: float
 
     def build(self, files: dict[str, bytes], metadata: dict[str, Any], toolchain: str | None = None) -> None:
-        refuse_if(
-            metadata["tvm_pulp"]["soc"] != "host",
-            "--device host runs archives compiled for --soc host: recompile with --soc=host",
-        )
+        flags = host_flags(metadata["tvm_pulp"])
         assert toolchain is None, "it has none to choose from"
         self._metadata, self._captures = metadata, from_files(files)
         started = time.perf_counter()
         with tempfile.TemporaryDirectory(prefix="tvm_pulp_", ignore_cleanup_errors=True) as folder:
             # A copy of its own: two devices of one network must not share static data.
             library = Path(folder) / "network.so"
-            shutil.copy(host_library(files, Path(folder)), library)
+            shutil.copy(host_library(files, Path(folder), flags), library)
             self._library = ctypes.CDLL(str(library))
         self._build_seconds = time.perf_counter() - started
 

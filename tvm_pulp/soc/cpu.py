@@ -23,7 +23,9 @@ class Block(_Section):
     """The block that products are computed in: so many pixels and channels at once, depths in multiples.
 
     `channels` and `depth` are products of parts, outermost first; `order` tells in which order weights of a block lie,
-    c0 and d0 being the outermost parts. `lane_bytes`: of a value of a pixel in a patch.
+    c0 and d0 being the outermost parts. `lane_bytes`: of a value of a pixel in a patch. `unsigned`: values of pixels
+    are unsigned there, signed ones with 128 added. `by_constant`: of a block's constants the first of all channels
+    comes first, then the second; else all of the first channel.
     """
 
     pixels: int = Field(default=1, ge=1)
@@ -31,26 +33,35 @@ class Block(_Section):
     depth: tuple[int, ...] = (1,)
     order: tuple[str, ...] = ("c0", "d0")
     lane_bytes: int = Field(default=1, ge=1)
+    unsigned: bool = False
+    by_constant: bool = False
 
 
 class DepthwiseBlock(_Section):
-    """The same of depthwise convolutions: channels at once, and in which order weights of a tap lie."""
+    """The same of depthwise convolutions: channels at once, and in which order weights of a tap lie.
+
+    `tails`: the last channels may be fewer.
+    """
 
     channels: tuple[int, ...] = (1,)
     order: tuple[str, ...] = ("c0",)
     dtype: Literal["int8", "int16"] = "int8"
+    tails: bool = False
 
 
 class Cpu(_Section):
     """One core with flat memory.
 
-    `zig`: the compiler's arguments that name it. `hal`: start-up and linker script, a folder of c_runtime/cpu; none: an
-    operating system starts the program. `kernels`: the folder of c_runtime/cpu/kernels that products are made of, in
-    blocks; none: plain loops. `devices`: who runs programs for it, the default first, each with the name by which it
-    knows the core.
+    `zig`: the packaged compiler's arguments that name it; where an operating system starts programs, `flags` are those
+    of any compiler, and `needs` the names by which the system lists the instructions that must be there. `hal`:
+    start-up and linker script, a folder of c_runtime/cpu; none: an operating system starts the program. `kernels`: the
+    folder of c_runtime/cpu/kernels that products are made of, in blocks; none: plain loops. `devices`: who runs
+    programs for it, the default first, each with the name by which it knows the core.
     """
 
     zig: tuple[_Flag, ...] = ()
+    flags: tuple[_Flag, ...] = ()
+    needs: tuple[str, ...] = ()
     hal: str = ""
     kernels: str = ""
     block: Block = Block()

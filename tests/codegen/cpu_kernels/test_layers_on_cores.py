@@ -1,19 +1,40 @@
 """Blocked kernels on their cores: random layers give what numpy gives, after one inference and after two."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import tvm_pulp
 from tests.codegen.cpu_kernels.random_layers import archive, expected, random_layer
+from tvm_pulp import soc as socs
+from tvm_pulp.errors import UserError
 from tvm_pulp.sim.run_twice import run_twice
-from tvm_pulp.sim.unicorn.runner import UnicornRunner
+from tvm_pulp.sim.runner import runner_class
+
+CORES = ("cortex-m4", "cortex-m7", "cortex-m33", "x86-64-vnni")
+
+
+def skip_without(soc: str) -> None:
+    """Skip where the core is that of another machine."""
+    info = Path("/proc/cpuinfo")
+    listed = set(re.findall(r"\w+", info.read_text())) if info.exists() else set()
+    cpu = socs.load(soc).cpu
+    assert cpu is not None
+    if missing := [name for name in cpu.needs if name not in listed]:
+        pytest.skip(f"this machine has no {', '.join(missing)}")
 
 
 def check(soc: str, seed: int, count: int) -> str:
     """The kernels' C of layers that were equal."""
+    skip_without(soc)
     rng = np.random.default_rng(seed)
     made = [random_layer(rng, number) for number in range(count)]
     files, metadata = archive([layer for layer, _ in made], soc)
-    runner = UnicornRunner()
+    cpu = socs.load(soc).cpu
+    assert cpu is not None
+    runner = runner_class(next(iter(cpu.devices)))()
     runner.build(files, metadata)
     outputs = run_twice(runner, metadata, [values for _, values in made]).outputs
     for (layer, values), output in zip(made, outputs, strict=True):
@@ -21,14 +42,22 @@ def check(soc: str, seed: int, count: int) -> str:
     return files["codegen/host/src/many_kernels.c"].decode()
 
 
-def test_random_layers() -> None:
-    text = check("cortex-m4", 1, 16)
+@pytest.mark.parametrize("soc", ["cortex-m4", "x86-64-vnni"])
+def test_random_layers(soc: str) -> None:
+    text = check(soc, 1, 16)
     for used in ("tvm_pulp_convolve(", "tvm_pulp_depthwise(", "tvm_pulp_multiply_row(", "tvm_pulp_product_s32"):
         assert used in text
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("soc", ["cortex-m4", "cortex-m7", "cortex-m33"])
+@pytest.mark.parametrize("soc", CORES)
 @pytest.mark.parametrize("seed", range(10, 16))
 def test_many_random_layers(soc: str, seed: int) -> None:
     check(soc, seed, 40)
+
+
+def test_a_machine_without_the_instructions_is_told(tmp_path: Path) -> None:
+    description = tmp_path / "future.yaml"
+    description.write_text("based_on: x86-64-vnni\nname: future\ncpu: {needs: [avx2048]}\n")
+    with pytest.raises(UserError, match="this machine has no avx2048, which archives for SoC future need: recompile"):
+        tvm_pulp.compile("zoo:dscnn", soc=str(description)).run()

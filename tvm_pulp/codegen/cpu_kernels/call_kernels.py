@@ -62,15 +62,18 @@ def kernel_call(layer: Layer, cpu: Cpu) -> KernelCall | None:
     groups = attributes["groups"]
     if groups == 1:
         return _conv2d(layer, cpu)
-    if groups == x.spec.shape[3] == weight.spec.shape[0] and groups % math.prod(cpu.depthwise.channels) == 0:
+    whole = groups % math.prod(cpu.depthwise.channels) == 0 or cpu.depthwise.tails
+    if groups == x.spec.shape[3] == weight.spec.shape[0] and whole:
         return _depthwise(layer, cpu)
     return None
 
 
-def _rule(layer: Layer, matrix: np.ndarray, block: int) -> _Rule | None:
+def _rule(layer: Layer, matrix: np.ndarray, block: int, *, unsigned: bool, by_constant: bool) -> _Rule | None:
     """The rule for weights [channels, depth]; None where sums do not fit into 32 bits."""
     requant, low_high = Requant.of(layer.attributes), _RANGES[layer.inputs[0].spec.dtype]
     weights, zero_point = matrix.astype(np.int64), int(layer.attributes["zero_point"])
+    if unsigned:
+        zero_point, low_high = zero_point - low_high[0], _RANGES["uint8"]
     channels = len(weights)
     bias = layer.inputs[2].values.astype(np.int64) if layer.attributes["has_bias"] else np.zeros(channels, np.int64)
     bias = bias - zero_point * weights.sum(1)
@@ -85,16 +88,17 @@ def _rule(layer: Layer, matrix: np.ndarray, block: int) -> _Rule | None:
         fitted = fit_rule(Sums(requant, (first, second), bias, lowest, highest), clipped)
         if fitted is not None:
             suffix = _SATURATIONS[clipped] + ("" if fitted.less is None else "_away")
-            return _Rule(suffix, _scale(fitted, block))
+            return _Rule(suffix, _scale(fitted, block, by_constant))
     constants = np.concatenate([np.broadcast_to(o.reshape(-1), channels) for o in (first, second)])
     return _Rule("s32", padded(bias, 0, block).astype(np.int32), constants.astype(np.int32))
 
 
-def _scale(fitted: FittedRule, block: int) -> np.ndarray:
+def _scale(fitted: FittedRule, block: int, by_constant: bool) -> np.ndarray:
     """Constants of the fitted rule, blocks of channels one after the other."""
     added = [fitted.shift, fitted.multiply, fitted.add] + ([] if fitted.less is None else [fitted.less])
-    each = padded(np.stack(added, axis=1), 0, block).reshape(-1, len(added) * block)
-    return np.concatenate([padded(fitted.start, 0, block).reshape(-1, block), each], axis=1).astype(np.int32)
+    each = padded(np.stack(added, axis=1), 0, block).reshape(-1, block, len(added))
+    rows = (each.transpose(0, 2, 1) if by_constant else each).reshape(-1, len(added) * block)
+    return np.concatenate([padded(fitted.start, 0, block).reshape(-1, block), rows], axis=1).astype(np.int32)
 
 
 class _Call:
@@ -193,7 +197,7 @@ def _matrix_call(layer: Layer, cpu: Cpu, pixels: int) -> tuple[_Call, list[str],
     block, channels = cpu.block, layer.inputs[1].spec.shape[0]
     matrix = layer.inputs[1].values.reshape(channels, -1)
     at_once = math.prod(block.channels)
-    rule = _rule(layer, matrix, at_once)
+    rule = _rule(layer, matrix, at_once, unsigned=block.unsigned, by_constant=block.by_constant)
     if rule is None:
         return None
     call = _Call(layer, rule, pack_matrix(matrix, block))
@@ -249,7 +253,7 @@ def _depthwise(layer: Layer, cpu: Cpu) -> KernelCall | None:
     channels = layer.inputs[1].spec.shape[0]
     matrix = layer.inputs[1].values.reshape(channels, -1)
     at_once = math.prod(cpu.depthwise.channels)
-    rule = _rule(layer, matrix, at_once)
+    rule = _rule(layer, matrix, at_once, unsigned=False, by_constant=cpu.block.by_constant)
     if rule is None:
         return None
     call = _Call(layer, rule, pack_depthwise(matrix, cpu.depthwise))

@@ -25,7 +25,8 @@ def pack_matrix(weight: np.ndarray, block: Block) -> np.ndarray:
 
 def pack_depthwise(weight: np.ndarray, block: DepthwiseBlock) -> np.ndarray:
     """[channels, taps]: [blocks of channels, taps, a block in its order]."""
-    split = weight.reshape(-1, *block.channels, weight.shape[1])
+    filled = padded(weight, 0, math.prod(block.channels))
+    split = filled.reshape(-1, *block.channels, weight.shape[1])
     places = {f"c{i}": 1 + i for i in range(len(block.channels))}
     return _ordered(split, [0, 1 + len(block.channels)], places, block.order).astype(block.dtype)
 

@@ -41,7 +41,7 @@ def project_files(files: Mapping[str, bytes]) -> dict[str, bytes]:
         made |= _cpu_project(name, cpu, facts, files)
     else:
         made[_EXAMPLE] = _example(name, facts)
-        made["CMakeLists.txt"] = _host_lists(name, files)
+        made["CMakeLists.txt"] = _host_lists(name, files, () if cpu is None else cpu.flags)
     return {path: text.encode() for path, text in made.items()}
 
 
@@ -121,13 +121,13 @@ def _firmware_lists(record: dict[str, Any], files: Mapping[str, bytes]) -> str:
     return template("firmware.CMakeLists.txt.in", values)
 
 
-def _host_lists(name: str, files: Mapping[str, bytes]) -> str:
+def _host_lists(name: str, files: Mapping[str, bytes], flags: Sequence[str]) -> str:
     library, _ = _sources(files, {})
     values = {
         "NAME": name,
         "LIBRARY": _lines(library),
         "INCLUDES": _lines(_includes(files)),
-        "FLAGS": " ".join(_HOST_FLAGS),
+        "FLAGS": " ".join((*_HOST_FLAGS, *flags)),
         "EXAMPLE": _EXAMPLE,
     }
     return template("host.CMakeLists.txt.in", values)

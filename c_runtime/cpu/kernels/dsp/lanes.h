@@ -15,9 +15,6 @@ enum { TVM_PULP_PIXELS = 2, TVM_PULP_CHANNELS = 4, TVM_PULP_DEPTH = 4 };
 typedef uint32_t __attribute__((may_alias)) tvm_pulp_lane; /* two values */
 typedef uint32_t __attribute__((may_alias, aligned(1))) tvm_pulp_word;
 
-/* Bytes of a patch of a depth. */
-#define TVM_PULP_PATCH_BYTES(depth) (TVM_PULP_PIXELS * 2 * (depth))
-
 TVM_PULP_INLINE uint32_t tvm_pulp_even(uint32_t word, int32_t is_unsigned) {
   return is_unsigned ? (uint32_t)__uxtb16(word) : (uint32_t)__sxtb16(word);
 }
@@ -36,10 +33,11 @@ TVM_PULP_INLINE void tvm_pulp_put_lanes(tvm_pulp_lane *lane, int32_t apart, cons
   }
 }
 
-/* Puts values, four or a multiple, of a pixel of a block into a patch, at a depth that is a multiple of four. */
-TVM_PULP_INLINE void tvm_pulp_put(tvm_pulp_lane *patch, int32_t pixel, int32_t depth, const void *values, int32_t count,
-                                  int32_t is_unsigned) {
-  tvm_pulp_put_lanes(patch + depth + pixel, TVM_PULP_PIXELS, values, count, is_unsigned);
+/* Puts values, four or a multiple, of a pixel of a block into a patch of a depth, from a place on. */
+TVM_PULP_INLINE void tvm_pulp_put(tvm_pulp_lane *patch, int32_t pixel, int32_t place, int32_t depth, const void *values,
+                                  int32_t count, int32_t is_unsigned) {
+  (void)depth;
+  tvm_pulp_put_lanes(patch + place + pixel, TVM_PULP_PIXELS, values, count, is_unsigned);
 }
 
 TVM_PULP_INLINE void tvm_pulp_put_one(tvm_pulp_lane *patch, const void *values, int32_t count, int32_t is_unsigned) {

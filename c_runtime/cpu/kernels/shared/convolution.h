@@ -52,17 +52,18 @@ TVM_PULP_INLINE void tvm_pulp_gather(const struct tvm_pulp_window *w, const int8
                                      tvm_pulp_lane *patch, int32_t pixel, int8_t *line) {
   const int32_t whole = w->dilation_width == 1, step = w->dilation_width * w->channels;
   const int32_t run = whole ? w->kernel_width * w->channels : w->channels;
+  const int32_t depth = tvm_pulp_depth(w->kernel_height * w->kernel_width * w->channels);
   int32_t at = 0;
   for (int32_t ky = 0; ky < w->kernel_height; ky++) {
     const int8_t *from = rows[ky] + column * w->stride_width * w->channels;
     for (int32_t kx = 0; kx < (whole ? 1 : w->kernel_width); kx++, at += run, from += step) {
       if (run % 4 == 0)
-        tvm_pulp_put(patch, pixel, at, from, run, w->is_unsigned);
+        tvm_pulp_put(patch, pixel, at, depth, from, run, w->is_unsigned);
       else
         tvm_pulp_copy_bytes(line + at, from, run);
     }
   }
-  if (run % 4 != 0) tvm_pulp_put(patch, pixel, 0, line, tvm_pulp_depth(at), w->is_unsigned);
+  if (run % 4 != 0) tvm_pulp_put(patch, pixel, 0, depth, line, depth, w->is_unsigned);
 }
 
 TVM_PULP_INLINE void tvm_pulp_convolve(const struct tvm_pulp_window *w, struct tvm_pulp_product *product,
@@ -90,11 +91,12 @@ TVM_PULP_INLINE void tvm_pulp_convolve(const struct tvm_pulp_window *w, struct t
 TVM_PULP_INLINE void tvm_pulp_multiply_rows(int32_t rows, int32_t depth, int32_t is_unsigned,
                                             struct tvm_pulp_product *product, const struct tvm_pulp_results *results,
                                             const int8_t *x, tvm_pulp_lane *patch, int8_t *line) {
+  const int32_t padded = tvm_pulp_depth(depth);
   for (int32_t row = 0; row < rows; row += TVM_PULP_PIXELS) {
     const int32_t count = rows - row < TVM_PULP_PIXELS ? rows - row : TVM_PULP_PIXELS;
     for (int32_t i = 0; i < count; i++, x += depth) {
       if (depth % 4 != 0) tvm_pulp_copy_bytes(line, x, depth);
-      tvm_pulp_put(patch, i, 0, depth % 4 != 0 ? line : x, tvm_pulp_depth(depth), is_unsigned);
+      tvm_pulp_put(patch, i, 0, padded, depth % 4 != 0 ? line : x, padded, is_unsigned);
     }
     tvm_pulp_finish(product, results, row, count);
   }
