@@ -1,14 +1,21 @@
 """Pools: the largest value of windows, plain averages, and averages that change the scale."""
 
 import math
+from functools import cached_property
+
+import numpy as np
 
 from schedules.cluster.arithmetic import typed, uniform_requant, window_fields
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
 from schedules.kernel_cycles import Work, kind_of, share, words, work
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_part
+from tvm_pulp.qnn.exact_shift import exact_shift
+from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES
 
+# Windows of more values are not worth the search for another rounding.
+_MOST_TAPS = 256
 _AXES = (("height", "y"), ("width", "x"))
 
 
@@ -59,9 +66,29 @@ class MeanPoolKernel(PoolKernel):
     def function(self) -> str:
         return self.kernel
 
+    @cached_property
+    def shifted(self) -> tuple[Requant, tuple[Tensor, Tensor]] | None:
+        """The rounding as a product, a sum and a shift, where that is the same for all sums of a window's bytes."""
+        rule, a = Requant.of(self.layer.attributes), self.layer.attributes
+        operands = [t.values.reshape(-1) for t in self.layer.inputs[1:]]
+        taps = math.prod(a["kernel"])
+        if taps > _MOST_TAPS:
+            return None
+        counts = np.arange(taps + 1) if len(operands[0]) > 1 else np.array([taps])
+        low, high = (end - int(a["zero_point"]) for end in self.layer.inputs[0].spec.range)
+        # Of fewer values where one multiplier serves all.
+        least, most = (taps if len(counts) == 1 else counts) * min(low, 0), counts * max(high, 0)
+        found = exact_shift(rule, operands, np.atleast_1d(least), most)
+        if found is None:
+            return None
+        multipliers, summands, shift = found
+        constants = (self.constant("multipliers", multipliers), self.constant("summands", summands))
+        return Requant("pulp", shift, 0, rule.low, rule.high, dtype=rule.dtype), constants
+
     def fields(self, call: Arguments, box: Box) -> Fields:
         pool = {f"pool.{name}": value for name, value in super().fields(call, box).items()}
-        return {**pool, "zero_point": self.layer.attributes["zero_point"], **call.requant()}
+        rule = call.requant() if self.shifted is None else call.requant_member("requant", *self.shifted)
+        return {**pool, "zero_point": self.layer.attributes["zero_point"], **rule}
 
 
 @work("max_pool", "avg_pool")
@@ -96,7 +123,8 @@ def mean_pool_work(f: Fields, cores: int) -> Work:
     # Whole lines are one.
     lines = 1 if kernel[1] == f["pool.width"] and f["pool.dilation_x"] == 1 else kernel[0]
     work = {"call": 1, "pixel": touched, "row": groups * lines, "tap": groups * kernel[0] * kernel[1]}
-    return {**work, f"group_{kind_of(f)}": groups}
+    kind = kind_of(f)
+    return {**work, f"group_{'pulp' if kind == 'pulp_range' else kind}": groups}
 
 
 register("max_pool", Schedule(applies_pool, PoolKernel))

@@ -18,6 +18,16 @@ static inline int32_t rounded(const struct tvm_pulp_requant *r, int32_t total, i
   return tvm_pulp_xp_min(tvm_pulp_xp_max(value + r->zero_point, r->low), r->high);
 }
 
+/* Four sums by a product, a sum and a shift, as one word. */
+static inline int32_t shifted(const struct tvm_pulp_requant *r, const int32_t total[4], uint32_t mul, uint32_t add) {
+  int32_t v[4];
+  for (uint32_t i = 0; i < 4u; ++i) {
+    int32_t value = (int32_t)((uint32_t)total[i] * mul + add) >> r->shift;
+    v[i] = tvm_pulp_xp_min(tvm_pulp_xp_max(value, r->low), r->high);
+  }
+  return tvm_pulp_xp_packhi(tvm_pulp_xp_packlo(0, v[1], v[0]), v[3], v[2]);
+}
+
 static inline uint32_t is_rounding(const struct tvm_pulp_requant *r, int32_t shift, uint32_t taps) {
   return (r->kind == TVM_PULP_REQUANT_HALF_UP || r->kind == TVM_PULP_REQUANT_HALF_EVEN) && shift >= 25 && shift < 64 &&
          taps <= 4096u;
@@ -30,6 +40,7 @@ TVM_PULP_KERNEL(mean_pool) {
     return;
   }
   uint32_t groups = (pool->channels + 3u) >> 2, is_unsigned = pool->x_type == TVM_PULP_UINT8;
+  uint32_t shifts = args->requant.kind == TVM_PULP_REQUANT_PULP_NARROW && !args->requant.wide_result;
   struct tvm_pulp_range range = tvm_pulp_share(pool->out_height * pool->out_width * groups, core, cores);
   for (uint32_t at = range.begin; at < range.end;) {
     uint32_t pixel = at / groups, group = at - pixel * groups;
@@ -46,6 +57,12 @@ TVM_PULP_KERNEL(mean_pool) {
       int32_t total[4];
       sum(&w, w.x + channel, is_unsigned, total);
       int8_t *y = pool->y + pixel * pool->channels + channel;
+      if (shifts) {
+        /* The zero points are in the summand. */
+        uint32_t factor = (uint32_t)mul, add = (uint32_t)shift - (uint32_t)zeros * factor;
+        tvm_pulp_xp_put_word(y, shifted(&args->requant, total, factor, add));
+        continue;
+      }
       for (uint32_t i = 0; i < 4u; ++i) total[i] = (int32_t)((uint32_t)(total[i] - zeros) << left);
       if (!rounds) {
         tvm_pulp_requantize_channel(&args->requant, total, 4, y, 1, counted);
