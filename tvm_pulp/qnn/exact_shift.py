@@ -43,7 +43,7 @@ def exact_shift(
 
 
 def _summand(sums: np.ndarray, wanted: np.ndarray, multiplier: int, shift: int, rule: Requant) -> int | None:
-    """What may be added so that all sums shift to what is wanted, or beyond the range where that is its end."""
+    """A summand by which all sums shift to what is wanted, or beyond the range where that is its end."""
     products, one = sums * multiplier, 1 << shift
     lowest = (wanted * one - products)[wanted > rule.low]
     highest = ((wanted + 1) * one - 1 - products)[wanted < rule.high]
