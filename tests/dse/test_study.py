@@ -40,6 +40,7 @@ def own_engines(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     compiler_digest.cache_clear()
 
 
+@pytest.mark.slow
 def test_a_killed_study_goes_on(tmp_path: Path, own_engines: None) -> None:
     """Rows that were finished are not made again: their times stay, and only the others are computed."""
     cache = tmp_path / "cache"

@@ -18,7 +18,7 @@ SIRACUSA = load("siracusa")
 FITTED = COEFFICIENTS[SIRACUSA.software.core_type]
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kernel", MODELS)
 def test_prediction_is_as_good_as_stated(kernel: str) -> None:
     found = errors(FITTED[kernel].cycles, list(samples(kernel, 3, SAMPLES)))

@@ -32,7 +32,7 @@ TOOLS = st.sampled_from(TOOLCHAINS)
 EXAMPLES = settings(max_examples=10)
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("form", ["inner", "plain", "tflite"])
 @EXAMPLES
@@ -47,7 +47,7 @@ def test_add(form, kind, seed, rows, columns, types, broadcast, per_channel, mis
     check(case, cores, tool)
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", ["pulp", "pulp_wide", "tflite", "half_even"])
 @pytest.mark.parametrize("form", ["inner", "one", "plain"])
 @EXAMPLES
@@ -66,6 +66,7 @@ def test_linear_sum(seed, rows, columns, types, misalign, cores, tool):  # type:
     check(linear_sum_case(np.random.default_rng(seed), rows, columns, types, misalign=misalign), cores, tool)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", KINDS)
 @EXAMPLES
 @given(SEEDS, ROWS, COLUMNS, TYPES, st.booleans(), st.booleans(), MISALIGN, CORES, TOOLS)
@@ -78,6 +79,7 @@ def test_mul(kind, seed, rows, columns, types, broadcast, per_channel, misalign,
     check(case, cores, tool)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kind", [*KINDS, "shift"])
 @EXAMPLES
 @given(
@@ -111,7 +113,7 @@ def test_requantize_some_pixels(kind, seed, height, width, groups, steps, cores,
     check(thinned_case(rng, (height, width, 4 * groups), steps, kind), cores, tool)
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("make", [hardswish_case, gelu_case])
 @EXAMPLES

@@ -44,6 +44,7 @@ WIDE_WINDOWS = st.builds(
 IMAGES = st.tuples(st.integers(5, 9), st.integers(5, 10), st.integers(1, 11))
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kind", KINDS)
 @EXAMPLES
 @given(SEEDS, SIZE, SIZE, st.integers(1, 45), BYTES, st.booleans(), MISALIGN, CORES, st.sampled_from(TOOLCHAINS))
@@ -89,6 +90,7 @@ def test_dense_with_asymmetric_weights(kind, seed, rows, columns, depth, dtype, 
 HALVES = st.sampled_from(["int16", "uint16"])
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", KINDS)
 @EXAMPLES
 @given(SEEDS, SIZE, SIZE, st.integers(1, 45), HALVES, st.booleans(), CORES, st.sampled_from(TOOLCHAINS))
@@ -97,6 +99,7 @@ def test_dense_of_16_bits(kind, seed, rows, columns, depth, dtype, per_channel, 
     check(case, cores, toolchain)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("result", ["int16", "uint16", "int8", "uint8"])
 @EXAMPLES
 @given(SEEDS, SIZE, SIZE, st.integers(1, 300), st.integers(1, 120), HALVES, CORES, st.sampled_from(TOOLCHAINS))
@@ -123,6 +126,7 @@ def test_dense_to_16_bits(kind, seed, rows, columns, depth, dtype, to, cores, to
     check(dense_case(rng, rows, columns, depth, dtype=dtype, rule=rule, promised=False), cores, toolchain)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", KINDS)
 @EXAMPLES
 @given(SEEDS, IMAGES, SIZE, WINDOWS, BYTES, OFFSETS, MISALIGN, CORES, st.sampled_from(TOOLCHAINS))
@@ -147,7 +151,7 @@ def test_dense_of_one_row(seed, tiles, depth, dtype, per_channel, without_bias, 
         check(case, cores)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", KINDS)
 @EXAMPLES
 @given(
@@ -185,6 +189,7 @@ def test_conv2d_that_needs_no_windows(seed, size, channels, dtype, cores):  # ty
     check(conv2d_case(np.random.default_rng(seed), size, channels, window, dtype=dtype), cores)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", KINDS)
 @EXAMPLES
 @given(
@@ -202,6 +207,7 @@ def test_depthwise_conv2d(kind, seed, size, window, dtype, per_channel, more_row
     check(case, cores, toolchain)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", KINDS)
 @EXAMPLES
 @given(

@@ -42,6 +42,7 @@ def test_pool(seed, size, kernel, strides, pads, average, dtype, misalign, cores
     check(case, cores, tool)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", ["half_up", "half_even", "pulp", "tflite"])
 @settings(max_examples=12)
 @given(

@@ -31,6 +31,7 @@ def check(model: str, **options: Any) -> dict[str, Any]:
     return {**result.report, "plan": json.loads(app.files["plan.json"]), "files": app.files}
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("target", ["c", "uma-neureka"])
 def test_double_buffering_pays_and_can_be_switched_off(target: str) -> None:
     on = check("zoo:dscnn", target=target, soc="siracusa", l1=32768)

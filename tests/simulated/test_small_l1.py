@@ -11,7 +11,8 @@ def convolutions(report: dict[str, Any]) -> list[dict[str, Any]]:
     return [layer for layer in report["plan"]["layers"] if layer["op"] == "conv2d"]
 
 
-@pytest.mark.parametrize("l1", [pytest.param(8192, marks=pytest.mark.slow), 16384])
+@pytest.mark.slow
+@pytest.mark.parametrize("l1", [8192, 16384])
 def test_on_the_cores(l1: int) -> None:
     """Windows for every core would not fit: they are laid out once for all cores."""
     forms = {layer["form"] for layer in convolutions(check("zoo:resnet8", target="c", soc="siracusa", l1=l1))}
