@@ -8,9 +8,10 @@ REPOSITORY = Path(__file__).resolve().parent.parent.parent
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 
 _BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.M | re.S)
+_FILE = re.compile(r"^```\w+ file=(\S+)\n(.*?)^```", re.M | re.S)
 # What a line that is typed begins with; `tvmc run: ...` is what tvmc says.
 _TYPED = re.compile(
-    r"^(?:\$ )?((?:tvmc (?!\w+:)|\./scripts/|scripts/|pip |python |mkdocs |cmake |mkdir |gdb-multiarch ).*)$"
+    r"^(?:\$ )?((?:tvmc (?!\w+:)|\./scripts/|scripts/|pip |python |mkdocs |cmake |mkdir |sed |gdb-multiarch ).*)$"
 )
 
 # Beginnings of command lines that no test can run as they stand, and why.
@@ -64,7 +65,8 @@ def command_lines(page: Path) -> list[CommandLine]:
 
 
 def files_of(page: Path) -> dict[str, str]:
-    """Files that a page shows in full: a block of YAML with a `name` is NAME.yaml."""
-    blocks = _BLOCK.findall(page.read_text(encoding="utf-8"))
+    """Files that a page shows in full: blocks that say so, and a block of YAML with a `name`, which is NAME.yaml."""
+    shown = page.read_text(encoding="utf-8")
+    blocks = _BLOCK.findall(shown)
     named = ((re.search(r"^name: (\w+)$", text, re.M), text) for language, text in blocks if language == "yaml")
-    return {f"{match[1]}.yaml": text for match, text in named if match}
+    return {f"{match[1]}.yaml": text for match, text in named if match} | dict(_FILE.findall(shown))

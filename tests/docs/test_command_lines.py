@@ -33,13 +33,19 @@ QUICK = ("add_a_soc.md", "index.md", "simulators.md")
 
 # tests/test_tutorial_uma.py runs it, with the code that stands between its commands.
 RUN_ELSEWHERE = "tutorial_uma.md"
+# Pages that need PyTorch.
+WITH_TORCH = ("pytorch_to_firmware.md",)
+
+
+def marks_of(page: Path) -> list[pytest.MarkDecorator]:
+    """What a test of a page needs, and whether it runs always."""
+    torch = [pytest.mark.torch] if page.name in WITH_TORCH else []
+    return torch if page.name in QUICK else [*torch, pytest.mark.slow]
 
 
 def pages() -> list[object]:
     return [
-        pytest.param(page, id=page.name, marks=() if page.name in QUICK else pytest.mark.slow)
-        for page in WITH_COMMANDS
-        if page.name != RUN_ELSEWHERE
+        pytest.param(page, id=page.name, marks=marks_of(page)) for page in WITH_COMMANDS if page.name != RUN_ELSEWHERE
     ]
 
 
@@ -51,6 +57,15 @@ def test_command_lines_work(page: Path, tmp_path: Path) -> None:
     if not typed:
         pytest.skip("; ".join(f"{line.text}: {line.reason_not_to_run}" for line in lines))
     type_lines(page, typed, tmp_path)
+
+
+# Two screens of 45 lines of 80 characters.
+TWO_SCREENS = 2 * 45 * 80
+
+
+@pytest.mark.parametrize("page", WITH_COMMANDS, ids=lambda page: page.name)
+def test_the_first_command_comes_early(page: Path) -> None:
+    assert page.read_text(encoding="utf-8").index(command_lines(page)[0].text) <= TWO_SCREENS
 
 
 @pytest.mark.slow
