@@ -34,9 +34,49 @@ def random_rule(rng: np.random.Generator, channels: int, taps: int) -> tuple[dic
     return requant.attributes(), [np.asarray(v).astype(np.int32) for v in (first, second)]
 
 
-def random_layer(rng: np.random.Generator, number: int, like: str = "") -> tuple[Layer, np.ndarray]:
-    """A convolution, a depthwise one or a matrix product, and values for it."""
-    operator = like or str(rng.choice(["conv2d", "conv2d", "depthwise", "dense"]))
+def random_add(rng: np.random.Generator, number: int) -> tuple[Layer, np.ndarray]:
+    """A sum of two tensors with the rounding of TFLite or ONNX, the second a constant, and values for the first."""
+    shape = (1, int(rng.integers(1, 90)))
+    zero_points = [int(v) for v in rng.integers(-128, 128, 3)]
+    scales = rng.uniform(0.01, 0.1, 3)
+    attributes: dict[str, Any] = {"zero_point_a": zero_points[0], "zero_point_b": zero_points[1], "subtract": 0}
+    tensors: list[np.ndarray] = []
+    if rng.integers(2):
+        largest = 2 * scales[:2].max()
+        fixed = [quantized_multiplier(v) for v in (*(scales[:2] / largest), largest / ((1 << 20) * scales[2]))]
+        requant = Requant("tflite", 0, zero_points[2], -128, 127, True, "int8")
+        attributes |= {
+            "form": "tflite",
+            "multipliers": [f[0] for f in fixed[:2]],
+            "exponents": [f[1] for f in fixed[:2]],
+        }
+        tensors = [np.array([value], np.int32) for value in fixed[2]]
+    else:
+        requant = Requant("half_even", 0, zero_points[2], -128, 127, True, "int8")
+        factors = [round(v * 2**20) for v in scales[:2] / scales[2]]
+        attributes |= {"form": "half_even", "multipliers": factors, "exponents": [0, 0], "shift": 20}
+    attributes |= {"left_shift": 20, **requant.attributes(), "requant_a": "none", "requant_b": "none"}
+    name, values = f"layer_{number}", rng.integers(-128, 128, (2, *shape)).astype(np.int8)
+    x = Tensor(f"x_{number}", TensorSpec(shape, "int8"), "input", source=f"x_{number}")
+    constants = [
+        Tensor(f"{name}_{i}", TensorSpec(tuple(a.shape), str(a.dtype)), "constant", data=a)
+        for i, a in enumerate([values[1], *tensors])
+    ]
+    y = Tensor(f"y_{number}", TensorSpec(shape, "int8"), "output", source=f"y_{number}")
+    return Layer(name, "add", attributes, [x, *constants], [y]), values[0]
+
+
+def quantized_multiplier(value: float) -> tuple[int, int]:
+    """A factor as TFLite has it: 31 bits and an exponent."""
+    exponent = int(np.ceil(np.log2(value)))
+    return min(int(np.rint(value * 2.0 ** (31 - exponent))), (1 << 31) - 1), exponent
+
+
+def random_layer(rng: np.random.Generator, number: int) -> tuple[Layer, np.ndarray]:
+    """A convolution, a depthwise one, a matrix product or a sum, and values for it."""
+    operator = str(rng.choice(["conv2d", "conv2d", "depthwise", "dense", "add"]))
+    if operator == "add":
+        return random_add(rng, number)
     dtype = str(rng.choice(["int8", "uint8"]))
     info = np.iinfo(dtype)
     attributes: dict[str, Any] = {"has_bias": 1, "zero_point": int(rng.integers(info.min, info.max + 1))}

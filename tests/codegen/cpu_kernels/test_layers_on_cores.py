@@ -44,8 +44,8 @@ def check(soc: str, seed: int, count: int) -> str:
 
 @pytest.mark.parametrize("soc", ["cortex-m4", "x86-64-vnni"])
 def test_random_layers(soc: str) -> None:
-    text = check(soc, 1, 16)
-    for used in ("tvm_pulp_convolve(", "tvm_pulp_depthwise(", "tvm_pulp_multiply_row(", "tvm_pulp_product_s32"):
+    text = check(soc, 1, 20)
+    for used in ("tvm_pulp_convolve(", "tvm_pulp_depthwise(", "tvm_pulp_multiply_row(", "_s32", "tvm_pulp_add("):
         assert used in text
 
 

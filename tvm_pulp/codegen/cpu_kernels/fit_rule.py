@@ -33,13 +33,17 @@ class FittedRule:
 
 @dataclass(frozen=True)
 class Sums:
-    """The rule of a layer, and the sums that its channels can have before the bias."""
+    """The rule of a layer, and the sums that its channels can have before the bias.
+
+    `reachable`: all sums that there are, ascending, where a layer of one channel has few; None: any in between.
+    """
 
     requant: Requant
     operands: tuple[np.ndarray, np.ndarray]
     bias: np.ndarray
     lowest: np.ndarray
     highest: np.ndarray
+    reachable: np.ndarray | None = None
 
     def results(self, sums: np.ndarray) -> np.ndarray:
         """Results of sums [channels, any]."""
@@ -77,17 +81,16 @@ def fit_rule(sums: Sums, limits: tuple[int, int]) -> FittedRule | None:
     if sums.requant.kind not in ("pulp", "tflite", "half_up", "half_even") or (sums.operands[0] <= 0).any():
         return None
     scales = sums.scales()
-    levels, steps = _steps(sums, limits)
-    start = sums.starts()
-    plain = _fit(sums, scales, levels, steps, start)
+    levels = np.arange(limits[0] + 1, limits[1] + 1, dtype=np.int64)[None, :]
+    steps = _steps(sums, levels)
+    plain = _fit(sums, scales, levels, steps)
     if plain is None and sums.requant.kind == "tflite" and limits[0] < 0:
-        return _fit(sums, scales, levels, steps, start, away=True)
+        return _fit(sums, scales, levels, steps, away=True)
     return plain
 
 
-def _steps(sums: Sums, limits: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
-    """Levels [1, n], and the first sum [channels, n] whose result is at least that; one behind all where none is."""
-    levels = np.arange(limits[0] + 1, limits[1] + 1, dtype=np.int64)[None, :]
+def _steps(sums: Sums, levels: np.ndarray) -> np.ndarray:
+    """The first sum [channels, levels] whose result is at least a level; one behind all where none is."""
     low = np.repeat(sums.lowest[:, None], levels.size, axis=1)
     high = np.repeat(sums.highest[:, None] + 1, levels.size, axis=1)
     while (low < high).any():
@@ -95,26 +98,50 @@ def _steps(sums: Sums, limits: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]
         reached = sums.results(middle) >= levels
         high = np.where(reached, middle, high)
         low = np.where(reached, low, np.minimum(middle + 1, high))
-    return levels, high
+    return high
+
+
+@dataclass(frozen=True)
+class _Points:
+    """Sums that decide: the first of each level and the last before it, and whether there are such."""
+
+    at: np.ndarray
+    before: np.ndarray
+    has_at: np.ndarray
+    has_before: np.ndarray
+
+
+def _points(steps: np.ndarray, low: np.ndarray, high: np.ndarray, reachable: np.ndarray | None) -> _Points:
+    """Those of a range of sums."""
+    if reachable is None:
+        at = np.clip(steps, low[:, None], np.maximum(low, high + 1)[:, None])
+        return _Points(at, at - 1, at <= high[:, None], at > low[:, None])
+    known = reachable[(reachable >= low[0]) & (reachable <= high[0])]
+    place = np.searchsorted(known, steps)
+    padded = np.concatenate([known, [0]])
+    return _Points(padded[np.minimum(place, len(known))], padded[place - 1], place < len(known), place > 0)
 
 
 def _fit(
-    sums: Sums, scales: np.ndarray, levels: np.ndarray, steps: np.ndarray, start: np.ndarray, *, away: bool = False
+    sums: Sums, scales: np.ndarray, levels: np.ndarray, steps: np.ndarray, *, away: bool = False
 ) -> FittedRule | None:
-    """Search constants for sums that begin with `start`."""
+    """Search constants, `away` with one for sums below zero."""
+    start = sums.starts()
     lowest, highest, steps = sums.lowest + start, sums.highest + start, steps + start[:, None]
+    reachable = None if sums.reachable is None else sums.reachable + start[0]
     shift = np.maximum(0, np.ceil(np.log2(scales)).astype(np.int64) + FRACTION + 1)
     reach = np.maximum(np.abs(lowest), np.abs(highest))
     if (shift > 31).any() or ((reach << shift) >= _LARGEST).any():
         return None
     nearest = np.rint(scales * 2.0 ** (32 + FRACTION - shift)).astype(np.int64)
     # Both sides of zero are fitted by themselves where a constant of their own is added.
-    parts = [(np.maximum(lowest, 0), highest), (lowest, np.minimum(highest, -1))] if away else [(lowest, highest)]
+    ranges = [(np.maximum(lowest, 0), highest), (lowest, np.minimum(highest, -1))] if away else [(lowest, highest)]
+    parts = [_points(steps, *ends, reachable) for ends in ranges]
     found = np.zeros((3, len(nearest)), np.int64)
     missing = np.ones(len(nearest), bool)
     for distance in sorted(range(-_TRIED, _TRIED + 1), key=abs):
         multiply = nearest + distance
-        bounds = [_bounds(multiply, shift, levels, steps, *part) for part in parts]
+        bounds = [_bounds(multiply[:, None], shift[:, None], levels, part) for part in parts]
         added = np.stack([np.clip(0, low, np.maximum(low, high)) for low, high in bounds])
         fits = missing & (multiply >= 0) & (multiply < _LARGEST) & np.logical_and.reduce([a <= b for a, b in bounds])
         for ends in (lowest, highest):
@@ -132,14 +159,10 @@ def _high(points: np.ndarray, multiply: np.ndarray, shift: np.ndarray) -> np.nda
 
 
 def _bounds(
-    multiply: np.ndarray, shift: np.ndarray, levels: np.ndarray, steps: np.ndarray, low: np.ndarray, high: np.ndarray
+    multiply: np.ndarray, shift: np.ndarray, levels: np.ndarray, points: _Points
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The least and the most that can be added for sums of a range.
-
-    The first sum of a level must reach it, the sum before that must not.
-    """
-    first = np.clip(steps, low[:, None], np.maximum(low, high + 1)[:, None])
-    factors, shifts, wanted = multiply[:, None], shift[:, None], levels << FRACTION
-    least = np.where(first <= high[:, None], wanted - _high(first, factors, shifts), -_LARGEST)
-    most = np.where(first > low[:, None], wanted - 1 - _high(first - 1, factors, shifts), _LARGEST - 1)
+    """The least and the most that can be added: the first sum of a level must reach it, the one before must not."""
+    wanted = levels << FRACTION
+    least = np.where(points.has_at, wanted - _high(points.at, multiply, shift), -_LARGEST)
+    most = np.where(points.has_before, wanted - 1 - _high(points.before, multiply, shift), _LARGEST - 1)
     return least.max(1), most.min(1)

@@ -8,15 +8,7 @@
 #include "lanes.h"
 #include "window.h"
 
-/* How a sum becomes a result, as product.h says. */
-enum tvm_pulp_saturation { TVM_PULP_S8, TVM_PULP_U8, TVM_PULP_U7, TVM_PULP_S8_AWAY, TVM_PULP_S32 };
 typedef int32_t (*tvm_pulp_sum_rule)(int32_t sum, int32_t channel, const int32_t *constants);
-
-TVM_PULP_INLINE int32_t tvm_pulp_saturate(int32_t value, enum tvm_pulp_saturation saturation) {
-  if (saturation == TVM_PULP_U8) return (int32_t)__usat(value, 8);
-  if (saturation == TVM_PULP_U7) return (int32_t)__usat(value, 7);
-  return __ssat(value, 8);
-}
 
 TVM_PULP_INLINE void tvm_pulp_depthwise(const struct tvm_pulp_window *w, const int8_t *x, const int16_t *weight,
                                         const int32_t *scale, enum tvm_pulp_saturation saturation,

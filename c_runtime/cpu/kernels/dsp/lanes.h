@@ -51,4 +51,13 @@ TVM_PULP_INLINE int32_t tvm_pulp_scaled(int32_t acc, int32_t shift, int32_t mult
   return value >> 16;
 }
 
+/* How a sum becomes a result, as product.h says. */
+enum tvm_pulp_saturation { TVM_PULP_S8, TVM_PULP_U8, TVM_PULP_U7, TVM_PULP_S8_AWAY, TVM_PULP_S32 };
+
+TVM_PULP_INLINE int32_t tvm_pulp_saturate(int32_t value, enum tvm_pulp_saturation saturation) {
+  if (saturation == TVM_PULP_U8) return (int32_t)__usat(value, 8);
+  if (saturation == TVM_PULP_U7) return (int32_t)__usat(value, 7);
+  return __ssat(value, 8);
+}
+
 #endif /* TVM_PULP_LANES_H */

@@ -1,0 +1,29 @@
+"""Sums by tables: every pair of values gives the result of the network's rule."""
+
+import numpy as np
+import pytest
+
+from tests.codegen.cpu_kernels.random_layers import random_add
+from tvm_pulp.codegen.cpu_kernels.call_add import call_add
+from tvm_pulp.codegen.cpu_kernels.fit_rule import FRACTION
+from tvm_pulp.qnn.operator import OPERATORS
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_every_pair_of_values(seed: int) -> None:
+    layer, _ = random_add(np.random.default_rng(seed), 0)
+    call = call_add(layer)
+    assert call is not None, "layers of networks have such a form"
+    tables, (shift, multiply, add, less) = (t.values.astype(np.int64) for t in call.layer.inputs[2:])
+    a, b = (v.reshape(-1) for v in np.meshgrid(np.arange(-128, 128), np.arange(-128, 128)))
+    sums = tables[a & 255] + tables[256 + (b & 255)]
+    added = add + np.where((sums < 0) & ("AWAY" in "".join(call.body)), less, 0)
+    made = np.clip((added + ((sums << shift) * multiply >> 32)) >> FRACTION, -128, 127)
+    arrays = [a.astype(np.int8), b.astype(np.int8), *(t.values for t in layer.inputs[2:])]
+    np.testing.assert_array_equal(made, OPERATORS["add"].reference(layer.attributes, arrays))
+
+
+def test_tensors_of_other_shapes_keep_their_loops() -> None:
+    layer, _ = random_add(np.random.default_rng(0), 0)
+    layer.inputs[1].spec = type(layer.inputs[1].spec)((1, 1), "int8")
+    assert call_add(layer) is None

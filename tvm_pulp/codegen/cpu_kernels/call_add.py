@@ -1,0 +1,80 @@
+"""Sums of two tensors of bytes as calls of a CPU's kernels: a summand of each value by a table, and one fitted rule."""
+
+import numpy as np
+
+from tvm_pulp.codegen.cpu_kernels.fit_rule import Sums, fit_rule
+from tvm_pulp.codegen.cpu_kernels.kernel_call import RANGES, SATURATIONS, Call, KernelCall
+from tvm_pulp.qnn import fixed_point
+from tvm_pulp.qnn.add import left_shift, rules, split
+from tvm_pulp.qnn.network import Layer
+from tvm_pulp.qnn.requant import Requant
+
+
+def call_add(layer: Layer) -> KernelCall | None:
+    """The call; None where shapes differ, a value has more bits, or no constants give the network's results."""
+    a, b, y = layer.inputs[0], layer.inputs[1], layer.outputs[0]
+    if any(t.spec.dtype not in RANGES or t.spec.shape != y.spec.shape for t in (a, b, y)):
+        return None
+    if any(t.spec.elements > 1 for t in layer.inputs[2:]):
+        return None
+    requant, operands = _rule_of_sum(layer)
+    clipped = (requant.low, requant.high)
+    if clipped not in SATURATIONS or not requant.operands:
+        return None
+    tables = _tables(layer)
+    reachable = np.unique(tables[0][:, None] + tables[1][None, :])
+    fitted = fit_rule(Sums(requant, operands, np.zeros(1, np.int64), reachable[:1], reachable[-1:], reachable), clipped)
+    if fitted is None:
+        return None
+    # What a sum begins with is part of a table.
+    tables = [tables[0] + fitted.start[0], tables[1]]
+    less = np.zeros(1, np.int64) if fitted.less is None else fitted.less
+    scale = np.concatenate([fitted.shift, fitted.multiply, fitted.add, less]).astype(np.int32)
+    call = Call(layer, [a, b])
+    call.constant("tables", np.concatenate(tables).astype(np.int32))
+    call.constant("scale", scale)
+    suffix = SATURATIONS[clipped] + ("" if fitted.less is None else "_away")
+    pointers = [
+        name if t.spec.dtype == "uint8" else f"(const uint8_t *){name}" for name, t in zip("ab", (a, b), strict=True)
+    ]
+    call.result()
+    return call.made(
+        [
+            "  /* Summands by tables. */",
+            f"  tvm_pulp_add({', '.join(pointers)}, {call.y}, {y.spec.elements}, tables, scale, "
+            f"TVM_PULP_{suffix.upper()});",
+        ],
+        "add.h",
+    )
+
+
+def _rule_of_sum(layer: Layer) -> tuple[Requant, tuple[np.ndarray, np.ndarray]]:
+    attributes = layer.attributes
+    rule = rules(attributes)[2]
+    if attributes["form"] == "half_even":
+        requant = Requant("half_even", 0, rule.zero_point, rule.low, rule.high, True, rule.dtype)
+        return requant, (np.array([1]), np.array([attributes["shift"]]))
+    tensors = split(attributes, [t.values for t in layer.inputs[2:]])[2]
+    first, second = (np.asarray(t, np.int64).reshape(-1) for t in tensors) if tensors else (np.zeros(1), np.zeros(1))
+    return rule, (first, second)
+
+
+def _tables(layer: Layer) -> list[np.ndarray]:
+    """Summands of all values of both operands, by their bits."""
+    attributes, made = layer.attributes, []
+    handed = split(attributes, [t.values for t in layer.inputs[2:]])
+    for place, tensor in enumerate(layer.inputs[:2]):
+        values = np.arange(256, dtype=np.uint8).view(tensor.spec.dtype).astype(np.int64)
+        if attributes["form"] == "plain":
+            summand = rules(attributes)[place].apply(values, handed[place]).astype(np.int64)
+        else:
+            centred = values - attributes["zero_point_b" if place else "zero_point_a"]
+            factor = attributes["multipliers"][place]
+            if attributes["form"] == "half_even":
+                summand = centred * factor
+            else:
+                exponent = attributes["exponents"][place]
+                summand = fixed_point.multiply(centred << left_shift(attributes), factor, exponent)
+                summand = -summand if place and attributes["subtract"] else summand
+        made.append(summand)
+    return made
