@@ -83,7 +83,7 @@ class MeanPoolKernel(PoolKernel):
             return None
         multipliers, summands, shift = found
         constants = (self.constant("multipliers", multipliers), self.constant("summands", summands))
-        return Requant("pulp", shift, 0, rule.low, rule.high, dtype=rule.dtype), constants
+        return Requant("pulp", shift, 0, rule.low, rule.high, wide=False, dtype=rule.dtype), constants
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         pool = {f"pool.{name}": value for name, value in super().fields(call, box).items()}

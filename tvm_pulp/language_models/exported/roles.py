@@ -65,7 +65,8 @@ def find_roles(model: Any) -> Roles | None:
     tokens = [n for n in rest if n not in masks and n not in positions]
     for name in rest:
         if inputs[name].type.tensor_type.elem_type not in _INTEGERS and name not in masks:
-            raise UserError(f"input '{name}' {_unknown(inputs[name].type.tensor_type)}")
+            readers = {node.op_type for node in graph.node if name in node.input}
+            raise UserError(f"input '{name}' {_unknown(inputs[name].type.tensor_type, readers)}")
     if len(tokens) != 1:
         listed = ", ".join(f"'{n}'" for n in tokens) or "none"
         raise UserError(
@@ -79,10 +80,15 @@ def find_roles(model: Any) -> Roles | None:
     return Roles(tokens[0], positions, masks, caches, logits[0])
 
 
-def _unknown(kind: Any) -> str:
-    """The reason why an input that is no integers has no role, and the way out."""
+def _unknown(kind: Any, readers: set[str]) -> str:
+    """The reason why an input that is no integers has no role, and the way out; `readers`: operators that read it."""
     if kind.elem_type == onnx.TensorProto.BOOL:
         return "is a truth value that switches between graphs: export the decoder without merging them"
+    if len(kind.shape.dim) == 4 and not readers & (BY_ELEMENT | {"Concat"}):
+        return (
+            "has the axes of a cache and is never joined with new rows, like keys and values of an encoder: decoders "
+            "beside an encoder do not generate; fix every length with --input-shapes to run a step as a network"
+        )
     if len(kind.shape.dim) == 4:
         return (
             "has the axes of a cache, but does not go out joined with new rows and unchanged otherwise: export the "
