@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tvm_pulp.planning.search.heuristics.order_layers import EngineDemand, layer_order
+from tvm_pulp.planning.search.heuristics.order_layers import EngineDemand, depth_order, layer_order
 from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc import CostModel, load
@@ -66,6 +66,12 @@ def test_cores_take_what_would_wait_for_an_accelerator() -> None:
         EngineDemand("npu", 1000, on_cores=EngineDemand(None, 5000), words=25),
     ]
     assert not layer_order(network([[], []]), slow, COSTS).on_cores
+
+
+def test_a_short_branch_is_over_when_the_long_one_comes_to_their_join() -> None:
+    # As in a residual block: two layers on one way, and behind them the one of the other.
+    assert depth_order(network([[], [0], [1], [0], [2, 3]])).layers == (0, 1, 3, 2, 4)
+    assert depth_order(network([[], [0], [1]])).layers == (0, 1, 2)
 
 
 def test_the_longest_way_to_the_end_goes_first() -> None:

@@ -1,19 +1,24 @@
 """Order and engines of layers for the whole network: what one engine cannot hide, another may do meanwhile."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import islice
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.search.attempts import PlanEvaluator
-from tvm_pulp.planning.search.heuristics.order_layers import EngineDemand, Order, layer_order
+from tvm_pulp.planning.search.heuristics.order_layers import EngineDemand, Order, depth_order, layer_order
 from tvm_pulp.planning.search.heuristics.policies import JUST_IN_TIME, policy_decisions, whole_l1, without_overlap
+from tvm_pulp.planning.search.heuristics.tile_pipelines import pipelined
 from tvm_pulp.planning.tiling.forms import CLUSTER, EngineChoice, SplitForm, Tiling, pin_of
 from tvm_pulp.planning.tiling.schedule import NOTHING_IN_L3, can_interleave, tiled_layer
 from tvm_pulp.uma.recipe import Job
 
 # By how much a split has to make the network faster: all figures are estimates.
 _LEAST_GAIN = 0.003
+# Cuts into pipelines by which orders are compared, where the other one takes at most so many times the cycles without.
+_PIPELINES, _NEAR = 2, 1.05
 # Kinds of layers that are tried.
 _MOST_KINDS = 8
 
@@ -21,7 +26,8 @@ _MOST_KINDS = 8
 def balance_engines(evaluator: PlanEvaluator, *, overlap: bool) -> PlanEvaluator:
     """The arrangement with the fewest expected cycles.
 
-    As given, reordered, or with layers moved to the cores too; then with layers on two engines at once.
+    As given, reordered, or with layers moved to the cores too; by depth, if pipelines of tiles gain from that; then with
+    layers on two engines at once.
     """
     if not overlap:
         return evaluator
@@ -31,14 +37,32 @@ def balance_engines(evaluator: PlanEvaluator, *, overlap: bool) -> PlanEvaluator
     groups = _splittable(evaluator.engine_choice)
     if _finishes_jobs(evaluator):
         candidates += [replace(candidate, interleave=True) for candidate in candidates]
-    if len(candidates) == 1 and not groups:
+    by_depth = _apply(evaluator, depth_order(evaluator.network))
+    if len(candidates) == 1 and not groups and _same_order(by_depth, evaluator):
         return evaluator
     judged = [(expected_cycles(changed), position) for position, changed in enumerate(candidates)]
     known = [(cycles, position) for cycles, position in judged if cycles is not None]
     if not known:
         return evaluator
     cycles, position = min(known)
-    return _with_splits(candidates[position], groups, cycles)
+    best, by_depth = candidates[position], replace(by_depth, interleave=candidates[position].interleave)
+    plain = None if _same_order(by_depth, best) else expected_cycles(by_depth)
+    if plain is not None and plain < _NEAR * cycles and _pipelined_cycles(by_depth) < _pipelined_cycles(best):
+        best, cycles = by_depth, plain
+    return _with_splits(best, groups, cycles)
+
+
+def _same_order(some: PlanEvaluator, other: PlanEvaluator) -> bool:
+    return [layer.name for layer in some.network.layers] == [layer.name for layer in other.network.layers]
+
+
+def _pipelined_cycles(evaluator: PlanEvaluator) -> float:
+    """Expected cycles as pipelines of tiles; infinitely many where a layer does not fit."""
+    with suppress(UserError):
+        decisions = policy_decisions(evaluator, JUST_IN_TIME, whole_l1(evaluator), NOTHING_IN_L3)
+        cut = islice(pipelined(evaluator, decisions, None), _PIPELINES)
+        return min((evaluator.plan_once(wanted).estimated_cycles for _, wanted in cut), default=math.inf)
+    return math.inf
 
 
 def _finishes_jobs(evaluator: PlanEvaluator) -> bool:

@@ -80,6 +80,18 @@ def layer_order(network: Network, demands: Sequence[EngineDemand], costs: CostMo
     return Order(tuple(order), frozenset(moved))
 
 
+def depth_order(network: Network) -> Order:
+    """Layers by how many there are before them: all branches of a fork begin before any of them goes on.
+
+    A short branch is then over when the long one comes to their join, whose tiles can follow those of the long one; and
+    what the branches read need not stay until the short one begins.
+    """
+    needed, depths = _dependencies(network), list[int]()
+    for before in needed:
+        depths.append(1 + max((depths[i] for i in before), default=0))
+    return Order(tuple(sorted(range(len(depths)), key=lambda i: depths[i])), frozenset())
+
+
 def _dependencies(network: Network) -> list[set[int]]:
     """Layers whose results each layer reads."""
     producer: dict[Tensor, int] = {}
