@@ -49,7 +49,11 @@ def balance_engines(evaluator: PlanEvaluator, *, overlap: bool) -> PlanEvaluator
     plain = None if _same_order(by_depth, best) else expected_cycles(by_depth)
     if plain is not None and plain < _NEAR * cycles and _pipelined_cycles(by_depth) < _pipelined_cycles(best):
         best, cycles = by_depth, plain
-    return _with_splits(best, groups, cycles)
+    divided = _with_splits(best, groups, cycles)
+    if divided is best or _pipelined_cycles(best) >= (expected_cycles(divided) or cycles):
+        return divided
+    # Pipelines may have no use for divided layers.
+    return divided if _pipelined_cycles(divided) <= _pipelined_cycles(best) else best
 
 
 def _same_order(some: PlanEvaluator, other: PlanEvaluator) -> bool:
