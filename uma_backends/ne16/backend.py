@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tvm_pulp.planning.tiling.forms.conv_array import CONTEXTS, POINTERS, pointers, word_text
+from tvm_pulp.planning.tiling.forms.conv_array import POINTERS, pointers, word_text
 from tvm_pulp.soc.cost_model import CostModel
-from tvm_pulp.soc.description import Engine
-from tvm_pulp.uma import Changes, Codegen, UMABackend, pattern_of
+from tvm_pulp.uma import Changes, pattern_of
+from tvm_pulp.uma.conv_array.array_backend import ArrayBackend, prepare_for_array
 from tvm_pulp.uma.conv_array.modes import ModeCosts
 from uma_backends.ne16.geometry import INPUT_BYTES, Mode, input_subtile
 from uma_backends.ne16.job import ArrayJob
@@ -20,7 +20,7 @@ _FOLDER = Path(__file__).parent
 _WORDS = [f"NE16_{name}" for name in WORD_NAMES]
 
 
-class Ne16Backend(UMABackend):
+class Ne16Backend(ArrayBackend):
     """NE16 of GAP9 and PULP-open.
 
     Hardware: 3x3 columns, 1x1, 3x3 and depthwise 3x3 convolutions on HWC tensors, one row in linear mode, weights of 2
@@ -31,33 +31,13 @@ class Ne16Backend(UMABackend):
 
     def __init__(self) -> None:
         super().__init__()
-        self._register_target_attr(
-            "requant",
-            "exact",
-            ("exact", "native"),
-            "rounding as the framework does it, on the cores, or folded with a proven deviation",
-            inexact="native",
-        )
+        self._register_requant()
         self._register_relax_pass("pre_partition", _prepare, for_soc=True)
         for name, strategy in (("conv2d", conv2d_strategy), ("dense", dense_strategy)):
             self._register_pattern(name, lambda name=name: pattern_of(name))
             self._register_operator_strategy(name, strategy)
-        self._register_codegen(
-            Codegen(
-                files=tuple(_FOLDER / "driver" / name for name in ("ne16.c", "ne16.h", "ne16_platform.h")),
-                header="ne16.h",
-                job=job_members,
-                job_structure="struct ne16_job",
-                submit="ne16_submit",
-                changed_job=changed_members,
-                changed_structure="struct ne16_changed_job",
-                word_fields=_word_fields,
-                submit_changed="ne16_submit_changed",
-                wait="ne16_wait_all",
-                wait_job="ne16_wait",
-                init="ne16_init",
-            )
-        )
+        files = [_FOLDER / "driver" / name for name in ("ne16.c", "ne16.h", "ne16_platform.h")]
+        self._register_driver(files, "job", "submit", job_members, changed_members, _word_fields)
 
     @property
     def target_name(self) -> str:
@@ -67,26 +47,14 @@ class Ne16Backend(UMABackend):
     def default_soc(self) -> str:
         return "pulp-open-ne16"
 
-    def why_not_carried(self, engine: Engine) -> str | None:
-        if engine.queue >= CONTEXTS:
-            return None
-        return f"the engine holds {CONTEXTS} jobs, not engines.{ENGINE}.queue {engine.queue}: set it to {CONTEXTS}"
-
     def context(self, options: dict[str, Any], soc: Any, cores: int) -> Context:
         timing = Timing.of(soc.engines[ENGINE].parameters)
         return Context(options["requant"] == "native", CostModel(soc, cores), True, timing)
 
 
-def _prepare(module: Any, soc: Any, options: Mapping[str, Any]) -> Any:
-    """The network as the array wants it; the passes need TVM, so they are loaded on demand."""
-    from tvm_pulp.uma.conv_array.neighbouring_pixels import NeighbouringPixels
-    from tvm_pulp.uma.conv_array.space_to_depth import SpaceToDepth
-    from tvm_pulp.uma.conv_array.unsigned_activations import UnsignedActivations
-
+def _prepare(module: Any, soc: Any, _options: Mapping[str, Any]) -> Any:
     costs = pixel_costs(Timing.of(soc.engines[ENGINE].parameters))
-    for step in (UnsignedActivations(unsigned_only=True), SpaceToDepth(INPUT_BYTES), NeighbouringPixels(costs)):
-        module = step.run(module)
-    return module
+    return prepare_for_array(module, True, INPUT_BYTES, costs)
 
 
 def pixel_costs(timing: Timing) -> ModeCosts:
@@ -120,4 +88,4 @@ def changed_members(description: Description, changes: Changes, address: Callabl
 
 
 def _word_fields(description: Description) -> dict[str, str]:
-    return {f"NE16_{name}": text for name, text in word_fields(description.job, description.words).items()}
+    return word_fields(description.job, description.words)

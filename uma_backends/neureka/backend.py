@@ -8,13 +8,13 @@ from typing import Any
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.tiling.forms.conv_array import pointers, word_text
 from tvm_pulp.soc.cost_model import CostModel
-from tvm_pulp.soc.description import Engine
-from tvm_pulp.uma import Changes, Codegen, UMABackend, pattern_of
+from tvm_pulp.uma import Changes, pattern_of
+from tvm_pulp.uma.conv_array.array_backend import ArrayBackend, prepare_for_array
 from tvm_pulp.uma.conv_array.modes import ModeCosts
 from uma_backends.neureka.attention import attention_strategy
 from uma_backends.neureka.dense_add import dense_add_strategy
 from uma_backends.neureka.matmul import matmul_strategy
-from uma_backends.neureka.neureka_form import CONTEXTS, ENGINE, POINTERS, WEIGHT_LEVELS, Context, Description
+from uma_backends.neureka.neureka_form import ENGINE, POINTERS, WEIGHT_LEVELS, Context, Description
 from uma_backends.neureka.qdq_attention import qdq_attention_strategy
 from uma_backends.neureka.registers import WEIGHT_MEMORY_BASE, WORD_NAMES, word_fields
 from uma_backends.neureka.strategy import conv2d_strategy, dense_strategy
@@ -25,7 +25,7 @@ _POINTERS = ("weights", "input", "output", "scale", "shift", "bias")
 _WORD_NAMES = [f"NEUREKA_{name}" for name in WORD_NAMES[POINTERS:]]
 
 
-class NeurekaBackend(UMABackend):
+class NeurekaBackend(ArrayBackend):
     """NEUREKA of the Siracusa SoC.
 
     Hardware: 6x6 processing elements, 1x1, 3x3 and depthwise 3x3 convolutions on HWC tensors, weights of 2 to 8 bits.
@@ -41,13 +41,7 @@ class NeurekaBackend(UMABackend):
             ("auto", "none", "sram", "mram"),
             "where packed weights live; auto: sram where the SoC has it, else none",
         )
-        self._register_target_attr(
-            "requant",
-            "exact",
-            ("exact", "native"),
-            "rounding as the framework does it, on the cores, or folded with a proven deviation",
-            inexact="native",
-        )
+        self._register_requant()
         self._register_target_attr(
             "activations",
             "any",
@@ -75,26 +69,10 @@ class NeurekaBackend(UMABackend):
         ):
             self._register_pattern(name, pattern)
             self._register_operator_strategy(name, strategy)
-        self._register_codegen(
-            Codegen(
-                files=tuple(
-                    _FOLDER / "driver" / name
-                    for name in ("neureka.c", "neureka.h", "neureka_platform.h", "runtime/neureka_custom_platform.h")
-                ),
-                header="neureka.h",
-                job=job_members,
-                job_structure="struct neureka_tile",
-                submit="neureka_submit_once",
-                changed_job=changed_members,
-                changed_structure="struct neureka_changed_job",
-                word_fields=_word_fields,
-                submit_changed="neureka_submit_changed",
-                wait="neureka_wait_all",
-                wait_job="neureka_wait",
-                init="neureka_init",
-                defines=("NEUREKA_CUSTOM_PLATFORM",),
-            )
-        )
+        names = ("neureka.c", "neureka.h", "neureka_platform.h", "runtime/neureka_custom_platform.h")
+        files = [_FOLDER / "driver" / name for name in names]
+        custom = ("NEUREKA_CUSTOM_PLATFORM",)
+        self._register_driver(files, "tile", "submit_once", job_members, changed_members, _word_fields, custom)
 
     @property
     def target_name(self) -> str:
@@ -103,11 +81,6 @@ class NeurekaBackend(UMABackend):
     @property
     def default_soc(self) -> str:
         return "siracusa"
-
-    def why_not_carried(self, engine: Engine) -> str | None:
-        if engine.queue >= CONTEXTS:
-            return None
-        return f"the engine holds {CONTEXTS} jobs, not engines.{ENGINE}.queue {engine.queue}: set it to {CONTEXTS}"
 
     def with_shared_weights(self, options: dict[str, Any]) -> dict[str, Any]:
         return {**options, "single_rows": "1x1"}
@@ -137,16 +110,9 @@ def takes_unsigned_only(timing: Timing, options: Mapping[str, Any]) -> bool:
 
 
 def _prepare(module: Any, soc: Any, options: Mapping[str, Any]) -> Any:
-    """The network as the array wants it; the passes need TVM, so they are loaded on demand."""
-    from tvm_pulp.uma.conv_array.neighbouring_pixels import NeighbouringPixels
-    from tvm_pulp.uma.conv_array.space_to_depth import SpaceToDepth
-    from tvm_pulp.uma.conv_array.unsigned_activations import UnsignedActivations
-
     timing = Timing.of(soc.engines[ENGINE].parameters)
-    unsigned = UnsignedActivations(takes_unsigned_only(timing, options))
-    for step in (unsigned, SpaceToDepth(timing.geometry.channels_3x3), NeighbouringPixels(pixel_costs(timing))):
-        module = step.run(module)
-    return module
+    unsigned_only = takes_unsigned_only(timing, options)
+    return prepare_for_array(module, unsigned_only, timing.geometry.channels_3x3, pixel_costs(timing))
 
 
 def pixel_costs(timing: Timing = DEFAULT_TIMING) -> ModeCosts:
@@ -177,8 +143,7 @@ def changed_members(description: Description, changes: Changes, address: Callabl
 
 
 def _word_fields(description: Description) -> dict[str, str]:
-    found = word_fields(description.job, description.words)
-    return {f"NEUREKA_{name}": text for name, text in found.items()}
+    return word_fields(description.job, description.words)
 
 
 def _pointers(description: Description, address: Callable[[Any], str]) -> dict[str, str]:

@@ -65,6 +65,17 @@ def test_ita_in_gvsoc(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
 
 
 @GVSOC
+@pytest.mark.parametrize("target", ["siracusa_tvm_pulp", "siracusa_tvm_pulp_own"])
+def test_ne16_in_gvsoc(target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Our model, and GVSoC's own in the same place."""
+    soc, home = "siracusa-gvsoc-ne16", Path(os.environ["GVSOC_HOME"])
+    if target.endswith("own") and not any(home.glob("**/models/pulp/ne16/ne16.so")):
+        pytest.skip("this GVSoC was built without its NE16: enable it in a cluster that it builds")
+    made = plugin("gvsoc", tmp_path / "plugin", capsys, soc)
+    agree("gvsoc", "uma-ne16", soc, uses="ne16", plugin=made, target=target)
+
+
+@GVSOC
 @pytest.mark.parametrize("engine", ["c", "uma-neureka"])
 def test_constants_in_l3_on_gvsoc(engine: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     agree("gvsoc", engine, "siracusa-gvsoc", l2=128 << 10, plugin=plugin("gvsoc", tmp_path / "plugin", capsys))

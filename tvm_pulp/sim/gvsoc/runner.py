@@ -15,10 +15,13 @@ from tvm_pulp.sim.process import Finished
 from tvm_pulp.soc.same_timing import timing_settings
 
 TARGET, PLUGIN_TARGET, BANKS_TARGET = "siracusa", "siracusa_tvm_pulp", "siracusa_tvm_pulp_banks"
+# With GVSoC's own models of the plug-in's engines in their places.
+OWN_TARGET = "siracusa_tvm_pulp_own"
 # Engines that its own targets have.
 BUILT_IN = ("neureka",)
 # Presets of ours that stand beside a target.
-PRESETS = {TARGET: "siracusa-gvsoc", PLUGIN_TARGET: "siracusa-gvsoc", BANKS_TARGET: "siracusa-gvsoc-banks"}
+_PLAIN = "siracusa-gvsoc"
+PRESETS = {TARGET: _PLAIN, PLUGIN_TARGET: _PLAIN, OWN_TARGET: _PLAIN, BANKS_TARGET: f"{_PLAIN}-banks"}
 # The platform whose programs GVSoC's Siracusa runs.
 HAL = "siracusa"
 # A plug-in that is built has these.

@@ -1,10 +1,10 @@
-"""The plug-in for GVSoC: a component for all engines, one for L3, and two targets that extend its Siracusa by them."""
+"""The plug-in for GVSoC: a component for all engines, one for L3, and targets that extend its Siracusa by them."""
 
 import json
 from collections.abc import Sequence
 
 from tvm_pulp.errors import refuse_if
-from tvm_pulp.sim.gvsoc.runner import BANKS_TARGET, HAL, L3_VARIABLE, PLUGIN_TARGET
+from tvm_pulp.sim.gvsoc.runner import BANKS_TARGET, HAL, L3_VARIABLE, OWN_TARGET, PLUGIN_TARGET
 from tvm_pulp.sim.plugin.sources import L1_MASK, EngineFiles, common_files, filled, model_rules, runtime_folder
 from tvm_pulp.soc.description import Soc
 
@@ -37,7 +37,12 @@ def files(soc: Soc, engines: Sequence[EngineFiles]) -> dict[str, bytes]:
         for engine in engines
     ]
     sources, libraries = runtime_folder() / "plugins" / "gvsoc", " ".join(f"lib/{name}.so" for name in names)
-    targets = {"TARGET": PLUGIN_TARGET, "BANKS_TARGET": BANKS_TARGET, "L3_VARIABLE": L3_VARIABLE}
+    targets = {
+        "TARGET": PLUGIN_TARGET,
+        "BANKS_TARGET": BANKS_TARGET,
+        "OWN_TARGET": OWN_TARGET,
+        "L3_VARIABLE": L3_VARIABLE,
+    }
     made = common_files() | {f"src/{name}.cpp": (sources / f"{name}.cpp").read_bytes() for name in COMPONENTS}
     made |= {f"tvm_pulp_{name}.py": filled(f"gvsoc/tvm_pulp_{name}.py.in") for name in COMPONENTS}
     made |= {
@@ -45,12 +50,18 @@ def files(soc: Soc, engines: Sequence[EngineFiles]) -> dict[str, bytes]:
         "Makefile": filled("gvsoc/Makefile.in", LIBRARIES=libraries, MODELS=model_rules(names)),
         "README.md": filled("gvsoc/README.md.in", ENGINES=", ".join(names), **targets),
     }
-    for target, conflicts in ((PLUGIN_TARGET, False), (BANKS_TARGET, True)):
+    variants = {
+        PLUGIN_TARGET: "",
+        BANKS_TARGET: " and L1 banks of four bytes per cycle",
+        OWN_TARGET: ", as GVSoC models them itself",
+    }
+    for target, variant in variants.items():
         made[f"{target}.py"] = filled(
             "gvsoc/siracusa_tvm_pulp.py.in",
-            BANK_CONFLICTS=str(conflicts),
+            BANK_CONFLICTS=str(target == BANKS_TARGET),
+            OWN_MODELS=str(target == OWN_TARGET),
             L3_SIZE=f"0x{soc.memory.l3.size:x}",
             L3_VARIABLE=L3_VARIABLE,
-            WITH_BANKS=" and L1 banks of four bytes per cycle" if conflicts else "",
+            VARIANT=variant,
         )
     return made

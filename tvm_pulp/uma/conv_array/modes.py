@@ -4,6 +4,9 @@ import enum
 from collections.abc import Callable
 from dataclasses import dataclass
 
+# Jobs alternate between two sets of registers.
+CONTEXTS = 2
+
 
 class Mode(enum.Enum):
     """Filter modes; the value is what a job's configuration word holds."""

@@ -26,7 +26,7 @@ _MOST_KINDS = 8
 def balance_engines(evaluator: PlanEvaluator, *, overlap: bool) -> PlanEvaluator:
     """The arrangement with the fewest expected cycles.
 
-    As given, reordered, or with layers moved to the cores too; by depth, if pipelines of tiles gain from that; then with
+    As given, reordered, or with layers moved to the cores too; by depth, if pipelines of tiles gain from it; then with
     layers on two engines at once.
     """
     if not overlap:

@@ -2,7 +2,6 @@
 
 from tvm_pulp.planning.tiling.forms.conv_array.array_form import (
     ACTIVATION_SLACK,
-    CONTEXTS,
     POINTERS,
     ArrayContext,
     ArrayDescription,
@@ -13,6 +12,7 @@ from tvm_pulp.planning.tiling.forms.conv_array.forms import DenseForm, channel_a
 from tvm_pulp.planning.tiling.forms.conv_array.job_words import pointers, word_text
 from tvm_pulp.planning.tiling.forms.conv_array.row_form import RowForm
 from tvm_pulp.planning.tiling.forms.conv_array.strategy import by_rows, conv2d_forms, known_arithmetic
+from tvm_pulp.uma.conv_array.modes import CONTEXTS
 
 __all__ = [
     "ACTIVATION_SLACK",

@@ -35,14 +35,12 @@ from tvm_pulp.uma import (
 )
 from tvm_pulp.uma.box import tiles
 from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic
-from tvm_pulp.uma.conv_array.modes import Mode
+from tvm_pulp.uma.conv_array.modes import CONTEXTS, Mode
 
 # The array fetches activations in whole pixels, of at most as many channels: it may read behind an operand.
 ACTIVATION_SLACK = 64
 # The first registers of a job, which hold addresses.
 POINTERS = 6
-# Jobs alternate between two sets of registers.
-CONTEXTS = 2
 
 
 @dataclass(frozen=True)
