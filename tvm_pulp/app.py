@@ -120,7 +120,7 @@ class App:
         facts = self.metadata["tvm_pulp"]
         refuse_if("decoder" in facts, "the archive holds a language model, which takes tokens: use `tvmc generate`")
         wanted = instruments or Instruments(trace=Path(trace) if trace is not None else None)
-        chosen = device or self._default_device()
+        chosen = device or self.default_device()
         check_options(
             chosen, runner_class(chosen).capabilities, instruments=wanted, toolchain=toolchain, max_cycles=max_cycles
         )
@@ -170,12 +170,13 @@ class App:
 
         facts = self.metadata["tvm_pulp"]
         refuse_if("decoder" in facts, "the archive holds a language model, which takes tokens: use `tvmc generate`")
-        runner = self.runner(device or self._default_device(), toolchain, device_options)
+        runner = self.runner(device or self.default_device(), toolchain, device_options)
         runner.max_cycles, runner.instruments = max_cycles, Instruments()
         with sample_progress() if progress is None else nullcontext(progress) as told:
             return evaluate(runner, self.metadata, samples, labels, told)
 
-    def _default_device(self) -> str:
+    def default_device(self) -> str:
+        """The device that runs the archive where none is named."""
         from tvm_pulp import soc as socs
         from tvm_pulp.codegen.formats import is_flat
 

@@ -32,6 +32,18 @@ def test_a_small_sweep_of_zoo_models(environment: Environment) -> None:
         assert number(cores, "Total Cycles") < number(cores, "Total Instructions") < 8 * number(cores, "Total Cycles")
 
 
+@pytest.mark.slow
+def test_a_cpu_without_cycles_has_instructions(environment: Environment) -> None:
+    done = environment.run(
+        *("flow", "run", "dscnn", "-b", "tvmpulp_c", "-t", "tvmpulp_cortex_m4", "-l", "cpu"),
+        *("--postprocess", "tvmpulp_validate"),
+    )
+    assert done.returncode == 0, done.stderr
+    (row,) = environment.report("cpu")
+    assert row["Validation"] == "True" and number(row, "Total Instructions") < 1.5 * number(row, "Total MACs")
+    assert number(row, "Total ROM") > 0 and "Total Cycles" not in row
+
+
 # Without a step per stage MLonMCU itself forgets that a run failed when it has postprocesses.
 @pytest.mark.parametrize("per_stage", [pytest.param("1", marks=pytest.mark.slow), "0"])
 def test_a_failed_run_shows_as_failed(environment: Environment, per_stage: str) -> None:

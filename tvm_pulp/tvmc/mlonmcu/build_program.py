@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from tvm_pulp.errors import refuse_if
 from tvm_pulp.tvmc.argument import argument
@@ -34,18 +35,16 @@ def write_program(args: argparse.Namespace) -> None:
 def build(archive: Path, toolchain: str | None) -> tuple[Path, int, int]:
     """The program, bytes that are loaded from outside of it, and bytes of memory that no section of it holds."""
     from tvm_pulp.codegen import mlf
+    from tvm_pulp.codegen.formats import is_flat
 
     files = mlf.read(archive)
     metadata = mlf.metadata(files)
-    if metadata["tvm_pulp"]["soc"] == "host":
+    if is_flat(metadata["tvm_pulp"]):
         refuse_if(
             toolchain is not None,
             f"toolchain={toolchain} has no effect on this machine: drop it; $CC chooses its compiler",
         )
-        from tvm_pulp.sim.host import host_library
-
-        with tempfile.TemporaryDirectory(prefix="tvm_pulp_") as folder:
-            return host_library(files, Path(folder)), 0, 0
+        return _flat_program(files, metadata["tvm_pulp"]), 0, 0
     from tvm_pulp.sim.iss.device import L3_CONTENTS
     from tvm_pulp.sim.iss.runner import TOOLCHAINS
     from tvm_pulp.toolchain.project.build_archive import build_archive
@@ -56,6 +55,19 @@ def build(archive: Path, toolchain: str | None) -> tuple[Path, int, int]:
     # As `tvmc run` builds it, so that what is measured is this program.
     elf = build_archive(files, metadata, profile=True, toolchain=toolchain or TOOLCHAINS[0])  # type: ignore[arg-type]
     return elf, len(files.get(L3_CONTENTS, b"")), metadata["memory"].get("levels", {}).get("l1", 0)
+
+
+def _flat_program(files: dict[str, bytes], facts: dict[str, Any]) -> Path:
+    """The program of a CPU by itself, or the library of this machine."""
+    from tvm_pulp import soc as socs
+    from tvm_pulp.sim.host import host_flags, host_library
+    from tvm_pulp.toolchain.cpu_compilers import build_cpu_elf
+
+    cpu = socs.recorded(facts).cpu
+    if cpu is not None and cpu.hal:
+        return build_cpu_elf(files, cpu, profile=True)
+    with tempfile.TemporaryDirectory(prefix="tvm_pulp_") as folder:
+        return host_library(files, Path(folder), host_flags(facts))
 
 
 _WRITE, _ALLOCATED, _EXECUTABLE = 1, 2, 4

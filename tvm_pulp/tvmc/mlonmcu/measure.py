@@ -50,8 +50,9 @@ def measure(args: argparse.Namespace) -> None:
     files = mlf.read(args.archive)
     metadata = mlf.metadata(files)
     facts = metadata["tvm_pulp"]
-    on_host = facts["soc"] == "host"
-    device = args.device or ("host" if on_host else "iss")
+    app = App(files)
+    device = args.device or app.default_device()
+    on_host = device == "host"
     instruments = Instruments(trace=args.folder / TRACE if args.trace else None)
     check_options(
         device,
@@ -62,7 +63,7 @@ def measure(args: argparse.Namespace) -> None:
     )
     given = dict(read_arrays(str(args.inputs), "inputs")) if args.inputs else None
     arrays = prepare_inputs(facts["inputs"], given)
-    runner = App(files).runner(device, args.toolchain, device_options.settings(args))
+    runner = app.runner(device, args.toolchain, device_options.settings(args))
     if device == "iss":
         # Other devices build a program of their own; here that of the stage before is measured.
         loaded = runner.program()
@@ -102,6 +103,8 @@ def figures(made: dict[str, Any], once: Any, twice: Any, on_host: bool) -> dict[
         # Of this machine, which has no cycles to count.
         "Runtime [s]": twice.run_seconds if on_host else None,
     }
+    if twice.instructions is not None:
+        found["Total Instructions"] = twice.instructions
     if once.counters is not None and twice.counters is not None:
         # Both runs start at reset: what they share is start-up and the first inference.
         instructions = twice.counters.instructions - once.counters.instructions

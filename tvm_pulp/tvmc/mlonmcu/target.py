@@ -49,7 +49,8 @@ class TvmPulpTarget(Target):
 
     def get_arch(self) -> str:
         """The architecture that programs are built for."""
-        return "riscv" if socs.load(self._soc).simulated else machine.machine()
+        soc = socs.load(self._soc)
+        return "riscv" if soc.simulated else (soc.cpu.machine if soc.cpu else "") or machine.machine()
 
     def get_backend_config(
         self, backend: str, optimized_layouts: bool = False, optimized_schedules: bool = False

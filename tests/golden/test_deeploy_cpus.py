@@ -1,0 +1,35 @@
+"""Deeploy's golden networks and MLPerf Tiny's on CPUs with blocked kernels: one test each."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tvm_pulp
+from tests.codegen.cpu_kernels.test_layers_on_cores import skip_without
+from tests.golden.deeploy_cases import CASES, read_case
+
+SOCS = ("cortex-m4", "x86-64-vnni")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("soc", SOCS)
+@pytest.mark.parametrize("name", CASES)
+def test_network(golden_data: Path, name: str, soc: str) -> None:
+    skip_without(soc)
+    case = read_case(golden_data, name)
+    app = tvm_pulp.compile(case.network, sample_inputs=case.inputs, soc=soc)
+    case.check(list(app.run(dict(case.inputs)).outputs.values()))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("soc", SOCS)
+@pytest.mark.parametrize("network", ["kws", "resnet", "toycar", "vww"])
+def test_networks_of_the_benchmark_are_exact(golden_data: Path, network: str, soc: str) -> None:
+    skip_without(soc)
+    folder = golden_data / "mlperf_tiny" / network
+    app = tvm_pulp.compile(folder / "model.tflite", soc=soc)
+    with np.load(folder / "golden.npz") as golden:
+        for given, expected in zip(golden["inputs"], golden["outputs_reference"], strict=True):
+            [made] = app.run([given]).outputs.values()
+            np.testing.assert_array_equal(made.reshape(-1), expected.reshape(-1))
