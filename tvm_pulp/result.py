@@ -58,6 +58,19 @@ class Result:
                 Path(path).write_text(text, encoding="utf-8")
         return text
 
+    def to_svg(self, path: str | Path | None = None, *, title: str | None = None) -> str:
+        """The timeline of the run as a picture, also written to a file if one is named; `title` heads it."""
+        from tvm_pulp.report.run_picture import run_timeline
+
+        if self.details is None:
+            raise UserError("this result holds no details of its run: call to_svg() on what App.run() returned")
+        heading = f"{self.details.metadata['model_name']}: {self.report['target']} on {self.report['soc']}"
+        text = run_timeline(self.details, title or heading)
+        if path is not None:
+            with refuse_file_errors(f"cannot write {path}"):
+                Path(path).write_text(text, encoding="utf-8")
+        return text
+
     def compare(self, reference: str | Path | Mapping[str, np.ndarray] | None = None) -> "LayerTable":
         """Every layer beside what a framework makes of the same inputs, or beside arrays by the model's own names.
 

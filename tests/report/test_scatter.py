@@ -3,6 +3,7 @@
 from xml.etree import ElementTree
 
 from tvm_pulp.report.scatter import Dot, scatter
+from tvm_pulp.report.svg import byte_ticks, round_ticks
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -24,3 +25,18 @@ def test_one_dot_and_none() -> None:
     """Nothing to scale by is no reason to fail."""
     for dots in ([Dot(5, 5)], []):
         assert ElementTree.fromstring(scatter("", dots, "x", "y")).tag == f"{SVG}svg"
+
+
+def test_lines_that_coincide_are_seen_as_two() -> None:
+    dots = [Dot(x, y, group, joined=True) for group in ("a", "b") for x, y in ((1, 5), (2, 3), (3, 2))]
+    apart = [Dot(x, x, "c", joined=True) for x in (1, 3)]
+    lines = list(ElementTree.fromstring(scatter("", [*dots, *apart], "x", "y")).iter(f"{SVG}polyline"))
+    assert lines[0].get("points") == lines[1].get("points")
+    assert [line.get("stroke-dasharray") is not None for line in lines] == [False, True, False]
+
+
+def test_ticks_are_round() -> None:
+    assert round_ticks(0, 80_608, 6) == [0, 20_000, 40_000, 60_000, 80_000]
+    assert round_ticks(10.1, 10.7, 5) == [10.2, 10.4, 10.6]
+    assert byte_ticks(244_736, 5) == [0, 65_536, 131_072, 196_608]
+    assert byte_ticks(0, 5) == [0]

@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tvm_pulp.planning.program.plan_record import Layer, PlanJson
-from tvm_pulp.report.svg import COLOURS, contrast, line, mixed, picture, rectangle, swatches, text
+from tvm_pulp.report.svg import COLOURS, contrast, line, mixed, picture, rectangle, round_ticks, swatches, text
 
 WIDTH, LEFT, TOP = 1200, 90, 40
 GROUND, NO_LAYER = "#f4f4f4", "#d8d8d8"
 _NAME_SIZE, _TICKS = 10, 6
+# Room for the last figure.
+_WHOLE = 130
 _LEGEND_COLUMNS, _LEGEND_ROW, _LEGEND_NAME = 6, 16, 30
 
 
@@ -38,13 +40,14 @@ class CycleAxis:
         return LEFT + cycle * WIDTH / max(1, self.cycles)
 
     def ticks(self, y: float) -> list[str]:
-        """Ticks with figures below a picture."""
-        found = []
-        for part in range(_TICKS + 1):
-            x = LEFT + part * WIDTH / _TICKS
-            figure = f"{self.cycles * part // _TICKS:,}" + (" cycles" if part == _TICKS else "")
+        """Ticks with round figures below a picture, and the whole at its end."""
+        whole = f"{self.cycles:,} cycles"
+        found = [line(LEFT + WIDTH, y, LEFT + WIDTH, y + 4), text(LEFT + WIDTH, y + 16, whole, anchor="end")]
+        for cycle in round_ticks(0, self.cycles, _TICKS):
+            x = self.x(cycle)
             found.append(line(x, y, x, y + 4))
-            found.append(text(x, y + 16, figure, anchor="middle" if 0 < part < _TICKS else "end" if part else "start"))
+            if x < LEFT + WIDTH - _WHOLE:
+                found.append(text(x, y + 16, f"{cycle:,.0f}", anchor="middle" if cycle else "start"))
         return found
 
 

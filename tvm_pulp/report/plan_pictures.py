@@ -20,7 +20,7 @@ from tvm_pulp.report.cycle_axis import (
     nodes_of,
     plan_picture,
 )
-from tvm_pulp.report.svg import line, rectangle, text
+from tvm_pulp.report.svg import byte_ticks, line, rectangle, text
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.toolchain.project.unpack import unpack
 
@@ -61,10 +61,10 @@ def memory_map(
             f"steps {max(0, first) // 3} to {last // 3}{'' if layer is None else nodes_of(plan.layers[layer])}"
         )
         body += named_bar(x, y, width, height, block.name, layer_colour(layer), label)
-    for part in range(5):
-        y = TOP + _HEIGHT - part * _HEIGHT / 4
+    for place in byte_ticks(size, 5):
+        y = TOP + _HEIGHT - place * up
         body.append(line(LEFT - 4, y, LEFT, y))
-        body.append(text(LEFT - 6, y + 4, f"{size * part // 4:,}", anchor="end"))
+        body.append(text(LEFT - 6, y + 4, f"{place:,.0f}", anchor="end"))
     body.append(text(LEFT - 6, TOP - 12, "bytes", anchor="end"))
     return plan_picture(title, body, TOP + _HEIGHT, _NOTE, plan, axis)
 

@@ -1,11 +1,11 @@
 """A picture of points over two figures: one colour per group, a tip for each, a line through some."""
 
-import math
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
-from tvm_pulp.report.svg import COLOURS, line, picture, rectangle, swatches, text
+from tvm_pulp.report.svg import COLOURS, line, picture, rectangle, round_ticks, swatches, text
 
 _LEFT, _TOP, _WIDTH, _HEIGHT, _MARGIN, _ROW = 96, 44, 620, 300, 14, 18
 _TICKS = 5
@@ -38,11 +38,17 @@ def scatter(title: str, dots: Sequence[Dot], across: str, upwards: str, *, from_
         body.append(text(_LEFT - 7, y_axis.at(value) + 4, f"{value:,.10g}", anchor="end"))
     body.append(text(_LEFT + _WIDTH, _TOP + _HEIGHT + 34, across, anchor="end"))
     body.append(text(_LEFT, _TOP - 7, upwards))
+    drawn: set[tuple[str, str]] = set()
     for group in groups:
         joined = sorted((dot for dot in dots if dot.group == group and dot.joined), key=lambda dot: dot.x)
-        if len(joined) > 1:
-            places = " ".join(f"{x_axis.at(dot.x):.1f},{y_axis.at(dot.y):.1f}" for dot in joined)
-            body.append(f'<polyline points="{places}" fill="none" stroke="{colours[group]}" stroke-width="1.5"/>')
+        places = [f"{x_axis.at(dot.x):.1f},{y_axis.at(dot.y):.1f}" for dot in joined]
+        parts = set(itertools.pairwise(places))
+        # A line that lies on another is seen beside it: its gaps show the one below.
+        gaps = ' stroke-dasharray="7 7"' if parts & drawn else ""
+        drawn |= parts
+        if parts:
+            look = f'fill="none" stroke="{colours[group]}" stroke-width="1.5"{gaps}'
+            body.append(f'<polyline points="{" ".join(places)}" {look}/>')
     for dot in dots:
         place = f'cx="{x_axis.at(dot.x):.1f}" cy="{y_axis.at(dot.y):.1f}" r="{5 if dot.joined else 3.5}"'
         look = f'fill={quoteattr(colours[dot.group])} fill-opacity="{0.95 if dot.joined else 0.55}"'
@@ -74,9 +80,4 @@ class _Axis:
 
     def ticks(self) -> list[float]:
         """Round figures inside the axis."""
-        rough = (self.high - self.low) / _TICKS
-        magnitude = 10.0 ** math.floor(math.log10(rough))
-        step = next(m * magnitude for m in (1, 2, 5, 10) if m * magnitude >= rough)
-        first = math.ceil(self.low / step)
-        count = math.floor(self.high / step + 1e-9) - first + 1
-        return [round((first + number) * step, 10) for number in range(count)]
+        return round_ticks(self.low, self.high, _TICKS)

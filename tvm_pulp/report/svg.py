@@ -1,5 +1,6 @@
 """Shapes of the reports' pictures, as lines of SVG."""
 
+import math
 from collections.abc import Sequence
 from xml.sax.saxutils import escape, quoteattr
 
@@ -50,6 +51,24 @@ def swatches(
         x, y = left + number % columns * step, top + number // columns * row
         body += [rectangle(x, y, 11, 11, colour, tip), text(x + 16, y + 10, name)]
     return body, top + -(-len(entries) // columns) * row
+
+
+def round_ticks(low: float, high: float, count: int, steps: Sequence[float] = (1, 2, 5, 10)) -> list[float]:
+    """Round figures between two: about so many, as multiples of a power of ten and one of the steps."""
+    rough = max((high - low) / count, 1e-9)
+    magnitude = 10.0 ** math.floor(math.log10(rough))
+    step = next(m * magnitude for m in steps if m * magnitude >= rough)
+    return _multiples(low, high, step)
+
+
+def byte_ticks(size: int, count: int) -> list[float]:
+    """The same for bytes, as multiples of a power of two."""
+    return _multiples(0, size, 2.0 ** math.ceil(math.log2(max(1, size / count))))
+
+
+def _multiples(low: float, high: float, step: float) -> list[float]:
+    first = math.ceil(low / step - 1e-9)
+    return [round(number * step, 10) for number in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
 def line(x1: float, y1: float, x2: float, y2: float) -> str:

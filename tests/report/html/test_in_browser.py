@@ -110,4 +110,7 @@ def test_two_runs_side_by_side(page: Page, compare_file: Path) -> None:
     assert f"{first['cycles']:,}" in shown and f"{second['cycles']:,}" in shown
     page.click('#layer-table tr[data-layer="1"]')
     assert page.evaluate(COUNT.format(".strip .selected")) >= 2
-    assert page.evaluate(COUNT.format("#causes-0 .stack-row")) == len(first["causes"])
+    assert page.evaluate(COUNT.format("#causes-0 .stack-row")) == len(first["causes"]) - 1
+    # An engine that never works has no bar; where it does it has one.
+    assert page.evaluate(COUNT.format('#causes-0 [data-engine="neureka"]')) == 0
+    assert page.evaluate(COUNT.format('#causes-1 [data-engine="neureka"]')) == 1

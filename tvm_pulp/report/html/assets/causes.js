@@ -13,10 +13,14 @@ T.stack = (causes, whole, order, name, thin) => {
   }
   return bar;
 };
-/* Rows of every engine. */
-T.stacks = (place, causes, whole, order) => {
+/* Engines that work in a run; one that never does has no bar. */
+T.working = (report) => Object.keys(report.causes || {}).filter((engine) => report.causes[engine].compute);
+/* Rows of engines. */
+T.stacks = (place, causes, whole, order, engines) => {
   place.replaceChildren();
-  for (const [engine, own] of Object.entries(causes)) {
+  for (const engine of engines) {
+    const own = causes[engine];
+    if (!own) continue;
     const total = Object.values(own).reduce((sum, cycles) => sum + (cycles || 0), 0);
     const work = (own.compute || 0) / Math.max(1, total);
     place.append(T.el('div', { class: 'stack-row', 'data-engine': engine }, T.el('span', {}, engine), T.stack(own, whole, order, engine),
@@ -44,7 +48,7 @@ T.causes = (report, order) => {
   const show = (layer) => {
     const chosen = layer === null ? report : report.layers[layer];
     note.textContent = `${layer === null ? 'The whole inference' : `Layer ${chosen.name}`}: ${T.number(chosen.cycles)} cycles of every engine; on the right the share in which it computes.`;
-    T.stacks(place, chosen.causes, Math.max(1, chosen.cycles), order);
+    T.stacks(place, chosen.causes, Math.max(1, chosen.cycles), order, T.working(report));
   };
   show(null);
   T.onChoose(show);

@@ -35,7 +35,7 @@
     const chosen = pair === null ? run : layerOf(n, pair), place = T.at(`causes-${n}`), chart = T.el('div');
     const most = pair === null ? whole : Math.max(1, ...[0, 1].map((i) => (layerOf(i, pair) || { cycles: 0 }).cycles || 0));
     place.replaceChildren(T.el('h3', {}, names[n], T.el('small', {}, chosen ? `${pair === null ? '' : `${chosen.name}, `}${T.number(chosen.cycles)} cycles` : 'has no such layer')), chart);
-    if (chosen && chosen.causes) T.stacks(chart, chosen.causes, most, causes);
+    if (chosen && chosen.causes) T.stacks(chart, chosen.causes, most, causes, T.working(run));
     else chart.append(T.el('p', { class: 'muted' }, chosen ? 'not measured by this device' : ''));
   });
   showCauses(null);

@@ -21,11 +21,14 @@ T.roofline = (data, report) => {
     for (let e = xs[0]; e <= xs[1]; e++) parts.push(`<line class="grid" x1="${x(10 ** e)}" x2="${x(10 ** e)}" y1="${top}" y2="${top + height}"/><text class="muted" x="${x(10 ** e)}" y="${top + height + 17}" text-anchor="middle">${T.short(10 ** e)}</text>`);
     for (let e = ys[0]; e <= ys[1]; e++) parts.push(`<line class="grid" x1="${left}" x2="${left + across}" y1="${y(10 ** e)}" y2="${y(10 ** e)}"/><text class="muted" x="${left - 7}" y="${y(10 ** e) + 4}" text-anchor="end">${T.short(10 ** e)}</text>`);
     parts.push(`<text class="muted" x="${left + across / 2}" y="${top + height + 36}" text-anchor="middle">MAC per byte moved by the DMA</text>`, `<text class="muted" x="${left}" y="12" dx="-38">MAC per cycle</text>`);
-    for (const [engine, peak] of Object.entries(data.roofs)) {
+    const roofs = Object.entries(data.roofs);
+    roofs.forEach(([engine, peak], place) => {
+      /* Roofs that coincide are seen as two: gaps show the one below, names stand above each other. */
+      const below = roofs.slice(0, place).filter(([, other]) => Math.abs(Math.log(other / peak)) < 0.03).length;
       const colour = T.engineColour(engine, engines), bend = data.dma ? peak / data.dma : 10 ** xs[0];
       const start = Math.max(bend, 10 ** xs[0]);
-      parts.push(`<line x1="${x(start)}" x2="${left + across}" y1="${y(peak)}" y2="${y(peak)}" stroke="${colour}" stroke-width="2"/>`, `<text x="${left + across}" y="${y(peak) - 6}" text-anchor="end" style="fill:${colour}">${T.escape(engine)} ${T.number(peak, 1)}</text>`);
-    }
+      parts.push(`<line x1="${x(start)}" x2="${left + across}" y1="${y(peak)}" y2="${y(peak)}" stroke="${colour}" stroke-width="2"${below ? ` stroke-dasharray="8 ${8 * below}"` : ''}/>`, `<text x="${left + across}" y="${y(peak) - 6 - 14 * below}" text-anchor="end" style="fill:${colour}">${T.escape(engine)} ${T.number(peak, 1)}</text>`);
+    });
     if (data.dma) {
       const least = Math.max(10 ** xs[0], 10 ** ys[0] / data.dma), most = Math.min(10 ** xs[1], Math.max(...Object.values(data.roofs)) / data.dma);
       if (most > least) parts.push(`<line class="line" x1="${x(least)}" y1="${y(least * data.dma)}" x2="${x(most)}" y2="${y(most * data.dma)}" stroke-width="1.5" stroke-dasharray="5 4"/>`);
