@@ -9,6 +9,7 @@ from tvm_pulp.errors import refuse_if
 from tvm_pulp.explain import regions_onnx
 from tvm_pulp.explain.explain_nodes import explain_unsupported
 from tvm_pulp.explain.explain_plan import explain_plan, explain_source
+from tvm_pulp.explain.lost_cycles import print_lost_cycles
 from tvm_pulp.explain.suggestions import print_suggestions, suggest
 from tvm_pulp.explain.suggestions.integer_ends import print_integer_ends
 from tvm_pulp.frontend.imported import UnsupportedOperators
@@ -38,6 +39,7 @@ def explain(
     if compilation.target.soc.simulated:
         plan = compilation.plan
         explain_plan(plan, stream)
+        print_lost_cycles(plan, imported.nodes, stream)
         print_integer_ends(compilation, stream)
         drawn = regions_onnx.plan_model(plan) if onnx is not None else None
         # Decisions of another plan and caches that stay hold for the network as it is.
