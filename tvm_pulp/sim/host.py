@@ -1,7 +1,6 @@
 """Device `host`: the emitted C, built by this machine's compiler and called in this process; its runner."""
 
 import ctypes
-import re
 import shutil
 import tempfile
 import time
@@ -17,6 +16,7 @@ from tvm_pulp.codegen.layer_captures import CapturedLayers, from_files
 from tvm_pulp.codegen.run_function import kept_layers_symbol
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.sim.runner import Capabilities, Runner, Statistics
+from tvm_pulp.soc.this_machine import missing_instructions
 from tvm_pulp.toolchain import build_host_library
 from tvm_pulp.toolchain.project.unpack import unpack
 
@@ -47,11 +47,7 @@ def host_flags(facts: Mapping[str, Any]) -> tuple[str, ...]:
     cpu = socs.recorded(facts).cpu if is_flat(facts) else None
     if cpu is None or "host" not in cpu.devices:
         raise UserError("--device host runs archives compiled for --soc host: recompile with --soc=host")
-    try:
-        listed = set(re.findall(r"\w+", Path("/proc/cpuinfo").read_text(encoding="utf-8")))
-    except OSError:
-        listed = set()
-    missing = [name for name in cpu.needs if name not in listed]
+    missing = missing_instructions(cpu)
     refuse_if(
         missing,
         f"this machine has no {', '.join(missing)}, which archives for SoC {facts['soc']} need: recompile with "

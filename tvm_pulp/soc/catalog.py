@@ -9,12 +9,15 @@ from pydantic import ValidationError
 
 from tvm_pulp.errors import UserError, meant, refuse_if
 from tvm_pulp.soc.description import Soc, explain
+from tvm_pulp.soc.this_machine import missing_instructions
 
 _FOLDER = Path(__file__).parent
 # The loader in C, where the library was built with it: ten times as fast, and a compile reads several descriptions.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 # The preset that is simulated where none is named.
 DEFAULT = "siracusa"
+# Stands for the preset with the most of this machine's instructions.
+NATIVE = "native"
 
 
 def names() -> list[str]:
@@ -24,6 +27,8 @@ def names() -> list[str]:
 
 def load(name_or_path: str | Path) -> Soc:
     """Read a preset by name or a description file by path."""
+    if name_or_path == NATIVE:
+        return _native()
     path = _FOLDER / f"{name_or_path}.yaml"
     if str(name_or_path) not in names():
         path = Path(name_or_path)
@@ -42,6 +47,13 @@ def load(name_or_path: str | Path) -> Soc:
         return Soc.model_validate(content)
     except ValidationError as error:
         raise UserError(f"SoC description {path}: {explain(error)}") from None
+
+
+def _native() -> Soc:
+    """The preset for this machine that needs the most instructions it has; plain C where there is none."""
+    found = [soc for soc in map(load, names()) if soc.cpu is not None and "host" in soc.cpu.devices]
+    fitting = [soc for soc in found if soc.cpu is not None and not missing_instructions(soc.cpu)]
+    return max(fitting, key=lambda soc: len(soc.cpu.needs) if soc.cpu else 0, default=load("host"))
 
 
 def recorded(facts: Mapping[str, Any]) -> Soc:

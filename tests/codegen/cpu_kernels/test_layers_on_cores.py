@@ -1,6 +1,5 @@
 """Blocked kernels on their cores: random layers give what numpy gives, after one inference and after two."""
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -12,17 +11,16 @@ from tvm_pulp import soc as socs
 from tvm_pulp.errors import UserError
 from tvm_pulp.sim.run_twice import run_twice
 from tvm_pulp.sim.runner import runner_class
+from tvm_pulp.soc.this_machine import missing_instructions
 
-CORES = ("cortex-m4", "cortex-m7", "cortex-m33", "x86-64-vnni")
+CORES = ("cortex-m4", "cortex-m7", "cortex-m33", "x86-64-avx2", "x86-64-vnni")
 
 
 def skip_without(soc: str) -> None:
     """Skip where the core is that of another machine."""
-    info = Path("/proc/cpuinfo")
-    listed = set(re.findall(r"\w+", info.read_text())) if info.exists() else set()
     cpu = socs.load(soc).cpu
     assert cpu is not None
-    if missing := [name for name in cpu.needs if name not in listed]:
+    if missing := missing_instructions(cpu):
         pytest.skip(f"this machine has no {', '.join(missing)}")
 
 
@@ -42,7 +40,7 @@ def check(soc: str, seed: int, count: int) -> str:
     return files["codegen/host/src/many_kernels.c"].decode()
 
 
-@pytest.mark.parametrize("soc", ["cortex-m4", "x86-64-vnni"])
+@pytest.mark.parametrize("soc", ["cortex-m4", "x86-64-avx2", "x86-64-vnni"])
 def test_random_layers(soc: str) -> None:
     text = check(soc, 1, 20)
     for used in ("tvm_pulp_convolve(", "tvm_pulp_depthwise(", "tvm_pulp_multiply_row(", "_s32", "tvm_pulp_add("):
@@ -61,3 +59,10 @@ def test_a_machine_without_the_instructions_is_told(tmp_path: Path) -> None:
     description.write_text("based_on: x86-64-vnni\nname: future\ncpu: {needs: [avx2048]}\n")
     with pytest.raises(UserError, match="this machine has no avx2048, which archives for SoC future need: recompile"):
         tvm_pulp.compile("zoo:dscnn", soc=str(description)).run()
+
+
+def test_native_is_what_this_machine_can_run() -> None:
+    found = socs.load("native")
+    assert found.cpu is None or not missing_instructions(found.cpu)
+    fitting = [s for s in map(socs.load, CORES) if s.cpu and s.cpu.needs and not missing_instructions(s.cpu)]
+    assert not fitting or found.name == fitting[-1].name

@@ -14,7 +14,7 @@ from tvm_pulp.errors import UserError, WrongAnswer
 from tvm_pulp.report.table import print_report
 from tvm_pulp.tvmc.main import main
 
-CORES = ("cortex-m4", "cortex-m7", "cortex-m33", "x86-64-vnni")
+CORES = ("cortex-m4", "cortex-m7", "cortex-m33", "x86-64-avx2", "x86-64-vnni")
 TINY = ("kws", "resnet", "vww", "toycar")
 
 

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Values of pixels for cores that multiply pairs of 16 bits in each lane: 16 bits each in their order, a pixel after the
+ * other. Products of bytes by themselves saturate at 16 bits there. */
+#ifndef TVM_PULP_LANES_H
+#define TVM_PULP_LANES_H
+
+#include <immintrin.h>
+#include <stdint.h>
+
+#include "tvm_pulp/integer.h"
+
+enum { TVM_PULP_PIXELS = 4, TVM_PULP_CHANNELS = 16, TVM_PULP_DEPTH = 4 };
+
+typedef uint32_t __attribute__((may_alias)) tvm_pulp_lane; /* two values */
+
+TVM_PULP_INLINE __m256i tvm_pulp_vector(const void *from) { return _mm256_loadu_si256((const __m256i *)from); }
+
+/* Puts values, four or a multiple, of a pixel of a block into a patch of a depth, from a place on. */
+TVM_PULP_INLINE void tvm_pulp_put(tvm_pulp_lane *patch, int32_t pixel, int32_t place, int32_t depth, const void *values,
+                                  int32_t count, int32_t is_unsigned) {
+  int16_t *to = (int16_t *)(void *)patch + pixel * depth + place;
+  const int8_t *from = values;
+  int32_t i = 0;
+  for (; i + 16 <= count; i += 16) {
+    const __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)(from + i));
+    const __m256i wide = is_unsigned ? _mm256_cvtepu8_epi16(bytes) : _mm256_cvtepi8_epi16(bytes);
+    _mm256_storeu_si256((__m256i *)(void *)(to + i), wide);
+  }
+  for (; i < count; i++) to[i] = is_unsigned ? (int16_t)(uint8_t)from[i] : from[i];
+}
+
+TVM_PULP_INLINE void tvm_pulp_put_one(tvm_pulp_lane *patch, const void *values, int32_t count, int32_t is_unsigned) {
+  tvm_pulp_put(patch, 0, 0, 0, values, count, is_unsigned);
+}
+
+/* How sums become results, as product.h says. */
+enum tvm_pulp_saturation { TVM_PULP_S8, TVM_PULP_U8, TVM_PULP_U7, TVM_PULP_S8_AWAY, TVM_PULP_S32 };
+
+/* Constants of a block of channels: what sums begin with, then each constant of all channels. */
+TVM_PULP_INLINE int32_t tvm_pulp_scale_words(int32_t channels, enum tvm_pulp_saturation saturation) {
+  return channels * (saturation == TVM_PULP_S32 ? 1 : saturation == TVM_PULP_S8_AWAY ? 5 : 4);
+}
+
+/* Eight sums; `scale` are the constants of the first of them, of a block of `channels`. */
+TVM_PULP_INLINE __m256i tvm_pulp_scaled(__m256i sum, const int32_t *scale, int32_t channels,
+                                        enum tvm_pulp_saturation saturation) {
+  const __m256i shift = tvm_pulp_vector(scale + channels), multiply = tvm_pulp_vector(scale + 2 * channels);
+  __m256i add = tvm_pulp_vector(scale + 3 * channels);
+  if (saturation == TVM_PULP_S8_AWAY)
+    add = _mm256_add_epi32(add, _mm256_and_si256(_mm256_srai_epi32(sum, 31), tvm_pulp_vector(scale + 4 * channels)));
+  sum = _mm256_sllv_epi32(sum, shift);
+  const __m256i even = _mm256_mul_epi32(sum, multiply);
+  const __m256i odd = _mm256_mul_epi32(_mm256_srli_epi64(sum, 32), _mm256_srli_epi64(multiply, 32));
+  const __m256i high = _mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xAA);
+  return _mm256_srai_epi32(_mm256_add_epi32(high, add), 16);
+}
+
+/* Sixteen values as saturated bytes. */
+TVM_PULP_INLINE __m128i tvm_pulp_bytes_of(__m256i first, __m256i second, enum tvm_pulp_saturation saturation) {
+  const __m256i halves = _mm256_permute4x64_epi64(_mm256_packs_epi32(first, second), 0xD8);
+  const __m128i low = _mm256_castsi256_si128(halves), high = _mm256_extracti128_si256(halves, 1);
+  if (saturation == TVM_PULP_U8) return _mm_packus_epi16(low, high);
+  if (saturation == TVM_PULP_U7) return _mm_min_epu8(_mm_packus_epi16(low, high), _mm_set1_epi8(127));
+  return _mm_packs_epi16(low, high);
+}
+
+#endif /* TVM_PULP_LANES_H */
