@@ -7,13 +7,11 @@ from pathlib import Path
 from tvm_pulp.soc.cpu import Cpu
 from tvm_pulp.toolchain.build import compile_objects, link_objects
 from tvm_pulp.toolchain.compiler import Compiler
-from tvm_pulp.toolchain.cpu_flags import CPU_FLAGS, WARNINGS
+from tvm_pulp.toolchain.cpu_flags import CPU_FLAGS, ENTRY, WARNINGS
 from tvm_pulp.toolchain.project.build_archive import sources_of
 from tvm_pulp.toolchain.project.unpack import unpack
 from tvm_pulp.toolchain.riscv_compilers import DISCARD_DEBUG_SECTIONS
 from tvm_pulp.toolchain.zig import NO_TRAPS, zig_compiler
-
-ENTRY = "tvm_pulp_start"
 
 
 def cpu_compiler(cpu: Cpu) -> Compiler:

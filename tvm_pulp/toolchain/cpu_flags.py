@@ -14,3 +14,4 @@ CPU_FLAGS = (
     "-fomit-frame-pointer",
 )
 WARNINGS = ("-Wall", "-Wextra", "-Werror")
+ENTRY = "tvm_pulp_start"

@@ -13,6 +13,7 @@ from tests.toolchain.project import cmake
 from tvm_pulp.errors import GuestFault
 from tvm_pulp.report.inputs import prepare_inputs
 from tvm_pulp.sim.iss.device import IssDevice
+from tvm_pulp.sim.iss.elf import read_elf
 from tvm_pulp.toolchain.project.unpack import unpack
 from tvm_pulp.tvmc.main import main
 
@@ -41,6 +42,17 @@ def test_an_archive_for_a_cluster_builds_and_runs(configuration: str, compiler: 
     device.elf = tmp_path / "net" / "build" / "app.elf"
     for made, wanted in zip(device.run(inputs).outputs, expected, strict=True):
         np.testing.assert_array_equal(made, wanted)
+
+
+@pytest.mark.slow
+def test_an_archive_for_a_cpu_builds(tmp_path: Path) -> None:
+    """CMake's program has the code of the one that is run: the same functions, from the same start."""
+    app = tvm_pulp.compile("zoo:dscnn", soc="cortex-m4")
+    unpack(app.files, tmp_path / "net")
+    cmake.build(tmp_path / "net", *cmake.toolchain("zig"))
+    made = read_elf(tmp_path / "net" / "build" / "app.elf", 40)
+    assert made.entry & ~1 == made.symbols["tvm_pulp_start"] & ~1
+    assert {"tvm_pulp_network", "tvm_pulp_product_u8", "tvmgen_default_run"} <= made.symbols.keys()
 
 
 def test_an_archive_for_the_host_builds_and_runs(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ layer keeps its generated loops.
 """
 
 import math
+import textwrap
 from dataclasses import dataclass
 from typing import Any
 
@@ -124,8 +125,11 @@ def _helpers(layer: Layer, rule: _Rule) -> list[str]:
     return [head, f"  return tvm_pulp_{name}({operands}, {third}, {requant.low}, {requant.high});", "}", ""]
 
 
-def _fields(values: dict[str, Any]) -> str:
-    return ", ".join(f".{name} = {value}" for name, value in values.items())
+def _structure(declaration: str, values: dict[str, Any]) -> list[str]:
+    """A structure with named members, in lines that can be read."""
+    members = ", ".join(f".{name}~=~{value}" for name, value in values.items())
+    lines = textwrap.wrap(members, 110, break_long_words=False, break_on_hyphens=False)
+    return [f"  {declaration} = {{", *(f"      {line.replace('~', ' ')}" for line in lines), "  };"]
 
 
 def _window(layer: Layer, is_unsigned: int) -> dict[str, Any]:
@@ -137,19 +141,24 @@ def _window(layer: Layer, is_unsigned: int) -> dict[str, Any]:
     (_, kernel_height, kernel_width, _) = layer.inputs[1].spec.shape
     (stride_height, stride_width), (dilation_height, dilation_width) = attributes["strides"], attributes["dilation"]
     reach = (out_width - 1) * stride_width + (kernel_width - 1) * dilation_width + 1
+    lowest = (out_height - 1) * stride_height + (kernel_height - 1) * dilation_height - top
+    right = max(0, reach - left - width)
     return {
         "height": height, "width": width, "channels": channels,
         "out_height": out_height, "out_width": out_width,
         "kernel_height": kernel_height, "kernel_width": kernel_width,
         "stride_height": stride_height, "stride_width": stride_width,
         "dilation_height": dilation_height, "dilation_width": dilation_width,
-        "top": top, "left": left, "right": max(0, reach - left - width),
+        "top": top, "left": left, "right": right,
+        "is_padded": int(top > 0 or left > 0 or right > 0 or lowest >= height),
         "zero_point": attributes["zero_point"], "is_unsigned": is_unsigned,
     }  # fmt: skip
 
 
 def _row_bytes(window: dict[str, Any]) -> int:
     """Memory for the rows of windows, see window.h."""
+    if not window["is_padded"]:
+        return 1
     sides = window["left"] + window["right"]
     kept = 2 + (window["kernel_height"] - 1) * window["dilation_height"] if sides else 1
     return int(kept * (sides + window["width"]) * window["channels"])
@@ -179,9 +188,9 @@ def _matrix_call(layer: Layer, cpu: Cpu, pixels: int) -> tuple[Call, list[str], 
         "constants": rule.constants_name, "spare": "spare",
     }  # fmt: skip
     body = [
-        f"  /* Blocks of {1 if one else block.pixels} pixels and {at_once} channels. */",
-        f"  struct tvm_pulp_product product = {{{_fields(product)}}};",
-        f"  const struct tvm_pulp_results results = {{{_fields(results)}}};",
+        f"  /* Blocks of {'one pixel' if one else f'{block.pixels} pixels'} and {at_once} channels. */",
+        *_structure("struct tvm_pulp_product product", product),
+        *_structure("const struct tvm_pulp_results results", results),
     ]
     return call, body, rule
 
@@ -208,7 +217,7 @@ def _conv2d(layer: Layer, cpu: Cpu) -> KernelCall | None:
     call, body, rule = made
     window = _window(layer, call.is_unsigned)
     call.workspace("rows", _row_bytes(window))
-    body.append(f"  const struct tvm_pulp_window window = {{{_fields(window)}}};")
+    body += _structure("const struct tvm_pulp_window window", window)
     body.append(f"  tvm_pulp_convolve(&window, &product, &results, {call.x}, patch, rows, line);")
     return call.made(body, "convolution.h", _helpers(layer, rule))
 
@@ -227,7 +236,7 @@ def _depthwise(layer: Layer, cpu: Cpu) -> KernelCall | None:
     return call.made(
         [
             f"  /* {at_once} channels at once. */",
-            f"  const struct tvm_pulp_window window = {{{_fields(window)}}};",
+            *_structure("const struct tvm_pulp_window window", window),
             f"  tvm_pulp_depthwise(&window, {call.x}, weight, scale, {saturation}, {rule.name}, "
             f"{rule.constants_name}, {call.y}, rows);",
         ],

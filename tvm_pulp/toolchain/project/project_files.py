@@ -8,7 +8,7 @@ from tvm_pulp import soc as socs
 from tvm_pulp.codegen import mlf
 from tvm_pulp.codegen.c_expression import c_type
 from tvm_pulp.soc.cpu import Cpu
-from tvm_pulp.toolchain.cpu_flags import CPU_FLAGS, WARNINGS
+from tvm_pulp.toolchain.cpu_flags import CPU_FLAGS, ENTRY, WARNINGS
 from tvm_pulp.toolchain.project.build_archive import FLAGS
 from tvm_pulp.toolchain.project.template import template
 from tvm_pulp.toolchain.riscv_compilers import FREESTANDING_FLAGS, RISCV_ISAS
@@ -32,6 +32,7 @@ def project_files(files: Mapping[str, bytes]) -> dict[str, bytes]:
         values = {
             "WHAT": f"bare-metal RISC-V ({isa.architecture}, {isa.abi})",
             "PROCESSOR": "riscv32",
+            "LINK": "",
             "TARGET": f"-target riscv32-freestanding-none -mcpu=generic_rv32{features} -mabi={isa.abi}",
             "ARCHITECTURE": isa.architecture,
             "ABI": isa.abi,
@@ -72,7 +73,12 @@ def _lines(items: Any) -> str:
 
 def _cpu_project(name: str, cpu: Cpu, facts: dict[str, Any], files: Mapping[str, bytes]) -> dict[str, str]:
     """The CMake file and the compiler of a program for a CPU without operating system."""
-    what = {"WHAT": f"SoC {facts['soc']}", "PROCESSOR": cpu.machine, "TARGET": " ".join(cpu.zig)}
+    what = {
+        "WHAT": f"SoC {facts['soc']}",
+        "PROCESSOR": cpu.machine,
+        "TARGET": " ".join(cpu.zig),
+        "LINK": f" -Wl,--entry={ENTRY}",
+    }
     kept = [flag for flag in CPU_FLAGS if not flag.startswith(("-g", "-std"))]
     lists = _lists(name, facts, files, [], " ".join((*kept, *WARNINGS)))
     return {"CMakeLists.txt": lists, "cmake/zig.cmake": template("zig.cmake.in", what)}

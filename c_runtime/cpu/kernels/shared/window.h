@@ -14,6 +14,7 @@ struct tvm_pulp_window {
   int32_t out_height, out_width;
   int32_t kernel_height, kernel_width, stride_height, stride_width, dilation_height, dilation_width;
   int32_t top, left, right; /* padding */
+  int32_t is_padded;        /* some window reaches beyond the image */
   int32_t zero_point;
   int32_t is_unsigned;
 };
@@ -37,6 +38,7 @@ TVM_PULP_INLINE int32_t tvm_pulp_row_bytes(const struct tvm_pulp_window *w) {
 }
 
 TVM_PULP_INLINE void tvm_pulp_begin_rows(const struct tvm_pulp_window *w, int8_t *rows) {
+  if (!w->is_padded) return;
   const int32_t kept = w->left + w->right > 0 ? 1 + tvm_pulp_span(w) : 1;
   __builtin_memset(rows, w->zero_point, (uint32_t)(kept * tvm_pulp_row_bytes(w)));
 }
@@ -54,7 +56,7 @@ TVM_PULP_INLINE void tvm_pulp_find_rows(const struct tvm_pulp_window *w, const i
   }
   for (int32_t ky = 0; ky < w->kernel_height; ky++) {
     const int32_t row = first + ky * w->dilation_height;
-    const int inside = row >= 0 && row < w->height;
+    const int inside = !w->is_padded || (row >= 0 && row < w->height);
     found[ky] = !inside ? rows : copied ? rows + (1 + row % span) * all : x + row * bytes;
   }
 }
