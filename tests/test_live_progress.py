@@ -3,13 +3,13 @@
 import io
 import sys
 import types
+from typing import Any
 
 import numpy as np
 import pytest
 
 import tvm_pulp
 from tvm_pulp import live_progress
-from tvm_pulp.live_progress import LiveProgress
 
 
 class Terminal(io.StringIO):
@@ -31,17 +31,13 @@ def terminal_for(monkeypatch: pytest.MonkeyPatch) -> Terminal:
 def test_a_terminal_shows_stages_and_plans(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = terminal_for(monkeypatch)
     told: list[str] = []
+    shown = live_progress._TerminalBar.show
 
-    class Heard(LiveProgress):
-        def __call__(self, message: str) -> None:
-            super().__call__(message)
-            told.append(self._bar.tasks[0].description)
+    def heard(bar: Any, words: str, done: int, count: int | None) -> None:
+        told.append(words)
+        shown(bar, words, done, count)
 
-        def _tried(self, plan: object) -> None:
-            super()._tried(plan)
-            told.append(self._bar.tasks[0].description)
-
-    monkeypatch.setattr(live_progress, "LiveProgress", Heard)
+    monkeypatch.setattr(live_progress._TerminalBar, "show", heard)
     app = tvm_pulp.compile("zoo:autoencoder", "uma-neureka", effort="fast")
     assert app.compilation is not None and app.compilation.plan.planner is not None
     planning = [line for line in told if line.startswith("planning 10 layers: ")]
@@ -73,10 +69,19 @@ def test_samples_fill_the_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "2 of 2 samples" in terminal.getvalue()
 
 
-def test_a_kernel_is_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_notebook_has_a_bar_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is left of it in the notebook is a comment."""
+    display = pytest.importorskip("IPython.display")
     shell = types.SimpleNamespace(kernel=object())
-    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
+    monkeypatch.setattr(sys.modules["IPython"], "get_ipython", lambda: shell)
+    states: list[str] = []
+    handle = types.SimpleNamespace(update=lambda made: states.append(made.data))
+    monkeypatch.setattr(display, "display", lambda made, display_id: states.append(made.data) or handle)
     assert live_progress.in_notebook()
+    tvm_pulp.compile("zoo:autoencoder").evaluate([np.zeros((2, 1, 640), np.int8)])
+    assert any("loading the compiler" in state for state in states)
+    assert any('value="2" max="2"' in state and "2 of 2 samples" in state for state in states)
+    assert states[-1] == live_progress.NOTEBOOK_MARK
     shell.kernel = None
     assert not live_progress.in_notebook()
 

@@ -25,6 +25,8 @@ def test_the_site_builds_without_a_warning(repository: Path, tmp_path: Path) -> 
     assert "WARNING" not in done.stderr
     pages = {page.stem for page in (repository / "docs").glob("*.md")} - {"index"}
     assert [name for name in sorted(pages) if not (site / name / "index.html").is_file()] == []
+    broken = [page.parent.name for page in site.rglob("index.html") if "```" in page.read_text(encoding="utf-8")]
+    assert broken == [], "a block was taken for running text"
     reference = (site / "api" / "index.html").read_text(encoding="utf-8")
     for name in ("tvm_pulp.api.compile", "tvm_pulp.app.App.run", "tvm_pulp.result.Result.to_html"):
         assert f'id="{name}"' in reference

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from tvm_pulp.live_progress import NOTEBOOK_MARK
+
 nbformat = pytest.importorskip("nbformat", reason="notebooks need pip install 'tvm_pulp[notebooks]'")
 nbclient = pytest.importorskip("nbclient", reason="notebooks need pip install 'tvm_pulp[notebooks]'")
 pytest.importorskip("ipykernel", reason="notebooks need pip install 'tvm_pulp[notebooks]'")
@@ -24,6 +26,8 @@ def kinds(cell: Any) -> list[str]:
             found.append(f"stream {output.name}")
         for kind, data in sorted(output.get("data", {}).items()):
             text = "".join(data)
+            if NOTEBOOK_MARK in "".join(output.data.get("text/html", "")):
+                continue
             shown = [mark for mark in ("<table", "<svg", "<circle", "<rect") if mark in text]
             found.append(" ".join([kind, *shown]))
     return found

@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape, quoteattr
 from tvm_pulp.report.svg import COLOURS, line, picture, rectangle, round_ticks, swatches, text
 
 _LEFT, _TOP, _WIDTH, _HEIGHT, _MARGIN, _ROW = 96, 44, 620, 300, 14, 18
-_TICKS = 5
+_TICKS = 7
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,16 @@ T.summary = (report, energy) => {
   const place = T.at('figures'), known = (value) => value !== null && value !== undefined;
   const add = (value, text, note) => place.append(T.figure(value, text, note));
   if (known(report.cycles)) add(T.number(report.cycles), 'cycles', 'the second inference');
+  if (known(report.milliseconds)) add(`${+report.milliseconds.toPrecision(3)} ms`, "at the SoC's clock");
   if (known(report.cold_cycles)) add(T.number(report.cold_cycles), 'cycles of the first inference', 'with empty instruction caches');
   if (known(report.estimated_cycles)) add(T.number(report.estimated_cycles), off === null ? 'cycles expected' : `expected (${off > 0 ? '+' : ''}${T.number(off, 1)} %)`);
   if (known(report.bound_cycles)) add(T.number(report.bound_cycles), 'bound in cycles', 'the busiest engine at its peak');
   add(T.short(report.macs), 'multiply-accumulates', T.number(report.macs));
   if (known(report.macs_per_cycle)) add(T.number(report.macs_per_cycle, 1), 'MAC per cycle');
-  if (energy) add(energy, 'energy, modelled', report.energy_model ? report.energy_model.source : null);
+  if (energy) {
+    const [value, spread] = energy.split(' ± ');
+    add(value, `energy, modelled${spread ? `, ± ${spread}` : ''}`, report.energy_model ? report.energy_model.source : null);
+  }
   if (report.dma && known(report.dma.hidden_share)) add(T.percent(report.dma.hidden_share), "of the DMA's time hidden", `${T.number(report.dma.busy_cycles)} cycles busy, ${T.number(report.dma.stall_cycles)} of them with everybody waiting`);
   if (known(report.code_bytes)) add(T.bytes(report.code_bytes), 'code');
   for (const [level, figures] of Object.entries(report.memory)) {
