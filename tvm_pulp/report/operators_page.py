@@ -102,6 +102,33 @@ _INTEGERS = """Between DequantizeLinear and QuantizeLinear (TFLite's quantized o
 are integer forms of these, under the names that Relax gives them; of functions of one byte (Sigmoid, HardSwish, Gelu,
 Clip and chains of such), as tables; and of LayerNorm, RMSNorm, GroupNorm, InstanceNorm, attention and rotary embedding
 as exporters write them. Everything else stays float, and `tvmc explain` says what would help."""
+# What exporters make of language models, and what becomes of it.
+_LANGUAGE_MODELS = (
+    (
+        "decoder with caches in and out (`past_key_values.*`, `present.*`), symbolic lengths; float, static or dynamic "
+        "QDQ, `MatMulNBits`",
+        "generates tokens (`tvmc generate`)",
+    ),
+    (
+        "decoder without caches (`use_cache=False`), encoders (BERT, ViT)",
+        'a network of fixed length: `--input-shapes "input_ids:[1,16]"`',
+    ),
+    ("caches as inputs and outputs of fixed lengths", "a network; `--state` keeps the caches on the device"),
+    (
+        "decoder beside an encoder (T5, Whisper), whose keys and values go in",
+        "refused with symbolic lengths; with all lengths fixed a step is a network",
+    ),
+    ("merged graphs (`use_cache_branch`, `If`)", "refused: export without merging"),
+    (
+        "caches that drop tokens, as for a sliding window by configuration",
+        "refused: export with a cache that keeps every token",
+    ),
+    (
+        "scans (Mamba) written as `Loop` or `Scan`",
+        "refused: export with a fixed length, so that the loop is unrolled",
+    ),
+    ("PyTorch programs (`torch.export`, PT2E) with fixed lengths", "a network"),
+)
 _AUTHORS = """`layer.inputs` holds the operands in the order given here, constants behind the data, and
 `layer.attributes` the attributes. A star stands for a rule of requantization: `requant*` is `requant` (its kind),
 `requant_shift`, `requant_zero_point`, `requant_low`, `requant_high`, `requant_wide`, and its two tensors follow the
@@ -111,7 +138,7 @@ other operands (`tvm_pulp/qnn/requant.py`)."""
 def operators_page() -> str:
     """The page, for the engines of this package and the default SoC's cores."""
     operators = dialect_operators(own_backends(), soc.load(soc.DEFAULT).software.kernels)
-    return "\n".join([_HEAD, *_formats(), *_table(operators), *_details(operators)])
+    return "\n".join([_HEAD, *_formats(), *_language_models(), *_table(operators), *_details(operators)])
 
 
 def _formats() -> Iterator[str]:
@@ -122,6 +149,14 @@ def _formats() -> Iterator[str]:
     yield "## Which of them compute with integers\n"
     yield f"{_INTEGERS}\n"
     yield ", ".join(f"`{name}`" for name in integer_between_quantizations()) + "\n"
+
+
+def _language_models() -> Iterator[str]:
+    yield "## Language models\n"
+    yield "Families, exporters and quantizers that are tested stand in [docs/language_models.md](language_models.md).\n"
+    yield "| export | what becomes of it |\n|---|---|"
+    yield from (f"| {export} | {result} |" for export, result in _LANGUAGE_MODELS)
+    yield ""
 
 
 def _table(operators: list[DialectOperator]) -> Iterator[str]:
