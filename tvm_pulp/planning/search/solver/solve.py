@@ -25,9 +25,9 @@ def solve(problem: Problem, hint: Solution | None, deterministic_time: float) ->
     used = seconds = 0.0
     if hint is not None:
         model.hint(hint)
-        # What follows from the hinted decisions is found first: a complete solution is a far better hint. Fixed
-        # variables have no symmetries; ortools 9.15 looks for them, and aborts the process on some models.
-        completed = model.cp.solve(**limits, fix_variables_to_their_hinted_value=True, symmetry_level=0)
+        # What follows from the hinted decisions is found first: a complete solution is a far better hint. With
+        # decisions fixed there is little to presolve; ortools 9.15 does, and aborts the process on some models.
+        completed = model.cp.solve(**limits, fix_variables_to_their_hinted_value=True, cp_model_presolve=False)
         if completed.found:
             model.cp.hint_solution(completed)
         used, seconds = completed.deterministic_time, completed.seconds
