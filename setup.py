@@ -20,6 +20,8 @@ C_RUNTIME_FILES = ["**/*.c", "**/*.h", "**/*.S", "**/*.ld.in", "**/*.cmake", "pl
 LIMITED_API = "0x03090000"
 LIMITED_API_TAG = "cp39"
 
+BACKENDS = {"ita": "ItaBackend", "ne16": "Ne16Backend", "neureka": "NeurekaBackend", "qvanilla": "QVanillaBackend"}
+
 CORE_REQUIREMENTS = [
     "apache-tvm==0.27.0.post1",
     # Later releases of the FFI kill the process in Schedule.tensorize and tvm.ir.save_json.
@@ -206,11 +208,11 @@ setup(
             "tvmc=tvm_pulp.tvmc.main:main",
             "tvmpulp-mlonmcu=tvm_pulp.tvmc.mlonmcu.command_line:main",
         ],
+        # A folder may be taken out.
         "tvm_pulp.uma_backends": [
-            "ita=uma_backends.ita:ItaBackend",
-            "ne16=uma_backends.ne16:Ne16Backend",
-            "neureka=uma_backends.neureka:NeurekaBackend",
-            "qvanilla=uma_backends.qvanilla:QVanillaBackend",
+            f"{name}=uma_backends.{name}:{backend}"
+            for name, backend in BACKENDS.items()
+            if (ROOT / "uma_backends" / name).is_dir()
         ],
         "tvm_pulp.schedules": ["cluster=schedules.cluster:forms"],
         "tvm_pulp.step_calls": ["cluster=schedules.cluster:step_call"],

@@ -21,7 +21,7 @@ REPORT_KEYS = {
     "soc", "target", "cores", "cycles", "cold_cycles", "instructions", "macs", "macs_per_cycle",
     "estimated_cycles", "bound_cycles", "dma", "energy_uj", "energy_spread", "energy_model", "memory", "code_bytes",
     "layers", "host",
-    "inputs", "outputs", "causes",
+    "inputs", "outputs", "causes", "milliseconds",
 }  # fmt: skip
 # What only a fresh compilation knows.
 MAY_BE_NULL = {"macs_per_cycle", "compile_s"}

@@ -23,6 +23,7 @@ SDK = Path(__file__).parent / "pmsis"
 def test_an_application_of_the_sdk_gives_the_same_answers(model: str, l2: int | None, tmp_path: Path) -> None:
     """First and second inference; with little L2, weights come from L3."""
     cmake.skip_without_cmake()
+    pytest.importorskip("uma_backends.ne16")
     app = tvm_pulp.compile(f"zoo:{model}", target="uma-ne16", soc="gap9", cores=8, l1=100_000, l2=l2)
     unpack(app.files, tmp_path)
     cmake.build(tmp_path / "firmware", f"-DTVM_PULP_SDK_SETUP={SDK / 'setup.cmake'}", f"-DZIG={find_zig()}")
