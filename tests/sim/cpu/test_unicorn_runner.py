@@ -67,6 +67,15 @@ def test_an_archive_of_another_soc_is_refused(app: tvm_pulp.App) -> None:
         app.run(device="iss")
 
 
+def test_every_layer_can_be_looked_at() -> None:
+    made, wanted = (
+        tvm_pulp.compile("zoo:dscnn", soc=soc, keep_layers=True).run(layers=True) for soc in ("cortex-m4", "host")
+    )
+    assert made.layers is not None and wanted.layers is not None and len(made.layers) == 10
+    for name, value in wanted.layers.items():
+        np.testing.assert_array_equal(made.layers[name], value, err_msg=name)
+
+
 def test_options_of_a_cluster_have_no_effect(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compile", "zoo:dscnn", "--soc=cortex-m4", "--cores=2", "-o", "none.tar"]) == 2
     assert "no effect on --soc cortex-m4" in capsys.readouterr().err

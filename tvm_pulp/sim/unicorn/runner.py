@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tvm_pulp import soc as socs
+from tvm_pulp.codegen.layer_captures import CapturedLayers, from_files
 from tvm_pulp.errors import UserError, WrongAnswer
 from tvm_pulp.sim.image import check_input
 from tvm_pulp.sim.iss.elf import read_elf
@@ -28,7 +29,7 @@ class UnicornRunner(Runner):
 
     def build(self, files: dict[str, bytes], metadata: dict[str, Any], toolchain: str | None = None) -> None:
         assert toolchain is None, "it has none to choose from"
-        self._facts = metadata["tvm_pulp"]
+        self._facts, self._captures = metadata["tvm_pulp"], from_files(files)
         cpu = socs.recorded(self._facts).cpu
         if cpu is None or NAME not in cpu.devices:
             known = [n for n in socs.names() if (c := socs.load(n).cpu) is not None and NAME in c.devices]
@@ -73,6 +74,15 @@ class UnicornRunner(Runner):
             data = self._machine.read(self._program.symbols[tensor["symbol"]], size)
             outputs.append(np.frombuffer(data, dtype).reshape(tensor["shape"]).copy())
         return outputs
+
+    def layers(self, inputs: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
+        assert self._captures is not None, "the archive keeps its layers"
+        self.load(inputs)
+        self.run(1)
+        base, seen = self._program.symbols.get("arena", 0), CapturedLayers()
+        for capture in self._captures:
+            seen.add(capture, self._machine.read(base + capture.offset, capture.bytes))
+        return seen.complete()
 
     def statistics(self) -> Statistics:
         symbols = self._program.symbols
