@@ -41,7 +41,7 @@ CORE_REQUIREMENTS = [
 
 # Studies of many configurations: tables, scaling out, search; and the notebooks of examples/.
 STUDY_REQUIREMENTS = ["dask", "distributed", "optuna", "pandas", "pyarrow"]
-NOTEBOOK_REQUIREMENTS = ["ipykernel", "nbclient", "nbformat"]
+NOTEBOOK_REQUIREMENTS = ["altair>=5", "ipykernel", "nbclient", "nbformat"]
 
 DOCUMENTATION_REQUIREMENTS = ["mkdocs>=1.6", "mkdocstrings[python]"]
 

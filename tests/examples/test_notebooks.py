@@ -55,4 +55,4 @@ def test_it_runs_and_shows_the_same(name: str, tmp_path: Path) -> None:
         assert kinds(before) == kinds(after), after.source
     # A notebook without a check would run whatever came out, one without a picture shows nothing.
     assert any("assert " in cell.source for cell in executed.cells)
-    assert any("<svg" in kind for cell in executed.cells for kind in kinds(cell))
+    assert any("<svg" in kind or "vegalite" in kind for cell in executed.cells for kind in kinds(cell))

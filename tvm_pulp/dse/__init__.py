@@ -7,6 +7,7 @@ study = Study(models=["zoo:dscnn"], socs=socs, targets=["c"])
 table = study.run()
 """
 
+from tvm_pulp.dse.altair_chart import chart
 from tvm_pulp.dse.configuration import Configuration
 from tvm_pulp.dse.model import Model
 from tvm_pulp.dse.pareto import hypervolume, pareto_front
@@ -21,6 +22,7 @@ __all__ = [
     "SocGrid",
     "Study",
     "Variant",
+    "chart",
     "grid",
     "hypervolume",
     "pareto_front",

@@ -11,7 +11,7 @@ from tvm_pulp.report.scatter import Dot, scatter
 # Columns that tables leave out: they are in the frame.
 _HIDDEN = ("soc", "area_source", "outputs", "build_s", "error")
 # Columns as pictures call them.
-_NAMES = {"area_mm2": "area in mm²", "energy_uj": "energy in µJ"}
+NAMES = {"area_mm2": "area in mm²", "energy_uj": "energy in µJ"}
 
 
 def trade_off(frame: Any, across: str = "area_mm2", upwards: str = "cycles") -> str:
@@ -24,7 +24,7 @@ def trade_off(frame: Any, across: str = "area_mm2", upwards: str = "cycles") -> 
         for number, ((x, y), soc) in enumerate(zip(points, rows.soc, strict=True)):
             tip = f"{model} on {soc}, {target}: {upwards} {y:,.10g}, {across} {x:,.10g}"
             dots.append(Dot(x, y, f"{model}, {target}", tip, number in front))
-    named = {name: _NAMES.get(name, name) for name in (across, upwards)}
+    named = {name: NAMES.get(name, name) for name in (across, upwards)}
     return scatter(f"{named[upwards]} over {named[across]}", dots, named[across], named[upwards])
 
 

@@ -1,0 +1,49 @@
+"""Charts of studies: Altair's, of the rows, without the network."""
+
+import builtins
+from typing import Any
+
+import pytest
+
+pandas = pytest.importorskip("pandas")
+
+from tvm_pulp.dse import chart  # noqa: E402
+from tvm_pulp.errors import UserError  # noqa: E402
+
+ROWS = [("a", 1.0, 30.0), ("b", 2.0, 20.0), ("c", 3.0, 25.0), ("d", 4.0, None)]
+
+
+def frame() -> Any:
+    """Two targets with the same figures: their fronts lie on each other."""
+    parts = [pandas.DataFrame(ROWS, columns=["soc", "area_mm2", "cycles"]).assign(target=t) for t in ("c", "uma-x")]
+    return pandas.concat(parts, ignore_index=True).assign(model="net")
+
+
+def test_points_fronts_and_tips() -> None:
+    pytest.importorskip("altair")
+    made = chart(frame())
+    spec = made.to_dict()
+    (values,) = list(spec["datasets"].values()) if "datasets" in spec else [spec["data"]["values"]]
+    # A row without a figure is left out; b is better than c.
+    assert [(v["SoC"], v["front"]) for v in values] == 2 * [("a", True), ("b", True), ("c", False)]
+    line, dots = spec["layer"]
+    assert line["mark"]["type"] == "line" and "strokeDash" in line["encoding"]
+    assert {t["field"] for t in dots["encoding"]["tooltip"]} == {"configuration", "SoC", "cycles", "area_mm2"}
+    assert dots["encoding"]["x"]["title"] == "area in mm²"
+    # Jupyter's own renderer: a description that it draws, no script and no address to load one from.
+    bundle = made._repr_mimebundle_()
+    data = bundle[0] if isinstance(bundle, tuple) else bundle
+    assert any("vegalite" in kind for kind in data) and "text/html" not in data
+
+
+def test_without_altair(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = builtins.__import__
+
+    def absent(name: str, *rest: Any) -> Any:
+        if name == "altair":
+            raise ImportError(name)
+        return found(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", absent)
+    with pytest.raises(UserError, match=r"pip install 'tvm_pulp\[notebooks\]', or draw with trade_off"):
+        chart(frame())

@@ -1,0 +1,59 @@
+"""Figures of a study as an interactive chart of Altair: Jupyter draws it by itself, without the network."""
+
+from typing import Any
+
+from tvm_pulp.dse.pareto import pareto_front
+from tvm_pulp.dse.rich_display import NAMES
+from tvm_pulp.errors import UserError
+
+_WIDTH, _HEIGHT = 560, 300
+
+
+def chart(frame: Any, across: str = "area_mm2", upwards: str = "cycles") -> Any:
+    """Two figures of all rows to zoom and point at, a colour for each model and target; lines are Pareto fronts.
+
+    The chart is Altair's: `chart(frame).properties(width=800)`, `.save("study.html")`.
+    """
+    altair = _altair()
+    known = frame[frame[across].notna() & frame[upwards].notna()]
+    records: list[dict[str, Any]] = []
+    for (model, target), rows in known.groupby(["model", "target"], sort=False):
+        points = [(float(x), float(y)) for x, y in zip(rows[across], rows[upwards], strict=True)]
+        front = set(pareto_front(points))
+        for number, ((x, y), soc) in enumerate(zip(points, rows.soc, strict=True)):
+            named = {"configuration": f"{model}, {target}", "SoC": str(soc), "front": number in front}
+            records.append({**named, across: x, upwards: y})
+    encoded = {
+        "x": altair.X(f"{across}:Q", title=NAMES.get(across, across), scale=altair.Scale(zero=False)),
+        "y": altair.Y(f"{upwards}:Q", title=NAMES.get(upwards, upwards), scale=altair.Scale(zero=False)),
+        "color": altair.Color("configuration:N", title=None, legend=altair.Legend(orient="bottom", labelLimit=400)),
+    }
+    base = altair.Chart(altair.Data(values=records))
+    # Dashes of their own: fronts that lie on each other are seen as two.
+    dashes = altair.StrokeDash("configuration:N", legend=None)
+    fronts = base.transform_filter("datum.front").mark_line().encode(**encoded, strokeDash=dashes)
+    told = [altair.Tooltip(f"{name}:Q", format=",.4~f") for name in (upwards, across)]
+    dots = base.mark_circle(size=70).encode(
+        **encoded,
+        opacity=altair.condition("datum.front", altair.value(1), altair.value(0.45)),
+        tooltip=["configuration:N", "SoC:N", *told],
+    )
+    title = f"{NAMES.get(upwards, upwards)} over {NAMES.get(across, across)}"
+    return (fronts + dots).properties(title=title, width=_WIDTH, height=_HEIGHT).interactive()
+
+
+def _altair() -> Any:
+    """The library, set to let Jupyter draw: its other ways load scripts from the network."""
+    try:
+        import altair
+    except ImportError:
+        raise UserError("charts need Altair: pip install 'tvm_pulp[notebooks]', or draw with trade_off()") from None
+    altair.renderers.register("tvm_pulp", _drawn_by_jupyter)
+    altair.renderers.enable("tvm_pulp")
+    return altair
+
+
+def _drawn_by_jupyter(spec: dict[str, Any], **_options: Any) -> dict[str, Any]:
+    """The description of a chart, of the version that Jupyter brings a renderer for; what is used here is in it."""
+    schema = "https://vega.github.io/schema/vega-lite/v5.json"
+    return {"application/vnd.vegalite.v5+json": {**spec, "$schema": schema}, "text/plain": "<a chart of Vega-Lite>"}
