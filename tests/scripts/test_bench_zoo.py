@@ -1,0 +1,44 @@
+"""The table of the list of networks: rates, figures of before, what is refused, wrong or slow."""
+
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(SCRIPTS))
+    loader = SourceFileLoader("bench_zoo", str(SCRIPTS / "bench_zoo"))
+    spec = spec_from_loader("bench_zoo", loader)
+    assert spec is not None
+    module = module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+def row(name: str, macs: int, cycles: int, **more: Any) -> dict[str, Any]:
+    known = {"name": name, "family": name.rpartition("_")[0], "macs": macs, "right": "equal", "holds": True}
+    return {**known, "cycles": cycles, "bound": cycles // 4, "worst": "conv2d", "slow": [], **more}
+
+
+def test_rates_and_figures_of_before(script: Any) -> None:
+    rows = [row("resnet_0", 40_000, 1_000), row("mixnet_1", 5_000, 1_000), row("bert_0", 1, 1_000)]
+    told = script.table(rows, {"resnet_0": 2_000, "mixnet_1": 500})
+    assert told[2] == "| resnet_0 | 40,000 | equal | 1,000 | 2,000 | 40.0 | 25% | conv2d | – |"
+    assert (
+        "3 networks, 3 right, 0 refused. Convolutional ones: 14.1 MAC per cycle, 1.00 times that of before" in told[6]
+    )
+    assert told[8] == "Below 10 MAC per cycle: mixnet_1 (windows of up to 9x9 on the cores)."
+
+
+def test_refused_and_wrong_rows_count(script: Any) -> None:
+    refused = {"name": "a_0", "family": "a", "macs": 5, "right": "refused", "holds": False, "why": "no | form"}
+    told = script.table([refused, row("b_0", 90, 3, holds=False, slow=["conv2d at a crawl"])], {})
+    assert told[2] == "| a_0 | 5 | refused | – | – | – | – | no / form | – |"
+    assert told[3].endswith("| conv2d at a crawl |")
+    assert told[5].startswith("2 networks, 0 right, 1 refused.")
