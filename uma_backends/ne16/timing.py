@@ -32,6 +32,8 @@ class Timing:
 
     # 1: whole windows and patches at borders too, as in the public hardware sources.
     whole_windows: int = 0
+    # 1: stores wait for banks of L1, by addresses, which plans do not know yet: estimates leave that out (0 to 14 %).
+    bank_waits: int = 0
 
     @staticmethod
     def of(parameters: Mapping[str, int]) -> "Timing":

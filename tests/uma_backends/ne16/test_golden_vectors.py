@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.uma_backends.flat_machine import L1_BASE, Machine
+from tests.uma_backends.flat_machine import L1_BASE, Machine, ModelLibrary
 from uma_backends.ne16 import reference
 from uma_backends.ne16.packing import pack_weights
 from uma_backends.ne16.registers import register_image
@@ -52,6 +52,16 @@ def test_reference_output(vector: GoldenVector) -> None:
         result[patch.row : patch.row + job.output_height, patch.column : patch.column + job.output_width] = part
         assert part.dtype == output.dtype
     np.testing.assert_array_equal(result, output)
+
+
+def test_waits_for_banks(vector: GoldenVector, library: ModelLibrary) -> None:
+    """With a bank of L1 serving one access a cycle, jobs take as much longer as in the public system."""
+    with Machine(library, {"bank_waits": 1}) as machine:
+        for address, array in vector.memory:
+            machine.write_l1(address, array)
+        cycles = [machine.run([int(word) for word in image]) for image in vector.arrays["regs"]]
+    waits = vector.arrays["cycles_system_banked"] - vector.arrays["cycles_system"]
+    np.testing.assert_array_equal(cycles, vector.arrays["cycles_model"] + waits)
 
 
 def test_model(vector: GoldenVector, machine: Machine) -> None:

@@ -25,6 +25,7 @@ enum {
 
 struct ne16_options {
   uint32_t whole_windows; /* 1: borders take as long as whole subtiles, as in the public hardware sources */
+  uint32_t bank_waits;    /* 1: stores wait for the banks of L1 that stores before them took */
 };
 
 enum ne16_mode { NE16_3X3 = 0, NE16_DEPTHWISE = 1, NE16_1X1 = 2, NE16_LINEAR = 6 };
@@ -91,6 +92,9 @@ uint64_t ne16_job_macs(const struct ne16_job *job);
 
 /* timing.c */
 uint64_t ne16_job_cycles(const struct ne16_options *options, const struct ne16_job *job);
+
+/* banks.c */
+uint64_t ne16_bank_waits(const struct ne16_job *job);
 
 /* footprint.c: declares every range the job touches; false after a fault (a range outside the memory). */
 bool ne16_claim(struct ne16_engine *engine, const struct ne16_job *job);

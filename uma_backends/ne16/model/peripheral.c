@@ -40,7 +40,8 @@ static const struct job_queue_rules RULES = {
 static void *create(const struct tvm_pulp_system *system, const struct tvm_pulp_parameter *parameters, size_t count,
                     char *error, size_t error_bytes) {
   struct ne16_options options = {0};
-  const struct parameter_rule rules[] = {{"whole_windows", &options.whole_windows, 0, 1}};
+  const struct parameter_rule rules[] = {{"whole_windows", &options.whole_windows, 0, 1},
+                                         {"bank_waits", &options.bank_waits, 0, 1}};
   if (!set_parameters("ne16", rules, sizeof rules / sizeof rules[0], parameters, count, error, error_bytes)) return NULL;
   struct ne16_engine *engine = calloc(1, sizeof *engine);
   if (engine == NULL) {

@@ -39,7 +39,7 @@ static uint64_t output_cycles(const struct ne16_job *job, uint32_t k, uint32_t h
 uint64_t ne16_job_cycles(const struct ne16_options *options, const struct ne16_job *job) {
   const bool whole = options->whole_windows;
   const uint64_t steps = ne16_is_depthwise(job) ? 1 : job->ki.count;
-  uint64_t cycles = 1;
+  uint64_t cycles = 1 + (options->bank_waits ? ne16_bank_waits(job) : 0);
   for (int ko_last = 0; ko_last < 2; ko_last++) {
     const uint64_t ko_count = ko_last ? 1 : job->ko.count - 1;
     if (ko_count == 0) continue;
