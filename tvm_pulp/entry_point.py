@@ -31,6 +31,7 @@ from tvm_pulp.qnn.network import Network, State, placed_states
 from tvm_pulp.report.expected_energy import expected_energy
 from tvm_pulp.report.figures import summed
 from tvm_pulp.report.inputs import prepare_inputs
+from tvm_pulp.soc.cpu_platform import check_memories
 from tvm_pulp.soc.platform import Platform
 from tvm_pulp.target import Target
 from tvm_pulp.uma.region import Region
@@ -204,7 +205,11 @@ class HostEntryPoint(EntryPoint):
         facts, cpu = _facts(self.target, self.imported.inferred_inputs), self.target.soc.cpu
         if cpu is not None:
             facts |= {"flat": True, **_described(self.target)}
-        return emit(self.partitioned, facts, self.keep_layers, cpu).files
+        made = emit(self.partitioned, facts, self.keep_layers, cpu)
+        if cpu is not None and cpu.hal:
+            ends = sum(t.spec.bytes for t in (*self.network.inputs, *self.network.outputs))
+            check_memories(self.target.soc.name, cpu, made.arena.size, ends, made.constant_bytes)
+        return made.files
 
 
 class ClusterEntryPoint(EntryPoint):

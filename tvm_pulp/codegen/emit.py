@@ -35,6 +35,7 @@ class Emitted:
     kernels: Kernels
     arena: Arena
     main: AotMain
+    constant_bytes: int
 
 
 def plan_activations(network: Network, keep_layers: bool = False) -> Arena:
@@ -75,7 +76,7 @@ def emit(network: Network, facts: dict[str, Any], keep_layers: bool = False, cpu
     files = {path: text.encode() for path, text in texts.items()}
     files[f"parameters/{name}.npz"] = mlf.parameters_file({t.name: t.data for t in constants if t.data is not None})
     files["metadata.json"] = (json.dumps(metadata(network, arena, facts, bool(program)), indent=2) + "\n").encode()
-    return Emitted(files, kernels, arena, main)
+    return Emitted(files, kernels, arena, main, sum(t.spec.bytes for t in constants))
 
 
 def _functions(network: Network, kernels: Kernels, cpu: Cpu | None) -> tuple[Network, dict[Layer, str]]:

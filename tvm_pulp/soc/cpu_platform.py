@@ -3,7 +3,7 @@
 from importlib import resources
 from typing import Any
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.soc.cpu import Cpu
 from tvm_pulp.soc.kernel_sources import texts_in
 
@@ -19,6 +19,21 @@ def check_cpu(soc: str, cpu: Cpu) -> None:
     known = sorted(e.name for e in _folder(f"cpu/{_KERNELS}").iterdir() if e.is_dir() and e.name != "shared")
     if cpu.kernels and cpu.kernels not in known:
         raise UserError(f"SoC {soc}: cpu.kernels names '{cpu.kernels}': choose one of {', '.join(known)}, or none")
+
+
+def check_memories(soc: str, cpu: Cpu, arena: int, ends: int, constants: int) -> None:
+    """Check that a network fits beside the stack; a user error says how much is missing."""
+    needed = arena + ends + cpu.stack_bytes
+    refuse_if(
+        needed > cpu.ram.size,
+        f"SoC {soc} has {cpu.ram.size} bytes of RAM and the network needs {needed}: activations {arena}, inputs and "
+        f"outputs {ends}, stack {cpu.stack_bytes}; choose a SoC with more, or a smaller network",
+    )
+    refuse_if(
+        constants > cpu.flash.size,
+        f"SoC {soc} has {cpu.flash.size} bytes of flash and the network's constants need {constants}: choose a SoC "
+        "with more, or a smaller network",
+    )
 
 
 def hal_files(cpu: Cpu) -> dict[str, str]:

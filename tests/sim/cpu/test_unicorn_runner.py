@@ -88,6 +88,20 @@ def test_a_stack_that_is_too_small_is_found(tmp_path: Path) -> None:
         tvm_pulp.compile("zoo:dscnn", soc=str(description)).run()
 
 
+@pytest.mark.parametrize(
+    ("memory", "sentence"),
+    [
+        ("ram: {base: 0x20000000, size: 0x2000}", "SoC small has 8192 bytes of RAM and the network needs 26486: activ"),
+        ("flash: {base: 0, size: 0x2000}", "SoC small has 8192 bytes of flash and the network's constants need 33728"),
+    ],
+)
+def test_a_network_that_does_not_fit_is_refused(tmp_path: Path, memory: str, sentence: str) -> None:
+    description = tmp_path / "small.yaml"
+    description.write_text(f"based_on: cortex-m4\nname: small\ncpu: {{{memory}}}\n")
+    with pytest.raises(UserError, match=sentence):
+        tvm_pulp.compile("zoo:dscnn", soc=str(description))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("soc", CORES)
 @pytest.mark.parametrize("model", [*(str(DATA / f"mlperf_tiny/{n}/model.tflite") for n in TINY), "zoo:resnet8"])
