@@ -54,13 +54,8 @@ def _step_of_float(expected: np.ndarray, quantized: bool) -> float:
     return FLOAT_TOLERANCE * max(float(np.abs(expected).max(initial=0)), 1e-30)
 
 
-def compare(
-    model: Any, found: Mapping[str, np.ndarray], wanted: Mapping[str, np.ndarray], undecided: float = -1
-) -> Agreement:
-    """Outputs by name against onnxruntime's; the arg-max is that of the first output along its last axis.
-
-    `undecided`: steps by which the largest value must lead for its place to count; less than none counts all.
-    """
+def compare(model: Any, found: Mapping[str, np.ndarray], wanted: Mapping[str, np.ndarray]) -> Agreement:
+    """Outputs by name against onnxruntime's; the arg-max is that of the first output along its last axis."""
     steps = output_steps(model)
     quantized = any(node.op_type in _QUANTIZERS for node in model.graph.node)
     distances, same = [], True
@@ -71,8 +66,6 @@ def compare(
         if position == 0 and expected.ndim <= 3:
             # Equal outputs share the first place.
             best = np.take_along_axis(result, expected.argmax(-1)[..., None], -1)[..., 0]
-            lead = np.diff(np.sort(expected, -1)[..., -2:], axis=-1)[..., 0] if expected.shape[-1] > 1 else np.inf
-            counts = np.asarray(lead > undecided * step)
-            same = bool((~counts | (best >= result.max(-1) - 1e-6 * np.abs(result).max())).all())
+            same = bool((best >= result.max(-1) - 1e-6 * np.abs(result).max()).all())
     every = np.concatenate(distances)
     return Agreement(float(every.max()), float((every <= 2.01).mean()), float((every < 0.5).mean()), same)
