@@ -167,7 +167,9 @@ def test_explain_shows_both_ways(backend: Any, tmp_path: Path, capsys: pytest.Ca
     assert (
         len(re.findall(rf"^\w+: dense\+lookup .*\n{inside}    -> {ENGINE}, dense with look-up: about", text, re.M)) == 2
     )
-    apart = rf"not apart, dense on {ENGINE} and lookup on cluster: about [\d,]+ cycles alone(?:, but .*)?, [\d,]+ as one"
+    apart = (
+        rf"not apart, dense on {ENGINE} and lookup on cluster: about [\d,]+ cycles alone(?:, but .*)?, [\d,]+ as one"
+    )
     assert len(re.findall(apart, text)) == 2
     model = onnx.load(picture)
     onnx.checker.check_model(model, full_check=True)
