@@ -68,6 +68,7 @@ def test_ita_in_gvsoc(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
 @pytest.mark.parametrize("target", ["siracusa_tvm_pulp", "siracusa_tvm_pulp_own"])
 def test_ne16_in_gvsoc(target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Our model, and GVSoC's own in the same place."""
+    pytest.importorskip("uma_backends.ne16")
     soc, home = "siracusa-gvsoc-ne16", Path(os.environ["GVSOC_HOME"])
     if target.endswith("own") and not any(home.glob("**/models/pulp/ne16/ne16.so")):
         pytest.skip("this GVSoC was built without its NE16: enable it in a cluster that it builds")
