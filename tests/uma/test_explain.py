@@ -50,4 +50,4 @@ def test_requantization_is_explained(
     model = str(DATA / "mlperf_tiny" / "toycar" / "model.tflite")
     text = explain(capsys, model, "--target=uma-neureka", f"--target-uma-neureka-requant={requant}")
     # Ten dense layers; the cores may take a small one.
-    assert len(re.findall(note, text)) == text.count("    -> neureka, ") >= 9
+    assert len(re.findall(rf"^ +{note}", text, re.M)) == text.count("    -> neureka, ") >= 9
