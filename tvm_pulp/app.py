@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.errors import refuse_if
 from tvm_pulp.result import Result
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class App:
                 return build_cpu_elf(self.files, cpu, profile=True)
             return build_archive(self.files, self.metadata, profile=True)
         except ToolchainError as error:
-            raise UserError(f"the archive's C does not build: {error.reason}; report it") from error
+            raise error.of_archive from error
 
     def _footprint(self, program: Path | None) -> "Footprint":
         from tvm_pulp.report.footprint import footprint

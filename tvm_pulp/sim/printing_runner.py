@@ -62,7 +62,7 @@ class PrintingRunner(Runner):
             chosen = cast(RiscvToolchain, toolchain or TOOLCHAINS[0])
             self._elf = build_archive(files, metadata, profile=True, toolchain=chosen)
         except ToolchainError as error:
-            raise UserError(f"the archive's C does not build: {error.reason}; compile the model again") from error
+            raise error.of_archive from error
         self._program = read_elf(self._elf)
         self._build_seconds = time.perf_counter() - started
 

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tvm_pulp.errors import UserError
+
 
 class ToolchainError(Exception):
     """A compiler refused C that we emitted or ship: a bug. Carries the command line and what the compiler said."""
@@ -23,6 +25,12 @@ class ToolchainError(Exception):
         """The first error that the compiler tells."""
         lines = [line.strip() for line in self.output.splitlines()]
         return next((line for line in lines if "error" in line), lines[-1] if lines else f"status {self.status}")[:200]
+
+    @property
+    def of_archive(self) -> UserError:
+        """The sentence where an archive's C was refused: archives can be damaged, or of another version."""
+        way_out = "compile the model again, and report it if that does not help"
+        return UserError(f"the archive's C does not build: {self.reason}; {way_out}")
 
 
 @dataclass(frozen=True)

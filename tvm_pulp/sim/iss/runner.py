@@ -66,10 +66,7 @@ class IssRunner(Runner):
         try:
             self.device = IssDevice(files, metadata, toolchain=chosen)
         except ToolchainError as error:
-            raise UserError(
-                f"the archive's C does not build: {error.reason}; compile the model again, and report it if that does "
-                "not help"
-            ) from error
+            raise error.of_archive from error
 
     def load(self, inputs: Sequence[np.ndarray], *, trace: bool = False) -> None:
         self._started = time.perf_counter()

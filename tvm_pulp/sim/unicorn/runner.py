@@ -42,10 +42,7 @@ class UnicornRunner(Runner):
         try:
             self._path = build_cpu_elf(files, cpu, profile=True)
         except ToolchainError as error:
-            raise UserError(
-                f"the archive's C does not build: {error.reason}; compile the model again, and report it if that does "
-                "not help"
-            ) from error
+            raise error.of_archive from error
         self._program = read_elf(self._path, _MACHINES[cpu.machine])
         self._build_seconds = time.perf_counter() - started
 
