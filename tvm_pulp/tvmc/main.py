@@ -14,6 +14,7 @@ from tvm_pulp.garbage_collection import rare_garbage_collection
 from tvm_pulp.option import MODEL_VERBS
 from tvm_pulp.tvmc.argument import Argument, add_arguments
 from tvm_pulp.tvmc.interrupt import interruptible
+from tvm_pulp.tvmc.quick_process import quick_process
 
 # verb -> what it does. The module `tvm_pulp.tvmc.<verb>` offers `ARGUMENTS`, often an `EPILOG`, and `run(args) -> int`.
 VERBS = {
@@ -108,6 +109,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Ctrl-C leaves with 130.
     """
+    if argv is None:
+        quick_process()
     arguments = list(sys.argv[1:] if argv is None else argv)
     if not arguments or arguments[0] in ("-h", "--help"):
         print(_overview())
