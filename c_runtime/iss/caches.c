@@ -27,9 +27,16 @@ static size_t resident_bytes(const struct platform *platform, uint32_t region) {
   return platform->region[region].bytes / LINE_BYTES / 8 + 16;
 }
 
+/* Of all caches that several cores share: one, or one of each tile. */
+static size_t shared_lines(const struct platform *platform) {
+  const struct config *config = &platform->config;
+  int64_t caches = config->core_is_pool ? config->memory_l1_banks / config->tiles_banks : 1;
+  return (size_t)(caches * config->icache_shared_sets * config->icache_shared_ways);
+}
+
 void caches_create(struct platform *platform) {
   const struct config *config = &platform->config;
-  size_t shared = (size_t)(config->icache_shared_sets * config->icache_shared_ways);
+  size_t shared = shared_lines(platform);
   platform->shared_cache.tags = calloc(shared, sizeof(uint32_t));
   platform->shared_cache.ready = calloc(shared, sizeof(uint64_t));
   for (uint32_t i = 0; i < platform->hart_count; i++) {
@@ -64,8 +71,7 @@ void caches_flush(struct platform *platform, int controller) {
   for (uint32_t i = 0; i < platform->hart_count; i++)
     if (platform->harts[i].is_controller == controller) clear_hart(platform, &platform->harts[i]);
   if (!controller)
-    memset(platform->shared_cache.tags, 0,
-           (size_t)(platform->config.icache_shared_sets * platform->config.icache_shared_ways) * sizeof(uint32_t));
+    memset(platform->shared_cache.tags, 0, shared_lines(platform) * sizeof(uint32_t));
 }
 
 void caches_refresh(struct platform *platform) {

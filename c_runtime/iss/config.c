@@ -21,8 +21,34 @@ static int is_power_of_two(int64_t value) { return value > 0 && (value & (value 
 
 static int is_cache(int64_t sets, int64_t ways, int64_t most) { return ways >= 1 && sets <= most && sets * ways <= most; }
 
+/* What a pool of tiles needs: everything that addresses are split by is a power of two. */
+static const char *contradiction_of_tiles(const struct config *config) {
+  int64_t tiles = config->memory_l1_banks / config->tiles_banks, groups = config->tiles_groups;
+  int64_t sequential = tiles * config->tiles_cores * config->tiles_sequential_bytes;
+  if (!is_power_of_two(config->memory_l1_banks) || !is_power_of_two(config->tiles_banks) || !is_power_of_two(groups) ||
+      tiles < groups || tiles > 64)
+    return "a pool has 1, 2, 4 ... 64 tiles of 1, 2, 4 ... banks in 1, 2, 4 or 8 groups";
+  if (config->cluster_cores % (config->tiles_cores * groups) || config->cluster_cores > tiles * config->tiles_cores)
+    return "the cores of a pool fill tiles, the same number in each group";
+  if (!is_power_of_two(config->tiles_cores * config->tiles_sequential_bytes) || sequential > config->memory_l1_size ||
+      config->tiles_cores * config->tiles_sequential_bytes < 4 * config->tiles_banks)
+    return "the sequential region of a tile is a power of two, at least a word of each of its banks, and fits L1";
+  if (config->memory_l1_size < 4096 || config->memory_l1_size > 0x100000) return "L1 has 4 KiB to 1 MiB";
+  if (config->memory_l2_size < 4096 || config->memory_l2_size > 0x2000000) return "L2 has 4 KiB to 32 MiB";
+  if (!is_power_of_two(config->icache_shared_sets) || !is_power_of_two(config->tiles_code_sets) ||
+      !is_power_of_two(config->icache_private_sets))
+    return "instruction caches have a power of two of sets";
+  if (config->cluster_isa_single_float || config->memory_weight_size || config->memory_l3_size)
+    return "a pool has no float units, no weight memory and no L3";
+  if (config->dma_bytes_per_cycle % 4) return "the DMA moves 4 to 64 bytes per cycle and group, in words";
+  return NULL;
+}
+
 /* What the simulator needs beyond the range of each number. */
 static const char *contradiction(const struct config *config) {
+  if (config->core_is_pool) return contradiction_of_tiles(config);
+  if (config->cluster_cores > 16) return "a cluster without tiles has 1 to 16 cores";
+  if (config->memory_l1_banks > 64) return "L1 of a cluster without tiles has 1, 2, 4 ... 64 banks";
   if (config->core_is_snitch && (config->cluster_isa_xpulp || config->cluster_isa_single_float || config->cluster_cores > 15))
     return "Snitch cores execute RV32IMA, and a cluster has 1 to 15 workers";
   if (config->core_is_snitch && config->memory_l1_banks < 32) return "L1 of a Snitch cluster has at least 32 banks";

@@ -50,6 +50,8 @@ void EXECUTE(struct platform *p) {
   struct hart *h;
   struct slot *ip;
   uint64_t now, limit;
+#define SCHEDULE schedule
+#define QUEUE_INSERT queue_insert
 #define HANDLERS p->handlers
 #define OFFSETS offsets
 #define TURN_CYCLE cluster_cycle(h, now)

@@ -7,6 +7,7 @@
 
 #include "float_arithmetic.h"
 #include "memory.h"
+#include "pool.h"
 #include "scheduler.h"
 #include "snitch.h"
 
@@ -20,7 +21,7 @@ static void set_up_hart(struct platform *platform, uint32_t index) {
   struct hart *hart = &platform->harts[index];
   hart->platform = platform;
   hart->index = index;
-  hart->bit = 1u << index;
+  hart->bit = 1u << (index & 31);
   if (platform->snitch) hart->snitch_core = &platform->snitch->core[index];
   hart->is_controller = !platform->snitch && index == (uint32_t)config->cluster_cores;
   hart->hart_id = hart->is_controller ? (uint32_t)config->controller_hart_id : index;
@@ -50,7 +51,7 @@ static void set_up_hart(struct platform *platform, uint32_t index) {
 
 static int allocate(struct platform *platform) {
   const struct config *config = &platform->config;
-  platform->hart_count = (uint32_t)config->cluster_cores + 1;
+  platform->hart_count = (uint32_t)config->cluster_cores + !config->core_is_pool;
   platform->l1 = calloc(1, (size_t)config->memory_l1_size);
   platform->l2 = calloc(1, (size_t)config->memory_l2_size);
   platform->weight = calloc(1, (size_t)config->memory_weight_size + 1);
@@ -122,6 +123,7 @@ void iss_destroy(struct platform *platform) {
   output_destroy(&platform->output);
   for (uint32_t r = 0; r < REGION_COUNT; r++) free(platform->region[r].slots);
   free(platform->snitch);
+  pool_destroy(platform);
   free(platform->harts);
   free(platform->l1);
   free(platform->l2);

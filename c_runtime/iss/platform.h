@@ -32,6 +32,7 @@ enum { MAX_CORES = 16, WHEEL_SIZE = 64 };
 
 struct platform;
 struct snitch;
+struct pool;
 struct snitch_core;
 
 /* One predecoded instruction. There is one slot per half-word of code memory. */
@@ -173,6 +174,7 @@ struct platform {
   void (*run)(struct platform *); /* execute() or execute_observed() */
   int32_t handlers[OP_COUNT]; /* by operation: offset of its code from that of `decode` */
   struct snitch *snitch; /* what only a cluster of Snitch cores has, else NULL */
+  struct pool *pool;     /* and what only one in tiles and groups has besides */
   struct hart *harts; /* cluster cores, then the controller */
   uint32_t hart_count;
   uint8_t *l1, *l2, *weight, *l3;

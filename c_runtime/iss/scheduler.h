@@ -85,9 +85,20 @@ static inline uint64_t limit_of(const struct hart *hart, uint64_t limit) {
   return UNLIKELY(hart->has_own_clock) ? local_cycle(hart, limit + 1) - 1 : limit;
 }
 
+/* pool_queue.c: the same for hundreds of harts. */
+void queue_in_pool(struct platform *p, const struct hart *hart, uint64_t cycle);
+uint64_t limit_in_pool(const struct platform *p);
+
+/* Insert a hart of any kind; interpreters know theirs. */
+static inline void queue_hart(struct platform *p, const struct hart *hart, uint64_t cycle) {
+  if (p->pool) queue_in_pool(p, hart, cycle);
+  else queue_insert(p, hart, cycle);
+}
+
 /* Set `limit` of the running hart after something entered the queue. */
 static inline void update_limit(struct platform *p) {
-  if (p->running) p->limit = limit_of(p->running, find_limit(p, p->running->index));
+  if (p->running && p->pool) p->limit = limit_in_pool(p);
+  else if (p->running) p->limit = limit_of(p->running, find_limit(p, p->running->index));
 }
 
 /* scheduler.c: the next hart when the wheel alone cannot tell; NULL when the run is over. */

@@ -8,12 +8,17 @@
 #include <stdlib.h>
 
 #include "memory.h"
+#include "pool.h"
 
 int snitch_create(struct platform *platform) {
   platform->snitch = calloc(1, sizeof *platform->snitch);
   if (!platform->snitch) return -1;
   for (uint32_t i = 0; i < SNITCH_CORES; i++) platform->snitch->core[i].next_result = NEVER;
   platform->run = platform->config.observe ? snitch_execute_observed : snitch_execute;
+  if (platform->config.core_is_pool) {
+    if (pool_create(platform)) return -1;
+    platform->run = platform->config.observe ? pool_execute_observed : pool_execute;
+  }
   platform->run(platform); /* publishes the handlers */
   snitch_dma_create(platform);
   return 0;
@@ -21,12 +26,13 @@ int snitch_create(struct platform *platform) {
 
 uint64_t snitch_next(const struct platform *platform) {
   const struct snitch *snitch = platform->snitch;
-  uint64_t transfer = snitch_dma_next(platform), arrival = NEVER;
+  uint64_t transfer = platform->pool ? pool_dma_next(platform) : snitch_dma_next(platform), arrival = NEVER;
   if (snitch->writes) arrival = snitch->write[snitch->first_write].cycle;
   return transfer < arrival ? transfer : arrival;
 }
 
 void snitch_advance(struct platform *platform, uint64_t cycle) {
+  if (platform->pool) pool_dma_advance(platform, cycle);
   snitch_dma_advance(platform, cycle);
   snitch_deliver(platform, cycle);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "memory.h"
+#include "pool.h"
 #include "snitch_access.h"
 
 static uint32_t combine(uint32_t op, uint32_t old, uint32_t operand) {
@@ -36,7 +37,10 @@ int snitch_atomic(struct hart *hart, uint32_t op, uint32_t address, uint32_t ope
   platform->running = hart;
   if (!memory) return access_settle(hart, address % 4 ? snitch_misaligned(hart, address, 4, 1, " that is atomic and not aligned")
                                                : access_nowhere(hart, address, 4, 1));
-  if (snitch_resolve(platform, address, &offset) == PLACE_L1) {
+  if (snitch_resolve(platform, address, &offset) == PLACE_L1 && platform->pool) {
+    (void)pool_ask(platform, hart->index, offset, hart->now, answer);
+    *answer += (uint64_t)platform->config.scoreboard_atomic_extra;
+  } else if (platform->l1 + offset == memory) {
     *answer = snitch_ask_l1(hart, offset, 4, is_store) + (uint64_t)platform->config.scoreboard_atomic_extra;
     platform->snitch->bank_free[offset >> 3 & ((uint32_t)platform->config.memory_l1_banks - 1)] +=
         (uint64_t)platform->config.scoreboard_atomic_extra;

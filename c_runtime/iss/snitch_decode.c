@@ -49,6 +49,7 @@ static uint32_t register_mask(const struct slot *slot, uint32_t flags) {
   uint32_t mask = 0;
   if (flags & READS_1) mask |= 1u << (slot->rs1 & 31);
   if (flags & READS_2) mask |= 1u << (slot->rs2 & 31);
+  if ((flags & READS_D) && slot->rd < 32) mask |= 1u << slot->rd;
   if ((flags & WRITES_X) && slot->rd < 32) mask |= 1u << slot->rd;
   return mask & ~1u;
 }
@@ -61,7 +62,11 @@ static void decode(const struct platform *platform, uint32_t word, struct slot *
   op = slot->op;
   if ((word & 3) != 3) op = OP_illegal; /* no compressed code */
   if (opcode == 0x2f) op = decode_atomic(word);
-  if (opcode == 0x2b) op = decode_dma(word);
+  if (opcode == 0x2b && !platform->pool) op = decode_dma(word);
+  /* Two upper halves in one word take the place of an operation that cores in tiles do not have. */
+  if (platform->pool && op == OP_pv_packhi_b) op = OP_illegal;
+  if (platform->pool && platform->config.cluster_isa_xpulp && opcode == 0x57 && word >> 25 == 0x69 && !(word >> 12 & 7))
+    op = OP_pv_packhi_b;
   if (op >= OP_COUNT) {
     slot->imm = 0;
     if (!slot->rd) slot->rd = DISCARD;
@@ -78,7 +83,9 @@ static void decode(const struct platform *platform, uint32_t word, struct slot *
   if (op == SNITCH_OP_dmcpyi || op == SNITCH_OP_dmstati) slot->cost = register_mask(slot, READS_1 | WRITES_X);
 }
 
-static int is_branch(uint32_t op) { return op == OP_jal || (op >= OP_beq && op <= OP_bgeu); }
+static int is_branch(uint32_t op) {
+  return op == OP_jal || (op >= OP_beq && op <= OP_bgeu) || op == OP_p_beqimm || op == OP_p_bneimm;
+}
 
 static void refuse(const struct platform *platform, struct slot *slot) {
   slot->op = OP_illegal;

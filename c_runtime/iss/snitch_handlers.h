@@ -2,12 +2,6 @@
  *
  * RV32IMA and Xdma. Included inside snitch_execute(). */
 
-#define WAIT_FOR_MEMORY() STALL_UNTIL(c->answered, load_use)
-#define JUMP_CYCLES 1
-#define JUMP_REGISTER_STALL() (void)0
-#define ASK_HOST() (void)0
-#define LEAVE_HANDLER() (void)0
-
 /* One multiplier and one divider for all cores, first come first served; a request waits in a register of its core. */
 #define OFFLOAD(unit, expression, distance, occupied)        \
   do {                                                       \
@@ -33,20 +27,6 @@
     uint32_t a = S1, b = S2;                                             \
     uint64_t steps = divide_steps(magnitude_a, magnitude_b);             \
     OFFLOAD(divider_free, expression, steps, steps > 3 ? steps - 3 : 1); \
-  }
-
-#define BRANCH(name, condition)  \
-  op_##name : {                  \
-    ISSUE();                     \
-    h->count.branches++;         \
-    now += 1;                    \
-    if (condition) {             \
-      h->count.taken_branches++; \
-      ip += ip->imm;             \
-      ENTER_BLOCK(1);            \
-    }                            \
-    ip += 2;                     \
-    ENTER_BLOCK(0);              \
   }
 
 #define CSR(name, writes, new_value)                                       \

@@ -5,6 +5,7 @@
 
 #include "iss.h"
 #include "memory.h"
+#include "pool.h"
 #include "scheduler.h"
 #include "snitch_access.h"
 
@@ -15,10 +16,10 @@ enum { CLUSTER_WINDOW = 0x50000, PERIPHERALS_AT = 0x20000, ZERO_AT = 0x30000, EN
 enum snitch_place snitch_resolve(const struct platform *platform, uint32_t address, uint32_t *offset) {
   const struct config *config = &platform->config;
   uint32_t inside = address - (uint32_t)config->memory_l1_base;
-  if (inside - ALIAS_DISTANCE < CLUSTER_WINDOW) inside -= ALIAS_DISTANCE;
+  if (inside - ALIAS_DISTANCE < CLUSTER_WINDOW && !platform->pool) inside -= ALIAS_DISTANCE;
   *offset = inside;
   if (inside < config->memory_l1_size) return PLACE_L1;
-  if (inside < CLUSTER_WINDOW) {
+  if (inside < CLUSTER_WINDOW && !platform->pool) {
     if (inside >= ENGINES_AT) return PLACE_ENGINE;
     if (inside >= ZERO_AT) return PLACE_ZERO;
     *offset = inside - PERIPHERALS_AT;
@@ -26,12 +27,13 @@ enum snitch_place snitch_resolve(const struct platform *platform, uint32_t addre
   }
   *offset = address - (uint32_t)config->memory_l2_base;
   if (*offset < config->memory_l2_size) return PLACE_OUTSIDE;
+  if (platform->pool) return PLACE_NOWHERE;
   return address - CLINT < 4 ? PLACE_CLINT : PLACE_NOWHERE;
 }
 
 uint32_t snitch_address(const struct platform *platform, uint32_t address) {
   uint32_t inside = address - (uint32_t)platform->config.memory_l1_base;
-  return inside - ALIAS_DISTANCE < CLUSTER_WINDOW ? address - ALIAS_DISTANCE : address;
+  return inside - ALIAS_DISTANCE < CLUSTER_WINDOW && !platform->pool ? address - ALIAS_DISTANCE : address;
 }
 
 void snitch_observe(struct hart *hart, uint32_t address, uint32_t size, int is_write, uint32_t value) {
@@ -46,6 +48,7 @@ void snitch_observe(struct hart *hart, uint32_t address, uint32_t size, int is_w
 
 /* Registers of the cluster with its accelerators, and those of interrupts. */
 int snitch_register_space(const struct platform *platform, uint32_t number, uint32_t *base, uint32_t *bytes) {
+  if (platform->pool) return pool_register_space(platform, number, base, bytes);
   if (number > 1) return -1;
   *base = number ? CLINT : (uint32_t)platform->config.memory_l1_base + PERIPHERALS_AT;
   *bytes = number ? 4 : CLUSTER_WINDOW - PERIPHERALS_AT;
@@ -69,6 +72,7 @@ uint8_t *snitch_memory(struct platform *platform, uint32_t address, uint64_t byt
 /* All banks of an accelerator's access serve it in the same cycle; those that could serve it earlier did so in vain. */
 uint64_t snitch_take_banks(struct platform *platform, uint32_t address, uint32_t bytes, uint64_t cycle) {
   struct snitch *snitch = platform->snitch;
+  if (platform->pool) return pool_take_banks(platform, address, bytes, cycle);
   uint32_t mask = (uint32_t)platform->config.memory_l1_banks - 1, first = address >> 3, last = (address + bytes - 1) >> 3;
   if (last - first > mask) last = first + mask; /* no bank twice */
   for (uint64_t now = cycle;; now++) {

@@ -124,8 +124,8 @@ def test_another_machine_gets_another_plan(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"software.hal": "mmx"}, "software.hal names 'mmx': choose one of mcu, siracusa, snitch"),
-        ({"software.hal": ""}, "software.hal is not given: choose one of mcu, siracusa, snitch"),
+        ({"software.hal": "mmx"}, "software.hal names 'mmx': choose one of mcu, pool, siracusa, snitch"),
+        ({"software.hal": ""}, "software.hal is not given: choose one of mcu, pool, siracusa, snitch"),
         ({"software.hal": "snitch"}, "software.hal 'snitch' is not for cores of the kind 'ri5cy'"),
         ({"software.kernels": "mmx"}, "software.kernels names 'mmx': choose one of generic, rv32, rv32im, xpulp"),
         ({"cluster.isa.xpulp": False}, "software.kernels 'xpulp' needs cluster.isa.xpulp"),

@@ -20,7 +20,7 @@ def test_every_preset_has_cores_of_a_kind_that_there_is(name: str) -> None:
 def test_an_unknown_kind_is_refused_with_those_that_there_are(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text("name: mine\nbased_on: siracusa\ncluster: {core: ri5cz}\n")
-    with pytest.raises(UserError, match=r"cluster\.core: no kind of cores: choose one of ri5cy, rv32, snitch"):
+    with pytest.raises(UserError, match=r"cluster\.core: no kind of cores: choose one of pool, ri5cy, rv32, snitch"):
         socs.load(path)
 
 

@@ -34,7 +34,7 @@ class Isa(_Section):
 class Cluster(_Section):
     """The cores that compute. `core`: their kind, a file of `core_kinds/`."""
 
-    cores: int = Field(default=1, ge=1, le=16)
+    cores: int = Field(default=1, ge=1, le=256)
     core: str = "ri5cy"
     isa: Isa = Isa()
     # Shared by the cores, core n uses unit n modulo their number; 0: every core has its own.
@@ -66,7 +66,7 @@ class Memory(_Section):
     size: int = Field(default=0, ge=0)
     latency: int = Field(default=1, ge=1)
     controller_latency: int = Field(default=1, ge=1)
-    banks: int = Field(default=1, ge=1, le=64)
+    banks: int = Field(default=1, ge=1, le=1024)
     conflicts: bool = False
     private_bytes: int = Field(default=0, ge=0)
 
@@ -134,6 +134,27 @@ class Scoreboard(_Section):
     boot: int = Field(default=174, ge=0)
 
 
+class Tiles(_Section):
+    """Tiles of cores with banks of L1 and a cache of code, in groups; only a kind of cores with `tiles` has them.
+
+    Latencies are cycles until the answer to an access of another tile, in the same and in another group. The first
+    `sequential_bytes` of L1 per core lie in the core's own tile one after the other, the rest goes round all tiles.
+    `wake_masks`: registers that wake the cores of some tiles or groups. `code_*`: the cache of code that a group
+    shares; its lines are twice as long as those of a tile.
+    """
+
+    cores: int = Field(default=4, ge=1, le=16)
+    banks: int = Field(default=16, ge=1, le=64)
+    groups: int = Field(default=4, ge=1, le=8)
+    group_latency: int = Field(default=3, ge=1, le=15)
+    cluster_latency: int = Field(default=5, ge=1, le=15)
+    sequential_bytes: int = Field(default=512, ge=64)
+    wake_masks: bool = True
+    code_sets: int = Field(default=64, ge=1)
+    code_ways: int = Field(default=2, ge=1)
+    code_refill: int = Field(default=20, ge=0)
+
+
 class InstructionCache(_Section):
     """Two levels for the cluster, one for the controller; the kind of cores says how long a line is."""
 
@@ -195,7 +216,8 @@ class Software(_Section):
     carry beside it; none: no SDK. `kernels`: folder of c_runtime/kernels; none: generated C only. `core_type`: whose
     coefficients the costs of kernels are made of. `dma_agents`: cores that issue transfers, core 0 or the first four.
     `dma_largest`: bytes of one command. `dma_lines`: whether a command can move lines that lie apart outside L1.
-    `flags`: more flags for the compiler. `code_bytes`: L2 that code and small data are expected to need.
+    `flags`: more flags for the compiler. `runtime_l1_bytes`: L1 behind the stacks that the runtime keeps.
+    `code_bytes`: L2 that code and small data are expected to need.
     `weight_parts`: names and sizes of the weight memory's parts, from its base on: levels where constants can live.
     """
 
@@ -205,6 +227,7 @@ class Software(_Section):
     core_type: str = ""
     flags: tuple[str, ...] = ()
     stack_bytes: int = Field(default=2048, ge=256, multiple_of=64)
+    runtime_l1_bytes: int = Field(default=0, ge=0, multiple_of=64)
     code_bytes: int = Field(default=192 * 1024, ge=0)
     dma_agents: Literal[1, 4] = 1
     dma_largest: int = Field(default=0x1FF00, ge=256, multiple_of=256)
@@ -242,6 +265,7 @@ class Soc(_Section):
     memory: Memories = Memories()
     timing: CoreTiming = CoreTiming()
     scoreboard: Scoreboard = Scoreboard()
+    tiles: Tiles = Tiles()
     icache: InstructionCache = InstructionCache()
     events: Events = Events()
     dma: Dma = Dma()
@@ -263,6 +287,8 @@ class Soc(_Section):
             raise ValueError(
                 "bank conflicts need exact order: set timing.ordering_slack=0 or memory.l1.conflicts=false"
             )
+        if not self.cluster.kind.tiles and (self.cluster.cores > 16 or self.memory.l1.banks > 64):
+            raise ValueError("at most 16 cores and 64 banks of L1 stand beside each other: more need a kind with tiles")
         if self.cluster.kind.dma_core and (self.memory.weight.size or self.memory.l3.size):
             raise ValueError("a cluster with a DMA core has no weight memory and no L3: set their sizes to 0")
         if self.cluster.kind.bare and (self.cluster.cores != 1 or self.memory.weight.size or self.memory.l3.size):
@@ -284,7 +310,7 @@ class Soc(_Section):
     @property
     def all_cores(self) -> int:
         """Cores that there are: those that compute and, behind them, a controller or DMA core unless it is bare."""
-        return self.cluster.cores + (not self.cluster.kind.bare)
+        return self.cluster.cores + (self.cluster.kind.controller or self.cluster.kind.dma_core)
 
     def core_name(self, index: int) -> str:
         """The name of the core with a number: the one behind those that compute has a role of its own."""

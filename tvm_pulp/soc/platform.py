@@ -68,6 +68,12 @@ class Platform:
             "TVM_PULP_L1_BYTES": f"{self.soc.memory.l1.size:#x}",
             "TVM_PULP_WEIGHT_BASE": f"{self.soc.memory.weight.base:#x}u",
         }
+        if self.soc.software.runtime_l1_bytes:
+            found["TVM_PULP_RUNTIME_L1_BYTES"] = f"{self.soc.software.runtime_l1_bytes}"
+        if self.soc.cluster.kind.tiles:
+            tiles = self.soc.tiles
+            found |= {"POOL_TILES": f"{self.soc.memory.l1.banks // tiles.banks}", "POOL_GROUPS": f"{tiles.groups}"}
+            found |= {"POOL_TILE_CORES": f"{tiles.cores}", "POOL_TILE_BANKS": f"{tiles.banks}"}
         for name, engine in self.soc.engines.items():
             found |= {
                 f"{name.upper()}_BASE": f"{engine.base:#x}u",

@@ -204,7 +204,7 @@ class Machine:
         """Run until the program writes the exit register; faults of the program raise GuestFault."""
         if not self._started and self._elf is not None:
             kind, last = self.soc.cluster.kind, self.soc.cluster.cores
-            for core in [0] if kind.bare else range(0 if kind.dma_core else last, last + 1):
+            for core in range(last if kind.controller else 0, self.soc.all_cores):
                 self.start_core(core, self._elf.entry)
         begin = time.perf_counter()
         limit = max_cycles or 0

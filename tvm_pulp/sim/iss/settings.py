@@ -13,7 +13,7 @@ from pydantic.fields import FieldInfo
 
 from tvm_pulp.soc.description import Soc
 
-SECTIONS = ("cluster", "controller", "memory", "timing", "scoreboard", "icache", "events", "dma")
+SECTIONS = ("cluster", "controller", "memory", "timing", "scoreboard", "tiles", "icache", "events", "dma")
 # The schema allows one value of these, and all cores decode what those of the cluster do.
 NOT_SIMULATED = frozenset(
     {
@@ -55,7 +55,7 @@ def _derived(soc: Soc, trace: bool, observe: bool, check_reads: bool) -> Iterato
         cycles = getattr(soc.memory.l3, f"{way}_cycles_per_byte")
         yield f"memory_l3_{way}_millicycles_per_byte", round(cycles * 1000), (0, _LARGEST)
     kind = soc.cluster.kind
-    switches = {"bare": kind.bare, "core_is_snitch": kind.scoreboard, "trace": trace}
+    switches = {"bare": kind.bare, "core_is_snitch": kind.scoreboard, "core_is_pool": kind.tiles, "trace": trace}
     switches |= {"observe": observe or check_reads, "check_reads": check_reads}
     for name, value in switches.items():
         yield name, int(value), (0, 1)

@@ -37,6 +37,8 @@ class CoreKind(BaseModel):
     there is no controller then, all cores start together.
     `bare`: one core and nothing around it, no controller and no DMA; it copies by itself and speaks to the host by
     semihosting.
+    `tiles`: they stand in tiles and groups around one L1, start together, and registers wake those that sleep; the
+    SoC's `tiles` says how many and how far.
     `scoreboard`: they go on while results are on their way; the SoC's `scoreboard` says for how long.
     `hal`: the runtime that is for this kind alone; none: any that no other kind claims.
     `driver_state`: the memory in which drivers of engines remember what they wrote.
@@ -55,6 +57,7 @@ class CoreKind(BaseModel):
     dma_core: bool = False
     bare: bool = False
     scoreboard: bool = False
+    tiles: bool = False
     hal: str | None = None
     architecture: Architecture
     float_architecture: Architecture

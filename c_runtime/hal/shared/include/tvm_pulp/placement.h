@@ -27,7 +27,10 @@ extern uint8_t tvm_pulp_l1_arena[];
 extern uint8_t tvm_pulp_l1_arena_bytes[];
 
 /* The same size as a constant expression, for a program that puts nothing else into L1. */
-#define TVM_PULP_L1_ARENA_BYTES \
-  (TVM_PULP_L1_BYTES - TVM_PULP_HARTS * TVM_PULP_STACK_BYTES - (4 * TVM_PULP_MARKS + 63) / 64 * 64)
+#ifndef TVM_PULP_RUNTIME_L1_BYTES
+#define TVM_PULP_RUNTIME_L1_BYTES 0
+#endif
+#define TVM_PULP_L1_ARENA_BYTES                                                                \
+  (TVM_PULP_L1_BYTES - TVM_PULP_HARTS * TVM_PULP_STACK_BYTES - TVM_PULP_RUNTIME_L1_BYTES - (4 * TVM_PULP_MARKS + 63) / 64 * 64)
 
 #endif /* TVM_PULP_PLACEMENT_H */

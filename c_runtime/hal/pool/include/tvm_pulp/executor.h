@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The executor: all cores walk through a list of step records together. A record and what it points to lie in L1, brought
+ * there by the DMA before anyone needs them, so that a layer costs data and not code.
+ *
+ * A step: core 0 issues commands, all cores call the function, core 0 waits, all meet at a barrier where one is needed. */
+#ifndef TVM_PULP_EXECUTOR_H
+#define TVM_PULP_EXECUTOR_H
+
+#include "tvm_pulp/hal.h"
+#include "tvm_pulp/step_record.h"
+
+enum { TVM_PULP_GROUPS = 8 }; /* of transfers that may be under way */
+
+/* Heads of transfers; generated records add size and base. The DMA knows no lines. */
+enum { TVM_PULP_STORE = 0, TVM_PULP_LOAD = 1 << 20 };
+
+/* Changes with the layout of records. */
+#define TVM_PULP_EXECUTOR_MAGIC 0x54563401
+
+#endif /* TVM_PULP_EXECUTOR_H */

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Entry of all harts, which arrive together. */
+#include "tvm_pulp/pool.h"
+
+  .section .text.start, "ax"
+  .globl _start
+_start:
+  csrr a0, mhartid
+  /* Stack of this core, in the banks of its tile: guard at its lower end. */
+  la a1, tvm_pulp_stacks
+  li a2, TVM_PULP_STACK_BYTES
+  mul a3, a0, a2
+  add a1, a1, a3
+  add sp, a1, a2
+  li a3, TVM_PULP_GUARD_PATTERN
+  addi a2, a1, TVM_PULP_GUARD_BYTES
+guard_next:
+  sw a3, 0(a1)
+  addi a1, a1, 4
+  bltu a1, a2, guard_next
+  tail tvm_pulp_cluster_main
