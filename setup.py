@@ -221,6 +221,7 @@ setup(
             "gvsoc=tvm_pulp.sim.gvsoc.runner:GvsocRunner",
             "host=tvm_pulp.sim.host:HostRunner",
             "iss=tvm_pulp.sim.iss.runner:IssRunner",
+            "qemu=tvm_pulp.sim.qemu.runner:QemuRunner",
             "unicorn=tvm_pulp.sim.unicorn.runner:UnicornRunner",
         ],
     },

@@ -179,12 +179,16 @@ class App:
         """The device that runs the archive where none is named."""
         from tvm_pulp import soc as socs
         from tvm_pulp.codegen.formats import is_flat
+        from tvm_pulp.soc.this_machine import missing_instructions
 
         facts = self.metadata["tvm_pulp"]
         if facts["soc"] == "host":
             return "host"
         cpu = socs.recorded(facts).cpu if is_flat(facts) else None
-        return "iss" if cpu is None else next(iter(cpu.devices))
+        if cpu is None:
+            return "iss"
+        here = "host" in cpu.devices and not missing_instructions(cpu)
+        return "host" if here else next(iter(cpu.devices))
 
     def _solver_seconds(self) -> float | None:
         """The time that planning took, where a network was planned in this process."""

@@ -27,7 +27,10 @@ WARNINGS = ("-std=c11", "-Wall", "-Wextra", "-Werror")
 
 def sources_of(folder: Path) -> tuple[list[Path], list[Path]]:
     """C sources and include folders of an unpacked archive."""
-    sources = sorted([*folder.glob("codegen/host/src/*.c"), *folder.glob("runtime/**/*.c")])
+    found = [*folder.glob("codegen/host/src/*.c"), *folder.glob("runtime/**/*.c")]
+    # A program for an emulator brings what an operating system does else.
+    aside = ("hal", "libc")
+    sources = sorted(p for p in found if p.parent.name not in aside and not p.name.endswith("_program.c"))
     places = ("codegen/host/include", "runtime/include", "runtime/math", "runtime/kernels/*")
     headers = [found for place in places for found in folder.glob(place)]
     return sources, sorted(headers)

@@ -69,5 +69,5 @@ class Cpu(_Section):
     stack_bytes: int = Field(default=8192, ge=128, multiple_of=64)
     flash: Region = Region()
     ram: Region = Region()
-    machine: Literal["arm", ""] = ""
+    machine: Literal["arm", "aarch64", "riscv64", ""] = ""
     devices: dict[str, str] = Field(min_length=1)

@@ -88,17 +88,19 @@ def build_host_library(
     defines: Sequence[str] = (),
     extra_flags: Sequence[str] = (),
     sanitize: bool = False,
+    undefined: bool = False,
 ) -> Path:
     """Build freestanding C into a shared library for this machine and return its path in the cache.
 
     Equal sources give the same file, and a process that loads one file twice shares its static data: load a copy
     where that matters. `sanitize` adds checks for undefined behaviour (address checks need a program of their own).
+    `undefined`: whoever loads it brings functions that it calls.
     """
     compiler = host_compiler()
     link_flags = ["-shared"]
     if sanitize:
         compiler = _with_sanitizers(compiler, ["undefined"])
-    elif sys.platform == "linux":
+    elif sys.platform == "linux" and not undefined:
         # A missing function is an error now, not when the library is loaded.
         link_flags.append("-Wl,-z,defs")
     flags = ["-fPIC", "-ffreestanding", *_define_flags(defines), *extra_flags]

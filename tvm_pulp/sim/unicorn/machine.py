@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.sim.cpu_runner import Stopped
 from tvm_pulp.sim.iss.elf import Elf
 from tvm_pulp.soc.cpu import Cpu
 from tvm_pulp.toolchain import build_host_library
@@ -32,10 +33,6 @@ class _Counter(ctypes.Structure):
     ]
 
 
-class Stopped(Exception):
-    """The program did not come to its end; says why."""
-
-
 def emulator() -> Any:
     """The package; a user error says how to install it."""
     try:
@@ -56,7 +53,7 @@ def _count_function() -> Any:
     return ctypes.cast(library.tvm_pulp_count_block, ctypes.c_void_p)
 
 
-class CpuMachine:
+class UnicornMachine:
     """A core with a program in its memories. `layers`: how many it may name."""
 
     def __init__(self, program: Elf, cpu: Cpu, layers: int) -> None:
@@ -86,14 +83,14 @@ class CpuMachine:
     def word(self, symbol: str) -> int:
         return int.from_bytes(self.read(self._program.symbols[symbol], 4), "little")
 
-    def run(self, device: str) -> list[int]:
+    def run(self) -> list[int]:
         """From reset to the end; instructions of the last inference by layer, those outside of it first."""
         package = emulator()
         from unicorn import arm_const
 
         modes = package.UC_MODE_THUMB | package.UC_MODE_MCLASS
         core = package.Uc(package.UC_ARCH_ARM, modes)
-        core.ctl_set_cpu_model(getattr(arm_const, f"UC_CPU_ARM_{device}"))
+        core.ctl_set_cpu_model(getattr(arm_const, f"UC_CPU_ARM_{self._cpu.devices['unicorn']}"))
         for base, memory in self._memories.items():
             core.mem_map_ptr(base, len(memory), package.UC_PROT_ALL, ctypes.addressof(memory))
         core.mem_map(_SYSTEM, _SYSTEM_BYTES)

@@ -38,12 +38,21 @@ def project_files(files: Mapping[str, bytes]) -> dict[str, bytes]:
             "ABI": isa.abi,
         }
         made |= {f"cmake/{tool}.cmake": template(f"{tool}.cmake.in", values) for tool in ("zig", "gcc")}
-    elif (cpu := socs.recorded(facts).cpu) is not None and cpu.hal:
+    elif (cpu := _cpu(facts)) is not None and _is_bare(cpu):
         made |= _cpu_project(name, cpu, facts, files)
     else:
         made[_EXAMPLE] = _example(name, facts)
         made["CMakeLists.txt"] = _host_lists(name, files, () if cpu is None else cpu.flags)
     return {path: text.encode() for path, text in made.items()}
+
+
+def _cpu(facts: dict[str, Any]) -> Cpu | None:
+    return socs.recorded(facts).cpu
+
+
+def _is_bare(cpu: Cpu | None) -> bool:
+    """Tell if a program without operating system is the archive's first use, not only an emulator's."""
+    return cpu is not None and bool(cpu.hal) and not cpu.flags
 
 
 def _sources(files: Mapping[str, bytes], facts: dict[str, Any]) -> tuple[list[str], list[str]]:
@@ -131,7 +140,7 @@ def _host_lists(name: str, files: Mapping[str, bytes], flags: Sequence[str]) -> 
     library, _ = _sources(files, {})
     values = {
         "NAME": name,
-        "LIBRARY": _lines(library),
+        "LIBRARY": _lines(path for path in library if not path.startswith(_C_LIBRARY)),
         "INCLUDES": _lines(_includes(files)),
         "FLAGS": " ".join((*_HOST_FLAGS, *flags)),
         "EXAMPLE": _EXAMPLE,
@@ -176,7 +185,7 @@ def _readme(record: dict[str, Any], files: Mapping[str, bytes]) -> str:
         for t in facts[role]
     ]
     levels = memory.get("levels", {"arena": memory["arena_bytes"], "constants": memory["constants_bytes"]})
-    kind = "cluster" if "march" in facts else "cpu" if any(path.endswith(".ld") for path in files) else "host"
+    kind = "cluster" if "march" in facts else "cpu" if _is_bare(_cpu(facts)) else "host"
     values = {
         "NAME": name,
         "TARGET": facts["target"],

@@ -1,0 +1,64 @@
+"""Device qemu: programs on emulated boards give the host's outputs, and say what they cost in instructions."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tvm_pulp
+from tvm_pulp import soc as socs
+from tvm_pulp.errors import UserError, WrongAnswer
+from tvm_pulp.sim.qemu.boards import Emulated
+
+SOCS = ("cortex-m55", "aarch64", "rv64gcv")
+
+
+def skip_without_qemu(soc: str) -> None:
+    """Skip where the emulator of a SoC is not installed."""
+    cpu = socs.load(soc).cpu
+    assert cpu is not None
+    try:
+        Emulated.of(cpu.devices["qemu"]).program()
+    except UserError as missing:
+        pytest.skip(str(missing))
+
+
+@pytest.mark.parametrize("soc", SOCS)
+def test_a_network_runs_and_its_instructions_are_counted(soc: str) -> None:
+    skip_without_qemu(soc)
+    made, wanted = tvm_pulp.compile("zoo:dscnn", soc=soc).run(device="qemu"), tvm_pulp.compile("zoo:dscnn").run()
+    for name, value in wanted.outputs.items():
+        np.testing.assert_array_equal(made.outputs[name], value, err_msg=name)
+    layers = [layer["instructions"] for layer in made.report["layers"]]
+    assert made.report["instructions"] == sum(layers) and min(layers) > 0
+    assert made.report["code_bytes"] > 0 and made.report["cycles"] is None
+
+
+def test_every_layer_can_be_looked_at() -> None:
+    skip_without_qemu("aarch64")
+    made = tvm_pulp.compile("zoo:dscnn", soc="aarch64", keep_layers=True).run(layers=True, device="qemu")
+    wanted = tvm_pulp.compile("zoo:dscnn", keep_layers=True).run(layers=True)
+    assert made.layers is not None and wanted.layers is not None and len(made.layers) == 10
+    for name, value in wanted.layers.items():
+        np.testing.assert_array_equal(made.layers[name], value, err_msg=name)
+
+
+def test_a_stack_that_is_too_small_is_found(tmp_path: Path) -> None:
+    skip_without_qemu("cortex-m55")
+    description = tmp_path / "small.yaml"
+    description.write_text("based_on: cortex-m55\nname: small\ncpu: {stack_bytes: 128}\n")
+    with pytest.raises(WrongAnswer, match="exit status"):
+        tvm_pulp.compile("zoo:dscnn", soc=str(description)).run()
+
+
+def test_the_emulator_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = tvm_pulp.compile("zoo:dscnn", soc="cortex-m55")
+    monkeypatch.setattr(shutil, "which", lambda _name: None)
+    with pytest.raises(UserError, match=r"--device qemu needs qemu-system-arm on PATH: install QEMU 7\.2"):
+        app.run()
+
+
+def test_what_a_description_names_must_be_a_board() -> None:
+    with pytest.raises(UserError, match="names 'aarch64 toaster max' for qemu: give system, machine and CPU"):
+        Emulated.of("aarch64 toaster max")

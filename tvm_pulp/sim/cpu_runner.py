@@ -1,0 +1,121 @@
+"""Devices that emulate a CPU: programs are built of archives, inputs and outputs found by their symbols."""
+
+import time
+from abc import abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from tvm_pulp import soc as socs
+from tvm_pulp.codegen.layer_captures import CapturedLayers, from_files
+from tvm_pulp.errors import UserError, WrongAnswer
+from tvm_pulp.sim.image import check_input
+from tvm_pulp.sim.iss.elf import Elf
+from tvm_pulp.sim.runner import Capabilities, Runner, Statistics
+from tvm_pulp.soc.cpu import Cpu
+from tvm_pulp.toolchain import ToolchainError
+from tvm_pulp.toolchain.cpu_compilers import build_cpu_elf
+
+
+class Stopped(Exception):
+    """The program did not come to its end; says why."""
+
+
+class CpuMachine(Protocol):
+    """A core with a program in its memories."""
+
+    def write(self, address: int, data: bytes) -> None:
+        """Bytes into a memory."""
+
+    def read(self, address: int, count: int) -> bytes:
+        """Bytes of a memory."""
+
+    def run(self) -> list[int]:
+        """From reset to the end; instructions of the last inference by layer, those outside of it first."""
+
+
+class CpuRunner(Runner):
+    """An emulated CPU: knows outputs and instructions, and no time."""
+
+    capabilities: ClassVar[Capabilities] = Capabilities(instructions=True)
+    name: ClassVar[str]
+    _machine: CpuMachine
+
+    @abstractmethod
+    def check(self, cpu: Cpu) -> None:
+        """A user error where the emulator is not installed."""
+
+    @abstractmethod
+    def read_program(self, path: Path, cpu: Cpu) -> Elf:
+        """The executable."""
+
+    @abstractmethod
+    def machine(self, program: Elf, cpu: Cpu, layers: int) -> CpuMachine:
+        """A machine with the program in its memories."""
+
+    def build(self, files: dict[str, bytes], metadata: dict[str, Any], toolchain: str | None = None) -> None:
+        assert toolchain is None, "it has none to choose from"
+        self._facts, self._captures = metadata["tvm_pulp"], from_files(files)
+        cpu = socs.recorded(self._facts).cpu
+        if cpu is None or self.name not in cpu.devices:
+            known = [n for n in socs.names() if (c := socs.load(n).cpu) is not None and self.name in c.devices]
+            raise UserError(
+                f"--device {self.name} does not know the core of SoC '{self._facts['soc']}': compile with --soc="
+                f"{' or --soc='.join(known)}"
+            )
+        self.check(cpu)
+        self._cpu, started = cpu, time.perf_counter()
+        try:
+            self._path = build_cpu_elf(files, cpu, profile=True)
+        except ToolchainError as error:
+            raise error.of_archive from error
+        self._program = self.read_program(self._path, cpu)
+        self._build_seconds = time.perf_counter() - started
+
+    def load(self, inputs: Sequence[np.ndarray], *, trace: bool = False) -> None:
+        self._machine = self.machine(self._program, self._cpu, len(self._facts["layers"]))
+        for tensor, array in zip(self._facts["inputs"], inputs, strict=True):
+            check_input(tensor, array)
+            self._machine.write(self._program.symbols[tensor["symbol"]], np.ascontiguousarray(array).tobytes())
+
+    def run(self, inferences: int) -> None:
+        self._machine.write(self._program.symbols["tvm_pulp_inferences"], inferences.to_bytes(4, "little"))
+        started = time.perf_counter()
+        try:
+            self._counts = self._machine.run()
+        except Stopped as reason:
+            raise WrongAnswer(
+                f"the program stopped: {reason}: the compiled program is wrong, please report it with the archive"
+            ) from None
+        self._run_seconds = time.perf_counter() - started
+
+    def read_back(self) -> list[np.ndarray]:
+        outputs = []
+        for tensor in self._facts["outputs"]:
+            dtype = np.dtype(tensor["dtype"])
+            size = int(np.prod(tensor["shape"], dtype=np.int64)) * dtype.itemsize
+            data = self._machine.read(self._program.symbols[tensor["symbol"]], size)
+            outputs.append(np.frombuffer(data, dtype).reshape(tensor["shape"]).copy())
+        return outputs
+
+    def layers(self, inputs: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
+        assert self._captures is not None, "the archive keeps its layers"
+        self.load(inputs)
+        self.run(1)
+        base, seen = self._program.symbols.get("arena", 0), CapturedLayers()
+        for capture in self._captures:
+            seen.add(capture, self._machine.read(base + capture.offset, capture.bytes))
+        return seen.complete()
+
+    def statistics(self) -> Statistics:
+        symbols = self._program.symbols
+        code = symbols["tvm_pulp_code_end"] - symbols["tvm_pulp_code_begin"]
+        layers = self._counts[1:]
+        return Statistics(
+            self._build_seconds, self._run_seconds, layer_instructions=layers, instructions=sum(layers), code_bytes=code
+        )
+
+    def program(self) -> Path | None:
+        return self._path
