@@ -23,9 +23,9 @@ class Block(_Section):
     """The block that products are computed in: so many pixels and channels at once, depths in multiples.
 
     `channels` and `depth` are products of parts, outermost first; `order` tells in which order weights of a block lie,
-    c0 and d0 being the outermost parts. `lane_bytes`: of a value of a pixel in a patch. `unsigned`: values of pixels
-    are unsigned there, signed ones with 128 added. `by_constant`: of a block's constants the first of all channels
-    comes first, then the second; else all of the first channel.
+    c0 and d0 being the outermost parts. `lane_bytes`: of a value of a pixel in a patch. `values`: the type that
+    values have there, those of the other sign with 128 added or subtracted; none: their own. `by_constant`: of a
+    block's constants the first of all channels comes first, then the second; else all of the first channel.
     """
 
     pixels: int = Field(default=1, ge=1)
@@ -33,7 +33,7 @@ class Block(_Section):
     depth: tuple[int, ...] = (1,)
     order: tuple[str, ...] = ("c0", "d0")
     lane_bytes: int = Field(default=1, ge=1)
-    unsigned: bool = False
+    values: Literal["int8", "uint8", ""] = ""
     by_constant: bool = False
 
 
@@ -55,7 +55,8 @@ class Cpu(_Section):
     `zig`: the packaged compiler's arguments that name it; where an operating system starts programs, `flags` are those
     of any compiler, and `needs` the names by which the system lists the instructions that must be there. `hal`:
     start-up and linker script, a folder of c_runtime/cpu; none: an operating system starts the program. `kernels`: the
-    folder of c_runtime/cpu/kernels that products are made of, in blocks; none: plain loops. `devices`: who runs
+    folder of c_runtime/cpu/kernels that products are made of, in blocks; none: plain loops. `doubled`:
+    the upper half of a product comes doubled, so that kernels shift by one less. `devices`: who runs
     programs for it, the default first, each with the name by which it knows the core.
     """
 
@@ -64,6 +65,7 @@ class Cpu(_Section):
     needs: tuple[str, ...] = ()
     hal: str = ""
     kernels: str = ""
+    doubled: bool = False
     block: Block = Block()
     depthwise: DepthwiseBlock = DepthwiseBlock()
     stack_bytes: int = Field(default=8192, ge=128, multiple_of=64)

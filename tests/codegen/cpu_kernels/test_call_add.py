@@ -7,12 +7,15 @@ from tests.codegen.cpu_kernels.random_layers import random_add
 from tvm_pulp.codegen.cpu_kernels.call_add import call_add
 from tvm_pulp.codegen.cpu_kernels.fit_rule import FRACTION
 from tvm_pulp.qnn.operator import OPERATORS
+from tvm_pulp.soc.cpu import Cpu
+
+CPU = Cpu(devices={"host": ""})
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_every_pair_of_values(seed: int) -> None:
     layer, _ = random_add(np.random.default_rng(seed), 0)
-    call = call_add(layer)
+    call = call_add(layer, CPU)
     assert call is not None, "layers of networks have such a form"
     tables, (shift, multiply, add, less) = (t.values.astype(np.int64) for t in call.layer.inputs[2:])
     a, b = (v.reshape(-1) for v in np.meshgrid(np.arange(-128, 128), np.arange(-128, 128)))
@@ -26,4 +29,4 @@ def test_every_pair_of_values(seed: int) -> None:
 def test_tensors_of_other_shapes_keep_their_loops() -> None:
     layer, _ = random_add(np.random.default_rng(0), 0)
     layer.inputs[1].spec = type(layer.inputs[1].spec)((1, 1), "int8")
-    assert call_add(layer) is None
+    assert call_add(layer, CPU) is None

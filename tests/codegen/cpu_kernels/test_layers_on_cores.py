@@ -9,18 +9,25 @@ import tvm_pulp
 from tests.codegen.cpu_kernels.random_layers import archive, expected, random_layer
 from tvm_pulp import soc as socs
 from tvm_pulp.errors import UserError
+from tvm_pulp.sim.qemu.boards import Emulated
 from tvm_pulp.sim.run_twice import run_twice
 from tvm_pulp.sim.runner import runner_class
 from tvm_pulp.soc.this_machine import missing_instructions
 
-CORES = ("cortex-m4", "cortex-m7", "cortex-m33", "x86-64-avx2", "x86-64-vnni")
+EMULATED = ("cortex-m55", "aarch64", "rv64gcv")
+CORES = ("cortex-m4", "cortex-m7", "cortex-m33", *EMULATED, "x86-64-avx2", "x86-64-vnni")
 
 
 def skip_without(soc: str) -> None:
-    """Skip where the core is that of another machine."""
+    """Skip where the core is that of another machine, or its emulator is not installed."""
     cpu = socs.load(soc).cpu
     assert cpu is not None
-    if missing := missing_instructions(cpu):
+    if "qemu" in cpu.devices:
+        try:
+            Emulated.of(cpu.devices["qemu"]).program()
+        except UserError as absent:
+            pytest.skip(str(absent))
+    elif missing := missing_instructions(cpu):
         pytest.skip(f"this machine has no {', '.join(missing)}")
 
 
@@ -40,7 +47,7 @@ def check(soc: str, seed: int, count: int) -> str:
     return files["codegen/host/src/many_kernels.c"].decode()
 
 
-@pytest.mark.parametrize("soc", ["cortex-m4", "x86-64-avx2", "x86-64-vnni"])
+@pytest.mark.parametrize("soc", ["cortex-m4", *EMULATED, "x86-64-avx2", "x86-64-vnni"])
 def test_random_layers(soc: str) -> None:
     text = check(soc, 1, 20)
     for used in ("tvm_pulp_convolve(", "tvm_pulp_depthwise(", "tvm_pulp_multiply_row(", "_s32", "tvm_pulp_add("):

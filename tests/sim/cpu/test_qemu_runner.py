@@ -7,26 +7,14 @@ import numpy as np
 import pytest
 
 import tvm_pulp
-from tvm_pulp import soc as socs
+from tests.codegen.cpu_kernels.test_layers_on_cores import EMULATED, skip_without
 from tvm_pulp.errors import UserError, WrongAnswer
 from tvm_pulp.sim.qemu.boards import Emulated
 
-SOCS = ("cortex-m55", "aarch64", "rv64gcv")
 
-
-def skip_without_qemu(soc: str) -> None:
-    """Skip where the emulator of a SoC is not installed."""
-    cpu = socs.load(soc).cpu
-    assert cpu is not None
-    try:
-        Emulated.of(cpu.devices["qemu"]).program()
-    except UserError as missing:
-        pytest.skip(str(missing))
-
-
-@pytest.mark.parametrize("soc", SOCS)
+@pytest.mark.parametrize("soc", EMULATED)
 def test_a_network_runs_and_its_instructions_are_counted(soc: str) -> None:
-    skip_without_qemu(soc)
+    skip_without(soc)
     made, wanted = tvm_pulp.compile("zoo:dscnn", soc=soc).run(device="qemu"), tvm_pulp.compile("zoo:dscnn").run()
     for name, value in wanted.outputs.items():
         np.testing.assert_array_equal(made.outputs[name], value, err_msg=name)
@@ -36,7 +24,7 @@ def test_a_network_runs_and_its_instructions_are_counted(soc: str) -> None:
 
 
 def test_every_layer_can_be_looked_at() -> None:
-    skip_without_qemu("aarch64")
+    skip_without("aarch64")
     made = tvm_pulp.compile("zoo:dscnn", soc="aarch64", keep_layers=True).run(layers=True, device="qemu")
     wanted = tvm_pulp.compile("zoo:dscnn", keep_layers=True).run(layers=True)
     assert made.layers is not None and wanted.layers is not None and len(made.layers) == 10
@@ -45,7 +33,7 @@ def test_every_layer_can_be_looked_at() -> None:
 
 
 def test_a_stack_that_is_too_small_is_found(tmp_path: Path) -> None:
-    skip_without_qemu("cortex-m55")
+    skip_without("cortex-m55")
     description = tmp_path / "small.yaml"
     description.write_text("based_on: cortex-m55\nname: small\ncpu: {stack_bytes: 128}\n")
     with pytest.raises(WrongAnswer, match="exit status"):

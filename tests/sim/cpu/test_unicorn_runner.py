@@ -8,19 +8,21 @@ import numpy as np
 import pytest
 
 import tvm_pulp
-from tests.codegen.cpu_kernels.test_layers_on_cores import skip_without
+from tests.codegen.cpu_kernels.test_layers_on_cores import CORES, EMULATED, skip_without
 from tests.simulated.golden_cases import DATA
+from tvm_pulp import soc as socs
 from tvm_pulp.errors import UserError, WrongAnswer
 from tvm_pulp.report.table import print_report
 from tvm_pulp.tvmc.main import main
 
-CORES = ("cortex-m4", "cortex-m7", "cortex-m33", "x86-64-avx2", "x86-64-vnni")
 TINY = ("kws", "resnet", "vww", "toycar")
 
 
 def outputs_equal(model: str, soc: str) -> dict[str, object]:
     """The report of a run whose outputs are those of the plain loops on this machine."""
-    made = tvm_pulp.compile(model, soc=soc).run()
+    cpu = socs.load(soc).cpu
+    assert cpu is not None
+    made = tvm_pulp.compile(model, soc=soc).run(device=next(iter(cpu.devices)))
     wanted = tvm_pulp.compile(model, soc="host").run()
     for name, value in wanted.outputs.items():
         np.testing.assert_array_equal(made.outputs[name], value, err_msg=f"{model} {soc} {name}")
@@ -111,7 +113,7 @@ def test_networks_give_the_hosts_outputs(model: str, soc: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("soc", ["cortex-m4", "x86-64-vnni"])
+@pytest.mark.parametrize("soc", ["cortex-m4", *EMULATED, "x86-64-vnni"])
 @pytest.mark.parametrize("name", ["autoencoder", "mobilenetv1", "vit_block", "qdq_encoder", "qdq_llama", "tinyllama"])
 def test_the_zoo_gives_the_hosts_outputs(name: str, soc: str) -> None:
     skip_without(soc)

@@ -8,9 +8,10 @@ from tvm_pulp.qnn import fixed_point
 from tvm_pulp.qnn.add import left_shift, rules, split
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.soc.cpu import Cpu
 
 
-def call_add(layer: Layer) -> KernelCall | None:
+def call_add(layer: Layer, cpu: Cpu) -> KernelCall | None:
     """The call; None where shapes differ, a value has more bits, or no constants give the network's results."""
     a, b, y = layer.inputs[0], layer.inputs[1], layer.outputs[0]
     if any(t.spec.dtype not in RANGES or t.spec.shape != y.spec.shape for t in (a, b, y)):
@@ -23,7 +24,8 @@ def call_add(layer: Layer) -> KernelCall | None:
         return None
     tables = _tables(layer)
     reachable = np.unique(tables[0][:, None] + tables[1][None, :])
-    fitted = fit_rule(Sums(requant, operands, np.zeros(1, np.int64), reachable[:1], reachable[-1:], reachable), clipped)
+    sums = Sums(requant, operands, np.zeros(1, np.int64), reachable[:1], reachable[-1:], reachable)
+    fitted = fit_rule(sums, clipped, doubled=cpu.doubled)
     if fitted is None:
         return None
     # What a sum begins with is part of a table.

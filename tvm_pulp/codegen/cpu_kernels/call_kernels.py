@@ -43,7 +43,7 @@ def kernel_call(layer: Layer, cpu: Cpu) -> KernelCall | None:
     if not cpu.kernels:
         return None
     if layer.operator == "add":
-        return call_add(layer)
+        return call_add(layer, cpu)
     if layer.operator not in ("conv2d", "dense"):
         return None
     attributes, requant = layer.attributes, Requant.of(layer.attributes)
@@ -66,12 +66,12 @@ def kernel_call(layer: Layer, cpu: Cpu) -> KernelCall | None:
     return None
 
 
-def _rule(layer: Layer, matrix: np.ndarray, block: int, *, unsigned: bool, by_constant: bool) -> _Rule | None:
-    """The rule for weights [channels, depth]; None where sums do not fit into 32 bits."""
+def _rule(layer: Layer, matrix: np.ndarray, block: int, cpu: Cpu, values: str = "") -> _Rule | None:
+    """The rule for weights [channels, depth] and values of a type; None where sums do not fit into 32 bits."""
     requant, low_high = Requant.of(layer.attributes), RANGES[layer.inputs[0].spec.dtype]
     weights, zero_point = matrix.astype(np.int64), int(layer.attributes["zero_point"])
-    if unsigned:
-        zero_point, low_high = zero_point - low_high[0], RANGES["uint8"]
+    if values:
+        zero_point, low_high = zero_point + RANGES[values][0] - low_high[0], RANGES[values]
     channels = len(weights)
     bias = layer.inputs[2].values.astype(np.int64) if layer.attributes["has_bias"] else np.zeros(channels, np.int64)
     bias = bias - zero_point * weights.sum(1)
@@ -83,10 +83,10 @@ def _rule(layer: Layer, matrix: np.ndarray, block: int, *, unsigned: bool, by_co
     first, second = (np.asarray(o.values, np.int64) for o in requant.tensors(layer.inputs))
     clipped = (requant.low, requant.high)
     if clipped in SATURATIONS:
-        fitted = fit_rule(Sums(requant, (first, second), bias, lowest, highest), clipped)
+        fitted = fit_rule(Sums(requant, (first, second), bias, lowest, highest), clipped, doubled=cpu.doubled)
         if fitted is not None:
             suffix = SATURATIONS[clipped] + ("" if fitted.less is None else "_away")
-            return _Rule(suffix, _scale(fitted, block, by_constant))
+            return _Rule(suffix, _scale(fitted, block, cpu.block.by_constant))
     constants = np.concatenate([np.broadcast_to(o.reshape(-1), channels) for o in (first, second)])
     return _Rule("s32", padded(bias, 0, block).astype(np.int32), constants.astype(np.int32))
 
@@ -169,7 +169,7 @@ def _matrix_call(layer: Layer, cpu: Cpu, pixels: int) -> tuple[Call, list[str], 
     block, channels = cpu.block, layer.inputs[1].spec.shape[0]
     matrix = layer.inputs[1].values.reshape(channels, -1)
     at_once = math.prod(block.channels)
-    rule = _rule(layer, matrix, at_once, unsigned=block.unsigned, by_constant=block.by_constant)
+    rule = _rule(layer, matrix, at_once, cpu, block.values)
     if rule is None:
         return None
     call = _begun(layer, rule, pack_matrix(matrix, block))
@@ -226,7 +226,7 @@ def _depthwise(layer: Layer, cpu: Cpu) -> KernelCall | None:
     channels = layer.inputs[1].spec.shape[0]
     matrix = layer.inputs[1].values.reshape(channels, -1)
     at_once = math.prod(cpu.depthwise.channels)
-    rule = _rule(layer, matrix, at_once, unsigned=False, by_constant=cpu.block.by_constant)
+    rule = _rule(layer, matrix, at_once, cpu)
     if rule is None:
         return None
     call = _begun(layer, rule, pack_depthwise(matrix, cpu.depthwise))

@@ -8,7 +8,7 @@ rule stays as it is.
 TFLite rounds half away from zero: its steps below zero lie elsewhere. A constant is added to sums below zero then.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -76,16 +76,28 @@ def _summand(mul: int, add: int, shift: int) -> int:
     return rest + unit * round((add / mul - rest) / unit)
 
 
-def fit_rule(sums: Sums, limits: tuple[int, int]) -> FittedRule | None:
-    """Constants for a result that is clipped to the limits only; None where there are none."""
+def fit_rule(sums: Sums, limits: tuple[int, int], *, doubled: bool = False) -> FittedRule | None:
+    """Constants for a result that is clipped to the limits only; None where there are none.
+
+    `doubled`: the core doubles the product, so that shifts are one less than in the formula, or factors halved.
+    """
+    fitted = _fitted(sums, limits, doubled)
+    if fitted is None or not doubled:
+        return fitted
+    kept = fitted.shift == 0
+    multiply = np.where(kept, fitted.multiply >> 1, fitted.multiply)
+    return replace(fitted, shift=np.where(kept, 0, fitted.shift - 1), multiply=multiply)
+
+
+def _fitted(sums: Sums, limits: tuple[int, int], doubled: bool) -> FittedRule | None:
     if sums.requant.kind not in ("pulp", "tflite", "half_up", "half_even") or (sums.operands[0] <= 0).any():
         return None
     scales = sums.scales()
     levels = np.arange(limits[0] + 1, limits[1] + 1, dtype=np.int64)[None, :]
     steps = _steps(sums, levels)
-    plain = _fit(sums, scales, levels, steps)
+    plain = _fit(sums, scales, levels, steps, even=doubled)
     if plain is None and sums.requant.kind == "tflite" and limits[0] < 0:
-        return _fit(sums, scales, levels, steps, away=True)
+        return _fit(sums, scales, levels, steps, even=doubled, away=True)
     return plain
 
 
@@ -123,9 +135,9 @@ def _points(steps: np.ndarray, low: np.ndarray, high: np.ndarray, reachable: np.
 
 
 def _fit(
-    sums: Sums, scales: np.ndarray, levels: np.ndarray, steps: np.ndarray, *, away: bool = False
+    sums: Sums, scales: np.ndarray, levels: np.ndarray, steps: np.ndarray, *, even: bool, away: bool = False
 ) -> FittedRule | None:
-    """Search constants, `away` with one for sums below zero."""
+    """Search constants, `away` with one for sums below zero; factors without a shift are even where they must be."""
     start = sums.starts()
     lowest, highest, steps = sums.lowest + start, sums.highest + start, steps + start[:, None]
     reachable = None if sums.reachable is None else sums.reachable + start[0]
@@ -143,7 +155,8 @@ def _fit(
         multiply = nearest + distance
         bounds = [_bounds(multiply[:, None], shift[:, None], levels, part) for part in parts]
         added = np.stack([np.clip(0, low, np.maximum(low, high)) for low, high in bounds])
-        fits = missing & (multiply >= 0) & (multiply < _LARGEST) & np.logical_and.reduce([a <= b for a, b in bounds])
+        fits = missing & ((shift > 0) | (multiply % 2 == 0) | (not even))
+        fits &= (multiply >= 0) & (multiply < _LARGEST) & np.logical_and.reduce([a <= b for a, b in bounds])
         for ends in (lowest, highest):
             fits &= (np.abs(added) < _LARGEST).all(0) & (np.abs(added + _high(ends, multiply, shift)) < _LARGEST).all(0)
         found[:, fits] = np.stack([multiply, added[0], added[-1] - added[0]])[:, fits]

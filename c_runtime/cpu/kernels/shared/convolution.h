@@ -91,12 +91,12 @@ TVM_PULP_INLINE void tvm_pulp_convolve(const struct tvm_pulp_window *w, struct t
 TVM_PULP_INLINE void tvm_pulp_multiply_rows(int32_t rows, int32_t depth, int32_t is_unsigned,
                                             struct tvm_pulp_product *product, const struct tvm_pulp_results *results,
                                             const int8_t *x, tvm_pulp_lane *patch, int8_t *line) {
-  const int32_t padded = tvm_pulp_depth(depth);
+  const int32_t padded = tvm_pulp_depth(depth), count_put = depth % 4 != 0 ? padded : depth;
   for (int32_t row = 0; row < rows; row += TVM_PULP_PIXELS) {
     const int32_t count = rows - row < TVM_PULP_PIXELS ? rows - row : TVM_PULP_PIXELS;
     for (int32_t i = 0; i < count; i++, x += depth) {
       if (depth % 4 != 0) tvm_pulp_copy_bytes(line, x, depth);
-      tvm_pulp_put(patch, i, 0, padded, depth % 4 != 0 ? line : x, padded, is_unsigned);
+      tvm_pulp_put(patch, i, 0, padded, depth % 4 != 0 ? line : x, count_put, is_unsigned);
     }
     tvm_pulp_finish(product, results, row, count);
   }
@@ -107,7 +107,7 @@ TVM_PULP_INLINE void tvm_pulp_multiply_row(int32_t depth, int32_t is_unsigned, s
                                            const struct tvm_pulp_results *results, const int8_t *x,
                                            tvm_pulp_lane *patch, int8_t *line) {
   if (depth % 4 != 0) tvm_pulp_copy_bytes(line, x, depth);
-  tvm_pulp_put_one(patch, depth % 4 != 0 ? line : x, tvm_pulp_depth(depth), is_unsigned);
+  tvm_pulp_put_one(patch, depth % 4 != 0 ? line : x, depth % 4 != 0 ? tvm_pulp_depth(depth) : depth, is_unsigned);
   tvm_pulp_finish(product, results, 0, 1);
 }
 
