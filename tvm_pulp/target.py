@@ -49,7 +49,7 @@ class Target:
     def l1_bytes(self, layers: int) -> int:
         """L1 that tiles may use."""
         # A stack per core, what the runtime keeps and time stamps are not for tiles.
-        stacks = self.soc.harts * self.soc.software.stack_bytes + self.soc.software.runtime_l1_bytes
+        stacks = self.soc.stacks * self.soc.software.stack_bytes + self.soc.software.runtime_l1_bytes
         available = self.soc.memory.l1.size - stacks - 4 * self.marks(layers)
         if self.l1_limit is None:
             return int(available)

@@ -18,7 +18,7 @@ from schedules.cluster.arithmetic import (
 from schedules.cluster.base import SLACK, Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
 from schedules.cluster.dense import DenseKernel, summed, tile_work
 from schedules.cluster.steps import step_call
-from schedules.kernel_cycles import Work, kind_of, words, work
+from schedules.kernel_cycles import Work, family_of, kind_of, words, work
 from schedules.packed_weights import offset_weights, pack_weights, padded
 from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
 from tvm_pulp.uma.recipe import Call, Kernel, Local, Pointer, Recipe
@@ -107,9 +107,12 @@ class Conv2dKernel(WindowKernel):
         assert stored is not None
         packed = self.constant(f"packed_{box.start[3]}_{count}", pack_weights(stored[0]))
         weight = call.load_whole("weight", packed)
-        at_once = self.windows_at_once(box, depth, source.elements + box.elements)
+        room = self.windows_at_once(box, depth, source.elements + box.elements) * padded(depth)
+        if family_of(self.costs.soc.software.kernels).reads_in_place:
+            # A pixel of padding, or the windows of a block.
+            room = filters.shape[3] if filters.shape[3] % 4 == 0 else 4 * padded(depth)
         return {
-            "x": x, "weight": weight, **call.scratch(at_once * padded(depth) + 4), "channels": filters.shape[3],
+            "x": x, "weight": weight, **call.scratch(room + 4), "channels": filters.shape[3],
             "out_channels": count, "depth_stride": padded(depth), "weight_offset": stored[1], **self.common(call, box),
         }  # fmt: skip
 

@@ -9,7 +9,7 @@ fit did not see. `scripts/fit_kernel_cycles` measures all kernels again.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from schedules.kernel_cycles import pairs, rv32
+from schedules.kernel_cycles import pairs, rv32, tiles
 from schedules.kernel_cycles.coefficients import COEFFICIENTS, Fit
 from schedules.kernel_cycles.model import Fields, Work, WorkOf, given, is_four, kind_of, share, words
 from tvm_pulp.errors import UserError
@@ -31,9 +31,15 @@ class Family:
     works: Mapping[str, WorkOf] = field(default_factory=dict)
     # Products copy rows into scratch even where they are aligned: as pairs, for example.
     lays_out_rows: bool = False
+    # Convolutions read pixels of whole words where they are.
+    reads_in_place: bool = False
 
 
-_FAMILIES = {"rv32im": Family(pairs.WORKS, lays_out_rows=True), "rv32": Family(rv32.WORKS, lays_out_rows=True)}
+_FAMILIES = {
+    "rv32im": Family(pairs.WORKS, lays_out_rows=True),
+    "rv32": Family(rv32.WORKS, lays_out_rows=True),
+    "tiles": Family(tiles.WORKS, reads_in_place=True),
+}
 
 
 def family_of(name: str) -> Family:
@@ -96,3 +102,8 @@ def call_cost(kernel: str, fields: Fields, costs: CostModel) -> CoreCost:
     cycles = sum(_coefficient(fit.cycles, name) * count for name, count in work.items() if count)
     cold = sum(_coefficient(fit.cold_cycles, name) for name, count in work.items() if count)
     return CoreCost(max(1, round(costs.core_slowdown * cycles)), round(cold), kernel)
+
+
+for _kernel in tiles.WORKS:
+    state_costs(_kernel, "pool", tiles.CYCLES, tiles.COLD)
+    state_costs(_kernel, "pool_rv32", tiles.SCALAR_CYCLES, tiles.COLD)

@@ -93,7 +93,7 @@ def footprint(metadata: Mapping[str, Any], files: Mapping[str, bytes], program: 
         constants,
         used,
         {**{level: place.size for level, place in sizes.items()}, "l3": soc.memory.l3.size},
-        soc.harts * soc.software.stack_bytes + soc.software.runtime_l1_bytes,
+        soc.stacks * soc.software.stack_bytes + soc.software.runtime_l1_bytes,
         facts["macs"],
         "decoder" in facts,
         **facts["expected"],

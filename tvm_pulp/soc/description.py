@@ -308,6 +308,12 @@ class Soc(_Section):
         return self.cluster.cores + self.cluster.kind.dma_core
 
     @property
+    def stacks(self) -> int:
+        """Places for stacks in L1: one of every core; tiles without cores have them, too."""
+        tiles = self.tiles
+        return self.memory.l1.banks // tiles.banks * tiles.cores if self.cluster.kind.tiles else self.harts
+
+    @property
     def all_cores(self) -> int:
         """Cores that there are: those that compute and, behind them, a controller or DMA core unless it is bare."""
         return self.cluster.cores + (self.cluster.kind.controller or self.cluster.kind.dma_core)

@@ -74,6 +74,7 @@ class Platform:
             tiles = self.soc.tiles
             found |= {"POOL_TILES": f"{self.soc.memory.l1.banks // tiles.banks}", "POOL_GROUPS": f"{tiles.groups}"}
             found |= {"POOL_TILE_CORES": f"{tiles.cores}", "POOL_TILE_BANKS": f"{tiles.banks}"}
+            found["POOL_DOT_PRODUCTS"] = f"{int(self.soc.cluster.isa.xpulp)}"
         for name, engine in self.soc.engines.items():
             found |= {
                 f"{name.upper()}_BASE": f"{engine.base:#x}u",
@@ -99,7 +100,7 @@ class Platform:
         for mark, value in {
             "@MEMORIES@": "\n".join(lines),
             "@WEIGHT_SECTIONS@": "\n".join(weights),
-            "@STACKS@": f"{self.soc.harts} * {software.stack_bytes}",
+            "@STACKS@": f"{self.soc.stacks} * {software.stack_bytes}",
         }.items():
             text = text.replace(mark, value)
         return text

@@ -32,10 +32,10 @@ def test_the_mean_latency_of_all_tiles_is_four_and_a_half_cycles() -> None:
 
 def test_the_own_part_of_the_sequential_region_is_near() -> None:
     use = "  lw t3, 0(a2)\n  addi t3, t3, 1\n"
-    # Tile 1 has the bytes from 2 KiB to 4 KiB, all of them one cycle away for cores 4 to 7.
-    for offset in (0x800, 0x840, 0xFFC):
+    # Tile 1 has the bytes from 4 KiB to 8 KiB, all of them one cycle away for cores 4 to 7.
+    for offset in (0x1000, 0x1040, 0x1FFC):
         assert measure(use, f"  li a2, {offset}\n", core=5) == 3
-    assert measure(use, "  li a2, 0x7fc\n", core=5) == 5
+    assert measure(use, "  li a2, 0xffc\n", core=5) == 5
 
 
 CASES = {

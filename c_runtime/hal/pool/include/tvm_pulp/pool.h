@@ -43,7 +43,10 @@
 #define POOL_GROUP_TILES (POOL_TILES / POOL_GROUPS)
 #define POOL_CORE_TILES (TVM_PULP_HARDWARE_CORES / POOL_TILE_CORES / POOL_GROUPS)
 
-#define TVM_PULP_HARTS TVM_PULP_HARDWARE_CORES
+/* Places of cores in all tiles, each with room for a stack; tiles of accelerators have none. */
+#define TVM_PULP_HARTS (POOL_TILES * POOL_TILE_CORES)
+#define POOL_CORES_OF_GROUP (POOL_CORE_TILES * POOL_TILE_CORES)
+#define POOL_PLACES_OF_GROUP (POOL_GROUP_TILES * POOL_TILE_CORES)
 
 /* Lowest bytes of every stack hold a pattern that the end of the run looks for. */
 #define TVM_PULP_GUARD_BYTES 32

@@ -1,0 +1,66 @@
+"""Work and cycles of kernels for hundreds of cores in tiles: blocks of four rows, or of one row, by four columns.
+
+The cycles are counted in the code and checked against the simulator: 25 instructions a word of a block, a few more for
+banks and ways that others use.
+"""
+
+from schedules.kernel_cycles.model import Fields, Work, WorkOf, kind_of, share, words
+
+# enum tvm_pulp_type: types of 16 bits come behind.
+_UINT8 = 1
+
+
+def _blocks(rows: int, columns: int, stretches: int, depth: int, kind: str, cores: int) -> Work:
+    """Rows by blocks of columns, in so many stretches of memory each."""
+    across = -(-columns // 4)
+    fours = -(-rows // 4) * across
+    if fours >= cores:
+        mine = share(fours, cores)
+        work = {"call": 1, "block": mine, "stretch": mine * stretches, "word": mine * words(depth)}
+        return {**work, f"output_{kind}": 16 * mine}
+    mine = share(rows * across, cores)
+    work = {"call": 1, "row_block": mine, "row_stretch": mine * stretches, "row_word": mine * words(depth)}
+    return {**work, f"output_{kind}": 4 * mine}
+
+
+def dense(f: Fields, cores: int) -> Work:
+    rows, columns, depth, kind = f["rows"], f["columns"], f["depth"], kind_of(f)
+    if f["x_type"] > _UINT8 or f["weight_offset"]:
+        outputs = share(rows * columns, cores)
+        return {"plain_call": 1, f"plain_output_{kind}": outputs, "plain_element": outputs * depth}
+    if rows == 1 or depth % 4 == 0:
+        return _blocks(rows, columns, 1, depth, kind, cores)
+    mine = share(-(-rows // 4), cores)
+    blocks = mine * -(-columns // 4)
+    done = {"call": 1, "block": blocks, "stretch": blocks, "word": blocks * words(depth), f"output_{kind}": 16 * blocks}
+    return {**done, "staged": 4 * mine * depth}
+
+
+def conv2d(f: Fields, cores: int) -> Work:
+    kind, taps = kind_of(f), f["kernel_height"] * f["kernel_width"]
+    depth, pixels = taps * f["channels"], f["out_height"] * f["out_width"]
+    if f["weight_offset"]:
+        outputs = share(pixels, cores) * f["out_channels"]
+        return {"plain_call": 1, f"plain_output_{kind}": outputs, "plain_element": outputs * depth}
+    if f["channels"] % 4 == 0:
+        steps = (taps, f["stride_y"], f["stride_x"], f["pad_top"], f["pad_left"])
+        rows = pixels if steps == (1, 1, 1, 0, 0) else f["out_height"] * -(-f["out_width"] // 4) * 4
+        return _blocks(rows, f["out_channels"], f["kernel_height"], depth, kind, cores)
+    fours = f["out_height"] * -(-f["out_width"] // 4) * -(-f["out_channels"] // 4)
+    mine = share(fours, cores)
+    laid = -(-mine // -(-f["out_channels"] // 4)) + 1
+    done = {"call": 1, "block": mine, "stretch": mine, "word": mine * words(depth), f"output_{kind}": 16 * mine}
+    return {**done, "staged": 4 * laid * depth, "staged_tap": 4 * laid * taps}
+
+
+WORKS: dict[str, WorkOf] = {"dense": dense, "conv2d": conv2d}
+
+_OUTPUTS = {"none": 4.0, "pulp": 7.0, "pulp_range": 7.0, "pulp_wide": 40.0, "tflite": 60.0, "tflite_positive": 60.0}
+_OUTPUTS |= {"tflite_range": 60.0, "half_up": 60.0, "half_even": 90.0, "scaled": 60.0, "shift": 20.0}
+_CYCLES = {"call": 600.0, "block": 110.0, "stretch": 90.0, "word": 27.0, "row_block": 90.0, "row_stretch": 40.0}
+_CYCLES |= {"row_word": 14.0, "staged": 8.0, "staged_tap": 40.0, "plain_call": 600.0, "plain_element": 16.0}
+CYCLES = _CYCLES | {f"{where}output_{k}": v for k, v in _OUTPUTS.items() for where in ("", "plain_")}
+# One product at a time, on cores without dot products.
+SCALAR_CYCLES = CYCLES | {"word": 225.0, "row_word": 75.0}
+# Fetching code from L2: the tiles of a group ask for the same lines at the same time.
+COLD = dict.fromkeys(CYCLES, 60.0)
