@@ -43,9 +43,20 @@ def conv2d(f: Fields, cores: int) -> Work:
         outputs = share(pixels, cores) * f["out_channels"]
         return {"plain_call": 1, f"plain_output_{kind}": outputs, "plain_element": outputs * depth}
     if f["channels"] % 4 == 0:
-        steps = (taps, f["stride_y"], f["stride_x"], f["pad_top"], f["pad_left"])
-        rows = pixels if steps == (1, 1, 1, 0, 0) else f["out_height"] * -(-f["out_width"] // 4) * 4
-        return _blocks(rows, f["out_channels"], f["kernel_height"], depth, kind, cores)
+        if (taps, f["stride_y"], f["stride_x"], f["pad_top"], f["pad_left"]) == (1, 1, 1, 0, 0):
+            return _blocks(pixels, f["out_channels"], 1, depth, kind, cores)
+        across = -(-f["out_width"] // 4)
+        rows = f["out_height"] * across * 4
+        work = _blocks(rows, f["out_channels"], f["kernel_height"], depth, kind, cores)
+        work = {
+            name if name == "call" or "word" in name or "output" in name else f"window_{name}": n
+            for name, n in work.items()
+        }
+        if taps > 1 and "window_block" in work:
+            # Taps that some of four windows have outside the picture are multiplied one by one.
+            single = work["window_block"] * min(1.0, 2 / across) * f["kernel_height"] * 4
+            work |= {"border_tap": single, "border_word": single * words(f["channels"])}
+        return work
     fours = f["out_height"] * -(-f["out_width"] // 4) * -(-f["out_channels"] // 4)
     mine = share(fours, cores)
     laid = -(-mine // -(-f["out_channels"] // 4)) + 1
@@ -58,9 +69,18 @@ WORKS: dict[str, WorkOf] = {"dense": dense, "conv2d": conv2d}
 _OUTPUTS = {"none": 4.0, "pulp": 7.0, "pulp_range": 7.0, "pulp_wide": 40.0, "tflite": 60.0, "tflite_positive": 60.0}
 _OUTPUTS |= {"tflite_range": 60.0, "half_up": 60.0, "half_even": 90.0, "scaled": 60.0, "shift": 20.0}
 _CYCLES = {"call": 600.0, "block": 110.0, "stretch": 90.0, "word": 27.0, "row_block": 90.0, "row_stretch": 40.0}
-_CYCLES |= {"row_word": 14.0, "staged": 8.0, "staged_tap": 40.0, "plain_call": 600.0, "plain_element": 16.0}
+_CYCLES |= {"window_block": 400.0, "window_stretch": 350.0, "border_tap": 90.0, "border_word": 11.0}
+_CYCLES |= {
+    "window_row_block": 400.0,
+    "window_row_stretch": 200.0,
+    "row_word": 14.0,
+    "staged": 8.0,
+    "staged_tap": 40.0,
+    "plain_call": 600.0,
+    "plain_element": 16.0,
+}
 CYCLES = _CYCLES | {f"{where}output_{k}": v for k, v in _OUTPUTS.items() for where in ("", "plain_")}
 # One product at a time, on cores without dot products.
-SCALAR_CYCLES = CYCLES | {"word": 225.0, "row_word": 75.0}
+SCALAR_CYCLES = CYCLES | {"word": 225.0, "row_word": 75.0, "border_word": 75.0}
 # Fetching code from L2: the tiles of a group ask for the same lines at the same time.
 COLD = dict.fromkeys(CYCLES, 60.0)

@@ -58,18 +58,39 @@ static void add_windows(const struct tvm_pulp_conv2d_args *args, int32_t *sums, 
   }
 }
 
+static uint8_t *fill(uint8_t *to, uint32_t count, int32_t value) {
+  for (; count != 0u; count--) *to++ = (uint8_t)value;
+  return to;
+}
+
+/* Bytes of a row of a window; four are asked for before the first is stored. */
+static uint8_t *copy(uint8_t *to, const uint8_t *from, uint32_t count) {
+  for (; count >= 4u; count -= 4u, from += 4, to += 4) {
+    const uint8_t a = from[0], b = from[1], c = from[2], d = from[3];
+    to[0] = a, to[1] = b, to[2] = c, to[3] = d;
+  }
+  for (; count != 0u; count--) *to++ = *from++;
+  return to;
+}
+
 /* The window of a pixel, one byte after the other. */
 static void lay_window(const struct tvm_pulp_conv2d_args *args, uint8_t *to, uint32_t oy, uint32_t ox) {
   const uint8_t *const end = to + args->depth_stride;
+  const uint32_t channels = args->channels, first = ox * args->stride_x - args->pad_left;
+  const int is_inside = args->dilation_x == 1u && first < args->width && first + args->kernel_width <= args->width;
   for (uint32_t ky = 0; ky < args->kernel_height; ky++) {
     const uint32_t iy = tvm_pulp_window_at(oy, args->stride_y, ky, args->dilation_y, args->pad_top);
-    for (uint32_t kx = 0; kx < args->kernel_width; kx++) {
-      const uint32_t ix = tvm_pulp_window_at(ox, args->stride_x, kx, args->dilation_x, args->pad_left);
-      const int8_t *from = iy < args->height && ix < args->width ? args->x + (iy * args->width + ix) * args->channels : 0;
-      for (uint32_t c = 0; c < args->channels; c++) *to++ = from ? (uint8_t)from[c] : (uint8_t)args->pad_value;
+    const uint8_t *line = (const uint8_t *)args->x + iy * args->width * channels;
+    if (iy >= args->height) {
+      to = fill(to, args->kernel_width * channels, args->pad_value);
+    } else if (is_inside) {
+      to = copy(to, line + first * channels, args->kernel_width * channels);
+    } else {
+      for (uint32_t kx = 0, ix = first; kx < args->kernel_width; kx++, ix += args->dilation_x)
+        to = ix < args->width ? copy(to, line + ix * channels, channels) : fill(to, channels, args->pad_value);
     }
   }
-  while (to != end) *to++ = 0;
+  (void)fill(to, (uint32_t)(end - to), 0);
 }
 
 /* Neighbouring cores have neighbouring pixels of the same channels; with every block of channels pixels move on, so that
@@ -112,18 +133,16 @@ static void convolve_laid_out(const struct tvm_pulp_conv2d_args *args, const str
   }
 }
 
+/* All cores read the same words of the arguments, and a bank serves them one after the other: each makes a copy, which
+ * lies in its own tile. */
 TVM_PULP_KERNEL(conv2d) {
-  const struct tvm_pulp_blocks blocks = {args->weight, args->bias,           args->out_channels, args->depth_stride,
-                                         args->x_type, args->y_pixel_stride, args->requant};
-  const int in_place = (args->channels & 3u) == 0u && ((uintptr_t)args->x & 3u) == 0u;
-  if (args->weight_offset != 0) {
-    tvm_pulp_plain_conv2d(args, core, cores);
-    return;
-  }
-  if (in_place && is_product(args)) {
-    tvm_pulp_multiply_in_place(&blocks, args->x, args->channels, args->out_height * args->out_width, args->y, core, cores);
-    return;
-  }
-  if (in_place) convolve_in_place(args, &blocks, core, cores);
-  else convolve_laid_out(args, &blocks, core, cores);
+  const struct tvm_pulp_conv2d_args own = *args;
+  const struct tvm_pulp_blocks blocks = {own.weight, own.bias,           own.out_channels, own.depth_stride,
+                                         own.x_type, own.y_pixel_stride, own.requant};
+  const int in_place = (own.channels & 3u) == 0u && ((uintptr_t)own.x & 3u) == 0u;
+  if (own.weight_offset != 0) tvm_pulp_plain_conv2d(&own, core, cores);
+  else if (in_place && is_product(&own))
+    tvm_pulp_multiply_in_place(&blocks, own.x, own.channels, own.out_height * own.out_width, own.y, core, cores);
+  else if (in_place) convolve_in_place(&own, &blocks, core, cores);
+  else convolve_laid_out(&own, &blocks, core, cores);
 }

@@ -17,7 +17,8 @@ static const int8_t *stage(const struct tvm_pulp_dense_args *args, uint32_t row,
   return (const int8_t *)scratch;
 }
 
-TVM_PULP_KERNEL(dense) {
+/* Each core has a copy of the arguments, as in conv2d. */
+static void run(const struct tvm_pulp_dense_args *args, uint32_t core, uint32_t cores) {
   const struct tvm_pulp_blocks blocks = {args->weight, args->bias,     args->columns, args->depth_stride,
                                          args->x_type, args->y_stride, args->requant};
   if (args->x_type > TVM_PULP_UINT8 || args->weight_offset != 0) {
@@ -38,4 +39,9 @@ TVM_PULP_KERNEL(dense) {
       tvm_pulp_multiply_block(&blocks, x, args->depth_stride, count, block,
                               tvm_pulp_out_row(args->y, row, args->y_stride));
   }
+}
+
+TVM_PULP_KERNEL(dense) {
+  const struct tvm_pulp_dense_args own = *args;
+  run(&own, core, cores);
 }
