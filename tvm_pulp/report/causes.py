@@ -31,7 +31,7 @@ def layer_causes(activity: Activity) -> list[Causes]:
     (`barrier`); in what is left nothing happens.
     """
     moments = _Moments.of(activity)
-    table = {core.name: _core_causes(moments, activity, number) for number, core in enumerate(activity.cores)}
+    table = _by_group(activity, [_core_causes(moments, activity, number) for number in range(len(activity.cores))])
     table |= {name: _accelerator_causes(moments, name) for name in activity.accelerators}
     layers = len(activity.boundaries) - 1
     return [
@@ -41,6 +41,21 @@ def layer_causes(activity: Activity) -> list[Causes]:
         }
         for layer in range(layers)
     ]
+
+
+def _by_group(activity: Activity, causes: list[np.ndarray]) -> dict[str, np.ndarray]:
+    """Of every core by its name; of those that are shown as a group what one of them has on average."""
+    members: dict[str, list[np.ndarray]] = {}
+    for core, own in zip(activity.cores, causes, strict=True):
+        members.setdefault(core.group or core.name, []).append(own)
+    found = {}
+    for name, group in members.items():
+        total = np.sum(group, axis=0)
+        mean = total // len(group)
+        # All causes together are still the cycles of a layer.
+        mean[:, CAUSES.index("compute")] += total.sum(axis=1) // len(group) - mean.sum(axis=1)
+        found[name] = mean
+    return found
 
 
 def total_causes(layers: list[Causes]) -> Causes:

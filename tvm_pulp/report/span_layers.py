@@ -2,13 +2,13 @@
 
 import itertools
 from collections import defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from tvm_pulp.planning.program.actions import Fetch, Job, Step, Transfer, actions_of
-from tvm_pulp.sim.activity import Activity, Cover, Spans
+from tvm_pulp.sim.activity import Activity, CoreSpans, Cover, Spans
 
 
 @dataclass(frozen=True)
@@ -54,11 +54,11 @@ def transfer_spans(activity: Activity, program: Sequence[Step]) -> dict[str, lis
 
 
 def awake_spans(activity: Activity) -> dict[str, list[LayerSpan]]:
-    """Stretches in which every core is awake, cut where layers begin."""
+    """Stretches in which every core, or a core of every group, is awake, cut where layers begin."""
     edges = np.asarray(activity.boundaries, np.int64)
-    found = {}
-    for core in activity.cores:
-        mine = []
+    found: dict[str, list[LayerSpan]] = {}
+    for core in _shown_cores(activity):
+        mine = found.setdefault(core.name, [])
         chosen = core.awake & (core.ends > activity.start) & (core.starts < activity.end)
         for start, end in zip(core.starts[chosen], core.ends[chosen], strict=True):
             cuts = edges[(edges > start) & (edges < end)].tolist()
@@ -66,8 +66,23 @@ def awake_spans(activity: Activity) -> dict[str, list[LayerSpan]]:
             for a, b in itertools.pairwise(ends):
                 if a < b:
                     mine.append(LayerSpan(a - activity.start, b - activity.start, _layer_at(activity, a), b - a))
-        found[core.name] = mine
     return found
+
+
+def _shown_cores(activity: Activity) -> Iterator[CoreSpans]:
+    """Cores as they are; those of a group as one that is awake while any of them is."""
+    groups: dict[str, list[CoreSpans]] = {}
+    for core in activity.cores:
+        groups.setdefault(core.group or core.name, []).append(core)
+    for name, group in groups.items():
+        if len(group) == 1:
+            yield group[0]
+            continue
+        starts = np.concatenate([core.starts[core.awake] for core in group])
+        ends = np.concatenate([core.ends[core.awake] for core in group])
+        cover = Cover.of(starts, ends)
+        always = np.ones(len(cover.starts), bool)
+        yield CoreSpans(name, cover.starts, cover.ends, always, ~always, {}, group[0].computes)
 
 
 def busy_cycles(activity: Activity, program: Sequence[Step]) -> list[int]:

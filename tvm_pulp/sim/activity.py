@@ -28,6 +28,8 @@ class CoreSpans:
     """Of each stretch by cause; what is left of it are instructions and their latencies."""
     computes: bool = True
     """False for a core that only gives commands."""
+    group: str = ""
+    """Cores of a group are shown as one, where there are too many to be told apart."""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,9 @@ from tvm_pulp.soc.core_kinds import CoreKind, core_kind
 from tvm_pulp.soc.cpu import Cpu
 from tvm_pulp.soc.energy_coefficients import Energy
 
+# More cores are reported by groups.
+_CORES_TOLD_APART = 32
+
 
 class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -289,6 +292,16 @@ class Soc(_Section):
             )
         if not self.cluster.kind.tiles and (self.cluster.cores > 16 or self.memory.l1.banks > 64):
             raise ValueError("at most 16 cores and 64 banks of L1 stand beside each other: more need a kind with tiles")
+        if self.cluster.kind.tiles and self.cluster.cores % (self.tiles.cores * self.tiles.groups):
+            raise ValueError(
+                f"cluster.cores fill tiles, the same number in each group: choose a multiple of "
+                f"{self.tiles.cores * self.tiles.groups}"
+            )
+        if self.cluster.kind.tiles and self.software.runtime_l1_bytes < 4 * self.memory.l1.banks + 512:
+            raise ValueError(
+                f"software.runtime_l1_bytes is at least {4 * self.memory.l1.banks + 512}: a line of every tile for "
+                "barriers, and transfers that wait"
+            )
         if self.cluster.kind.dma_core and (self.memory.weight.size or self.memory.l3.size):
             raise ValueError("a cluster with a DMA core has no weight memory and no L3: set their sizes to 0")
         if self.cluster.kind.bare and (self.cluster.cores != 1 or self.memory.weight.size or self.memory.l3.size):
@@ -323,6 +336,14 @@ class Soc(_Section):
         if index < self.cluster.cores:
             return f"core {index}"
         return "DMA core" if self.cluster.kind.dma_core else "controller"
+
+    def core_group(self, index: int) -> str:
+        """The group of tiles that a core stands in, where there are too many cores to be told apart; else nothing."""
+        if not self.cluster.kind.tiles or self.cluster.cores <= _CORES_TOLD_APART:
+            return ""
+        each = self.cluster.cores // self.tiles.groups
+        group = index // each
+        return f"group {group}: cores {group * each} to {(group + 1) * each - 1}"
 
     def with_settings(self, settings: Mapping[str, object]) -> "Soc":
         """A copy with the values at dotted paths replaced: `{"memory.l1.conflicts": False}`."""

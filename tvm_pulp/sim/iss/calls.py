@@ -58,6 +58,7 @@ def speedscope(machine: Machine, name: str) -> dict[str, Any]:
     causes = cause_names()
     frames = [function for _, function in machine.elf.code] + ["?"] + [f"({cause})" for cause in causes]
     unknown, first_cause, cores = len(machine.elf.code), len(machine.elf.code) + 1, machine.soc.cluster.cores + 1
+    cores -= machine.soc.cluster.kind.tiles  # which have no core behind those that compute
     stacks: list[list[int]] = []
     roots: list[int] = []
     samples: list[list[list[int]]] = [[] for _ in range(cores)]

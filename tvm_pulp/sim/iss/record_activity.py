@@ -100,6 +100,7 @@ class ActivityRecorder:
             held=~awake & (added[:, names.index("external access")] > 0),
             stalls={ours: added[:, names.index(theirs)] for theirs, ours in _STALLS.items()},
             computes=computes,
+            group=self._machine.soc.core_group(core),
         )
 
 
