@@ -55,6 +55,10 @@ EXTRA_REQUIREMENTS = {
     "quantize": ["onnxruntime"],
     # Modules and programs of PyTorch as models; CPU builds suffice.
     "torch": ["torch>=2.6", "torchao"],
+    # Functions and modules of JAX as models, and files of StableHLO, which its library reads.
+    "jax": ["jax>=0.7"],
+    # Keras models computed by JAX; beside the extra `torch`, by PyTorch.
+    "keras": ["keras>=3.8", "jax>=0.7"],
     # What `tvmc verify` compares with.
     "verify": ["onnxruntime", "ai-edge-litert; sys_platform != 'win32'"],
     # The emulator that runs and counts programs for Cortex-M.

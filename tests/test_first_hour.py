@@ -26,7 +26,7 @@ def test_both_forms_take_every_way(script: dict[str, Any]) -> None:
         "tvmc build",
         "tvmc sweep",
     )
-    only_long = ("git clone", "bootstrap", "install_torch", "scripts/demo", "tvmc verify", "nbclient")
+    only_long = ("git clone", "bootstrap", "install_framework", "scripts/demo", "tvmc verify", "nbclient")
     short = " ".join(step.command for step in script["short_steps"]())
     whole = " ".join(step.command for step in script["long_steps"](Path("venv")))
     assert [way for way in ways if way not in short] == []

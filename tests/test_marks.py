@@ -1,4 +1,4 @@
-"""Marks: tests that need PyTorch are found by theirs (`scripts/test --torch`); a sample of cases runs by default."""
+"""Marks: tests that need a framework are found by theirs (`scripts/test --jax`); a sample of cases runs by default."""
 
 import ast
 from pathlib import Path
@@ -8,27 +8,31 @@ import pytest
 TESTS = Path(__file__).resolve().parent
 
 
-def _needs_torch(tree: ast.Module) -> bool:
-    """Whether the module is skipped as a whole where PyTorch is missing."""
+FRAMEWORKS = ("torch", "jax", "tensorflow")
+
+
+def _needed(tree: ast.Module) -> list[str]:
+    """Frameworks without which the module is skipped as a whole."""
     calls = [s.value for s in tree.body if isinstance(s, ast.Assign | ast.Expr) and isinstance(s.value, ast.Call)]
-    return any(ast.unparse(c.func) == "pytest.importorskip" and ast.unparse(c.args[0]) == "'torch'" for c in calls)
+    asked = [c.args[0] for c in calls if ast.unparse(c.func) == "pytest.importorskip"]
+    return [name for name in FRAMEWORKS if any(ast.unparse(a) == f"'{name}'" for a in asked)]
 
 
-NEED_TORCH = [p for p in sorted(TESTS.rglob("test_*.py")) if _needs_torch(ast.parse(p.read_text("utf-8")))]
+NEED = [(p, n) for p in sorted(TESTS.rglob("test_*.py")) for n in _needed(ast.parse(p.read_text("utf-8")))]
 
 
 def test_there_are_some() -> None:
-    assert len(NEED_TORCH) >= 5
+    assert len(NEED) >= 5
 
 
-@pytest.mark.parametrize("path", NEED_TORCH, ids=lambda p: p.stem)
-def test_modules_that_need_torch_are_marked(path: Path) -> None:
+@pytest.mark.parametrize(("path", "framework"), NEED, ids=lambda p: p.stem if isinstance(p, Path) else p)
+def test_modules_that_need_a_framework_are_marked(path: Path, framework: str) -> None:
     marks = [
         ast.unparse(s.value)
         for s in ast.parse(path.read_text("utf-8")).body
         if isinstance(s, ast.Assign) and ast.unparse(s.targets[0]) == "pytestmark"
     ]
-    assert marks and "pytest.mark.torch" in marks[0]
+    assert marks and f"pytest.mark.{framework}" in marks[0]
 
 
 @pytest.mark.parametrize(("count", "chosen"), [(1, "0"), (3, "0 2 5"), (8, "0 1 2 3 4 5 6 7"), (9, "0 1 2 3 4 5 6 7")])

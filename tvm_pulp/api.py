@@ -26,9 +26,9 @@ def compile(
     progress: Progress | None = None,
     **options: Any,
 ) -> App:
-    """Compile a model file, `zoo:NAME` or a PyTorch model to an archive of C.
+    """Compile a model file, `zoo:NAME`, or a model of PyTorch, Keras or JAX to an archive of C.
 
-    A `torch.nn.Module` is exported for `example_inputs`, a tuple of tensors. Further options are the fields of
+    A model of a framework is exported for `example_inputs`, a tuple of tensors. Further options are the fields of
     `CompileOptions`. `App.compilation` holds the stages: what was imported, the canonical module, the plan.
 
     `progress` receives one line per stage; without one, terminals and notebooks show a bar and pipes nothing.

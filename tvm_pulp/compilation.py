@@ -27,11 +27,11 @@ from tvm_pulp.qnn.network import Network, State
 from tvm_pulp.target import Target, resolve_target
 from tvm_pulp.toolchain.project.project_files import project_files
 
-# A path, `zoo:NAME`, an `onnx.ModelProto`, a PyTorch program (`torch.export.ExportedProgram`), or a module of Relax
-# (`Imported`).
+# A path, `zoo:NAME`, an `onnx.ModelProto`, a framework's program (of `torch.export`, or of StableHLO), or a module of
+# Relax (`Imported`).
 Model = str | Path | Any
 
-_FILES = {"onnx": ModelKind.ONNX_FILE, "tflite": ModelKind.TFLITE_FILE, "pytorch": ModelKind.TORCH_FILE}
+_FILES = {"onnx": ModelKind.ONNX_FILE, "tflite": ModelKind.TFLITE_FILE}
 
 
 class Compilation:
@@ -80,14 +80,14 @@ class Compilation:
         elif is_onnx(model):
             kind = ModelKind.ONNX_MODEL if self._exported is None else ModelKind.EXPORTED_DECODER
         elif not is_text:
-            kind = ModelKind.TORCH_PROGRAM
+            kind = ModelKind.PROGRAM
         elif str(model).startswith(ZOO):
             is_decoder = str(model).removeprefix(ZOO) in decoders.MODELS
             kind = ModelKind.ZOO_DECODER if is_decoder else ModelKind.ZOO_NETWORK
         elif self._exported is not None:
             kind = ModelKind.EXPORTED_DECODER
         else:
-            kind = _FILES[file_format(Path(model), options.model_format)]
+            kind = _FILES.get(file_format(Path(model), options.model_format), ModelKind.PROGRAM_FILE)
         options.check_model(kind, str(model) if is_text else "")
         return kind
 
@@ -117,7 +117,7 @@ class Compilation:
         )
         if isinstance(model, Imported):
             imported = model
-        elif self.kind is ModelKind.TORCH_PROGRAM:
+        elif self.kind is ModelKind.PROGRAM:
             imported = import_program(model, stated)
         elif self.kind is ModelKind.ONNX_MODEL:
             imported = import_onnx_graph(from_model(model), stated)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tvm_pulp.soc import Soc
 
-MODEL_FORMATS = ("onnx", "tflite", "pytorch")
+MODEL_FORMATS = ("onnx", "tflite", "pytorch", "stablehlo")
 IO_TYPES = ("int8", "uint8")
 RECURRENT_TYPES = ("int8",)
 STATE_LEVELS = ("l1", "l2", "l3")
@@ -51,7 +51,7 @@ _PLANNED: dict[str, Any] = {"group": _PLANNING, "on_host": False, "in_plan": Tru
 _NETWORKS: dict[str, Any] = {"models": ModelKind.NETWORK}
 _READ_NETWORKS: Any = {**_NETWORKS, "models": ModelKind.READ}
 # Models that are graphs of ONNX on their way.
-_GRAPHS = ModelKind.ONNX_FILE | ModelKind.TORCH_FILE | ModelKind.TORCH_PROGRAM | ModelKind.ZOO_NETWORK
+_GRAPHS = ModelKind.ONNX_FILE | ModelKind.PROGRAM_FILE | ModelKind.PROGRAM | ModelKind.ZOO_NETWORK
 _DEBUG: dict[str, Any] = {
     "group": _DEBUGGING,
     "on_host": False,

@@ -15,15 +15,15 @@ class ModelKind(Flag):
     ONNX_FILE = auto()
     ONNX_MODEL = auto()
     TFLITE_FILE = auto()
-    TORCH_FILE = auto()
-    TORCH_PROGRAM = auto()
+    PROGRAM_FILE = auto()
+    PROGRAM = auto()
     MODULE = auto()
     ZOO_NETWORK = auto()
     EXPORTED_DECODER = auto()
     ZOO_DECODER = auto()
-    READ = ONNX_FILE | ONNX_MODEL | TFLITE_FILE | TORCH_FILE | TORCH_PROGRAM | ZOO_NETWORK
+    READ = ONNX_FILE | ONNX_MODEL | TFLITE_FILE | PROGRAM_FILE | PROGRAM | ZOO_NETWORK
     NETWORK = READ | MODULE
-    FILE = ONNX_FILE | TFLITE_FILE | TORCH_FILE | EXPORTED_DECODER
+    FILE = ONNX_FILE | TFLITE_FILE | PROGRAM_FILE | EXPORTED_DECODER
     DECODER = EXPORTED_DECODER | ZOO_DECODER
     ANY = NETWORK | DECODER
 
@@ -36,8 +36,8 @@ _DESCRIPTIONS = {
     ModelKind.ONNX_FILE: "'{}', an ONNX file without a recognised cache",
     ModelKind.ONNX_MODEL: "an ONNX model without a recognised cache",
     ModelKind.TFLITE_FILE: "'{}', a TFLite file",
-    ModelKind.TORCH_FILE: "'{}', a PyTorch file",
-    ModelKind.TORCH_PROGRAM: "a PyTorch program",
+    ModelKind.PROGRAM_FILE: "'{}', a framework's file",
+    ModelKind.PROGRAM: "a framework's program",
     ModelKind.MODULE: "a module that is imported already",
     ModelKind.ZOO_NETWORK: "'{}', a network of the zoo",
     ModelKind.EXPORTED_DECODER: "a decoder whose cache is state",

@@ -9,7 +9,12 @@ from tvm_pulp.compile_options import MODEL_FORMATS, check_exists
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.imported import Imported, ImportOptions, refuse_unknown_inputs
 
-_SUFFIXES = {".onnx": "onnx", ".tflite": "tflite", ".pt2": "pytorch"}
+_SUFFIXES = {
+    ".onnx": "onnx",
+    ".tflite": "tflite",
+    ".pt2": "pytorch",
+    **dict.fromkeys((".stablehlo", ".mlir"), "stablehlo"),
+}
 
 
 # A message longer than this has swallowed part of the file.
@@ -30,13 +35,13 @@ def printable_messages() -> Iterator[None]:
 
 
 def as_model(model: Any, example_inputs: Any = None) -> Any:
-    """A model as the other functions take it: a PyTorch module is exported for inputs like these."""
+    """A model as the other functions take it: one of a framework is exported for inputs like these."""
     from tvm_pulp.frontend.onnx_file import is_onnx
 
     if isinstance(model, Imported):
         return model
     if not isinstance(model, (str, Path)) and not is_onnx(model):
-        from tvm_pulp.frontend.torch_program import as_program
+        from tvm_pulp.frontend.frameworks import as_program
 
         return as_program(model, example_inputs)
     if example_inputs is not None:
@@ -45,11 +50,16 @@ def as_model(model: Any, example_inputs: Any = None) -> Any:
     return model
 
 
+def format_of(path: Path) -> str | None:
+    """The format of a model file that its name tells; None where it tells nothing."""
+    return _SUFFIXES.get(path.suffix.lower())
+
+
 @printable_messages()
 def file_format(path: Path, stated: str | None) -> str:
     """The format of a model file: as stated, else by its name."""
     check_exists(path)
-    found = stated or _SUFFIXES.get(path.suffix.lower())
+    found = stated or format_of(path)
     if found is None:
         formats = "|".join(MODEL_FORMATS)
         raise UserError(f"the format of '{path}' is not clear from its name: state --model-format {formats}")
@@ -68,16 +78,16 @@ def load_model(path: Path, options: ImportOptions) -> Imported:
         from tvm_pulp.frontend.tflite_file import import_tflite
 
         return import_tflite(path, options)
-    from tvm_pulp.frontend.torch_program import load_program
+    from tvm_pulp.frontend.frameworks import load_program
 
-    return import_program(load_program(path), options)
+    return import_program(load_program(path, model_format), options)
 
 
 @printable_messages()
 def import_program(program: Any, options: ImportOptions) -> Imported:
-    """Import a program of `torch.export`."""
+    """Import a program of a framework."""
+    from tvm_pulp.frontend.frameworks import onnx_model
     from tvm_pulp.frontend.onnx_file import from_model
-    from tvm_pulp.frontend.torch_program import onnx_model
 
     return import_onnx_graph(from_model(onnx_model(program, options.input_shapes)), options)
 

@@ -14,7 +14,7 @@ class FormatOperators:
 
 def format_operators() -> list[FormatOperators]:
     """All formats; within one, operators in alphabetical order."""
-    return [*_onnx(), *_tflite(), *_torch()]
+    return [*_onnx(), *_tflite(), *_torch(), *_stablehlo()]
 
 
 def _onnx() -> list[FormatOperators]:
@@ -82,5 +82,17 @@ def _torch() -> list[FormatOperators]:
             "PyTorch",
             "Of `torch.export`, with PT2E's quantization; others are replaced by what PyTorch defines them to be.",
             tuple(sorted(OPERATORS)),
+        )
+    ]
+
+
+def _stablehlo() -> list[FormatOperators]:
+    from tvm_pulp.frontend.stablehlo_program.translate import GROUPS, OPERATORS, STRUCTURE
+
+    return [
+        FormatOperators(
+            "StableHLO",
+            "Of JAX, Flax, Equinox and Keras; calls are inlined, loops of known length are written out.",
+            tuple(sorted({*OPERATORS, *STRUCTURE} - GROUPS)),
         )
     ]

@@ -24,7 +24,7 @@ VERBS = {
     "run": "build an archive and run it on a device",
     "crosscheck": "run the same program on several devices and compare outputs and cycles",
     "compare": "show two reports of runs side by side",
-    "verify": "compare every layer on the device with onnxruntime, LiteRT or PyTorch",
+    "verify": "compare every layer on the device with its framework",
     "generate": "continue a prompt with a compiled language model",
     "explain": "show node by node what the compiler does and why",
     "uma": "write the package of a new accelerator",

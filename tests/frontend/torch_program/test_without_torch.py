@@ -2,6 +2,7 @@
 
 import ast
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,16 +11,28 @@ import tvm_pulp
 from tvm_pulp.errors import UserError
 from tvm_pulp.tvmc.main import main
 
+OWNERS = {
+    **dict.fromkeys(("torch", "torchao"), ("torch_program", "reference.py")),
+    **dict.fromkeys(("jax", "jaxlib", "flax", "equinox"), ("stablehlo_program",)),
+    **dict.fromkeys(("keras", "tensorflow"), ("keras_models.py", "tensorflow_models.py")),
+}
 
-def test_only_translation_and_comparison_import_torch_and_only_when_asked(repository: Path) -> None:
-    for path in sorted((repository / "tvm_pulp").rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        outside = {id(n) for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for n in ast.walk(f)}
-        for node in (n for n in ast.walk(tree) if isinstance(n, (ast.Import, ast.ImportFrom))):
+
+def _imports(tree: ast.AST, inside: bool = False) -> Iterator[tuple[str, int, bool]]:
+    """Names of imported modules, where, and whether in a function."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
             names = [a.name for a in node.names] if isinstance(node, ast.Import) else [node.module or ""]
-            if any(name.split(".")[0] in ("torch", "torchao") for name in names):
-                assert "torch_program" in path.parts or path.parts[-2:] == ("verify", "reference.py"), path
-                assert id(node) in outside, f"{path}:{node.lineno} imports it at once"
+            yield from ((name.split(".")[0], node.lineno, inside) for name in names)
+        yield from _imports(node, inside or isinstance(node, ast.FunctionDef))
+
+
+def test_frameworks_are_imported_where_they_belong_and_only_when_asked(repository: Path) -> None:
+    for path in sorted((repository / "tvm_pulp").rglob("*.py")):
+        for name, line, inside in _imports(ast.parse(path.read_text(encoding="utf-8"))):
+            if name in OWNERS:
+                assert set(OWNERS[name]) & set(path.parts), f"{path}:{line} imports {name}"
+                assert inside, f"{path}:{line} imports {name} at once"
 
 
 def test_a_program_without_pytorch(

@@ -10,7 +10,7 @@ from tvm_pulp.compilation import Compilation
 from tvm_pulp.errors import UserError
 from tvm_pulp.explain.suggestions.base import Change, cycles_of
 from tvm_pulp.frontend.imported import ImportOptions
-from tvm_pulp.frontend.load import import_onnx_graph
+from tvm_pulp.frontend.load import format_of, import_onnx_graph
 from tvm_pulp.frontend.quantize import quick_model
 
 _SAMPLES = 2
@@ -18,7 +18,7 @@ _SAMPLES = 2
 
 def quantized_model(base: Compilation) -> Change | None:
     """Cycles do not depend on what it is calibrated with: seeded noise does."""
-    can_be_read = not isinstance(base.model, str | Path) or Path(base.model).suffix.lower() in (".onnx", ".pt2")
+    can_be_read = not isinstance(base.model, str | Path) or format_of(Path(base.model)) not in (None, "tflite")
     if base.imported.dialect != "float" or not can_be_read:
         return None
     try:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.frontend.load import file_format
 from tvm_pulp.frontend.quantize.calibration_data import basic_settings, session
 
 _QUANTIZED = ("QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "ConvInteger", "MatMulInteger")
@@ -16,7 +17,7 @@ _OPSET_OF_ALL_TYPES = 21
 
 
 def read_float_model(model: Any) -> Any:
-    """As an ONNX model: a file, or in memory as one or as a program of PyTorch; a quantized one is a user error."""
+    """As an ONNX model: a file, or in memory as one or as a framework's; a quantized one is a user error."""
     model = _read(Path(model)) if isinstance(model, str | Path) else _as_onnx(model)
     for node in model.graph.node:
         name = node.name or node.output[0]
@@ -40,12 +41,13 @@ def _read(path: Path) -> Any:
 
     if not path.is_file():
         raise UserError(f"model file '{path}' does not exist: check the path")
-    if path.suffix.lower() == ".pt2":
-        from tvm_pulp.frontend.torch_program import load_program
+    model_format = file_format(path, None)
+    if model_format == "tflite":
+        raise UserError(f"'{path}' is a TFLite file: quantize takes the float model that it was converted from")
+    if model_format != "onnx":
+        from tvm_pulp.frontend.frameworks import load_program
 
-        return _as_onnx(load_program(path))
-    if path.suffix.lower() != ".onnx":
-        raise UserError(f"'{path}' is not an ONNX file: quantize takes float models as .onnx or .pt2, export it as one")
+        return _as_onnx(load_program(path, model_format))
     onnx_file.read(path)  # says in one sentence what is wrong with a file
     return onnx.load(str(path))
 
@@ -53,7 +55,7 @@ def _read(path: Path) -> Any:
 def _as_onnx(model: Any) -> Any:
     import onnx
 
-    from tvm_pulp.frontend.torch_program import as_program, onnx_model
+    from tvm_pulp.frontend.frameworks import as_program, onnx_model
 
     return model if isinstance(model, onnx.ModelProto) else onnx_model(as_program(model, None), {})
 

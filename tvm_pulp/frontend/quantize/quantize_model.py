@@ -153,12 +153,12 @@ def quantize(
     progress: Callable[[str], None] = lambda _: None,
     **options: Any,
 ) -> Quantized:
-    """Quantize a float model of ONNX or PyTorch, a file or in memory; further options are those of `QuantizeOptions`.
+    """Quantize a float model of ONNX or a framework, a file or in memory; more options are those of `QuantizeOptions`.
 
     made = tvm_pulp.quantize("net.onnx", {"image": samples}, max_loss=0.01)
     made.save("q.onnx")                                # made.accuracy, made.layers, made.kept
 
-    A `torch.nn.Module` is exported for `example_inputs`, a tuple of tensors.
+    A model of a framework is exported for `example_inputs`, a tuple of tensors.
     """
     known = [field.name for field in fields(QuantizeOptions)]
     for name in options:

@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.frontend.onnx_graph_builder import GraphBuilder, Value
 from tvm_pulp.frontend.torch_program.elementwise import Operators, unary
-from tvm_pulp.frontend.torch_program.graph_builder import GraphBuilder, Value
 
 
 def hardtanh(g: GraphBuilder, x: Value, low: float, high: float) -> str:

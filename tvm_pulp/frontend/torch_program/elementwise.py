@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.frontend.torch_program.graph_builder import GraphBuilder, Value
+from tvm_pulp.frontend.onnx_graph_builder import GraphBuilder, Value
 
 Operators = dict[str, Callable[..., Any]]
 

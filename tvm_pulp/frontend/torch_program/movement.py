@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.frontend.onnx_graph_builder import GraphBuilder, Value, numbers
 from tvm_pulp.frontend.torch_program.elementwise import Operators, overloads
-from tvm_pulp.frontend.torch_program.graph_builder import GraphBuilder, Value, numbers
 
 
 def slice_(g: GraphBuilder, x: Value, axis: int, begin: int | None, end: int | None, step: int = 1) -> str:

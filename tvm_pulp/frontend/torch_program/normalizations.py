@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.frontend.onnx_graph_builder import GraphBuilder, Value
 from tvm_pulp.frontend.torch_program.elementwise import Operators
-from tvm_pulp.frontend.torch_program.graph_builder import GraphBuilder, Value
 
 
 def _known(g: GraphBuilder, x: Value, parameters: Sequence[Value | None], epsilon: float) -> str:

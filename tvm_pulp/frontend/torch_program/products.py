@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.errors import refuse_if
+from tvm_pulp.frontend.onnx_graph_builder import Dequantized, GraphBuilder, Value, onnx_type
 from tvm_pulp.frontend.torch_program.elementwise import Operators
-from tvm_pulp.frontend.torch_program.graph_builder import Dequantized, GraphBuilder, Value, onnx_type
 
 
 def linear(g: GraphBuilder, x: Value, weight: Value, bias: Value | None = None) -> str:

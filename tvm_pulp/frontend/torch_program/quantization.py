@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.frontend.onnx_graph_builder import Dequantized, GraphBuilder, Value, axis_of
 from tvm_pulp.frontend.torch_program.elementwise import Operators
-from tvm_pulp.frontend.torch_program.graph_builder import Dequantized, GraphBuilder, Value, axis_of
 
 _TYPES = ("int8", "uint8", "int16", "uint16", "int32")
 

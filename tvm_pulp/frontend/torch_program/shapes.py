@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from tvm_pulp.frontend.onnx_graph_builder import GraphBuilder, Value, numbers
 from tvm_pulp.frontend.torch_program.elementwise import Operators, overloads
-from tvm_pulp.frontend.torch_program.graph_builder import GraphBuilder, Value, numbers
 from tvm_pulp.frontend.torch_program.products import transposed
 
 

@@ -11,8 +11,8 @@ from onnx import helper
 
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.imported import SourceNode, UnsupportedOperators
+from tvm_pulp.frontend.onnx_graph_builder import OPSET, GraphBuilder, Value, onnx_type, unused
 from tvm_pulp.frontend.torch_program import program as programs
-from tvm_pulp.frontend.torch_program.graph_builder import OPSET, GraphBuilder, Value, onnx_type, unused
 from tvm_pulp.frontend.torch_program.operators import OPERATORS
 
 # Values of these are meant to stay integers beside their scales.

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from tvm_pulp.frontend.onnx_graph_builder import GraphBuilder, Value, numbers
 from tvm_pulp.frontend.torch_program.elementwise import Operators, overloads
-from tvm_pulp.frontend.torch_program.graph_builder import GraphBuilder, Value, numbers
 from tvm_pulp.frontend.windows import same_pads
 
 

@@ -1,4 +1,4 @@
-"""Values of a model's own tensors, as its framework computes them: onnxruntime, LiteRT or PyTorch."""
+"""Values of a model's own tensors, as its framework computes them: onnxruntime, LiteRT, PyTorch or XLA."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.frontend.frameworks import load_program
 from tvm_pulp.frontend.imported import Imported
-from tvm_pulp.frontend.torch_program import load_program
+from tvm_pulp.frontend.load import format_of
 
 
 @dataclass(frozen=True)
@@ -28,13 +29,17 @@ def given_values(arrays: Mapping[str, np.ndarray]) -> Reference:
 
 
 def model_values(model: Any, imported: Imported, inputs: Mapping[str, np.ndarray]) -> Reference:
-    """Values that onnxruntime, LiteRT or PyTorch computes. `model` is a file, an ONNX model or a program in memory.
+    """Values that its framework computes. `model` is a file, an ONNX model or a program in memory.
 
     No framework runs the PULP dialect: its reference is that of the operators of the file, one by one.
     """
     suffix = Path(model).suffix.lower() if isinstance(model, str | Path) else ""
-    if suffix == ".pt2" or hasattr(model, "graph_signature"):
-        return Reference("PyTorch", torch_values(model, [inputs[name] for name in imported.inputs]), bound_lsb=1)
+    program = _program(model)
+    if program is not None:
+        ordered = [inputs[name] for name in imported.inputs]
+        if hasattr(program, "onnx_model"):
+            return Reference(program.framework, program.values(ordered), bound_lsb=1)
+        return Reference("PyTorch", torch_values(program, ordered), bound_lsb=1)
     if imported.dialect == "pulp":
         from tvm_pulp.qnn.interpret import interpret_all
 
@@ -116,9 +121,16 @@ def litert_values(path: Path, inputs: Sequence[np.ndarray]) -> dict[str, np.ndar
     return found
 
 
-def torch_values(model: Any, inputs: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
-    """Values by the names of the program's nodes. `model` is a file or an exported program."""
-    program = load_program(Path(model)) if isinstance(model, str | Path) else model
+def _program(model: Any) -> Any:
+    """The framework's program that a model is, in memory or in a file; None for another."""
+    if not isinstance(model, str | Path):
+        return model if hasattr(model, "graph_signature") or hasattr(model, "onnx_model") else None
+    found = format_of(Path(model))
+    return None if found in (None, "onnx", "tflite") else load_program(Path(model), str(found))
+
+
+def torch_values(program: Any, inputs: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
+    """Values by the names of the nodes of an exported program."""
     import torch
 
     found: dict[str, np.ndarray] = {}

@@ -1,4 +1,4 @@
-"""An ONNX graph under construction: what the translation of an ATen operator may ask for."""
+"""An ONNX graph under construction: what the translation of a framework's operator may ask for."""
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
@@ -45,9 +45,11 @@ Operand = Value | str | np.ndarray | np.generic | None
 
 
 class GraphBuilder:
-    """Collects nodes and constants. All nodes of one ATen operator carry its name; the first one carries it alone."""
+    """Collects nodes and constants. All nodes of one operator carry its name; the first one carries it alone."""
 
-    def __init__(self) -> None:
+    def __init__(self, beside: Container[str] = ()) -> None:
+        # Operators that only prepare an operand: an operator's name belongs to the node that computes.
+        self._beside = beside
         self.nodes: list[Any] = []
         self.constants: dict[str, np.ndarray] = {}
         # Float tensors that are dequantized integers, by name.
@@ -95,7 +97,8 @@ class GraphBuilder:
     def emit_many(self, op: str, operands: Sequence[Operand], outputs: int, **attributes: Any) -> list[str]:
         """Append a node; the names of its results."""
         names = [f"{self._value}.{self._count + i}" for i in range(outputs)]
-        label = self._label if self._label not in self._labels else unused(f"{self._label}/{op}", self._labels)
+        is_free = self._label not in self._labels and op not in self._beside
+        label = self._label if is_free else unused(f"{self._label}/{op}", self._labels)
         self._labels.add(label)
         self._count += outputs
         given = [self._name(o) for o in operands]

@@ -1,0 +1,93 @@
+"""Functions and modules of JAX compile, quantize and verify like any other model."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx.numpy_helper import to_array
+
+import tvm_pulp
+from tests.tvmc.command_line import tvmc
+from tvm_pulp.errors import UserError
+
+jax = pytest.importorskip("jax", reason="JAX: scripts/test --jax installs it")
+
+from tests.frontend.stablehlo_program import jax_networks  # noqa: E402  (needs jax)
+from tvm_pulp.frontend.frameworks import as_program, onnx_model  # noqa: E402
+
+pytestmark = pytest.mark.jax
+
+
+def only(result: Any) -> np.ndarray:
+    (value,) = result.outputs.values()
+    return np.asarray(value)
+
+
+@pytest.mark.parametrize("name", jax_networks.CASES)
+def test_float_on_the_host_equals_jax(name: str) -> None:
+    model, inputs = jax_networks.CASES[name]()
+    expected = jax_networks.computed(model, inputs)
+    app = tvm_pulp.compile(model, example_inputs=inputs)
+    for _ in range(2):
+        assert np.abs(only(app.run(list(inputs))) - expected).max() <= 1e-4 * max(1, np.abs(expected).max())
+
+
+def test_quantized_on_the_accelerator() -> None:
+    """Quantized from JAX, it differs from onnxruntime's integers by one step at most."""
+    onnxruntime = pytest.importorskip("onnxruntime")
+    model, inputs = jax_networks.linen_case()
+    samples = np.random.default_rng(0).normal(size=(8, 16, 16, 3)).astype(np.float32)
+    made = tvm_pulp.quantize(model, {"image": samples}, example_inputs=inputs)
+    assert [row.name for row in made.layers] == ["stem", "deep", "head"]
+    result = only(tvm_pulp.compile(made.model, "uma-neureka").run(list(inputs)))
+    session = onnxruntime.InferenceSession(made.model.SerializeToString())
+    (wanted,) = session.run(None, {"image": inputs[0]})
+    steps = {i.name: to_array(i) for i in made.model.graph.initializer}
+    (last,) = (n for n in made.model.graph.node if made.model.graph.output[0].name in n.output)
+    assert np.abs(result - wanted).max() <= 1.001 * steps[last.input[1]]
+
+
+def test_layers_are_the_users_and_verify_asks_xla(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model, inputs = jax_networks.linen_case()
+    names = [n.name for n in onnx_model(as_program(model, inputs), {}).graph.node]
+    assert {"stem", "deep", "head"} <= set(names)
+    table = tvm_pulp.compile(model, example_inputs=inputs, keep_layers=True).run(list(inputs), layers=True).compare()
+    assert table.framework == "JAX" and table.first_wrong is None, table.sentence
+    assert sum(bool(row.tensor) for row in table.rows) >= len(table.rows) / 2
+    from jax import export
+
+    plain, variables = model.unbind()
+    exported = export.export(jax.jit(lambda x: plain.apply(variables, x)))(*inputs)
+    (tmp_path / "net.stablehlo").write_bytes(exported.mlir_module_serialized)
+    np.savez(tmp_path / "in.npz", *inputs)
+    done = tvmc(capsys, "verify", "-q", tmp_path / "net.stablehlo", "-i", tmp_path / "in.npz")
+    assert done.status == 0 and "from XLA" in done.out, done
+
+
+REFUSED = {
+    "a loop without an end": (
+        lambda x: jax.lax.while_loop(lambda s: s.sum() < 3, lambda s: s + 1, x),
+        "a loop whose end depends on values: use jax.lax.scan",
+    ),
+    "Python": (
+        lambda x: jax.pure_callback(np.sin, jax.ShapeDtypeStruct(x.shape, x.dtype), x),
+        "Python and other code outside of the program cannot run on the device",
+    ),
+    "half the precision": (lambda x: x.astype("bfloat16") * 2, "convert the model's parameters and inputs to float32"),
+    "an error of the user": (lambda x: x @ x, r"JAX cannot trace .* work first"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refusals_name_the_construct_and_a_way_out(case: str) -> None:
+    function, text = REFUSED[case]
+    with pytest.raises(UserError, match=text):
+        tvm_pulp.compile(function, example_inputs=(np.zeros((2, 3), np.float32),))
+
+
+def test_what_is_missing_is_one_sentence() -> None:
+    with pytest.raises(UserError, match=r"traced for inputs of fixed shapes: give example_inputs"):
+        tvm_pulp.compile(lambda x: x)
+    with pytest.raises(UserError, match=r"without parameters: give Linen\(\.\.\.\)\.bind\(variables\)"):
+        tvm_pulp.compile(jax_networks.Linen(), example_inputs=(np.zeros((1, 16, 16, 3), np.float32),))

@@ -1,0 +1,34 @@
+"""Keras models compile like any other: computed by JAX here."""
+
+import os
+
+import numpy as np
+import pytest
+
+import tvm_pulp
+from tvm_pulp.errors import UserError
+
+pytest.importorskip("jax", reason="JAX: scripts/test --jax installs it")
+# Keras reads it when it is imported.
+os.environ.setdefault("KERAS_BACKEND", "jax")
+keras = pytest.importorskip("keras", reason="Keras: scripts/test --jax installs it")
+
+from tests.frontend.stablehlo_program import keras_networks  # noqa: E402  (needs keras)
+
+pytestmark = pytest.mark.jax
+
+
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("name", ["mlp", "cnn", *sorted({*keras_networks.NETWORKS} - {"mlp", "cnn"})])
+def test_float_on_the_host_equals_keras(name: str) -> None:
+    model, inputs = keras_networks.build(name)
+    expected = keras_networks.computed(model, inputs)
+    made = tvm_pulp.compile(model).run(inputs).outputs
+    for found, wanted in zip(made.values(), expected, strict=True):
+        assert np.abs(found - wanted).max() <= 1e-4 * max(1, np.abs(wanted).max())
+
+
+def test_a_model_without_shapes_is_one_sentence() -> None:
+    model = keras.Sequential([keras.layers.Dense(3)])
+    with pytest.raises(UserError, match=r"declares no inputs: give example_inputs"):
+        tvm_pulp.compile(model)

@@ -1,0 +1,188 @@
+"""Operators element by element, activation functions, norms and softmax."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.frontend.onnx_graph_builder import onnx_type
+from tvm_pulp.frontend.stablehlo_program.node import Node
+from tvm_pulp.frontend.stablehlo_program.placed_values import Placed, PlacedValues
+
+Operator = Callable[[PlacedValues, Node], Placed]
+Operators = dict[str, Operator]
+
+
+def unary(op: str, **attributes: Any) -> Operator:
+    return of_one(lambda v, node, x: v.g.emit(op, x, **attributes))
+
+
+def of_one(write: Callable[[PlacedValues, Node, str], str]) -> Operator:
+    """A function of one tensor, as it lies."""
+
+    def written(v: PlacedValues, node: Node) -> Placed:
+        order = v.order(node.operands[0])
+        return Placed(write(v, node, v.ordered(node.operands[0], order)), order)
+
+    return written
+
+
+def broadcast(write: Callable[..., str]) -> Operator:
+    """A function of several tensors, element by element; ONNX broadcasts them."""
+
+    def written(v: PlacedValues, node: Node) -> Placed:
+        order = v.order(*node.operands)
+        given = [v.thin(o, order) for o in node.operands]
+        wanted = tuple(node.shape[a] for a in order)
+        names = [name for name, _ in given]
+        if np.broadcast_shapes(*(shape for _, shape in given)) != wanted:
+            names[-1] = v.g.emit("Expand", names[-1], v.g.integers(*wanted))
+        return Placed(write(v, node, *names), order)
+
+    return written
+
+
+def binary(op: str, of_booleans: str = "") -> Operator:
+    def write(v: PlacedValues, node: Node, *names: str) -> str:
+        chosen = of_booleans if of_booleans and node.operands[0].dtype == "bool" else op
+        return v.g.emit(chosen, *names)
+
+    return broadcast(write)
+
+
+_COMPARISONS = {"LT": "Less", "LE": "LessOrEqual", "GT": "Greater", "GE": "GreaterOrEqual", "EQ": "Equal"}
+
+
+def _compare(v: PlacedValues, node: Node, x: str, y: str) -> str:
+    direction = node.attributes["comparison_direction"]
+    if direction == "NE":
+        return v.g.emit("Not", v.g.emit("Equal", x, y))
+    return v.g.emit(_COMPARISONS[direction], x, y)
+
+
+def _remainder(v: PlacedValues, node: Node, x: str, y: str) -> str:
+    return v.g.emit("Mod", x, y, fmod=1)
+
+
+def _clamp(v: PlacedValues, node: Node, low: str, x: str, high: str) -> str:
+    bounds = [node.operands[0].scalar, node.operands[2].scalar]
+    if node.is_float and None not in bounds:
+        return v.g.emit("Clip", x, *(np.asarray(b, node.dtype) for b in bounds))
+    return v.g.emit("Min", v.g.emit("Max", x, low), high)
+
+
+def _number(node: Node, value: float) -> np.ndarray:
+    return np.asarray(value, node.operands[0].dtype)
+
+
+def _along(op: str) -> Operator:
+    """Along one axis of the tensor as it lies."""
+
+    def write(v: PlacedValues, node: Node) -> Placed:
+        order = v.order(node.operands[0])
+        # The last axis stays the last: that is where softmax is fast.
+        axis = node.attributes["axis"]
+        if axis == node.rank - 1 and order[-1] != axis:
+            order = tuple(range(node.rank))
+        return Placed(v.g.emit(op, v.ordered(node.operands[0], order), axis=order.index(axis)), order)
+
+    return write
+
+
+def _norm(op: str) -> Operator:
+    def write(v: PlacedValues, node: Node) -> Placed:
+        source, *parameters = node.operands
+        held = [p.array for p in parameters]
+        made = v.g.emit(op, v.natural(source), *held, axis=-node.attributes["axes"], epsilon=node.attributes["epsilon"])
+        return v.place(node, made)
+
+    return write
+
+
+def _rms_norm(v: PlacedValues, node: Node) -> Placed:
+    """In standard operators: ONNX' own norm is younger than what the quantizers know."""
+    source, scale = node.operands
+    x = v.natural(source)
+    axes = v.g.integers(*range(node.rank - node.attributes["axes"], node.rank))
+    mean = v.g.emit("ReduceMean", v.g.emit("Mul", x, x), axes, keepdims=1)
+    root = v.g.emit("Sqrt", v.g.emit("Add", mean, np.float32(node.attributes["epsilon"])))
+    normal = v.g.emit("Mul", x, v.g.emit("Reciprocal", root))
+    return v.place(node, v.g.emit("Mul", normal, scale.array))
+
+
+_UNARY = {
+    "abs": "Abs",
+    "acos": "Acos",
+    "asin": "Asin",
+    "atan": "Atan",
+    "ceil": "Ceil",
+    "cosh": "Cosh",
+    "cosine": "Cos",
+    "erf": "Erf",
+    "exponential": "Exp",
+    "floor": "Floor",
+    "log": "Log",
+    "logistic": "Sigmoid",
+    "negate": "Neg",
+    "relu": "Relu",
+    "round_nearest_even": "Round",
+    "sign": "Sign",
+    "sine": "Sin",
+    "sinh": "Sinh",
+    "sqrt": "Sqrt",
+    "tan": "Tan",
+    "tanh": "Tanh",
+    "softplus": "Softplus",
+    "softsign": "Softsign",
+    "hard_swish": "HardSwish",
+    "mish": "Mish",
+}
+
+
+OPERATORS: Operators = {
+    **{name: unary(op) for name, op in _UNARY.items()},
+    "add": binary("Add", "Or"),
+    "and": binary("BitwiseAnd", "And"),
+    "divide": binary("Div"),
+    "maximum": binary("Max", "Or"),
+    "minimum": binary("Min", "And"),
+    "multiply": binary("Mul", "And"),
+    "or": binary("BitwiseOr", "Or"),
+    "power": binary("Pow"),
+    "remainder": broadcast(_remainder),
+    "subtract": binary("Sub"),
+    "xor": binary("BitwiseXor", "Xor"),
+    "clamp": broadcast(_clamp),
+    "compare": broadcast(_compare),
+    "select": broadcast(lambda v, node, *names: v.g.emit("Where", *names)),
+    "convert": of_one(lambda v, node, x: v.g.emit("Cast", x, to=onnx_type(node.dtype))),
+    "copy": of_one(lambda v, node, x: x),
+    "not": of_one(lambda v, node, x: v.g.emit("Not" if node.dtype == "bool" else "BitwiseNot", x)),
+    "square": of_one(lambda v, node, x: v.g.emit("Mul", x, x)),
+    "rsqrt": of_one(lambda v, node, x: v.g.emit("Reciprocal", v.g.emit("Sqrt", x))),
+    "cbrt": of_one(
+        lambda v, node, x: v.g.emit(
+            "Mul", v.g.emit("Sign", x), v.g.emit("Pow", v.g.emit("Abs", x), _number(node, 1 / 3))
+        )
+    ),
+    "exponential_minus_one": of_one(lambda v, node, x: v.g.emit("Sub", v.g.emit("Exp", x), _number(node, 1))),
+    "log_plus_one": of_one(lambda v, node, x: v.g.emit("Log", v.g.emit("Add", x, _number(node, 1)))),
+    "erfc": of_one(lambda v, node, x: v.g.emit("Sub", _number(node, 1), v.g.emit("Erf", x))),
+    "is_finite": of_one(lambda v, node, x: v.g.emit("Less", v.g.emit("Abs", x), _number(node, np.inf))),
+    "round_nearest_afz": of_one(
+        lambda v, node, x: v.g.emit(
+            "Mul", v.g.emit("Sign", x), v.g.emit("Floor", v.g.emit("Add", v.g.emit("Abs", x), _number(node, 0.5)))
+        )
+    ),
+    "gelu": of_one(lambda v, node, x: v.g.emit("Gelu", x, approximate=node.attributes["approximate"])),
+    "silu": of_one(lambda v, node, x: v.g.emit("Mul", x, v.g.emit("Sigmoid", x))),
+    "hard_sigmoid": unary("HardSigmoid", alpha=1 / 6, beta=0.5),
+    "relu6": of_one(lambda v, node, x: v.g.emit("Clip", x, _number(node, 0), _number(node, 6))),
+    "selu": unary("Selu", alpha=1.6732632423543772, gamma=1.0507009873554805),
+    "elu": of_one(lambda v, node, x: v.g.emit("Elu", x, alpha=node.attributes["alpha"])),
+    "leaky_relu": of_one(lambda v, node, x: v.g.emit("LeakyRelu", x, alpha=node.attributes["alpha"])),
+    "softmax": _along("Softmax"),
+    "log_softmax": _along("LogSoftmax"),
+    "layer_norm": _norm("LayerNormalization"),
+    "rms_norm": _rms_norm,
+}

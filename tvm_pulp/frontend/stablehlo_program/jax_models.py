@@ -1,0 +1,104 @@
+"""Models of JAX in memory: functions, bound Flax modules, NNX and Equinox modules, exported programs."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.frontend.stablehlo_program.program import StablehloProgram, import_jax, lowered
+
+
+def jax_program(model: Any, example_inputs: Any) -> StablehloProgram:
+    """Any of them as a program for inputs like these."""
+    name = getattr(model, "__name__", type(model).__name__)
+    import_jax(name)
+    kinds = {f"{c.__module__.split('.')[0]}.{c.__name__}" for c in type(model).__mro__}
+    places = {c.__module__ for c in type(model).__mro__}
+    if "jax.Exported" in kinds:
+        return _exported(model, example_inputs)
+    if "flax.Module" in kinds:
+        is_linen = any(p.startswith("flax.linen") for p in places)
+        return (_linen if is_linen else _nnx)(model, example_inputs, name)
+    if "equinox.Module" in kinds:
+        return _equinox(model, example_inputs, name)
+    if not callable(model):
+        raise UserError(
+            f"a {type(model).__name__} is no model: give a path, zoo:NAME, an onnx.ModelProto, a torch.nn.Module, an "
+            "ExportedProgram, a Keras model, a function of TensorFlow or JAX, or a module of Flax or Equinox"
+        )
+    if isinstance(model, functools.partial) and not model.keywords:
+        # What is bound is what was trained: its leaves are parameters, by name.
+        bound = model.args
+        return lowered(_behind(len(bound), model.func), bound, example_inputs, name, path_of=_inner_path)
+    return lowered(_ignoring(model), (), example_inputs, name)
+
+
+def _inner_path(path: Any) -> str:
+    from tvm_pulp.frontend.stablehlo_program.program import path_text
+
+    return path_text(path[1:])
+
+
+def _behind(count: int, function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(parameters: Any, *inputs: Any, **named: Any) -> Any:
+        return function(*parameters, *inputs, **named)
+
+    call.signature_of = function  # type: ignore[attr-defined]
+    call.bound = count  # type: ignore[attr-defined]
+    return call
+
+
+def _ignoring(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that holds its parameters itself."""
+
+    def call(parameters: Any, *inputs: Any, **named: Any) -> Any:
+        return function(*inputs, **named)
+
+    call.signature_of = function  # type: ignore[attr-defined]
+    return call
+
+
+def _linen(module: Any, example_inputs: Any, name: str) -> StablehloProgram:
+    if module.scope is None:
+        raise UserError(f"{name} is a Flax module without parameters: give {name}(...).bind(variables)")
+    plain, variables = module.unbind()
+
+    def call(held: Any, *inputs: Any, **named: Any) -> Any:
+        return plain.apply(held, *inputs, **named)
+
+    call.signature_of = module.__call__  # type: ignore[attr-defined]
+    return lowered(call, variables, example_inputs, name)
+
+
+def _nnx(module: Any, example_inputs: Any, name: str) -> StablehloProgram:
+    from flax import nnx
+
+    copied = nnx.clone(module)
+    copied.eval()
+    graph, trained, rest = nnx.split(copied, nnx.Any(nnx.Param, nnx.BatchStat), ...)
+
+    def call(held: Any, *inputs: Any, **named: Any) -> Any:
+        return nnx.merge(graph, held, rest)(*inputs, **named)
+
+    call.signature_of = module.__call__  # type: ignore[attr-defined]
+    return lowered(call, trained, example_inputs, name)
+
+
+def _equinox(module: Any, example_inputs: Any, name: str) -> StablehloProgram:
+    import equinox
+
+    arrays, rest = equinox.partition(equinox.nn.inference_mode(module), equinox.is_array)
+
+    def call(held: Any, *inputs: Any, **named: Any) -> Any:
+        return equinox.combine(held, rest)(*inputs, **named)
+
+    call.signature_of = module.__call__  # type: ignore[attr-defined]
+    return lowered(call, arrays, example_inputs, name)
+
+
+def _exported(exported: Any, example_inputs: Any) -> StablehloProgram:
+    """What `jax.export.export` gave; example inputs have no effect on it."""
+    from tvm_pulp.frontend.stablehlo_program.files import module_of
+
+    refuse_if(example_inputs is not None, "example_inputs has no effect on a program that is exported already: drop it")
+    return StablehloProgram(module_of(exported.mlir_module_serialized, "the program"), [], [], [])

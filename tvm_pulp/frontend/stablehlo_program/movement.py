@@ -1,0 +1,248 @@
+"""Shapes, parts of tensors, tensors from parts, rows by number."""
+
+import numpy as np
+
+from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.frontend.onnx_graph_builder import onnx_type
+from tvm_pulp.frontend.stablehlo_program.elementwise import Operators
+from tvm_pulp.frontend.stablehlo_program.meanings import gathered
+from tvm_pulp.frontend.stablehlo_program.node import Node, constant
+from tvm_pulp.frontend.stablehlo_program.placed_values import Placed, PlacedValues
+
+
+def _transpose(v: PlacedValues, node: Node) -> Placed:
+    """Nothing moves: only the order of the axes is another."""
+    (source,), permutation = node.operands, list(node.attributes["permutation"])
+    held = v.at(source)
+    return Placed(held.name, tuple(permutation.index(a) for a in held.order))
+
+
+def _reshape(v: PlacedValues, node: Node) -> Placed:
+    (source,) = node.operands
+    if source.shape == node.shape:
+        return v.at(source)
+    # Axes of size one that come or go leave the order of the others.
+    kept, wanted = ([a for a, size in enumerate(n.shape) if size > 1] for n in (source, node))
+    held = v.at(source).order
+    if [source.shape[a] for a in kept] == [node.shape[a] for a in wanted] and held != tuple(range(source.rank)):
+        large = [wanted[kept.index(a)] for a in held if a in kept]
+        order = tuple(_with_unit_axes(large, node))
+        return Placed(v.reshaped(v.at(source).name, [node.shape[a] for a in order]), order)
+    return v.place(node, v.reshaped(v.natural(source), node.shape))
+
+
+def _with_unit_axes(large: list[int], node: Node) -> list[int]:
+    """An order of all axes in which those of size one stand in front."""
+    return [*(a for a in range(node.rank) if a not in large), *large]
+
+
+def _slice(v: PlacedValues, node: Node) -> Placed:
+    (source,), a = node.operands, node.attributes
+    order = v.order(source)
+    strides = list(a.get("strides") or [1] * node.rank)
+    parts = list(zip(a["start_indices"], a["limit_indices"], strides, strict=True))
+    cut = [d for d in order if parts[d] != (0, source.shape[d], 1)]
+    if not cut:
+        return v.at(source)
+    firsts, ends, steps = ([parts[d][k] for d in cut] for k in range(3))
+    further = [v.g.integers(*steps)] if any(s > 1 for s in steps) else []
+    axes = v.g.integers(*(order.index(d) for d in cut))
+    made = v.g.emit("Slice", v.ordered(source, order), v.g.integers(*firsts), v.g.integers(*ends), axes, *further)
+    return Placed(made, order)
+
+
+def _concatenate(v: PlacedValues, node: Node) -> Placed:
+    order = v.order(*(o for o in node.operands if o.array is None))
+    parts = [v.ordered(o, order) for o in node.operands if 0 not in o.shape]
+    return Placed(v.g.joined(parts, order.index(node.attributes["dimension"])), order)
+
+
+def _pad(v: PlacedValues, node: Node) -> Placed:
+    source, value = node.operands
+    a = node.attributes
+    refuse_if(any(a["interior_padding"]), f"node '{node.label}' pads between elements: use a transposed convolution")
+    order = v.order(source)
+    x, ends = v.ordered(source, order), [a["edge_padding_low"], a["edge_padding_high"]]
+    pads = [side[d] for side in ends for d in order]
+    if min(pads) < 0:
+        firsts = [max(0, -p) for p in pads[: node.rank]]
+        lasts = [source.shape[d] + min(0, p) for d, p in zip(order, pads[node.rank :], strict=True)]
+        x = v.g.emit("Slice", x, v.g.integers(*firsts), v.g.integers(*lasts), v.g.integers(*range(node.rank)))
+    pads = [max(0, p) for p in pads]
+    if any(pads):
+        x = v.g.emit("Pad", x, v.g.integers(*pads), v.natural(value), mode="constant")
+    return Placed(x, order)
+
+
+def _reverse(v: PlacedValues, node: Node) -> Placed:
+    (source,) = node.operands
+    order = v.order(source)
+    made = v.ordered(source, order)
+    for d in node.attributes["dimensions"]:
+        backwards = np.arange(source.shape[d])[::-1].copy()
+        made = v.g.emit("Gather", made, backwards, axis=order.index(d))
+    return Placed(made, order)
+
+
+def _repeat(v: PlacedValues, node: Node) -> Placed:
+    """Nearest neighbours of a larger picture; axes that grow come last."""
+    (source,), times = node.operands, node.attributes["times"]
+    order = v.order(source)
+    grows = [times[a] > 1 for a in order]
+    if grows != sorted(grows) or any(grows[:2]):
+        order = tuple(sorted(range(node.rank), key=lambda a: times[a] > 1))
+    scales = np.array([times[a] for a in order], np.float32)
+    modes = {"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
+    return Placed(v.g.emit("Resize", v.ordered(source, order), None, scales, **modes), order)
+
+
+def _moving_start(v: PlacedValues, start: Node, most: int) -> str:
+    """The start of a dynamic slice, moved into the operand as StableHLO says."""
+    number = v.g.emit("Cast", v.natural(start), to=onnx_type("int64"))
+    low = v.g.emit("Max", number, np.asarray(0, np.int64))
+    return v.g.emit("Min", low, np.asarray(most, np.int64))
+
+
+def _dynamic_slice(v: PlacedValues, node: Node) -> Placed:
+    source, *given = node.operands
+    sizes = list(node.attributes["slice_sizes"])
+    made = v.natural(source)
+    for d, (start, size, whole) in enumerate(zip(given, sizes, source.shape, strict=True)):
+        if size == whole:
+            continue
+        if start.array is not None:
+            first = min(max(int(start.array), 0), whole - size)
+            made = v.g.cut(made, d, first, first + size)
+        else:
+            moved = v.g.reshape(_moving_start(v, start, whole - size), [1])
+            rows = moved if size == 1 else v.g.emit("Add", moved, np.arange(size, dtype=np.int64))
+            made = v.g.emit("Gather", made, rows, axis=d)
+    return v.place(node, made)
+
+
+def _dynamic_update_slice(v: PlacedValues, node: Node) -> Placed:
+    """A copy with a part replaced; one that moves, by rows along the axis that it moves along."""
+    source, part, *given = node.operands
+    moving = [d for d, start in enumerate(given) if part.shape[d] != source.shape[d]]
+    known = [d for d in moving if given[d].array is not None]
+    refuse_if(
+        len(moving) > 1 and len(known) != len(moving),
+        f"node '{node.label}' writes a part that moves along several axes: write along one after the other",
+    )
+    if not moving:
+        return v.at(part)
+    x, new = v.natural(source), v.natural(part)
+    if len(known) < len(moving):
+        (d,) = moving
+        moved = v.g.reshape(_moving_start(v, given[d], source.shape[d] - part.shape[d]), [1])
+        rows = moved if part.shape[d] == 1 else v.g.emit("Add", moved, np.arange(part.shape[d], dtype=np.int64))
+        shape = [1] * node.rank
+        shape[d] = part.shape[d]
+        spread = v.g.emit("Expand", v.g.reshape(rows, shape), v.g.integers(*part.shape))
+        return v.place(node, v.g.emit("ScatterElements", x, spread, new, axis=d))
+    places = np.arange(int(np.prod(source.shape))).reshape(source.shape)
+    firsts = [min(max(int(given[d].array), 0), source.shape[d] - part.shape[d]) for d in range(node.rank)]  # type: ignore[arg-type]
+    window = tuple(slice(f, f + s) for f, s in zip(firsts, part.shape, strict=True))
+    if len(moving) == 1:
+        (d,) = moving
+        before = [v.g.cut(x, d, 0, firsts[d])] if firsts[d] else []
+        end = firsts[d] + part.shape[d]
+        after = [v.g.cut(x, d, end, source.shape[d])] if end < source.shape[d] else []
+        return v.place(node, v.g.joined([*before, new, *after], d))
+    places[window] = places.size + np.arange(int(np.prod(part.shape))).reshape(part.shape)
+    both = v.g.emit("Concat", v.g.reshape(x, [-1]), v.g.reshape(new, [-1]), axis=0)
+    return v.place(node, v.g.emit("Gather", both, places, axis=0))
+
+
+def _gather(v: PlacedValues, node: Node) -> Placed:
+    source, indices = node.operands
+    a = node.attributes
+    sizes, mapped = list(a["slice_sizes"]), list(a["start_index_map"])
+    vector = a["index_vector_dim"]
+    plain = len(mapped) == 1 and list(a["collapsed_slice_dims"]) == mapped and not a["operand_batching_dims"]
+    if plain and all(sizes[d] == source.shape[d] for d in range(source.rank) if d != mapped[0]):
+        return _rows(v, node, mapped[0])
+    if indices.array is not None and source.array is None:
+        flat = np.arange(int(np.prod(source.shape))).reshape(source.shape)
+        places = gathered(Node("gather", (), node.shape, "int64", a), flat, indices.array)
+        return v.place(node, v.g.emit("Gather", v.g.reshape(v.natural(source), [-1]), places, axis=0))
+    counts = [d for d in range(indices.rank) if d != vector]
+    single = all(indices.shape[d] == 1 for d in counts) and not a["operand_batching_dims"]
+    if single and len(mapped) == 1:
+        # One slice whose start is computed.
+        axis = mapped[0]
+        start = Node("reshape", (indices,), (), indices.dtype, {}, node.label)
+        v.values[start] = Placed(v.g.reshape(v.natural(indices), []), ())
+        starts = [constant(np.asarray(0)) if d != axis else start for d in range(source.rank)]
+        shape = tuple(sizes)
+        part = Node("dynamic_slice", (source, *starts), shape, node.dtype, {"slice_sizes": sizes}, node.label)
+        return v.place(node, v.reshaped(_dynamic_slice(v, part).name, node.shape))
+    raise UserError(
+        f"node '{node.label}' reads elements at computed places along {len(mapped)} axes: read rows along one axis, "
+        "jnp.take(x, rows, axis)"
+    )
+
+
+def _rows(v: PlacedValues, node: Node, axis: int) -> Placed:
+    """Rows of a table, whose axes stand where the program wants them."""
+    source, indices = node.operands
+    a, vector = node.attributes, node.attributes["index_vector_dim"]
+    shape = [s for d, s in enumerate(indices.shape) if d != vector]
+    if indices.array is not None:
+        numbers = np.clip(indices.array.reshape(shape).astype(np.int64), 0, source.shape[axis] - 1)
+        rows = v.g.constant(numbers)
+    else:
+        rows = v.natural(indices) if vector == indices.rank else v.reshaped(v.natural(indices), shape)
+    made = v.g.emit("Gather", v.natural(source), rows, axis=axis)
+    offsets = list(a["offset_dims"])
+    batch = [d for d in range(node.rank) if d not in offsets]
+    return v.place(node, made, [*offsets[:axis], *batch, *offsets[axis:]])
+
+
+def _scatter(v: PlacedValues, node: Node) -> Placed:
+    """`x.at[rows].set(values)` along one axis, or at places that are known."""
+    source, indices, part = node.operands
+    a = node.attributes
+    mapped, vector = list(a["scattered_dims_to_operand_dims"]), a["index_vector_dim"]
+    refuse_if(a["reducer"] not in ("", "add"), f"node '{node.label}' scatters by '{a['reducer']}': use .at[...].set")
+    batch = [d for d in range(part.rank) if d not in a["update_window_dims"]]
+    inserted = list(a["inserted_window_dims"])
+    if len(mapped) != 1 or inserted not in ([], mapped) or len(batch) > 1 or a["input_batching_dims"]:
+        raise UserError(f"node '{node.label}' writes at computed places along several axes: write rows along one axis")
+    axis = mapped[0]
+    count = part.shape[batch[0]] if batch else 1
+    wide = [s for d, s in enumerate(part.shape) if d not in batch]
+    whole = list(source.shape)
+    length = 1 if inserted else wide[axis]
+    refuse_if(length > 1 and count > 1, f"node '{node.label}' writes several parts at once: write one after the other")
+    whole[axis] = count * length
+    window = [d for d in range(part.rank) if d not in batch]
+    rest = window if inserted else [d for d in window if d != window[axis]]
+    along = batch if inserted else [*batch, window[axis]]
+    ordered = v.ordered(part, [*rest[:axis], *along, *rest[axis:]])
+    new = v.reshaped(ordered, whole)
+    numbers = v.g.emit("Cast", v.natural(indices), to=onnx_type("int64"))
+    rows = v.reshaped(numbers, [count])
+    if length > 1:
+        rows = v.g.emit("Add", rows, np.arange(length, dtype=np.int64))
+    shape = [1] * source.rank
+    shape[axis] = whole[axis]
+    spread = v.g.emit("Expand", v.g.reshape(rows, shape), v.g.integers(*whole))
+    reduction = {"reduction": "add"} if a["reducer"] == "add" else {}
+    del vector
+    return v.place(node, v.g.emit("ScatterElements", v.natural(source), spread, new, axis=axis, **reduction))
+
+
+OPERATORS: Operators = {
+    "transpose": _transpose,
+    "reshape": _reshape,
+    "slice": _slice,
+    "concatenate": _concatenate,
+    "pad": _pad,
+    "repeat": _repeat,
+    "reverse": _reverse,
+    "dynamic_slice": _dynamic_slice,
+    "dynamic_update_slice": _dynamic_update_slice,
+    "gather": _gather,
+    "scatter": _scatter,
+}

@@ -1,0 +1,173 @@
+"""Gets hold of a StableHLO program: lowered by JAX from functions and modules, or read from a file."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.frontend.imported import refuse_unknown_inputs
+from tvm_pulp.frontend.stablehlo_program.module_reader import Reader
+from tvm_pulp.frontend.stablehlo_program.node import Node, constant
+from tvm_pulp.frontend.stablehlo_program.translate import Translation
+
+NEEDED = "pip install 'tvm_pulp[jax]'"
+
+
+def import_jax(what: str) -> Any:
+    """JAX; its library is also what reads StableHLO."""
+    try:
+        import jax
+    except ImportError:
+        raise UserError(f"{what} needs JAX, which is not installed: {NEEDED}") from None
+    return jax
+
+
+def first_line(error: BaseException) -> str:
+    """What an exception says, on one line."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return (lines[0] if lines else type(error).__name__)[:200]
+
+
+@dataclass(frozen=True)
+class StablehloProgram:
+    """A module in memory, the parameters that its first arguments are, and names of its inputs and outputs."""
+
+    module: Any
+    # By the path of each.
+    parameters: Sequence[tuple[str, np.ndarray]]
+    inputs: Sequence[str]
+    outputs: Sequence[str]
+    # Whose values the program's are.
+    framework: str = "JAX"
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def translation(self) -> Translation:
+        """The program as ONNX, made once."""
+        with self.module.context:
+            reader = Reader(self.module)
+            given = [constant(array, f"@{path}") for path, array in self.parameters]
+            free = reader.arguments[len(given) :]
+            names = list(self.inputs) or _input_names(reader, len(given))
+            refuse_if(
+                len(free) != len(names), f"the program takes {len(free)} inputs, not {len(names)}: export it again"
+            )
+            inputs = [
+                Node("argument", (), shape, dtype, label=name) for name, (shape, dtype) in zip(names, free, strict=True)
+            ]
+            outputs = reader.read([*given, *inputs])
+        ends = list(self.outputs) or [f"output_{n}" if n else "output" for n in range(len(outputs))]
+        return Translation(inputs, outputs, ends, self.framework)
+
+    def onnx_model(self, shapes: Mapping[str, Sequence[int]]) -> Any:
+        model = self.translation.model
+        known = {i.name: [d.dim_value for d in i.type.tensor_type.shape.dim] for i in model.graph.input}
+        refuse_unknown_inputs("--input-shapes", shapes, known)
+        for name, shape in shapes.items():
+            refuse_if(
+                list(shape) != known[name],
+                f"--input-shapes: input '{name}' was exported with the shape {known[name]}: export it with another",
+            )
+        return model
+
+    def values(self, inputs: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
+        """Tensors of the ONNX model, as XLA computes them in this program."""
+        from tvm_pulp.frontend.stablehlo_program.recorded_values import recorded_values
+
+        held = self.translation.places
+        parameters = [array for _, array in self.parameters]
+        found = recorded_values(self.module, sorted(held), parameters, inputs)
+        model = self.translation.model
+        given = {i.name: array for i, array in zip(model.graph.input, inputs, strict=True)}
+        return given | {p.name: np.ascontiguousarray(found[n].transpose(p.order)) for n, p in held.items()}
+
+
+def _input_names(reader: Reader, first: int) -> list[str]:
+    """Names of the arguments as the module has them, else numbers."""
+    made: list[str] = []
+    for number in range(first, len(reader.arguments)):
+        name = reader.argument_name(number) or f"input_{number - first}"
+        made.append(name if name not in made else f"{name}_{number}")
+    return made
+
+
+@contextmanager
+def _traced(name: str) -> Iterator[None]:
+    try:
+        yield
+    except UserError:
+        raise
+    except Exception as error:  # JAX raises many classes for what it cannot trace
+        raise UserError(
+            f"JAX cannot trace {name} ({type(error).__name__}: {first_line(error)}): make "
+            "jax.jit(model)(*example_inputs) work first"
+        ) from None
+
+
+def lowered(
+    function: Callable[..., Any],
+    parameters: Any,
+    example_inputs: Any,
+    name: str,
+    framework: str = "JAX",
+    path_of: Callable[[Any], str] | None = None,
+) -> StablehloProgram:
+    """`function(parameters, *inputs)` as a program for inputs like these."""
+    jax = import_jax(name)
+    refuse_if(example_inputs is None, f"{name} is traced for inputs of fixed shapes: give example_inputs=(array, ...)")
+    named = dict(example_inputs) if isinstance(example_inputs, Mapping) else {}
+    given = () if named else example_inputs if isinstance(example_inputs, Sequence) else (example_inputs,)
+    arguments = jax.tree_util.tree_map(_array, (parameters, tuple(given), named))
+    with _traced(name):
+        made = jax.jit(lambda p, a, k: function(p, *a, **k), keep_unused=True).lower(*arguments)
+        held = jax.tree_util.tree_flatten_with_path(arguments[0])[0]
+        free = jax.tree_util.tree_flatten_with_path(arguments[1:])[0]
+        results = jax.tree_util.tree_flatten_with_path(made.out_info)[0]
+        module = made.compiler_ir("stablehlo")
+    as_path = path_of or path_text
+    names = _signature(function, len(given))
+    inputs = ["_".join([names[k[1]], *k[2:]] if k[0] == 0 else k[1:]) for k in map(_raw, (p for p, _ in free))]
+    outputs = ["_".join(["output", *_keys(path)]) if not _named(path) else "_".join(_keys(path)) for path, _ in results]
+    return StablehloProgram(
+        module, [(as_path(path), np.asarray(array)) for path, array in held], inputs, outputs, framework
+    )
+
+
+def _array(value: Any) -> Any:
+    return np.asarray(value) if hasattr(value, "detach") else value
+
+
+def _raw(path: Any) -> list[Any]:
+    return [getattr(k, "idx", getattr(k, "key", getattr(k, "name", ""))) for k in path[:2]] + _keys(path[2:])
+
+
+def _keys(path: Any) -> list[str]:
+    """Keys of a path in a tree, as texts."""
+    found = [getattr(k, "key", getattr(k, "name", getattr(k, "idx", ""))) for k in path]
+    return [str(k) for k in found]
+
+
+def path_text(path: Any) -> str:
+    """A path in a tree of parameters: `params/Dense_0/kernel`."""
+    return "/".join(_keys(path))
+
+
+def _named(path: Any) -> bool:
+    return bool(path) and isinstance(getattr(path[0], "key", getattr(path[0], "name", None)), str)
+
+
+def _signature(function: Any, count: int) -> list[str]:
+    """Names of positional arguments behind the parameters."""
+    import inspect
+
+    try:
+        kinds = inspect.signature(getattr(function, "signature_of", function)).parameters.values()
+    except (TypeError, ValueError):
+        kinds = []  # type: ignore[assignment]
+    known = [p.name for p in kinds if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    known = known[getattr(function, "bound", 0) :] if hasattr(function, "signature_of") else known[1:]
+    return [known[n] if n < len(known) else f"input_{n}" for n in range(count)]

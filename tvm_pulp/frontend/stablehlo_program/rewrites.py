@@ -1,0 +1,276 @@
+"""Operators that say together what a layer is: means, softmax, pooling, and weights with what is added behind them.
+
+Nodes are rewritten in place, from the inputs on; what they were made of dies where nothing else reads it.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from tvm_pulp.frontend.stablehlo_program.node import Node, closure, compact, constant
+
+
+def rewrite(outputs: Sequence[Node]) -> None:
+    """All rewrites of a program."""
+    nodes = closure(outputs)
+    readers = Counter(o for node in nodes for o in node.operands) + Counter(outputs)
+    for node in nodes:
+        if node.array is None:
+            for rule in _RULES.get(node.op, ()):
+                if rule(node, readers):
+                    break
+
+
+Readers = Counter[Node]
+
+
+def become(node: Node, op: str, operands: Sequence[Node], **attributes: object) -> bool:
+    """Make the same value in another way."""
+    node.op, node.operands, node.attributes = op, tuple(operands), attributes
+    return True
+
+
+def unspread(node: Node) -> Node:
+    """What a chain of broadcasts and reshapes that only add axes of size one spreads."""
+    while node.op == "broadcast_in_dim" or (
+        node.op == "reshape" and [d for d in node.shape if d > 1] == [d for d in node.operands[0].shape if d > 1]
+    ):
+        node = node.operands[0]
+    return node
+
+
+def _close(given: object, wanted: float) -> bool:
+    return given is not None and math.isclose(float(given), wanted, rel_tol=1e-6)  # type: ignore[arg-type]
+
+
+def _mean(node: Node, readers: Readers) -> bool:
+    """A sum, divided by the number of its terms."""
+    total, count = node.operands
+    if total.op != "reduce" or total.attributes["reducer"] != "add" or not node.is_float:
+        return False
+    if len(total.operands) != 2 or not _is_zero(total.operands[1]):
+        return False
+    source, axes = total.operands[0], total.attributes["dimensions"]
+    terms = math.prod(source.shape[a] for a in axes)
+    wanted = float(terms) if node.op == "divide" else 1 / max(terms, 1)
+    return _close(count.scalar, wanted) and become(node, "mean", [source], dimensions=axes)
+
+
+def _is_zero(node: Node) -> bool:
+    return node.scalar is not None and float(node.scalar) == 0
+
+
+def _average_pool(node: Node, readers: Readers) -> bool:
+    """Sums of windows, divided by how many values each one holds."""
+    total, count = node.operands
+    if total.op != "reduce_window" or total.attributes["reducer"] != "add" or node.op != "divide":
+        return False
+    source = total.operands[0]
+    size = math.prod(total.attributes["window_dimensions"])
+    if _close(count.scalar, size):
+        return become(node, "average_pool", [source], **total.attributes, counts_padding=1)
+    ones = count.operands[0] if count.op == "reduce_window" else None
+    if ones is None or not _close(ones.scalar, 1.0) or count.attributes != total.attributes:
+        return False
+    return become(node, "average_pool", [source], **total.attributes, counts_padding=0)
+
+
+def _softmax(node: Node, readers: Readers) -> bool:
+    """exp(x - max x) divided by its sum; without the largest, it is the same function."""
+    top, total = node.operands[0], unspread(node.operands[1])
+    if top.op != "exponential" or not _is_sum_of(total, top):
+        return False
+    (axis,) = total.attributes["dimensions"]
+    return become(node, "softmax", [_without_largest(top.operands[0], axis)], axis=axis)
+
+
+def _log_softmax(node: Node, readers: Readers) -> bool:
+    """x - log sum exp x."""
+    shifted, logarithm = node.operands[0], unspread(node.operands[1])
+    total = unspread(logarithm.operands[0]) if logarithm.op == "log" else logarithm
+    if total.op != "reduce" or total.operands[0].op != "exponential":
+        return False
+    if not _is_sum_of(total, total.operands[0]) or total.operands[0].operands[0] is not shifted:
+        return False
+    (axis,) = total.attributes["dimensions"]
+    return become(node, "log_softmax", [_without_largest(shifted, axis)], axis=axis)
+
+
+def _is_sum_of(total: Node, x: Node) -> bool:
+    if total.op != "reduce" or total.attributes["reducer"] != "add" or total.operands[0] is not x:
+        return False
+    return len(total.attributes["dimensions"]) == 1 and _is_zero(total.operands[1])
+
+
+def _without_largest(x: Node, axis: int) -> Node:
+    """The operand of a difference to something that is the same along an axis: softmax does not see that."""
+    if x.op != "subtract" or not _same_along(x.operands[1], axis):
+        return x
+    return x.operands[0]
+
+
+def _same_along(node: Node, axis: int) -> bool:
+    if node.op != "broadcast_in_dim":
+        return False
+    places = list(node.attributes["broadcast_dimensions"])
+    return axis not in places or node.operands[0].shape[places.index(axis)] == 1
+
+
+def _padded(node: Node, readers: Readers) -> bool:
+    """Zeros around the input of a convolution are its padding."""
+    (inner, *rest), a = node.operands, node.attributes
+    if inner.op != "pad" or not _is_zero(inner.operands[1]) or any(inner.attributes["interior_padding"]):
+        return False
+    if any(d != 1 for d in a.get("lhs_dilation", [])):
+        return False
+    low, high = inner.attributes["edge_padding_low"], inner.attributes["edge_padding_high"]
+    spatial = a["input_spatial_dimensions"]
+    if min(*low, *high) < 0 or any(low[d] or high[d] for d in range(inner.rank) if d not in spatial):
+        return False
+    held = a.get("padding")
+    own = np.zeros((len(spatial), 2), np.int64) if held is None else np.asarray(held).reshape(-1, 2)
+    added = np.array([(low[d], high[d]) for d in spatial])
+    return become(node, node.op, [inner.operands[0], *rest], **{**a, "padding": own + added})
+
+
+def _repeat(node: Node, readers: Readers) -> bool:
+    """Every element several times in a row along an axis, as broadcasting and reshaping write it."""
+    (spread,) = node.operands
+    if spread.op != "broadcast_in_dim" or spread.rank != node.rank + 1:
+        return False
+    source, places = spread.operands[0], list(spread.attributes["broadcast_dimensions"])
+    if source.op in ("broadcast_in_dim", "reshape") and source.rank == spread.rank:  # an axis of size one for it
+        kept = [p for p in places if source.shape[p] == spread.shape[p]]
+        source, places = (source.operands[0], kept) if source.operands[0].rank == node.rank else (source, places)
+    (added, *others) = [d for d in range(spread.rank) if d not in places] or [0, 0]
+    if others or not added or list(source.shape) != [spread.shape[p] for p in places]:
+        return False
+    axis, times = added - 1, [1] * node.rank
+    times[axis] = spread.shape[added]
+    if node.shape[axis] != source.shape[axis] * times[axis] or source.rank != node.rank:
+        return False
+    if source.op == "repeat":
+        times = [a * b for a, b in zip(times, source.attributes["times"], strict=True)]
+        source = source.operands[0]
+    return become(node, "repeat", [source], times=times)
+
+
+def _affine(node: Node, readers: Readers) -> bool:
+    """A factor or an addend per feature behind a layer with weights becomes part of them."""
+    first, second = node.operands
+    if first.array is not None and node.op in ("add", "multiply"):
+        first, second = second, first
+    if second.array is None or first.op not in ("convolution", "dot_general") or not node.is_float:
+        return False
+    if readers[first] > 1 or first.operands[1].array is None or first.operands[1].dtype != node.dtype:
+        return False
+    weight = first.operands[1]
+    features = feature_axes(first)
+    held = compact(second.array)
+    if any(held.shape[a] > 1 for a in range(node.rank) if a not in features):
+        return False
+    shape = [node.shape[a] for a in features]
+    given = np.broadcast_to(held.reshape([held.shape[a] for a in features]), shape)
+    bias = first.operands[2].array if len(first.operands) > 2 else np.zeros(shape, node.dtype)
+    assert bias is not None
+    values = weight.array
+    assert values is not None
+    if node.op in ("add", "subtract"):
+        bias = bias + given if node.op == "add" else bias - given
+    else:
+        factor = given if node.op == "multiply" else 1 / given
+        spread = [1] * weight.rank
+        for size, axis in zip(shape, weight_features(first), strict=True):
+            spread[axis] = size
+        values, bias = values * factor.reshape(spread), bias * factor
+    scaled = constant(values.astype(weight.dtype, copy=False), weight.label)
+    become(node, first.op, [first.operands[0], scaled, constant(bias.astype(node.dtype))], **first.attributes)
+    node.label = first.label
+    return True
+
+
+def feature_axes(node: Node) -> list[int]:
+    """Axes of a layer's result that belong to its weights alone."""
+    if node.op == "convolution":
+        return [node.attributes["output_feature_dimension"]]
+    return list(range(node.rank - len(weight_features(node)), node.rank))
+
+
+def weight_features(node: Node) -> list[int]:
+    """The same axes, of the weights."""
+    a, weight = node.attributes, node.operands[1]
+    if node.op == "convolution":
+        return [a["kernel_output_feature_dimension"]]
+    bound = {*a["rhs_batching_dimensions"], *a["rhs_contracting_dimensions"]}
+    return [d for d in range(weight.rank) if d not in bound]
+
+
+def _weights_second(node: Node, readers: Readers) -> bool:
+    """W x as x W: weights are the second operand of a product."""
+    weight, x = node.operands[:2]
+    a = node.attributes
+    if weight.array is None or x.array is not None or a["lhs_batching_dimensions"]:
+        return False
+    turned = {
+        f"{ours}_{kind}_dimensions": a[f"{theirs}_{kind}_dimensions"]
+        for ours, theirs in (("lhs", "rhs"), ("rhs", "lhs"))
+        for kind in ("batching", "contracting")
+    }
+    rows, columns = (n.rank - len(a[f"{s}_contracting_dimensions"]) for n, s in ((weight, "lhs"), (x, "rhs")))
+    if not rows or not columns:
+        return become(node, "dot_general", [x, weight], **turned)
+    shape = (*node.shape[rows:], *node.shape[:rows])
+    inner = Node("dot_general", (x, weight), shape, node.dtype, turned, node.label)
+    order = [*range(columns, node.rank), *range(columns)]
+    return become(node, "transpose", [inner], permutation=order)
+
+
+def _filled_rows(node: Node, readers: Readers) -> bool:
+    """Rows that JAX fills with NaN where a number is out of range: a table is read within its range here."""
+    _, rows, fill = node.operands
+    is_nan = fill.scalar is not None and fill.is_float and bool(np.isnan(fill.scalar))
+    return is_nan and unspread(rows).op == "gather" and become(node, "copy", [rows])
+
+
+def _wrapped_numbers(node: Node, readers: Readers) -> bool:
+    """Negative numbers of rows count from the end for ONNX, too."""
+    rows, numbers = node.operands[0], node.operands[1]
+    inner = numbers
+    while inner.op in ("broadcast_in_dim", "reshape", "convert") and inner.operands[0].op != "argument":
+        inner = inner.operands[0]
+    if inner.op != "select" or len(node.attributes["start_index_map"]) != 1:
+        return False
+    condition, wrapped, plain = inner.operands
+    size = rows.shape[node.attributes["start_index_map"][0]]
+    is_negative = condition.op == "compare" and condition.attributes["comparison_direction"] == "LT"
+    if not is_negative or condition.operands[0] is not plain or not _is_zero(condition.operands[1]):
+        return False
+    if wrapped.op != "add" or wrapped.operands[0] is not plain or not _close(wrapped.operands[1].scalar, size):
+        return False
+    return become(inner, "copy", [plain])
+
+
+def _relu(node: Node, readers: Readers) -> bool:
+    x = next((o for o, other in (node.operands, node.operands[::-1]) if node.is_float and _is_zero(other)), None)
+    return x is not None and become(node, "relu", [x])
+
+
+def _square(node: Node, readers: Readers) -> bool:
+    return _close(node.operands[1].scalar, 2.0) and become(node, "square", node.operands[:1])
+
+
+_RULES = {
+    "divide": (_mean, _average_pool, _softmax, _affine),
+    "multiply": (_mean, _affine),
+    "add": (_affine,),
+    "subtract": (_log_softmax, _affine),
+    "convolution": (_padded,),
+    "dot_general": (_weights_second,),
+    "reshape": (_repeat,),
+    "select": (_filled_rows,),
+    "gather": (_wrapped_numbers,),
+    "maximum": (_relu,),
+    "power": (_square,),
+}

@@ -1,0 +1,179 @@
+"""Translates a StableHLO program, node by node, into an ONNX model in memory."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from onnx import helper
+
+from tvm_pulp.errors import refuse_if
+from tvm_pulp.frontend.imported import SourceNode, UnsupportedOperators
+from tvm_pulp.frontend.onnx_graph_builder import OPSET, onnx_type, unused
+from tvm_pulp.frontend.stablehlo_program import elementwise, movement, products, windows
+from tvm_pulp.frontend.stablehlo_program.elementwise import Operators
+from tvm_pulp.frontend.stablehlo_program.identify import identify
+from tvm_pulp.frontend.stablehlo_program.node import Node, closure
+from tvm_pulp.frontend.stablehlo_program.placed_values import Placed, PlacedValues
+from tvm_pulp.frontend.stablehlo_program.rewrites import rewrite, unspread
+
+OPERATORS: Operators = {
+    name: write for family in (elementwise, movement, products, windows) for name, write in family.OPERATORS.items()
+}
+# Behind names of layers in the path of a parameter.
+_PARAMETERS = ("kernel", "weight", "embedding", "embeddings", "scale", "bias", "value", "raw_value", "gamma", "beta")
+_COLLECTIONS = ("params", "batch_stats")
+# What operators that read them write, if anything.
+_MADE_BY_READERS = ("argument", "broadcast_in_dim", "sort", "top_k")
+_WAYS_OUT = {
+    "custom_call": "Python and other code outside of the program cannot run on the device: write it in JAX' operators",
+    "rng": "the program draws random numbers: call the model for inference (deterministic=True, training=False)",
+    "rng_bit_generator": "the program draws random numbers: call the model for inference",
+}
+
+
+# What groups of operators are found to be; StableHLO has none of these.
+GROUPS = frozenset(
+    (
+        *(
+            "average_pool",
+            "copy",
+            "elu",
+            "gelu",
+            "hard_sigmoid",
+            "hard_swish",
+            "layer_norm",
+            "leaky_relu",
+            "log_softmax",
+        ),
+        *("mean", "mish", "relu", "relu6", "repeat", "result", "rms_norm", "selu", "silu", "softmax"),
+        *("softplus", "softsign"),
+    )
+)
+# What is read before anything is translated, or by what reads it.
+STRUCTURE = ("broadcast_in_dim", "call", "case", "composite", "constant", "if", "iota", "sort", "top_k", "while")
+
+
+class Translation:
+    """An ONNX model, and how its tensors are found in the program."""
+
+    def __init__(self, inputs: Sequence[Node], outputs: Sequence[Node], names: Sequence[str], producer: str) -> None:
+        rewrite(outputs)
+        identify(outputs)
+        self._values, self._names = PlacedValues(), LayerNames()
+        # Of values of the program's main function: position -> tensor and the order of its axes in it.
+        self.places: dict[int, Placed] = {}
+        nodes = [n for n in closure([*inputs, *outputs]) if n.array is None]
+        self._check_known(nodes)
+        given = [self._input(node) for node in inputs]
+        for node in nodes:
+            if node.op in OPERATORS:
+                self._node(node)
+        made = self._outputs(outputs, names)
+        g = self._values.g
+        g.nodes = _alive(g.nodes, names)
+        graph = helper.make_graph(g.nodes, "main_graph", given, made, g.initializers())
+        opsets = [helper.make_opsetid("", OPSET)]
+        self.model = helper.make_model(graph, opset_imports=opsets, ir_version=10, producer_name=producer)
+
+    def _check_known(self, nodes: Sequence[Node]) -> None:
+        bad = [n for n in nodes if n.op not in OPERATORS and n.op not in _MADE_BY_READERS and not _split(n)]
+        if not bad:
+            return
+        listed = ", ".join(sorted({f"{_shown(n)} (node '{self._names.label(n)}')" for n in bad}))
+        way_out = next((_WAYS_OUT[n.op] for n in bad if n.op in _WAYS_OUT), "replace them by others")
+        labels = {n: self._names.label(n) for n in nodes}
+        sources = [
+            SourceNode(
+                labels[n], n.op, tuple(labels[o] for o in n.operands if o in labels), (labels[n],), unsupported=n in bad
+            )
+            for n in nodes
+        ]
+        raise UnsupportedOperators(f"unsupported operators of StableHLO: {listed}: {way_out}", sources)
+
+    def _input(self, node: Node) -> Any:
+        self._values.values[node] = self._values.place(node, node.label)
+        self._values.shapes[node.label] = node.shape
+        return helper.make_tensor_value_info(node.label, onnx_type(node.dtype), list(node.shape))
+
+    def _node(self, node: Node) -> None:
+        v, label = self._values, self._names.label(node)
+        tensor = _plain_name(label)
+        v.g.enter(label, tensor, None)
+        made = OPERATORS[node.op](v, node)
+        v.values[node] = made
+        v.shapes.setdefault(made.name, tuple(node.shape[a] for a in made.order))
+        if node.place is not None:
+            self.places[node.place] = made
+
+    def _outputs(self, outputs: Sequence[Node], names: Sequence[str]) -> list[Any]:
+        made = []
+        g = self._values.g
+        for node, name in zip(outputs, names, strict=True):
+            g.enter(name, name, None)
+            held = self._values.natural(node)
+            g.nodes.append(helper.make_node("Identity", [held], [name], name=unused(name, {n.name for n in g.nodes})))
+            made.append(helper.make_tensor_value_info(name, onnx_type(node.dtype), list(node.shape)))
+        refuse_if(not made, "the program returns no tensor: nothing would be computed")
+        return made
+
+
+def _alive(nodes: Sequence[Any], outputs: Sequence[str]) -> list[Any]:
+    """Nodes that an output depends on."""
+    read, kept = set(outputs), []
+    for node in reversed(nodes):
+        if read.intersection(node.output):
+            read.update(node.input)
+            kept.append(node)
+    return kept[::-1]
+
+
+def _split(node: Node) -> bool:
+    """An operator of several results that the node behind it writes."""
+    return node.op == "reduce" and len(node.operands) == 4
+
+
+def _shown(node: Node) -> str:
+    target = node.attributes.get("call_target_name", "")
+    return f"{node.op} '{target}'" if target else node.op
+
+
+def _plain_name(label: str) -> str:
+    return re.sub(r"[^\w./]+", "_", label)
+
+
+class LayerNames:
+    """Names of nodes, each unique: of a layer with weights its path among the parameters, else the framework's."""
+
+    def __init__(self) -> None:
+        self._names: dict[Node, str] = {}
+        self._taken: set[str] = set()
+
+    def label(self, node: Node) -> str:
+        if node not in self._names:
+            stem = self._stem(node)
+            name = unused(stem, self._taken)
+            self._taken.add(name)
+            self._names[node] = name
+        return self._names[node]
+
+    def _stem(self, node: Node) -> str:
+        if node.op in ("convolution", "dot_general", "gather") and len(node.operands) > 1:
+            weights = [o.label for o in map(unspread, node.operands) if o.label.startswith("@")]
+            path = layer_of(weights[0]) if weights else ""
+            if path and path not in self._taken:
+                return path
+        parts = node.label.split("/")
+        layer = "/".join(parts[:-1])
+        if layer and layer not in self._taken and node.op not in ("reshape", "transpose", "broadcast_in_dim"):
+            return layer
+        return "/".join(p for p in (layer, parts[-1] if node.op not in GROUPS else node.op) if p) or node.op
+
+
+def layer_of(parameter: str) -> str:
+    """The layer that a parameter belongs to: `@params/block/Dense_0/kernel` is one of `block/Dense_0`."""
+    parts = [p for p in parameter.removeprefix("@").split("/") if p]
+    while parts and parts[0] in _COLLECTIONS:
+        parts.pop(0)
+    while parts and parts[-1] in _PARAMETERS:
+        parts.pop()
+    return "/".join(parts)
