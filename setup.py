@@ -57,7 +57,9 @@ EXTRA_REQUIREMENTS = {
     "torch": ["torch>=2.6", "torchao"],
     # Functions and modules of JAX as models, and files of StableHLO, which its library reads.
     "jax": ["jax>=0.7"],
-    # Keras models computed by JAX; beside the extra `torch`, by PyTorch.
+    # Functions and SavedModels of TensorFlow, which writes StableHLO that JAX' library reads.
+    "tensorflow": ["tensorflow>=2.19", "jax>=0.7"],
+    # Keras models computed by JAX; beside the extra `torch` or `tensorflow`, by those.
     "keras": ["keras>=3.8", "jax>=0.7"],
     # What `tvmc verify` compares with.
     "verify": ["onnxruntime", "ai-edge-litert; sys_platform != 'win32'"],

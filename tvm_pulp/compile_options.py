@@ -19,13 +19,16 @@ if TYPE_CHECKING:
 
     from tvm_pulp.soc import Soc
 
-MODEL_FORMATS = ("onnx", "tflite", "pytorch", "stablehlo")
+MODEL_FORMATS = ("onnx", "tflite", "pytorch", "stablehlo", "keras", "saved_model")
 IO_TYPES = ("int8", "uint8")
 RECURRENT_TYPES = ("int8",)
 STATE_LEVELS = ("l1", "l2", "l3")
 # The first is the default.
 PLANNERS = ("solver", "greedy")
 EFFORTS = ("best", "fast")
+
+# The file that makes a folder a SavedModel of TensorFlow.
+SAVED_MODEL = "saved_model.pb"
 
 # Before the name of a built-in model.
 ZOO = "zoo:"
@@ -35,7 +38,7 @@ Arrays = Sequence[tuple[str, "np.ndarray"]]
 
 def check_exists(path: Path) -> None:
     """Raise where a model file is missing."""
-    if not path.is_file():
+    if not path.is_file() and not (path / SAVED_MODEL).is_file():
         raise UserError(f"model file '{path}' does not exist: check the path, or use {ZOO}NAME for a built-in model")
 
 

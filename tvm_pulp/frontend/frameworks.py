@@ -38,6 +38,10 @@ def as_program(model: Any, example_inputs: Any) -> Any:
         from tvm_pulp.frontend.keras_models import keras_program
 
         return keras_program(model, example_inputs)
+    if framework == "tensorflow":
+        from tvm_pulp.frontend.tensorflow_models import tensorflow_program
+
+        return tensorflow_program(model, example_inputs)
     from tvm_pulp.frontend import torch_program
 
     return torch_program.as_program(model, example_inputs)
@@ -49,6 +53,14 @@ def load_program(path: Path, model_format: str) -> Any:
         from tvm_pulp.frontend.stablehlo_program.files import load_stablehlo
 
         return load_stablehlo(path)
+    if model_format == "keras":
+        from tvm_pulp.frontend.keras_models import load_keras
+
+        return load_keras(path)
+    if model_format == "saved_model":
+        from tvm_pulp.frontend.tensorflow_models import load_saved_model
+
+        return load_saved_model(path)
     from tvm_pulp.frontend import torch_program
 
     return torch_program.load_program(path)

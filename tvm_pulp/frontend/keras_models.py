@@ -1,17 +1,115 @@
 """Keras 3 models: by the way of the backend that computes them."""
 
+import importlib.util
+import json
+import os
+import sys
+import zipfile
+import zlib
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.frontend.limits import LARGEST_CONSTANTS
+
+NEEDED = "pip install 'tvm_pulp[keras]'"
+# What of a `.keras` file is plausible here: members, and the text that describes the model.
+_MOST_MEMBERS = 64
+_LARGEST_TEXT = 1 << 24
+_DEEPEST = 200
+
+
+def import_keras(what: str) -> Any:
+    """Keras, with a backend that is installed where the user has not chosen one."""
+    if "keras" not in sys.modules and "KERAS_BACKEND" not in os.environ:
+        found = [b for b in ("jax", "torch", "tensorflow") if importlib.util.find_spec(b) is not None]
+        os.environ["KERAS_BACKEND"] = found[0] if found else "jax"
+    try:
+        import keras
+    except ImportError as error:
+        missing = "Keras" if getattr(error, "name", "") == "keras" else f"Keras' backend '{error.name}'"
+        raise UserError(f"{what} needs {missing}, which is not installed: {NEEDED}") from None
+    return keras
+
+
+def load_keras(path: Path) -> Any:
+    """The model in a `.keras` file, in Keras' safe mode: layers that hold Python code are refused."""
+    _check_archive(path)
+    keras = import_keras(f"'{path}'")
+    try:
+        model = keras.saving.load_model(str(path), compile=False, safe_mode=True)
+    except Exception as error:  # whatever a foreign file makes Keras raise
+        raise UserError(
+            f"'{path}' is no Keras model that can be read ({_line(error)}): save it with model.save, of Keras' layers"
+        ) from None
+    return keras_program(model, None)
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())[:200].rstrip(".") or type(error).__name__
+
+
+def _check_archive(path: Path) -> None:
+    """Refuse archives that are damaged or far too large, and classes not Keras' own, before Keras sees them."""
+    damaged = f"'{path}' is damaged or no Keras file: save it again with model.save"
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+            refuse_if(len(members) > _MOST_MEMBERS, f"'{path}' holds {len(members)} files: no Keras model does")
+            total = sum(m.file_size for m in members)
+            refuse_if(total > 4 * LARGEST_CONSTANTS, f"'{path}' unpacks to {total >> 20} MiB: it is not plausible here")
+            sizes = {m.filename: m.file_size for m in members}
+            refuse_if({"config.json", "model.weights.h5"} - sizes.keys(), damaged)
+            refuse_if(sizes["config.json"] > _LARGEST_TEXT, f"'{path}' describes its model in more than 16 MiB: {_ODD}")
+            text = archive.read("config.json").decode("utf-8")
+            if archive.testzip() is not None:
+                raise UserError(damaged)
+    except UserError:
+        raise
+    except (OSError, zipfile.BadZipFile, UnicodeDecodeError, NotImplementedError, RuntimeError, zlib.error, EOFError):
+        raise UserError(damaged) from None
+    depth = deepest = 0
+    for character in text:
+        depth += (character in "[{") - (character in "]}")
+        deepest = max(deepest, depth)
+    refuse_if(deepest > _DEEPEST, f"'{path}' is nested {deepest} deep: {_ODD}")
+    try:
+        _check_classes(json.loads(text), path)
+    except ValueError:
+        raise UserError(damaged) from None
+
+
+_ODD = "Keras writes nothing like it"
+
+
+def _check_classes(described: Any, path: Path) -> None:
+    """Raise for a layer that is Python code, or whose class Keras would import from elsewhere."""
+    if isinstance(described, list):
+        for entry in described:
+            _check_classes(entry, path)
+    if not isinstance(described, dict):
+        return
+    name, module = described.get("class_name"), described.get("module")
+    if name in ("Lambda", "__lambda__", "TorchModuleWrapper", "JaxLayer", "FlaxLayer", "TFSMLayer"):
+        raise UserError(
+            f"'{path}' holds a layer of class {name}, which runs Python code: nothing in a file is executed here; "
+            "write it with layers of Keras, or compile the model in memory"
+        )
+    if isinstance(module, str) and module.split(".")[0] not in ("keras", "builtins"):
+        raise UserError(
+            f"'{path}' holds a {name} of the module '{module}': only Keras' own classes are read from files; compile "
+            "the model in memory"
+        )
+    for entry in described.values():
+        _check_classes(entry, path)
 
 
 def keras_program(model: Any, example_inputs: Any) -> Any:
     """A model as a program for inputs like these, by default for one sample of the shapes it declares."""
-    import keras
-
+    keras = import_keras(f"a {type(model).__name__} of Keras")
     backend = keras.backend.backend()
     name = getattr(model, "name", type(model).__name__)
     refuse_if(
@@ -27,7 +125,9 @@ def keras_program(model: Any, example_inputs: Any) -> Any:
         return torch_program.as_program(model, _as_tuple(inputs))
     if backend == "jax":
         return _on_jax(model, _as_tuple(inputs), name)
-    raise UserError(f"Keras computes '{name}' with its backend '{backend}': choose KERAS_BACKEND=jax or torch")
+    if backend == "tensorflow":
+        return _on_tensorflow(model, _as_tuple(inputs), name)
+    raise UserError(f"Keras computes '{name}' with '{backend}': choose KERAS_BACKEND=jax, torch or tensorflow")
 
 
 def _as_tuple(inputs: Any) -> Any:
@@ -67,3 +167,18 @@ def _on_jax(model: Any, inputs: Any, name: str) -> Any:
     made = lowered(call, values, inputs, f"Keras model '{name}'", "Keras", path_of)
     names = [t.name for t in getattr(model, "inputs", None) or []]
     return replace(made, inputs=names) if len(names) == len(made.inputs) else made
+
+
+def _on_tensorflow(model: Any, inputs: Any, name: str) -> Any:
+    from tvm_pulp.frontend.tensorflow_models import compiled, import_tensorflow
+
+    tf = import_tensorflow(f"Keras model '{name}'")
+    refuse_if(isinstance(inputs, dict), f"Keras model '{name}' is given inputs by name: give a tuple of arrays")
+    structured = getattr(model, "inputs", None) is not None and len(inputs) > 1
+
+    def call(*given: Any) -> Any:
+        return model(list(given), training=False) if structured else model(*given, training=False)
+
+    names = [t.name for t in getattr(model, "inputs", None) or []]
+    known = names if len(names) == len(inputs) else []
+    return compiled(tf, call, [np.asarray(a) for a in inputs], f"Keras model '{name}'", "Keras", known)

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tvm_pulp.compile_options import MODEL_FORMATS, check_exists
+from tvm_pulp.compile_options import MODEL_FORMATS, SAVED_MODEL, check_exists
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.imported import Imported, ImportOptions, refuse_unknown_inputs
 
@@ -13,6 +13,7 @@ _SUFFIXES = {
     ".onnx": "onnx",
     ".tflite": "tflite",
     ".pt2": "pytorch",
+    ".keras": "keras",
     **dict.fromkeys((".stablehlo", ".mlir"), "stablehlo"),
 }
 
@@ -52,6 +53,8 @@ def as_model(model: Any, example_inputs: Any = None) -> Any:
 
 def format_of(path: Path) -> str | None:
     """The format of a model file that its name tells; None where it tells nothing."""
+    if (path / SAVED_MODEL).is_file():
+        return "saved_model"
     return _SUFFIXES.get(path.suffix.lower())
 
 

@@ -92,7 +92,7 @@ def _stablehlo() -> list[FormatOperators]:
     return [
         FormatOperators(
             "StableHLO",
-            "Of JAX, Flax, Equinox and Keras; calls are inlined, loops of known length are written out.",
+            "Of JAX, Flax, Equinox, TensorFlow and Keras; calls are inlined, loops of known length are written out.",
             tuple(sorted({*OPERATORS, *STRUCTURE} - GROUPS)),
         )
     ]

@@ -13,7 +13,7 @@ from tvm_pulp.tvmc.argument import Argument, argument
 
 def model_arguments(verb: str) -> Iterator[Argument]:
     """MODEL and everything that can be said about it and its target."""
-    yield argument("MODEL", help="model file (.onnx, .tflite, .pt2, .stablehlo, .mlir) or zoo:NAME")
+    yield argument("MODEL", help="model file (.onnx, .tflite, .pt2, .keras, .stablehlo, .mlir, SavedModel) or zoo:NAME")
     for name, option in OPTIONS.items():
         if not option.flag or verb not in option.verbs:
             continue

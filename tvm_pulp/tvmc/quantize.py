@@ -9,7 +9,7 @@ from tvm_pulp.tvmc.model_options import check_writable
 from tvm_pulp.tvmc.progress import Progress
 
 ARGUMENTS = (
-    argument("MODEL", help="float model file (.onnx, .pt2 of torch.export, .stablehlo, .mlir)"),
+    argument("MODEL", help="float model file (.onnx, .pt2 of torch.export, .keras, .stablehlo, SavedModel)"),
     argument("--calibration", required=True, metavar="F.npz", help="an array per input, samples along the first axis"),
     argument("-o", "--output", required=True, metavar="FILE.onnx", help="quantized model to write"),
     argument(

@@ -39,8 +39,6 @@ def _read(path: Path) -> Any:
 
     from tvm_pulp.frontend import onnx_file
 
-    if not path.is_file():
-        raise UserError(f"model file '{path}' does not exist: check the path")
     model_format = file_format(path, None)
     if model_format == "tflite":
         raise UserError(f"'{path}' is a TFLite file: quantize takes the float model that it was converted from")

@@ -5,7 +5,8 @@ from typing import Any
 
 from tvm_pulp.errors import UserError, refuse_file_errors, refuse_if
 from tvm_pulp.frontend.limits import LARGEST_CONSTANTS
-from tvm_pulp.frontend.stablehlo_program.program import StablehloProgram, first_line, import_jax
+from tvm_pulp.frontend.stablehlo_program.node import first_line
+from tvm_pulp.frontend.stablehlo_program.program import StablehloProgram, import_jax
 
 _BYTECODE = b"ML\xefR"
 # A reader of text that recurses must not be led too deep.

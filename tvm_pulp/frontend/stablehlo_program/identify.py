@@ -202,7 +202,7 @@ def _epsilon(inner: Sequence[Node]) -> float | None:
 
 
 def _is_norm(node: Node, between: Sequence[Node], source: Node, count: int, epsilon: float) -> bool:
-    """Whether probes come out as a norm with some scale and bias; the node becomes that norm then."""
+    """Tell if probes come out as a norm with some scale and bias; the node becomes that norm then."""
     random = np.random.default_rng(0)
     probes = [random.normal(0.3, 1.0, source.shape) for _ in range(4)]
     made = [m for m in (_on_tensor(node, between, source, probe) for probe in probes) if m is not None]

@@ -97,7 +97,7 @@ def _equinox(module: Any, example_inputs: Any, name: str) -> StablehloProgram:
 
 
 def _exported(exported: Any, example_inputs: Any) -> StablehloProgram:
-    """What `jax.export.export` gave; example inputs have no effect on it."""
+    """The program that `jax.export.export` gave; example inputs have no effect on it."""
     from tvm_pulp.frontend.stablehlo_program.files import module_of
 
     refuse_if(example_inputs is not None, "example_inputs has no effect on a program that is exported already: drop it")

@@ -1,4 +1,4 @@
-"""What operators compute, in NumPy: for constants, for counters of loops, and to find out what a group of them is."""
+"""The values of operators, in NumPy: for constants, for counters of loops, and to find out what a group of them is."""
 
 import math
 from collections.abc import Callable

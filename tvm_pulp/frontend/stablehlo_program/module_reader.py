@@ -27,7 +27,7 @@ _MOST_STEPS = 1024
 _COPIES = frozenset({"optimization_barrier"})
 # Parts of a name's path that a transformation of JAX wrote, not the user.
 _WRITTEN_BY_JAX = re.compile(
-    r"\w+\(.*\)|while|body|cond|scan|closed_call|checkpoint|remat\d*|custom_[jv][a-z]+_call\w*"
+    r"\w+\(.*\)|StatefulPartitionedCall|while|body|cond|scan|closed_call|checkpoint|remat\d*|custom_[jv][a-z]+_call\w*"
 )
 
 Values = ChainMap[Any, Node]
@@ -35,7 +35,7 @@ Values = ChainMap[Any, Node]
 
 @dataclass(frozen=True)
 class _Scope:
-    """Where an operation stands: how deep, in the name of which layer, among which values."""
+    """The place of an operation: how deep, in the name of which layer, among which values."""
 
     depth: int
     caller: str
@@ -54,7 +54,7 @@ class Reader:
         self.count = 0
 
     def argument_name(self, number: int) -> str:
-        """What the module calls an argument of main; "" for nothing."""
+        """The name that the module gives an argument of main; "" for nothing."""
         return "/".join(_path(_block(self.main).arguments[number].location))
 
     def read(self, arguments: Sequence[Node]) -> list[Node]:
@@ -98,6 +98,10 @@ class Reader:
         if name in _COPIES or (name == "custom_call" and _text(operation, "call_target_name") == "Sharding"):
             return operands
         attributes = _attributes(operation, label)
+        if name == "dot":  # the older form of a plain product
+            name, sides = "dot_general", (operands[0].rank - 1, 0)
+            attributes = {f"{s}_batching_dimensions": [] for s in ("lhs", "rhs")}
+            attributes |= {f"{s}_contracting_dimensions": [d] for s, d in zip(("lhs", "rhs"), sides, strict=True)}
         types = [_type_of(r.type, f"node '{label}'") for r in operation.results]
         if len(types) == 1:
             return [self.make(name, operands, *types[0], attributes, label)]
@@ -202,7 +206,8 @@ def _path(location: Any) -> list[str]:
     found = re.match(r'loc\((?:callsite\(|fused\[)*"((?:[^"\\]|\\.)*)"(?!:\d)', str(location)[:4000])
     if found is None:
         return []
-    parts = found.group(1).rstrip(":").split("/")
+    # TensorFlow lists a node under several names.
+    parts = found.group(1).split(";")[0].rstrip(":").split("/")
     return [p for p in parts if p and not _WRITTEN_BY_JAX.fullmatch(p)]
 
 
@@ -246,6 +251,8 @@ def _attributes(operation: Any, label: str) -> dict[str, Any]:
         return {"call_target_name": _text(operation, "call_target_name")}
     made: dict[str, Any] = {}
     for key, value in _items(operation.attributes):
+        if "layout" in key:  # of memory, which is nobody's business here
+            continue
         kind = operation.name.split(".")[-1] if key == "dimension_numbers" else key
         if kind in classes:
             numbers = classes[kind](value)

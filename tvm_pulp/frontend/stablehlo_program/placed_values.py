@@ -38,7 +38,7 @@ class PlacedValues:
         return Placed(name, tuple(range(node.rank) if order is None else order))
 
     def at(self, node: Node) -> Placed:
-        """Where a value lies; constants and broadcasts are made when somebody needs them in full."""
+        """The tensor that a value lies in; constants and broadcasts are made when somebody needs them in full."""
         if node not in self.values:
             natural = tuple(range(node.rank))
             name, shape = self.thin(node, natural)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,8 @@ import numpy as np
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.imported import refuse_unknown_inputs
 from tvm_pulp.frontend.stablehlo_program.module_reader import Reader
-from tvm_pulp.frontend.stablehlo_program.node import Node, constant
+from tvm_pulp.frontend.stablehlo_program.node import Node, constant, first_line
+from tvm_pulp.frontend.stablehlo_program.recorded_values import recorded_values
 from tvm_pulp.frontend.stablehlo_program.translate import Translation
 
 NEEDED = "pip install 'tvm_pulp[jax]'"
@@ -26,12 +27,6 @@ def import_jax(what: str) -> Any:
     return jax
 
 
-def first_line(error: BaseException) -> str:
-    """What an exception says, on one line."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return (lines[0] if lines else type(error).__name__)[:200]
-
-
 @dataclass(frozen=True)
 class StablehloProgram:
     """A module in memory, the parameters that its first arguments are, and names of its inputs and outputs."""
@@ -43,7 +38,8 @@ class StablehloProgram:
     outputs: Sequence[str]
     # Whose values the program's are.
     framework: str = "JAX"
-    notes: dict[str, Any] = field(default_factory=dict)
+    # TensorFlow passes its variables behind the inputs.
+    parameters_last: bool = False
 
     @cached_property
     def translation(self) -> Translation:
@@ -51,7 +47,8 @@ class StablehloProgram:
         with self.module.context:
             reader = Reader(self.module)
             given = [constant(array, f"@{path}") for path, array in self.parameters]
-            free = reader.arguments[len(given) :]
+            count = len(reader.arguments) - len(given)
+            free = reader.arguments[:count] if self.parameters_last else reader.arguments[len(given) :]
             names = list(self.inputs) or _input_names(reader, len(given))
             refuse_if(
                 len(free) != len(names), f"the program takes {len(free)} inputs, not {len(names)}: export it again"
@@ -59,9 +56,13 @@ class StablehloProgram:
             inputs = [
                 Node("argument", (), shape, dtype, label=name) for name, (shape, dtype) in zip(names, free, strict=True)
             ]
-            outputs = reader.read([*given, *inputs])
+            outputs = reader.read(self._ordered(given, inputs))
         ends = list(self.outputs) or [f"output_{n}" if n else "output" for n in range(len(outputs))]
         return Translation(inputs, outputs, ends, self.framework)
+
+    def _ordered(self, parameters: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
+        """Arguments as the main function takes them."""
+        return [*inputs, *parameters] if self.parameters_last else [*parameters, *inputs]
 
     def onnx_model(self, shapes: Mapping[str, Sequence[int]]) -> Any:
         model = self.translation.model
@@ -76,11 +77,9 @@ class StablehloProgram:
 
     def values(self, inputs: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
         """Tensors of the ONNX model, as XLA computes them in this program."""
-        from tvm_pulp.frontend.stablehlo_program.recorded_values import recorded_values
-
         held = self.translation.places
         parameters = [array for _, array in self.parameters]
-        found = recorded_values(self.module, sorted(held), parameters, inputs)
+        found = recorded_values(self.module, sorted(held), self._ordered(parameters, inputs))
         model = self.translation.model
         given = {i.name: array for i, array in zip(model.graph.input, inputs, strict=True)}
         return given | {p.name: np.ascontiguousarray(found[n].transpose(p.order)) for n, p in held.items()}

@@ -6,12 +6,10 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.frontend.stablehlo_program.program import first_line
+from tvm_pulp.frontend.stablehlo_program.node import first_line
 
 
-def recorded_values(
-    module: Any, places: Sequence[int], parameters: Sequence[np.ndarray], inputs: Sequence[np.ndarray]
-) -> dict[int, np.ndarray]:
+def recorded_values(module: Any, places: Sequence[int], arguments: Sequence[np.ndarray]) -> dict[int, np.ndarray]:
     """Values by position among those of the main function."""
     import jax
     from jaxlib.mlir import ir
@@ -34,7 +32,7 @@ def recorded_values(
             del main.attributes["res_attrs"]
         text = str(copied)
     try:
-        results = _run(jax, text, [*parameters, *inputs])
+        results = _run(jax, text, arguments)
     except Exception as error:  # whatever XLA raises
         raise UserError(
             f"XLA does not run the program, so there is nothing to compare with ({first_line(error)})"

@@ -33,7 +33,7 @@ def become(node: Node, op: str, operands: Sequence[Node], **attributes: object) 
 
 
 def unspread(node: Node) -> Node:
-    """What a chain of broadcasts and reshapes that only add axes of size one spreads."""
+    """The value that a chain of broadcasts and reshapes that only add axes of size one spreads."""
     while node.op == "broadcast_in_dim" or (
         node.op == "reshape" and [d for d in node.shape if d > 1] == [d for d in node.operands[0].shape if d > 1]
     ):

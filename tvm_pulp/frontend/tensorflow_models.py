@@ -1,0 +1,144 @@
+"""TensorFlow: functions, SavedModels, and Keras models that it computes, as StableHLO that its own compiler writes."""
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.frontend.stablehlo_program.files import module_of
+from tvm_pulp.frontend.stablehlo_program.node import first_line
+from tvm_pulp.frontend.stablehlo_program.program import StablehloProgram, import_jax
+
+NEEDED = "pip install 'tvm_pulp[tensorflow]'"
+# Operators that run Python, or reach out of the graph.
+_PYTHON = ("PyFunc", "PyFuncStateless", "EagerPyFunc", "ReadFile", "WriteFile", "LoadLibrary")
+
+
+def import_tensorflow(what: str) -> Any:
+    """TensorFlow; JAX' library reads what it writes."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    try:
+        import tensorflow
+    except ImportError:
+        raise UserError(f"{what} needs TensorFlow, which is not installed: {NEEDED}") from None
+    import_jax(what)
+    return tensorflow
+
+
+def tensorflow_program(model: Any, example_inputs: Any) -> StablehloProgram:
+    """A `tf.function`, a `tf.Module` that can be called, or what `tf.saved_model.load` gave."""
+    name = getattr(model, "__name__", type(model).__name__)
+    tf = import_tensorflow(name)
+    if hasattr(model, "signatures") and not callable(model):
+        return _of_signature(tf, model, name)
+    refuse_if(not callable(model), f"a {type(model).__name__} of TensorFlow is no model: give a tf.function")
+    refuse_if(example_inputs is None, f"{name} is traced for inputs of fixed shapes: give example_inputs=(array, ...)")
+    given = example_inputs if isinstance(example_inputs, (tuple, list)) else (example_inputs,)
+    return compiled(tf, model, [np.asarray(a) for a in given], name, "TensorFlow")
+
+
+def load_saved_model(path: Path) -> StablehloProgram:
+    """The serving function of a SavedModel folder; one that runs Python is refused before anything of it is loaded."""
+    tf = import_tensorflow(f"'{path}'")
+    _refuse_python(path)
+    try:
+        loaded = tf.saved_model.load(str(path))
+    except Exception as error:  # whatever a foreign folder makes TensorFlow raise
+        raise UserError(f"'{path}' is no readable SavedModel ({first_line(error)}): write it again") from None
+    return _of_signature(tf, loaded, f"'{path}'")
+
+
+def _refuse_python(path: Path) -> None:
+    from tensorflow.core.protobuf import saved_model_pb2
+
+    from tvm_pulp.errors import refuse_file_errors
+    from tvm_pulp.frontend.limits import LARGEST_FILE, MOST_NODES
+
+    graph_file = path / "saved_model.pb"
+    with refuse_file_errors(f"model file '{graph_file}' cannot be read"):
+        refuse_if(graph_file.stat().st_size > LARGEST_FILE, f"'{graph_file}' is larger than 2 GiB: no SavedModel is")
+        content = graph_file.read_bytes()
+    message = saved_model_pb2.SavedModel()
+    try:
+        message.ParseFromString(content)
+    except Exception:  # protocol buffers' own class, or too deep a recursion
+        raise UserError(f"'{path}' is no readable SavedModel: write it again with tf.saved_model.save") from None
+    refuse_if(not message.meta_graphs, f"'{path}' holds no graph: write it again with tf.saved_model.save")
+    graph = message.meta_graphs[0].graph_def
+    nodes = [*graph.node, *(n for f in graph.library.function for n in f.node_def)]
+    refuse_if(len(nodes) > 4 * MOST_NODES, f"'{path}' has {len(nodes)} nodes: it is not plausible here")
+    for node in nodes:
+        if node.op in _PYTHON:
+            raise UserError(
+                f"node '{node.name}' of '{path}' is {node.op}, which runs code outside of the graph: nothing in a file "
+                "is executed here; save the model without tf.py_function"
+            )
+
+
+def _of_signature(tf: Any, loaded: Any, name: str) -> StablehloProgram:
+    signatures = dict(getattr(loaded, "signatures", {}))
+    if not signatures:
+        raise UserError(f"{name} has no signature: save it with tf.saved_model.save(model, path, signatures=function)")
+    chosen = "serving_default" if "serving_default" in signatures else sorted(signatures)[0]
+    function = signatures[chosen]
+    specs = function.structured_input_signature[1]
+    examples = []
+    for key, spec in specs.items():
+        shape = [1 if place == 0 and size is None else size for place, size in enumerate(spec.shape.as_list())]
+        refuse_if(None in shape, f"{name}: input '{key}' has a free size: save a signature of fixed shapes")
+        examples.append(np.zeros(shape, spec.dtype.as_numpy_dtype))
+    keys = list(specs)
+
+    def call(*inputs: Any) -> Any:
+        return function(**dict(zip(keys, inputs, strict=True)))
+
+    made = compiled(tf, call, examples, name, "TensorFlow", keys)
+    return made
+
+
+def compiled(
+    tf: Any,
+    function: Callable[..., Any],
+    examples: Sequence[np.ndarray],
+    name: str,
+    framework: str,
+    names: Sequence[str] = (),
+) -> StablehloProgram:
+    """The program that TensorFlow's bridge to XLA makes of a function: arguments are the inputs, then the variables."""
+    specs = [tf.TensorSpec(a.shape, a.dtype) for a in examples]
+    whole = tf.function(function, jit_compile=True)
+    try:
+        concrete = whole.get_concrete_function(*specs)
+        content = whole.experimental_get_compiler_ir(*specs)(stage="stablehlo_serialized")
+    except Exception as error:  # TensorFlow raises many classes for what XLA cannot compile
+        raise UserError(
+            f"TensorFlow cannot compile {name} ({_reason(error)}): make tf.function(model, jit_compile=True) work first"
+        ) from None
+    held = {id(v.handle): v for v in concrete.variables if hasattr(v, "handle")}
+    parameters = [
+        (held[id(c)].name.split(":")[0], held[id(c)].numpy()) if id(c) in held else ("", np.asarray(c))
+        for c in concrete.captured_inputs
+    ]
+    inputs = list(names) or [a.name for a in concrete.inputs[: len(specs)] if not a.name.startswith("args")]
+    inputs = (
+        [n.split(":")[0] for n in inputs] if len(inputs) == len(specs) else [f"input_{n}" for n in range(len(specs))]
+    )
+    outputs = _output_names(tf, concrete.structured_outputs)
+    module = module_of(content, name)
+    return StablehloProgram(module, parameters, inputs, outputs, framework, parameters_last=True)
+
+
+def _output_names(tf: Any, structure: Any) -> list[str]:
+    if isinstance(structure, dict):
+        return [str(k) for k in sorted(structure)]
+    count = len(tf.nest.flatten(structure))
+    return [f"output_{n}" if count > 1 else "output" for n in range(count)]
+
+
+def _reason(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    told = [line for line in lines if "uncompilable" in line or "not supported" in line or "Error" in line]
+    return (told or lines or [type(error).__name__])[0][:200]
