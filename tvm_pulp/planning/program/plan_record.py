@@ -103,6 +103,8 @@ class Layer:
     tiles: tuple[Tile, ...]
     two_copies: Annotated[bool, Field(alias="overlap")]
     exclusive: Annotated[bool, Field(alias="alone")]
+    # Begins while layers before it are under way: a link of a pipeline of tiles.
+    joins: bool
     lead: int
     estimated_cycles: int
     outputs: tuple[Output, ...]

@@ -99,8 +99,9 @@ class PlanEvaluator:
 def estimated(plan: Plan, costs: CostModel) -> Plan:
     """The plan with the cycles that its program is expected to take."""
     expected = estimate_program(lower(plan).program, len(plan.layers), costs)
-    ends = [0] * len(plan.layers)
+    spans: list[tuple[int, int]] = [(expected.cycles, 0)] * len(plan.layers)
     for span in expected.spans:
         if span.resource not in _TRANSFERS:
-            ends[span.layer] = max(ends[span.layer], span.end)
-    return with_estimate(plan, expected.cycles, expected.layer_cycles, ends)
+            start, end = spans[span.layer]
+            spans[span.layer] = min(start, span.start), max(end, span.end)
+    return with_estimate(plan, expected.cycles, expected.layer_cycles, spans)

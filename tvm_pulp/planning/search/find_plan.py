@@ -6,7 +6,7 @@ from dataclasses import replace
 from tvm_pulp.planning.search.attempts import Attempt, PlanEvaluator
 from tvm_pulp.planning.search.heuristics import policies
 from tvm_pulp.planning.search.heuristics.balance_engines import balance_engines
-from tvm_pulp.planning.search.heuristics.variations import VARIATIONS, vary
+from tvm_pulp.planning.search.heuristics.variations import VARIATIONS, join_attempts, vary
 from tvm_pulp.planning.search.solver import SolverAttempts, SolverRounds
 from tvm_pulp.planning.tiling.forms.cuts import MissingL1
 from tvm_pulp.planning.tiling.plan import Plan, Planner
@@ -97,7 +97,9 @@ def _best(evaluator: PlanEvaluator, tried: list[Attempt], *, overlap: bool, l2_b
     for variation in VARIATIONS:
         varied = [a for a in vary(evaluator, best, variation) if a.plan.l2_needed <= l2_bytes]
         best = min([best, *varied], key=lambda a: a.cycles)
-        more += len(varied)
+        joined = [a for a in join_attempts(evaluator, best, varied) if a.plan.l2_needed <= l2_bytes]
+        best = min([best, *joined], key=lambda a: a.cycles)
+        more += len(varied) + len(joined)
     found = Planner("solver", best.name, len(tried) + more)
     if solved.solutions:
         # The solution that became the plan, or the last one where a heuristic was better.

@@ -86,6 +86,7 @@ def _read(record: PlanJson, evaluator: PlanEvaluator) -> Plan:
         bundle_bytes=record.bundle_bytes,
         commands=evaluator.commands,
         interleave=record.interleave,
+        apart=frozenset(index for index, entry in enumerate(record.layers) if not entry.joins),
     )
     policy = policy_of(network, decisions, tiled_layers)
     schedule = build_schedule(network, tiled_layers, policy, evaluator.l1_bytes)

@@ -36,6 +36,8 @@ class LayerPlan:
     estimated_cycles: int = 0
     # Expected cycles between the end of the layers before and its own: what it adds, wherever it waited.
     added_cycles: int = 0
+    # Expected cycles by which it begins before the end of those before.
+    early_cycles: int = 0
 
     @property
     def engine(self) -> str:
@@ -135,11 +137,12 @@ def layer_constants(layer: LayerPlan) -> list[Tensor]:
     return list(dict.fromkeys(tensor for tensor in read if tensor.kind == "constant"))
 
 
-def with_estimate(plan: Plan, cycles: int, layer_cycles: Sequence[int], layer_ends: Sequence[int]) -> Plan:
-    """The plan with expected cycles of the network and of every layer, and when each layer's last step ends."""
+def with_estimate(plan: Plan, cycles: int, layer_cycles: Sequence[int], layer_spans: Sequence[tuple[int, int]]) -> Plan:
+    """The plan with expected cycles of the network and of every layer, and when each layer's steps begin and end."""
     layers, before = [], 0
-    for layer, taken, end in zip(plan.layers, layer_cycles, layer_ends, strict=True):
-        layers.append(replace(layer, estimated_cycles=taken, added_cycles=max(0, end - before)))
+    for layer, taken, (start, end) in zip(plan.layers, layer_cycles, layer_spans, strict=True):
+        added, early = max(0, end - before), max(0, min(before, end) - start)
+        layers.append(replace(layer, estimated_cycles=taken, added_cycles=added, early_cycles=early))
         before = max(before, end)
     return replace(plan, layers=tuple(layers), estimated_cycles=cycles)
 

@@ -4,6 +4,7 @@ from tvm_pulp.planning.program import plan_record as record
 from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.planning.tiling.plan import LayerPlan, Planner
 from tvm_pulp.planning.tiling.schedule.schedule import Bundle
+from tvm_pulp.planning.tiling.schedule.tiled_layer import Policy
 from tvm_pulp.planning.tir.lower import LoweredPlan
 
 
@@ -34,7 +35,7 @@ def describe(lowered: LoweredPlan) -> PlanJson:
         inputs=tuple(t.storage.name for t in network.inputs),
         outputs=tuple(t.storage.name for t in network.outputs),
         resident={t.name: tuple(sorted(readers)) for t, readers in plan.policy.resident.items()},
-        layers=tuple(_layer(p, plan.policy.lead.get(index, 0)) for index, p in enumerate(plan.layers)),
+        layers=tuple(_layer(p, plan.policy, index) for index, p in enumerate(plan.layers)),
         program=lowered.program,
     )
 
@@ -55,7 +56,7 @@ def _planner(planner: Planner | None) -> record.Planner | None:
     )
 
 
-def _layer(plan: LayerPlan, lead: int) -> record.Layer:
+def _layer(plan: LayerPlan, policy: Policy, index: int) -> record.Layer:
     tiling = plan.tiling
     return record.Layer(
         name=plan.layer.name,
@@ -67,7 +68,8 @@ def _layer(plan: LayerPlan, lead: int) -> record.Layer:
         tiles=tuple(record.Tile(tuple(b.start), tuple(b.size)) for b in tiling.tiles),
         two_copies=plan.two_copies,
         exclusive=plan.exclusive,
-        lead=lead,
+        joins=policy.joins(index),
+        lead=policy.lead.get(index, 0),
         estimated_cycles=plan.estimated_cycles,
         outputs=tuple(record.Output(t.storage.name, tuple(t.spec.shape), t.spec.bytes) for t in plan.layer.outputs),
     )

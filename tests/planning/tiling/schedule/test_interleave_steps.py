@@ -45,6 +45,23 @@ def test_the_next_layer_begins_with_what_is_there() -> None:
     assert found.index("1.0 job") < found.index("0.1 call") < found.index("1.1 job")
 
 
+def test_a_layer_that_stands_apart_begins_when_all_before_it_are_over() -> None:
+    a, b, c, d = tensor("a"), tensor("b"), tensor("c"), tensor("d")
+    layers = [halves(a, b), halves(b, c), halves(c, d)]
+    order = [layer for layer, _, _ in interleave_steps(layers, frozenset({1}))]
+    assert order[:4] == [0] * 4 and order[4:] != sorted(order[4:])
+
+
+def test_what_goes_by_l2_is_not_there_at_once() -> None:
+    """The cores finish the other half while the first one leaves L1 and comes back."""
+    a, b, c = tensor("a"), tensor("b"), tensor("c")
+    layers = [halves(a, b), halves(b, c)]
+    kinds = [(layer, tile, type(step)) for layer, tile, step in interleave_steps(layers, resident={})]
+    assert kinds.index((0, 1, Call)) < kinds.index((1, 0, Job))
+    kinds = [(layer, tile, type(step)) for layer, tile, step in interleave_steps(layers, resident={b: frozenset({1})})]
+    assert kinds.index((0, 1, Call)) > kinds.index((1, 0, Job))
+
+
 def test_not_with_rows_that_are_not_there() -> None:
     a, b, c = tensor("a"), tensor("b"), tensor("c")
     found = names([halves(a, b), halves(b, c, halo=1)])

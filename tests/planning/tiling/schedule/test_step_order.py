@@ -27,6 +27,12 @@ def test_overlapping_tiles_interleave() -> None:
     assert order.slots(0, 0) == [0, 2] and order.slots(0, 1) == [1, 3]
 
 
+def test_the_next_kernel() -> None:
+    order = StepOrder([TiledLayer((recipe(), recipe()), two_copies=True)], overlap=True)
+    # Two jobs, then two kernels; behind the last one there is none.
+    assert [order.next_kernel(slot) for slot in range(4)] == [compute_position(slot) for slot in (2, 2, 2, 3)]
+
+
 def test_others_follow_each_other() -> None:
     order = StepOrder([TiledLayer((recipe(), recipe()), two_copies=False)], overlap=True)
     assert kinds(order) == [(0, "job"), (0, "call"), (1, "job"), (1, "call")]

@@ -17,7 +17,7 @@ from tvm_pulp.uma.strategy import TileAxis
 
 def cut_in_step(evaluator: PlanEvaluator, decisions: Decisions, share: float) -> Decisions | None:
     """Decisions with such cuts, steps interleaved; None where no layer follows another. `share`: where chains begin."""
-    wanted = replace(decisions, choices=list(decisions.choices), interleave=True)
+    wanted = replace(decisions, choices=list(decisions.choices), interleave=True, apart=frozenset())
     written: dict[object, int] = {}  # bytes of a tensor that its first tile makes
     follows = False
     for index, choice in enumerate(decisions.choices):

@@ -3,7 +3,7 @@
 Every variation names decisions that may be better; `vary` has them planned.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -11,6 +11,7 @@ from functools import partial
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.search.attempts import Attempt, PlanEvaluator
 from tvm_pulp.planning.search.heuristics.cut_in_step import cut_in_step
+from tvm_pulp.planning.search.heuristics.join_plans import join_plans
 from tvm_pulp.planning.search.heuristics.policies import MANY_STEPS
 from tvm_pulp.planning.search.heuristics.tile_pipelines import can_gain, in_other_form, pipelined
 from tvm_pulp.planning.tiling.plan import Plan
@@ -45,6 +46,19 @@ def vary(
                 return
 
 
+def join_attempts(evaluator: PlanEvaluator, best: Attempt, others: Sequence[Attempt]) -> Iterator[Attempt]:
+    """Attempts that take some layers from the best plan and some from another, each of the best so far."""
+    for other in others:
+        wanted = None if other.plan is best.plan else join_plans(best.plan, other.plan)
+        if wanted is None:
+            continue
+        with suppress(UserError):
+            name = other.name.removeprefix(best.name).strip(", ")
+            attempt = Attempt(f"{best.name}, in part {name}", evaluator.plan(wanted))
+            yield attempt
+            best = min(best, attempt, key=lambda a: a.cycles)
+
+
 def mix_layers(evaluator: PlanEvaluator, plan: Plan) -> Changes:
     """Steps interleaved, or not where they are, so that the next layer's jobs begin while the cores finish this one's;
     and cuts that follow each other."""
@@ -54,7 +68,7 @@ def mix_layers(evaluator: PlanEvaluator, plan: Plan) -> Changes:
     if not can_interleave([tiled_layer(c) for c in decisions.choices]):
         return
     mixed = not decisions.interleave
-    yield f"layers {'mixed' if mixed else 'one by one'}", replace(decisions, interleave=mixed)
+    yield f"layers {'mixed' if mixed else 'one by one'}", replace(decisions, interleave=mixed, apart=frozenset())
     for share in _SHARES:
         if wanted := cut_in_step(evaluator, decisions, share):
             yield f"cut in step from {share}", wanted

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from tvm_pulp.planning.tiling.schedule.constant_bundles import BundleBuilder
+from tvm_pulp.planning.tiling.schedule.interleave_steps import TensorRange, meet, range_of, whole_of
 from tvm_pulp.planning.tiling.schedule.l3_fetches import l3_fetches
 from tvm_pulp.planning.tiling.schedule.schedule import (
     BOOT,
@@ -42,11 +43,13 @@ class _Builder:
         self.bundles = BundleBuilder([tiled.loaded for tiled in tiled_layers], policy.level)
         self.resident: dict[Tensor, Block] = {}
         self.l2_alive: dict[Tensor, tuple[int, int]] = {}
-        self._stored_at: dict[Tensor, int] = {}
+        # Bytes of activations in L2, and the position at which they were written.
+        self._written: dict[Tensor, list[tuple[TensorRange, int]]] = {}
         self._page_of: dict[int, Bundle] = {}
         # What the next layer's constants may join, and the bytes it holds about.
         self._open: tuple[Bundle, Block, int] | None = None
-        self._steps = StepOrder(tiled_layers, overlap=policy.overlap, interleave=policy.interleave)
+        mixed = (policy.interleave, policy.apart, policy.resident)
+        self._steps = StepOrder(tiled_layers, policy.overlap, *mixed)
         self._outputs = {t.storage for t in network.outputs}
         self._l2_readers: dict[Tensor, list[int]] = {}
         for index, layer in enumerate(network.layers):
@@ -118,7 +121,7 @@ class _Builder:
                 places[operand].block.expect_use(self._steps.end_of_job(slot))
             elif operand.storage.kind != "constant" and operand.storage.level != "l1":
                 self._in_l2(operand.storage, compute_position(slot))
-                self._stored_at[operand.storage] = compute_position(slot)
+                self._written[operand.storage] = [(whole_of(operand.storage), compute_position(slot))]
 
     def _early(self, index: int, tile: int, tiled: TiledLayer, needed: int) -> tuple[int, bool]:
         """Position to fetch what a tile needs at slot `needed`, and whether that is ahead of the layer."""
@@ -224,8 +227,9 @@ class _Builder:
             if ahead and (storage.kind != "input" or storage.level == "l3"):
                 # Data of other layers is fetched one step ahead at most; the network's own is there from the start.
                 position = compute_position(start - 1)
-            if position <= self._stored_at.get(storage, BOOT - 1):
-                position, ahead = load_position(start), False
+            written = self._written_at(range_of(step))
+            if position <= written:
+                position, ahead = self._after(written, start), False
             block = self._block(index, step.local.name, step.local.bytes, max(position, 0), end)
             moved = self._split(tensor_transfers(step.tensor, step.box)) if step.box.elements else ()
             what = (step.tensor, moved, Place(block), compute_position(start), ahead, step.local)
@@ -258,7 +262,7 @@ class _Builder:
         lead = self._policy.lead.get(index, 0)
         lead = lead if storage.kind in ("input", "constant") else min(1, lead)
         early = compute_position(max(0, start - lead))
-        if start and lead and self._policy.overlap and self._stored_at.get(storage, BOOT - 1) < early:
+        if start and lead and self._policy.overlap and self._written_at(whole_of(storage)) < early:
             position, ahead = early, True
         size = storage.spec.bytes
         block = self._block(index, storage.name, size, max(position, 0), compute_position(start))
@@ -298,16 +302,40 @@ class _Builder:
         streams = tiled.two_copies or (leaves and not tiled.exclusive)
         overlapped = streams and self._policy.overlap and after < len(self._steps.all)
         if overlapped and self._steps.all[after].layer != index and self._steps.all[after].layer in readers:
-            overlapped = False
+            overlapped = not self._reads(after, range_of(step))
         position = compute_position(after) if overlapped else store_position(after)
         if not readers and storage in self.resident:
             position = self._beside_reader(index, after, storage) or position
         moved = self._split(tensor_transfers(step.tensor, step.box))
         place = places[step.local]
         place.block.extend(position)
+        if overlapped:
+            # A job is submitted at once: the transfer runs on beside the kernel behind it, which writes elsewhere then.
+            place.block.expect_use(self._steps.next_kernel(after))
         self.moves.append(Move(index, tile, True, position, step.tensor, moved, place, local=step.local))
-        self._stored_at[storage] = max(position, self._stored_at.get(storage, position))
+        self._written.setdefault(storage, []).append((range_of(step), position))
         self._in_l2(storage, position)
+
+    def _written_at(self, wanted: TensorRange) -> int:
+        """Position at which the last of some bytes in L2 were written; before everything else where they were not."""
+        found = (position for some, position in self._written.get(wanted.tensor, ()) if meet((some,), (wanted,)))
+        return max(found, default=BOOT - 1)
+
+    def _after(self, written: int, start: int) -> int:
+        """Position to load what was written before slot `start`: beside a kernel between, if there is one."""
+        if not self._policy.interleave:
+            return load_position(start)
+        between = range(written // 3 + 1, start)
+        kernels = [s for s in between if not isinstance(self._steps.all[s].step, Job)]
+        # The first kernel is what the store itself runs beside.
+        slots = [s for s in between if kernels and s > kernels[0]] or list(between)[-1:]
+        return compute_position(slots[0]) if slots and self._policy.overlap else load_position(start)
+
+    def _reads(self, slot: int, written: TensorRange) -> bool:
+        """Tell if the tile of a step loads some of these bytes."""
+        layer, tile, _ = self._steps.all[slot]
+        loads = (s for s in self._tiled_layers[layer].recipes[tile].steps if isinstance(s, Load))
+        return meet([range_of(s) for s in loads if s.tensor.storage is written.tensor], (written,))
 
     def _beside_reader(self, index: int, after: int, storage: Tensor) -> int | None:
         """A result of the network that later layers read in L1 leaves beside the first of them that runs on the cores.

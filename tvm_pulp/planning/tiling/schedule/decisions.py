@@ -57,6 +57,8 @@ class Decisions:
     commands: CommandLimits = NO_LIMITS
     # Whether steps of neighbouring layers mix; None: as the whole network is arranged.
     interleave: bool | None = None
+    # Layers that begin when all before them are over nevertheless.
+    apart: frozenset[int] = frozenset()
     # Bytes up to which constants and records of neighbouring layers travel together.
     bundle_bytes: int = 0
 
@@ -91,5 +93,5 @@ def policy_of(network: Network, decisions: Decisions, tiled_layers: Sequence[Til
             readers = frozenset()
         if readers:
             resident[tensor] = readers
-    kept = (decisions.overlap, decisions.l3_batch, decisions.commands, bool(decisions.interleave))
+    kept = (decisions.overlap, decisions.l3_batch, decisions.commands, bool(decisions.interleave), decisions.apart)
     return Policy(resident, dict(decisions.leads), *kept, decisions.bundle_bytes, levels)

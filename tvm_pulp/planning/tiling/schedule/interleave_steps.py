@@ -6,7 +6,7 @@ accelerator with the part of its input that is there, while the cores finish the
 """
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -21,9 +21,11 @@ _WINDOW = 4
 # Part of a step of the cores that they wait so that an engine gets its next job before it.
 _PATIENCE = 0.2
 _WHOLE = 1 << 40
+# What a transfer takes, about: only the order of steps depends on it.
+_WAY_CYCLES, _BYTES_PER_CYCLE = 150, 6
 
 
-class _Range(NamedTuple):
+class TensorRange(NamedTuple):
     """Bytes of a tensor."""
 
     tensor: Any
@@ -34,13 +36,20 @@ class _Range(NamedTuple):
 class _Touched(NamedTuple):
     """The reads and writes of a tile outside itself."""
 
-    reads: tuple[_Range, ...]
-    writes: tuple[_Range, ...]
+    reads: tuple[TensorRange, ...]
+    writes: tuple[TensorRange, ...]
 
 
-def interleave_steps(tiled_layers: Sequence[TiledLayer]) -> list[tuple[int, int, Step]]:
-    """Layer, tile and step of all compute steps."""
-    return _Interleaver(tiled_layers).run()
+def interleave_steps(
+    tiled_layers: Sequence[TiledLayer],
+    apart: frozenset[int] = frozenset(),
+    resident: Mapping[Any, frozenset[int]] | None = None,
+) -> list[tuple[int, int, Step]]:
+    """Layer, tile and step of all compute steps.
+
+    `apart`: layers that begin when all before them are over. `resident`: layers that find a tensor in L1; None: all.
+    """
+    return _Interleaver(tiled_layers, apart, resident).run()
 
 
 def can_interleave(tiled_layers: Sequence[TiledLayer]) -> bool:
@@ -50,7 +59,13 @@ def can_interleave(tiled_layers: Sequence[TiledLayer]) -> bool:
 
 
 class _Interleaver:
-    def __init__(self, tiled_layers: Sequence[TiledLayer]) -> None:
+    def __init__(
+        self,
+        tiled_layers: Sequence[TiledLayer],
+        apart: frozenset[int],
+        resident: Mapping[Any, frozenset[int]] | None,
+    ) -> None:
+        self._apart, self._resident = apart, resident
         self._orders = [tiled.order for tiled in tiled_layers]
         self._touched = [[_touched(recipe) for recipe in tiled.recipes] for tiled in tiled_layers]
         self._done = [0] * len(tiled_layers)
@@ -60,7 +75,7 @@ class _Interleaver:
         self._clock = StepClock()
         # Engines that make them: whoever works in order need not be waited for before it gets the next job.
         self._maker: dict[Hashable, str] = {}
-        self._needs: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        self._needs: dict[tuple[int, int], dict[tuple[int, int], int]] = {}
 
     def run(self) -> list[tuple[int, int, Step]]:
         result: list[tuple[int, int, Step]] = []
@@ -79,6 +94,8 @@ class _Interleaver:
         """Layers whose next step may be the next of all."""
         found = []
         for layer in range(first, min(first + _WINDOW, len(self._orders))):
+            if layer > first and layer in self._apart:
+                break
             if self._done[layer] < len(self._orders[layer]):
                 tile, _ = self._orders[layer][self._done[layer]]
                 if not any(self._left[other] for other in self._needed(layer, tile)):
@@ -104,11 +121,12 @@ class _Interleaver:
     def _ready(self, layer: int) -> int:
         """When everything is there that a layer's next step works on, and its engine has room."""
         tile, step = self._orders[layer][self._done[layer]]
-        needed: list[Hashable] = [*self._needed(layer, tile), *operands_of(step)]
-        if not isinstance(step, Job):
-            return self._clock.ready(needed)
-        others = [name for name in needed if self._maker.get(name) != step.engine]
-        return max(self._clock.room_at(step.engine, step.queue), self._clock.ready(others))
+        needed: dict[Hashable, int] = dict.fromkeys(operands_of(step), 0)
+        needed.update(self._needed(layer, tile))
+        if isinstance(step, Job):
+            needed = {name: late for name, late in needed.items() if late or self._maker.get(name) != step.engine}
+        ready = max((self._clock.ready((name,)) + late for name, late in needed.items()), default=0)
+        return max(self._clock.room_at(step.engine, step.queue), ready) if isinstance(step, Job) else ready
 
     def _take(self, layer: int, tile: int, step: Step) -> None:
         self._clock.wait(self._ready(layer))
@@ -121,42 +139,60 @@ class _Interleaver:
         self._done[layer] += 1
         self._left[layer, tile] -= 1
 
-    def _needed(self, layer: int, tile: int) -> list[tuple[int, int]]:
-        """Tiles of the layers before that have to be over: those behind the window are."""
+    def _needed(self, layer: int, tile: int) -> dict[tuple[int, int], int]:
+        """Tiles of the layers before that have to be over, and the cycles that what they made is on its way then.
+
+        Those behind the window are.
+        """
         if (layer, tile) not in self._needs:
             mine = self._touched[layer][tile]
-            self._needs[layer, tile] = [
-                (other, place)
+            self._needs[layer, tile] = {
+                (other, place): self._late(layer, mine, theirs)
                 for other in range(max(0, layer - _WINDOW + 1), layer)
                 for place, theirs in enumerate(self._touched[other])
-                if _meet(mine.reads, theirs.writes) or _meet(mine.writes, (*theirs.reads, *theirs.writes))
-            ]
+                if meet(mine.reads, theirs.writes) or meet(mine.writes, (*theirs.reads, *theirs.writes))
+            }
         return self._needs[layer, tile]
+
+    def _late(self, layer: int, mine: _Touched, theirs: _Touched) -> int:
+        """Cycles from L1 and back to it of what a layer does not find there."""
+        if self._resident is None:
+            return 0
+        read = {r.tensor for r in mine.reads if layer not in self._resident.get(r.tensor, ())}
+        ways = [r for r in (*mine.reads, *theirs.writes) if r.tensor in read & {w.tensor for w in theirs.writes}]
+        return sum(_WAY_CYCLES + min(r.end - r.first, r.tensor.spec.bytes) // _BYTES_PER_CYCLE for r in ways)
 
 
 def _touched(recipe: Recipe) -> _Touched:
-    reads: list[_Range] = []
-    writes: list[_Range] = []
+    reads: list[TensorRange] = []
+    writes: list[TensorRange] = []
     for step in recipe.steps:
         if isinstance(step, Load | Store):
             if step.tensor.storage.kind != "constant":
-                (reads if isinstance(step, Load) else writes).append(_range(step))
+                (reads if isinstance(step, Load) else writes).append(range_of(step))
         else:
             # What a step works on where it lies.
             outside = [o.storage for o in operands_of(step) if not isinstance(o, Local)]
-            whole = [_Range(t, 0, _WHOLE) for t in outside if t.kind != "constant"]
+            whole = [whole_of(t) for t in outside if t.kind != "constant"]
             reads += whole
             writes += whole
     return _Touched(tuple(reads), tuple(writes))
 
 
-def _range(step: Load | Store) -> _Range:
+def range_of(step: Load | Store) -> TensorRange:
+    """The bytes of its tensor that a tile moves: all of them where they are not one run."""
     offset = contiguous_offset(step.tensor, step.box)
     if offset is None:
-        return _Range(step.tensor.storage, 0, _WHOLE)
+        return whole_of(step.tensor.storage)
     # Without what engines touch behind it: those bytes do not matter to them.
-    return _Range(step.tensor.storage, offset, offset + step.local.spec.bytes)
+    return TensorRange(step.tensor.storage, offset, offset + step.local.spec.bytes)
 
 
-def _meet(some: Sequence[_Range], others: Sequence[_Range]) -> bool:
+def whole_of(tensor: Any) -> TensorRange:
+    """All bytes of a tensor."""
+    return TensorRange(tensor, 0, _WHOLE)
+
+
+def meet(some: Sequence[TensorRange], others: Sequence[TensorRange]) -> bool:
+    """Tell if ranges have bytes in common."""
     return any(a.tensor is b.tensor and a.first < b.end and b.first < a.end for a in some for b in others)

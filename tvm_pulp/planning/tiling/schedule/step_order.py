@@ -1,12 +1,13 @@
 """All compute steps of a network in their order, and which of them use what."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from tvm_pulp.planning.tiling.schedule.interleave_steps import interleave_steps
 from tvm_pulp.planning.tiling.schedule.job_ends import last_slots
 from tvm_pulp.planning.tiling.schedule.schedule import compute_position
 from tvm_pulp.planning.tiling.schedule.tiled_layer import TiledLayer
+from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Local, operands_of
 
 
@@ -19,14 +20,24 @@ class ComputeStep(NamedTuple):
 
 
 class StepOrder:
-    """Compute steps by slot. `overlap`: a job may run on while the next step starts. `interleave`: layers mix."""
+    """Compute steps by slot. `overlap`: a job may run on while the next step starts.
 
-    def __init__(self, tiled_layers: Sequence[TiledLayer], *, overlap: bool, interleave: bool = False) -> None:
+    `interleave`: layers mix, but for those that stand `apart` from what is before; `resident`: what they find in L1.
+    """
+
+    def __init__(
+        self,
+        tiled_layers: Sequence[TiledLayer],
+        overlap: bool,
+        interleave: bool = False,
+        apart: frozenset[int] = frozenset(),
+        resident: Mapping[Tensor, frozenset[int]] | None = None,
+    ) -> None:
         self._tiled_layers, self._overlap = tiled_layers, overlap
         self.all: list[ComputeStep] = []
         self._slots: dict[tuple[int, int], list[int]] = {}
         steps = [(index, *entry) for index, tiled in enumerate(tiled_layers) for entry in tiled.order]
-        for index, tile, step in interleave_steps(tiled_layers) if interleave and overlap else steps:
+        for index, tile, step in interleave_steps(tiled_layers, apart, resident) if interleave and overlap else steps:
             self._slots.setdefault((index, tile), []).append(len(self.all))
             self.all.append(ComputeStep(index, tile, step))
         self._last_beside = last_slots(self.all, [tiled.recipes for tiled in tiled_layers]) if overlap else {}
@@ -52,6 +63,11 @@ class StepOrder:
         """Position until which a step is expected to use its operands."""
         last = max(slot + 1, self._last_beside[slot]) if self._runs_on(slot) else slot
         return compute_position(min(last, len(self.all) - 1))
+
+    def next_kernel(self, slot: int) -> int:
+        """Position of the first step from a slot on that the cores do."""
+        found = (number for number in range(slot, len(self.all)) if not isinstance(self.all[number].step, Job))
+        return compute_position(next(found, len(self.all) - 1))
 
     def _runs_on(self, slot: int) -> bool:
         layer, _, step = self.all[slot]

@@ -74,10 +74,16 @@ class Policy:
     commands: CommandLimits = NO_LIMITS
     # Steps of neighbouring layers stand between each other where that keeps engines busy.
     interleave: bool = False
+    # Layers that begin when all before them are over nevertheless.
+    apart: frozenset[int] = frozenset()
     # Bytes up to which constants and records of neighbouring layers travel together; 0: those of a layer alone.
     bundle_bytes: int = 0
     # Constants that lie elsewhere than their tensors say.
     levels: Mapping[Tensor, str] = field(default_factory=dict)
+
+    def joins(self, layer: int) -> bool:
+        """Tell if a layer may begin while those before it are under way."""
+        return self.interleave and layer > 0 and layer not in self.apart
 
     def level(self, tensor: Tensor) -> str:
         """The level of memory where the bytes of a tensor lie."""
