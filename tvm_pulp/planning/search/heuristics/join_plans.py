@@ -44,7 +44,7 @@ def join_plans(best: Plan, other: Plan) -> Decisions | None:
 def _resident(
     plan: Plan, made: dict[Tensor, int], taken: Sequence[bool], *, theirs: bool
 ) -> dict[Tensor, frozenset[int]]:
-    """What stays in L1, of the layers that are taken from a plan; inputs are the first layer's."""
+    """Tensors that stay in L1, of the layers that are taken from a plan; inputs are the first layer's."""
     return {t: readers for t, readers in plan.policy.resident.items() if taken[made.get(t, 0)] == theirs}
 
 
