@@ -7,6 +7,7 @@ from tvm_pulp.planning.tiling.plan import LayerPlan, Plan
 from tvm_pulp.qnn.network import Network, Tensor
 from tvm_pulp.report.figures import summed
 from tvm_pulp.report.fitted_table import print_fitted, print_wrapped
+from tvm_pulp.report.pipelines import pipeline_texts
 
 
 def plan_rows(plan: Plan) -> list[tuple[str, ...]]:
@@ -63,6 +64,8 @@ def print_plan(plan: Plan, stream: TextIO, described: PlanJson) -> None:
         f"(largest live set {plan.arena.largest_live_set:,}); {levels or 'no constants'}",
         stream,
     )
+    for text in pipeline_texts(described):
+        print_wrapped(f"pipeline of tiles: {text}", stream)
     print_state(plan.network, stream)
     for line in _planner_lines(plan):
         print_wrapped(line, stream)

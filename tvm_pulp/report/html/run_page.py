@@ -11,6 +11,7 @@ from tvm_pulp.report.energy import energy_text
 from tvm_pulp.report.html.memory_data import memory_data
 from tvm_pulp.report.html.page import page
 from tvm_pulp.report.html.timeline_data import timeline_data
+from tvm_pulp.report.pipelines import pipeline_texts
 from tvm_pulp.sim.activity import Activity
 
 _SCRIPTS = ("basics", "summary", "causes", "layers", "timeline", "memory", "roofline", "graph", "run")
@@ -47,6 +48,7 @@ def run_page(report: Mapping[str, Any], details: RunDetails, title: str) -> str:
         "memory": memory_data(report, facts, plan, axis),
         "roofline": roofline_data(report, soc.dma.bytes_per_cycle if report["cycles"] else None),
         "graph": graph_data(facts),
+        "pipelines": pipeline_texts(plan) if plan is not None else [],
     }
     return page("run", f"{title}: {report['target']} on {report['soc']}", data, _SCRIPTS)
 
