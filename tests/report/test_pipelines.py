@@ -1,6 +1,7 @@
 """Pipelines of tiles as a plan shows them."""
 
 from io import StringIO
+from itertools import pairwise
 
 from tests.planning.search.heuristics.test_tile_pipelines import first_plan
 from tvm_pulp.planning.search.heuristics.tile_pipelines import pipelined
@@ -25,7 +26,7 @@ def test_layers_that_take_turns_are_a_pipeline() -> None:
     order = [slot.layer for slot in mixed.schedule.slots]
     for layers in found:
         assert layers == list(range(layers[0], layers[-1] + 1)) and len(layers) > 1
-        for before, layer in zip(layers, layers[1:], strict=False):
+        for before, layer in pairwise(layers):
             assert order.index(layer) < max(i for i, other in enumerate(order) if layers[0] <= other <= before)
     assert found and "pipeline of tiles: " in printed(mixed)
     names = [mixed.network.layers[layer].name for layer in found[0]]
