@@ -66,8 +66,8 @@ def conv2d(f: Fields, cores: int) -> Work:
 
 WORKS: dict[str, WorkOf] = {"dense": dense, "conv2d": conv2d}
 
-_OUTPUTS = {"none": 4.0, "pulp": 7.0, "pulp_range": 7.0, "pulp_wide": 40.0, "tflite": 60.0, "tflite_positive": 60.0}
-_OUTPUTS |= {"tflite_range": 60.0, "half_up": 60.0, "half_even": 90.0, "scaled": 60.0, "shift": 20.0}
+_OUTPUTS = {"none": 4.0, "pulp": 7.0, "pulp_range": 7.0, "pulp_wide": 40.0, "tflite": 22.0, "tflite_positive": 18.0}
+_OUTPUTS |= {"tflite_range": 22.0, "half_up": 60.0, "half_even": 90.0, "scaled": 16.0, "shift": 20.0}
 _CYCLES = {"call": 600.0, "block": 110.0, "stretch": 90.0, "word": 27.0, "row_block": 90.0, "row_stretch": 40.0}
 _CYCLES |= {"window_block": 400.0, "window_stretch": 350.0, "border_tap": 90.0, "border_word": 11.0}
 _CYCLES |= {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "block.h"
 
-#include "scale.h"
+#include "tvm_pulp/scale.h"
 
 /* The compiler would like to multiply everything before it adds, and has no registers for that. */
 #define ROW(type, i, s0, s1, s2, s3)                                                                  \

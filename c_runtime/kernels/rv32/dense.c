@@ -4,7 +4,7 @@
 #include "tvm_pulp/plain/dense.h"
 
 #include "block.h"
-#include "scale.h"
+#include "tvm_pulp/scale.h"
 
 /* A row by itself, of whole words. */
 static void multiply_row(const struct tvm_pulp_dense_args *args, const uint8_t *x, uint8_t *y) {

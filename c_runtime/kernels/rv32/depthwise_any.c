@@ -4,7 +4,7 @@
  * no tap has to ask where it is. Then a weight meets four neighbouring outputs at a time. */
 #include "depthwise_any.h"
 
-#include "scale.h"
+#include "tvm_pulp/scale.h"
 #include "tvm_pulp/packed_weights.h"
 #include "tvm_pulp/plain/window.h"
 #include "tvm_pulp/work_share.h"

@@ -4,7 +4,7 @@
  * the sums of all outputs that it belongs to, with the nine weights in registers. Sums of some rows gather in scratch
  * before they are requantized. */
 #include "depthwise_any.h"
-#include "scale.h"
+#include "tvm_pulp/scale.h"
 #include "tvm_pulp/plain/window.h"
 #include "tvm_pulp/work_share.h"
 

@@ -3,7 +3,7 @@
  * Requantization, one channel after the other: its constants stay in registers. */
 #include "tvm_pulp/plain/elementwise.h"
 
-#include "scale.h"
+#include "tvm_pulp/scale.h"
 
 /* Cores share the channels, which are rows or columns. */
 TVM_PULP_KERNEL(requantize) {

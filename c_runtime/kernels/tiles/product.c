@@ -2,6 +2,7 @@
 #include "product.h"
 
 #include "product_code.h"
+#include "tvm_pulp/scale.h"
 
 /* All blocks of columns of four rows that are one core's, requantized to bytes; assembler code counts on this order. */
 struct row_job {
@@ -164,11 +165,10 @@ void tvm_pulp_finish_block(const struct tvm_pulp_blocks *blocks, const int32_t *
     finish_bytes(r, sums, rows, first, (uint8_t *)y + first, blocks->y_stride);
     return;
   }
-  for (uint32_t row = 0; row < rows; row++) {
-    void *to = tvm_pulp_out_row(y, row, blocks->y_stride);
-    for (uint32_t column = 0; column < count; column++)
-      tvm_pulp_finish(r, to, first + column, sums[TVM_PULP_BLOCK * row + column], first + column);
-  }
+  uint8_t *const to = (uint8_t *)y + first * tvm_pulp_result_bytes(r);
+  for (uint32_t column = 0; column < count; column++)
+    tvm_pulp_finish_channel(r, sums + column, TVM_PULP_BLOCK, rows, to + column * tvm_pulp_result_bytes(r),
+                            blocks->y_stride, first + column);
 }
 
 void tvm_pulp_multiply_block(const struct tvm_pulp_blocks *blocks, const void *x, uint32_t stride, uint32_t rows,

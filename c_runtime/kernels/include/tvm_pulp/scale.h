@@ -4,8 +4,8 @@
  * its two roundings are one shift, (h + 1 + half) >> (right shift + 1); for a negative h the sum is 2 less, since halves
  * are rounded away from zero. Where nothing below the zero point survives, that does not show. The zero point is part of
  * the summand. */
-#ifndef TVM_PULP_RV32_SCALE_H
-#define TVM_PULP_RV32_SCALE_H
+#ifndef TVM_PULP_SCALE_H
+#define TVM_PULP_SCALE_H
 
 #include <stdint.h>
 
@@ -68,4 +68,4 @@ static inline void tvm_pulp_finish_channel(const struct tvm_pulp_requant *r, con
   }
 }
 
-#endif /* TVM_PULP_RV32_SCALE_H */
+#endif /* TVM_PULP_SCALE_H */
