@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from tests.qnn.cases_attention import qdq_attention
 from tvm_pulp import soc as socs
 from tvm_pulp.codegen.emit import emit
 from tvm_pulp.codegen.mlf import metadata
@@ -112,6 +113,18 @@ def random_layer(rng: np.random.Generator, number: int) -> tuple[Layer, np.ndarr
     macs = OPERATORS[operator].macs(attributes, specs, spec)
     values = rng.integers(info.min, info.max + 1, shape).astype(dtype)
     return Layer(name, operator, attributes, [x, *constants], [y], macs=macs), values
+
+
+def random_attention(rng: np.random.Generator, number: int) -> tuple[Layer, np.ndarray]:
+    """Attention with masks, tables and shared keys as they come, keys and values constants, and values for queries."""
+    case, name = qdq_attention(rng), f"layer_{number}"
+    x, *constants = [
+        Tensor(f"{name}_{i}", TensorSpec(tuple(a.shape), str(a.dtype)), "constant", data=a)
+        for i, a in enumerate(case.inputs)
+    ]
+    x = Tensor(f"x_{number}", x.spec, "input", source=f"x_{number}")
+    y = Tensor(f"y_{number}", case.output, "output", source=f"y_{number}")
+    return Layer(name, case.operator, case.attributes, [x, *constants], [y]), case.inputs[0]
 
 
 def network_of(layers: list[Layer]) -> Network:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tvm_pulp
-from tests.codegen.cpu_kernels.random_layers import archive, expected, random_layer
+from tests.codegen.cpu_kernels.random_layers import archive, expected, random_attention, random_layer
 from tvm_pulp import soc as socs
 from tvm_pulp.errors import UserError
 from tvm_pulp.sim.qemu.boards import Emulated
@@ -36,6 +36,7 @@ def check(soc: str, seed: int, count: int) -> str:
     skip_without(soc)
     rng = np.random.default_rng(seed)
     made = [random_layer(rng, number) for number in range(count)]
+    made += [random_attention(rng, count + number) for number in range(count // 5)]
     files, metadata = archive([layer for layer, _ in made], soc)
     cpu = socs.load(soc).cpu
     assert cpu is not None
@@ -50,7 +51,8 @@ def check(soc: str, seed: int, count: int) -> str:
 @pytest.mark.parametrize("soc", ["cortex-m4", *EMULATED, "x86-64-avx2", "x86-64-vnni"])
 def test_random_layers(soc: str) -> None:
     text = check(soc, 1, 20)
-    for used in ("tvm_pulp_convolve(", "tvm_pulp_depthwise(", "tvm_pulp_multiply_row(", "_s32", "tvm_pulp_add("):
+    functions = (f"tvm_pulp_{name}(" for name in ("convolve", "depthwise", "multiply_row", "add", "attend"))
+    for used in ("_s32", *functions):
         assert used in text
 
 

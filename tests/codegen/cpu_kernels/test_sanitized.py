@@ -6,24 +6,26 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.codegen.cpu_kernels.random_layers import archive, expected, random_layer
-from tests.codegen.cpu_kernels.test_layers_on_cores import skip_without
+from tests.codegen.cpu_kernels.random_layers import archive, expected, random_attention, random_layer
 from tvm_pulp import soc as socs
 from tvm_pulp.sim.host import WARNINGS, sources_of
+from tvm_pulp.soc.this_machine import missing_instructions
 from tvm_pulp.toolchain import build_host_program
 from tvm_pulp.toolchain.project.project_files import project_files
 from tvm_pulp.toolchain.project.unpack import unpack
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("soc", ["x86-64-avx2", "x86-64-vnni"])
+@pytest.mark.parametrize("soc", ["aarch64", "x86-64-avx2", "x86-64-vnni"])
 @pytest.mark.parametrize("seed", range(3))
 def test_random_layers_under_sanitizers(tmp_path: Path, soc: str, seed: int) -> None:
-    skip_without(soc)
     cpu = socs.load(soc).cpu
     assert cpu is not None
+    if missing := missing_instructions(cpu):
+        pytest.skip(f"this machine has no {', '.join(missing)}")
     rng = np.random.default_rng(100 + seed)
     made = [random_layer(rng, number) for number in range(24)]
+    made += [random_attention(rng, number) for number in range(24, 32)]
     files, _ = archive([layer for layer, _ in made], soc)
     unpack({**files, **project_files(files)}, tmp_path)
     sources, headers = sources_of(tmp_path)

@@ -1,19 +1,19 @@
 """A layer as a call of a CPU's kernels: its packed constants, memory to work in, and the C function around the call.
 
-Convolutions, also depthwise, matrix products and sums of 8 bits become calls of c_runtime/cpu/kernels; every other
-layer keeps its generated loops.
+Convolutions, also depthwise, matrix products, sums and attention of 8 bits become calls of
+c_runtime/cpu/kernels; every other layer keeps its generated loops.
 """
 
 import math
-import textwrap
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tvm_pulp.codegen.cpu_kernels.call_add import call_add
+from tvm_pulp.codegen.cpu_kernels.call_attention import call_attention
 from tvm_pulp.codegen.cpu_kernels.fit_rule import FittedRule, Sums, fit_rule
-from tvm_pulp.codegen.cpu_kernels.kernel_call import FUNCTION, RANGES, SATURATIONS, Call, KernelCall
+from tvm_pulp.codegen.cpu_kernels.kernel_call import FUNCTION, RANGES, SATURATIONS, Call, KernelCall, structure
 from tvm_pulp.codegen.cpu_kernels.pack_weights import pack_depthwise, pack_matrix, padded
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.requant import Requant
@@ -42,6 +42,8 @@ def kernel_call(layer: Layer, cpu: Cpu) -> KernelCall | None:
     """The call that computes a layer; None where the kernels have none for it."""
     if not cpu.kernels:
         return None
+    if layer.operator == "qdq_attention":
+        return call_attention(layer)
     if layer.operator == "add":
         return call_add(layer, cpu)
     if layer.operator not in ("conv2d", "dense"):
@@ -125,13 +127,6 @@ def _helpers(layer: Layer, rule: _Rule) -> list[str]:
     return [head, f"  return tvm_pulp_{name}({operands}, {third}, {requant.low}, {requant.high});", "}", ""]
 
 
-def _structure(declaration: str, values: dict[str, Any]) -> list[str]:
-    """A structure with named members, in lines that can be read."""
-    members = ", ".join(f".{name}~=~{value}" for name, value in values.items())
-    lines = textwrap.wrap(members, 110, break_long_words=False, break_on_hyphens=False)
-    return [f"  {declaration} = {{", *(f"      {line.replace('~', ' ')}" for line in lines), "  };"]
-
-
 def _window(layer: Layer, is_unsigned: int) -> dict[str, Any]:
     attributes = layer.attributes
     (_, height, width, channels), (_, out_height, out_width, _) = (
@@ -189,8 +184,8 @@ def _matrix_call(layer: Layer, cpu: Cpu, pixels: int) -> tuple[Call, list[str], 
     }  # fmt: skip
     body = [
         f"  /* Blocks of {'one pixel' if one else f'{block.pixels} pixels'} and {at_once} channels. */",
-        *_structure("struct tvm_pulp_product product", product),
-        *_structure("const struct tvm_pulp_results results", results),
+        *structure("struct tvm_pulp_product product", product),
+        *structure("const struct tvm_pulp_results results", results),
     ]
     return call, body, rule
 
@@ -217,7 +212,7 @@ def _conv2d(layer: Layer, cpu: Cpu) -> KernelCall | None:
     call, body, rule = made
     window = _window(layer, call.is_unsigned)
     call.workspace("rows", _row_bytes(window))
-    body += _structure("const struct tvm_pulp_window window", window)
+    body += structure("const struct tvm_pulp_window window", window)
     body.append(f"  tvm_pulp_convolve(&window, &product, &results, {call.x}, patch, rows, line);")
     return call.made(body, "convolution.h", _helpers(layer, rule))
 
@@ -236,7 +231,7 @@ def _depthwise(layer: Layer, cpu: Cpu) -> KernelCall | None:
     return call.made(
         [
             f"  /* {at_once} channels at once. */",
-            *_structure("const struct tvm_pulp_window window", window),
+            *structure("const struct tvm_pulp_window window", window),
             f"  tvm_pulp_depthwise(&window, {call.x}, weight, scale, {saturation}, {rule.name}, "
             f"{rule.constants_name}, {call.y}, rows);",
         ],

@@ -1,7 +1,9 @@
 """A call of a CPU's kernels while it is made: operands of the layer's function, its parameters and text."""
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -29,10 +31,10 @@ class KernelCall:
 class Call:
     """Operands in the order of the function's parameters: tensors, constants, the result, memory to work in."""
 
-    def __init__(self, layer: Layer, inputs: Sequence[Tensor]) -> None:
+    def __init__(self, layer: Layer, inputs: Sequence[Tensor], names: Sequence[str] = ()) -> None:
         self._layer = layer
         self._inputs, self._workspaces = list(inputs), list[Tensor]()
-        names = ("x",) if len(inputs) == 1 else ("a", "b")
+        names = names or (("x",) if len(inputs) == 1 else ("a", "b"))
         self._parameters = [
             f"const {tensor.spec.dtype}_t *restrict {name}" for name, tensor in zip(names, inputs, strict=True)
         ]
@@ -62,3 +64,10 @@ class Call:
         """The finished call."""
         layer = replace(self._layer, inputs=self._inputs, workspaces=self._workspaces)
         return KernelCall(layer, self._parameters, list(before), body, (header,))
+
+
+def structure(declaration: str, values: dict[str, Any]) -> list[str]:
+    """A structure with named members, in lines that can be read."""
+    members = ", ".join(f".{name}~=~{value}" for name, value in values.items())
+    lines = textwrap.wrap(members, 110, break_long_words=False, break_on_hyphens=False)
+    return [f"  {declaration} = {{", *(f"      {line.replace('~', ' ')}" for line in lines), "  };"]
