@@ -1,5 +1,7 @@
 """Sums by tables: every pair of values gives the result of the network's rule."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -13,13 +15,20 @@ CPU = Cpu(devices={"host": ""})
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_every_pair_of_values(seed: int) -> None:
-    layer, _ = random_add(np.random.default_rng(seed), 0)
+@pytest.mark.parametrize("bits", [20, 30])
+def test_every_pair_of_values(seed: int, bits: int) -> None:
+    rng = np.random.default_rng(seed)
+    layer, _ = random_add(rng, 0)
+    if layer.attributes["form"] == "half_even":
+        # Factors of 30 bits: summands are rounded, so that sums have 32.
+        factors = [round(v * 2**bits) for v in rng.uniform(0.2, 1, 2)]
+        layer = replace(layer, attributes={**layer.attributes, "multipliers": factors, "shift": bits})
     call = call_add(layer, CPU)
     assert call is not None, "layers of networks have such a form"
     tables, (shift, multiply, add, less) = (t.values.astype(np.int64) for t in call.layer.inputs[2:])
     a, b = (v.reshape(-1) for v in np.meshgrid(np.arange(-128, 128), np.arange(-128, 128)))
     sums = tables[a & 255] + tables[256 + (b & 255)]
+    assert np.abs(sums << shift).max() < 1 << 31
     added = add + np.where((sums < 0) & ("AWAY" in "".join(call.body)), less, 0)
     made = np.clip((added + ((sums << shift) * multiply >> 32)) >> FRACTION, -128, 127)
     arrays = [a.astype(np.int8), b.astype(np.int8), *(t.values for t in layer.inputs[2:])]

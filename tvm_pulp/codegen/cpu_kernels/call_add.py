@@ -10,6 +10,9 @@ from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.soc.cpu import Cpu
 
+# Of a sum: a result's fraction of 16 bits and some more.
+_SUM_BITS = 27
+
 
 def call_add(layer: Layer, cpu: Cpu) -> KernelCall | None:
     """The call; None where shapes differ, a value has more bits, or no constants give the network's results."""
@@ -22,9 +25,9 @@ def call_add(layer: Layer, cpu: Cpu) -> KernelCall | None:
     clipped = (requant.low, requant.high)
     if clipped not in SATURATIONS or not requant.operands:
         return None
-    tables = _tables(layer)
-    reachable = np.unique(tables[0][:, None] + tables[1][None, :])
-    sums = Sums(requant, operands, np.zeros(1, np.int64), reachable[:1], reachable[-1:], reachable)
+    tables, sums = _sums(requant, operands, _tables(layer))
+    if sums is None:
+        return None
     fitted = fit_rule(sums, clipped, doubled=cpu.doubled)
     if fitted is None:
         return None
@@ -59,6 +62,27 @@ def _rule_of_sum(layer: Layer) -> tuple[Requant, tuple[np.ndarray, np.ndarray]]:
     tensors = split(attributes, [t.values for t in layer.inputs[2:]])[2]
     first, second = (np.asarray(t, np.int64).reshape(-1) for t in tensors) if tensors else (np.zeros(1), np.zeros(1))
     return rule, (first, second)
+
+
+def _sums(
+    requant: Requant, operands: tuple[np.ndarray, np.ndarray], tables: list[np.ndarray]
+) -> tuple[list[np.ndarray], Sums | None]:
+    """Summands with as many bits as fit, and their sums; None where exact sums that round apart become the same."""
+    exact = (tables[0][:, None] + tables[1][None, :]).reshape(-1)
+    excess = int(np.abs(exact).max()).bit_length() - _SUM_BITS if requant.kind == "half_even" else 0
+    if excess <= 0:
+        reachable = np.unique(exact)
+        return tables, Sums(requant, operands, np.zeros(1, np.int64), reachable[:1], reachable[-1:], reachable)
+    tables = [(table + (1 << excess >> 1)) >> excess for table in tables]
+    sums = (tables[0][:, None] + tables[1][None, :]).reshape(-1)
+    order = np.argsort(sums, kind="stable")
+    reachable, first = np.unique(sums[order], return_index=True)
+    results = requant.apply(exact[None, order], operands, axis=0).astype(np.int64)[0]
+    known = np.minimum.reduceat(results, first)
+    if (known != np.maximum.reduceat(results, first)).any() or (np.diff(known) < 0).any():
+        return tables, None
+    rule = (operands[0], operands[1] - excess)
+    return tables, Sums(requant, rule, np.zeros(1, np.int64), reachable[:1], reachable[-1:], reachable, known)
 
 
 def _tables(layer: Layer) -> list[np.ndarray]:

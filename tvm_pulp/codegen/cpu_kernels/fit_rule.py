@@ -36,6 +36,7 @@ class Sums:
     """The rule of a layer, and the sums that its channels can have before the bias.
 
     `reachable`: all sums that there are, ascending, where a layer of one channel has few; None: any in between.
+    `known`: their results, where the sums are rounded themselves.
     """
 
     requant: Requant
@@ -44,9 +45,12 @@ class Sums:
     lowest: np.ndarray
     highest: np.ndarray
     reachable: np.ndarray | None = None
+    known: np.ndarray | None = None
 
     def results(self, sums: np.ndarray) -> np.ndarray:
         """Results of sums [channels, any]."""
+        if self.known is not None and self.reachable is not None:
+            return self.known[np.maximum(np.searchsorted(self.reachable, sums, "right") - 1, 0)]
         return self.requant.apply(sums + self.bias[:, None], self.operands, axis=0).astype(np.int64)
 
     def starts(self) -> np.ndarray:
