@@ -115,6 +115,20 @@ def random_layer(rng: np.random.Generator, number: int) -> tuple[Layer, np.ndarr
     return Layer(name, operator, attributes, [x, *constants], [y], macs=macs), values
 
 
+def random_max_pool(rng: np.random.Generator, number: int) -> tuple[Layer, np.ndarray]:
+    """Windows with padding and gaps, and values for them."""
+    kernel, strides, dilation = (rng.integers(1, 4, 2).tolist() for _ in range(3))
+    pads = [int(rng.integers(0, k)) for k in (*kernel, *kernel)]
+    size = [int(rng.integers(1, 9)) + d * (k - 1) for d, k in zip(dilation, kernel, strict=True)]
+    shape, dtype = (1, *size, int(rng.integers(1, 40))), str(rng.choice(["int8", "uint8"]))
+    attributes = {"layout": "NHWC", "kernel": kernel, "strides": strides, "dilation": dilation, "pads": pads}
+    x = Tensor(f"x_{number}", TensorSpec(shape, dtype), "input", source=f"x_{number}")
+    y = Tensor(f"y_{number}", OPERATORS["max_pool"].infer(attributes, [x.spec]), "output", source=f"y_{number}")
+    info = np.iinfo(dtype)
+    values = rng.integers(info.min, info.max + 1, shape).astype(dtype)
+    return Layer(f"layer_{number}", "max_pool", attributes, [x], [y]), values
+
+
 def random_attention(rng: np.random.Generator, number: int) -> tuple[Layer, np.ndarray]:
     """Attention with masks, tables and shared keys as they come, keys and values constants, and values for queries."""
     case, name = qdq_attention(rng), f"layer_{number}"

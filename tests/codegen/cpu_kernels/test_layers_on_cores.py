@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tvm_pulp
-from tests.codegen.cpu_kernels.random_layers import archive, expected, random_attention, random_layer
+from tests.codegen.cpu_kernels.random_layers import archive, expected, random_attention, random_layer, random_max_pool
 from tvm_pulp import soc as socs
 from tvm_pulp.errors import UserError
 from tvm_pulp.sim.qemu.boards import Emulated
@@ -37,6 +37,7 @@ def check(soc: str, seed: int, count: int) -> str:
     rng = np.random.default_rng(seed)
     made = [random_layer(rng, number) for number in range(count)]
     made += [random_attention(rng, count + number) for number in range(count // 5)]
+    made += [random_max_pool(rng, len(made) + number) for number in range(count // 5)]
     files, metadata = archive([layer for layer, _ in made], soc)
     cpu = socs.load(soc).cpu
     assert cpu is not None
@@ -51,7 +52,7 @@ def check(soc: str, seed: int, count: int) -> str:
 @pytest.mark.parametrize("soc", ["cortex-m4", *EMULATED, "x86-64-avx2", "x86-64-vnni"])
 def test_random_layers(soc: str) -> None:
     text = check(soc, 1, 20)
-    functions = (f"tvm_pulp_{name}(" for name in ("convolve", "depthwise", "multiply_row", "add", "attend"))
+    functions = (f"tvm_pulp_{name}(" for name in ("convolve", "depthwise", "multiply_row", "add", "attend", "max_pool"))
     for used in ("_s32", *functions):
         assert used in text
 

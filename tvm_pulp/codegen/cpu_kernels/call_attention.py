@@ -62,7 +62,7 @@ def call_attention(layer: Layer) -> KernelCall | None:
 
 
 def _place(attributes: Mapping[str, Any], name: str, dtypes: Mapping[str, str]) -> str:
-    """Where elements of an operand lie; the second bit of the sign is that of values that were looked up."""
+    """The structure of an operand; the second bit of its sign is that of values that were looked up."""
     is_unsigned = int(dtypes[name] == "uint8") + 2 * int(dtypes.get(f"{name}_table") == "uint8")
     places = (attributes[f"{name}_{part}"] for part in ("offset", "head_stride", "stride"))
     return _members(*places, attributes[f"zero_point_{name}"], is_unsigned)

@@ -1,10 +1,11 @@
 """A layer as a call of a CPU's kernels: its packed constants, memory to work in, and the C function around the call.
 
-Convolutions, also depthwise, matrix products, sums and attention of 8 bits become calls of
+Convolutions, also depthwise, matrix products, sums, largest values of windows and attention of 8 bits become calls of
 c_runtime/cpu/kernels; every other layer keeps its generated loops.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +45,8 @@ def kernel_call(layer: Layer, cpu: Cpu) -> KernelCall | None:
         return None
     if layer.operator == "qdq_attention":
         return call_attention(layer)
+    if layer.operator == "max_pool":
+        return _max_pool(layer)
     if layer.operator == "add":
         return call_add(layer, cpu)
     if layer.operator not in ("conv2d", "dense"):
@@ -127,13 +130,13 @@ def _helpers(layer: Layer, rule: _Rule) -> list[str]:
     return [head, f"  return tvm_pulp_{name}({operands}, {third}, {requant.low}, {requant.high});", "}", ""]
 
 
-def _window(layer: Layer, is_unsigned: int) -> dict[str, Any]:
+def _window(layer: Layer, is_unsigned: int, kernel: Sequence[int]) -> dict[str, Any]:
     attributes = layer.attributes
     (_, height, width, channels), (_, out_height, out_width, _) = (
         t.spec.shape for t in (layer.inputs[0], layer.outputs[0])
     )
     (top, left, _, _) = attributes["pads"]
-    (_, kernel_height, kernel_width, _) = layer.inputs[1].spec.shape
+    kernel_height, kernel_width = kernel
     (stride_height, stride_width), (dilation_height, dilation_width) = attributes["strides"], attributes["dilation"]
     reach = (out_width - 1) * stride_width + (kernel_width - 1) * dilation_width + 1
     lowest = (out_height - 1) * stride_height + (kernel_height - 1) * dilation_height - top
@@ -146,7 +149,7 @@ def _window(layer: Layer, is_unsigned: int) -> dict[str, Any]:
         "dilation_height": dilation_height, "dilation_width": dilation_width,
         "top": top, "left": left, "right": right,
         "is_padded": int(top > 0 or left > 0 or right > 0 or lowest >= height),
-        "zero_point": attributes["zero_point"], "is_unsigned": is_unsigned,
+        "zero_point": attributes.get("zero_point", 0), "is_unsigned": is_unsigned,
     }  # fmt: skip
 
 
@@ -210,11 +213,23 @@ def _conv2d(layer: Layer, cpu: Cpu) -> KernelCall | None:
     if made is None:
         return None
     call, body, rule = made
-    window = _window(layer, call.is_unsigned)
+    window = _window(layer, call.is_unsigned, layer.inputs[1].spec.shape[1:3])
     call.workspace("rows", _row_bytes(window))
     body += structure("const struct tvm_pulp_window window", window)
     body.append(f"  tvm_pulp_convolve(&window, &product, &results, {call.x}, patch, rows, line);")
     return call.made(body, "convolution.h", _helpers(layer, rule))
+
+
+def _max_pool(layer: Layer) -> KernelCall | None:
+    spec = layer.inputs[0].spec
+    if spec.dtype not in RANGES or layer.attributes["layout"] != "NHWC" or spec.shape[0] != 1:
+        return None
+    call = Call(layer, layer.inputs)
+    call.result()
+    window = structure(
+        "const struct tvm_pulp_window window", _window(layer, call.is_unsigned, layer.attributes["kernel"])
+    )
+    return call.made([*window, f"  tvm_pulp_max_pool(&window, {call.x}, {call.y});"], "pool.h")
 
 
 def _depthwise(layer: Layer, cpu: Cpu) -> KernelCall | None:
@@ -225,7 +240,7 @@ def _depthwise(layer: Layer, cpu: Cpu) -> KernelCall | None:
     if rule is None:
         return None
     call = _begun(layer, rule, pack_depthwise(matrix, cpu.depthwise))
-    window = _window(layer, call.is_unsigned)
+    window = _window(layer, call.is_unsigned, layer.inputs[1].spec.shape[1:3])
     call.workspace("rows", _row_bytes(window))
     saturation = f"TVM_PULP_{rule.suffix.upper()}"
     return call.made(
