@@ -92,6 +92,7 @@ def test_right_programs_pass(build: Build) -> None:
     assert "not the sample input" in build.run(files, other)
 
 
+@pytest.mark.sample(1)
 def test_buffers_have_room_between_them(build: Build) -> None:
     blocks = [b for b in build.plan.schedule.blocks if b.bytes]
     for a in blocks:
@@ -100,6 +101,7 @@ def test_buffers_have_room_between_them(build: Build) -> None:
                 assert b.offset >= a.offset + a.bytes + GUARD_BYTES
 
 
+@pytest.mark.sample(1)
 def test_a_flipped_weight_byte(build: Build) -> None:
     """The table keeps what is right; the weights do not."""
     right = build.files(build.plan)
@@ -132,6 +134,7 @@ LINES = {
 }
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", LINES)
 def test_a_wrong_dma_stride(name: str) -> None:
     """Of a load where the accelerator has one in lines, of a store where the cores have."""
@@ -150,6 +153,7 @@ def test_a_wrong_dma_stride(name: str) -> None:
     assert named in message and f"input {tensor}" in message, message
 
 
+@pytest.mark.sample(1)
 def test_an_overlapping_buffer(build: Build) -> None:
     """A buffer that begins in the middle of its neighbour, which lives at the same time."""
     schedule = build.plan.schedule
@@ -176,6 +180,7 @@ def test_an_overlapping_buffer(build: Build) -> None:
     assert f"layer '{build.plan.layers[a.layer].layer.name}' is the first that is wrong" in message, message
 
 
+@pytest.mark.sample(1)
 def test_a_write_behind_a_buffer(build: Build) -> None:
     """A load that brings a little more than its buffer holds; what it should bring is right."""
 

@@ -56,7 +56,7 @@ def check_sanitized(app: tvm_pulp.App, folder: Path) -> None:
         np.testing.assert_array_equal(result, truth)
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("compiler", ["cc", "zig"])
 @pytest.mark.parametrize("name", ZOO)
 def test_compiles_without_warnings(tmp_path: Path, name: str, compiler: str) -> None:
@@ -72,13 +72,13 @@ def test_golden_networks_compile_without_warnings(golden_data: Path, tmp_path: P
     assert undefined_symbols(objects) <= MEMORY_FUNCTIONS
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ZOO)
 def test_sanitizers_find_nothing(tmp_path: Path, name: str) -> None:
     check_sanitized(of_zoo(name), tmp_path)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", DEEPLOY)
 def test_sanitizers_find_nothing_in_golden_networks(golden_data: Path, tmp_path: Path, name: str) -> None:
     check_sanitized(of_deeploy(golden_data, name), tmp_path)

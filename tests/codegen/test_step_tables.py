@@ -60,6 +60,7 @@ def test_transfers_are_those_of_the_plan(emitted: tuple[str, dict[str, Any]]) ->
     assert sorted(written) == sorted(planned) != []
 
 
+@pytest.mark.sample(2)
 def test_every_step_names_its_layer_and_tile(emitted: tuple[str, dict[str, Any]]) -> None:
     text, plan = emitted
     said = re.findall(r"/\* Step \d+: (\w+) (\w+), (\w+), ([^,]+?)(?:, tile (\d+) of (\d+))? \*/", text)

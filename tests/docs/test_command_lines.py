@@ -28,7 +28,7 @@ from tvm_pulp.tvmc.model_options import split_engine_options
 
 WITH_COMMANDS = [page for page in PAGES if command_lines(page)]
 # Pages whose commands take a few seconds together; the others are slow.
-QUICK = ("add_a_soc.md", "index.md", "simulators.md")
+QUICK = ("add_a_soc.md", "index.md")
 
 
 # tests/test_tutorial_uma.py runs it, with the code that stands between its commands.

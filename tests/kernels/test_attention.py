@@ -26,7 +26,7 @@ SIZES = st.sampled_from([4, 4, 4, 8, 16, 20, 64])
 
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(
     SEEDS, st.integers(1, 5), st.integers(1, 6), st.integers(1, 21), SIZES,
     st.sampled_from(["pulp", "pulp", "pulp", "pulp_wide", "tflite"]), st.booleans(), st.booleans(), st.booleans(),

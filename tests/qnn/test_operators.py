@@ -49,7 +49,7 @@ def test_every_operator_has_a_generator() -> None:
     assert set(GENERATORS) == set(OPERATORS)
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_c_equals_the_reference(tmp_path: Path, operator: str) -> None:
     wanted = cases(operator, COUNT, 1)

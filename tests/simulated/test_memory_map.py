@@ -77,6 +77,7 @@ def logging_simulator(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return library
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("model", "target", "expected"),
     [
@@ -99,6 +100,7 @@ def test_every_access_is_in_the_map(
     assert {"L1", "L2"} <= touched
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("address", [0x10201C00, 0x10040000, 0x1C200000, 0x1A107000, 0x30000000])
 def test_an_access_outside_the_map_stops_the_program(address: int) -> None:
     """A planted store into nothing, at the start of a compiled network."""

@@ -136,6 +136,7 @@ exec(sys.argv[3])
 """
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("action", "options", "words"),
     [

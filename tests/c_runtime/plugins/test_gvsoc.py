@@ -140,6 +140,7 @@ component.job(0x10000000, 0xFFFE, 128, 16)
 """
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("settings", "words"),
     [

@@ -77,6 +77,7 @@ bus.read(4094, 3)
 """
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("settings", "words"),
     [

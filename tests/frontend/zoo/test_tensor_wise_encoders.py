@@ -20,6 +20,7 @@ MACS = {
 }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", MACS)
 def test_encoder(name: str) -> None:
     """The imported network computes on calibration data what the builder computed, and has the stated work."""

@@ -265,12 +265,13 @@ PLANTS: list[Plant] = [
 
 
 # That of ResNet-8 takes longest.
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n == "resnet8")) for n in PLANS])
 def test_the_plan_itself_is_clean(name: str) -> None:
     assert faults_of(plan_of(name)) == []
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("plant", PLANTS, ids=lambda p: p.__name__)
 def test_a_planted_fault_is_found_in_every_plan(plant: Plant) -> None:
     planted = 0

@@ -12,7 +12,7 @@ from .execute import run_on_simulator, run_on_unicorn
 from .image import L1_BASE, L2_DATA, Image, Region
 
 BATCH = 100
-DEFAULT_BATCHES = 10
+DEFAULT_BATCHES = 5
 ALL_BATCHES = 50
 COMPRESSED_SINGLES = (
     *("addi4spn", "nop", "addi", "li", "lui", "addi16sp", "srli", "srai", "andi", "j", "jal", "beqz", "bnez"),

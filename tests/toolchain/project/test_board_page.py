@@ -4,11 +4,14 @@ import re
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.toolchain.project import cmake
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "bring_it_to_your_board.md"
 
 
+@pytest.mark.slow
 def test_the_commands_run(tmp_path: Path) -> None:
     cmake.skip_without_cmake()
     blocks = re.findall(r"```sh\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S)
