@@ -95,10 +95,12 @@ def test_powers_of_positive_numbers_are_close_and_all_others_exact(library: ctyp
     np.testing.assert_array_equal(apply(library, "fast_power", a, b)[rest], apply(library, "powf", a, b)[rest])
 
 
-@pytest.mark.parametrize(("name", "reference"), [("fmax", np.fmax), ("fmin", np.fmin)])
+@pytest.mark.parametrize(("name", "reference"), [("fmax", np.maximum), ("fmin", np.minimum)])
 def test_extremes(library: ctypes.CDLL, name: str, reference: Callable[[Floats, Floats], Floats]) -> None:
+    """A number wins over every NaN; NumPy's own `fmax` leaves those that signal to the machine it runs on."""
     x, y = pairs(100_000)
-    np.testing.assert_array_equal(apply(library, f"fast_{name}", x, y), reference(x, y))
+    expected = np.where(np.isnan(x), y, np.where(np.isnan(y), x, reference(x, y)))
+    np.testing.assert_array_equal(apply(library, f"fast_{name}", x, y), expected)
 
 
 def test_product_and_sum_are_rounded_once(library: ctypes.CDLL) -> None:

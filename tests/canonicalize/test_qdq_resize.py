@@ -1,8 +1,10 @@
 """Resizing between quantized values is one integer operator, and rounds as onnxruntime does."""
 
+import platform
+
 import numpy as np
 import pytest
-from onnx import helper
+from onnx import helper, numpy_helper
 
 from tests.frontend import quantized_onnx
 from tests.frontend.quantized_onnx import Builder, canonical, dialect_run, onnxruntime_run, operators
@@ -12,7 +14,13 @@ PLACES = ("half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "asymmetri
 SCALES = ((2, 2), (4, 4), (3, 2), (1, 2), (0.5, 0.5), (1.3, 0.7))
 
 
+# onnxruntime's build for Arm adds products without rounding them: it decides ties by what others round away.
+FUSES = platform.machine() in ("aarch64", "arm64")
+TIE = 1e-4  # of a step
+
+
 def _difference(g: Builder, place: str, scales: tuple[float, float], mode: str, same_scale: bool) -> np.ndarray:
+    """How far results lie from onnxruntime's; where that fuses, nothing but ties may differ, and they do not count."""
     integers = g.integers([1, 6, 20, 24])
     x = g.node("DequantizeLinear", integers)
     factors = g.constant(np.array([1, 1, *scales], np.float32))
@@ -21,8 +29,13 @@ def _difference(g: Builder, place: str, scales: tuple[float, float], mode: str, 
     model = g.typed_model([result])
     module = canonical(model)
     assert operators(module) <= {"resize", "transpose", "gather", "lookup", "requantize"}
-    (expected,), (found,) = onnxruntime_run(model, g.feeds), dialect_run(module, g.feeds)
-    return np.abs(found.astype(int) - expected.astype(int))
+    (expected, real), (found,) = onnxruntime_run(g.typed_model([result, y]), g.feeds), dialect_run(module, g.feeds)
+    difference = np.abs(found.astype(int) - expected.astype(int))
+    if FUSES:
+        (scale,) = (c for c in g.initializers if c.name == g.nodes[-1].input[1])
+        steps = real.astype(np.float64) / numpy_helper.to_array(scale)
+        difference[(difference == 1) & (np.abs(steps - np.floor(steps) - 0.5) < TIE)] = 0
+    return difference
 
 
 @pytest.mark.parametrize("same_scale", [True, False], ids=["one scale", "two scales"])
