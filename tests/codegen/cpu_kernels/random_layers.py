@@ -58,6 +58,10 @@ def random_add(rng: np.random.Generator, number: int) -> tuple[Layer, np.ndarray
         attributes |= {"form": "half_even", "multipliers": factors, "exponents": [0, 0], "shift": 20}
     attributes |= {"left_shift": 20, **requant.attributes(), "requant_a": "none", "requant_b": "none"}
     name, values = f"layer_{number}", rng.integers(-128, 128, (2, *shape)).astype(np.int8)
+    if number % 2:
+        # A row that is added to each of three.
+        shape = (3, *shape[1:])
+        values = [rng.integers(-128, 128, shape).astype(np.int8), values[1][0]]
     x = Tensor(f"x_{number}", TensorSpec(shape, "int8"), "input", source=f"x_{number}")
     constants = [
         Tensor(f"{name}_{i}", TensorSpec(tuple(a.shape), str(a.dtype)), "constant", data=a)

@@ -8,6 +8,7 @@ from tvm_pulp.qnn import fixed_point
 from tvm_pulp.qnn.add import left_shift, rules, split
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc.cpu import Cpu
 
 # Of a sum: a result's fraction of 16 bits and some more.
@@ -15,10 +16,11 @@ _SUM_BITS = 27
 
 
 def call_add(layer: Layer, cpu: Cpu) -> KernelCall | None:
-    """The call; None where shapes differ, a value has more bits, or no constants give the network's results."""
+    """The call; None where shapes do not fit, a value has more bits, or no constants give the network's results."""
     a, b, y = layer.inputs[0], layer.inputs[1], layer.outputs[0]
-    if any(t.spec.dtype not in RANGES or t.spec.shape != y.spec.shape for t in (a, b, y)):
+    if any(t.spec.dtype not in RANGES for t in (a, b, y)) or not all(_is_row(t.spec, y.spec) for t in (a, b)):
         return None
+    count = min(t.spec.elements for t in (a, b))
     if any(t.spec.elements > 1 for t in layer.inputs[2:]):
         return None
     requant, operands = _rule_of_sum(layer)
@@ -43,14 +45,24 @@ def call_add(layer: Layer, cpu: Cpu) -> KernelCall | None:
         name if t.spec.dtype == "uint8" else f"(const uint8_t *){name}" for name, t in zip("ab", (a, b), strict=True)
     ]
     call.result()
-    return call.made(
-        [
-            "  /* Summands by tables. */",
-            f"  tvm_pulp_add({', '.join(pointers)}, {call.y}, {y.spec.elements}, tables, scale, "
-            f"TVM_PULP_{suffix.upper()});",
-        ],
-        "add.h",
-    )
+    end = f"{count}, tables, scale, TVM_PULP_{suffix.upper()});"
+    if count == y.spec.elements:
+        body = [f"  tvm_pulp_add({', '.join(pointers)}, {call.y}, {end}"]
+    else:
+        moved = [f"{p} + i" if t.spec.elements > count else p for p, t in zip(pointers, (a, b), strict=True)]
+        body = [
+            f"  for (int32_t i = 0; i < {y.spec.elements}; i += {count})",
+            f"    tvm_pulp_add({', '.join(moved)}, {call.y} + i, {end}",
+        ]
+    return call.made(["  /* Summands by tables. */", *body], "add.h")
+
+
+def _is_row(spec: TensorSpec, whole: TensorSpec) -> bool:
+    """Tell if a tensor is as large as another, or one that every row of it is added to."""
+    shape = spec.shape
+    while shape and shape[0] == 1:
+        shape = shape[1:]
+    return spec.elements == whole.elements or (len(shape) > 0 and shape == whole.shape[-len(shape) :])
 
 
 def _rule_of_sum(layer: Layer) -> tuple[Requant, tuple[np.ndarray, np.ndarray]]:
