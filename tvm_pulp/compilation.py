@@ -80,7 +80,7 @@ class Compilation:
         elif is_onnx(model):
             kind = ModelKind.ONNX_MODEL if self._exported is None else ModelKind.EXPORTED_DECODER
         elif not is_text:
-            kind = ModelKind.PROGRAM
+            kind = ModelKind.PROGRAM if self._exported is None else ModelKind.EXPORTED_DECODER
         elif str(model).startswith(ZOO):
             is_decoder = str(model).removeprefix(ZOO) in decoders.MODELS
             kind = ModelKind.ZOO_DECODER if is_decoder else ModelKind.ZOO_NETWORK

@@ -23,7 +23,7 @@ def canonical(content: bytes, rows: int) -> tuple[Any, set[str]]:
     graph = onnx_file.from_model(onnx.load_model_from_string(content))
     roles = find_roles(graph.model)
     assert roles is not None
-    made = decoder_graph(graph.model, graph.opset, roles, CAPACITY, rows, hide=False)
+    made = decoder_graph(graph, roles, CAPACITY, rows, hide=False)
     module = canonicalize(import_onnx_graph(onnx_file.from_model(made.model), ImportOptions()))
     names = [p.name for p in module["main"].params]
     return module, {n for n, s in zip(names, made.sources, strict=True) if s.purpose == "past"}

@@ -256,6 +256,7 @@ class Reference:
             "input_ids": np.array([tokens], np.int64),
             "attention_mask": np.ones((1, total), np.int64),
             "position_ids": np.arange(self.length, total)[None],
+            "use_cache_branch": np.array([self.length > 0]),
             **self.caches,
         }
         return {name: value for name, value in given.items() if name in self._inputs}
@@ -306,6 +307,36 @@ def quantized(model: Any, vocabulary: int, how: str, folder: Path) -> bytes:
             activation_type=kind, weight_type=quantization.QuantType.QInt8, **products,
         )  # fmt: skip
     return target.read_bytes()
+
+
+def merged(model: Any) -> Any:
+    """A file that switches: on, it joins caches with new rows; off, it begins a text and ignores them."""
+    graph = model.graph
+    pasts = {i.name: [d.dim_value or 0 for d in i.type.tensor_type.shape.dim] for i in graph.input}
+    pasts = {name: [1, *dims[1:]] for name, dims in pasts.items() if len(dims) == 4}
+    outputs = [o.name for o in graph.output]
+
+    def branch(prefix: str) -> Any:
+        nodes, begins = [], []
+        made = {v for n in graph.node for v in n.output}
+        renamed = {v: f"{prefix}{v}" for v in made} | ({v: f"{prefix}{v}" for v in pasts} if prefix == "first/" else {})
+        for node in graph.node:
+            copy = onnx.NodeProto()
+            copy.CopyFrom(node)
+            for values in (copy.input, copy.output):
+                values[:] = [renamed.get(v, v) for v in values]
+            nodes.append(copy)
+        if prefix == "first/":
+            begins = [numpy_helper.from_array(np.zeros(s, np.float32), renamed[n]) for n, s in pasts.items()]
+        results = [helper.make_empty_tensor_value_info(renamed[o]) for o in outputs]
+        return helper.make_graph(nodes, prefix, [], results, begins)
+
+    switch = helper.make_tensor_value_info("use_cache_branch", TensorProto.BOOL, [1])
+    choice = helper.make_node(
+        "If", ["use_cache_branch"], outputs, then_branch=branch("then/"), else_branch=branch("first/")
+    )
+    made = helper.make_graph([choice], "merged", [*graph.input, switch], list(graph.output), list(graph.initializer))
+    return helper.make_model(made, opset_imports=model.opset_import, ir_version=model.ir_version)
 
 
 @functools.cache

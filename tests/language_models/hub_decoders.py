@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import onnx
 import pytest
 
-from tests.language_models.exported_decoders import quantized
+from tests.language_models.exported_decoders import merged, quantized
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 transformers = pytest.importorskip("transformers", reason="transformers is not installed")
@@ -34,7 +35,7 @@ class Family:
     sizes: dict[str, Any] = field(default_factory=lambda: _SIZES)
 
 
-FAMILIES = {
+KINDS = {
     "llama": Family("Llama", {"num_key_value_heads": 2}),
     "smollm": Family("Llama", {"num_key_value_heads": 2, "num_attention_heads": 6, "hidden_size": 36,
                                "tie_word_embeddings": True}),
@@ -51,7 +52,7 @@ FAMILIES = {
 
 def build(family: str, seed: int = 4) -> Any:
     """The model in PyTorch, its attention written out."""
-    made = FAMILIES[family]
+    made = KINDS[family]
     config = getattr(transformers, f"{made.kind}Config")(**{**made.sizes, **made.more})
     torch.manual_seed(seed)
     model = transformers.AutoModelForCausalLM.from_config(config, attn_implementation="eager").eval()
@@ -90,19 +91,36 @@ def _cache_shape(config: Any) -> tuple[int, int]:
     )
 
 
+def _arguments(model: Any) -> tuple[Any, ...]:
+    """Three tokens behind five others."""
+    heads, size = _cache_shape(model.config)
+    past = tuple(torch.randn(1, heads, 5, size) for _ in range(2 * model.config.num_hidden_layers))
+    tokens = torch.randint(3, VOCABULARY, (1, 3))
+    return (tokens, torch.ones(1, 8, dtype=torch.long), torch.arange(5, 8)[None], *past)
+
+
+def _open(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    free = torch.export.Dim.DYNAMIC
+    return (*({1: free},) * 3, *({2: free} for _ in arguments[3:]))
+
+
+def _nested(shapes: tuple[Any, ...]) -> tuple[Any, ...]:
+    """As a function with an argument for any number of caches has them."""
+    return (*shapes[:3], shapes[3:])
+
+
 def export(family: str, exporter: str, path: Path) -> None:
     """Write the file."""
     model = build(family)
-    config, layers = model.config, model.config.num_hidden_layers
-    heads, size = _cache_shape(config)
-    kinds = [f"{layer}.{kind}" for layer in range(layers) for kind in ("key", "value")]
-    past = tuple(torch.randn(1, heads, 5, size) for _ in kinds)
-    arguments = (
-        torch.randint(3, VOCABULARY, (1, 3)),
-        torch.ones(1, 8, dtype=torch.long),
-        torch.arange(5, 8)[None],
-        *past,
-    )
+    if exporter == "optimum":
+        hub = pytest.importorskip("optimum.exporters.onnx", reason="optimum-onnx is not installed")
+        hub.onnx_export_from_model(
+            model, path.parent / path.stem, task="text-generation-with-past", do_validation=False
+        )
+        (path.parent / path.stem / "model.onnx").rename(path)
+        return
+    arguments = _arguments(model)
+    kinds = [f"{layer}.{kind}" for layer in range(model.config.num_hidden_layers) for kind in ("key", "value")]
     inputs = ["input_ids", "attention_mask", "position_ids", *(f"past_key_values.{k}" for k in kinds)]
     outputs = ["logits", *(f"present.{k}" for k in kinds)]
     names = {"input_names": inputs, "output_names": outputs}
@@ -114,11 +132,9 @@ def export(family: str, exporter: str, path: Path) -> None:
             axes |= {name: {2: "past" if name in inputs else "total"} for name in (*inputs[3:], *outputs[1:])}
             torch.onnx.export(wrapped, arguments, path, dynamic_axes=axes, opset_version=17, dynamo=False, **names)
         else:
-            free = torch.export.Dim.DYNAMIC
-            shapes = ({1: free}, {1: free}, {1: free}, tuple({2: free} for _ in past))
             torch.onnx.export(
-                wrapped, arguments, path, dynamic_shapes=shapes, dynamo=True, external_data=False, verbose=False,
-                **names,
+                wrapped, arguments, path, dynamic_shapes=_nested(_open(arguments)), dynamo=True, external_data=False,
+                verbose=False, **names,
             )  # fmt: skip
 
 
@@ -134,6 +150,9 @@ def exported_file(family: str, exporter: str, folder: Path) -> Path:
 
 def exported_model(family: str, exporter: str, how: str, folder: Path) -> bytes:
     """The file as exported, or quantized by onnxruntime: `static`, `dynamic`, or weights of 4 bits (`nbits`)."""
+    if exporter == "merged":
+        content = exported_model(family, "torchscript", how, folder)
+        return bytes(merged(onnx.load_model_from_string(content)).SerializeToString())
     path = exported_file(family, exporter, folder)
     if how == "float":
         return path.read_bytes()
@@ -145,3 +164,40 @@ def exported_model(family: str, exporter: str, how: str, folder: Path) -> bytes:
         quantizer.process()
         return bytes(quantizer.model.model.SerializeToString())
     return quantized(onnx.load(path), VOCABULARY, how, folder)
+
+
+@functools.cache
+def exported_program(family: str, how: str) -> Any:
+    """A program of `torch.export` with open lengths, as it is or quantized by PT2E."""
+    model = build(family)
+    arguments = _arguments(model)
+    with warnings.catch_warnings(action="ignore"), torch.no_grad():
+        program = torch.export.export(WithCaches(model), arguments, dynamic_shapes=_nested(_open(arguments)))
+        if how == "float":
+            return program
+        pt2e = pytest.importorskip("torchao.quantization.pt2e.quantize_pt2e", reason="torchao is not installed")
+        from torchao.quantization.pt2e.quantizer import x86_inductor_quantizer as x86
+
+        # The quantizer that runs on other operators as well turns numbers beside positions into floats.
+        quantizer = x86.X86InductorQuantizer()
+        quantizer.set_module_type_qconfig(torch.nn.Linear, x86.get_default_x86_inductor_quantization_config())
+        prepared = pt2e.prepare_pt2e(program.module(check_guards=False), quantizer)
+        for _ in range(4):
+            prepared(*_arguments(model))
+        return torch.export.export(pt2e.convert_pt2e(prepared), arguments, dynamic_shapes=_open(arguments))
+
+
+def program_logits(program: Any, text: list[int]) -> np.ndarray:
+    """What PyTorch computes with a program, token by token."""
+    module = program.module(check_guards=False)
+    # It was traced for several tokens, and says so.
+    module._forward_pre_hooks.clear()
+    shapes = [n.meta["val"].shape for n in program.graph.nodes if n.op == "placeholder" and n.name.startswith("past")]
+    past = [torch.zeros(1, int(s[1]), 0, int(s[3])) for s in shapes]
+    found = []
+    with torch.no_grad():
+        for place, token in enumerate(text):
+            mask = torch.ones(1, place + 1, dtype=torch.long)
+            logits, *past = module(torch.tensor([[token]]), mask, torch.tensor([[place]]), *past)
+            found.append(logits[0].numpy())
+    return np.concatenate(found)

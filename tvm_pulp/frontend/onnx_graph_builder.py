@@ -47,9 +47,11 @@ Operand = Value | str | np.ndarray | np.generic | None
 class GraphBuilder:
     """Collects nodes and constants. All nodes of one operator carry its name; the first one carries it alone."""
 
-    def __init__(self, beside: Container[str] = ()) -> None:
+    def __init__(self, beside: Container[str] = (), *, fixed: bool = True) -> None:
         # Operators that only prepare an operand: an operator's name belongs to the node that computes.
         self._beside = beside
+        # Whether sizes stay as they are; else nodes and names are the same for all sizes.
+        self._fixed = fixed
         self.nodes: list[Any] = []
         self.constants: dict[str, np.ndarray] = {}
         # Float tensors that are dequantized integers, by name.
@@ -72,9 +74,17 @@ class GraphBuilder:
         assert self._result is not None
         return self._result
 
+    def keeps(self, operand: Value) -> bool:
+        """Tell if the result has the shape of an operand, as far as that may be relied on."""
+        return self._fixed and self.result.shape == operand.shape
+
     def constant(self, array: np.ndarray) -> str:
-        """Name of a constant; equal small ones are one."""
+        """Name of a constant; equal small ones are one, where sizes are fixed."""
         array = np.asarray(array, order="C")
+        if not self._fixed:
+            name = unused(f"{self._value}.constant", self.constants)
+            self.constants[name] = array
+            return name
         key = (str(array.dtype), array.shape, array.tobytes() if array.nbytes <= 1024 else b"")
         if key[2] and key in self._shared:
             return self._shared[key]

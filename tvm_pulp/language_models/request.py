@@ -6,9 +6,15 @@ from typing import Any
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend import onnx_file
-from tvm_pulp.frontend.load import printable_messages
+from tvm_pulp.frontend.load import format_of, printable_messages
 from tvm_pulp.frontend.zoo import decoders
-from tvm_pulp.language_models.exported import ExportedDecoder, find_roles, may_have_caches
+from tvm_pulp.language_models.exported import (
+    ExportedDecoder,
+    OpenGraph,
+    branch_with_caches,
+    find_roles,
+    may_have_caches,
+)
 from tvm_pulp.language_models.llama import Llama
 from tvm_pulp.language_models.tokenizer import read_tokenizer
 
@@ -37,18 +43,16 @@ def zoo_request(model: str, capacity: int | None, name: str) -> LanguageModelReq
 
 @printable_messages()
 def exported_request(model: Any, options: Any, name: str) -> LanguageModelRequest | None:
-    """The request that an ONNX model or a file and the options make; None without caches of symbolic length."""
-    path = None if onnx_file.is_onnx(model) else Path(model)
-    if path is not None and (options.model_format not in (None, "onnx") or not path.is_file()):
-        return None
-    if path is not None and options.model_format is None and path.suffix.lower() != ".onnx":
-        return None
+    """The request that a model or a file and the options make; None without caches of symbolic length."""
     # With stated shapes it is a network as any other.
     if options.input_shapes and options.capacity is None:
         return None
-    if not may_have_caches(model if path is None else path):
+    kind = _kind(model, options.model_format)
+    graph = _onnx_graph(model) if kind == "onnx" else open_graph(model) if kind == "pytorch" else None
+    if graph is None:
         return None
-    graph = onnx_file.from_model(model) if path is None else onnx_file.read(path)
+    merged = branch_with_caches(graph.model) if isinstance(graph, onnx_file.Graph) else None
+    graph = merged or graph
     roles = find_roles(graph.model)
     if roles is None:
         return None
@@ -56,7 +60,34 @@ def exported_request(model: Any, options: Any, name: str) -> LanguageModelReques
         raise UserError(
             f"cache '{roles.caches[0].past}' has a symbolic length: state --capacity N, the tokens that it shall hold"
         )
-    return LanguageModelRequest(name, ExportedDecoder(graph, roles, options.capacity), _tokenizer(options.tokenizer))
+    decoder = ExportedDecoder(graph, roles, options.capacity, one_by_one=merged is not None)
+    return LanguageModelRequest(name, decoder, _tokenizer(options.tokenizer))
+
+
+def _kind(model: Any, stated: str | None) -> str | None:
+    """The format of a model that may be a decoder; None for a file of another format, or none at all."""
+    if not isinstance(model, (str, Path)):
+        is_torch = type(model).__module__.partition(".")[0] == "torch"
+        return "onnx" if onnx_file.is_onnx(model) else "pytorch" if is_torch else None
+    if not Path(model).is_file():
+        return None
+    return stated or format_of(Path(model))
+
+
+def _onnx_graph(model: Any) -> onnx_file.Graph | None:
+    if not may_have_caches(model):
+        return None
+    return onnx_file.from_model(model) if onnx_file.is_onnx(model) else onnx_file.read(Path(model))
+
+
+def open_graph(model: Any) -> OpenGraph | None:
+    """A program with open lengths, beside the graph for some that shows what its inputs are for."""
+    from tvm_pulp.frontend.torch_program import OpenProgram, load_program
+
+    opened = OpenProgram(load_program(Path(model)) if isinstance(model, (str, Path)) else model)
+    if not may_have_caches(opened.interface()):
+        return None
+    return OpenGraph(opened, onnx_file.from_model(opened.sample()))
 
 
 def _tokenizer(path: str | Path | None) -> bytes | None:

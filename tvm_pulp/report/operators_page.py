@@ -118,7 +118,10 @@ _LANGUAGE_MODELS = (
         "decoder beside an encoder (T5, Whisper), whose keys and values go in",
         "refused with symbolic lengths; with all lengths fixed a step is a network",
     ),
-    ("merged graphs (`use_cache_branch`, `If`)", "refused: export without merging"),
+    (
+        "merged graphs (`use_cache_branch`, `If`)",
+        "generate tokens by the branch with caches, one at a time, prompts too",
+    ),
     (
         "caches that drop tokens, as for a sliding window by configuration",
         "refused: export with a cache that keeps every token",
@@ -127,7 +130,10 @@ _LANGUAGE_MODELS = (
         "scans (Mamba) written as `Loop` or `Scan`",
         "refused: export with a fixed length, so that the loop is unrolled",
     ),
-    ("PyTorch programs (`torch.export`, PT2E) with fixed lengths", "a network"),
+    (
+        "PyTorch programs (`torch.export`, PT2E) with caches and symbolic lengths (`Dim.DYNAMIC`)",
+        "generate tokens; with fixed lengths a network",
+    ),
 )
 _AUTHORS = """`layer.inputs` holds the operands in the order given here, constants behind the data, and
 `layer.attributes` the attributes. A star stands for a rule of requantization: `requant*` is `requant` (its kind),
@@ -135,10 +141,12 @@ _AUTHORS = """`layer.inputs` holds the operands in the order given here, constan
 other operands (`tvm_pulp/qnn/requant.py`)."""
 
 
-def operators_page() -> str:
-    """The page, for the engines of this package and the default SoC's cores."""
+def operators_page(tested_decoders: str = "") -> str:
+    """The page, for the engines of this package and the default SoC's cores; with a table of decoders, if given."""
     operators = dialect_operators(own_backends(), soc.load(soc.DEFAULT).software.kernels)
-    return "\n".join([_HEAD, *_formats(), *_language_models(), *_table(operators), *_details(operators)])
+    return "\n".join(
+        [_HEAD, *_formats(), *_language_models(), tested_decoders, *_table(operators), *_details(operators)]
+    )
 
 
 def _formats() -> Iterator[str]:
@@ -153,7 +161,7 @@ def _formats() -> Iterator[str]:
 
 def _language_models() -> Iterator[str]:
     yield "## Language models\n"
-    yield "Families, exporters and quantizers that are tested stand in [docs/language_models.md](language_models.md).\n"
+    yield "How decoders run stands in [docs/language_models.md](language_models.md).\n"
     yield "| export | what becomes of it |\n|---|---|"
     yield from (f"| {export} | {result} |" for export, result in _LANGUAGE_MODELS)
     yield ""

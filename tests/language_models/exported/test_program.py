@@ -7,27 +7,31 @@ import onnx
 import onnxruntime
 import pytest
 
-from tests.language_models.exported_decoders import STYLES, Reference, exported
+from tests.language_models.exported_decoders import STYLES, Reference, exported, merged
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend import onnx_file
 from tvm_pulp.language_models.entry_module import PAST, POSITIONS, TOKENS
-from tvm_pulp.language_models.exported import DecoderGraph, decoder_graph, find_roles
+from tvm_pulp.language_models.exported import DecoderGraph, branch_with_caches, decoder_graph, find_roles
 from tvm_pulp.language_models.exported.cache_rows import LEAST
 
 CAPACITY, CHUNK = 18, 5
 
 
-def graph_of(content: bytes, rows: int) -> DecoderGraph:
-    graph = onnx_file.from_model(onnx.load_model_from_string(content))
+def graph_of(content: Any, rows: int) -> DecoderGraph:
+    """Of a file, or of an open graph."""
+    graph = content
+    if isinstance(content, bytes):
+        graph = onnx_file.from_model(onnx.load_model_from_string(content))
+        graph = branch_with_caches(graph.model) or graph
     roles = find_roles(graph.model)
     assert roles is not None
-    return decoder_graph(graph.model, graph.opset, roles, CAPACITY, rows, hide=True)
+    return decoder_graph(graph, roles, CAPACITY, rows, hide=True)
 
 
 class Device:
     """Both programs with tables and state around them, as the emitted C has them."""
 
-    def __init__(self, content: bytes, chunk: int) -> None:
+    def __init__(self, content: Any, chunk: int) -> None:
         options = onnxruntime.SessionOptions()
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         options.log_severity_level = 3
@@ -61,7 +65,7 @@ class Device:
             new = made[cache.rows].reshape(rows, cache.width)
             self.state[cache.past][self.length : self.length + rows] = new
         self.length += len(tokens)
-        return np.asarray(made["logits"]).reshape(rows, -1)[: len(tokens)]
+        return np.asarray(made[graph.model.graph.output[0].name]).reshape(rows, -1)[: len(tokens)]
 
 
 @pytest.mark.sample(5)
@@ -84,6 +88,14 @@ def test_chunks_and_single_tokens_give_what_the_file_gives(name: str, how: str) 
         np.testing.assert_array_equal(found, expected)
     else:
         np.testing.assert_allclose(found, expected, atol=2e-5)
+
+
+def test_the_branch_with_caches_of_a_merged_file_begins_texts_too() -> None:
+    content = merged(onnx.load_model_from_string(exported("gpt", "static"))).SerializeToString()
+    text = np.random.default_rng(3).integers(0, STYLES["gpt"].vocabulary, CAPACITY).tolist()
+    reference, device = Reference(content), Device(content, 1)
+    for token in text:
+        np.testing.assert_array_equal(device.see([token]), reference.see([token]))
 
 
 @pytest.mark.parametrize(("how", "dtype"), [("float", "float32"), ("static", "int8"), ("unsigned", "uint8")])
@@ -142,7 +154,7 @@ def changed_cache(graph: Any) -> None:
     graph.node.append(onnx.helper.make_node("Relu", ["joined"], ["present.0.key"]))
 
 
-def merged(graph: Any) -> None:
+def truth_value(graph: Any) -> None:
     graph.input.append(onnx.helper.make_tensor_value_info("use_cache_branch", onnx.TensorProto.BOOL, [1]))
 
 
@@ -172,7 +184,7 @@ def tokens_in_arithmetic(graph: Any) -> None:
     [
         (parity, r"neither rows of a table of positions nor a mask of what a position sees"),
         (changed_cache, r"input 'past_key_values.0.key' has the axes of a cache, but does not go out joined with new"),
-        (merged, r"input 'use_cache_branch' is a truth value that switches between graphs: export the decoder without"),
+        (truth_value, r"input 'use_cache_branch' is a truth value beside tokens, .*: export the decoder without it"),
         (real_input, r"input 'image' holds neither tokens nor a cache"),
         (
             more_tokens,

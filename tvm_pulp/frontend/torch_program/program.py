@@ -12,7 +12,10 @@ from tvm_pulp.frontend.imported import refuse_unknown_inputs
 
 NEEDED = "pip install 'tvm_pulp[torch]'"
 # Statements about operands that were true when the program was traced.
-CHECKS = frozenset({"aten._assert_tensor_metadata", "aten._assert_scalar", "aten._assert_async.msg"})
+CHECKS = frozenset(
+    {"aten._assert_tensor_metadata", "aten._assert_scalar", "aten._assert_async.msg"}
+    | {"aten.sym_constrain_range", "aten.sym_constrain_range_for_size"}
+)
 # Decompositions may themselves use operators that are not known.
 _ROUNDS = 6
 
@@ -164,12 +167,30 @@ def user_inputs(program: Any) -> dict[str, Any]:
     }
 
 
+def size_of(dimension: Any, sizes: Mapping[Any, int]) -> Any:
+    """A dimension, or another number of tracing, with numbers for its symbols; None where one is not known."""
+    if not hasattr(dimension, "node"):
+        return dimension
+    value = dimension.node.expr.xreplace(sizes)
+    if value.free_symbols:
+        return None
+    return float(value) if value.is_Float else bool(value) if value.is_Boolean else int(value)
+
+
+def is_number(node: Any) -> bool:
+    """Tell if a node computes with sizes: its value is a number, known with them."""
+    import torch
+
+    return isinstance(node.meta.get("val"), (torch.SymInt, torch.SymFloat, torch.SymBool))
+
+
 def in_known_operators(program: Any, known: Collection[str]) -> Any:
     """The program without side effects, in known operators as far as PyTorch can define others by them."""
     import torch
 
     def operators() -> set[Any]:
-        nodes = (n for n in program.graph.nodes if n.op == "call_function")
+        # Sizes are numbers of tracing, however they are computed.
+        nodes = (n for n in program.graph.nodes if n.op == "call_function" and not is_number(n))
         return {n.target for n in nodes if isinstance(n.target, torch._ops.OpOverload) and name_of(n) not in CHECKS}
 
     with _quiet():

@@ -11,7 +11,7 @@ from tvm_pulp.frontend.torch_program.products import transposed
 
 def reshaped(g: GraphBuilder, x: Value, *_: Any) -> str:
     """To the shape that tracing found, however the program says it."""
-    return x.name if g.result.shape == x.shape else g.reshape(x, g.result.shape)
+    return x.name if g.keeps(x) else g.reshape(x, g.result.shape)
 
 
 def transpose(g: GraphBuilder, x: Value, first: int = 0, second: int = 1) -> str:
@@ -31,7 +31,7 @@ def movedim(g: GraphBuilder, x: Value, source: Any, destination: Any) -> str:
 
 
 def expand(g: GraphBuilder, x: Value, *_: Any) -> str:
-    return x.name if g.result.shape == x.shape else g.emit("Expand", x, g.integers(*g.result.shape))
+    return x.name if g.keeps(x) else g.emit("Expand", x, g.integers(*g.result.shape))
 
 
 def repeat(g: GraphBuilder, x: Value, times: Sequence[int]) -> str:

@@ -21,20 +21,27 @@ _KEPT = ("dequantize_", "quantize_")
 
 def onnx_model(program: Any, shapes: Mapping[str, Any]) -> Any:
     """A program as an ONNX model; `shapes` are those the user wants for inputs."""
-    program = programs.in_known_operators(programs.with_shapes(program, shapes), OPERATORS)
+    return translated(programs.in_known_operators(programs.with_shapes(program, shapes), OPERATORS), {})
+
+
+def translated(program: Any, sizes: Mapping[Any, int]) -> Any:
+    """A program in known operators as an ONNX model, with numbers for the symbols of its sizes."""
     for name in program.graph_signature.buffers_to_mutate.values():
         raise UserError(
             f"the module changes its buffer '{name}' while it computes: pass what it keeps as an input and an output"
         )
-    return _Translation(program).model()
+    return _Translation(program, sizes).model()
 
 
 class _Translation:
     """One program on its way."""
 
-    def __init__(self, program: Any) -> None:
+    def __init__(self, program: Any, sizes: Mapping[Any, int]) -> None:
         self.program = program
-        self.builder = GraphBuilder()
+        import sympy
+
+        self.sizes = {symbol: sympy.Integer(size) for symbol, size in sizes.items()}
+        self.builder = GraphBuilder(fixed=not sizes)
         self.names = NodeNames()
         # Values of nodes; tensors of several results as lists.
         self.values: dict[Any, Any] = {}
@@ -57,7 +64,8 @@ class _Translation:
         nodes = [n for n in self.program.graph.nodes if n.op not in ("placeholder", "output")]
         nodes = [n for n in nodes if programs.name_of(n) not in programs.CHECKS]
         for node in nodes:
-            if any(not isinstance(d, int) for d in getattr(node.meta.get("val"), "shape", ())):
+            dims = getattr(node.meta.get("val"), "shape", ())
+            if any(programs.size_of(d, self.sizes) is None for d in dims):
                 raise UserError(
                     f"node '{self.names.label(node)}' has a result whose size depends on values: use torch.where"
                 )
@@ -79,7 +87,9 @@ class _Translation:
 
     def _known(self, node: Any) -> bool:
         free = not any(i in self._varying for i in node.all_input_nodes)
-        return node.target is operator.getitem or programs.name_of(node) in OPERATORS or free
+        return (
+            node.target is operator.getitem or programs.name_of(node) in OPERATORS or free or programs.is_number(node)
+        )
 
     @cached_property
     def _varying(self) -> set[Any]:
@@ -88,7 +98,7 @@ class _Translation:
         for node in self.program.graph.nodes:
             fed = node.op == "placeholder" and node.name in given
             kept = any(k in str(node.target) for k in _KEPT)
-            if fed or kept or any(i in found for i in node.all_input_nodes):
+            if fed or kept or (any(i in found for i in node.all_input_nodes) and not programs.is_number(node)):
                 found.add(node)
         return found
 
@@ -115,7 +125,8 @@ class _Translation:
         meta = node.meta.get("val") if meta is None else meta
         if not hasattr(meta, "shape"):
             return None
-        return Value(name, tuple(meta.shape), numpy_type(meta.dtype, self.names.label(node)), len(node.users))
+        shape = tuple(programs.size_of(d, self.sizes) or 0 for d in meta.shape)
+        return Value(name, shape, numpy_type(meta.dtype, self.names.label(node)), len(node.users))
 
     def _node(self, node: Any) -> None:
         if node not in self._varying:
@@ -146,6 +157,8 @@ class _Translation:
         """The value that PyTorch computes for a node whose operands are known."""
         import torch
 
+        if programs.is_number(node):
+            return programs.size_of(node.meta["val"], self.sizes)
         arguments, named = torch.fx.node.map_arg((node.args, node.kwargs), lambda n: self.constants[n])
         with torch.no_grad():
             return node.target(*arguments, **named)
@@ -162,7 +175,9 @@ class _Translation:
             return [self._operand(a) for a in argument]
         if not _is_node(argument):
             return argument
-        return self._constant(argument) if argument in self.constants else self.values[argument]
+        if argument not in self.constants:
+            return self.values[argument]
+        return self.constants[argument] if programs.is_number(argument) else self._constant(argument)
 
     def _constant(self, node: Any) -> Value:
         """A known tensor as a constant of the graph, under the program's name for it."""

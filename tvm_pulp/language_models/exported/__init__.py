@@ -1,6 +1,7 @@
 """Decoders as exporters write them: caches go in and come out longer, lengths are symbolic.
 
 decoder       the module of a number of tokens, by the steps below
+merged        of a file that switches between two graphs, the one with caches
 roles         which input holds tokens, positions, a mask, a cache; which output belongs to which cache
 specialize    the graph for a number of tokens and a number of tokens before them
 positional    what depends on positions alone becomes rows of tables
@@ -10,7 +11,18 @@ program       all of these for one program; constants that are quantized once mo
 """
 
 from tvm_pulp.language_models.exported.decoder import ExportedDecoder
+from tvm_pulp.language_models.exported.merged import branch_with_caches
 from tvm_pulp.language_models.exported.program import DecoderGraph, decoder_graph
 from tvm_pulp.language_models.exported.roles import Roles, find_roles, may_have_caches
+from tvm_pulp.language_models.exported.specialize import OpenGraph
 
-__all__ = ["DecoderGraph", "ExportedDecoder", "Roles", "decoder_graph", "find_roles", "may_have_caches"]
+__all__ = [
+    "DecoderGraph",
+    "ExportedDecoder",
+    "OpenGraph",
+    "Roles",
+    "branch_with_caches",
+    "decoder_graph",
+    "find_roles",
+    "may_have_caches",
+]

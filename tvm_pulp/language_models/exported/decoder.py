@@ -12,6 +12,7 @@ from tvm_pulp.frontend.load import import_onnx_graph, printable_messages
 from tvm_pulp.language_models.entry_module import LENGTH, PAST, EntryModule, Source
 from tvm_pulp.language_models.exported.program import decoder_graph
 from tvm_pulp.language_models.exported.roles import Roles
+from tvm_pulp.language_models.exported.specialize import OpenGraph
 
 # Tokens of a prompt that are seen at a time, and a smaller number for short prompts and the ends of others.
 _CHUNK, _SHORT = 16, 4
@@ -21,9 +22,11 @@ _CHUNK, _SHORT = 16, 4
 class ExportedDecoder:
     """An ONNX graph with symbolic lengths, what its inputs are for, and the tokens that its cache shall hold."""
 
-    graph: onnx_file.Graph
+    graph: onnx_file.Graph | OpenGraph
     roles: Roles
     capacity: int
+    # Whether the graph was traced for a single token behind others.
+    one_by_one: bool = False
     # A logit of the device in real numbers, when tokens are drawn.
     logit_step: float = 2.0**-16
 
@@ -31,7 +34,7 @@ class ExportedDecoder:
     def chunk(self) -> int:
         """Tokens that prefill takes at a time."""
         # Where the range of a tensor is taken from its values, tokens that are seen together depend on each other.
-        if any(n.op_type == "DynamicQuantizeLinear" for n in self.graph.model.graph.node):
+        if self.one_by_one or any(n.op_type == "DynamicQuantizeLinear" for n in self.graph.model.graph.node):
             return 1
         return max(1, min(_CHUNK, self.capacity // 2))
 
@@ -54,8 +57,7 @@ class ExportedDecoder:
         """
         if self.capacity <= rows:
             raise UserError(f"--capacity {self.capacity}: an exported decoder needs room for two tokens")
-        source = self.graph
-        graph = decoder_graph(source.model, source.opset, self.roles, self.capacity, rows, hide=in_parts)
+        graph = decoder_graph(self.graph, self.roles, self.capacity, rows, hide=in_parts)
         imported = import_onnx_graph(onnx_file.from_model(graph.model), ImportOptions())
         imported = replace(imported, module=canonicalize(imported))
         sources = graph.sources

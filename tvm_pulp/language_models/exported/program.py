@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from onnx import helper, numpy_helper
 
+from tvm_pulp.frontend import onnx_file
 from tvm_pulp.frontend.onnx_fold import fold
 from tvm_pulp.frontend.onnx_protos import constant_of, execution_order, static_shape, with_nodes
 from tvm_pulp.frontend.onnx_shapes import value_shapes
@@ -18,7 +19,7 @@ from tvm_pulp.language_models.entry_module import PAST, UNWRITTEN, CacheRows, So
 from tvm_pulp.language_models.exported.cache_rows import HIDDEN, bind_cache, hide_unwritten
 from tvm_pulp.language_models.exported.positional import bind_positions
 from tvm_pulp.language_models.exported.roles import Roles
-from tvm_pulp.language_models.exported.specialize import specialize
+from tvm_pulp.language_models.exported.specialize import OpenGraph, specialize
 from tvm_pulp.language_models.exported.token_rows import bind_tokens
 
 
@@ -32,12 +33,15 @@ class DecoderGraph:
     past: int
 
 
-def decoder_graph(model: Any, opset: int, roles: Roles, capacity: int, rows: int, *, hide: bool) -> DecoderGraph:
+def decoder_graph(
+    source: onnx_file.Graph | OpenGraph, roles: Roles, capacity: int, rows: int, *, hide: bool
+) -> DecoderGraph:
     """The graph for `rows` tokens behind up to `capacity` less `rows` others."""
+    model, opset = source.model, source.opset
     past = capacity - rows
     lengths = dict.fromkeys((past, max(past - 1, 1), past // 2 or 1, 1))
-    samples = [specialize(model, opset, roles, length, rows) for length in lengths]
-    whole = specialize(model, opset, roles, 0, capacity)
+    samples = [specialize(source, roles, length, rows) for length in lengths]
+    whole = specialize(source, roles, 0, capacity)
     graph = samples[0].graph
     moving = {roles.tokens, *(c.past for c in roles.caches)}
     positions = bind_positions(samples, whole, opset, moving)

@@ -83,7 +83,7 @@ def find_roles(model: Any) -> Roles | None:
 def _unknown(kind: Any, readers: set[str]) -> str:
     """The reason why an input that is no integers has no role, and the way out; `readers`: operators that read it."""
     if kind.elem_type == onnx.TensorProto.BOOL:
-        return "is a truth value that switches between graphs: export the decoder without merging them"
+        return "is a truth value beside tokens, masks, positions and caches: export the decoder without it"
     if len(kind.shape.dim) == 4 and not readers & (BY_ELEMENT | {"Concat"}):
         return (
             "has the axes of a cache and is never joined with new rows, like keys and values of an encoder: decoders "

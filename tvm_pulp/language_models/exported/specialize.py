@@ -4,6 +4,7 @@ Masks and positions are known then: everything before is visible, and counting g
 whatever else depends on nothing but lengths.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +13,7 @@ import onnx
 from onnx import helper, numpy_helper
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.frontend import onnx_file
 from tvm_pulp.frontend.onnx_shapes import fold_shapes
 from tvm_pulp.language_models.exported.roles import Roles
 
@@ -26,37 +28,56 @@ class Specialized:
     values: dict[str, np.ndarray] = field(default_factory=dict)
 
 
-def specialize(model: Any, opset: int, roles: Roles, past: int, rows: int) -> Specialized:
+@dataclass(frozen=True)
+class OpenGraph:
+    """A program of `torch.export` with open lengths, and the graph that is made of it for some: inputs by name."""
+
+    program: Any
+    graph: onnx_file.Graph
+
+    @property
+    def model(self) -> Any:
+        return self.graph.model
+
+    @property
+    def opset(self) -> int:
+        return self.graph.opset
+
+    def at(self, shapes: Mapping[str, list[int]]) -> Any:
+        """The model for inputs of these shapes."""
+        return onnx_file.from_model(self.program.at(shapes)).model
+
+
+def specialize(source: onnx_file.Graph | OpenGraph, roles: Roles, past: int, rows: int) -> Specialized:
     """Lengths put in."""
-    graph = onnx.GraphProto()
-    graph.CopyFrom(model.graph)
-    shapes: dict[str, list[int]] = {}
-    kept, known = [], []
-    constants = {i.name for i in graph.initializer}
     axes = {c.past: c.axis for c in roles.caches}
-    for value in graph.input:
-        name, kind = value.name, value.type.tensor_type
-        if name in constants:
-            kept.append(value)
-            continue
-        rank = len(kind.shape.dim)
-        if name in roles.masks or name in roles.positions:
-            last = past + rows if name in roles.masks else rows
-            if rank not in (1, 2):
-                raise UserError(f"input '{name}' has {rank} axes, not [batch, length]: export it so")
-            array = np.ones(last) if name in roles.masks else np.arange(past, past + rows)
-            dtype = helper.tensor_dtype_to_np_dtype(kind.elem_type)
-            known.append(numpy_helper.from_array(array.astype(dtype).reshape((1,) * (rank - 1) + (last,)), name))
-            continue
+    constants = {i.name for i in source.model.graph.initializer}
+    given = {i.name: i for i in source.model.graph.input if i.name not in constants}
+    shapes: dict[str, list[int]] = {}
+    for name, value in given.items():
+        rank = len(value.type.tensor_type.shape.dim)
         if name in axes:
             shapes[name] = [_size(value, axis, past if axis == axes[name] else None) for axis in range(4)]
+            continue
+        if name != roles.tokens and rank not in (1, 2):
+            raise UserError(f"input '{name}' has {rank} axes, not [batch, length]: export it so")
+        shapes[name] = [1] * (rank - 1) + [past + rows if name in roles.masks else rows]
+    model = source.at(shapes) if isinstance(source, OpenGraph) else source.model
+    graph = onnx.GraphProto()
+    graph.CopyFrom(model.graph)
+    kept, known = [i for i in graph.input if i.name not in given], []
+    for name, value in given.items():
+        element = value.type.tensor_type.elem_type
+        if name in roles.masks or name in roles.positions:
+            array = np.ones(past + rows) if name in roles.masks else np.arange(past, past + rows)
+            typed = array.astype(helper.tensor_dtype_to_np_dtype(element)).reshape(shapes.pop(name))
+            known.append(numpy_helper.from_array(typed, name))
         else:
-            shapes[name] = [1] * (rank - 1) + [rows]
-        kept.append(helper.make_tensor_value_info(name, kind.elem_type, shapes[name]))
+            kept.append(helper.make_tensor_value_info(name, element, shapes[name]))
     del graph.input[:]
     graph.input.extend(kept)
     graph.initializer.extend(known)
-    folded_graph, folded = fold_shapes(graph, model.opset_import, shapes, opset)
+    folded_graph, folded = fold_shapes(graph, model.opset_import, shapes, source.opset)
     values = {i.name: numpy_helper.to_array(i) for i in folded_graph.initializer} | folded
     return Specialized(past, rows, folded_graph, values)
 

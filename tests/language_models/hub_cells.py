@@ -1,0 +1,44 @@
+"""The matrix of decoders of `transformers`: families, exporters, quantizations, and which cells no tool makes."""
+
+from itertools import product
+
+FAMILIES = {
+    "llama": "Llama, grouped queries",
+    "smollm": "SmolLM: Llama, tied embedding",
+    "mistral": "Mistral",
+    "mistral_window": "Mistral, sliding window",
+    "qwen2": "Qwen2, biases, one key head",
+    "gemma": "Gemma, heads wider than the model",
+    "gpt2": "GPT-2, learned positions",
+    "gpt_neox": "GPT-NeoX, partly rotary",
+    "opt": "OPT, learned positions with an offset",
+    "phi": "Phi, partly rotary, biases",
+}
+FILES = {
+    "torchscript": "`torch.onnx`, older",
+    "dynamo": "`torch.onnx`, newer",
+    "optimum": "optimum-onnx",
+    "merged": "merged (`use_cache_branch`)",
+}
+PROGRAM = "`torch.export`"
+WAYS = {"float": "float", "static": "static QDQ", "dynamic": "dynamic", "nbits": "`MatMulNBits`"}
+CELLS = [*product(FAMILIES, FILES, WAYS), *product(FAMILIES, ("export",), ("float", "pt2e"))]
+# What no tool makes, with the error of the tool.
+NOT_MADE = {("opt", "dynamo", "dynamic"): "Inferred shape and existing shape differ"}
+
+
+def table() -> str:
+    """The matrix in Markdown: a row for every exporter and quantization, a column for every family."""
+    lines = [
+        f"Decoders of `transformers` with small random weights, {len(CELLS)} combinations: programs for chunks and "
+        "single tokens give the logits of the file, token by token (`tests/language_models/test_hub_decoders.py`; a "
+        "slow test there generates with each on the simulated chip). ✓: equal; –: onnxruntime's quantizer does not "
+        "make it (its shape inference fails on the transposed weights of that export).\n",
+        f"| export | quantization | {' | '.join(FAMILIES)} |",
+        f"|---|---|{'---|' * len(FAMILIES)}",
+    ]
+    for exporter, how in dict.fromkeys(cell[1:] for cell in CELLS):
+        cells = " | ".join("–" if (family, exporter, how) in NOT_MADE else "✓" for family in FAMILIES)
+        lines.append(f"| {FILES.get(exporter, PROGRAM)} | {WAYS.get(how, 'PT2E')} | {cells} |")
+    meaning = "; ".join(f"{name}: {text}" for name, text in FAMILIES.items())
+    return "\n".join([*lines, f"\n{meaning}.\n"])

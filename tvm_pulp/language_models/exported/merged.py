@@ -1,0 +1,81 @@
+"""Merged files: an input of one truth value chooses between a graph that begins a text and one that goes on.
+
+use_cache_branch ─ If ─▶ then: caches joined with new rows       becomes the nodes of the branch that joins caches
+                    └──▶ else: caches ignored                    (with no token before, it begins a text as well)
+
+The branch is the one that was traced with caches, as a rule for a single token: it takes one at a time.
+"""
+
+from typing import Any
+
+import onnx
+from onnx import helper, numpy_helper
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.frontend import onnx_file
+from tvm_pulp.frontend.onnx_protos import attributes_of, with_nodes
+from tvm_pulp.language_models.exported.roles import find_roles
+
+
+def switches(model: Any) -> list[str]:
+    """Inputs of one truth value that nothing but conditions of branches reads."""
+    constants = {i.name for i in model.graph.initializer}
+    truths = [
+        i.name
+        for i in model.graph.input
+        if i.type.tensor_type.elem_type == onnx.TensorProto.BOOL and i.name not in constants
+    ]
+    readers = {name: {n.op_type for n in model.graph.node if name in n.input} for name in truths}
+    return [name for name in truths if readers[name] == {"If"}]
+
+
+def branch_with_caches(model: Any) -> onnx_file.Graph | None:
+    """The graph with the branches that join caches in place of a switch; None where there is no such switch."""
+    names = switches(model)
+    if not names:
+        return None
+    reason = f"input '{names[0]}' switches between graphs of which none joins caches with new rows: export it so"
+    for branch in ("then_branch", "else_branch"):
+        made = onnx_file.from_model(_inlined(model, set(names), branch))
+        try:
+            if find_roles(made.model) is not None:
+                return made
+        except UserError as error:
+            reason = str(error)
+    raise UserError(reason)
+
+
+def _inlined(model: Any, names: set[str], branch: str) -> Any:
+    """The nodes of one branch in place of each `If` on these inputs, its values under names of their own."""
+    nodes, constants = [], []
+    taken = {v for n in model.graph.node for v in n.output} | {i.name for i in model.graph.initializer}
+    for node in model.graph.node:
+        if node.op_type != "If" or node.input[0] not in names:
+            nodes.append(node)
+            continue
+        body = attributes_of(node)[branch]
+        results = {inner.name: outer for inner, outer in zip(body.output, node.output, strict=True)}
+        made = {v for n in body.node for v in n.output if v} | {i.name for i in body.initializer}
+        new = {v: results.get(v) or (f"{v}_inlined" if v in taken else v) for v in made}
+        taken |= set(new.values())
+        nodes += [_renamed(n, new) for n in body.node]
+        constants += [numpy_helper.from_array(numpy_helper.to_array(i), new[i.name]) for i in body.initializer]
+        # A branch may hand on what it was given.
+        nodes += [
+            helper.make_node("Identity", [inner], [outer], name=outer)
+            for inner, outer in results.items()
+            if inner not in made
+        ]
+    inlined = with_nodes(model, nodes, constants)
+    kept = [i for i in inlined.graph.input if i.name not in names]
+    del inlined.graph.input[:]
+    inlined.graph.input.extend(kept)
+    return inlined
+
+
+def _renamed(node: Any, new: dict[str, str]) -> Any:
+    made = onnx.NodeProto()
+    made.CopyFrom(node)
+    for values in (made.input, made.output):
+        values[:] = [new.get(v, v) for v in values]
+    return made
