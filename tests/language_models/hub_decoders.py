@@ -50,10 +50,11 @@ KINDS = {
 }  # fmt: skip
 
 
-def build(family: str, seed: int = 4) -> Any:
+def build(family: str, layers: int = 2, seed: int = 4) -> Any:
     """The model in PyTorch, its attention written out."""
     made = KINDS[family]
     config = getattr(transformers, f"{made.kind}Config")(**{**made.sizes, **made.more})
+    config.num_hidden_layers = layers
     torch.manual_seed(seed)
     model = transformers.AutoModelForCausalLM.from_config(config, attn_implementation="eager").eval()
     with torch.no_grad():
@@ -168,8 +169,8 @@ def exported_model(family: str, exporter: str, how: str, folder: Path) -> bytes:
 
 @functools.cache
 def exported_program(family: str, how: str) -> Any:
-    """A program of `torch.export` with open lengths, as it is or quantized by PT2E."""
-    model = build(family)
+    """A program of `torch.export` with open lengths, as it is or quantized by PT2E; of one layer, since tracing takes long."""
+    model = build(family, layers=1)
     arguments = _arguments(model)
     with warnings.catch_warnings(action="ignore"), torch.no_grad():
         program = torch.export.export(WithCaches(model), arguments, dynamic_shapes=_nested(_open(arguments)))
