@@ -169,7 +169,7 @@ def exported_model(family: str, exporter: str, how: str, folder: Path) -> bytes:
 
 @functools.cache
 def exported_program(family: str, how: str) -> Any:
-    """A program of `torch.export` with open lengths, as it is or quantized by PT2E; of one layer, since tracing takes long."""
+    """A program of `torch.export` with open lengths, as it is or by PT2E; of one layer: tracing takes long."""
     model = build(family, layers=1)
     arguments = _arguments(model)
     with warnings.catch_warnings(action="ignore"), torch.no_grad():
