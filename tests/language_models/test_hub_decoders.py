@@ -9,7 +9,7 @@ import pytest
 import tvm_pulp
 from tests.language_models.exported.test_program import CAPACITY, CHUNK, Device
 from tests.language_models.exported_decoders import Reference
-from tests.language_models.hub_cells import CELLS, NOT_MADE
+from tests.language_models.hub_cells import CELLS, DIFFERENT, NOT_MADE
 from tests.language_models.hub_decoders import VOCABULARY, exported_model, exported_program, program_logits
 from tvm_pulp.language_models.request import open_graph
 from tvm_pulp.language_models.session import GenerationRequest
@@ -29,7 +29,14 @@ COVER = {
     ("opt", "dynamo", "float"),
     ("phi", "torchscript", "dynamic"),
 }
-MATRIX = [pytest.param(*cell, marks=[] if cell in COVER else pytest.mark.slow) for cell in CELLS]
+
+
+def marks(cell: tuple[str, str, str]) -> list[pytest.MarkDecorator]:
+    known = [pytest.mark.xfail(strict=True, reason="logits differ")] if cell in DIFFERENT else []
+    return known if cell in COVER else [*known, pytest.mark.slow]
+
+
+MATRIX = [pytest.param(*cell, marks=marks(cell)) for cell in CELLS]
 TEXT = np.random.default_rng(3).integers(3, VOCABULARY, CAPACITY).tolist()
 
 
@@ -75,7 +82,7 @@ def test_programs_compute_what_the_file_computes(family: str, exporter: str, how
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("family", "exporter", "how"), CELLS)
+@pytest.mark.parametrize(("family", "exporter", "how"), MATRIX)
 def test_the_simulated_chip_generates_the_tokens_of_the_file(
     family: str, exporter: str, how: str, folder: Path
 ) -> None:
