@@ -40,7 +40,7 @@ def table() -> str:
     lines = [
         f"Decoders of `transformers` with small random weights, {len(CELLS)} combinations: programs for chunks and "
         "single tokens give the logits of the file, token by token (`tests/language_models/test_hub_decoders.py`; a "
-        "slow test there generates with each on the simulated chip). ✓: equal; ≠: wrong, a known fault; ·: not run yet; "
+        "slow test there generates with each on the simulated chip). ✓: equal; ≠: wrong, a known fault; ·: not run; "
         "–: onnxruntime's quantizer does not make it (its shape inference fails on that export).\n",
         f"| export | quantization | {' | '.join(FAMILIES)} |",
         f"|---|---|{'---|' * len(FAMILIES)}",

@@ -7,8 +7,8 @@ from typing import Any
 from onnx import helper
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.frontend.torch_program import program as programs
 from tvm_pulp.frontend.onnx_graph_builder import onnx_type
+from tvm_pulp.frontend.torch_program import program as programs
 from tvm_pulp.frontend.torch_program.operators import OPERATORS
 from tvm_pulp.frontend.torch_program.translate import numpy_type, translated
 
