@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 import tvm
+import tvm_ffi
 from tvm import relax
 
 from tvm_pulp import qnn
@@ -111,9 +112,17 @@ class Rewriter:
                 return source.fields[expression.index]
             return relax.TupleGetItem(source, expression.index)
         if isinstance(expression, relax.Call):
-            arguments = [self._substitute(a) for a in expression.args]
-            return relax.Call(expression.op, arguments, expression.attrs, expression.ty_args)
+            before = list(expression.args)
+            arguments = [self._substitute(a) for a in before]
+            call = relax.Call(expression.op, arguments, expression.attrs, expression.ty_args)
+            if all(_same_type(*pair) for pair in zip(before, arguments, strict=True)):
+                relax.expr._update_type(call, expression.ty)  # else it would be found out again
+            return call
         return expression
+
+
+def _same_type(old: Any, new: Any) -> bool:
+    return new is old or bool(tvm_ffi.structural_equal(old.ty, new.ty))
 
 
 def with_kernels_of(module: Any, made: Any) -> Any:

@@ -1,7 +1,11 @@
 """The estimate on programs small enough to follow by hand."""
 
+import pytest
+
 from tvm_pulp import soc
+from tvm_pulp.api import Compilation, CompileOptions
 from tvm_pulp.planning.estimate import Estimate, estimate_program
+from tvm_pulp.planning.estimate.code_cache import CodeCache
 from tvm_pulp.planning.program.actions import Access, Action, Begin, Job, Step, Transfer
 
 SOC = soc.load("siracusa")
@@ -87,3 +91,15 @@ def test_a_job_beside_a_transfer_takes_longer() -> None:
     start = [next(s.start for s in beside.spans if s.resource == name) for name in ("e", "load")]
     late = round(COSTS.job_contention("neureka", 16_000, 1000) * (1000 - (start[1] - start[0])))
     assert lengths == [1000, 1000 + late] and late > 100
+
+
+def test_the_first_inference_runs_the_same_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the first inference leaves in the caches is found without its clock: the second runs the same in its order."""
+    fetched: list[tuple[str, float]] = []
+    monkeypatch.setattr(CodeCache, "fetch", lambda _, code, lines: fetched.append((code, lines)) or 0)
+    lowered = Compilation("zoo:dscnn", CompileOptions(target="uma-neureka", effort="fast")).lowered
+    fetched.clear()
+    estimate_program(lowered.program, len(lowered.plan.layers), COSTS)
+    half = len(fetched) // 2
+    assert fetched[:half] == fetched[half:]
+    assert {"entry", "wait", "job_wait", "issue", "transfer", "submit"} < {code for code, _ in fetched}

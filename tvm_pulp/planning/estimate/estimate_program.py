@@ -3,7 +3,7 @@
 What things take is the cost model's business; this is the order in which they happen.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -62,8 +62,35 @@ class Estimate:
 def estimate_program(program: Sequence[Step], layers: int, costs: CostModel) -> Estimate:
     """Run a program of so many layers on paper: the second inference, with the code that the first left behind."""
     cache = CodeCache(costs)
-    _Clock(program, layers, cache, costs).estimate()
+    for name, cold_cycles in code_of(program):
+        cache.fetch(name, _lines(costs, name, cold_cycles))
     return _Clock(program, layers, cache, costs).estimate()
+
+
+def code_of(program: Sequence[Step]) -> Iterator[tuple[str, int | None]]:
+    """Code in the order in which a program runs it; kernels with the cycles that all of it takes to fetch."""
+    yield "entry", None
+    for step in program:
+        for wait in step.waits:
+            if not isinstance(wait, WaitForL3):
+                yield "job_wait" if isinstance(wait, WaitForJob) else "wait", None
+        yield "step", None
+        agents, kernels = set(), []
+        for action in step.actions:
+            if isinstance(action, Kernel):
+                kernels.append(action)
+                continue
+            agent = 0 if isinstance(action, Job) else action.agent
+            if agent not in agents:
+                agents.add(agent)
+                yield "issue", None
+            if isinstance(action, Transfer | Job):
+                yield "submit" if isinstance(action, Job) else "transfer", None
+        yield from ((kernel.code, kernel.cold_cycles) for kernel in kernels if kernel.code is not None)
+
+
+def _lines(costs: CostModel, name: str, cold_cycles: int | None) -> float:
+    return costs.runtime_lines(name) if cold_cycles is None else costs.kernel_lines(cold_cycles)
 
 
 class _Clock(StepClock):
@@ -97,9 +124,7 @@ class _Clock(StepClock):
         return self._result
 
     def _code(self, name: str, cold_cycles: int | None = None) -> None:
-        costs = self._costs
-        lines = costs.runtime_lines(name) if cold_cycles is None else costs.kernel_lines(cold_cycles)
-        late = self._cache.fetch(name, lines)
+        late = self._cache.fetch(name, _lines(self._costs, name, cold_cycles))
         self._result.fetch_cycles += late
         self.now += late
 

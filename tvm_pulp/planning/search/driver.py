@@ -8,6 +8,7 @@ It is the only place that knows all of these stages; none of them knows another 
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,6 +22,7 @@ from tvm_pulp.planning.search.attempts import PlanEvaluator
 from tvm_pulp.planning.search.cover import Cover, Covers, recorded_cover
 from tvm_pulp.planning.search.find_plan import find_plan
 from tvm_pulp.planning.search.heuristics.balance_engines import expected_cycles
+from tvm_pulp.planning.search.heuristics.tile_pipelines import core_cycles
 from tvm_pulp.planning.search.memory_limits import check_capacity, check_smallest_size, layers_to_move, spread_weights
 from tvm_pulp.planning.search.partition_network import partition_network
 from tvm_pulp.planning.search.read_plan import read_plan, recorded_operators, recorded_regions
@@ -170,6 +172,9 @@ def _or_by_cores(best: Plan, network: Network, operators: list[LayerForms], requ
         return best
     pins = {**{layer.name: CLUSTER for layer in network.layers}, **request.pins}
     evaluator = _evaluator(network, Covers(operators, (), pins, request.l1_bytes).cover(frozenset()), request)
+    with suppress(UserError):  # a layer that does not fit: neither does the plan
+        if core_cycles(evaluator) >= best.estimated_cycles:
+            return best
     cycles = expected_cycles(evaluator)
     if cycles is None or cycles >= best.estimated_cycles:
         return best

@@ -60,6 +60,13 @@ def can_gain(plan: Plan) -> bool:
     return plan.policy.overlap and min(jobs, cores) > 0 and plan.estimated_cycles > _LEAST_IDLE * max(jobs, cores)
 
 
+def core_cycles(evaluator: PlanEvaluator) -> int:
+    """Cycles of the cores with tiles as large as L1 allows, which plans with smaller ones do not undercut."""
+    choice, l1_bytes = evaluator.engine_choice, evaluator.l1_bytes
+    tilings = (choice.tiling(index, l1_bytes) for index in range(len(choice.forms)))
+    return sum(_busy(recipe)[1] for tiling in tilings for recipe in tiling.recipes)
+
+
 def pipelined(evaluator: PlanEvaluator, decisions: Decisions, number: int | None) -> Iterator[tuple[str, Decisions]]:
     """Decisions with all layers in steps of equal length, or only those with the `number`th most rows."""
     found = [entry for entry in _in_rows(evaluator) if entry.cuts.form is decisions.choices[entry.index].tiling.form]

@@ -36,7 +36,7 @@ class SolverAttempts:
 
 
 class SolverRounds:
-    """Ask the solver, evaluate what it says, correct its costs, ask again.
+    """Ask the solver, evaluate what it says, correct its costs, ask again as long as that is faster than all before.
 
     `l2_bytes`: what there is, where some constants have to come from L3.
     """
@@ -84,8 +84,10 @@ class SolverRounds:
             if self._l2_limit is not None and self._l2_bytes is not None and plan.l2_needed > self._l2_limit:
                 self._l2_bytes -= plan.l2_needed - self._l2_limit + self._l2_limit // 64
                 continue
+            if plan.estimated_cycles >= best.cycles:
+                break  # its model does not fit: what it says next has never been faster either
             self._learn(plan)
-            best = min(best, result.attempts[-1], key=lambda a: a.cycles)
+            best = result.attempts[-1]
         return result
 
     def _solve(
