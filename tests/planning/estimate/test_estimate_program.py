@@ -94,7 +94,7 @@ def test_a_job_beside_a_transfer_takes_longer() -> None:
 
 
 def test_the_first_inference_runs_the_same_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the first inference leaves in the caches is found without its clock: the second runs the same in its order."""
+    """What the first inference leaves in the caches needs no clock: the second runs the same in its order."""
     fetched: list[tuple[str, float]] = []
     monkeypatch.setattr(CodeCache, "fetch", lambda _, code, lines: fetched.append((code, lines)) or 0)
     lowered = Compilation("zoo:dscnn", CompileOptions(target="uma-neureka", effort="fast")).lowered
