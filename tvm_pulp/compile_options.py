@@ -25,7 +25,7 @@ RECURRENT_TYPES = ("int8",)
 STATE_LEVELS = ("l1", "l2", "l3")
 # The first is the default.
 PLANNERS = ("solver", "greedy")
-EFFORTS = ("best", "fast")
+EFFORTS = ("best", "fast", "rough")
 
 # The file that makes a folder a SavedModel of TensorFlow.
 SAVED_MODEL = "saved_model.pb"
@@ -126,7 +126,8 @@ class CompileOptions:
         "--planner", metavar="NAME", choices=PLANNERS, in_mlonmcu=True, **_PLANNED,
     ))  # fmt: skip
     effort: str | None = field(default=None, metadata=_entry(
-        "best: search until nothing faster is expected (default); fast: the rules alone, without solver and variations",
+        "best: search until nothing faster is expected (default); fast: the rules alone, without solver and "
+        "variations; rough: one plan that overlaps, to compare with others of its kind",
         "--effort", metavar="NAME", choices=EFFORTS, in_mlonmcu=True, **_PLANNED,
     ))  # fmt: skip
     pins: Mapping[str, str] = field(default_factory=dict, metadata=_entry(

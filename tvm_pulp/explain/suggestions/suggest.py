@@ -54,8 +54,8 @@ def suggest(base: Compilation, count: int) -> list[Suggestion]:
     worth = sorted((c for c in known if c.bound_cycles > least), key=lambda c: -c.bound_cycles)[:_MOST_PLANS]
     options = base.options
     if worth and options.planner is None:
-        # Comparing plans of the rules takes a fraction of a search for each.
-        base = base.varied(options=replace(options, effort="fast"))
+        # Rough plans are compared with each other: all of them take less than writing the archive.
+        base = base.varied(options=replace(options, effort="rough"))
     before = base.plan.estimated_cycles
     found: list[Suggestion] = []
     for change in worth:

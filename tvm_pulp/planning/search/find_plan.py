@@ -21,12 +21,14 @@ _L3_FROM = (131072, 65536, 32768, 16384, 8192, 4096, 2048)
 def find_plan(evaluator: PlanEvaluator, *, planner: str, overlap: bool, l2_bytes: int, effort: str = "best") -> Plan:
     """The fastest plan found that fits L2, by its expected cycles; where none does, the one that needs least of it.
 
-    With the effort `fast` rules decide, and neither the solver nor variations of the best plan are tried.
+    With the effort `fast` rules decide, and neither the solver nor variations of the best plan are tried; with `rough`
+    the layers stay as they are and one rule is enough.
     """
     try:
         if planner == "greedy":
             return _find_greedy(evaluator, l2_bytes)
-        evaluator = balance_engines(evaluator, overlap=overlap)
+        if effort != "rough":
+            evaluator = balance_engines(evaluator, overlap=overlap)
         return _find(evaluator, overlap=overlap, l2_bytes=l2_bytes, effort=effort)
     except MissingL1 as error:
         raise policies.enough_l1(evaluator, error) from None
@@ -43,7 +45,8 @@ def _find(evaluator: PlanEvaluator, *, overlap: bool, l2_bytes: int, effort: str
             fallback = first
         if first.plan.l2_needed > l2_bytes:
             continue
-        more = policies.try_policies(evaluator, first, in_l3) if overlap else []
+        policy = policies.one_policy if effort == "rough" else policies.try_policies
+        more = policy(evaluator, first, in_l3) if overlap else []
         tried += [a for a in (first, *more) if a.plan.l2_needed <= l2_bytes]
         # What is fetched while something else is used needs places for both: with more in L3 there may be room.
         cycles = min((a.cycles for a in tried if a.plan.policy.overlap or not overlap), default=None)
@@ -53,7 +56,7 @@ def _find(evaluator: PlanEvaluator, *, overlap: bool, l2_bytes: int, effort: str
     if not tried:
         assert fallback is not None
         return fallback.plan
-    if effort == "fast":
+    if effort != "best":
         best = _fastest(tried)
         return replace(best.plan, planner=Planner("solver", best.name, len(tried)))
     return _best(evaluator, tried, overlap=overlap, l2_bytes=l2_bytes)

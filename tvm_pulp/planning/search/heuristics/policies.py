@@ -6,6 +6,7 @@ every layer takes the cut that was best for it, and the result stands if it is f
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from tvm_pulp.errors import UserError
@@ -89,6 +90,14 @@ def enough_l1(evaluator: PlanEvaluator, error: MissingL1) -> MissingL1:
         middle = (too_little + enough) // 2 // L1_ALIGNMENT * L1_ALIGNMENT
         too_little, enough = (middle, enough) if missing(middle) else (too_little, middle)
     return MissingL1(error.layer, enough, error.l1_bytes)
+
+
+def one_policy(evaluator: PlanEvaluator, first: Attempt, in_l3: InL3) -> list[Attempt]:
+    """The attempt with overlap that is rarely far from the best, after the `first` without."""
+    with suppress(UserError):
+        plan = evaluator.plan_once(policy_decisions(evaluator, IN_GOOD_TIME, first.limits, in_l3))
+        return [Attempt(_name(IN_GOOD_TIME), plan, IN_GOOD_TIME, first.limits)]
+    return []
 
 
 def try_policies(evaluator: PlanEvaluator, first: Attempt, in_l3: InL3) -> list[Attempt]:
