@@ -7,7 +7,7 @@ import pytest
 
 pandas = pytest.importorskip("pandas")
 
-from tvm_pulp.dse import chart  # noqa: E402
+from tvm_pulp.dse import chart, lines  # noqa: E402
 from tvm_pulp.errors import UserError  # noqa: E402
 
 ROWS = [("a", 1.0, 30.0), ("b", 2.0, 20.0), ("c", 3.0, 25.0), ("d", 4.0, None)]
@@ -34,6 +34,16 @@ def test_points_fronts_and_tips() -> None:
     bundle = made._repr_mimebundle_()
     data = bundle[0] if isinstance(bundle, tuple) else bundle
     assert any("vegalite" in kind for kind in data) and "text/html" not in data
+
+
+def test_lines() -> None:
+    pytest.importorskip("altair")
+    spec = lines({"a": [(1, 2), (3, 4)], "b": zip((1, 3), (2, 4), strict=True)}, "title", "cores", "cycles").to_dict()
+    (values,) = list(spec["datasets"].values()) if "datasets" in spec else [spec["data"]["values"]]
+    assert values == [{"line": name, "cores": x, "cycles": y} for name in "ab" for x, y in ((1.0, 2.0), (3.0, 4.0))]
+    # Equal lines are seen as two, and every point says what it is.
+    assert spec["mark"] == {"type": "line", "point": True} and spec["encoding"]["strokeDash"]["field"] == "line"
+    assert {t["field"] for t in spec["encoding"]["tooltip"]} == {"line", "cores", "cycles"}
 
 
 def test_without_altair(monkeypatch: pytest.MonkeyPatch) -> None:

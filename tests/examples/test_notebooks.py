@@ -19,10 +19,10 @@ SHORT = "first_steps"
 
 
 def kinds(cell: Any) -> list[str]:
-    """What a cell shows: streams and media, pictures told apart from tables."""
+    """What a cell shows: text and media, pictures told apart from tables. What is built once is told to stderr."""
     found = []
     for output in cell.get("outputs", ()):
-        if output.output_type == "stream":
+        if output.output_type == "stream" and output.name == "stdout":
             found.append(f"stream {output.name}")
         for kind, data in sorted(output.get("data", {}).items()):
             text = "".join(data)

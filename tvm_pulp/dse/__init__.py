@@ -7,7 +7,7 @@ study = Study(models=["zoo:dscnn"], socs=socs, targets=["c"])
 table = study.run()
 """
 
-from tvm_pulp.dse.altair_chart import chart
+from tvm_pulp.dse.altair_chart import chart, lines
 from tvm_pulp.dse.configuration import Configuration
 from tvm_pulp.dse.model import Model
 from tvm_pulp.dse.pareto import hypervolume, pareto_front
@@ -25,6 +25,7 @@ __all__ = [
     "chart",
     "grid",
     "hypervolume",
+    "lines",
     "pareto_front",
     "read_study",
     "trade_off",

@@ -1,5 +1,6 @@
 """Figures of a study as an interactive chart of Altair: Jupyter draws it by itself, without the network."""
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tvm_pulp.dse.pareto import pareto_front
@@ -40,6 +41,23 @@ def chart(frame: Any, across: str = "area_mm2", upwards: str = "cycles") -> Any:
     )
     title = f"{NAMES.get(upwards, upwards)} over {NAMES.get(across, across)}"
     return (fronts + dots).properties(title=title, width=_WIDTH, height=_HEIGHT).interactive()
+
+
+def lines(series: Mapping[str, Iterable[tuple[float, float]]], title: str, across: str, upwards: str) -> Any:
+    """Named lines through points, with zero in sight; a chart of Altair's, as `chart` makes."""
+    altair = _altair()
+    records = [{"line": name, across: float(x), upwards: float(y)} for name, row in series.items() for x, y in row]
+    colours = altair.Color("line:N", title=None, legend=altair.Legend(orient="bottom") if len(series) > 1 else None)
+    told = [altair.Tooltip(f"{name}:Q", format=",.4~f") for name in (across, upwards)]
+    drawn = altair.Chart(altair.Data(values=records)).mark_line(point=True)
+    drawn = drawn.encode(
+        x=f"{across}:Q",
+        y=f"{upwards}:Q",
+        color=colours,
+        strokeDash=altair.StrokeDash("line:N", legend=None),
+        tooltip=["line:N", *told],
+    )
+    return drawn.properties(title=title, width=_WIDTH, height=_HEIGHT).interactive()
 
 
 def _altair() -> Any:

@@ -59,6 +59,10 @@ class Load:
     rows: int = 1
     pitch: int = 0
 
+    @property
+    def operands(self) -> tuple[Local | Tensor, ...]:
+        return (self.tensor, self.local)
+
 
 @dataclass(frozen=True)
 class Store:
@@ -67,6 +71,10 @@ class Store:
     local: Local
     tensor: Tensor
     box: Box
+
+    @property
+    def operands(self) -> tuple[Local | Tensor, ...]:
+        return (self.local, self.tensor)
 
 
 @dataclass(frozen=True)
@@ -83,7 +91,7 @@ class Kernel:
     parallel: bool = True
     cost: CoreCost = FREE
 
-    @property
+    @cached_property
     def operands(self) -> tuple[Local | Tensor, ...]:
         return (*self.inputs, *self.outputs, *self.workspaces)
 
@@ -115,6 +123,10 @@ class Call:
     reads: tuple[Local | Tensor, ...]
     writes: tuple[Local | Tensor, ...]
     cost: CoreCost = FREE
+
+    @cached_property
+    def operands(self) -> tuple[Local | Tensor, ...]:
+        return (*self.reads, *self.writes)
 
     @property
     def words(self) -> int:
@@ -151,6 +163,10 @@ class Job:
     contexts: int = 0
     # Runs of the engine that the driver makes of it, which a simulator measures one by one.
     runs: int = 1
+
+    @cached_property
+    def operands(self) -> tuple[Local | Tensor, ...]:
+        return (*self.reads, *self.writes, *([] if self.weights is None else [self.weights]))
 
     @property
     def cost(self) -> CoreCost:
@@ -205,6 +221,11 @@ class Recipe:
         return {step.local: step for step in self.steps if isinstance(step, Load | Store)}
 
     @cached_property
+    def activations(self) -> dict[Local | Tensor, Tensor]:
+        """The tensors that buffers hold parts of, as far as they are no constants."""
+        return {o: m.tensor.storage for o, m in self.moved.items() if m.tensor.storage.kind != "constant"}
+
+    @cached_property
     def contents(self) -> dict[Local, str]:
         """Names of what loaded and stored buffers hold: a tensor and the box of it."""
         pitches = {m.local: f" every {m.pitch} bytes" for m in self.moved.values() if isinstance(m, Load) and m.pitch}
@@ -213,15 +234,7 @@ class Recipe:
 
 def operands_of(step: Step) -> Sequence[Local | Tensor]:
     """Everything a step touches."""
-    if isinstance(step, Load):
-        return (step.tensor, step.local)
-    if isinstance(step, Store):
-        return (step.local, step.tensor)
-    if isinstance(step, Kernel):
-        return step.operands
-    if isinstance(step, Call):
-        return (*step.reads, *step.writes)
-    return (*step.reads, *step.writes, *([] if step.weights is None else [step.weights]))
+    return step.operands
 
 
 @dataclass(eq=False)

@@ -7,7 +7,7 @@ and smaller again in the next layer, until it would be less than half of it.
 from dataclasses import replace
 
 from tvm_pulp.planning.search.attempts import PlanEvaluator
-from tvm_pulp.planning.tiling.forms.cuts import Cuts, Tiling
+from tvm_pulp.planning.tiling.forms.cuts import Tiling
 from tvm_pulp.planning.tiling.schedule import Choice, Decisions, can_interleave, tiled_layer
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.contiguous import contiguous_offset
@@ -26,7 +26,8 @@ def cut_in_step(evaluator: PlanEvaluator, decisions: Decisions, share: float) ->
         if cut is None or not can_interleave([tiled_layer(choice)]):
             continue
         axis, unit = cut.axis, cut.least or cut.step
-        cuts, extent = Cuts(tiling.form, layer, evaluator.costs), layer.outputs[0].spec.shape[axis]
+        cuts = next(cuts for cuts in evaluator.engine_choice.forms[index].cuts if cuts.form is tiling.form)
+        extent = layer.outputs[0].spec.shape[axis]
         known = written.get(layer.inputs[0].storage)
         sizes = [r for r in range(extent - 1, extent // 2, -1) if r % unit == 0]
         rows = next((r for r in sizes if _reads(tiling, axis, r) <= (known or 0)), None)

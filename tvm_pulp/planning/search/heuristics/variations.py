@@ -37,13 +37,18 @@ Changes = Iterator[tuple[str, Decisions]]
 def vary(
     evaluator: PlanEvaluator, best: Attempt, variation: Callable[[PlanEvaluator, Plan], Changes]
 ) -> Iterator[Attempt]:
-    """Attempts that change the best one in one respect only, as far as they fit and as long as they may pay."""
+    """Attempts that change the best one in one respect only, as far as they fit and as long as they may pay.
+
+    A variation goes on into one direction: where two steps in a row make it worse, the next would too.
+    """
+    before = best.cycles
     for name, wanted in variation(evaluator, best.plan):
         with suppress(UserError):
             attempt = Attempt(f"{best.name}, {name}", evaluator.plan(wanted))
             yield attempt
-            if attempt.cycles > _HOPELESS * best.cycles:
+            if attempt.cycles > _HOPELESS * best.cycles or attempt.cycles > before > best.cycles:
                 return
+            before = attempt.cycles
 
 
 def join_attempts(evaluator: PlanEvaluator, best: Attempt, others: Sequence[Attempt]) -> Iterator[Attempt]:

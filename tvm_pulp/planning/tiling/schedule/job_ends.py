@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tvm_pulp.planning.tiling.cost.step_clock import StepClock
-from tvm_pulp.uma.recipe import Job, Load, Local, Recipe, Store, operands_of
+from tvm_pulp.uma.recipe import Job, Recipe, operands_of
 
 
 def last_slots(steps: Sequence[tuple[int, int, Any]], recipes: Sequence[Sequence[Recipe]]) -> dict[int, int]:
@@ -33,7 +33,7 @@ def expected_times(
     ends: dict[int, int] = {}
     clock = StepClock()
     for slot, (layer, tile, step) in enumerate(steps):
-        aliases, operands = _tensors(recipes[layer][tile]), operands_of(step)
+        aliases, operands = recipes[layer][tile].activations, operands_of(step)
         ready = clock.ready((*operands, *(aliases.get(o) for o in operands)))
         job = isinstance(step, Job) and beside_jobs
         # Jobs wait for their operands in their engine's queue, and whoever submits one for a place in it.
@@ -47,9 +47,3 @@ def expected_times(
         else:
             clock.run(step.cost.cycles, makes)
     return starts, ends
-
-
-def _tensors(recipe: Recipe) -> dict[Local | Any, Any]:
-    """The tensors that the buffers of a tile hold parts of, as far as they are no constants."""
-    moves = [step for step in recipe.steps if isinstance(step, Load | Store)]
-    return {m.local: m.tensor.storage for m in moves if m.tensor.storage.kind != "constant"}

@@ -1,6 +1,7 @@
 """All compute steps of a network in their order, and which of them use what."""
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from tvm_pulp.planning.tiling.schedule.interleave_steps import interleave_steps
@@ -53,22 +54,27 @@ class StepOrder:
 
     def end_of_use(self, slot: int) -> int:
         """Position until which a step may need its operands; a job runs on while the next steps start."""
-        step = self.all[slot].step
-        following = [s.step for s in self.all[slot + 1 : slot + 2]] if self._runs_on(slot) else []
-        # A job behind a job waits for it; only the cores go on beside it.
-        queued = any(isinstance(f, Job) and isinstance(step, Job) and f.engine == step.engine for f in following)
-        return compute_position(slot + 1) if queued else self.end_of_job(slot)
+        return self._ends[slot][0]
 
     def end_of_job(self, slot: int) -> int:
         """Position until which a step is expected to use its operands."""
-        last = max(slot + 1, self._last_beside[slot]) if self._runs_on(slot) else slot
-        return compute_position(min(last, len(self.all) - 1))
+        return self._ends[slot][1]
 
     def next_kernel(self, slot: int) -> int:
         """Position of the first step from a slot on that the cores do."""
         found = (number for number in range(slot, len(self.all)) if not isinstance(self.all[number].step, Job))
         return compute_position(next(found, len(self.all) - 1))
 
-    def _runs_on(self, slot: int) -> bool:
-        layer, _, step = self.all[slot]
-        return isinstance(step, Job) and self._overlap and not self._tiled_layers[layer].exclusive
+    @cached_property
+    def _ends(self) -> list[tuple[int, int]]:
+        """Both ends of every slot, which are asked for again and again."""
+        found = []
+        for slot, (layer, _, step) in enumerate(self.all):
+            runs_on = isinstance(step, Job) and self._overlap and not self._tiled_layers[layer].exclusive
+            last = max(slot + 1, self._last_beside[slot]) if runs_on else slot
+            expected = compute_position(min(last, len(self.all) - 1))
+            following = self.all[slot + 1].step if runs_on and slot + 1 < len(self.all) else None
+            # A job behind a job waits for it; only the cores go on beside it.
+            queued = isinstance(following, Job) and isinstance(step, Job) and following.engine == step.engine
+            found.append((compute_position(slot + 1) if queued else expected, expected))
+        return found
