@@ -21,6 +21,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 STAGES = {
     "public_paths": "import paths of users; it knows names only",
     "errors": "every stage raises them",
+    "engine_names": "names of accelerators, before one is loaded",
     "garbage_collection": "a setting of Python while much is made that stays",
     "soc": "the machine is data; it knows no compiler",
     "option_values": "texts of the command line as values",

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, overload
 
 from tvm_pulp.compile_options import DEFAULTS, OPTIONS, ZOO, CompileOptions, check_exists
+from tvm_pulp.engine_names import check_targets
 from tvm_pulp.errors import refuse_if
 from tvm_pulp.tvmc.argument import Argument, argument
 
@@ -30,6 +31,8 @@ def options_of(args: argparse.Namespace, **more: Any) -> CompileOptions:
     # Said before the compiler is loaded, which takes seconds.
     if not args.MODEL.startswith(ZOO):
         check_exists(Path(args.MODEL))
+    if getattr(args, "target", None) is not None:
+        check_targets(args.target)
     given = {name: getattr(args, name, None) for name, option in OPTIONS.items() if option.flag}
     stated: dict[str, Any] = {
         name: dict(value) if OPTIONS[name].repeats else value for name, value in given.items() if value is not None

@@ -5,21 +5,19 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 
-from tvm_pulp.errors import UserError, meant
+from tvm_pulp.engine_names import GROUP, check_targets, engine_names
+from tvm_pulp.errors import UserError
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.recipe import Call, Kernel
 from tvm_pulp.uma.strategy import Form
 
-GROUP = "tvm_pulp.uma_backends"
 SCHEDULES = "tvm_pulp.schedules"
 STEP_CALLS = "tvm_pulp.step_calls"
 
 
-def names() -> list[str]:
-    """Engines that are installed."""
-    return sorted({e.name for e in entry_points(group=GROUP)})
+names = engine_names
 
 
 @cache
@@ -34,27 +32,13 @@ def backend(name: str) -> UMABackend:
             if not isinstance(made, UMABackend) or made.target_name != name:
                 raise UserError(f"--target uma-{name}: its entry point is not a UMABackend called '{name}'")
             return made
-    raise UserError(_unknown(f"uma-{name}"))
-
-
-def _unknown(target: str) -> str:
-    known = ["c", *(f"uma-{name}" for name in names())]
-    advice = meant(target, known, f"choose from {', '.join(known)}")
-    return f"--target '{target}' is unknown: {advice}"
+    check_targets(f"uma-{name}")
+    raise AssertionError(f"engine {name} is installed and was not found")
 
 
 def parse_targets(text: str) -> list[UMABackend]:
     """Engines of a target list by priority; `c` alone means none."""
-    engines = []
-    for name in (part.strip() for part in text.split(",")):
-        if name == "c":
-            continue
-        if not name.startswith("uma-"):
-            raise UserError(_unknown(name))
-        found = backend(name.removeprefix("uma-"))
-        if found not in engines:
-            engines.append(found)
-    return engines
+    return list(dict.fromkeys(backend(name) for name in check_targets(text)))
 
 
 @cache

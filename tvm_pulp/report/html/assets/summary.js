@@ -1,7 +1,8 @@
 /* The figures of a run that everybody asks for first. */
 T.figure = (value, text, note) => {
-  const made = T.el('div', { class: 'figure', 'data-tip': note }, T.el('b', {}, value), T.el('span', {}, text));
-  return made;
+  // A number and its unit stay on one line.
+  const kept = text.replace(/± /g, '±\u00a0').replace(/(\d) (%|[KMG]iB)/g, '$1\u00a0$2');
+  return T.el('div', { class: 'figure', 'data-tip': note }, T.el('b', {}, value), T.el('span', {}, kept));
 };
 T.summary = (report, energy) => {
   const off = report.cycles && report.estimated_cycles ? 100 * (report.estimated_cycles - report.cycles) / report.cycles : null;
