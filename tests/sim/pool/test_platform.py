@@ -83,6 +83,7 @@ main:
     assert run_guest(text)[1][1] == 2
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "register, value, woken",
     [
@@ -121,6 +122,7 @@ def _transfer(source: int, target: int, size: int) -> str:
     return text + "  end\n  keep\n"
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("size, beats", [(64, 1), (4096, 16), (65536, 256), (100, 1)])
 def test_groups_move_what_lies_in_their_banks(size: int, beats: int) -> None:
     _, cycles, machine = run_guest(on_core(0, _transfer(0x80000000, 0x40000, size)))
@@ -135,6 +137,7 @@ def test_a_second_transfer_before_the_first_is_over_is_refused() -> None:
         run_guest(on_core(0, start + "  sw a3, 8(a2)\n  fence\n" + repeat("  lw t3, 20(a2)", 2)))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "word", ["0x0000407b", ".insn r 0x57, 1, 0x70, t0, t1, t2", ".insn r 0x33, 0, 0x08, t0, t1, x0"]
 )

@@ -15,6 +15,7 @@ def load_distance(tile: int, core: int = 0) -> int:
     return measure(load, f"  li a2, {INTERLEAVED + 64 * tile}\n", core) - 1
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "core, tile, distance", [(0, 0, 2), (0, 1, 4), (0, 15, 4), (0, 16, 6), (0, 63, 6), (255, 63, 2)]
 )
@@ -55,6 +56,7 @@ CASES = {
 }
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", CASES)
 def test_cycles(name: str) -> None:
     code, cycles = CASES[name]
