@@ -20,12 +20,14 @@ from tvm_pulp.uma.box import Box
 class Local:
     """A buffer in L1. `slack` more bytes behind the tensor belong to it: engines read and write whole beats.
 
+    Of these, `fill` are computed with, as rows that make a picture full: nobody may write them meanwhile.
     One `inside` another is the other's first bytes under a name of their own: a result that begins as an operand.
     """
 
     name: str
     spec: TensorSpec
     slack: int = 0
+    fill: int = field(default=0, kw_only=True)
     inside: "Local | None" = None
 
     @property

@@ -31,6 +31,8 @@ class Access:
     reach: int | None = None
     line: int | None = None
     stride: int | None = None
+    # Bytes behind the content that an engine computes with, and whose results nobody reads.
+    fill: int | None = None
 
     @property
     def end(self) -> int:
@@ -43,6 +45,11 @@ class Access:
     def whole(self) -> "Access":
         """The access with all that may be touched behind it."""
         return self if self.reach is None or self.reach <= self.bytes else replace(self, bytes=self.reach)
+
+    @property
+    def filled(self) -> "Access":
+        """The access with what is computed with behind it."""
+        return self if self.fill is None else replace(self, bytes=self.bytes + self.fill)
 
     def overlaps(self, other: "Access") -> bool:
         """Tell if a byte belongs to both; may say yes wrongly only for lines of different strides."""

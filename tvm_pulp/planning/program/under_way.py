@@ -48,8 +48,9 @@ class Started:
 
     @staticmethod
     def by(action: Transfer | Fetch | Job | Kernel, reads: tuple[Access, ...]) -> "Started":
-        """The beginning of an action. Engines write whole beats; what they read behind an operand changes nothing."""
-        touched = Touched(reads, tuple(a.whole for a in action.writes))
+        """The beginning of an action. Engines write whole beats; what they read behind an operand changes nothing,
+        unless they compute with it."""
+        touched = Touched(tuple(a.filled for a in reads), tuple(a.whole for a in action.writes))
         if isinstance(action, Kernel):
             return Started("kernel", ALL_CORES, touched)
         if isinstance(action, Job):

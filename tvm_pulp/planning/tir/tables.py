@@ -179,8 +179,8 @@ class Tables:
             moved = recipe.moved.get(operand) if resident else None
             if moved is not None and resident.get(moved.tensor.storage) is place.block:
                 content, offset = moved.tensor.storage.name, contiguous_offset(moved.tensor, moved.box) or 0
-            reach = operand.bytes if isinstance(slot.step, Job) else None
-            found.append(Access(L1, place.address, operand.spec.bytes, content, offset, reach))
+            reach, fill = (operand.bytes, operand.fill or None) if isinstance(slot.step, Job) else (None, None)
+            found.append(Access(L1, place.address, operand.spec.bytes, content, offset, reach, fill=fill))
         return tuple(found)
 
     def _outside(self, storage: Tensor) -> tuple[str, int]:

@@ -243,16 +243,16 @@ class ArrayForm(JobForm):
             **how,
         )
 
-    def source(self, box: Box, slack: int) -> tuple[list[Step], Local]:
+    def source(self, box: Box, slack: int, fill: int = 0) -> tuple[list[Step], Local]:
         """Bring a part of the input into L1, as the array takes it: the cores add 128 to int8 where it has no sign."""
         x, added = self.layer.inputs[0], self.arithmetic.input_added
         # Bytes as they lie, where the cores turn them into others.
-        source = Local("x", TensorSpec(box.size, "uint8" if added else x.spec.dtype), slack)
+        source = Local("x", TensorSpec(box.size, "uint8" if added else x.spec.dtype), slack, fill=fill)
         load = Load(x, box, source)
         if not added:
             return [load], source
         table = self.derived.constant(f"{self.layer.name}_plus_{added}", (np.arange(256) + added).astype(np.uint8))
-        local, moved = Local("table", table.spec), Local("unsigned", source.spec, slack)
+        local, moved = Local("table", table.spec), Local("unsigned", source.spec, slack, fill=fill)
         add = Kernel("lookup", {}, (source, local), (moved,))
         return [load, Load(table, Box.whole(table.spec.shape), local), add], moved
 

@@ -49,12 +49,12 @@ def channel_axis(form: ArrayForm, axis: int) -> TileAxis:
 
 
 def _rows_as_picture(form: ArrayForm, depth: int, box: Box) -> tuple[int, Local, Any]:
-    """Rows of a matrix folded into a picture: bytes behind the operand, the array's results and its job."""
+    """Rows of a matrix folded into a picture: bytes behind the operand that fill it, the array's results, its job."""
     channels, count = box.size[-1], box.elements // box.size[-1]
     h, w = rows_of(form.context.rows, form.context.columns, count, box, form.layer.outputs[0].spec.shape)
     extra = h * w - count
     raw = Local("raw", TensorSpec(box.size, form.raw_dtype), extra * channels * form.arithmetic.output_bits // 8)
-    return ACTIVATION_SLACK + extra * depth, raw, form.array_job(h, w, depth, channels)
+    return extra * depth, raw, form.array_job(h, w, depth, channels)
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,8 @@ class DenseForm(ArrayForm):
     def recipe(self, box: Box) -> Recipe:
         x = self.layer.inputs[0]
         source_box = Box((*box.start[:-1], 0), (*box.size[:-1], x.spec.shape[-1]))
-        slack, raw, job = _rows_as_picture(self, x.spec.shape[-1], box)
-        before, source = self.source(source_box, slack)
+        fill, raw, job = _rows_as_picture(self, x.spec.shape[-1], box)
+        before, source = self.source(source_box, ACTIVATION_SLACK + fill, fill)
         loads, step = self.job_steps(job, box.start[-1], source, raw)
         return self.assemble([*before, *loads], step, raw, box)
 
@@ -196,8 +196,9 @@ class Im2colForm(ArrayForm):
         )
         before, source = self.source(source_box, 0)
         depth = kh * kw * channels_in
-        slack, raw, job = _rows_as_picture(self, depth, box)
-        matrix = Local("windows", TensorSpec((*box.size[:3], depth), source.spec.dtype), slack)
+        fill, raw, job = _rows_as_picture(self, depth, box)
+        windows = TensorSpec((*box.size[:3], depth), source.spec.dtype)
+        matrix = Local("windows", windows, ACTIVATION_SLACK + fill, fill=fill)
         how = unfolding(layer, rows, columns) | {"zero_point": self.arithmetic.zero_point}
         unfold = Kernel("im2col", how, (source,), (matrix,))
         loads, step = self.job_steps(job, box.start[3], matrix, raw)
