@@ -206,8 +206,8 @@ class _Cache:
 
 
 HIDDEN = "hidden_rows"
-# Far below every score, and far from the end of the range.
-LEAST = -1e9
+# Hidden beside every score, even where the file's own mask lowers all of them as far as floats go.
+LEAST = float(np.finfo(np.float32).min)
 
 
 def hide_unwritten(graph: Any, pasts: set[str], past: int, rows: int) -> None:
