@@ -16,7 +16,8 @@ class Fit:
     largest_error: float
 
 
-def _read() -> dict[str, dict[str, Fit]]:
+def read_coefficients() -> dict[str, dict[str, Fit]]:
+    """Those of the file, without what registrations add."""
     text = resources.files("schedules").joinpath("kernel_cycles/coefficients.yaml").read_text(encoding="utf-8")
     # The C reader is many times faster; some builds of the package come without it.
     content = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
@@ -24,4 +25,4 @@ def _read() -> dict[str, dict[str, Fit]]:
 
 
 # By core type, as SoC descriptions call it, and kernel.
-COEFFICIENTS = _read()
+COEFFICIENTS = read_coefficients()

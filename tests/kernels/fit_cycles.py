@@ -17,7 +17,7 @@ import numpy as np
 
 from schedules.cluster.catalog import available
 from schedules.kernel_cycles import work_of
-from schedules.kernel_cycles.coefficients import COEFFICIENTS, Fit
+from schedules.kernel_cycles.coefficients import COEFFICIENTS, Fit, read_coefficients
 from schedules.kernel_cycles.model import Work
 from tests.kernels.attention_shapes import (
     attention,
@@ -399,7 +399,7 @@ def main() -> int:
         table[kernel] = fit(kernel, ALL_MODELS[kernel][1], keep=options.keep, soc=soc)
         stated = f"median error {table[kernel].median_error:.1%}, largest {table[kernel].largest_error:.1%}"
         sys.stderr.write(f"{kernel:16} {stated}\n")
-    TARGET.write_text(text_of({**COEFFICIENTS, soc.software.core_type: table}), encoding="utf-8")
+    TARGET.write_text(text_of({**read_coefficients(), soc.software.core_type: table}), encoding="utf-8")
     return 0
 
 
