@@ -18,7 +18,7 @@ def test_study_result_and_plan(tmp_path: Path) -> None:
     shown = study._repr_html_()
     assert "3 of them known" in shown and "<svg" in shown and "<table" in shown
     # The failed row's sentence stands below the table.
-    assert "row 2: setting of SoC siracusa: cluster.cores" in shown
+    assert "row 2: setting of SoC siracusa: description: cluster.cores is at most 16" in shown
     app = study.app(0)
     run = app.run()
     assert repr(run).startswith("Result(c on siracusa") and f"{study.rows[0]['cycles']:,} cycles" in repr(run)  # type: ignore[index]

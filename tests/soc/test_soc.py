@@ -45,11 +45,7 @@ def test_settings_replace_values_and_leave_the_original() -> None:
         ("cores", 4, "close matches: cluster.cores"),
         ("memory.l1", 4, "unknown setting 'memory.l1'"),
         ("nonsense", 4, "unknown setting 'nonsense'"),
-        (
-            "cluster.cores",
-            17,
-            "at most 16 cores and 64 banks of L1 stand beside each other: more need a kind with tiles",
-        ),
+        ("cluster.cores", 17, "cluster.cores is at most 16: more need a kind of core that stands in tiles"),
         ("cluster.cores", 257, "cluster.cores: input should be less than or equal to 256, not 257"),
         ("cluster.cores", "many", "cluster.cores: .*not 'many'"),
         ("memory.l1.size", 0, "memory.l1.size and memory.l2.size"),

@@ -290,8 +290,12 @@ class Soc(_Section):
             raise ValueError(
                 "bank conflicts need exact order: set timing.ordering_slack=0 or memory.l1.conflicts=false"
             )
-        if not self.cluster.kind.tiles and (self.cluster.cores > 16 or self.memory.l1.banks > 64):
-            raise ValueError("at most 16 cores and 64 banks of L1 stand beside each other: more need a kind with tiles")
+        for name, number, most in (
+            ("cluster.cores", self.cluster.cores, 16),
+            ("memory.l1.banks", self.memory.l1.banks, 64),
+        ):
+            if not self.cluster.kind.tiles and number > most:
+                raise ValueError(f"{name} is at most {most}: more need a kind of core that stands in tiles")
         if self.cluster.kind.tiles and self.cluster.cores % (self.tiles.cores * self.tiles.groups):
             raise ValueError(
                 f"cluster.cores fill tiles, the same number in each group: choose a multiple of "
