@@ -39,7 +39,13 @@ def _read(path: Path) -> Any:
 
     from tvm_pulp.frontend import onnx_file
 
-    model_format = file_format(path, None)
+    try:
+        model_format = file_format(path, None)
+    except UserError as error:
+        if not path.exists():
+            raise
+        forms = ".onnx, .pt2, .keras, .stablehlo or a SavedModel"
+        raise UserError(f"'{path}' is not an ONNX file or a framework's: quantize takes {forms}") from error
     if model_format == "tflite":
         raise UserError(f"'{path}' is a TFLite file: quantize takes the float model that it was converted from")
     if model_format != "onnx":
