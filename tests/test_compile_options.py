@@ -61,13 +61,13 @@ def model_of(kind: ModelKind, folder: Path) -> Any:
         onnx.save(small_networks.classifier(), str(folder / "net.onnx"))
     elif kind is ModelKind.EXPORTED_DECODER:
         (folder / "decoder.onnx").write_bytes(exported("llama", "static"))
-    for name in ("net.tflite", "net.pt2"):
+    for name in ("net.tflite", "net.stablehlo"):
         (folder / name).write_bytes(b"")
     return {
         ModelKind.ONNX_FILE: folder / "net.onnx",
         ModelKind.ONNX_MODEL: small_networks.classifier(),
         ModelKind.TFLITE_FILE: folder / "net.tflite",
-        ModelKind.PROGRAM_FILE: folder / "net.pt2",
+        ModelKind.PROGRAM_FILE: folder / "net.stablehlo",
         ModelKind.PROGRAM: object(),
         ModelKind.MODULE: Imported(None, (), (), "pulp"),
         ModelKind.ZOO_NETWORK: "zoo:autoencoder",
@@ -116,6 +116,16 @@ def test_options_without_effect_on_a_model_are_refused(kind: ModelKind, tmp_path
         first = next(iter(STATED[name]))
         with pytest.raises(UserError, match=rf"^{re.escape(shown(first))} has no effect on .*: drop it$"):
             compile_with(model, options)
+
+
+def test_a_program_that_may_be_a_decoder_is_not_read_for_an_option_that_neither_takes(tmp_path: Path) -> None:
+    (tmp_path / "net.pt2").write_bytes(b"")
+    neither = ModelKind.PROGRAM_FILE | ModelKind.EXPORTED_DECODER
+    names = [name for name, option in OPTIONS.items() if not option.models & neither]
+    assert names
+    for name in names:
+        with pytest.raises(UserError, match=r" has no effect on .*: drop it$"):
+            compile_with(tmp_path / "net.pt2", CompileOptions(soc="siracusa", **STATED[name]))
 
 
 @pytest.mark.parametrize("kind", FOLLOWED, ids=lambda kind: str(kind.name))

@@ -93,6 +93,9 @@ class Compilation:
 
     @cached_property
     def _exported(self) -> LanguageModelRequest | None:
+        if isinstance(self.model, str | Path) and Path(self.model).suffix == ".pt2":
+            # Reading it takes seconds: what no such file takes is said before.
+            self.options.check_model(ModelKind.PROGRAM_FILE, str(self.model), ModelKind.EXPORTED_DECODER)
         return exported_request(self.model, self.options, self.options.module_name)
 
     @cached_property

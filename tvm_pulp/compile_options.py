@@ -201,10 +201,11 @@ class CompileOptions:
             if len(value) > 0 if isinstance(value, Mapping | list | tuple) else value != DEFAULTS[name]:
                 yield name, option
 
-    def check_model(self, kind: ModelKind, model: str) -> None:
-        """Raise where an option has no effect on a model of a kind."""
+    def check_model(self, kind: ModelKind, model: str, perhaps: ModelKind | None = None) -> None:
+        """Raise where an option has no effect on a model of a kind, nor on another that it may turn out to be."""
         for name, option in self.stated():
-            refuse_if(kind not in option.models, f"{shown(name)} has no effect on {kind.describe(model)}: drop it")
+            takes = bool((kind | (perhaps or kind)) & option.models)
+            refuse_if(not takes, f"{shown(name)} has no effect on {kind.describe(model)}: drop it")
 
     def check_soc(self, soc: "Soc") -> None:
         """Raise where an option has no effect on a SoC, or beside a plan that decides everything."""
