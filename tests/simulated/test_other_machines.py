@@ -114,7 +114,7 @@ def test_limits_of_the_dma(tmp_path: Path, settings: dict[str, object]) -> None:
 
 def test_another_machine_gets_another_plan(tmp_path: Path) -> None:
     def decided(soc_name: str) -> list[Any]:
-        app = tvm_pulp.compile("zoo:resnet8", target="uma-neureka", soc=soc_name, l1=65536)
+        app = tvm_pulp.compile("zoo:resnet8", target="uma-neureka", soc=soc_name, l1=49152)
         layers = json.loads(app.files["plan.json"])["layers"]
         return [(layer["form"], layer["tile"], layer["overlap"], layer["lead"]) for layer in layers]
 
@@ -127,7 +127,7 @@ def test_another_machine_gets_another_plan(tmp_path: Path) -> None:
         ({"software.hal": "mmx"}, "software.hal names 'mmx': choose one of mcu, pool, siracusa, snitch"),
         ({"software.hal": ""}, "software.hal is not given: choose one of mcu, pool, siracusa, snitch"),
         ({"software.hal": "snitch"}, "software.hal 'snitch' is not for cores of the kind 'ri5cy'"),
-        ({"software.kernels": "mmx"}, "software.kernels names 'mmx': choose one of generic, rv32, rv32im, xpulp"),
+        ({"software.kernels": "mmx"}, "software.kernels names 'mmx': choose one of generic, rv32, rv32im, tiles, xpulp"),
         ({"cluster.isa.xpulp": False}, "software.kernels 'xpulp' needs cluster.isa.xpulp"),
         ({"memory.l2.private_bytes": 0}, "private_bytes is 0, but the controller's stack lies there"),
     ],
