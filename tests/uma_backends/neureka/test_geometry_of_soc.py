@@ -61,8 +61,8 @@ def run(model: str, soc: str, expected: Any, memory: str = "sram") -> dict[str, 
 
 
 def busy_cycles(report: dict[str, Any]) -> int:
-    """Cycles in which the array works."""
-    return sum(layer["busy_cycles"] for layer in report["layers"] if layer["engine"] == "neureka")
+    """Cycles in which the array works on the layer that takes it longest."""
+    return max(layer["busy_cycles"] for layer in report["layers"] if layer["engine"] == "neureka")
 
 
 @pytest.mark.parametrize("name", ["columns", "small", pytest.param("large", marks=pytest.mark.slow)])
@@ -73,8 +73,9 @@ def test_a_changed_array_stays_exact(
     settings = {f"{ENGINE}.{key}": value for key, value in OTHERS[name].items()}
     report = run(model, description_file(tmp_path, settings), expected)
     if name == "columns":
-        # The cores are the slower half of this network: the array's own time is what a wider one saves.
-        assert busy_cycles(report) < 0.95 * busy_cycles(default)
+        # The cores are the slower half of this network, and small layers are cut for them: the array's own time for
+        # the large one is what a wider one saves.
+        assert busy_cycles(report) < 0.95 * busy_cycles(default) and report["cycles"] < default["cycles"]
     elif name == "small":
         assert report["cycles"] > 1.3 * default["cycles"]
     assert (report["packed"] == default["packed"]) == (name == "columns")
