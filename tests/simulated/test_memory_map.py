@@ -77,12 +77,12 @@ def logging_simulator(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return library
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow  # a simulator that logs is built first
 @pytest.mark.parametrize(
     ("model", "target", "expected"),
     [
-        pytest.param("zoo:dscnn", "uma-neureka", {"NEUREKA"}, marks=pytest.mark.slow),
-        pytest.param("zoo:resnet8", "uma-neureka", {"NEUREKA"}, marks=pytest.mark.slow),
+        ("zoo:dscnn", "uma-neureka", {"NEUREKA"}),
+        ("zoo:resnet8", "uma-neureka", {"NEUREKA"}),
         ("zoo:autoencoder", "uma-neureka", {"NEUREKA"}),
         ("zoo:dscnn", "c", set()),
     ],

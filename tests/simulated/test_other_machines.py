@@ -127,7 +127,10 @@ def test_another_machine_gets_another_plan(tmp_path: Path) -> None:
         ({"software.hal": "mmx"}, "software.hal names 'mmx': choose one of mcu, pool, siracusa, snitch"),
         ({"software.hal": ""}, "software.hal is not given: choose one of mcu, pool, siracusa, snitch"),
         ({"software.hal": "snitch"}, "software.hal 'snitch' is not for cores of the kind 'ri5cy'"),
-        ({"software.kernels": "mmx"}, "software.kernels names 'mmx': choose one of generic, rv32, rv32im, tiles, xpulp"),
+        (
+            {"software.kernels": "mmx"},
+            "software.kernels names 'mmx': choose one of generic, rv32, rv32im, tiles, xpulp",
+        ),
         ({"cluster.isa.xpulp": False}, "software.kernels 'xpulp' needs cluster.isa.xpulp"),
         ({"memory.l2.private_bytes": 0}, "private_bytes is 0, but the controller's stack lies there"),
     ],

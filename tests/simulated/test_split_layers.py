@@ -8,6 +8,7 @@ from tvm_pulp.errors import UserError
 
 
 # A layer of rows, and one whose single row is divided by channels.
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("model", "layer", "l1"),
     [

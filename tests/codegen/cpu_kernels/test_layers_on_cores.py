@@ -49,6 +49,7 @@ def check(soc: str, seed: int, count: int) -> str:
     return files["codegen/host/src/many_kernels.c"].decode()
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("soc", ["cortex-m4", *EMULATED, "x86-64-avx2", "x86-64-vnni"])
 def test_random_layers(soc: str) -> None:
     text = check(soc, 1, 20)

@@ -271,7 +271,7 @@ def test_the_plan_itself_is_clean(name: str) -> None:
     assert faults_of(plan_of(name)) == []
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("plant", PLANTS, ids=lambda p: p.__name__)
 def test_a_planted_fault_is_found_in_every_plan(plant: Plant) -> None:
     planted = 0

@@ -28,7 +28,7 @@ def _cmake() -> None:
     cmake.skip_without_cmake()
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("compiler", ["zig", "gcc"])
 @pytest.mark.parametrize("configuration", CLUSTERS)
 def test_an_archive_for_a_cluster_builds_and_runs(configuration: str, compiler: str, tmp_path: Path) -> None:

@@ -40,6 +40,7 @@ def convolution(source: np.random.Generator, *case: Any) -> RandomLayer:
     return RandomLayer("conv2d", attributes, TensorSpec((1, height, width, channels), dtype), (weight, scale, add))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("tight", [False, True])
 def test_results_equal_the_reference(tight: bool) -> None:
     source = np.random.default_rng(4)
