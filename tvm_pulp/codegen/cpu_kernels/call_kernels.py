@@ -126,7 +126,7 @@ def _helpers(layer: Layer, rule: _Rule) -> list[str]:
         if requant.kind == "pulp"
         else (f"requantize_{requant.kind}", requant.zero_point)
     )
-    head = f"static int32_t {rule.name}(int32_t sum, int32_t channel, const int32_t *constants) {{"
+    head = f"TVM_PULP_INLINE int32_t {rule.name}(int32_t sum, int32_t channel, const int32_t *constants) {{"
     return [head, f"  return tvm_pulp_{name}({operands}, {third}, {requant.low}, {requant.high});", "}", ""]
 
 

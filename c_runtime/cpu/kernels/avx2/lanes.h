@@ -8,9 +8,10 @@
 #include <immintrin.h>
 #include <stdint.h>
 
-#include "tvm_pulp/integer.h"
+#include "rule.h"
 
 enum { TVM_PULP_PIXELS = 4, TVM_PULP_CHANNELS = 16, TVM_PULP_DEPTH = 4 };
+enum { TVM_PULP_BLOCKS = 1, TVM_PULP_VECTORS = 2, TVM_PULP_PARTS = 2 };
 
 typedef uint32_t __attribute__((may_alias)) tvm_pulp_lane; /* two values */
 
@@ -28,18 +29,6 @@ TVM_PULP_INLINE void tvm_pulp_put(tvm_pulp_lane *patch, int32_t pixel, int32_t p
     _mm256_storeu_si256((__m256i *)(void *)(to + i), wide);
   }
   for (; i < count; i++) to[i] = is_unsigned ? (int16_t)(uint8_t)from[i] : from[i];
-}
-
-TVM_PULP_INLINE void tvm_pulp_put_one(tvm_pulp_lane *patch, const void *values, int32_t count, int32_t is_unsigned) {
-  tvm_pulp_put(patch, 0, 0, 0, values, count, is_unsigned);
-}
-
-/* How sums become results, as product.h says. */
-enum tvm_pulp_saturation { TVM_PULP_S8, TVM_PULP_U8, TVM_PULP_U7, TVM_PULP_S8_AWAY, TVM_PULP_S32 };
-
-/* Constants of a block of channels: what sums begin with, then each constant of all channels. */
-TVM_PULP_INLINE int32_t tvm_pulp_scale_words(int32_t channels, enum tvm_pulp_saturation saturation) {
-  return channels * (saturation == TVM_PULP_S32 ? 1 : saturation == TVM_PULP_S8_AWAY ? 5 : 4);
 }
 
 /* Eight sums; `scale` are the constants of the first of them, of a block of `channels`. */
@@ -63,6 +52,40 @@ TVM_PULP_INLINE __m128i tvm_pulp_bytes_of(__m256i first, __m256i second, enum tv
   if (saturation == TVM_PULP_U8) return _mm_packus_epi16(low, high);
   if (saturation == TVM_PULP_U7) return _mm_min_epu8(_mm_packus_epi16(low, high), _mm_set1_epi8(127));
   return _mm_packs_epi16(low, high);
+}
+
+typedef __m256i tvm_pulp_sums, tvm_pulp_weights, tvm_pulp_values;
+typedef __m128i tvm_pulp_block_results;
+
+TVM_PULP_INLINE __m256i tvm_pulp_first_sums(const int32_t *scale, int32_t vector) {
+  return tvm_pulp_vector(scale + 8 * vector);
+}
+
+TVM_PULP_INLINE __m256i tvm_pulp_some_weights(const int8_t *weight) {
+  return _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(const void *)weight));
+}
+
+TVM_PULP_INLINE __m256i tvm_pulp_some_values(const tvm_pulp_lane *patch, int32_t place, int32_t part) {
+  return _mm256_set1_epi32((int32_t)patch[place / 2 + part]);
+}
+
+TVM_PULP_INLINE __m256i tvm_pulp_dot(__m256i sum, __m256i x, __m256i w, int32_t part) {
+  (void)part;
+  return _mm256_add_epi32(sum, _mm256_madd_epi16(x, w));
+}
+
+TVM_PULP_INLINE __m128i tvm_pulp_results_of(const __m256i *sum, const int32_t *scale,
+                                            enum tvm_pulp_saturation saturation) {
+  const __m256i first = tvm_pulp_scaled(sum[0], scale, 16, saturation);
+  return tvm_pulp_bytes_of(first, tvm_pulp_scaled(sum[1], scale + 8, 16, saturation), saturation);
+}
+
+TVM_PULP_INLINE void tvm_pulp_store_results(int8_t *y, __m128i results) {
+  _mm_storeu_si128((__m128i *)(void *)y, results);
+}
+
+TVM_PULP_INLINE void tvm_pulp_store_sums(int32_t *y, const __m256i *sum) {
+  for (int32_t v = 0; v < 2; v++) _mm256_storeu_si256((__m256i *)(void *)(y + 8 * v), sum[v]);
 }
 
 #endif /* TVM_PULP_LANES_H */

@@ -8,9 +8,10 @@
 #include <arm_neon.h>
 #include <stdint.h>
 
-#include "tvm_pulp/integer.h"
+#include "rule.h"
 
 enum { TVM_PULP_PIXELS = 4, TVM_PULP_CHANNELS = 16, TVM_PULP_DEPTH = 16 };
+enum { TVM_PULP_BLOCKS = 1, TVM_PULP_VECTORS = 4, TVM_PULP_PARTS = 4 };
 
 typedef uint32_t __attribute__((may_alias, aligned(1))) tvm_pulp_lane; /* four values */
 
@@ -25,18 +26,6 @@ TVM_PULP_INLINE void tvm_pulp_put(tvm_pulp_lane *patch, int32_t pixel, int32_t p
   for (; i + 8 <= count; i += 8) vst1_u8(to + i, veor_u8(vld1_u8(from + i), vdup_n_u8(offset)));
   for (; i < count; i += 4)
     *(tvm_pulp_lane *)(void *)(to + i) = *(const tvm_pulp_lane *)(const void *)(from + i) ^ 0x01010101u * offset;
-}
-
-TVM_PULP_INLINE void tvm_pulp_put_one(tvm_pulp_lane *patch, const void *values, int32_t count, int32_t is_unsigned) {
-  tvm_pulp_put(patch, 0, 0, 0, values, count, is_unsigned);
-}
-
-/* How sums become results, as product.h says. */
-enum tvm_pulp_saturation { TVM_PULP_S8, TVM_PULP_U8, TVM_PULP_U7, TVM_PULP_S8_AWAY, TVM_PULP_S32 };
-
-/* Constants of a block of channels: what sums begin with, then each constant of all channels. */
-TVM_PULP_INLINE int32_t tvm_pulp_scale_words(int32_t channels, enum tvm_pulp_saturation saturation) {
-  return channels * (saturation == TVM_PULP_S32 ? 1 : saturation == TVM_PULP_S8_AWAY ? 5 : 4);
 }
 
 /* Four sums with the fraction of a result; `scale` are the constants of the first of them, of a block of `channels`.
@@ -55,6 +44,40 @@ TVM_PULP_INLINE int8x8_t tvm_pulp_bytes_of(int32x4_t first, int32x4_t second, en
   const int16x8_t value = vuzp2q_s16(vreinterpretq_s16_s32(first), vreinterpretq_s16_s32(second));
   if (saturation == TVM_PULP_U8) return vreinterpret_s8_u8(vqmovun_s16(value));
   return vqmovn_s16(saturation == TVM_PULP_U7 ? vmaxq_s16(value, vdupq_n_s16(0)) : value);
+}
+
+typedef int32x4_t tvm_pulp_sums;
+typedef int8x16_t tvm_pulp_weights, tvm_pulp_values, tvm_pulp_block_results;
+
+TVM_PULP_INLINE int32x4_t tvm_pulp_first_sums(const int32_t *scale, int32_t vector) {
+  return vld1q_s32(scale + 4 * vector);
+}
+
+TVM_PULP_INLINE int8x16_t tvm_pulp_some_weights(const int8_t *weight) { return vld1q_s8(weight); }
+
+TVM_PULP_INLINE int8x16_t tvm_pulp_some_values(const tvm_pulp_lane *patch, int32_t place, int32_t part) {
+  (void)part; /* of 16 values a product takes four */
+  return vld1q_s8((const int8_t *)patch + place);
+}
+
+TVM_PULP_INLINE int32x4_t tvm_pulp_dot(int32x4_t sum, int8x16_t x, int8x16_t w, int32_t part) {
+  if (part == 0) return vdotq_laneq_s32(sum, w, x, 0);
+  if (part == 1) return vdotq_laneq_s32(sum, w, x, 1);
+  if (part == 2) return vdotq_laneq_s32(sum, w, x, 2);
+  return vdotq_laneq_s32(sum, w, x, 3);
+}
+
+TVM_PULP_INLINE int8x16_t tvm_pulp_results_of(const int32x4_t *sum, const int32_t *scale,
+                                              enum tvm_pulp_saturation saturation) {
+  int32x4_t made[4];
+  for (int32_t v = 0; v < 4; v++) made[v] = tvm_pulp_scaled(sum[v], scale + 4 * v, 16, saturation);
+  return vcombine_s8(tvm_pulp_bytes_of(made[0], made[1], saturation), tvm_pulp_bytes_of(made[2], made[3], saturation));
+}
+
+TVM_PULP_INLINE void tvm_pulp_store_results(int8_t *y, int8x16_t results) { vst1q_s8(y, results); }
+
+TVM_PULP_INLINE void tvm_pulp_store_sums(int32_t *y, const int32x4_t *sum) {
+  for (int32_t v = 0; v < 4; v++) vst1q_s32(y + 4 * v, sum[v]);
 }
 
 #endif /* TVM_PULP_LANES_H */

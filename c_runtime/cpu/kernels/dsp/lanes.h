@@ -8,7 +8,7 @@
 #include <arm_acle.h>
 #include <stdint.h>
 
-#include "tvm_pulp/integer.h"
+#include "rule.h"
 
 enum { TVM_PULP_PIXELS = 2, TVM_PULP_CHANNELS = 4, TVM_PULP_DEPTH = 4 };
 
@@ -40,6 +40,8 @@ TVM_PULP_INLINE void tvm_pulp_put(tvm_pulp_lane *patch, int32_t pixel, int32_t p
   tvm_pulp_put_lanes(patch + place + pixel, TVM_PULP_PIXELS, values, count, is_unsigned);
 }
 
+/* Alone, a pixel's words follow each other. */
+#define TVM_PULP_PUT_ONE
 TVM_PULP_INLINE void tvm_pulp_put_one(tvm_pulp_lane *patch, const void *values, int32_t count, int32_t is_unsigned) {
   tvm_pulp_put_lanes(patch, 1, values, count, is_unsigned);
 }
@@ -50,9 +52,6 @@ TVM_PULP_INLINE int32_t tvm_pulp_scaled(int32_t acc, int32_t shift, int32_t mult
   __asm__("smmla %0, %1, %2, %3" : "=r"(value) : "r"(acc << shift), "r"(multiply), "r"(add));
   return value >> 16;
 }
-
-/* How a sum becomes a result, as product.h says. */
-enum tvm_pulp_saturation { TVM_PULP_S8, TVM_PULP_U8, TVM_PULP_U7, TVM_PULP_S8_AWAY, TVM_PULP_S32 };
 
 TVM_PULP_INLINE int32_t tvm_pulp_saturate(int32_t value, enum tvm_pulp_saturation saturation) {
   if (saturation == TVM_PULP_U8) return (int32_t)__usat(value, 8);

@@ -19,7 +19,7 @@ TVM_PULP_INLINE void tvm_pulp_add(const uint8_t *a, const uint8_t *b, int8_t *y,
     int32x4_t add = constant;
     if (saturation == TVM_PULP_S8_AWAY) add = vaddq_s32(add, tvm_pulp_less(sum, vdupq_n_s32(scale[3])));
     const int32x4_t value = tvm_pulp_scaled(sum, shift, multiply, add);
-    vstrbq_p_s32(y + i, tvm_pulp_results_of(value, saturation), some);
+    vstrbq_p_s32(y + i, tvm_pulp_saturated(value, saturation), some);
   }
 }
 

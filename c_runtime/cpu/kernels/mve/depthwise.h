@@ -8,16 +8,21 @@
 #include "lanes.h"
 #include "window.h"
 
-typedef int32_t (*tvm_pulp_sum_rule)(int32_t sum, int32_t channel, const int32_t *constants);
+enum { TVM_PULP_DEPTHWISE_PIXELS = 1, TVM_PULP_DEPTHWISE_CHANNELS = 8 };
+typedef int8_t tvm_pulp_factor;
 
-/* Results of eight channels of one pixel. */
-TVM_PULP_INLINE void tvm_pulp_depthwise_pixel(const struct tvm_pulp_window *w, const int8_t *const *rows, int32_t place,
-                                              const int8_t *weight, const int32_t *scale,
-                                              enum tvm_pulp_saturation saturation, int32_t *sums, int8_t *y) {
+TVM_PULP_INLINE void tvm_pulp_depthwise_block(const struct tvm_pulp_window *w,
+                                              const struct tvm_pulp_depthwise_place *place, int32_t column,
+                                              enum tvm_pulp_saturation saturation, int32_t pixels, int32_t *sums,
+                                              int8_t *y) {
+  const int8_t *weight = place->weight;
+  const int32_t *scale = place->scale;
+  const int32_t at = column * w->stride_width * w->channels + place->channel;
+  (void)pixels; /* one */
   int32x4x2_t sum = vld2q_s32(scale);
   for (int32_t ky = 0; ky < w->kernel_height; ky++) {
     for (int32_t kx = 0; kx < w->kernel_width; kx++) {
-      const int8_t *from = rows[ky] + place + kx * w->dilation_width * w->channels;
+      const int8_t *from = place->rows[ky] + at + kx * w->dilation_width * w->channels;
       const int16x8_t factor = vldrbq_s16(weight + 8 * (ky * w->kernel_width + kx));
       const int16x8_t value =
           w->is_unsigned ? vreinterpretq_s16_u16(vldrbq_u16((const uint8_t *)from)) : vldrbq_s16(from);
@@ -42,25 +47,6 @@ TVM_PULP_INLINE void tvm_pulp_depthwise_pixel(const struct tvm_pulp_window *w, c
   vstrbq_s16(y, vreinterpretq_s16_s8(bytes));
 }
 
-TVM_PULP_INLINE void tvm_pulp_depthwise(const struct tvm_pulp_window *w, const int8_t *x, const int8_t *weight,
-                                        const int32_t *scale, enum tvm_pulp_saturation saturation,
-                                        tvm_pulp_sum_rule rule, const int32_t *constants, int8_t *y, int8_t *rows) {
-  const int32_t taps = w->kernel_height * w->kernel_width, words = tvm_pulp_scale_words(8, saturation);
-  const int8_t *found[w->kernel_height];
-  int32_t next = 0;
-  tvm_pulp_begin_rows(w, rows);
-  for (int32_t oy = 0; oy < w->out_height; oy++, y += w->out_width * w->channels) {
-    tvm_pulp_find_rows(w, x, rows, oy, &next, found);
-    for (int32_t k = 0; k < w->channels; k += 8) {
-      for (int32_t ox = 0; ox < w->out_width; ox++) {
-        const int32_t place = ox * w->stride_width * w->channels + k;
-        int8_t *to = y + ox * w->channels + k;
-        int32_t sums[8];
-        tvm_pulp_depthwise_pixel(w, found, place, weight + k * taps, scale + k / 8 * words, saturation, sums, to);
-        for (int32_t c = 0; c < 8 && saturation == TVM_PULP_S32; c++) to[c] = (int8_t)rule(sums[c], k + c, constants);
-      }
-    }
-  }
-}
+#include "depthwise_rows.h"
 
 #endif /* TVM_PULP_DEPTHWISE_H */

@@ -8,9 +8,10 @@
 #include <arm_mve.h>
 #include <stdint.h>
 
-#include "tvm_pulp/integer.h"
+#include "rule.h"
 
 enum { TVM_PULP_PIXELS = 2, TVM_PULP_CHANNELS = 4, TVM_PULP_DEPTH = 16 };
+enum { TVM_PULP_BLOCKS = 1, TVM_PULP_VECTORS = 4, TVM_PULP_PARTS = 1 };
 
 typedef uint32_t __attribute__((may_alias)) tvm_pulp_lane; /* four values */
 
@@ -31,18 +32,6 @@ TVM_PULP_INLINE void tvm_pulp_put(tvm_pulp_lane *patch, int32_t pixel, int32_t p
   }
 }
 
-TVM_PULP_INLINE void tvm_pulp_put_one(tvm_pulp_lane *patch, const void *values, int32_t count, int32_t is_unsigned) {
-  tvm_pulp_put(patch, 0, 0, 0, values, count, is_unsigned);
-}
-
-/* How sums become results, as product.h says. */
-enum tvm_pulp_saturation { TVM_PULP_S8, TVM_PULP_U8, TVM_PULP_U7, TVM_PULP_S8_AWAY, TVM_PULP_S32 };
-
-/* Constants of a block of channels: what sums begin with, then each constant of all channels. */
-TVM_PULP_INLINE int32_t tvm_pulp_scale_words(int32_t channels, enum tvm_pulp_saturation saturation) {
-  return channels * (saturation == TVM_PULP_S32 ? 1 : saturation == TVM_PULP_S8_AWAY ? 5 : 4);
-}
-
 /* Four sums with the fraction of a result. The product is doubled, so shifts are one less. */
 TVM_PULP_INLINE int32x4_t tvm_pulp_scaled(int32x4_t sum, int32x4_t shift, int32x4_t multiply, int32x4_t add) {
   return vaddq_s32(vqdmulhq_s32(vshlq_s32(sum, shift), multiply), add);
@@ -61,9 +50,42 @@ TVM_PULP_INLINE int8x16_t tvm_pulp_bytes_of(int16x8_t value, enum tvm_pulp_satur
 }
 
 /* Four results of such sums, the lowest byte of each lane. */
-TVM_PULP_INLINE int32x4_t tvm_pulp_results_of(int32x4_t value, enum tvm_pulp_saturation saturation) {
+TVM_PULP_INLINE int32x4_t tvm_pulp_saturated(int32x4_t value, enum tvm_pulp_saturation saturation) {
   const int16x8_t halves = vreinterpretq_s16_s32(vshrq_n_s32(value, 16));
   return vreinterpretq_s32_s8(tvm_pulp_bytes_of(halves, saturation));
+}
+
+typedef int32_t tvm_pulp_sums;
+typedef int8x16_t tvm_pulp_weights, tvm_pulp_values;
+typedef int32x4_t tvm_pulp_block_results;
+
+TVM_PULP_INLINE int32_t tvm_pulp_first_sums(const int32_t *scale, int32_t channel) { return scale[channel]; }
+
+TVM_PULP_INLINE int8x16_t tvm_pulp_some_weights(const int8_t *weight) { return vldrbq_s8(weight); }
+
+TVM_PULP_INLINE int8x16_t tvm_pulp_some_values(const tvm_pulp_lane *patch, int32_t place, int32_t part) {
+  (void)part;
+  return vldrbq_s8((const int8_t *)patch + place);
+}
+
+TVM_PULP_INLINE int32_t tvm_pulp_dot(int32_t sum, int8x16_t x, int8x16_t w, int32_t part) {
+  (void)part;
+  return vmladavaq_s8(sum, x, w);
+}
+
+TVM_PULP_INLINE int32x4_t tvm_pulp_results_of(const int32_t *sum, const int32_t *scale,
+                                              enum tvm_pulp_saturation saturation) {
+  const int32x4_t sums = {sum[0], sum[1], sum[2], sum[3]};
+  int32x4_t add = vldrwq_s32(scale + 12);
+  if (saturation == TVM_PULP_S8_AWAY) add = vaddq_s32(add, tvm_pulp_less(sums, vldrwq_s32(scale + 16)));
+  const int32x4_t value = tvm_pulp_scaled(sums, vldrwq_s32(scale + 4), vldrwq_s32(scale + 8), add);
+  return tvm_pulp_saturated(value, saturation);
+}
+
+TVM_PULP_INLINE void tvm_pulp_store_results(int8_t *y, int32x4_t results) { vstrbq_s32(y, results); }
+
+TVM_PULP_INLINE void tvm_pulp_store_sums(int32_t *y, const int32_t *sum) {
+  for (int32_t channel = 0; channel < 4; channel++) y[channel] = sum[channel];
 }
 
 #endif /* TVM_PULP_LANES_H */

@@ -9,7 +9,7 @@
 #include <riscv_vector.h>
 #include <stdint.h>
 
-#include "tvm_pulp/integer.h"
+#include "rule.h"
 
 enum { TVM_PULP_PIXELS = 6, TVM_PULP_CHANNELS = 16, TVM_PULP_DEPTH = 4 };
 
@@ -25,18 +25,6 @@ TVM_PULP_INLINE void tvm_pulp_put(tvm_pulp_lane *patch, int32_t pixel, int32_t p
     const vuint8m8_t bytes = __riscv_vle8_v_u8m8(from, some);
     __riscv_vse8_v_u8m8(to, is_unsigned ? __riscv_vxor_vx_u8m8(bytes, 0x80, some) : bytes, some);
   }
-}
-
-TVM_PULP_INLINE void tvm_pulp_put_one(tvm_pulp_lane *patch, const void *values, int32_t count, int32_t is_unsigned) {
-  tvm_pulp_put(patch, 0, 0, 0, values, count, is_unsigned);
-}
-
-/* How sums become results, as product.h says. */
-enum tvm_pulp_saturation { TVM_PULP_S8, TVM_PULP_U8, TVM_PULP_U7, TVM_PULP_S8_AWAY, TVM_PULP_S32 };
-
-/* Constants of a block of 16 channels: what sums begin with, then each constant of all channels. */
-TVM_PULP_INLINE int32_t tvm_pulp_scale_words(enum tvm_pulp_saturation saturation) {
-  return 16 * (saturation == TVM_PULP_S32 ? 1 : saturation == TVM_PULP_S8_AWAY ? 5 : 4);
 }
 
 /* Stores results of sums with their shift, factor and summand. */

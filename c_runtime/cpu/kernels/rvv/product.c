@@ -19,7 +19,7 @@
     const int32_t depth = product->depth, bytes = saturation == TVM_PULP_S32 ? 4 : 1;                             \
     const int8_t *weight = product->weight;                                                                       \
     const int32_t *scale = product->scale;                                                                        \
-    for (int32_t number = 0; number < product->blocks; number++, scale += tvm_pulp_scale_words(saturation)) {     \
+    for (int32_t number = 0; number < product->blocks; number++, scale += tvm_pulp_scale_words(16, saturation)) { \
       pixels(BEGIN);                                                                                              \
       _Pragma("GCC unroll 4") for (int32_t d = 0; d < depth; d++, weight += 16) {                                 \
         const vint16m2_t weights = __riscv_vsext_vf2_i16m2(__riscv_vle8_v_i8m1(weight, 16), 16);                  \
@@ -32,12 +32,12 @@
 BLOCKS(six_pixels, SIX)
 BLOCKS(one_pixel, ONE)
 
-#define PRODUCT(name, saturation)                                                                             \
-  void tvm_pulp_product_##name(const struct tvm_pulp_product *product) { six_pixels(product, saturation); }   \
-  void tvm_pulp_product_one_##name(const struct tvm_pulp_product *product) { one_pixel(product, saturation); }
+TVM_PULP_INLINE void blocks(const struct tvm_pulp_product *product, const int32_t pixels,
+                            const enum tvm_pulp_saturation saturation) {
+  if (pixels > 1)
+    six_pixels(product, saturation);
+  else
+    one_pixel(product, saturation);
+}
 
-PRODUCT(s8, TVM_PULP_S8)
-PRODUCT(u8, TVM_PULP_U8)
-PRODUCT(u7, TVM_PULP_U7)
-PRODUCT(s8_away, TVM_PULP_S8_AWAY)
-PRODUCT(s32, TVM_PULP_S32)
+#include "product_functions.h"

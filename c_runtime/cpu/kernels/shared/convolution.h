@@ -102,6 +102,12 @@ TVM_PULP_INLINE void tvm_pulp_multiply_rows(int32_t rows, int32_t depth, int32_t
   }
 }
 
+#ifndef TVM_PULP_PUT_ONE /* by itself a pixel lies as the first of a block does */
+TVM_PULP_INLINE void tvm_pulp_put_one(tvm_pulp_lane *patch, const void *values, int32_t count, int32_t is_unsigned) {
+  tvm_pulp_put(patch, 0, 0, 0, values, count, is_unsigned);
+}
+#endif
+
 /* One row; `multiply` is that for one pixel. */
 TVM_PULP_INLINE void tvm_pulp_multiply_row(int32_t depth, int32_t is_unsigned, struct tvm_pulp_product *product,
                                            const struct tvm_pulp_results *results, const int8_t *x,

@@ -19,6 +19,14 @@ struct tvm_pulp_window {
   int32_t is_unsigned;
 };
 
+/* Channels of a depthwise convolution that are computed at once: `channels` from `channel` on. */
+struct tvm_pulp_depthwise_place {
+  const int8_t *const *rows;
+  int32_t channel, channels;
+  const void *weight;
+  const int32_t *scale;
+};
+
 typedef uint32_t __attribute__((may_alias, aligned(1))) tvm_pulp_bytes;
 
 TVM_PULP_INLINE void tvm_pulp_copy_bytes(int8_t *to, const int8_t *from, int32_t count) {

@@ -19,7 +19,7 @@ TVM_PULP_INLINE void tvm_pulp_add(const uint8_t *a, const uint8_t *b, int8_t *y,
     const __m512i second = _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(mask, b + i));
     const __m512i sum = _mm512_add_epi32(_mm512_i32gather_epi32(first, tables, 4),
                                          _mm512_i32gather_epi32(second, tables + 256, 4));
-    tvm_pulp_store(y + i, sum, constants, left, saturation);
+    tvm_pulp_store_some(y + i, sum, constants, left, saturation);
   }
 }
 

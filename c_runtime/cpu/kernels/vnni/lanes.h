@@ -8,9 +8,10 @@
 #include <immintrin.h>
 #include <stdint.h>
 
-#include "tvm_pulp/integer.h"
+#include "rule.h"
 
 enum { TVM_PULP_PIXELS = 8, TVM_PULP_CHANNELS = 16, TVM_PULP_DEPTH = 4 };
+enum { TVM_PULP_BLOCKS = 2, TVM_PULP_VECTORS = 1, TVM_PULP_PARTS = 1 };
 
 typedef uint32_t __attribute__((may_alias)) tvm_pulp_lane; /* four values */
 
@@ -28,18 +29,6 @@ TVM_PULP_INLINE void tvm_pulp_put(tvm_pulp_lane *patch, int32_t pixel, int32_t p
   }
 }
 
-TVM_PULP_INLINE void tvm_pulp_put_one(tvm_pulp_lane *patch, const void *values, int32_t count, int32_t is_unsigned) {
-  tvm_pulp_put(patch, 0, 0, 0, values, count, is_unsigned);
-}
-
-/* How sums become results, as product.h says. */
-enum tvm_pulp_saturation { TVM_PULP_S8, TVM_PULP_U8, TVM_PULP_U7, TVM_PULP_S8_AWAY, TVM_PULP_S32 };
-
-/* Constants of a block of 16 channels: what sums begin with, then each constant of all channels. */
-TVM_PULP_INLINE int32_t tvm_pulp_scale_words(enum tvm_pulp_saturation saturation) {
-  return 16 * (saturation == TVM_PULP_S32 ? 1 : saturation == TVM_PULP_S8_AWAY ? 5 : 4);
-}
-
 TVM_PULP_INLINE __m512i tvm_pulp_scaled(__m512i sum, const int32_t *scale, enum tvm_pulp_saturation saturation) {
   const __m512i shift = _mm512_loadu_si512(scale + 16), multiply = _mm512_loadu_si512(scale + 32);
   __m512i add = _mm512_loadu_si512(scale + 48);
@@ -52,19 +41,41 @@ TVM_PULP_INLINE __m512i tvm_pulp_scaled(__m512i sum, const int32_t *scale, enum 
   return _mm512_srai_epi32(_mm512_add_epi32(high, add), 16);
 }
 
-/* Stores results of the first channels of a block. */
-TVM_PULP_INLINE void tvm_pulp_store(void *y, __m512i sum, const int32_t *scale, int32_t channels,
-                                    enum tvm_pulp_saturation saturation) {
-  if (saturation == TVM_PULP_S32) {
-    _mm512_storeu_si512(y, sum);
-    return;
-  }
-  const __m512i value = tvm_pulp_scaled(sum, scale, saturation), zero = _mm512_setzero_si512();
-  const __mmask16 mask = (__mmask16)tvm_pulp_first(channels);
-  if (saturation == TVM_PULP_U8)
-    _mm512_mask_cvtusepi32_storeu_epi8(y, mask, _mm512_max_epi32(value, zero));
-  else
-    _mm512_mask_cvtsepi32_storeu_epi8(y, mask, saturation == TVM_PULP_U7 ? _mm512_max_epi32(value, zero) : value);
+typedef __m512i tvm_pulp_sums, tvm_pulp_weights, tvm_pulp_values;
+typedef __m128i tvm_pulp_block_results;
+
+TVM_PULP_INLINE __m512i tvm_pulp_first_sums(const int32_t *scale, int32_t vector) {
+  return _mm512_loadu_si512(scale + 16 * vector);
+}
+
+TVM_PULP_INLINE __m512i tvm_pulp_some_weights(const int8_t *weight) { return _mm512_loadu_si512(weight); }
+
+TVM_PULP_INLINE __m512i tvm_pulp_some_values(const tvm_pulp_lane *patch, int32_t place, int32_t part) {
+  return _mm512_set1_epi32((int32_t)patch[place / 4 + part]);
+}
+
+TVM_PULP_INLINE __m512i tvm_pulp_dot(__m512i sum, __m512i x, __m512i w, int32_t part) {
+  (void)part;
+  return _mm512_dpbusd_epi32(sum, x, w);
+}
+
+TVM_PULP_INLINE __m128i tvm_pulp_results_of(const __m512i *sum, const int32_t *scale,
+                                            enum tvm_pulp_saturation saturation) {
+  const __m512i value = tvm_pulp_scaled(*sum, scale, saturation), positive = _mm512_max_epi32(value, _mm512_setzero_si512());
+  if (saturation == TVM_PULP_U8) return _mm512_cvtusepi32_epi8(positive);
+  return _mm512_cvtsepi32_epi8(saturation == TVM_PULP_U7 ? positive : value);
+}
+
+TVM_PULP_INLINE void tvm_pulp_store_results(int8_t *y, __m128i results) {
+  _mm_storeu_si128((__m128i *)(void *)y, results);
+}
+
+TVM_PULP_INLINE void tvm_pulp_store_sums(int32_t *y, const __m512i *sum) { _mm512_storeu_si512(y, *sum); }
+
+/* The first results of a block. */
+TVM_PULP_INLINE void tvm_pulp_store_some(int8_t *y, __m512i sum, const int32_t *scale, int32_t channels,
+                                         enum tvm_pulp_saturation saturation) {
+  _mm_mask_storeu_epi8(y, (__mmask16)tvm_pulp_first(channels), tvm_pulp_results_of(&sum, scale, saturation));
 }
 
 #endif /* TVM_PULP_LANES_H */
