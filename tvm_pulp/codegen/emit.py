@@ -9,12 +9,12 @@ from typing import Any
 from tvm_pulp.codegen import kernels as kernel_files
 from tvm_pulp.codegen import layer_captures, mlf, run_function, weights
 from tvm_pulp.codegen.cpu_kernels.call_kernels import kernel_call
+from tvm_pulp.codegen.cpu_kernels.in_place import buffers, overwritten
 from tvm_pulp.codegen.cpu_program import cpu_program_file
 from tvm_pulp.codegen.interface_header import interface_header
 from tvm_pulp.codegen.kernels import Kernels
 from tvm_pulp.codegen.program_source import buffer_symbol
 from tvm_pulp.planning.tiling.place.arena import Arena, plan_arena
-from tvm_pulp.planning.tiling.place.placer import Buffer
 from tvm_pulp.planning.tir.aot_main import AotMain, build_main
 from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.soc.cpu import Cpu
@@ -38,12 +38,19 @@ class Emitted:
     constant_bytes: int
 
 
-def plan_activations(network: Network, keep_layers: bool = False) -> Arena:
-    """Offsets of all activations and workspaces in one arena; none gives way to another where layers are kept."""
+def plan_activations(
+    network: Network, keep_layers: bool = False, may_overwrite: Mapping[Layer, tuple[int, ...]] | None = None
+) -> Arena:
+    """Offsets of all activations and workspaces in one arena; none gives way to another where layers are kept.
+
+    `may_overwrite`: operands of layers whose place their result can take.
+    """
     lifetimes = network.lifetimes()
     if keep_layers:
         lifetimes = dict.fromkeys(lifetimes, (0, len(network.layers)))
-    return plan_arena([Buffer(t, t.spec.bytes, *alive) for t, alive in lifetimes.items()])
+    places = overwritten(network, may_overwrite) if may_overwrite and not keep_layers else {}
+    arena = plan_arena(buffers(lifetimes, places))
+    return replace(arena, offsets=arena.offsets | {t: arena.offsets[place] for t, place in places.items()})
 
 
 def emit(network: Network, facts: dict[str, Any], keep_layers: bool = False, cpu: Cpu | None = None) -> Emitted:
@@ -54,8 +61,8 @@ def emit(network: Network, facts: dict[str, Any], keep_layers: bool = False, cpu
     """
     program = hal_files(cpu) if cpu is not None else {}
     kernels = Kernels(network.name, shared_loops=False)
-    network, names = _functions(network, kernels, cpu)
-    arena = plan_activations(network, keep_layers)
+    network, names, overwrites = _functions(network, kernels, cpu)
+    arena = plan_activations(network, keep_layers, overwrites)
     main = build_main(network, arena, names)
     name, constants = network.name, {t: t.level for t in network.constants()}
     texts = {
@@ -79,9 +86,11 @@ def emit(network: Network, facts: dict[str, Any], keep_layers: bool = False, cpu
     return Emitted(files, kernels, arena, main, sum(t.spec.bytes for t in constants))
 
 
-def _functions(network: Network, kernels: Kernels, cpu: Cpu | None) -> tuple[Network, dict[Layer, str]]:
-    """The network with the operands of its C functions, and their names by layer."""
-    layers, names = [], {}
+def _functions(
+    network: Network, kernels: Kernels, cpu: Cpu | None
+) -> tuple[Network, dict[Layer, str], dict[Layer, tuple[int, ...]]]:
+    """The network with the operands of its C functions, their names by layer, and operands that they can overwrite."""
+    layers, names, overwrites = [], {}, {}
     for layer in network.layers:
         call = kernel_call(layer, cpu) if cpu is not None else None
         made = layer if call is None else call.layer
@@ -89,7 +98,8 @@ def _functions(network: Network, kernels: Kernels, cpu: Cpu | None) -> tuple[Net
         source = kernels.add(kernel, layer.name) if call is None else kernels.add_call(kernel, call, layer.name)
         layers.append(made)
         names[made] = source.name
-    return replace(network, layers=layers), names
+        overwrites[made] = () if call is None else call.overwrites
+    return replace(network, layers=layers), names, overwrites
 
 
 def network_texts(

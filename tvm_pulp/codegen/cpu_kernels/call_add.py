@@ -54,7 +54,8 @@ def call_add(layer: Layer, cpu: Cpu) -> KernelCall | None:
             f"  for (int32_t i = 0; i < {y.spec.elements}; i += {count})",
             f"    tvm_pulp_add({', '.join(moved)}, {call.y} + i, {end}",
         ]
-    return call.made(["  /* Summands by tables. */", *body], "add.h")
+    whole = [i for i, t in enumerate((a, b)) if t.spec.elements == y.spec.elements]
+    return call.made(["  /* Summands by tables. */", *body], "add.h", overwrites=whole)
 
 
 def _is_row(spec: TensorSpec, whole: TensorSpec) -> bool:

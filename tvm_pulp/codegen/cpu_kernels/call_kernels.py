@@ -162,6 +162,20 @@ def _row_bytes(window: dict[str, Any]) -> int:
     return int(kept * (sides + window["width"]) * window["channels"])
 
 
+def _reads_first(window: dict[str, Any], channels: int) -> list[int]:
+    """The operand that results with so many channels may overwrite: what lies there has been read before."""
+    row, written = window["width"] * window["channels"], window["out_width"] * channels
+    if window["is_padded"] and window["left"] + window["right"]:
+        span = (window["kernel_height"] - 1) * window["dilation_height"] + 1
+        for number in range(window["out_height"]):
+            copied = number * window["stride_height"] - window["top"] + span
+            if copied < window["height"] and (number + 1) * written > copied * row:
+                return []
+        return [0]
+    pointwise = window["kernel_height"] == window["kernel_width"] == 1 and not window["is_padded"]
+    return [0] if pointwise and channels <= window["channels"] else []
+
+
 def _matrix_call(layer: Layer, cpu: Cpu, pixels: int) -> tuple[Call, list[str], _Rule] | None:
     """The call of a blocked product, what its body begins with, and its rule."""
     block, channels = cpu.block, layer.inputs[1].spec.shape[0]
@@ -205,7 +219,8 @@ def _dense(layer: Layer, cpu: Cpu) -> KernelCall | None:
     body.append(
         f"  tvm_pulp_multiply_row({depth}, {end}" if one else f"  tvm_pulp_multiply_rows({rows}, {depth}, {end}"
     )
-    return call.made(body, "convolution.h", _helpers(layer, rule))
+    fits = [0] if layer.inputs[1].spec.shape[0] <= depth else []
+    return call.made(body, "convolution.h", _helpers(layer, rule), fits)
 
 
 def _conv2d(layer: Layer, cpu: Cpu) -> KernelCall | None:
@@ -217,7 +232,8 @@ def _conv2d(layer: Layer, cpu: Cpu) -> KernelCall | None:
     call.workspace("rows", _row_bytes(window))
     body += structure("const struct tvm_pulp_window window", window)
     body.append(f"  tvm_pulp_convolve(&window, &product, &results, {call.x}, patch, rows, line);")
-    return call.made(body, "convolution.h", _helpers(layer, rule))
+    overwrites = _reads_first(window, layer.inputs[1].spec.shape[0])
+    return call.made(body, "convolution.h", _helpers(layer, rule), overwrites)
 
 
 def _max_pool(layer: Layer) -> KernelCall | None:
@@ -252,4 +268,5 @@ def _depthwise(layer: Layer, cpu: Cpu) -> KernelCall | None:
         ],
         "depthwise.h",
         _helpers(layer, rule),
+        _reads_first(window, channels) if window["left"] + window["right"] else [],
     )

@@ -19,13 +19,17 @@ SATURATIONS = {(-128, 127): "s8", (0, 255): "u8", (0, 127): "u7"}
 
 @dataclass(frozen=True)
 class KernelCall:
-    """The layer with the operands of the call, and the function's parameters, helpers before it and body."""
+    """The layer with the operands of the call, and the function's parameters, helpers before it and body.
+
+    `overwrites`: operands whose place the result may take.
+    """
 
     layer: Layer
     parameters: list[str]
     before: list[str]
     body: list[str]
     headers: tuple[str, ...]
+    overwrites: tuple[int, ...] = ()
 
 
 class Call:
@@ -60,10 +64,14 @@ class Call:
     def _tensor(self, name: str, spec: TensorSpec, kind: str, data: np.ndarray | None = None) -> Tensor:
         return Tensor(f"{self._layer.name}_kernel_{name}", spec, kind, data=data)
 
-    def made(self, body: list[str], header: str, before: Sequence[str] = ()) -> KernelCall:
-        """The finished call."""
+    def made(
+        self, body: list[str], header: str, before: Sequence[str] = (), overwrites: Sequence[int] = ()
+    ) -> KernelCall:
+        """The finished call; where the result may take an operand's place, the compiler must not think otherwise."""
         layer = replace(self._layer, inputs=self._inputs, workspaces=self._workspaces)
-        return KernelCall(layer, self._parameters, list(before), body, (header,))
+        ends = {*overwrites, len(self._inputs)} if overwrites else set()
+        parameters = [p.replace("*restrict ", "*") if i in ends else p for i, p in enumerate(self._parameters)]
+        return KernelCall(layer, parameters, list(before), body, (header,), tuple(overwrites))
 
 
 def structure(declaration: str, values: dict[str, Any]) -> list[str]:
