@@ -109,6 +109,7 @@ def resolve_target(options: CompileOptions) -> Target:
             way_out = f"choose {_carriers(backend)}, or another --target"
             raise UserError(f"--soc {soc.name} has no engine '{name}': {way_out}")
         check_carrier(soc, name)
+    backends = [backend.variant(soc.engines[backend.target_name]) for backend in backends]
     l1, l2 = (
         None if size is None else parse_size(option, size)
         for option, size in (("--l1", options.l1), ("--l2", options.l2))

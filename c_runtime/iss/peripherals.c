@@ -15,6 +15,11 @@ static uint8_t *system_memory(void *context, enum tvm_pulp_port port, uint32_t a
   uint64_t offset = address;
   if (port == TVM_PULP_PORT_WEIGHT)
     return offset + bytes <= (uint64_t)config->memory_weight_size ? platform->weight + offset : NULL;
+  if (port == TVM_PULP_PORT_L2) {
+    offset -= (uint64_t)config->memory_l2_base;
+    return address >= (uint64_t)config->memory_l2_base && offset + bytes <= (uint64_t)config->memory_l2_size
+               ? platform->l2 + offset : NULL;
+  }
   offset &= 0xfffff; /* every alias of L1 differs only above bit 19 */
   if (address - (uint32_t)config->memory_l1_base >= 0x200000 && address >= 0x200000) return NULL;
   return offset + bytes <= (uint64_t)config->memory_l1_size ? platform->l1 + offset : NULL;

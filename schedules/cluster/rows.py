@@ -42,7 +42,9 @@ class ISoftmaxKernel(RowKernel):
 
 
 def applies_ita(layer: Layer) -> bool:
-    """The forms `ita_max` on bytes and `ita_partial_max` on int8."""
+    """The forms `ita_max` on bytes and `ita_partial_max` on int8, both with sums of 256ths."""
+    if layer.attributes.get("unit", 256) != 256:
+        return False
     form, dtype = layer.attributes["form"], layer.inputs[0].spec.dtype
     return (form == "ita_max" and dtype in BYTES) or (form == "ita_partial_max" and dtype == "int8")
 

@@ -37,7 +37,7 @@ def softmax(rng: Rng) -> Case:
         attributes |= {"zero_point": int(rng.integers(low, high)), "low": low, "high": high}
         return Case("softmax", {**attributes, "dtype": "int8" if signed else "uint8"}, [x, table])
     if form == "ita_partial_max":
-        attributes["group"] = int(pick(rng, (1, 4, 16)))
+        attributes |= {"group": int(pick(rng, (1, 4, 16))), "unit": int(pick(rng, (256, 1024)))}
     return Case("softmax", {**attributes, "levels": levels}, [x])
 
 

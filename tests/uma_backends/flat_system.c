@@ -37,6 +37,7 @@ static void *grow(void *array, size_t *capacity, size_t count, size_t element) {
 
 static uint8_t *memory(void *context, enum tvm_pulp_port port, uint32_t address, uint32_t bytes) {
   struct flat_system *system = context;
+  if (port > TVM_PULP_PORT_WEIGHT) return NULL; /* there is no L2 */
   /* From 0 on is an alias. */
   const uint64_t offset = (uint64_t)address - (address < system->base[port] ? 0u : system->base[port]);
   if (offset + bytes > system->bytes[port]) return NULL;

@@ -14,7 +14,7 @@ from tvm_pulp.planning.tiling.schedule.schedule import Slot
 from tvm_pulp.planning.tir.lower import LoweredPlan
 from tvm_pulp.planning.tir.statements import FetchBytes, MoveBytes, SubmitJob
 from tvm_pulp.qnn.network import Tensor
-from tvm_pulp.soc.kernel_sources import added_headers
+from tvm_pulp.soc.kernel_sources import PREFIX, added_headers
 from tvm_pulp.uma.backend import Codegen
 from tvm_pulp.uma.recipe import Call, Job, Kernel
 
@@ -102,7 +102,8 @@ class ClusterSource:
         parts = [f'#include "tvmgen_{name}.h"', "", '#include "tvm_pulp/steps.h"']
         parts += [f'#include "{codegen.header}"' for codegen in self._engines.values()]
         called = {s.step.function for s in self._tables.slots if isinstance(s.step, Call)}
-        if called:
+        # Functions of a driver are declared in its header.
+        if any(function.startswith(PREFIX) for function in called):
             parts += [f'#include "{header}"' for header in ("tvm_pulp/kernels.h", *added_headers(called))]
         parts += [f'#include "{name}_{part}.h"' for part in ("kernels", "weights", "bundle_weights")]
         tables = self.bundles.tables(self._table, self._function)

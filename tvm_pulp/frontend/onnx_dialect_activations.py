@@ -69,6 +69,15 @@ def convert_octave_softmax(values: Values, node: Node) -> None:
     unary("softmax", kind, group="group_width")(values, node)
 
 
+def convert_partial_max(values: Values, node: Node) -> None:
+    """Sums of 256ths, or of 1024ths where `unit` says so."""
+    unit = node.integer("unit", default=256)
+    refuse_if(unit not in (256, 1024), f"{node.label}: unit {unit} is neither 256 nor 1024")
+    stated = {"unit": unit} if unit != 256 else {}
+    kind = {"form": "ita_partial_max", **stated}
+    unary("softmax", kind, levels="n_levels", group="group_width")(values, node)
+
+
 def _norm(values: Values, operator: str, parameters: list[np.ndarray], **attributes: int) -> None:
     common = {"shift": values.node.power_of_two("D"), "levels": values.node.integer("n_levels")}
     values.emit(operator, [values.operand(), *parameters], {**common, **attributes})
@@ -108,7 +117,7 @@ def reduction(kind: str) -> Callable[[Values, Node], None]:
 CONVERTERS: dict[str, Callable[[Values, Node], None]] = {
     "iSoftmax": convert_i_softmax,
     "ITAMax": unary("softmax", {"form": "ita_max"}, levels="n_levels"),
-    "ITAPartialMax": unary("softmax", {"form": "ita_partial_max"}, levels="n_levels", group="group_width"),
+    "ITAPartialMax": convert_partial_max,
     "OctaveSoftmax": convert_octave_softmax,
     "iRMSNorm": convert_rms_norm,
     "iLayerNorm": convert_layer_norm,

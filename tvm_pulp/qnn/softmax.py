@@ -31,7 +31,9 @@ FORMS: dict[str, tuple[Callable[..., np.ndarray], Callable[..., None]]] = {
 
 @register(
     "softmax",
-    attributes=("a b c dtype exponent form gain group high left_shift levels log2 low multiplier smallest zero_point"),
+    attributes=(
+        "a b c dtype exponent form gain group high left_shift levels log2 low multiplier smallest unit zero_point"
+    ),
     operands="x table",
     tile=BY_ROW,
 )

@@ -1,8 +1,9 @@
 """Softmax of shifts only, whose exponentials are halvings: over a whole row, and over groups as accelerators stream it.
 
 In the forms of ITA a halving is 32 steps of the input, to the nearest; with `octave` every step is one. `group` values
-are taken at a time, and the sum of those before is halved, rounding down, whenever a larger maximum comes. `largest` is
-what a probability of one becomes with `octave`, 255 or 127.
+are taken at a time, and the sum of those before is halved, rounding down, whenever a larger maximum comes. `unit` is
+what the largest value adds to it, 256 where nothing is said. `largest` is what a probability of one becomes with
+`octave`, 255 or 127.
 """
 
 from collections.abc import Callable
@@ -38,6 +39,10 @@ def _one(attributes: Attributes) -> int:
     return int(attributes["levels"] // (1 if attributes["form"] == "ita_max" else 2) - 1)
 
 
+def _unit(attributes: Attributes) -> int:
+    return int(attributes.get("unit", 256))
+
+
 def reference(attributes: Attributes, x: np.ndarray) -> np.ndarray:
     def shifts(distance: np.ndarray) -> np.ndarray:
         octaves = attributes["form"] == "octave"
@@ -49,10 +54,10 @@ def reference(attributes: Attributes, x: np.ndarray) -> np.ndarray:
     for first in range(0, x.shape[-1], group):
         block = x[..., first : first + group]
         new = np.maximum(largest, block.max(-1, keepdims=True))
-        terms = np.int64(256) >> shifts(new - block)
+        terms = np.int64(_unit(attributes)) >> shifts(new - block)
         denominator = (denominator >> shifts(new - largest)) + terms.sum(-1, keepdims=True)
         largest = new
-    inverse = _one(attributes) * 256 // denominator
+    inverse = _one(attributes) * _unit(attributes) // denominator
     return np.asarray((inverse >> shifts(largest - x)).astype(attributes.get("dtype", "uint8")))
 
 
@@ -60,7 +65,7 @@ def _write_row(
     loops: Loops, attributes: Attributes, x: Any, y: Any, row: Any, length: int, total: Any, shift: Callable[[Any], Any]
 ) -> None:
     """Results of a row; `shift` is how often the result of a value is halved."""
-    inverse = loops.bind("inverse", tirx.truncdiv(i32(_one(attributes) * 256), total))
+    inverse = loops.bind("inverse", tirx.truncdiv(i32(_one(attributes) * _unit(attributes)), total))
     with loops.loop("i", length) as i:
         loops.store(y, [row, i], (inverse >> shift(i32(x[row, i]))).astype(y.dtype))
 
@@ -72,7 +77,7 @@ def row_loops_max(loops: Loops, attributes: Attributes, x: Any, y: Any, row: Any
 
 
 def row_loops_partial_max(loops: Loops, attributes: Attributes, x: Any, y: Any, row: Any, length: int) -> None:
-    group = attributes["group"]
+    group, unit = attributes["group"], i32(_unit(attributes))
     largest, denominator = loops.scalar("largest", -128), loops.scalar("denominator", 0)
     with loops.loop("block", -(-length // group)) as block:
         first = loops.bind("first", block * group)
@@ -85,7 +90,7 @@ def row_loops_partial_max(loops: Loops, attributes: Attributes, x: Any, y: Any, 
         largest.set(tirx.max(largest.value, best.value))
         denominator.set(call("shift_right", denominator.value, shrink))
         with loops.loop("i", count) as i:
-            denominator.set(denominator.value + (i32(256) >> halvings(largest.value - i32(x[row, first + i]))))
+            denominator.set(denominator.value + (unit >> halvings(largest.value - i32(x[row, first + i]))))
     _write_row(loops, attributes, x, y, row, length, denominator.value, lambda value: halvings(largest.value - value))
 
 

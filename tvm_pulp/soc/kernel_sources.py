@@ -15,7 +15,7 @@ _DEFINITION = re.compile(
 )
 _INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
 _WORD = re.compile(r"\w+")
-_PREFIX = "tvm_pulp_kernel_"
+PREFIX = "tvm_pulp_kernel_"
 _ADDED: list[Path] = []
 
 
@@ -48,7 +48,7 @@ def kernel_texts(family: str) -> dict[str, str]:
 
 def added_headers(functions: Iterable[str]) -> list[str]:
     """Headers of added kernels that declare one of these functions, as code includes them."""
-    kernels = [name.removeprefix(_PREFIX) for name in functions]
+    kernels = [name.removeprefix(PREFIX) for name in functions]
     texts = [entry for folder in _ADDED for entry in texts_in(folder / "include")]
     return [path for path, text in texts if any(f"TVM_PULP_KERNEL({kernel})" in text for kernel in kernels)]
 
@@ -94,4 +94,4 @@ def needed_sources(files: Mapping[str, str], functions: Iterable[str]) -> dict[s
 
 def _defined(text: str) -> list[str]:
     """Functions that other files can call."""
-    return [_PREFIX + m["kernel"] if m["kernel"] else m["name"] for m in _DEFINITION.finditer(text)]
+    return [PREFIX + m["kernel"] if m["kernel"] else m["name"] for m in _DEFINITION.finditer(text)]

@@ -3,7 +3,7 @@
 from tvm_pulp.uma.backend import Codegen, UMABackend
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.pattern import pattern_of
-from tvm_pulp.uma.recipe import Call, Changes, CoreCost, Derived, Job, Kernel, Load, Local, Recipe, Step, Store
+from tvm_pulp.uma.recipe import Call, Changes, CoreCost, Derived, Job, Kernel, Load, Local, Pointer, Recipe, Step, Store
 from tvm_pulp.uma.region import Region
 from tvm_pulp.uma.registry import parse_targets, step_call
 from tvm_pulp.uma.strategy import EXACT, Form, Refusal, Refused, Rounding, Strategy, TileAxis, refuse_if
@@ -21,6 +21,7 @@ __all__ = [
     "Kernel",
     "Load",
     "Local",
+    "Pointer",
     "Recipe",
     "Refusal",
     "Refused",

@@ -141,6 +141,10 @@ class UMABackend:
         """The reason why the engine is not the one that a SoC describes, and the way out; None: it is."""
         return None
 
+    def variant(self, engine: Engine) -> "UMABackend":
+        """The backend of the engine as a SoC describes it: another one where engines of this name differ by chips."""
+        return self
+
     def with_shared_weights(self, options: dict[str, Any]) -> dict[str, Any]:
         """The options with which products of one row and of several read the same packed weights."""
         return options

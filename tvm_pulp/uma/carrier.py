@@ -8,6 +8,7 @@ from tvm_pulp.uma import registry
 
 def check_carrier(soc: Soc, engine: str) -> None:
     """That a SoC, whose description has the engine, can carry it; a user error says why not."""
-    backend = registry.backend(engine) if engine in registry.names() else None
-    reason = why_not_carried(soc, engine) or (backend and backend.why_not_carried(soc.engines[engine]))
+    known, described = engine in registry.names(), soc.engines[engine]
+    backend = registry.backend(engine).variant(described) if known else None
+    reason = why_not_carried(soc, engine) or (backend and backend.why_not_carried(described))
     refuse_if(reason, f"--soc {soc.name} cannot carry '{engine}': {reason}")

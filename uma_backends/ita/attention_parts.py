@@ -1,6 +1,6 @@
 """Attention in a region of operators: who is who, and whether the engine's streaming softmax computes exactly that."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -81,14 +81,17 @@ def attention_of(region: Layer) -> Attention:
     return Attention(logits, softmax, mix, q, k, v, out, projections)
 
 
-def rules_of(region: Layer) -> AttentionRules:
-    """Constants of the engine for a region; refuses one that is none for its streaming softmax."""
+def rules_of(region: Layer, check: Callable[[Layer], None] | None = None, add_bits: int = 8) -> AttentionRules:
+    """Constants of the engine for a region; refuses one that is none for its streaming softmax, or a `check` of that.
+
+    `add_bits` have summands of logits and results behind the shift.
+    """
     a = attention_of(region)
     for part in (p for p in region.parts if p.operator == "transpose"):
         transposes = a.transposed and part.outputs[0].storage is a.mix.inputs[1].storage
         axes = TRANSPOSE if transposes else SWAP
         refuse_if(list(part.attributes["axes"]) != axes, "it moves other axes than heads and positions")
-    _check_softmax(a.softmax)
+    (check or _check_softmax)(a.softmax)
     _check_shapes(a)
     rules = []
     for name, product, left in (("logits", a.logits, "int8"), ("result", a.mix, "uint8")):
@@ -97,7 +100,7 @@ def rules_of(region: Layer) -> AttentionRules:
         has_zero_points = product.attributes["zero_point_a"] or product.attributes["zero_point_b"]
         refuse_if(has_zero_points, f"operands of its {name} have zero points")
         with refusals_of(name):
-            found = rule_of(Requant.of(product.attributes), product.inputs[2:4])
+            found = rule_of(Requant.of(product.attributes), product.inputs[2:4], add_bits)
         refuse_if(
             found.summand or found.negated or found.activation is not None,
             f"its {name} are requantized with a summand before the multiplier, or clipped at zero",

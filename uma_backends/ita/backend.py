@@ -11,11 +11,14 @@ from uma_backends.ita.attention_patterns import PATTERNS, attention_pattern
 from uma_backends.ita.command import command_fields, command_words
 from uma_backends.ita.dense import dense_activation_strategy, dense_strategy
 from uma_backends.ita.dense_transposed import dense_transposed_strategy
+from uma_backends.ita.head_backend import PARAMETER, HeadBackend
 from uma_backends.ita.ita_form import ENGINE, Context
 from uma_backends.ita.matmul import matmul_strategy
 from uma_backends.ita.refused_attention import PARTS, REASONS, refused_pattern, refused_strategy
 
 _FOLDER = Path(__file__).parent
+# As SoCs carry it whose engines run whole heads.
+_HEADS = HeadBackend()
 # Jobs that the engine holds where its parameters do not say.
 CONTEXTS = 4
 
@@ -65,6 +68,9 @@ class ItaBackend(UMABackend):
     @property
     def default_soc(self) -> str:
         return "snitch-ita"
+
+    def variant(self, engine: Engine) -> UMABackend:
+        return _HEADS if engine.parameters.get(PARAMETER) else self
 
     def why_not_carried(self, engine: Engine) -> str | None:
         contexts = engine.parameters.get("contexts", CONTEXTS)

@@ -29,8 +29,8 @@ class Rule:
     activation: Relu | None = None  # where the layer's result is not negative
 
 
-def rule_of(requant: Requant, constants: Sequence[Tensor]) -> Rule:
-    """The engine's form of a layer's requantization."""
+def rule_of(requant: Requant, constants: Sequence[Tensor], add_bits: int = 8) -> Rule:
+    """The engine's form of a layer's requantization; `add_bits` has its summand behind the shift."""
     refuse_if(requant.kind == "none", "its result has 32 bits: the engine writes 8 only")
     tensors = [t.data for t in constants if t.data is not None]
     refuse_if(len(tensors) < len(constants), "its requantization is not constant")
@@ -43,15 +43,15 @@ def rule_of(requant: Requant, constants: Sequence[Tensor]) -> Rule:
     )
     mul, other = (int(t.flat[0]) for t in tensors)
     if requant.kind == "pulp":
-        found = exact_rule(mul, other, requant.shift)
+        found = exact_rule(mul, other, requant.shift, add_bits)
     else:
         refuse_if(requant.kind != "half_up", f"{requant.kind} requantization rounds in a way the engine cannot")
         refuse_if(other < 0, "its requantization shifts to the left")
-        found = exact_rule(mul, ((1 << other) >> 1) + (requant.zero_point << other), other)
+        found = exact_rule(mul, ((1 << other) >> 1) + (requant.zero_point << other), other, add_bits)
     return replace(found, activation=Relu() if clip == _POSITIVE else None)
 
 
-def exact_rule(mul: int, add: int, shift: int) -> Rule:
+def exact_rule(mul: int, add: int, shift: int, add_bits: int = 8) -> Rule:
     """The rule for `floor((n * mul + add) / 2^shift)`."""
     refuse_if(mul == 0, "its multiplier is zero")
     size = abs(mul)
@@ -60,17 +60,17 @@ def exact_rule(mul: int, add: int, shift: int) -> Rule:
     bits = multiplier.bit_length()
     refuse_if(multiplier > LARGEST_MULTIPLIER, f"its multiplier has {bits} bits: the engine multiplies by 8")
     refuse_if(shift > LARGEST_SHIFT, f"its shift is {shift}: the engine shifts by {LARGEST_SHIFT} at most")
-    target = add - ((1 << shift) >> 1)
+    target, end = add - ((1 << shift) >> 1), 1 << add_bits - 1
     if shift:
         summand = target * pow(multiplier, -1, 1 << shift) % (1 << shift)
         behind = (target - summand * multiplier) >> shift
         # 2^shift in front are `multiplier` behind.
-        turns = 0 if -128 <= behind <= 127 else _round_divide(behind, multiplier)
+        turns = 0 if -end <= behind < end else _round_divide(behind, multiplier)
         behind, summand = behind - turns * multiplier, summand + (turns << shift)
     else:
-        summand = 0 if -128 <= target <= 127 else _round_divide(target, multiplier)
+        summand = 0 if -end <= target < end else _round_divide(target, multiplier)
         behind = target - summand * multiplier
-    fits = -128 <= behind <= 127 and abs(summand) < 1 << (BIAS_BITS - 1)
+    fits = -end <= behind < end and abs(summand) < 1 << (BIAS_BITS - 1)
     refuse_if(not fits, "its summand is beyond what bias and requantization of the engine can hold")
     return Rule(Requantization(multiplier, shift, behind), summand, mul < 0)
 

@@ -26,8 +26,9 @@ extern "C" {
 #define TVM_PULP_NEVER UINT64_MAX
 
 /* Memory ports a peripheral can own. Addresses are what the peripheral's registers hold for that port:
- * L1 takes any alias of the TCDM, WEIGHT takes offsets from the start of the weight memory. */
-enum tvm_pulp_port { TVM_PULP_PORT_L1 = 0, TVM_PULP_PORT_WEIGHT = 1 };
+ * L1 takes any alias of the TCDM, WEIGHT takes offsets from the start of the weight memory, L2 addresses of the cores.
+ * Not every system lets peripherals into L2, and nobody looks for races there. */
+enum tvm_pulp_port { TVM_PULP_PORT_L1 = 0, TVM_PULP_PORT_WEIGHT = 1, TVM_PULP_PORT_L2 = 2 };
 
 /* What the system offers to a peripheral. */
 struct tvm_pulp_system {

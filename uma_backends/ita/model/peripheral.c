@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The ITA model behind the peripheral interface: parameters, life cycle, and its rules of the job queue.
+ * The ITA model behind the peripheral interface: parameters, life cycle, and rules of the job queue. There are two kinds of
+ * it; the parameter `head_engines` asks for the one of heads.h.
  *
  * SOFT_CLEAR empties the queue but does not reach the engine, whose counters, weight buffer and partial sums survive. */
 #include <stdlib.h>
 
 #include "engine.h"
+#include "heads.h"
 
 /* Without contention the end of a job is found at once. */
 static bool start_job(void *self, const uint32_t *words, uint64_t cycle) {
@@ -58,25 +60,44 @@ static const struct job_queue_rules RULES = {
     .abort = abort_job,
 };
 
+/* Either of the two: an engine that takes jobs of tiles, or engines that take whole heads. */
+struct ita_model {
+  struct ita_engine *tiles;
+  struct heads heads;
+};
+
+static void destroy(void *self) {
+  free(((struct ita_model *)self)->tiles);
+  free(self);
+}
+
 static void *create(const struct tvm_pulp_system *system, const struct tvm_pulp_parameter *parameters, size_t count,
                     char *error, size_t error_bytes) {
   struct ita_options options = {.contexts = ITA_MAX_CONTEXTS};
+  struct heads_options heads = {.fetch_bytes = 16, .start_cycles = 200};
   const struct parameter_rule rules[] = {
       {"contexts", &options.contexts, 1, ITA_MAX_CONTEXTS},
+      {"head_engines", &heads.engines, 0, HEADS_ENGINES},
+      {"fetch_bytes", &heads.fetch_bytes, 1, 1024},
+      {"start_cycles", &heads.start_cycles, 0, 1 << 20},
   };
   if (!set_parameters("ita", rules, sizeof rules / sizeof rules[0], parameters, count, error, error_bytes)) return NULL;
-  struct ita_engine *engine = calloc(1, sizeof *engine);
-  if (engine == NULL) {
+  struct ita_model *model = calloc(1, sizeof *model);
+  if (model != NULL && heads.engines == 0) model->tiles = calloc(1, sizeof *model->tiles);
+  if (model == NULL || (heads.engines == 0 && model->tiles == NULL)) {
+    free(model);
     snprintf(error, error_bytes, "no memory left for the ita model");
     return NULL;
   }
-  engine->queue = (struct job_queue){.system = *system, .rules = &RULES, .contexts = options.contexts};
-  engine->options = options;
-  return engine;
+  if (model->tiles != NULL) {
+    model->tiles->queue = (struct job_queue){.system = *system, .rules = &RULES, .contexts = options.contexts};
+    model->tiles->options = options;
+  }
+  model->heads = (struct heads){.system = *system, .options = heads};
+  return model;
 }
 
-static void reset(void *self) {
-  struct ita_engine *engine = self;
+static void reset_tiles(struct ita_engine *engine) {
   const struct job_queue queue = engine->queue;
   const struct ita_options options = engine->options;
   memset(engine, 0, sizeof *engine);
@@ -85,9 +106,46 @@ static void reset(void *self) {
   job_queue_reset(&engine->queue);
 }
 
+static void reset(void *self) {
+  struct ita_model *model = self;
+  if (model->tiles != NULL) reset_tiles(model->tiles);
+  heads_reset(&model->heads);
+}
+
+static uint32_t read_register(void *self, uint32_t offset, uint32_t core, uint64_t cycle) {
+  struct ita_model *model = self;
+  return model->tiles != NULL ? job_queue_read(model->tiles, offset, core, cycle) : heads_read(&model->heads, offset, cycle);
+}
+
+static void write_register(void *self, uint32_t offset, uint32_t value, uint32_t core, uint64_t cycle) {
+  struct ita_model *model = self;
+  if (model->tiles != NULL) job_queue_write(model->tiles, offset, value, core, cycle);
+  else heads_write(&model->heads, offset, value, cycle);
+}
+
+static uint64_t next_event(void *self) {
+  struct ita_model *model = self;
+  return model->tiles != NULL ? job_queue_next_event(model->tiles) : heads_next_event(&model->heads);
+}
+
+static void advance(void *self, uint64_t cycle) {
+  struct ita_model *model = self;
+  if (model->tiles != NULL) job_queue_advance(model->tiles, cycle);
+  else heads_advance(&model->heads, cycle);
+}
+
+static void statistics(void *self, struct tvm_pulp_peripheral_statistics *out) {
+  const struct ita_model *model = self;
+  *out = model->tiles != NULL ? model->tiles->queue.statistics : model->heads.statistics;
+}
+
 const struct tvm_pulp_peripheral *tvm_pulp_peripheral(void);
 
 const struct tvm_pulp_peripheral *tvm_pulp_peripheral(void) {
-  static const struct tvm_pulp_peripheral TABLE = JOB_QUEUE_PERIPHERAL("ita", 0x400, create, free, reset);
+  static const struct tvm_pulp_peripheral TABLE = {
+      .abi = TVM_PULP_PERIPHERAL_ABI, .name = "ita", .register_bytes = 0x400, .create = create, .destroy = destroy,
+      .reset = reset, .read = read_register, .write = write_register, .next_event = next_event, .advance = advance,
+      .statistics = statistics,
+  };
   return &TABLE;
 }

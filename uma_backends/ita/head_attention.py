@@ -1,0 +1,278 @@
+"""Attention from its projections to the projection of its output, head by head on engines that run nothing else.
+
+A round is as many heads as there are engines; heads are added by the cores.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.qnn.network import Layer, Tensor
+from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.soc.cost_model import CostModel
+from tvm_pulp.uma import (
+    EXACT,
+    Box,
+    Call,
+    CoreCost,
+    Derived,
+    Form,
+    Job,
+    Load,
+    Local,
+    Recipe,
+    Rounding,
+    Step,
+    Store,
+    TileAxis,
+    pattern_of,
+    refuse_if,
+)
+from uma_backends.ita.attention_parts import attention_of, refusals_of, rules_of
+from uma_backends.ita.geometry import GROUP, TILE
+from uma_backends.ita.heads import (
+    COMMAND_WORDS,
+    LARGEST_SHIFT,
+    PRODUCT_LIMIT,
+    SOFTMAX_UNIT,
+    HeadSizes,
+    HeadWeights,
+    Round,
+    assembly,
+    assembly_cycles,
+    is_whole,
+)
+from uma_backends.ita.ita_form import ENGINE, flattened
+from uma_backends.ita.linear_arithmetic import LinearArithmetic, arithmetic_of
+from uma_backends.ita.reference import Requantization
+from uma_backends.ita.requantization import rule_of
+
+_LARGEST = 127
+
+
+@dataclass(frozen=True)
+class HeadContext:
+    """The compilation as forms see it; `parameters` are those of the engines' model."""
+
+    costs: CostModel
+    parameters: Mapping[str, int]
+    softmax: str
+
+    @property
+    def engines(self) -> int:
+        return self.parameters["head_engines"]
+
+
+def head_pattern(*, heads: bool, bias: bool = False) -> Any:
+    """One head and a dense layer behind it, or several and a product with a matrix each."""
+
+    def operand() -> Any:
+        view = pattern_of("relax.reshape", pattern_of("dense"), None)
+        return pattern_of("transpose", view) if heads else view
+
+    logits = pattern_of("matmul", operand(), operand(), None, None)
+    mixed = pattern_of("matmul", pattern_of("softmax", logits), operand(), None, None)
+    if heads:
+        return pattern_of("matmul", mixed, None, None, None)
+    return pattern_of("dense", pattern_of("relax.reshape", mixed, None), *[None] * (4 if bias else 3))
+
+
+PATTERNS: dict[str, dict[str, bool]] = {
+    "head": {"heads": False},
+    "head_with_bias": {"heads": False, "bias": True},
+    "heads": {"heads": True},
+}
+
+
+def head_strategy(region: Layer, context: HeadContext) -> list[Form]:
+    """Self-attention with all projections: softmax `ita_partial_max` of 256 levels in groups of 16, sizes in 64s."""
+    return [HeadForm(region, head_of(region, context), context)]
+
+
+@dataclass(frozen=True)
+class Head:
+    """Numbers of all heads of a region."""
+
+    sizes: HeadSizes
+    weights: tuple[HeadWeights, ...]
+    rules: tuple[Requantization, ...]
+    q: Tensor
+    k: Tensor
+    rounding: Rounding
+
+
+def head_of(region: Layer, context: HeadContext) -> Head:
+    """The heads of a region; refuses what the engines compute differently."""
+    parts, last = attention_of(region), region.parts[-1]
+    found = rules_of(region, lambda softmax: _check_softmax(softmax, context), add_bits=32)
+    heads, queries, keys, depth, width = parts.sizes
+    sources = {name: layer.inputs[0] for name, layer in parts.projections.items()}
+    refuse_if(set(sources) != set("qkv"), "a projection of queries, keys or values is missing")
+    refuse_if(sources["k"].storage is not sources["v"].storage, "keys and values are projected from different tensors")
+    sizes = HeadSizes(keys, sources["k"].spec.shape[-1], depth)
+    refuse_if(queries != keys or depth != width or sources["q"].spec.shape[-1] != sizes.e, "its sizes differ")
+    refuse_if(
+        not is_whole(sizes.s, sizes.e, sizes.p),
+        f"it has {sizes.s} positions of {sizes.e} and heads of {sizes.p}: all are multiples of {TILE} on these engines",
+    )
+    with refusals_of("projection of the output"):
+        out = arithmetic_of(last) if last.operator == "dense" else _output_matrices(last, heads)
+        refuse_if(out.activation is not None, "it has an activation")
+        refuse_if(len(out.weights) != heads * sizes.e, f"it has {len(out.weights) // heads} columns, not {sizes.e}")
+    made = found.projections
+    rules = (made["q"].rule, made["k"].rule, found.logits, made["v"].rule, found.mix, out.rule)
+    reaches = [*(_reach(made[name]) for name in "qk"), 128 * 128 * depth, _reach(made["v"]), _LARGEST * 128 * keys]
+    for rule, reach in zip(rules, [*reaches, _reach(out)], strict=True):
+        refuse_if(rule.shift > LARGEST_SHIFT, f"a requantization shifts by {rule.shift}: {LARGEST_SHIFT} at most")
+        refuse_if(reach * rule.multiplier >= PRODUCT_LIMIT, "a sum and its multiplier need more than 32 bits")
+    weights = tuple(_weights_of(made, out, index, sizes) for index in range(heads))
+    exact = parts.softmax.attributes.get("unit") == SOFTMAX_UNIT
+    rounding = EXACT if exact else Rounding(_deviation(found.mix, out, keys))
+    return Head(sizes, weights, rules, sources["q"], sources["k"], rounding)
+
+
+def _check_softmax(softmax: Layer, context: HeadContext) -> None:
+    a = softmax.attributes
+    refuse_if(
+        a["form"] != "ita_partial_max",
+        f"its softmax is of the form {a['form']}: these engines take 32 steps of the logits per octave in groups",
+    )
+    refuse_if(
+        (a["levels"], a["group"]) != (256, GROUP),
+        f"its softmax has {a['levels']} levels in groups of {a['group']}: the engines' has 256 in groups of {GROUP}",
+    )
+    refuse_if(
+        a.get("unit") != SOFTMAX_UNIT and context.softmax == "exact",
+        "its softmax adds 256ths and the engines' 1024ths, which differ where a larger logit comes late",
+        f"--target-uma-{ENGINE}-softmax engine takes the engines' for it",
+    )
+
+
+def _output_matrices(last: Layer, heads: int) -> LinearArithmetic:
+    """A product with a constant matrix per head, as one matrix [heads * out][in]."""
+    matrix, a = last.inputs[1], last.attributes
+    refuse_if(matrix.data is None, "it multiplies by no constant")
+    assert matrix.data is not None
+    refuse_if(a["zero_point_a"] or a["zero_point_b"], "its operands have zero points")
+    refuse_if(matrix.spec.dtype != "int8", f"its weights are {matrix.spec.dtype}")
+    shape = (heads, *matrix.spec.shape[-2:])
+    values = np.broadcast_to(matrix.data, (1, *shape)).reshape(shape)
+    values = values if a["transpose_b"] else values.swapaxes(1, 2)
+    found = rule_of(Requant.of(a), last.inputs[2:4])
+    refuse_if(found.negated, "its multiplier is negative")
+    weights = np.ascontiguousarray(values).reshape(-1, values.shape[-1])
+    return LinearArithmetic(weights, np.full(len(weights), found.summand, np.int64), found.rule, found.activation)
+
+
+def _reach(made: LinearArithmetic) -> int:
+    return int((np.abs(made.weights.astype(np.int64)).sum(axis=1) * 128 + np.abs(made.bias)).max(initial=0))
+
+
+def _weights_of(
+    made: Mapping[str, LinearArithmetic], out: LinearArithmetic, index: int, sizes: HeadSizes
+) -> HeadWeights:
+    part = slice(index * sizes.p, (index + 1) * sizes.p)
+    columns = slice(index * sizes.e, (index + 1) * sizes.e)
+    biases = {name: made[name].bias[part] for name in "qkv"} | {"o": out.bias[columns]}
+    q, k, v = (made[name].weights[part] for name in "qkv")
+    return HeadWeights(q, k, v, out.weights[columns], biases)
+
+
+def _deviation(mix: Requantization, out: LinearArithmetic, keys: int) -> int:
+    """Steps by which a result may differ where the model's softmax adds 256ths: a probability differs by one at most.
+
+    The two sums differ by less than two of at least 256, and 127 * 256 by them by one at most.
+    """
+    values = min(255, (min(_LARGEST, keys) * 128 * mix.multiplier >> mix.shift) + 1)
+    rows = int(np.abs(out.weights.astype(np.int64)).sum(axis=1).max(initial=0))
+    return min(255, (rows * values * out.rule.multiplier >> out.rule.shift) + 1)
+
+
+@dataclass(frozen=True)
+class HeadForm:
+    """A round of heads per tile."""
+
+    layer: Layer
+    head: Head
+    context: HeadContext
+    engine: str = ENGINE
+
+    @property
+    def name(self) -> str:
+        count = len(self.head.weights)
+        return "a head" if count == 1 else f"heads, {min(count, self.context.engines)} at once"
+
+    @property
+    def rounding(self) -> Rounding:
+        return self.head.rounding
+
+    @cached_property
+    def _derived(self) -> Derived:
+        return Derived()
+
+    @property
+    def _has_heads(self) -> bool:
+        return len(self.layer.outputs[0].spec.shape) == 4
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        return (TileAxis(1, self.context.engines, limit=self.context.engines),) if self._has_heads else ()
+
+    def bound_cycles(self) -> int:
+        rounds = -(-len(self.head.weights) // self.context.engines)
+        return rounds * self.head.sizes.cycles(self.context.parameters)
+
+    def recipe(self, box: Box) -> Recipe:
+        sizes, context = self.head.sizes, self.context
+        first, count = (box.start[1], box.size[1]) if self._has_heads else (0, 1)
+        loads, (before, after, q, k) = self._loads(first)
+        operands = Local("operands", TensorSpec((sizes.bytes,), "int8"))
+        fields = assembly(sizes, before, after, q, k, operands)
+        cost = CoreCost(assembly_cycles(sizes, context.costs.cores))
+        reads = tuple(dict.fromkeys((before, after, q, k)))
+        made = ("ita_heads_assemble", "struct ita_heads_operands", tuple(fields), tuple(fields.values()))
+        out = Local("heads", TensorSpec((count, sizes.s, sizes.e), "int8"))
+        others = (self._others, (first - first // context.engines) * sizes.bytes) if count > 1 else None
+        command = Round(count, sizes, self.head.rules, operands, others, out)
+        job = Job(
+            ENGINE,
+            command,
+            COMMAND_WORDS,
+            (operands,),
+            (out,),
+            None if others is None else others[0],
+            count * sizes.macs,
+            sizes.cycles(context.parameters),
+            runs=count,
+        )
+        return Recipe((*loads, Call(*made, reads, (operands,), cost), job, Store(out, self.layer.outputs[0], box)))
+
+    def _loads(self, first: int) -> tuple[list[Step], tuple[Local, Local, Local, Local]]:
+        """Weights of a round's first head, around q and k, and these."""
+        weights, sizes = self.head.weights[first], self.head.sizes
+        steps: list[Step] = []
+
+        def load(name: str, tensor: Tensor) -> Local:
+            local = Local(name, tensor.spec)
+            steps.append(Load(tensor, Box.whole(tensor.spec.shape), local))
+            return local
+
+        around = []
+        for name, data in (("before", weights.before), ("after", weights.after)):
+            made = np.frombuffer(data, np.int8)
+            around.append(load(name, self._derived.constant(f"{self.layer.name}_{name}{first}", made)))
+        q = load("q", flattened(self.head.q))
+        k = q if self.head.k.storage is self.head.q.storage else load("k", flattened(self.head.k))
+        assert sizes.before_bytes == around[0].bytes and sizes.after_bytes == around[1].bytes
+        return steps, (around[0], around[1], q, k)
+
+    @property
+    def _others(self) -> Tensor:
+        """Operands of all heads but the first of each round; there is room for q and k, which nobody reads there."""
+        gap = bytes(2 * self.head.sizes.s * self.head.sizes.e)
+        heads = [w for i, w in enumerate(self.head.weights) if i % self.context.engines]
+        data = b"".join(w.before + gap + w.after for w in heads)
+        return self._derived.constant(f"{self.layer.name}_operands", np.frombuffer(data, np.int8))

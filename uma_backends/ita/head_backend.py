@@ -1,0 +1,71 @@
+"""The backend of ITAs that run whole heads of attention, and nothing else."""
+
+from pathlib import Path
+from typing import Any
+
+from tvm_pulp.soc.cost_model import CostModel
+from tvm_pulp.soc.description import Engine
+from tvm_pulp.uma import Codegen, UMABackend
+from uma_backends.ita.head_attention import PATTERNS, HeadContext, head_pattern, head_strategy
+from uma_backends.ita.ita_form import ENGINE
+
+_DRIVER = Path(__file__).parent / "driver"
+PARAMETER = "head_engines"
+
+
+class HeadBackend(UMABackend):
+    """ITAs that run whole heads of attention, several at once.
+
+    Hardware: up to four engines, each of which computes a head from projections to the projection of its output.
+    Memories: operands of a head in one block, in L1 or L2; results in L1.
+    Simulated: arithmetic exactly; time by an assumption, since nothing is published.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._register_target_attr(
+            "softmax",
+            "exact",
+            ("exact", "engine"),
+            "engine: attention runs there although its softmax adds 256ths where the engines add 1024ths",
+            inexact="engine",
+        )
+        self._register_relax_pass("pre_partition", _prepare)
+        for name, inside in PATTERNS.items():
+            self._register_pattern(name, lambda told=inside: head_pattern(**told))
+            self._register_operator_strategy(name, head_strategy)
+        self._register_codegen(
+            Codegen(
+                files=tuple(_DRIVER / name for name in ("ita_heads.c", "ita_heads.h", "ita_platform.h")),
+                header="ita_heads.h",
+                job=lambda command, slot, address: command.words(slot, address),
+                word_fields=lambda command: command.fields(),
+                submit="ita_heads_submit",
+                wait="ita_heads_wait_all",
+                wait_job="ita_heads_wait",
+                init="ita_heads_init",
+            )
+        )
+
+    @property
+    def target_name(self) -> str:
+        return ENGINE
+
+    @property
+    def default_soc(self) -> str:
+        return "itapool"
+
+    def why_not_carried(self, engine: Engine) -> str | None:
+        if engine.queue == 1:
+            return None
+        return f"engines that run whole heads hold one each, not engines.{ENGINE}.queue {engine.queue}: set it to 1"
+
+    def context(self, options: dict[str, Any], soc: Any, cores: int) -> HeadContext:
+        return HeadContext(CostModel(soc, cores), soc.engines[ENGINE].parameters, options["softmax"])
+
+
+def _prepare(module: Any) -> Any:
+    """A view of a view, which one head leaves behind, hides the projection behind it."""
+    from tvm_pulp.canonicalize.drop_identity import DropIdentity
+
+    return DropIdentity().run(module)

@@ -1,0 +1,152 @@
+"""ITAs that run whole heads: their operands, what a head takes, and the words of a round.
+
+Arithmetic is that of `reference.py` but for the softmax, which takes 32 steps of the logits per octave, and for sums,
+which have 32 bits also behind the multiplier.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tvm_pulp.qnn.network import Tensor
+from tvm_pulp.uma import Local, Pointer
+from uma_backends.ita.geometry import TILE, tiles
+from uma_backends.ita.reference import Requantization
+from uma_backends.ita.registers import pack_bytes
+
+SPLIT = 16  # columns of a block of operands
+SOFTMAX_UNIT = 1024  # what a logit adds to the sum of its row, if it is the largest
+PRODUCT_LIMIT = 1 << 31
+LARGEST_SHIFT = 31
+# Of `struct ita_heads_command`: a header, pointers to the tables, multipliers, shifts, summands.
+HEADER_WORDS, TABLE_WORDS, RULES = 8, 3, 6
+COMMAND_WORDS = HEADER_WORDS + TABLE_WORDS + 4 + RULES
+_CYCLES_OF_TILE = 256
+_DEFAULTS = {"fetch_bytes": 16, "start_cycles": 200}  # assumptions, as the model has them
+
+
+@dataclass(frozen=True)
+class HeadSizes:
+    """Positions, width of the embedding and of the head."""
+
+    s: int
+    e: int
+    p: int
+
+    @property
+    def before_bytes(self) -> int:
+        """Of weights before q."""
+        return 3 * self.p * self.e
+
+    @property
+    def after_bytes(self) -> int:
+        """Of weights and biases behind k."""
+        return self.p * self.e + 4 * (self.e + 3 * self.p)
+
+    @property
+    def bytes(self) -> int:
+        return self.before_bytes + 2 * self.s * self.e + self.after_bytes
+
+    @property
+    def macs(self) -> int:
+        return self.s * self.p * (4 * self.e + 2 * self.s)
+
+    def cycles(self, parameters: Mapping[str, int]) -> int:
+        """Of a head on its engine; nothing public says it: products of tiles, or what they fetch, and a start."""
+        told = {**_DEFAULTS, **parameters}
+        s, e, p = tiles(self.s), tiles(self.e), tiles(self.p)
+        products = _CYCLES_OF_TILE * (4 * s * e * p + 2 * s * s * p)
+        return int(max(products, -(-self.bytes // told["fetch_bytes"])) + told["start_cycles"])
+
+
+@dataclass(frozen=True)
+class HeadWeights:
+    """Constants of one head: int8 [out][in] and int32 [out]."""
+
+    q: NDArray[np.int8]
+    k: NDArray[np.int8]
+    v: NDArray[np.int8]
+    o: NDArray[np.int8]
+    biases: Mapping[str, NDArray[np.integer]]
+
+    @property
+    def before(self) -> bytes:
+        return b"".join(m.tobytes() for m in (self.o, self.v, self.k))
+
+    @property
+    def after(self) -> bytes:
+        biases = (self.biases[name].astype("<i4").tobytes() for name in "ovkq")
+        return split(self.q).tobytes() + b"".join(biases)
+
+
+def split(matrix: NDArray[np.int8]) -> NDArray[np.int8]:
+    """[rows][columns] as [columns / 16][rows][16]."""
+    rows, columns = matrix.shape
+    return np.ascontiguousarray(matrix.reshape(rows, columns // SPLIT, SPLIT).swapaxes(0, 1))
+
+
+@dataclass(frozen=True)
+class Round:
+    """Heads that run at once: one `struct ita_heads_command`."""
+
+    count: int
+    sizes: HeadSizes
+    rules: Sequence[Requantization]  # of Q, K, logits, V, values, output
+    first: Local
+    others: tuple[Tensor, int] | None  # operands of the heads behind the first: a constant, and bytes from its start
+    out: Local
+
+    def words(self, slot: str, address: Callable[[Any], str]) -> list[str]:
+        """The words as C expressions; `slot` is the address of the first."""
+        sizes, tables = self.sizes, HEADER_WORDS + TABLE_WORDS
+        others = "0u" if self.others is None else f"{address(self.others[0])} + {self.others[1]}u"
+        header = [*(f"{n}u" for n in (self.count, sizes.s, sizes.e, sizes.p)), address(self.first), others]
+        pointers = [f"{slot} + {4 * n}u" for n in (tables, tables + 2, tables + 4)]
+        packed = [pack_bytes([getattr(r, n) for r in self.rules] + [0, 0]) for n in ("multiplier", "shift")]
+        adds = [f"{rule.add & 0xFFFFFFFF:#x}u" for rule in self.rules]
+        return [
+            *header,
+            f"{sizes.bytes}u",
+            address(self.out),
+            *pointers,
+            *(f"{w:#x}u" for p in packed for w in p),
+            *adds,
+        ]
+
+    def fields(self) -> dict[str, str]:
+        """Meanings of words by their number."""
+        names = ("heads", "positions", "embedding", "size of a head", "operands of the first", "of the others")
+        rules = ("q", "k", "logits", "v", "values", "output")
+        found = dict(enumerate((*names, "bytes to the next", "results", "tables"), 0))
+        found |= {11: f"multipliers of {', '.join(rules)}", 13: "shifts"}
+        return {
+            str(number): text for number, text in (found | {15 + i: f"add of {r}" for i, r in enumerate(rules)}).items()
+        }
+
+
+def assembly(sizes: HeadSizes, before: Local, after: Local, q: Local, k: Local, operands: Local) -> dict[str, Any]:
+    """Fields of `struct ita_heads_operands`."""
+    return {
+        "before": Pointer(before),
+        "after": Pointer(after),
+        "before_bytes": sizes.before_bytes,
+        "after_bytes": sizes.after_bytes,
+        "q": Pointer(q),
+        "k": Pointer(k),
+        "rows": sizes.s,
+        "columns": sizes.e,
+        "operands": Pointer(operands),
+    }
+
+
+def assembly_cycles(sizes: HeadSizes, cores: int) -> int:
+    """Blocks of 16 bytes that a core copies; each takes about 16 cycles, as simulated."""
+    return 100 + 16 * -(-sizes.bytes // (SPLIT * cores))
+
+
+def is_whole(*extents: int) -> bool:
+    """Tell if extents are whole tiles."""
+    return not any(extent % TILE for extent in extents)

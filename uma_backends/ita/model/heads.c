@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Registers and time of the engines that run whole heads. */
+#include "heads.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { STATE, START_ADDR, OUT_ADDR, RQS_ADDR, SIZE_S, SIZE_E, SIZE_P };
+enum { START = 1, BUSY = 2, DONE = 4, ITERATIONS = 0xe0, MULTIPLE = 16, TILE = 64, TILE_CYCLES = 256, LARGEST = 4096 };
+enum { TABLE_ENTRIES = 6, LARGEST_SHIFT = 31 };
+
+__attribute__((format(printf, 2, 3))) static bool fault(struct heads *heads, const char *format, ...) {
+  char reason[256];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(reason, sizeof reason, format, arguments);
+  va_end(arguments);
+  heads->has_faulted = true;
+  heads->system.fault(heads->system.context, reason);
+  return false;
+}
+
+/* L1, or else L2: addresses are those of the cores. */
+static uint8_t *memory(const struct heads *heads, uint32_t address, uint32_t bytes) {
+  const struct tvm_pulp_system *system = &heads->system;
+  uint8_t *found = system->memory(system->context, TVM_PULP_PORT_L1, address, bytes);
+  return found != NULL ? found : system->memory(system->context, TVM_PULP_PORT_L2, address, bytes);
+}
+
+static bool claim(struct heads *heads, const char *what, uint32_t address, uint32_t bytes, bool is_write, uint64_t end) {
+  if (memory(heads, address, bytes) == NULL)
+    return fault(heads, "ITA %s at 0x%08x with %u bytes is in no memory", what, address, bytes);
+  heads->system.claim(heads->system.context, TVM_PULP_PORT_L1, address, bytes, is_write, end);
+  return true;
+}
+
+static bool read_rules(struct heads *heads, struct heads_job *job, uint32_t address) {
+  uint32_t pointers[3];
+  const uint8_t *table = memory(heads, address, sizeof pointers);
+  if (table == NULL) return fault(heads, "ITA RQS_ADDR 0x%08x is in no memory", address);
+  memcpy(pointers, table, sizeof pointers);
+  const uint8_t *multipliers = memory(heads, pointers[0], TABLE_ENTRIES), *shifts = memory(heads, pointers[1], TABLE_ENTRIES);
+  const uint8_t *adds = memory(heads, pointers[2], 4 * TABLE_ENTRIES);
+  if (multipliers == NULL || shifts == NULL || adds == NULL)
+    return fault(heads, "ITA tables of requantization at 0x%08x, 0x%08x, 0x%08x are in no memory", pointers[0], pointers[1],
+                 pointers[2]);
+  for (uint32_t i = 0; i < TABLE_ENTRIES; i++) {
+    if (shifts[i] > LARGEST_SHIFT) return fault(heads, "ITA shift %u is above %u", shifts[i], LARGEST_SHIFT);
+    job->rules[i] = (struct heads_requant){.multiplier = multipliers[i], .shift = shifts[i]};
+    memcpy(&job->rules[i].add, adds + 4 * i, 4);
+  }
+  job->rules[TABLE_ENTRIES - 1].add = (int8_t)job->rules[TABLE_ENTRIES - 1].add; /* the output's has eight bits */
+  return true;
+}
+
+static uint64_t tiles(uint32_t extent) { return (extent + TILE - 1) / TILE; }
+
+static uint64_t cycles_of(const struct heads *heads, const struct heads_job *job) {
+  const uint64_t s = tiles(job->s), e = tiles(job->e), p = tiles(job->p), width = heads->options.fetch_bytes;
+  const uint64_t computes = TILE_CYCLES * (4 * s * e * p + 2 * s * s * p);
+  const uint64_t fetches = (head_bytes(job->s, job->e, job->p) + width - 1) / width;
+  return (computes > fetches ? computes : fetches) + heads->options.start_cycles;
+}
+
+static bool is_extent(uint32_t extent) { return extent > 0 && extent <= LARGEST && extent % MULTIPLE == 0; }
+
+static void start(struct heads *heads, uint32_t number, uint64_t cycle) {
+  const uint32_t *words = heads->words[number];
+  struct heads_job *job = &heads->job[number];
+  *job = (struct heads_job){.s = words[SIZE_S], .e = words[SIZE_E], .p = words[SIZE_P], .blob = words[START_ADDR],
+                            .shared = heads->words[0][START_ADDR], .out = words[OUT_ADDR]};
+  if (!is_extent(job->s) || !is_extent(job->e) || !is_extent(job->p)) {
+    fault(heads, "ITA %u starts with S %u, E %u, P %u: multiples of %u up to %u are expected", number, job->s, job->e, job->p,
+          MULTIPLE, LARGEST);
+    return;
+  }
+  if (!read_rules(heads, job, words[RQS_ADDR])) return;
+  const uint32_t pe = job->p * job->e, se = job->s * job->e;
+  job->end = cycle + cycles_of(heads, job);
+  if (!claim(heads, "operands", job->blob, head_bytes(job->s, job->e, job->p), false, job->end)) return;
+  if (!claim(heads, "q and k", job->shared + 3 * pe, 2 * se, false, job->end)) return;
+  if (!claim(heads, "output", job->out, se, true, job->end)) return;
+  if (heads_next_event(heads) == TVM_PULP_NEVER) heads->counted_to = cycle;
+  heads->is_busy[number] = true;
+}
+
+static void finish(struct heads *heads, uint32_t number) {
+  const struct heads_job *job = &heads->job[number];
+  const uint32_t bytes = head_bytes(job->s, job->e, job->p), se = job->s * job->e;
+  const struct head_operands operands = {
+      .blob = memory(heads, job->blob, bytes),
+      .shared = memory(heads, job->shared, 3 * job->p * job->e + 2 * se),
+      .out = (int8_t *)memory(heads, job->out, se),
+  };
+  heads->is_busy[number] = false;
+  heads->words[number][STATE] = (heads->words[number][STATE] & ~(uint32_t)BUSY) | DONE;
+  if (!head_compute(job, operands)) fault(heads, "the host has no memory for a head of ITA %u", number);
+  heads->statistics.jobs++;
+  heads->statistics.busy_cycles += job->end - heads->counted_to;
+  heads->counted_to = job->end;
+  heads->statistics.macs += (uint64_t)job->s * job->p * (4 * job->e + 2 * job->s);
+  heads->statistics.l1_bytes += bytes + se;
+}
+
+void heads_reset(struct heads *heads) {
+  *heads = (struct heads){.system = heads->system, .options = heads->options};
+}
+
+uint64_t heads_next_event(const struct heads *heads) {
+  uint64_t first = TVM_PULP_NEVER;
+  for (uint32_t i = 0; i < heads->options.engines; i++)
+    if (heads->is_busy[i] && heads->job[i].end < first) first = heads->job[i].end;
+  return first;
+}
+
+void heads_advance(struct heads *heads, uint64_t cycle) {
+  for (uint64_t next = heads_next_event(heads); next <= cycle && !heads->has_faulted; next = heads_next_event(heads)) {
+    if (next == TVM_PULP_NEVER) return;
+    for (uint32_t i = 0; i < heads->options.engines; i++)
+      if (heads->is_busy[i] && heads->job[i].end == next) finish(heads, i);
+  }
+}
+
+/* Number of the register at an offset; false after a fault. */
+static bool find(struct heads *heads, uint32_t offset, uint32_t *number, uint32_t *word) {
+  *number = offset / HEADS_STRIDE;
+  *word = offset % HEADS_STRIDE / 4;
+  if (*number < heads->options.engines && *word < HEADS_WORDS && offset % 4 == 0) return true;
+  return fault(heads, "ITA has no register at offset 0x%x", offset);
+}
+
+uint32_t heads_read(struct heads *heads, uint32_t offset, uint64_t cycle) {
+  uint32_t number, word;
+  if (heads->has_faulted || !find(heads, offset, &number, &word)) return 0;
+  heads_advance(heads, cycle);
+  return heads->words[number][word];
+}
+
+void heads_write(struct heads *heads, uint32_t offset, uint32_t value, uint64_t cycle) {
+  uint32_t number, word;
+  if (heads->has_faulted || !find(heads, offset, &number, &word)) return;
+  heads_advance(heads, cycle);
+  if (heads->is_busy[number]) {
+    fault(heads, "register 0x%x of ITA %u was written while it works: wait for done", offset % HEADS_STRIDE, number);
+    return;
+  }
+  heads->words[number][word] = value;
+  if (word != STATE) return;
+  if (value & ITERATIONS) fault(heads, "ITA %u is asked for more than one iteration, which is not modelled", number);
+  else if (value & START) {
+    heads->words[number][STATE] = (value & ~(uint32_t)(START | DONE)) | BUSY;
+    start(heads, number, cycle);
+  } else heads->words[number][STATE] = value & ~(uint32_t)(BUSY | DONE);
+}
