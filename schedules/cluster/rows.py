@@ -1,11 +1,16 @@
 """Row-wise operators: softmax, RMSNorm, LayerNorm, and normalizations of quantize/dequantize graphs."""
 
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
 import numpy as np
 
 from schedules.byte_tables import tflite_exponential_table
 from schedules.cluster.arithmetic import TYPES, typed
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, register
-from schedules.kernel_cycles import Work, given, share, work
+from schedules.kernel_cycles import Work, family_of, given, share, work
 from tvm_pulp.qnn.qdq_norm import limits_of, stage_operands
 from tvm_pulp.qnn.softmax_i_tables import exponentials
 from tvm_pulp.qnn.tensor_spec import BYTES
@@ -80,6 +85,38 @@ def applies_norm(layer: Layer) -> bool:
     return bool(np.abs(weight.astype(np.int64)).max(initial=0) < 1 << 30)
 
 
+@dataclass(frozen=True)
+class RealNorm:
+    """Weights and biases with which single precision normalizes integers exactly; norm_real.h says how."""
+
+    weight: np.ndarray
+    bias: np.ndarray
+    lift: int
+    near: int
+
+
+def real_norm(parameters: Sequence[np.ndarray], shift: int, columns: int) -> RealNorm | None:
+    """Weights, and biases if there are any, in units of 2^-16; None where single precision does not hold them.
+
+    With u = 2^-24: the reciprocal of the root, its product with the element and the sum are rounded. A result that is
+    not clipped is below 129, so the sum is off by 2 u (129 + |bias|) + 129 u at most. The quotient is truncated, not
+    floored: a result below zero may be higher by a unit of the quotient. No element is 2 sqrt(columns) roots away from
+    its row's mean.
+    """
+    unit = 2.0 ** (16 - shift)
+    weight, bias = parameters[0] * unit, parameters[1] * unit if len(parameters) > 1 else np.zeros(1)
+    furthest = float(np.abs(bias).max(initial=0))
+    error = 1.01 * 2.0**-24 * (3 * (129 << 16) + 2 * furthest + 1024)
+    lift = math.ceil(1 + error + unit)
+    near, bias = lift + math.ceil(error), bias + lift
+    exact = all(np.array_equal(v.astype(np.float32), v) for v in (weight, bias))
+    reach = 2 * math.sqrt(columns) * float(np.abs(weight).max(initial=0)) + furthest
+    # Near results are made by division: they have to be rare. Beyond 31 bits there is no fraction left to look at.
+    if not exact or near > 100 or reach + near >= 1 << 31:
+        return None
+    return RealNorm(weight.astype(np.float32), bias.astype(np.float32), lift, near)
+
+
 class NormKernel(RowKernel):
     def reach(self) -> int:
         """How far the products go, if that is what decides: 2^30 and more need 64 bits."""
@@ -94,14 +131,32 @@ class NormKernel(RowKernel):
     def largest(self, operand: int) -> int:
         return int(np.abs(self.layer.inputs[operand].values.astype(np.int64)).max(initial=0))
 
+    @cached_property
+    def reals(self) -> RealNorm | None:
+        """Weights and biases in single precision, where two rows at a time are normalized by them."""
+        layer, soc = self.layer, self.costs.soc
+        x, by_integers = layer.inputs[0].spec, family_of(soc.software.kernels).normalizes_by_integers
+        if by_integers or not soc.cluster.isa.single_float or x.dtype not in BYTES or self.reach() >= 1 << 30:
+            return None
+        if x.shape[-1] % 4 or x.elements // x.shape[-1] < 2 * self.cores or layer.attributes["levels"] > 256:
+            return None
+        return real_norm([t.values for t in layer.inputs[1:]], layer.attributes["shift"], x.shape[-1])
+
     def fields(self, call: Arguments, box: Box) -> Fields:
-        layer, weight, rows = self.layer, self.layer.inputs[1].values, self.rows(call, box)
-        # Twice the weights, as the kernels take them.
-        doubled = self.constant("double_weight", (2 * weight.astype(np.int64)).astype(np.int32))
-        fields = {**rows, "double_weight": call.load_whole("weight", doubled), "wide": int(self.reach() >= 1 << 30)}
+        layer, weight, reals = self.layer, self.layer.inputs[1].values, self.reals
+        fields = self.rows(call, box) | {"wide": int(self.reach() >= 1 << 30), "x_type": typed(layer.inputs[0])}
+        fields |= {n: layer.attributes[n] for n in ("levels", "shift")} | {"double_weight": 0, "real_weight": 0}
+        fields |= {"lift": reals.lift if reals else 0, "near": reals.near if reals else 0}
+        if reals:
+            fields["real_weight"] = call.load_constant("real_weight", reals.weight)
+        else:
+            # Twice the weights, as the kernels take them.
+            doubled = self.constant("double_weight", (2 * weight.astype(np.int64)).astype(np.int32))
+            fields["double_weight"] = call.load_whole("weight", doubled)
         if len(layer.inputs) > 2:
-            fields["bias"] = call.load_whole("bias", layer.inputs[2])
-        return fields | {"x_type": typed(layer.inputs[0]), **{n: layer.attributes[n] for n in ("levels", "shift")}}
+            fields["bias"] = 0 if reals else call.load_whole("bias", layer.inputs[2])
+            fields["real_bias"] = call.load_constant("real_bias", reals.bias) if reals else 0
+        return fields
 
 
 class RmsNormKernel(NormKernel):
@@ -133,7 +188,10 @@ def shared_rows(f: Fields, cores: int) -> Work:
 
 @work("rms_norm", "layer_norm")
 def norm_work(f: Fields, cores: int) -> Work:
-    """Normalizations have a general form beside the fast one."""
+    """Normalizations have a general form beside the fast ones."""
+    if given(f["real_weight"]):
+        pairs = share(share(f["rows"], cores), 2)
+        return {"real_call": 1, "real_pair": pairs, "real_element": 2 * pairs * f["columns"]}
     if f["wide"] or f["x_type"] == 2 or f["levels"] > 256:
         mine = share(f["rows"], cores)
         return {"plain_call": 1, "plain_row": mine, "plain_element": mine * f["columns"]}

@@ -33,10 +33,12 @@ class Family:
     lays_out_rows: bool = False
     # Convolutions read pixels of whole words where they are.
     reads_in_place: bool = False
+    # Integers are normalized by integers even where cores have single precision.
+    normalizes_by_integers: bool = False
 
 
 _FAMILIES = {
-    "rv32im": Family(pairs.WORKS, lays_out_rows=True),
+    "rv32im": Family(pairs.WORKS, lays_out_rows=True, normalizes_by_integers=True),
     "rv32": Family(rv32.WORKS, lays_out_rows=True),
     "tiles": Family(tiles.WORKS, reads_in_place=True),
 }

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from schedules.cluster.catalog import available
-from schedules.kernel_cycles import work_of
+from schedules.kernel_cycles import family_of, work_of
 from schedules.kernel_cycles.coefficients import COEFFICIENTS, Fit, read_coefficients
 from schedules.kernel_cycles.model import Work
 from tests.kernels.attention_shapes import (
@@ -169,7 +169,12 @@ def softmax(make: Callable[..., Case]) -> Callable[[Shapes], Case]:
 
 
 def norm(make: Callable[..., Case]) -> Callable[[Shapes], Case]:
-    return lambda s: make(s.rng, s.pick(1, s.size(1, 64)), s.size(8, 256), wide=s.pick(False, False, False, True))
+    def case(s: Shapes) -> Case:
+        if s.rng.random() < 0.3:
+            return make(s.rng, s.size(8, 96), s.size(16, 256, 4), reals=True)
+        return make(s.rng, s.pick(1, s.size(1, 64)), s.size(8, 256), wide=s.pick(False, False, False, True))
+
+    return case
 
 
 def qdq_norm(s: Shapes) -> Case:
@@ -257,8 +262,8 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "i_softmax": (softmax(i_softmax_case), 80),
     "softmax_ita": (softmax(softmax_ita_case), 60),
     "softmax_tflite": (softmax(softmax_tflite_case), 60),
-    "rms_norm": (norm(rms_norm_case), 120),
-    "layer_norm": (norm(layer_norm_case), 120),
+    "rms_norm": (norm(rms_norm_case), 170),
+    "layer_norm": (norm(layer_norm_case), 170),
     "qdq_norm": (qdq_norm, 160),
     "attention": (attention, 320),
     "attention_weights": (attention_weights, 120),
@@ -308,11 +313,14 @@ def flat(arguments: Any, prefix: str = "") -> dict[str, Any]:
 def samples(kernel: str, seed: int, count: int, soc: Soc = SOC) -> Iterator[Sample]:
     """Random calls, measured."""
     make, shapes, made = ALL_MODELS[kernel][0], Shapes(seed), 0
+    by_integers = family_of(soc.software.kernels).normalizes_by_integers
     while made < count:
         case, cores = make(shapes), shapes.pick(8, 8, 8, 1, 3)
         used = sum(v.nbytes for v in case.call.arguments.values() if isinstance(v, np.ndarray))
         # Attention that does not end in a full range is not worth a model of its own.
         if used > 120_000 or (kernel == "attention" and not typical(case)):
+            continue
+        if case.call.arguments.get("real_weight") is not None and by_integers:
             continue
         made += 1
         measured = run_on_cluster(case.call, cores, folder=soc.software.kernels)

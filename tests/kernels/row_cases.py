@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from schedules.byte_tables import tflite_exponential_table
+from schedules.cluster.rows import real_norm
 from tests.kernels.call import Call, Out, Scratch
 from tests.kernels.matrix_cases import TYPE_CODES, Case, random_bytes
 from tvm_pulp.qnn.qdq_norm import QdqNorm
@@ -63,18 +64,41 @@ def softmax_tflite_case(rng: np.random.Generator, rows: int, columns: int) -> Ca
     return Case(Call("softmax_tflite", fields), Softmax().reference(attributes, [x]), x.size)
 
 
+def real_size(rng: np.random.Generator, attributes: dict[str, Any], weight: np.ndarray, columns: int) -> np.ndarray:
+    """Weights with which results reach about 60, or 300."""
+    scale = (1 << attributes["shift"]) * rng.choice([20.0, 100.0]) / np.abs(weight).max(initial=1)
+    return (weight * min(1.0, scale)).astype(np.int32)
+
+
+def norm_parameters(
+    parameters: list[np.ndarray], attributes: dict[str, Any], columns: int, *, reals: bool
+) -> dict[str, Any]:
+    """Fields for weights, and biases if there are any, as integers or in single precision."""
+    names = ["real_weight", "real_bias"][: len(parameters)]
+    if not reals:
+        integers = dict(zip(("double_weight", "bias"), (parameters[0] * np.int32(2), *parameters[1:]), strict=False))
+        return {**integers, **dict.fromkeys(names), "lift": 0, "near": 0}
+    found = real_norm(parameters, attributes["shift"], columns)
+    assert found is not None
+    fields = dict(zip(names, (found.weight, found.bias), strict=False))
+    return {**fields, **dict.fromkeys(["double_weight", "bias"][: len(names)]), "lift": found.lift, "near": found.near}
+
+
 def rms_norm_case(
     rng: np.random.Generator, rows: int, columns: int, *, dtype: str = "int8", levels: int = 256, wide: bool = False,
-    misalign: int = 0,
+    misalign: int = 0, reals: bool = False,
 ) -> Case:  # fmt: skip
     x = random_bytes(rng, (rows, columns), dtype)
-    x[rng.integers(rows)] = rng.integers(0, 3, columns)
+    if not reals or rng.random() < 0.3:
+        x[rng.integers(rows)] = rng.integers(0, 3, columns)
     limit = ((1 << 30) - (256 << 20)) // 255 - 1 if not wide else 1 << 28
     weight = rng.integers(-limit, limit, columns).astype(np.int32)
-    attributes = {"levels": levels, "shift": int(rng.integers(10, 21))}
+    attributes = {"levels": levels, "shift": int(rng.integers(12 if reals else 10, 21))}
+    if reals:
+        weight = real_size(rng, attributes, weight, columns)
     fields = {
         "x": x,
-        "double_weight": weight * np.int32(2),
+        **norm_parameters([weight], attributes, columns, reals=reals),
         "y": Out(x.shape, "int8" if levels <= 256 else "int32"),
         "rows": rows,
         "columns": columns,
@@ -88,18 +112,20 @@ def rms_norm_case(
 
 def layer_norm_case(
     rng: np.random.Generator, rows: int, columns: int, *, dtype: str = "int8", levels: int = 256, wide: bool = False,
-    misalign: int = 0,
+    misalign: int = 0, reals: bool = False,
 ) -> Case:  # fmt: skip
     x = random_bytes(rng, (rows, columns), dtype)
-    x[rng.integers(rows)] = rng.integers(0, 3, columns)
+    if not reals or rng.random() < 0.3:
+        x[rng.integers(rows)] = rng.integers(0, 3, columns)
     limit = (1 << 30) // 256 - 1 if not wide else 1 << 28
     weight = rng.integers(-limit, limit, columns).astype(np.int32)
     bias = rng.integers(-(1 << 24), 1 << 24, columns).astype(np.int32)
-    attributes = {"levels": levels, "shift": int(rng.integers(8, 20))}
+    attributes = {"levels": levels, "shift": int(rng.integers(12 if reals else 8, 20))}
+    if reals:
+        weight, bias = real_size(rng, attributes, weight, columns), bias >> 20 - attributes["shift"]
     fields = {
         "x": x,
-        "double_weight": weight * np.int32(2),
-        "bias": bias,
+        **norm_parameters([weight, bias], attributes, columns, reals=reals),
         "y": Out(x.shape, "int8" if levels <= 256 else "int32"),
         "rows": rows,
         "columns": columns,

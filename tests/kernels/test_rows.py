@@ -64,6 +64,25 @@ def test_layer_norm(seed, rows, columns, dtype, levels, width, misalign, cores, 
     check(case, cores, tool)
 
 
+@EXAMPLES
+@given(
+    SEEDS,
+    st.integers(1, 21),
+    st.integers(1, 40),
+    BYTES,
+    st.sampled_from([256, 16]),
+    MISALIGN,
+    CORES,
+    TOOLS,
+    st.booleans(),
+)
+def test_integer_norms_by_single_precision(seed, rows, fours, dtype, levels, misalign, cores, tool, centred):  # type: ignore[no-untyped-def]
+    """Results near the next integer are made by division; zero weights and biases have all of them there."""
+    rng = np.random.default_rng(seed)
+    make = layer_norm_case if centred else rms_norm_case
+    check(make(rng, rows, 4 * fours, dtype=dtype, levels=levels, misalign=misalign, reals=True), cores, tool)
+
+
 NORM_FORMS = st.sampled_from(["layer", "rms", "layer_quantized", "rms_quantized", "plain"])
 
 

@@ -77,7 +77,7 @@ class RowNorm(Operator):
                 loops.store(y, [row, i], clipped.astype(output.dtype))
 
 
-@register("layer_norm", attributes="levels shift wide", operands="x weight bias", tile=BY_ROW)
+@register("layer_norm", attributes="levels shift wide", operands="x weight bias", tile=BY_ROW, single_precision=True)
 class LayerNorm(RowNorm):
     """Integer layer normalization of rows: clip((d * weight / isqrt(mean(d^2) + 1) + bias) // D), d = x - mean(x).
 
@@ -85,7 +85,7 @@ class LayerNorm(RowNorm):
     """
 
 
-@register("rms_norm", attributes="levels shift wide", operands="x weight", tile=BY_ROW)
+@register("rms_norm", attributes="levels shift wide", operands="x weight", tile=BY_ROW, single_precision=True)
 class RmsNorm(RowNorm):
     """Integer RMS normalization of rows: clip((x * weight / isqrt(mean(x^2) + 1)) // D).
 

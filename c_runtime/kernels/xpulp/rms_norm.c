@@ -2,8 +2,7 @@
  *
  * With at least as many rows as cores, rows are shared. Else every row is shared, its root made by all who need it, and
  * the code that runs is small: it is cold. */
-#include "norm_row.h"
-#include "tvm_pulp/plain/norm.h"
+#include "norm_real.h"
 
 #define LOOP(LOAD)                                                                                               \
   __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") NORM_LOADS(LOAD) NORM_FOUR_DIVIDED NORM_EACH(NORM_SCALED)            \
@@ -99,7 +98,33 @@ static __attribute__((noinline)) void wide_rows(const struct tvm_pulp_rms_norm_a
   tvm_pulp_plain_rms_norm(args, core, cores);
 }
 
+#if defined(__riscv_flen)
+static inline int32_t exact(const struct tvm_pulp_rms_norm_args *args, const struct tvm_pulp_real_row *r, uint32_t i) {
+  int32_t weight = (int32_t)(args->real_weight[i] * tvm_pulp_norm_unit(args->shift));
+  int32_t value = tvm_pulp_load(r->x, i, args->x_type) * weight / r->root >> args->shift;
+  return tvm_pulp_xp_clipr(value, (int32_t)(args->levels / 2u - 1u));
+}
+static inline void statistics(const struct tvm_pulp_rms_norm_args *args, struct tvm_pulp_real_row *row) {
+  uint32_t columns = args->columns;
+  uint32_t squares = args->x_type == TVM_PULP_INT8 ? tvm_pulp_sums_signed((const int8_t *)row->x, columns, 0)
+                                                   : tvm_pulp_sums_unsigned(row->x, columns, 0);
+  row->mean = 0;
+  tvm_pulp_set_real_root(row, tvm_pulp_mean(squares, columns) + 1u);
+}
+#define PAIRS(name, LOAD) \
+  TVM_PULP_REAL_PAIRS(name, tvm_pulp_rms_norm_args, LOAD, REAL_KEPT, REAL_NO_BIAS, REAL_SAME, , args->real_weight)
+PAIRS(signed_pairs, XP_LB)
+PAIRS(unsigned_pairs, XP_LBU)
+TVM_PULP_REAL_ROWS(tvm_pulp_rms_norm_args)
+#endif
+
 TVM_PULP_KERNEL(rms_norm) {
+#if defined(__riscv_flen)
+  if (args->real_weight) {
+    real_rows(args, core, cores);
+    return;
+  }
+#endif
   if (args->wide || args->x_type == TVM_PULP_INT32 || args->levels > 256u) {
     wide_rows(args, core, cores);
   } else if (args->rows >= cores) {

@@ -274,15 +274,21 @@ struct tvm_pulp_softmax_tflite_args {
   uint32_t rows, columns;
 };
 
-/* y = clip((x * weight / isqrt(mean(x^2) + 1)) >> shift, -levels/2, levels/2 - 1), rows without a gap. */
+/* y = clip((x * weight / isqrt(mean(x^2) + 1)) >> shift, -levels/2, levels/2 - 1), rows without a gap.
+ *
+ * Weights (and biases) are given either as integers or, for bytes and at most 256 levels in columns of four, as reals
+ * 2^(16 - shift) as large, exact, `lift` more where they are biases. Single precision then makes a result that is less
+ * than `lift` units of 2^-16 too small and less than `near - lift` too large, before it is rounded down and clipped. */
 struct tvm_pulp_rms_norm_args {
   const void *x;
   const int32_t *double_weight; /* twice the weights */
+  const float *real_weight;
   void *y;                      /* bytes up to 256 levels, int32 above */
   uint32_t rows, columns;
   uint32_t x_type;
   uint32_t levels;
   int32_t shift;
+  uint32_t lift, near;
   uint32_t wide; /* 0 promises |x * weight| + (root << shift) < 2^30 */
 };
 
@@ -291,11 +297,13 @@ struct tvm_pulp_layer_norm_args {
   const void *x;
   const int32_t *double_weight; /* twice the weights */
   const int32_t *bias;
+  const float *real_weight, *real_bias;
   void *y;
   uint32_t rows, columns;
   uint32_t x_type;
   uint32_t levels;
   int32_t shift;
+  uint32_t lift, near;
   uint32_t wide; /* 0 promises |d * weight| < 2^30 and that the quotient plus bias fits 32 bits */
 };
 
