@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+
+from tvm_pulp.quick_records import quick_record
 
 Attributes = dict[str, Any]
 """Information for an operator beside its operands: plain Python values by name."""
@@ -35,7 +36,7 @@ def looked_up(table: np.ndarray, values: np.ndarray) -> np.ndarray:
     return np.asarray(table[values.astype(np.int64) - RANGES[str(values.dtype)][0]])
 
 
-@dataclass(frozen=True)
+@quick_record(slots=False)
 class TensorSpec:
     """Shape and element type, without data."""
 

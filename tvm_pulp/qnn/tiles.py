@@ -6,18 +6,20 @@ An operator states its rule as `tile`. The rules here are those that several ope
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from tvm_pulp.qnn.tensor_spec import Attributes, Specs, TensorSpec
+from tvm_pulp.quick_records import quick_record
 
 
-@dataclass(frozen=True)
+@quick_record(slots=False)
 class Box:
     """Elements [start, start + size) along every axis."""
 
     start: tuple[int, ...]
     size: tuple[int, ...]
 
-    @property
+    @cached_property
     def elements(self) -> int:
         return math.prod(self.size)
 

@@ -1,16 +1,16 @@
 """Boxes: rectangular parts of tensors, and the DMA transfers that move them."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 
 from tvm_pulp.qnn.tiles import Box
+from tvm_pulp.quick_records import quick_record
 
 __all__ = ["Box", "Transfer", "pitched_transfers", "split_axis", "tiles", "transfers"]
 
 
-@dataclass(frozen=True)
+@quick_record()
 class Transfer:
     """One DMA command: `bytes` in lines of `line` bytes, `stride` apart on the external side; packed in L1."""
 

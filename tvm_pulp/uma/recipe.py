@@ -13,10 +13,12 @@ import numpy as np
 
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.uma.box import Box
+from tvm_pulp.quick_records import quick_record
+from tvm_pulp.uma.box import Box, Transfer
+from tvm_pulp.uma.contiguous import contiguous_offset, tensor_transfers
 
 
-@dataclass(frozen=True, eq=False)
+@quick_record(eq=False, slots=False)
 class Local:
     """A buffer in L1. `slack` more bytes behind the tensor belong to it: engines read and write whole beats.
 
@@ -30,12 +32,12 @@ class Local:
     fill: int = field(default=0, kw_only=True)
     inside: "Local | None" = None
 
-    @property
+    @cached_property
     def bytes(self) -> int:
         return self.spec.bytes + self.slack
 
 
-@dataclass(frozen=True)
+@quick_record()
 class CoreCost:
     """Cost of a step on the cores: cycles with its code at hand, and how much later all of that code arrives."""
 
@@ -48,8 +50,25 @@ class CoreCost:
 FREE = CoreCost(0)
 
 
-@dataclass(frozen=True)
-class Load:
+class _Moves:
+    """Bytes of a box of a tensor: planning asks for them again and again."""
+
+    tensor: Tensor
+    box: Box
+
+    @cached_property
+    def transfers(self) -> tuple[Transfer, ...]:
+        """Fewest commands that move them."""
+        return tensor_transfers(self.tensor, self.box)
+
+    @cached_property
+    def offset(self) -> int | None:
+        """Their place in the tensor where they are one run of whole words, else None."""
+        return contiguous_offset(self.tensor, self.box)
+
+
+@quick_record(slots=False)
+class Load(_Moves):
     """Bring a box of a tensor into L1. With a pitch its rows, the box being one run of `rows`, lie that far apart.
 
     What lies between the rows is undefined then.
@@ -66,8 +85,8 @@ class Load:
         return (self.tensor, self.local)
 
 
-@dataclass(frozen=True)
-class Store:
+@quick_record(slots=False)
+class Store(_Moves):
     """Write a buffer back to a box of a tensor."""
 
     local: Local
@@ -79,7 +98,7 @@ class Store:
         return (self.local, self.tensor)
 
 
-@dataclass(frozen=True)
+@quick_record(slots=False)
 class Kernel:
     """Run a kernel on the cores. Operands are L1 buffers, or tensors where they lie."""
 
@@ -103,7 +122,7 @@ class Kernel:
         return len(self.operands)
 
 
-@dataclass(frozen=True)
+@quick_record()
 class Pointer:
     """The address of an operand, plus bytes, as a word of a descriptor."""
 
@@ -111,7 +130,7 @@ class Pointer:
     offset: int = 0
 
 
-@dataclass(frozen=True)
+@quick_record(slots=False)
 class Call:
     """Run a hand-written kernel on the cores: one function for all shapes, its arguments a structure of words in L1.
 
@@ -143,7 +162,7 @@ class Changes:
     words: int  # that the driver reads and writes, as `Job.words`
 
 
-@dataclass(frozen=True)
+@quick_record(slots=False)
 class Job:
     """Run an accelerator job. The engine's code generator turns the description and addresses into C."""
 
@@ -184,7 +203,7 @@ def descriptor_words(steps: Sequence[Any]) -> int:
     return sum(s.words for s in steps if isinstance(s, Call | Job))
 
 
-@dataclass(frozen=True)
+@quick_record(slots=False)
 class Recipe:
     """Steps in order. `together`: cores and accelerator work on different parts at the same time."""
 

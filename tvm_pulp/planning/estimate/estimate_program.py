@@ -10,6 +10,7 @@ from typing import Any
 from tvm_pulp.planning.estimate.code_cache import CodeCache
 from tvm_pulp.planning.program.actions import Fetch, Job, Kernel, Step, Transfer, WaitForJob, WaitForL3
 from tvm_pulp.planning.tiling.cost.step_clock import StepClock
+from tvm_pulp.quick_records import quick_record
 from tvm_pulp.soc.cost_model import CostModel
 
 
@@ -34,7 +35,7 @@ class _Running:
     span: int
 
 
-@dataclass(frozen=True)
+@quick_record()
 class BusySpan:
     """Something that a resource was busy with."""
 

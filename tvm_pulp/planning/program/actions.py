@@ -9,13 +9,14 @@ Contents of memory have names: `x` is the tensor x itself, byte by byte; `x[0:4,
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, Field
 
+from tvm_pulp.quick_records import quick_record
 
-@dataclass(frozen=True, slots=True)
+
+@quick_record()
 class Access:
     """Bytes that an action reads or writes: one run, or lines a stride apart, and what they hold.
 
@@ -44,12 +45,17 @@ class Access:
     @property
     def whole(self) -> "Access":
         """The access with all that may be touched behind it."""
-        return self if self.reach is None or self.reach <= self.bytes else replace(self, bytes=self.reach)
+        return self if self.reach is None or self.reach <= self.bytes else self._of(self.reach)
 
     @property
     def filled(self) -> "Access":
         """The access with what is computed with behind it."""
-        return self if self.fill is None else replace(self, bytes=self.bytes + self.fill)
+        return self if self.fill is None else self._of(self.bytes + self.fill)
+
+    def _of(self, size: int) -> "Access":
+        """The access with another number of bytes."""
+        kept = (self.content, self.from_, self.reach, self.line, self.stride, self.fill)
+        return Access(self.space, self.start, size, *kept)
 
     def overlaps(self, other: "Access") -> bool:
         """Tell if a byte belongs to both; may say yes wrongly only for lines of different strides."""
@@ -73,7 +79,7 @@ def _checked(access: Access) -> Access:
 Accesses = tuple[Annotated[Access, AfterValidator(_checked)], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@quick_record(kw_only=True)
 class Begin:
     """A core opens a group of transfers."""
 
@@ -82,7 +88,7 @@ class Begin:
     group: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@quick_record(kw_only=True)
 class Transfer:
     """One command of the cluster's DMA, in the open group of its core."""
 
@@ -95,7 +101,7 @@ class Transfer:
     writes: Accesses
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@quick_record(kw_only=True)
 class Fetch:
     """A constant, or rows of a cache, from L3 to L2."""
 
@@ -106,7 +112,7 @@ class Fetch:
     writes: Accesses
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@quick_record(kw_only=True)
 class Kernel:
     """A function on all cores. `cold_cycles`: what fetching its `code` takes."""
 
@@ -122,7 +128,7 @@ class Kernel:
     writes: Accesses
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@quick_record(kw_only=True)
 class Job:
     """A job of an accelerator, waited for by its ticket.
 
@@ -147,7 +153,7 @@ AnyAction = TypeVar("AnyAction", Begin, Transfer, Fetch, Kernel, Job)
 Action = Annotated[Begin | Transfer | Fetch | Kernel | Job, Field(discriminator="do")]
 
 
-@dataclass(frozen=True, slots=True)
+@quick_record()
 class WaitForTransfers:
     """Until a group of a core's transfers is over."""
 
@@ -155,7 +161,7 @@ class WaitForTransfers:
     group: int
 
 
-@dataclass(frozen=True, slots=True)
+@quick_record()
 class WaitForJob:
     """Until the job with this ticket is over."""
 
@@ -163,7 +169,7 @@ class WaitForJob:
     ticket: int
 
 
-@dataclass(frozen=True, slots=True)
+@quick_record()
 class WaitForL3:
     """Until the I/O DMA has nothing left to do."""
 
@@ -174,7 +180,7 @@ class WaitForL3:
 Wait = WaitForTransfers | WaitForJob | WaitForL3
 
 
-@dataclass(frozen=True, slots=True)
+@quick_record()
 class Page:
     """The place that the record of a step is read from."""
 
@@ -188,7 +194,7 @@ class Page:
         return Access("L1", self.offset, self.bytes, self.bundle, 0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@quick_record(kw_only=True)
 class Step:
     """Waits, then a barrier, then actions. The position is None behind the last record."""
 

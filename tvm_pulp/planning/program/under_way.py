@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tvm_pulp.planning.program.actions import Access, Fetch, Job, Kernel, Transfer, Wait, WaitForJob, WaitForL3
+from tvm_pulp.quick_records import quick_record
 
 ALL_CORES = -1
 
 
-@dataclass(frozen=True, slots=True)
+@quick_record()
 class Touched:
     """The bytes that something reads and writes."""
 
@@ -23,14 +24,12 @@ class Touched:
 
     def clash(self, other: "Touched") -> Access | None:
         """One of these accesses whose order with the other's matters: they share a byte that one of them writes."""
-        for a in self.writes:
-            for b in (*other.reads, *other.writes):
-                if a.space == b.space and a.overlaps(b):
-                    return a
-        for a in self.reads:
-            for b in other.writes:
-                if a.space == b.space and a.overlaps(b):
-                    return a
+        for mine, theirs in ((self.writes, other.reads), (self.writes, other.writes), (self.reads, other.writes)):
+            for a in mine:
+                for b in theirs:
+                    # Most places are apart by far: asked before the exact question, in bytes that lines span at most.
+                    if a.space == b.space and a.start < b.end and b.start < a.end and a.overlaps(b):
+                        return a
         return None
 
 

@@ -11,7 +11,7 @@ from tvm_pulp.planning.estimate import estimate_program
 from tvm_pulp.planning.tiling.forms.engine_choice import EngineChoice
 from tvm_pulp.planning.tiling.plan import Plan, make_plan, with_estimate
 from tvm_pulp.planning.tiling.schedule import CommandLimits, Decisions
-from tvm_pulp.planning.tir.lower import lower
+from tvm_pulp.planning.tir.lower import program_of
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.soc.cost_model import CostModel
 
@@ -98,7 +98,7 @@ class PlanEvaluator:
 
 def estimated(plan: Plan, costs: CostModel) -> Plan:
     """The plan with the cycles that its program is expected to take."""
-    expected = estimate_program(lower(plan).program, len(plan.layers), costs)
+    expected = estimate_program(program_of(plan), len(plan.layers), costs)
     spans: list[tuple[int, int]] = [(expected.cycles, 0)] * len(plan.layers)
     for span in expected.spans:
         if span.resource not in _TRANSFERS:

@@ -106,6 +106,17 @@ def lower(plan: Plan, backends: Iterable[UMABackend] = ()) -> LoweredPlan:
     return LoweredPlan(tables, tuple(stages))
 
 
+def program_of(plan: Plan) -> tuple[Step, ...]:
+    """The steps of a plan as it is lowered without passes of engines, and nothing beside: what an estimate needs."""
+    # Caches are bound by name: there, statements get their addresses after that.
+    tables = Tables(plan, placed=not plan.network.states)
+    main = layer_main(tables)
+    for transform in PASSES:
+        if not (tables.placed and transform is place_buffers):
+            main = transform(main, tables)
+    return LoweredPlan(tables, (Stage("", main),)).program
+
+
 def _run_engine_passes(phase: str, main: Main, tables: Tables, backends: Sequence[UMABackend]) -> Main:
     """The function after the passes of all engines: what they return is read, whatever it was before."""
     function = main.function if backends else None

@@ -20,7 +20,7 @@ is the one place that prints a record as a call; `planning.tir.read_function` re
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Any
 
@@ -37,12 +37,13 @@ from tvm_pulp.planning.program.actions import (
     WaitForL3,
     WaitForTransfers,
 )
+from tvm_pulp.quick_records import quick_record
 
 BUFFER, TENSOR = "buffer", "tensor"
 L1, L2, AT = "L1", "L2", "AT"
 
 
-@dataclass(frozen=True, slots=True)
+@quick_record()
 class Address:
     """An address, or what will become one."""
 
@@ -56,7 +57,7 @@ class Address:
         return self.name or self.kind
 
 
-@dataclass(frozen=True, slots=True)
+@quick_record()
 class RunLayer:
     """A whole layer, with its tensors."""
 
@@ -65,7 +66,7 @@ class RunLayer:
     operands: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@quick_record()
 class BeginLayer:
     """A layer begins."""
 
@@ -73,7 +74,7 @@ class BeginLayer:
     index: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@quick_record(kw_only=True)
 class MoveBytes(Transfer):
     """A transfer in TIR. `bundle`: the number of the bundle that it is a part of, with the offset in it."""
 
@@ -95,7 +96,7 @@ class MoveBytes(Transfer):
         return found[0] if found else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@quick_record(kw_only=True)
 class FetchBytes(Fetch):
     """A fetch in TIR: a constant from its offset in L3, or rows of a state."""
 
@@ -107,7 +108,7 @@ class FetchBytes(Fetch):
     row: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@quick_record(kw_only=True)
 class CallKernel(Kernel):
     """A kernel in TIR, by its slot in the schedule."""
 
@@ -116,7 +117,7 @@ class CallKernel(Kernel):
     arguments: Address
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@quick_record(kw_only=True)
 class SubmitJob(Job):
     """A job in TIR, by its slot in the schedule."""
 
@@ -125,19 +126,19 @@ class SubmitJob(Job):
     arguments: Address
 
 
-@dataclass(frozen=True, slots=True)
+@quick_record()
 class BeginStep:
     """A step begins: what stands behind belongs to it, waits to the next."""
 
     position: int
 
 
-@dataclass(frozen=True, slots=True)
+@quick_record()
 class Barrier:
     """All cores meet."""
 
 
-@dataclass(frozen=True, slots=True)
+@quick_record()
 class End:
     """The end of the function."""
 
@@ -160,7 +161,7 @@ Synchronisation = BeginStep | Barrier | End | Begin | WaitForTransfers | WaitFor
 Statement = RunLayer | Positioned | Synchronisation
 
 
-@dataclass(frozen=True, slots=True)
+@quick_record()
 class Main:
     """The main function: its statements as records, and the same as TIR."""
 

@@ -8,6 +8,7 @@ from tvm_pulp.planning.program.actions import Access
 from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.planning.tiling.schedule.schedule import Block, Bundle, Fetch, Move, Slot
 from tvm_pulp.planning.tir.statements import (
+    AT,
     BUFFER,
     L1,
     L2,
@@ -20,15 +21,15 @@ from tvm_pulp.planning.tir.statements import (
 )
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.uma.box import Transfer
-from tvm_pulp.uma.contiguous import contiguous_offset
 from tvm_pulp.uma.recipe import Job, Kernel, Local
 
 
 @dataclass(frozen=True)
 class Tables:
-    """The plan, by the keys that statements use."""
+    """The plan, by the keys that statements use. `placed`: they have addresses from the start."""
 
     plan: Plan
+    placed: bool = False
 
     @property
     def moves(self) -> tuple[Move, ...]:
@@ -87,6 +88,24 @@ class Tables:
     def _l3_offsets(self) -> dict[Tensor, int]:
         return self.plan.l3_offsets()
 
+    def address(self, at: Address) -> Address:
+        """The address that was planned for a symbolic place; others are what they are."""
+        if at.kind == BUFFER:
+            return Address(L1, self.buffers[at.name].offset + at.offset)
+        if at.kind == TENSOR:
+            tensor, arena = self.tensors[at.name], self.plan.arena.offsets
+            return Address(L2, arena[tensor] + at.offset) if tensor in arena else Address(AT, at.offset, at.name)
+        return at
+
+    def _local(self, block: Block, offset: int) -> Address:
+        """A place in L1."""
+        return Address(L1, block.offset + offset) if self.placed else Address(BUFFER, offset, self.buffer_names[block])
+
+    def _external(self, tensor: Tensor, offset: int) -> Address:
+        """A place outside of it."""
+        symbolic = Address(TENSOR, offset, tensor.name)
+        return self.address(symbolic) if self.placed else symbolic
+
     # --- records ---------------------------------------------------------------------------------------------
 
     def transfer(self, number: int, part: Transfer) -> MoveBytes:
@@ -99,7 +118,7 @@ class Tables:
             content, first, bundle = move.source.name, part.external, (move.source.number, part.external)
         else:
             storage = move.source.storage
-            external = Address(TENSOR, part.external, storage.name)
+            external = self._external(storage, part.external)
             space, at = self._outside(storage)
             lines = (part.line, part.stride) if part.is_2d else ()
             outside = (Access(space, at + part.external, part.bytes, storage.name, part.external, None, *lines),)
@@ -118,7 +137,7 @@ class Tables:
             writes=outside if move.outward else inside,
             position=move.position,
             move=number,
-            local=Address(BUFFER, start, self.buffer_names[block]),
+            local=self._local(block, start),
             external=external,
             bundle=bundle,
         )
@@ -139,7 +158,7 @@ class Tables:
         offset = self._l3_offsets.get(fetch.tensor, 0)
         size = fetch.tensor.spec.bytes
         access = Access(L2, self.plan.arena.offsets[fetch.tensor], size, fetch.tensor.name, 0)
-        target = Address(TENSOR, 0, fetch.tensor.name)
+        target = self._external(fetch.tensor, 0)
         return FetchBytes(layer=fetch.layer, writes=(access,), position=fetch.position, target=target, offset=offset)
 
     def compute(self, slot: Slot) -> CallKernel | SubmitJob:
@@ -158,7 +177,7 @@ class Tables:
             ),
             "position": slot.position,
             "slot": slot.index,
-            "arguments": Address(BUFFER, first, self.buffer_names[block]),
+            "arguments": self._local(block, first),
         }
         if isinstance(step, Job):
             facts: dict[str, Any] = {"engine": step.engine, "queue": step.queue, "words": step.words, "runs": step.runs}
@@ -178,7 +197,7 @@ class Tables:
             content, offset, place = contents.get(operand) or self._made[operand], 0, slot.places[operand]
             moved = recipe.moved.get(operand) if resident else None
             if moved is not None and resident.get(moved.tensor.storage) is place.block:
-                content, offset = moved.tensor.storage.name, contiguous_offset(moved.tensor, moved.box) or 0
+                content, offset = moved.tensor.storage.name, moved.offset or 0
             reach, fill = (operand.bytes, operand.fill or None) if isinstance(slot.step, Job) else (None, None)
             found.append(Access(L1, place.address, operand.spec.bytes, content, offset, reach, fill=fill))
         return tuple(found)

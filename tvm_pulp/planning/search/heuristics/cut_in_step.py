@@ -10,7 +10,6 @@ from tvm_pulp.planning.search.attempts import PlanEvaluator
 from tvm_pulp.planning.tiling.forms.cuts import Tiling
 from tvm_pulp.planning.tiling.schedule import Choice, Decisions, can_interleave, tiled_layer
 from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.contiguous import contiguous_offset
 from tvm_pulp.uma.recipe import Load, Store
 from tvm_pulp.uma.strategy import TileAxis
 
@@ -60,8 +59,7 @@ def _reads(tiling: Tiling, axis: int, rows: int) -> int:
     ends = [0]
     for step in tiling.form.recipe(box).steps:
         if isinstance(step, Load) and step.tensor.storage.kind != "constant":
-            offset = contiguous_offset(step.tensor, step.box)
-            ends.append(1 << 40 if offset is None else offset + step.local.spec.bytes)
+            ends.append(1 << 40 if step.offset is None else step.offset + step.local.spec.bytes)
     return max(ends)
 
 
@@ -69,6 +67,5 @@ def _writes(tiling: Tiling) -> int:
     """Bytes of the result up to the last that the first tile writes; 0 where they are not one run."""
     for step in tiling.recipes[0].steps:
         if isinstance(step, Store):
-            offset = contiguous_offset(step.tensor, step.box)
-            return 0 if offset is None else offset + step.local.spec.bytes
+            return 0 if step.offset is None else step.offset + step.local.spec.bytes
     return 0

@@ -11,7 +11,6 @@ from tvm_pulp.planning.tiling.schedule import PAGE_SHARE, Choice, TiledLayer, ti
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.contiguous import contiguous_offset
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Recipe, Store, operands_of
 
 # A constant from this size on is worth a place in L3 where L2 is too small.
@@ -148,7 +147,7 @@ def _moved(recipes: Sequence[Recipe], storage: Tensor, costs: CostModel, *, outw
             touched = True
             here.add(step.box)
             pitched = isinstance(step, Load) and step.pitch > 0
-            fits = fits and not pitched and contiguous_offset(step.tensor, step.box) is not None
+            fits = fits and not pitched and step.offset is not None
             if not outward and step.box in before:
                 continue
             if step.box.size not in known:

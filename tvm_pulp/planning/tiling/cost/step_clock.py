@@ -19,7 +19,10 @@ class StepClock:
 
     def ready(self, names: Iterable[Hashable]) -> int:
         """When all of these are there; 0 where nobody makes them."""
-        return max((self.made.get(name, 0) for name in names), default=0)
+        found = 0
+        for name in names:
+            found = max(found, self.made.get(name, 0))
+        return found
 
     def free_at(self, engine: str) -> int:
         """When an engine has done all that it was given."""
@@ -57,4 +60,5 @@ class StepClock:
 
     def _make(self, names: Iterable[Hashable], end: int) -> None:
         for name in names:
-            self.made[name] = max(end, self.made.get(name, 0))
+            if end >= self.made.get(name, 0):
+                self.made[name] = end

@@ -13,6 +13,7 @@ from tvm_pulp.planning.tiling.place.placer import Buffer, live_bytes
 from tvm_pulp.planning.tiling.schedule.build_schedule import build_schedule
 from tvm_pulp.planning.tiling.schedule.decisions import Choice, Decisions, policy_of, tiled_layer
 from tvm_pulp.planning.tiling.schedule.schedule import Block, Schedule
+from tvm_pulp.planning.tiling.schedule.step_order import StepOrder, step_order
 from tvm_pulp.planning.tiling.schedule.tiled_layer import Policy, TiledLayer
 from tvm_pulp.qnn.network import Network
 
@@ -60,9 +61,11 @@ def _fit(network: Network, cut_layer: CutLayer, budget: int, wanted: Decisions) 
     state = replace(wanted, choices=list(wanted.choices), leads=dict(wanted.leads), banned=banned)
     tiled_layers = [tiled_layer(c) for c in state.choices]
     limits: dict[int, int] = {}
+    steps: StepOrder | None = None
     for _ in range(_ROUNDS):
         policy = policy_of(network, state, tiled_layers)
-        schedule = build_schedule(network, tiled_layers, policy, budget)
+        steps = step_order(tiled_layers, policy, steps)
+        schedule = build_schedule(network, tiled_layers, policy, budget, steps)
         peaks = fullest_moments(schedule)
         crowded = {layer: peak for layer, peak in peaks.items() if peak[1] > limits.get(layer, budget)}
         if not crowded:

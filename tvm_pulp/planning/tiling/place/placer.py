@@ -6,12 +6,13 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tvm_pulp.planning.tiling.alignment import ALIGNMENT, aligned
+from tvm_pulp.quick_records import quick_record
 
 # Start and end of the bytes of a buffer that has its place, its first and its last position.
 _Placed = tuple[int, int, int, int]
 
 
-@dataclass(frozen=True, eq=False)
+@quick_record(eq=False)
 class Buffer:
     """A demand for `size` bytes from position `first` to position `last`, both included.
 

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from tvm_pulp.planning.tiling.schedule.constant_bundles import BundleBuilder
-from tvm_pulp.planning.tiling.schedule.interleave_steps import TensorRange, meet, range_of, whole_of
 from tvm_pulp.planning.tiling.schedule.l3_fetches import l3_fetches
 from tvm_pulp.planning.tiling.schedule.schedule import (
     BOOT,
@@ -18,25 +17,30 @@ from tvm_pulp.planning.tiling.schedule.schedule import (
     store_position,
 )
 from tvm_pulp.planning.tiling.schedule.split_transfers import split_transfers
-from tvm_pulp.planning.tiling.schedule.step_order import StepOrder
+from tvm_pulp.planning.tiling.schedule.step_order import StepOrder, step_order
 from tvm_pulp.planning.tiling.schedule.step_records import reserve_records
+from tvm_pulp.planning.tiling.schedule.tensor_ranges import TensorRange, meet, range_of, whole_of
 from tvm_pulp.planning.tiling.schedule.tiled_layer import Policy, TiledLayer
 from tvm_pulp.qnn.network import Network, Tensor
 from tvm_pulp.uma.box import Box, Transfer, pitched_transfers
-from tvm_pulp.uma.contiguous import box_bytes, contiguous_offset, tensor_transfers
+from tvm_pulp.uma.contiguous import box_bytes
 from tvm_pulp.uma.recipe import Call, Job, Load, Local, Recipe, Store, operands_of
 
 # Records and descriptors of a layer travel together unless they would take more than this part of L1.
 PAGE_SHARE = 12
 
 
-def build_schedule(network: Network, tiled_layers: Sequence[TiledLayer], policy: Policy, l1_bytes: int) -> Schedule:
-    """The schedule, with blocks not placed yet."""
-    return _Builder(network, tiled_layers, policy, l1_bytes).build()
+def build_schedule(
+    network: Network, tiled_layers: Sequence[TiledLayer], policy: Policy, l1_bytes: int, steps: StepOrder | None = None
+) -> Schedule:
+    """The schedule, with blocks not placed yet. `steps`: their order, where it is known."""
+    return _Builder(network, tiled_layers, policy, l1_bytes, steps or step_order(tiled_layers, policy)).build()
 
 
 class _Builder:
-    def __init__(self, network: Network, tiled_layers: Sequence[TiledLayer], policy: Policy, l1_bytes: int) -> None:
+    def __init__(
+        self, network: Network, tiled_layers: Sequence[TiledLayer], policy: Policy, l1_bytes: int, steps: StepOrder
+    ) -> None:
         self._network, self._tiled_layers, self._policy, self._l1_bytes = network, tiled_layers, policy, l1_bytes
         self.moves: list[Move] = []
         self.blocks: list[Block] = []
@@ -48,8 +52,7 @@ class _Builder:
         self._page_of: dict[int, Bundle] = {}
         # What the next layer's constants may join, and the bytes it holds about.
         self._open: tuple[Bundle, Block, int] | None = None
-        mixed = (policy.interleave, policy.apart, policy.resident)
-        self._steps = StepOrder(tiled_layers, policy.overlap, *mixed)
+        self._steps = steps
         self._outputs = {t.storage for t in network.outputs}
         self._l2_readers: dict[Tensor, list[int]] = {}
         for index, layer in enumerate(network.layers):
@@ -231,7 +234,7 @@ class _Builder:
             if position <= written:
                 position, ahead = self._after(written, start), False
             block = self._block(index, step.local.name, step.local.bytes, max(position, 0), end)
-            moved = self._split(tensor_transfers(step.tensor, step.box)) if step.box.elements else ()
+            moved = self._split(step.transfers) if step.box.elements else ()
             what = (step.tensor, moved, Place(block), compute_position(start), ahead, step.local)
             self.moves.append(Move(index, tile, False, position, *what))
             if storage.kind != "constant" or self._policy.level(storage) == "l3":
@@ -247,7 +250,7 @@ class _Builder:
         if tile and place.offset:
             # The result stays in L1 as a whole: the tile before may write a little into what belongs to this one.
             position, ahead = load_position(start), False
-        offset, row_bytes = contiguous_offset(step.tensor, step.box), box_bytes(step.tensor, step.box) // step.rows
+        offset, row_bytes = step.offset, box_bytes(step.tensor, step.box) // step.rows
         assert offset is not None and step.tensor.storage.kind == "input"
         moved = self._split(pitched_transfers(offset, step.rows, row_bytes, step.pitch))
         place.block.extend(max(position, 0))
@@ -306,7 +309,7 @@ class _Builder:
         position = compute_position(after) if overlapped else store_position(after)
         if not readers and storage in self.resident:
             position = self._beside_reader(index, after, storage) or position
-        moved = self._split(tensor_transfers(step.tensor, step.box))
+        moved = self._split(step.transfers)
         place = places[step.local]
         place.block.extend(position)
         if overlapped:
@@ -357,7 +360,6 @@ class _Builder:
 
 def _part_of(block: Block, step: Load | Store) -> Place:
     """The place of a tile's buffer in the block that holds all of its tensor."""
-    offset = contiguous_offset(step.tensor, step.box)
-    assert offset is not None
-    block.bytes = max(block.bytes, offset + step.local.bytes)
-    return Place(block, offset)
+    assert step.offset is not None
+    block.bytes = max(block.bytes, step.offset + step.local.bytes)
+    return Place(block, step.offset)

@@ -8,36 +8,20 @@ accelerator with the part of its input that is there, while the cores finish the
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 from tvm_pulp.planning.tiling.cost.step_clock import StepClock
+from tvm_pulp.planning.tiling.schedule.tensor_ranges import TouchedRanges, meet
 from tvm_pulp.planning.tiling.schedule.tiled_layer import TiledLayer
-from tvm_pulp.uma.contiguous import contiguous_offset
-from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Local, Recipe, Store, operands_of
+from tvm_pulp.uma.recipe import Call, Job, Kernel, operands_of
 
 Step = Kernel | Call | Job
 # Layers that may be under way at a time.
 _WINDOW = 4
 # Part of a step of the cores that they wait so that an engine gets its next job before it.
 _PATIENCE = 0.2
-_WHOLE = 1 << 40
 # What a transfer takes, about: only the order of steps depends on it.
 _WAY_CYCLES, _BYTES_PER_CYCLE = 150, 6
-
-
-class TensorRange(NamedTuple):
-    """Bytes of a tensor."""
-
-    tensor: Any
-    first: int
-    end: int
-
-
-class _Touched(NamedTuple):
-    """The reads and writes of a tile outside itself."""
-
-    reads: tuple[TensorRange, ...]
-    writes: tuple[TensorRange, ...]
 
 
 def interleave_steps(
@@ -67,7 +51,7 @@ class _Interleaver:
     ) -> None:
         self._apart, self._resident = apart, resident
         self._orders = [tiled.order for tiled in tiled_layers]
-        self._touched = [[_touched(recipe) for recipe in tiled.recipes] for tiled in tiled_layers]
+        self._touched = [tiled.ranges for tiled in tiled_layers]
         self._done = [0] * len(tiled_layers)
         # Steps of every tile that are still to come.
         self._left = Counter((layer, tile) for layer, order in enumerate(self._orders) for tile, _ in order)
@@ -76,6 +60,8 @@ class _Interleaver:
         # Engines that make them: whoever works in order need not be waited for before it gets the next job.
         self._maker: dict[Hashable, str] = {}
         self._needs: dict[tuple[int, int], dict[tuple[int, int], int]] = {}
+        # Of every layer's next step: whatever it works on, and the cycles that this is on its way.
+        self._waits_for: dict[int, dict[Hashable, int]] = {}
 
     def run(self) -> list[tuple[int, int, Step]]:
         result: list[tuple[int, int, Step]] = []
@@ -121,15 +107,22 @@ class _Interleaver:
     def _ready(self, layer: int) -> int:
         """When everything is there that a layer's next step works on, and its engine has room."""
         tile, step = self._orders[layer][self._done[layer]]
-        needed: dict[Hashable, int] = dict.fromkeys(operands_of(step), 0)
-        needed.update(self._needed(layer, tile))
-        if isinstance(step, Job):
-            needed = {name: late for name, late in needed.items() if late or self._maker.get(name) != step.engine}
-        ready = max((self._clock.ready((name,)) + late for name, late in needed.items()), default=0)
-        return max(self._clock.room_at(step.engine, step.queue), ready) if isinstance(step, Job) else ready
+        waits_for = self._waits_for.get(layer)
+        if waits_for is None:
+            waits_for = self._waits_for[layer] = {**dict.fromkeys(operands_of(step), 0), **self._needed(layer, tile)}
+        made, ready = self._clock.made, 0
+        if not isinstance(step, Job):
+            for name, late in waits_for.items():
+                ready = max(ready, made.get(name, 0) + late)
+            return ready
+        for name, late in waits_for.items():
+            if late or self._maker.get(name) != step.engine:
+                ready = max(ready, made.get(name, 0) + late)
+        return max(self._clock.room_at(step.engine, step.queue), ready)
 
     def _take(self, layer: int, tile: int, step: Step) -> None:
         self._clock.wait(self._ready(layer))
+        del self._waits_for[layer]
         makes: tuple[Hashable, ...] = (*operands_of(step), (layer, tile))
         self._maker |= dict.fromkeys(makes, step.engine if isinstance(step, Job) else "")
         if isinstance(step, Job):
@@ -154,45 +147,10 @@ class _Interleaver:
             }
         return self._needs[layer, tile]
 
-    def _late(self, layer: int, mine: _Touched, theirs: _Touched) -> int:
+    def _late(self, layer: int, mine: TouchedRanges, theirs: TouchedRanges) -> int:
         """Cycles from L1 and back to it of what a layer does not find there."""
         if self._resident is None:
             return 0
         read = {r.tensor for r in mine.reads if layer not in self._resident.get(r.tensor, ())}
         ways = [r for r in (*mine.reads, *theirs.writes) if r.tensor in read & {w.tensor for w in theirs.writes}]
         return sum(_WAY_CYCLES + min(r.end - r.first, r.tensor.spec.bytes) // _BYTES_PER_CYCLE for r in ways)
-
-
-def _touched(recipe: Recipe) -> _Touched:
-    reads: list[TensorRange] = []
-    writes: list[TensorRange] = []
-    for step in recipe.steps:
-        if isinstance(step, Load | Store):
-            if step.tensor.storage.kind != "constant":
-                (reads if isinstance(step, Load) else writes).append(range_of(step))
-        else:
-            # What a step works on where it lies.
-            outside = [o.storage for o in operands_of(step) if not isinstance(o, Local)]
-            whole = [whole_of(t) for t in outside if t.kind != "constant"]
-            reads += whole
-            writes += whole
-    return _Touched(tuple(reads), tuple(writes))
-
-
-def range_of(step: Load | Store) -> TensorRange:
-    """The bytes of its tensor that a tile moves: all of them where they are not one run."""
-    offset = contiguous_offset(step.tensor, step.box)
-    if offset is None:
-        return whole_of(step.tensor.storage)
-    # Without what engines touch behind it: those bytes do not matter to them.
-    return TensorRange(step.tensor.storage, offset, offset + step.local.spec.bytes)
-
-
-def whole_of(tensor: Any) -> TensorRange:
-    """All bytes of a tensor."""
-    return TensorRange(tensor, 0, _WHOLE)
-
-
-def meet(some: Sequence[TensorRange], others: Sequence[TensorRange]) -> bool:
-    """Tell if ranges have bytes in common."""
-    return any(a.tensor is b.tensor and a.first < b.end and b.first < a.end for a in some for b in others)

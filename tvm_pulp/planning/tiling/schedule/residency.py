@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tvm_pulp.qnn.network import Network, Tensor
-from tvm_pulp.uma.contiguous import contiguous_offset
 from tvm_pulp.uma.recipe import Load, Recipe, Store
 
 # A constant that several layers read and that is larger than this is not copied into their bundles.
@@ -42,7 +41,7 @@ def touched_by(recipes: Sequence[Recipe]) -> Touched:
     tensors = frozenset(m.tensor.storage for m in moves)
     loads, stores = set[Tensor](), set[Tensor]()
     for move in moves:
-        if contiguous_offset(move.tensor, move.box) is None or (isinstance(move, Load) and move.pitch):
+        if move.offset is None or (isinstance(move, Load) and move.pitch):
             (loads if isinstance(move, Load) else stores).add(move.tensor.storage)
     return Touched(tensors - loads, tensors - stores)
 

@@ -8,6 +8,7 @@ The schedule is correct if executed strictly in order; `tir.insert_barriers` mak
 from dataclasses import dataclass, field
 
 from tvm_pulp.qnn.network import Tensor
+from tvm_pulp.quick_records import quick_record
 from tvm_pulp.uma.box import Box, Transfer
 from tvm_pulp.uma.contiguous import box_bytes
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Local
@@ -44,13 +45,17 @@ class Block:
     expected_until: int = 0
 
     def extend(self, position: int) -> None:
-        self.first, self.last = min(self.first, position), max(self.last, position)
+        if position < self.first:
+            self.first = position
+        if position > self.last:
+            self.last = position
 
     def expect_use(self, position: int) -> None:
-        self.expected_until = max(self.expected_until, position)
+        if position > self.expected_until:
+            self.expected_until = position
 
 
-@dataclass(frozen=True)
+@quick_record()
 class Place:
     """The place of a recipe's buffer."""
 
@@ -62,7 +67,7 @@ class Place:
         return self.block.offset + self.offset
 
 
-@dataclass(frozen=True)
+@quick_record()
 class Piece:
     """Part of a constant inside a bundle."""
 
@@ -94,7 +99,7 @@ class Bundle:
         return f"bundle_{self.number}"
 
 
-@dataclass(frozen=True)
+@quick_record()
 class Move:
     """One load or store: commands that belong together."""
 
@@ -122,7 +127,7 @@ class Fetch:
     layer: int
 
 
-@dataclass(frozen=True)
+@quick_record()
 class Slot:
     """One compute step of one tile."""
 

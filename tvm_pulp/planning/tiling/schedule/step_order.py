@@ -7,7 +7,7 @@ from typing import NamedTuple
 from tvm_pulp.planning.tiling.schedule.interleave_steps import interleave_steps
 from tvm_pulp.planning.tiling.schedule.job_ends import last_slots
 from tvm_pulp.planning.tiling.schedule.schedule import compute_position
-from tvm_pulp.planning.tiling.schedule.tiled_layer import TiledLayer
+from tvm_pulp.planning.tiling.schedule.tiled_layer import Policy, TiledLayer
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Local, operands_of
 
@@ -34,7 +34,8 @@ class StepOrder:
         apart: frozenset[int] = frozenset(),
         resident: Mapping[Tensor, frozenset[int]] | None = None,
     ) -> None:
-        self._tiled_layers, self._overlap = tiled_layers, overlap
+        self._tiled_layers, self._overlap = list(tiled_layers), overlap
+        self._mixed = (interleave, apart, resident) if interleave and overlap else (False, None, None)
         self.all: list[ComputeStep] = []
         self._slots: dict[tuple[int, int], list[int]] = {}
         steps = [(index, *entry) for index, tiled in enumerate(tiled_layers) for entry in tiled.order]
@@ -42,6 +43,12 @@ class StepOrder:
             self._slots.setdefault((index, tile), []).append(len(self.all))
             self.all.append(ComputeStep(index, tile, step))
         self._last_beside = last_slots(self.all, [tiled.recipes for tiled in tiled_layers]) if overlap else {}
+
+    def holds_for(self, tiled_layers: Sequence[TiledLayer], policy: Policy) -> bool:
+        """Tell if these layers have this order: leads, levels and bundles say nothing about it."""
+        mixed = (True, policy.apart, policy.resident) if policy.interleave and policy.overlap else (False, None, None)
+        pairs = zip(self._tiled_layers, tiled_layers, strict=True)
+        return self._overlap == policy.overlap and self._mixed == mixed and all(a is b for a, b in pairs)
 
     def slots(self, layer: int, tile: int) -> list[int]:
         """Slots of a tile."""
@@ -78,3 +85,10 @@ class StepOrder:
             queued = isinstance(following, Job) and isinstance(step, Job) and following.engine == step.engine
             found.append((compute_position(slot + 1) if queued else expected, expected))
         return found
+
+
+def step_order(tiled_layers: Sequence[TiledLayer], policy: Policy, before: StepOrder | None = None) -> StepOrder:
+    """The order of steps that a policy makes; the one `before` where it still holds."""
+    if before is not None and before.holds_for(tiled_layers, policy):
+        return before
+    return StepOrder(tiled_layers, policy.overlap, policy.interleave, policy.apart, policy.resident)

@@ -7,6 +7,7 @@ from functools import cached_property
 from tvm_pulp.planning.tiling.schedule.constant_bundles import AGENTS, RECORD_WORDS
 from tvm_pulp.planning.tiling.schedule.residency import Touched, touched_by
 from tvm_pulp.planning.tiling.schedule.split_transfers import NO_LIMITS, CommandLimits
+from tvm_pulp.planning.tiling.schedule.tensor_ranges import TouchedRanges, touched_ranges
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Recipe
 
@@ -46,6 +47,11 @@ class TiledLayer:
     def touched(self) -> Touched:
         """Activations that its tiles touch."""
         return touched_by(self.recipes)
+
+    @cached_property
+    def ranges(self) -> list[TouchedRanges]:
+        """Bytes of activations that each of its tiles touches."""
+        return [touched_ranges(recipe) for recipe in self.recipes]
 
     @cached_property
     def loaded(self) -> tuple[Tensor, ...]:
