@@ -7,7 +7,16 @@ import numpy as np
 from tests.real_models.exported_graph import ExportedGraph
 
 # Expansion, channels, repetitions, stride of the first.
-BLOCKS = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1))
+Blocks = tuple[tuple[int, int, int, int], ...]
+BLOCKS: Blocks = (
+    (1, 16, 1, 1),
+    (6, 24, 2, 2),
+    (6, 32, 3, 2),
+    (6, 64, 4, 2),
+    (6, 96, 3, 1),
+    (6, 160, 3, 2),
+    (6, 320, 1, 1),
+)
 CLASSES = 1000
 
 
@@ -15,11 +24,15 @@ def _relu6(g: ExportedGraph, x: str) -> str:
     return str(g.node("Clip", x, g.constant(np.float32(0)), g.constant(np.float32(6))))
 
 
-def mobilenetv2(exporter: str) -> Any:
+# Fewer blocks: 45 layers with float ends.
+SHORT = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 2, 2), (6, 64, 3, 2), (6, 96, 2, 1), (6, 160, 1, 2), (6, 320, 1, 1))
+
+
+def mobilenetv2(exporter: str, blocks: Blocks = BLOCKS) -> Any:
     g = ExportedGraph("mobilenetv2", exporter)
     x = _relu6(g, g.conv(g.input("input", [1, 3, 96, 96]), 3, 32, 3, stride=2))
     channels, summed = 32, 1
-    for expansion, filters, repetitions, first_stride in BLOCKS:
+    for expansion, filters, repetitions, first_stride in blocks:
         for repetition in range(repetitions):
             stride = first_stride if repetition == 0 else 1
             wide = channels * expansion

@@ -6,20 +6,19 @@ An operator states its rule as `tile`. The rules here are those that several ope
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from tvm_pulp.qnn.tensor_spec import Attributes, Specs, TensorSpec
 from tvm_pulp.quick_records import quick_record
 
 
-@quick_record(slots=False)
+@quick_record()
 class Box:
     """Elements [start, start + size) along every axis."""
 
     start: tuple[int, ...]
     size: tuple[int, ...]
 
-    @cached_property
+    @property
     def elements(self) -> int:
         return math.prod(self.size)
 

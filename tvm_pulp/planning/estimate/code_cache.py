@@ -13,21 +13,23 @@ class CodeCache:
     """Expected fetches, code by code."""
 
     def __init__(self, costs: CostModel) -> None:
-        self._costs = costs
+        self._shared_lines, self._own_lines = costs.shared_lines, costs.own_lines
+        self._refill_cycles, self._shared_hit_cycles = costs.refill_cycles, costs.shared_hit_cycles
         self._refilled = 0.0
         self._fetched = 0.0
         self._used: dict[str, tuple[float, float]] = {}
 
     def fetch(self, code: str, lines: float) -> int:
         """Cycles lost to fetching so many lines of code."""
-        costs = self._costs
         gone = gone_from_own = 1.0
-        if code in self._used:
-            refilled, fetched = self._used[code]
-            gone = 1.0 - math.exp((refilled - self._refilled) / costs.shared_lines)
-            gone_from_own = 1.0 - math.exp((fetched - self._fetched) / costs.own_lines)
+        used = self._used.get(code)
+        if used is not None:
+            gone = 1.0 - math.exp((used[0] - self._refilled) / self._shared_lines)
+            gone_from_own = 1.0 - math.exp((used[1] - self._fetched) / self._own_lines)
         self._refilled += gone * lines
         self._fetched += gone_from_own * lines
         self._used[code] = (self._refilled, self._fetched)
-        late = gone * costs.refill_cycles + max(0.0, gone_from_own - gone) * costs.shared_hit_cycles
+        late = gone * self._refill_cycles
+        if gone_from_own > gone:
+            late += (gone_from_own - gone) * self._shared_hit_cycles
         return round(lines * late)

@@ -4,7 +4,7 @@ What things take is the cost model's business; this is the order in which they h
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from tvm_pulp.planning.estimate.code_cache import CodeCache
@@ -219,7 +219,7 @@ class _Clock(StepClock):
         if late:
             job.end += late
             self.ends[engine][-1] = self.made[job.ticket] = job.end
-            self._result.spans[job.span] = replace(self._result.spans[job.span], end=job.end)
+            self._move_span(job)
 
     def _transfer(self, action: Transfer, issued: int) -> int:
         direction, outward = action.do, action.do == "store"
@@ -247,7 +247,12 @@ class _Clock(StepClock):
                 if m.group in self.made:
                     self.made[m.group] = max(self.made[m.group], m.end)
                 self.ends[direction][-1] = max(self.ends[direction][-1], m.end)
-                self._result.spans[m.span] = replace(self._result.spans[m.span], start=m.start, end=m.end)
+                self._move_span(m)
+
+    def _move_span(self, late: _Moving | _Running) -> None:
+        """What was expected earlier is busy when it says."""
+        span = self._result.spans[late.span]
+        self._result.spans[late.span] = BusySpan(span.resource, span.name, span.layer, late.start, late.end)
 
     def _add(self, resource: str, action: Transfer | Fetch | Kernel | Job, name: str, start: int, end: int) -> None:
         self._result.spans.append(BusySpan(resource, name, action.layer, start, end))

@@ -15,6 +15,7 @@ from tvm_pulp.planning.tir.tables import Tables
 
 def place_buffers(main: Main, tables: Tables) -> Main:
     """The function with addresses."""
+
     def statement(made: Positioned) -> Positioned:
         if isinstance(made, BeginLayer):
             return made

@@ -25,6 +25,7 @@ _LARGEST_SHIFT = 21
 _NEAR = sorted(range(-24, 25), key=abs)
 # How far from its estimate a step is looked for.
 _STEPS = range(-6, 9)
+_HALVES = (8, 4, 2, 1)
 _FREE = 1 << 60
 
 
@@ -96,15 +97,16 @@ def _rounding(rule: Requant, first: np.ndarray, second: np.ndarray) -> Callable[
 
 
 def _find_steps(rounded: Callable[[np.ndarray], np.ndarray], wanted: np.ndarray, real: np.ndarray) -> np.ndarray | None:
-    """The least total, of accumulator and bias, whose rounded value reaches each wanted one."""
+    """The least total, of accumulator and bias, whose rounded value reaches each wanted one: found by halving."""
     guess = np.floor((wanted - 0.5) / real).astype(np.int64)
     if np.abs(guess).max(initial=0) >= 1 << 40:
         return None
-    steps = np.full(guess.shape, _FREE)
-    for offset in _STEPS:
-        steps = np.where((steps == _FREE) & (rounded(guess + offset) >= wanted), guess + offset, steps)
-    # A step at the first offset may lie lower still.
-    return None if (steps == _FREE).any() or (steps == guess + _STEPS[0]).any() else steps
+    least = guess + _STEPS[0]
+    steps = least.copy()
+    for half in _HALVES:
+        steps += np.where(rounded(steps + (half - 1)) >= wanted, 0, half)
+    # A step at the first offset may lie lower still, one behind the last higher.
+    return None if (steps == least).any() or (steps == least + len(_STEPS)).any() else steps
 
 
 def _shifts(real: np.ndarray, reach: Reach) -> np.ndarray:
@@ -118,22 +120,24 @@ def _fit(targets: np.ndarray, steps: np.ndarray, real: np.ndarray, reach: Reach,
     """Search the scale of all channels at once; every step confines the summand from both sides."""
     low, high = reach.low[:, None], reach.high[:, None]
     nearest = np.round(real * np.exp2(shift + ARRAY_SHIFT)).astype(np.int64)
-    scales, summands, open_ = nearest.copy(), np.zeros_like(nearest), np.ones(len(real), bool)
+    scales, summands = nearest.copy(), np.zeros_like(nearest)
+    # Steps that no accumulator reaches ask only for one side.
+    reached, passed = steps <= high, steps > low
+    at, before = np.clip(steps, low, high), np.clip(steps - 1, low, high)
+    left = np.arange(len(real))  # channels without a scale
     for offset in _NEAR:
-        scale = nearest + offset
-        at, before = (np.clip(s, low, high) * scale[:, None] >> ARRAY_SHIFT for s in (steps, steps - 1))
-        # Steps that no accumulator reaches ask only for one side.
-        least = np.where(steps <= high, targets - at, -_FREE).max(axis=1)
-        most = np.where(steps > low, targets - 1 - before, _FREE).min(axis=1)
+        scale, goal = nearest[left] + offset, targets[left]
+        least = np.where(reached[left], goal - (at[left] * scale[:, None] >> ARRAY_SHIFT), -_FREE).max(axis=1)
+        most = np.where(passed[left], goal - 1 - (before[left] * scale[:, None] >> ARRAY_SHIFT), _FREE).min(axis=1)
         # A side that asks nothing, because no accumulator comes near, leaves the other one: its end is the smallest.
         middle = np.where(
             least <= -_FREE, np.minimum(most, 0), np.where(most >= _FREE, np.maximum(least, 0), (least + most) // 2)
         )
         fits = (least <= most) & (scale > 0) & (scale < _LARGEST_SCALE)
-        product = reach.magnitudes * scale
+        product = reach.magnitudes[left] * scale
         fits &= ((product >> ARRAY_SHIFT) + np.abs(middle) < 1 << 31) & (product < 1 << 47)
-        take = open_ & fits
-        scales, summands, open_ = np.where(take, scale, scales), np.where(take, middle, summands), open_ & ~take
-        if not open_.any():
+        scales[left[fits]], summands[left[fits]] = scale[fits], middle[fits]
+        left = left[~fits]
+        if not len(left):
             return ExactFold(scales, summands, shift)
     return None

@@ -77,12 +77,20 @@ def test_only_layers_of_so_many_rows() -> None:
 def test_another_form_is_one_of_the_same_engine() -> None:
     evaluator, plan = first_plan()
     decisions = replace(plan.decisions, interleave=True)
-    changes = [wanted for number in range(6) for _, wanted in in_other_form(evaluator, decisions, number)]
+    mixed = replace(plan, decisions=decisions)
+    changes = [wanted for number in range(6) for _, wanted in in_other_form(evaluator, mixed, number)]
     assert changes
     for wanted in changes:
         pairs = zip(decisions.choices, wanted.choices, strict=True)
         ((before, after),) = [(a.tiling.form, b.tiling.form) for a, b in pairs if a.tiling is not b.tiling]
         assert before is not after and before.engine == after.engine == "neureka"
+
+
+def test_a_form_that_saves_little_is_not_tried() -> None:
+    """Nobody gains more than engine and cores save: less than a hundredth of the plan's cycles is not worth a plan."""
+    evaluator, plan = first_plan()
+    longer = replace(plan, estimated_cycles=1000 * plan.estimated_cycles)
+    assert not any(True for number in range(6) for _ in in_other_form(evaluator, longer, number))
 
 
 def test_nothing_to_gain_without_jobs() -> None:

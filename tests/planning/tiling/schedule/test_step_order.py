@@ -1,8 +1,8 @@
 """The order of compute steps: the cores finish a tile while the accelerator works on the next; jobs run on."""
 
 from tvm_pulp.planning.tiling.schedule.schedule import compute_position
-from tvm_pulp.planning.tiling.schedule.step_order import StepOrder
-from tvm_pulp.planning.tiling.schedule.tiled_layer import TiledLayer
+from tvm_pulp.planning.tiling.schedule.step_order import StepOrder, step_order
+from tvm_pulp.planning.tiling.schedule.tiled_layer import Policy, TiledLayer
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.recipe import Call, CoreCost, Job, Local, Recipe
@@ -25,6 +25,22 @@ def test_overlapping_tiles_interleave() -> None:
     order = StepOrder([TiledLayer((recipe(), recipe()), two_copies=True)], overlap=True)
     assert kinds(order) == [(0, "job"), (1, "job"), (0, "call"), (1, "call")]
     assert order.slots(0, 0) == [0, 2] and order.slots(0, 1) == [1, 3]
+
+
+def test_an_order_is_made_once_for_schedules_that_differ_in_leads() -> None:
+    layers = [TiledLayer((recipe(), recipe()), two_copies=True) for _ in range(2)]
+    first = step_order(layers, Policy(interleave=True, lead={0: 1}))
+    assert step_order(layers, Policy(interleave=True, lead={0: 2}), first) is first
+    kept = {Tensor("kept", SPEC, "activation"): frozenset({1})}
+    for other in (Policy(), Policy(interleave=True, apart=frozenset({1})), Policy(interleave=True, resident=kept)):
+        made = step_order(layers, other, first)
+        assert made is not first and kinds(made) == kinds(step_order(layers, other))
+    assert (
+        step_order([*layers[:1], TiledLayer((recipe(),), two_copies=True)], Policy(interleave=True), first) is not first
+    )
+    # Without layers between each other, what stays in L1 says nothing about the order either.
+    plain = step_order(layers, Policy())
+    assert step_order(layers, Policy(resident=kept), plain) is plain
 
 
 def test_the_next_kernel() -> None:

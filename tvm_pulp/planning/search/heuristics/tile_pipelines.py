@@ -24,8 +24,9 @@ _STEP_CYCLES_OF_ROWS = (2500, 1500, 1000)
 _STEP_CYCLES_OF_FORM = (4000, 1500)
 # Rows by which a tile may be larger than that, for the engine's sake, and the part of its cycles that a row must save.
 _MORE_ROWS, _ROW_GAIN = 5, 0.025
-# Another form may take so many times the cycles, engine and cores one after the other.
-_COSTLIER = 2.0
+# Another form may take so many times the cycles, engine and cores one after the other, and has to save engine or cores
+# this part of the plan's: it gains no more than that.
+_COSTLIER, _LEAST_SAVED = 2.0, 0.01
 # A plan that takes less than so many times the cycles of whoever is busiest has nothing to win.
 _LEAST_IDLE = 1.08
 
@@ -77,16 +78,17 @@ def pipelined(evaluator: PlanEvaluator, decisions: Decisions, number: int | None
         yield from _cut(decisions, [e for e in found if e.rows == rows], _STEP_CYCLES_OF_ROWS, f"{rows} rows")
 
 
-def in_other_form(evaluator: PlanEvaluator, decisions: Decisions, number: int) -> Iterator[tuple[str, Decisions]]:
-    """Decisions with the `number`th layer that its engine can run in another form in that form."""
-    found = []
+def in_other_form(evaluator: PlanEvaluator, plan: Plan, number: int) -> Iterator[tuple[str, Decisions]]:
+    """Decisions with the `number`th layer that its engine can run in another form, which may pay, in that form."""
+    decisions, found = plan.decisions, []
     for entry in _in_rows(evaluator):
         mine, other = decisions.choices[entry.index].tiling, entry.cuts.form
         pinned = evaluator.engine_choice.pins.get(entry.layer.name, pin_of(other)) != pin_of(other)
         if other is not mine.form and other.engine == mine.form.engine != CLUSTER and not pinned:
             jobs, cores = (sum(part) for part in zip(*map(_busy, mine.recipes), strict=True))
             theirs = _busy(entry.cuts.whole)
-            if sum(theirs) <= _COSTLIER * (jobs + cores) and (theirs[0] < jobs or theirs[1] < cores):
+            saved = max(0, jobs - theirs[0]) + max(0, cores - theirs[1])
+            if sum(theirs) <= _COSTLIER * (jobs + cores) and saved > _LEAST_SAVED * plan.estimated_cycles:
                 found.append(entry)
     for entry in found[number : number + 1]:
         yield from _cut(decisions, [entry], _STEP_CYCLES_OF_FORM, f"{entry.layer.name} as {entry.cuts.form.name}")

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from tvm_pulp.planning.tiling.alignment import aligned
 from tvm_pulp.planning.tiling.schedule.residency import SHARED_BYTES
@@ -71,14 +70,16 @@ class BundleBuilder:
 
     def place(self, bundle: Bundle, block: Block, loads: Sequence[Load], places: dict[Local, Place]) -> None:
         """Give the loads' buffers a place in the bundle; equal parts share one. Offsets get final in `finish`."""
-        keys = self._keys[bundle]
+        keys, locals_ = self._keys[bundle], self._locals[bundle]
         for load in loads:
-            if _part(load) not in keys:
-                keys[_part(load)] = len(bundle.pieces)
+            part = _part(load)
+            number = keys.get(part)
+            if number is None:
+                number = keys[part] = len(bundle.pieces)
                 bundle.pieces.append(Piece(load.tensor, load.box, 0))
             # The number of the piece, until offsets are known.
-            places[load.local] = Place(block, keys[_part(load)])
-            self._locals[bundle].append((load.local, places[load.local], places))
+            place = places[load.local] = Place(block, number)
+            locals_.append((load.local, place, places))
 
     def finish(self, bundle: Bundle, record_room: int) -> None:
         """Lay the bundle out: records, descriptors, parts of tensors."""
@@ -88,7 +89,7 @@ class BundleBuilder:
             position += size
         for number, piece in enumerate(bundle.pieces):
             offset = aligned(position, PIECE_ALIGNMENT)
-            bundle.pieces[number] = replace(piece, offset=offset)
+            bundle.pieces[number] = Piece(piece.tensor, piece.box, offset)
             position = offset + piece.bytes
         bundle.bytes = reach = aligned(position, 4)
         for local, place, places in self._locals[bundle]:

@@ -109,7 +109,8 @@ class _Interleaver:
         tile, step = self._orders[layer][self._done[layer]]
         waits_for = self._waits_for.get(layer)
         if waits_for is None:
-            waits_for = self._waits_for[layer] = {**dict.fromkeys(operands_of(step), 0), **self._needed(layer, tile)}
+            waits_for = self._waits_for[layer] = dict.fromkeys(operands_of(step), 0)
+            waits_for.update(self._needed(layer, tile))
         made, ready = self._clock.made, 0
         if not isinstance(step, Job):
             for name, late in waits_for.items():

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from tvm_pulp.planning.tiling.schedule.constant_bundles import BundleBuilder, record_bytes
 from tvm_pulp.planning.tiling.schedule.schedule import BOOT, Bundle, Fetch, Move, compute_position
@@ -56,4 +55,6 @@ def _sized(move: Move, limits: CommandLimits) -> Move:
         return move
     size = move.source.bytes
     move.place.block.bytes = size + move.source.slack
-    return replace(move, transfers=split_transfers([Transfer(0, 0, size, size, size)], limits))
+    transfers = split_transfers([Transfer(0, 0, size, size, size)], limits)
+    kept = (move.place, move.needed, move.ahead, move.local)
+    return Move(move.layer, move.tile, move.outward, move.position, move.source, transfers, *kept)
