@@ -250,7 +250,7 @@ class _Clock(StepClock):
                 self._move_span(m)
 
     def _move_span(self, late: _Moving | _Running) -> None:
-        """What was expected earlier is busy when it says."""
+        """The span of something that is late is moved."""
         span = self._result.spans[late.span]
         self._result.spans[late.span] = BusySpan(span.resource, span.name, span.layer, late.start, late.end)
 
