@@ -9,8 +9,9 @@ import numpy as np
 
 from schedules.byte_tables import tflite_exponential_table
 from schedules.cluster.arithmetic import TYPES, typed
-from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, register
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, Tensor, register
 from schedules.kernel_cycles import Work, family_of, given, share, work
+from tvm_pulp.qnn.operator import Attributes
 from tvm_pulp.qnn.qdq_norm import limits_of, stage_operands
 from tvm_pulp.qnn.softmax_i_tables import exponentials
 from tvm_pulp.qnn.tensor_spec import BYTES
@@ -219,8 +220,22 @@ def applies_qdq_norm(layer: Layer) -> bool:
     return len(layer.attributes["biases"]) <= _STAGES
 
 
+def is_narrow_norm(attributes: Attributes, parameters: Sequence[np.ndarray], columns: int) -> bool:
+    """Tell if one stage makes results of 16 bits: no element is sqrt(columns) deviations away from its mean."""
+    furthest = attributes["gain"] * math.sqrt(columns / attributes["statistic"])
+    weight, *bias = (float(np.abs(p).max(initial=0)) for p in parameters)
+    return furthest * weight + sum(bias) < 32000
+
+
 class QdqNormKernel(RowKernel):
     kernel = "qdq_norm"
+
+    def is_narrow(self, stages: Sequence[tuple[Tensor, Tensor | None]]) -> bool:
+        """Tell if there is one stage without rounding before it, of narrow results."""
+        a, parameters = self.layer.attributes, [t.values for stage in stages for t in stage if t is not None]
+        if len(stages) != 1 or a["has_table"] or any(a["rounds"][:-1]):
+            return False
+        return is_narrow_norm(a, parameters, self.layer.inputs[0].spec.shape[-1])
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         layer, a, fields = self.layer, self.layer.attributes, self.rows(call, box)
@@ -231,7 +246,8 @@ class QdqNormKernel(RowKernel):
         low, high = limits.pop()
         fields |= {
             "table": 0 if table is None else call.load_whole("table", table), "centred": a["centred"],
-            "x_type": typed(layer.inputs[0]), "stages": len(stages), "zero_point_x": a["zero_point_x"],
+            "x_type": typed(layer.inputs[0]), "stages": len(stages), "narrow": int(self.is_narrow(stages)),
+            "zero_point_x": a["zero_point_x"],
             "rounds": sum(1 << i for i, rounds in enumerate(a["rounds"][:-1]) if rounds),
             "index_low": a["index_limits"][0], "index_high": a["index_limits"][1], "low": low, "high": high,
             "zero_point": a["zero_point"],
@@ -256,13 +272,16 @@ def qdq_norm_work(f: Fields, cores: int) -> Work:
         part = 4 * share(-(-rows * columns // 4), cores)
         touched = -(-part // columns) + (1 if rows > 1 else 0)
     form = "any"
-    if stages == 1 and not rounds:
+    if f["narrow"]:
+        form = "narrow_biased" if given(f["bias0"]) else "narrow"
+    elif stages == 1 and not rounds:
         form = "biased" if given(f["bias0"]) else "weighted"
     elif stages == 1 and not given(f["bias0"]):
         form = "rounded"
     elif stages == 2 and rounds == 3 and not given(f["bias0"]) and given(f["bias1"]):
         form = "two_rounded"
-    if rows == 1 and part <= _FEW_NORMALIZED and form in ("biased", "weighted", "rounded"):
+    if rows == 1 and part <= _FEW_NORMALIZED and form not in ("any", "two_rounded"):
+        form = {"narrow_biased": "biased", "narrow": "weighted"}.get(form, form)
         return {"few_call": 1, "few_sum": columns, f"few_{form}": part}
     return {"call": 1, "row": touched, "sum": touched * columns, f"element_{form}": part}
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from schedules.byte_tables import tflite_exponential_table
-from schedules.cluster.rows import real_norm
+from schedules.cluster.rows import is_narrow_norm, real_norm
 from tests.kernels.call import Call, Out, Scratch
 from tests.kernels.matrix_cases import TYPE_CODES, Case, random_bytes
 from tvm_pulp.qnn.qdq_norm import QdqNorm
@@ -162,6 +162,7 @@ def qdq_norm_case(
         "x": x, "y": Out(x.shape, "int8"), "reals": np.array([attributes[n] for n in names], np.float32),
         "table": table if quantized else None, "rows": rows, "columns": columns, "x_type": TYPE_CODES[dtype],
         "centred": int(centred), "stages": stages, "rounds": (1 << stages) - 1 if quantized else 0,
+        "narrow": int(stages == 1 and not quantized and is_narrow_norm(attributes, list(vectors[0]), columns)),
         "zero_point_x": attributes["zero_point_x"], "index_low": -9, "index_high": 246,
         "low": -133, "high": 122, "zero_point": 5,
     }  # fmt: skip

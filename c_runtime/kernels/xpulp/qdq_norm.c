@@ -64,6 +64,78 @@ PIECE(rounded, EACH(ROUND0) STAGE)
 /* Weights and a sum, everything quantized in between. */
 PIECE(two_rounded_stages, EACH(ROUND0) STAGE EACH(ROUND1) EACH(LOAD_WEIGHT1) EACH(MULTIPLY) BIAS)
 
+/* Eight elements at a time, results of 16 bits. Cores n and n + 4 share a float unit: where it can be had every second
+ * instruction leaves it to the other one. */
+#define FROM(f, v) "fcvt.s.w " f "," v "\n"
+#define TIMES(f, k) "fmul.s " f "," f "," k "\n"
+#define PLUS(f, b) "fadd.s " f "," f "," b "\n"
+#define NO_PLUS(f, b)
+#define TO(v, f) "fcvt.w.s " v "," f ",rne\n"
+#define FLW(f, at, p) "flw " f "," at "(" p ")\n"
+#define NO_FLW(f, at, p)
+#define SCALED(v) "mul " v "," v ",%[m]\n"
+#define MOVED(v) "add " v "," v ",%[o]\n"
+#define MAX2(a) XP_R(0x57, 0, 0x18, a, a, "%[l]")
+#define MIN2(a) XP_R(0x57, 0, 0x10, a, a, "%[h]")
+#define EIGHT(LOAD, LOAD_BIAS, SUM)                                                                                  \
+  __asm__ volatile(                                                                                                  \
+      XP_BEGIN XP_LOOP("%[n]") LOADS(LOAD) SCALED("%[v0]") SCALED("%[v1]") SCALED("%[v2]") SCALED("%[v3]")           \
+      MOVED("%[v0]") MOVED("%[v1]") MOVED("%[v2]") MOVED("%[v3]") FROM("ft0", "%[v0]") FLW("fa0", "0", "%[w]")       \
+      FROM("ft1", "%[v1]") FLW("fa1", "4", "%[w]") FROM("ft2", "%[v2]") FLW("fa2", "8", "%[w]")                      \
+      FROM("ft3", "%[v3]") FLW("fa3", "12", "%[w]") TIMES("ft0", "%[k]") LOAD_BIAS("fa4", "0", "%[b]")               \
+      TIMES("ft1", "%[k]") LOAD_BIAS("fa5", "4", "%[b]") TIMES("ft2", "%[k]") LOAD_BIAS("fa6", "8", "%[b]")          \
+      TIMES("ft3", "%[k]") LOAD_BIAS("fa7", "12", "%[b]") TIMES("ft0", "fa0") LOAD("%[u0]", 1, "%[x]")               \
+      TIMES("ft1", "fa1") LOAD("%[u1]", 1, "%[x]") TIMES("ft2", "fa2") LOAD("%[u2]", 1, "%[x]") TIMES("ft3", "fa3")  \
+      LOAD("%[u3]", 1, "%[x]") SUM("ft0", "fa4") SCALED("%[u0]") SUM("ft1", "fa5") SCALED("%[u1]")                   \
+      SUM("ft2", "fa6") SCALED("%[u2]") SUM("ft3", "fa7") SCALED("%[u3]") TO("%[v0]", "ft0") MOVED("%[u0]")          \
+      TO("%[v1]", "ft1") MOVED("%[u1]") TO("%[v2]", "ft2") MOVED("%[u2]") TO("%[v3]", "ft3") MOVED("%[u3]")          \
+      FROM("ft4", "%[u0]") FLW("fa0", "16", "%[w]") FROM("ft5", "%[u1]") FLW("fa1", "20", "%[w]")                    \
+      FROM("ft6", "%[u2]") FLW("fa2", "24", "%[w]") FROM("ft7", "%[u3]") FLW("fa3", "28", "%[w]")                    \
+      TIMES("ft4", "%[k]") LOAD_BIAS("fa4", "16", "%[b]") TIMES("ft5", "%[k]") LOAD_BIAS("fa5", "20", "%[b]")        \
+      TIMES("ft6", "%[k]") LOAD_BIAS("fa6", "24", "%[b]") TIMES("ft7", "%[k]") LOAD_BIAS("fa7", "28", "%[b]")        \
+      TIMES("ft4", "fa0") XP_PACK_H("%[v0]", "%[v1]", "%[v0]") TIMES("ft5", "fa1")                                   \
+      XP_PACK_H("%[v2]", "%[v3]", "%[v2]") TIMES("ft6", "fa2") MAX2("%[v0]") TIMES("ft7", "fa3") MAX2("%[v2]")       \
+      SUM("ft4", "fa4") MIN2("%[v0]") SUM("ft5", "fa5") MIN2("%[v2]") SUM("ft6", "fa6")                              \
+      XP_SHUFFLE2_B("%[v0]", "%[v2]", "%[c]") SUM("ft7", "fa7") XP_ADD4("%[v0]", "%[v0]", "%[z]")                    \
+      TO("%[u0]", "ft4") XP_SW("%[v0]", 4, "%[y]") TO("%[u1]", "ft5") "addi %[w],%[w],32\n" TO("%[u2]", "ft6")       \
+      "addi %[b],%[b],32\n" TO("%[u3]", "ft7") XP_PACK_H("%[u0]", "%[u1]", "%[u0]")                                  \
+      XP_PACK_H("%[u2]", "%[u3]", "%[u2]") MAX2("%[u0]") MAX2("%[u2]") MIN2("%[u0]") MIN2("%[u2]")                   \
+      XP_SHUFFLE2_B("%[u0]", "%[u2]", "%[c]") XP_ADD4("%[u0]", "%[u0]", "%[z]") XP_LOOP_END                          \
+      XP_SW("%[u0]", 4, "%[y]") XP_END                                                                               \
+      : [x] "+r"(x), [y] "+r"(y), [w] "+r"(weight), [b] "+r"(bias), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2),  \
+        [v3] "=&r"(v3), [u0] "=&r"(u0), [u1] "=&r"(u1), [u2] "=&r"(u2), [u3] "=&r"(u3)                               \
+      : [n] "r"(n), [m] "r"(p->multiplier), [o] "r"(p->offset), [k] "f"(p->factor), [l] "r"(low), [h] "r"(high),     \
+        [z] "r"(zeros), [c] "r"(0x06040200)                                                                          \
+      : "memory", "ft0", "ft1", "ft2", "ft3", "ft4", "ft5", "ft6", "ft7", "fa0", "fa1", "fa2", "fa3", "fa4", "fa5",  \
+        "fa6", "fa7")
+#define HALVES(value) ((int32_t)((uint32_t)((value)&0xffff) * 0x10001u))
+/* Pieces one after the other; the end of one that is not a multiple of eight is `rest`'s. */
+#define EIGHTS(name, LOAD_BIAS, SUM)                                                                                 \
+  static __attribute__((noinline)) void name(const struct tvm_pulp_qdq_norm_args *args, struct piece *p,             \
+                                             uint32_t pieces) {                                                      \
+    const int32_t zeros = (int32_t)((uint32_t)(args->zero_point & 0xff) * 0x01010101u);                              \
+    const int32_t low = HALVES(args->low), high = HALVES(args->high);                                                \
+    for (; pieces > 0u; --pieces, ++p) {                                                                             \
+      const uint8_t *x = p->x;                                                                                       \
+      uint8_t *y = p->y;                                                                                             \
+      uintptr_t weight = (uintptr_t)(args->weight0 + p->column), bias = (uintptr_t)(args->bias0 + p->column);        \
+      int32_t v0, v1, v2, v3, u0, u1, u2, u3;                                                                        \
+      uint32_t n = p->count >> 3;                                                                                    \
+      if (n == 0u) continue;                                                                                         \
+      if (args->x_type == TVM_PULP_INT8) {                                                                           \
+        EIGHT(XP_LB, LOAD_BIAS, SUM);                                                                                \
+      } else {                                                                                                       \
+        EIGHT(XP_LBU, LOAD_BIAS, SUM);                                                                               \
+      }                                                                                                              \
+      p->x = x;                                                                                                      \
+      p->y = y;                                                                                                      \
+      p->column += 8u * n;                                                                                           \
+      p->count -= 8u * n;                                                                                            \
+    }                                                                                                                \
+  }
+EIGHTS(eight_biased, FLW, PLUS)
+EIGHTS(eight_weighted, NO_FLW, NO_PLUS)
+
 /* A few elements of the only row, one at a time: the loop is a quarter as long, and its code is fetched for them alone. */
 #define FEW 32u
 #define ONE(OP) OP("%[v]", "ft0", "ft1", "0")
@@ -128,23 +200,44 @@ static struct tvm_pulp_row_walk walk(uint32_t rows, uint32_t columns, uint32_t c
 }
 
 /* `count` elements of a row from a column on. */
-static __attribute__((noinline)) void piece_of_row(const struct tvm_pulp_qdq_norm_args *args, uint32_t row,
-                                                   uint32_t column, uint32_t count) {
+static inline void start_piece(const struct tvm_pulp_qdq_norm_args *args, uint32_t row, uint32_t column, uint32_t count,
+                               struct piece *p) {
   const uint32_t columns = args->columns, at = row * columns;
   const uint8_t *x = args->x + at;
-  struct piece p = {x + column, args->y + at + column, column, count, args->centred ? (int32_t)columns : 1, 0, 0.0f};
   int32_t total;
   uint32_t squares = args->x_type == TVM_PULP_INT8 ? tvm_pulp_sums_signed((const int8_t *)x, columns, &total)
                                                    : tvm_pulp_sums_unsigned(x, columns, &total);
-  p.factor = tvm_pulp_qdq_norm_factor(args, total, squares);
-  p.offset = args->centred ? -total : -args->zero_point_x;
-  scale_piece(args, &p);
+  p->x = x + column;
+  p->y = args->y + at + column;
+  p->column = column;
+  p->count = count;
+  p->multiplier = args->centred ? (int32_t)columns : 1;
+  p->offset = args->centred ? -total : -args->zero_point_x;
+  p->factor = tvm_pulp_qdq_norm_factor(args, total, squares);
 }
+
+/* Pieces are started together, so that each loop's code stays in the private cache. */
+enum { BATCH = 8 };
 
 static __attribute__((noinline)) void some_rows(const struct tvm_pulp_qdq_norm_args *args, uint32_t core,
                                                 uint32_t cores) {
+  struct piece pieces[BATCH];
   struct tvm_pulp_row_walk w = walk(args->rows, args->columns, core, cores);
-  for (; tvm_pulp_next_piece(&w); tvm_pulp_walk_on(&w)) piece_of_row(args, w.row, w.column, w.count);
+  for (uint32_t count = BATCH; count == BATCH;) {
+    for (count = 0; count < BATCH && tvm_pulp_next_piece(&w); tvm_pulp_walk_on(&w)) {
+      start_piece(args, w.row, w.column, w.count, &pieces[count++]);
+    }
+    if (args->narrow) {
+      if (args->bias0) {
+        eight_biased(args, pieces, count);
+      } else {
+        eight_weighted(args, pieces, count);
+      }
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+      if (pieces[i].count) scale_piece(args, &pieces[i]);
+    }
+  }
 }
 
 /* One row needs little code, and fetching code is most of what it takes. */
@@ -154,5 +247,8 @@ TVM_PULP_KERNEL(qdq_norm) {
     return;
   }
   struct tvm_pulp_range range = tvm_pulp_share_words(args->columns, core, cores);
-  if (range.begin < range.end) piece_of_row(args, 0, range.begin, range.end - range.begin);
+  if (range.begin == range.end) return;
+  struct piece p;
+  start_piece(args, 0, range.begin, range.end - range.begin, &p);
+  scale_piece(args, &p);
 }

@@ -80,6 +80,7 @@ struct tvm_pulp_qdq_norm_args {
   uint32_t centred;
   uint32_t stages; /* 0 to 2 */
   uint32_t rounds; /* bit 0: before the first stage, bit 1: before the second */
+  uint32_t narrow; /* one stage that does not round: no result needs more than 16 bits before it is limited */
   int32_t zero_point_x;
   int32_t index_low, index_high, low0, high0, low1, high1;
   int32_t low; /* of the result, without its zero point */

@@ -12,7 +12,9 @@
 static inline float tvm_pulp_qdq_norm_factor(const struct tvm_pulp_qdq_norm_args *args, int32_t total,
                                              uint32_t squares) {
   float spread;
-  if (args->centred) {
+  if (args->centred && args->columns < 256u) {
+    spread = (float)(args->columns * squares - (uint32_t)total * (uint32_t)total);
+  } else if (args->centred) {
     int64_t sum = total;
     spread = tvm_pulp_real_of((uint64_t)args->columns * squares - (uint64_t)(sum * sum));
   } else {
