@@ -81,6 +81,6 @@ _CYCLES |= {
 }
 CYCLES = _CYCLES | {f"{where}output_{k}": v for k, v in _OUTPUTS.items() for where in ("", "plain_")}
 # One product at a time, on cores without dot products.
-SCALAR_CYCLES = CYCLES | {"word": 225.0, "row_word": 75.0, "border_word": 75.0}
+SCALAR_CYCLES = CYCLES | {"word": 192.0, "row_word": 75.0, "border_word": 75.0}
 # Fetching code from L2: the tiles of a group ask for the same lines at the same time.
 COLD = dict.fromkeys(CYCLES, 60.0)

@@ -55,7 +55,7 @@ def test_a_large_convolution_keeps_256_cores_busy(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_cores_without_dot_products_multiply_one_by_one(tmp_path: Path) -> None:
-    assert run_beside_host(write_dense(tmp_path / "dense.onnx"), "itapool").report["macs_per_cycle"] >= 48
+    assert run_beside_host(write_dense(tmp_path / "dense.onnx"), "itapool").report["macs_per_cycle"] >= 55
 
 
 def test_a_network_that_does_not_fit_is_refused(tmp_path: Path) -> None:

@@ -60,8 +60,7 @@ def dialect_operators(backends: Sequence[UMABackend], family: str) -> list[Diale
 
 def own_backends() -> list[UMABackend]:
     """Engines that come with this package, whatever else is installed."""
-    backends = [registry.backend(name) for name in registry.names()]
-    return [backend for backend in backends if type(backend).__module__.startswith("uma_backends.")]
+    return [backend for backend in registry.backends() if type(backend).__module__.startswith("uma_backends.")]
 
 
 def integer_between_quantizations() -> list[str]:
@@ -199,7 +198,6 @@ def _no_links(text: str) -> str:
 def print_operators(stream: TextIO) -> None:
     """The same for a terminal, with every engine that is installed."""
     width = terminal_width(stream) or 120
-    backends = [registry.backend(name) for name in registry.names()]
     for group in format_operators():
         print(f"{group.title} ({len(group.names)})", file=stream)
         print(_wrapped(group.note, width), file=stream)
@@ -207,7 +205,7 @@ def print_operators(stream: TextIO) -> None:
     print("integers between dequantization and quantization", file=stream)
     print(_wrapped(", ".join(integer_between_quantizations()), width), file=stream)
     print("operators of the dialect, and who runs them", file=stream)
-    for operator in dialect_operators(backends, soc.load(soc.DEFAULT).software.kernels):
+    for operator in dialect_operators(registry.backends(), soc.load(soc.DEFAULT).software.kernels):
         print(_wrapped(f"{operator.name}: {operator.summary}", width), file=stream)
         for run in operator.runs:
             print(_wrapped(f"{run.engine}, {run.how}: {run.limits}", width, 4), file=stream)

@@ -24,10 +24,11 @@ def run(args: argparse.Namespace) -> int:
 
     print("--target")
     print("  c                plain C on the cores, no accelerator")
-    for name in registry.names():
-        backend = registry.backend(name)
+    for backend in registry.backends():
+        name = backend.target_name
         summary = (backend.__doc__ or "").strip().split("\n")[0]
-        print(f"  {'uma-' + name:16} {summary} (default --soc {backend.default_soc})")
+        place = "default" if registry.backend(name) is backend else "with"
+        print(f"  {'uma-' + name:16} {summary} ({place} --soc {backend.default_soc})")
         for attribute in backend.attributes.values():
             choices = "{" + ",".join(map(str, attribute.choices)) + "}" if attribute.choices else "VALUE"
             print(f"    --target-uma-{name}-{attribute.name} {choices}  (default {attribute.default}) {attribute.help}")

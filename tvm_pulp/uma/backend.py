@@ -141,8 +141,13 @@ class UMABackend:
         """The reason why the engine is not the one that a SoC describes, and the way out; None: it is."""
         return None
 
+    @property
+    def variants(self) -> "tuple[UMABackend, ...]":
+        """Backends of other engines that chips carry by the same name."""
+        return ()
+
     def variant(self, engine: Engine) -> "UMABackend":
-        """The backend of the engine as a SoC describes it: another one where engines of this name differ by chips."""
+        """The backend of the engine as a SoC describes it: this one, or one of its variants."""
         return self
 
     def with_shared_weights(self, options: dict[str, Any]) -> dict[str, Any]:

@@ -36,6 +36,11 @@ def backend(name: str) -> UMABackend:
     raise AssertionError(f"engine {name} is installed and was not found")
 
 
+def backends() -> list[UMABackend]:
+    """All backends, each with its variants behind it."""
+    return [found for name in names() for found in (backend(name), *backend(name).variants)]
+
+
 def parse_targets(text: str) -> list[UMABackend]:
     """Engines of a target list by priority; `c` alone means none."""
     return list(dict.fromkeys(backend(name) for name in check_targets(text)))

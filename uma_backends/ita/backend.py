@@ -69,6 +69,10 @@ class ItaBackend(UMABackend):
     def default_soc(self) -> str:
         return "snitch-ita"
 
+    @property
+    def variants(self) -> tuple[UMABackend, ...]:
+        return (_HEADS,)
+
     def variant(self, engine: Engine) -> UMABackend:
         return _HEADS if engine.parameters.get(PARAMETER) else self
 

@@ -65,7 +65,8 @@ class HeadBackend(UMABackend):
 
 
 def _prepare(module: Any) -> Any:
-    """A view of a view, which one head leaves behind, hides the projection behind it."""
+    """Heads as one tensor; a view of a view, which one head leaves behind, hides the projection behind it."""
     from tvm_pulp.canonicalize.drop_identity import DropIdentity
+    from uma_backends.ita.joined_heads import JoinedHeads
 
-    return DropIdentity().run(module)
+    return DropIdentity().run(JoinedHeads().run(module))

@@ -49,52 +49,34 @@ void tvm_pulp_add_rows(int32_t *sums, const void *x, uint32_t stride, const int8
                        uint32_t x_type) {
   (x_type == TVM_PULP_INT8 ? add_signed_rows : add_unsigned_rows)(sums, x, stride, weight, weight + 16u * words);
 }
-#else
-/* Two rows by four columns: everything that two steps of the depth read is asked for before, and four products are made
- * before any is added, since none can be used at once. */
-#define TVM_PULP_HOLD(a, b, c, d) __asm__ volatile("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d))
-#define PRODUCTS(v, w0, w1, w2, w3, s0, s1, s2, s3)                                   \
-  do {                                                                                \
-    int32_t m0 = (v) * (w0), m1 = (v) * (w1), m2 = (v) * (w2), m3 = (v) * (w3);       \
-    TVM_PULP_HOLD(m0, m1, m2, m3);                                                    \
-    s0 += m0, s1 += m1, s2 += m2, s3 += m3;                                           \
-    TVM_PULP_HOLD(s0, s1, s2, s3);                                                    \
-  } while (0)
-#define TWO_STEPS(j)                                                                                           \
-  do {                                                                                                         \
-    int32_t w0 = weight[j], w1 = weight[4 + (j)], w2 = weight[8 + (j)], w3 = weight[12 + (j)];                 \
-    int32_t u0 = weight[1 + (j)], u1 = weight[5 + (j)], u2 = weight[9 + (j)], u3 = weight[13 + (j)];           \
-    int32_t v0 = p[j], v1 = q[j], v2 = p[1 + (j)], v3 = q[1 + (j)];                                            \
-    TVM_PULP_HOLD(w0, w1, w2, w3);                                                                             \
-    TVM_PULP_HOLD(v0, v1, v2, v3);                                                                             \
-    TVM_PULP_HOLD(u0, u1, u2, u3);                                                                             \
-    PRODUCTS(v0, w0, w1, w2, w3, s0, s1, s2, s3);                                                              \
-    PRODUCTS(v1, w0, w1, w2, w3, t0, t1, t2, t3);                                                              \
-    PRODUCTS(v2, u0, u1, u2, u3, s0, s1, s2, s3);                                                              \
-    PRODUCTS(v3, u0, u1, u2, u3, t0, t1, t2, t3);                                                              \
-  } while (0)
-
-#define ADD_ROWS(name, type)                                                                                   \
-  static void name(int32_t *sums, const type *p, uint32_t stride, const int8_t *weight, const int8_t *end) {   \
-    const type *q = p + stride;                                                                                \
-    int32_t s0 = sums[0], s1 = sums[1], s2 = sums[2], s3 = sums[3];                                            \
-    int32_t t0 = sums[4], t1 = sums[5], t2 = sums[6], t3 = sums[7];                                            \
-    for (; weight != end; weight += 16, p += 4, q += 4) {                                                      \
-      TWO_STEPS(0);                                                                                            \
-      TWO_STEPS(2);                                                                                            \
-    }                                                                                                          \
-    sums[0] = s0, sums[1] = s1, sums[2] = s2, sums[3] = s3, sums[4] = t0, sums[5] = t1, sums[6] = t2, sums[7] = t3; \
+#elif defined(__riscv)
+#define ADD_ROWS(name, LOAD)                                                                                \
+  static __attribute__((noinline)) void name(int32_t *sums, const void *x, uint32_t stride, const int8_t *weight, \
+                                             const int8_t *end) {                                           \
+    register int32_t *a0 __asm__("a0") = sums;                                                              \
+    register const int8_t *a1 __asm__("a1") = weight;                                                       \
+    register const void *t0 __asm__("t0") = x;                                                              \
+    register uint32_t t1 __asm__("t1") = stride;                                                            \
+    register const int8_t *t2 __asm__("t2") = end;                                                          \
+    __asm__ volatile("addi sp,sp,-16\nsw a0,0(sp)\nsw gp,4(sp)\nsw t2,8(sp)\nsw tp,12(sp)\n" SUMS("lw")     \
+                     PLAIN_DEPTH(LOAD)                                                                      \
+                     "lw a0,0(sp)\nlw gp,4(sp)\nlw tp,12(sp)\naddi sp,sp,16\n" SUMS("sw")                   \
+                     : "+r"(a0), "+r"(a1), "+r"(t0), "+r"(t1), "+r"(t2)                                     \
+                     :                                                                                      \
+                     : ALL_REGISTERS);                                                                      \
   }
-ADD_ROWS(add_signed_rows, int8_t)
-ADD_ROWS(add_unsigned_rows, uint8_t)
+ADD_ROWS(add_signed_rows, "lb")
+ADD_ROWS(add_unsigned_rows, "lbu")
 
 void tvm_pulp_add_rows(int32_t *sums, const void *x, uint32_t stride, const int8_t *weight, uint32_t words,
                        uint32_t x_type) {
-  const int8_t *const end = weight + 16u * words;
-  for (uint32_t pair = 0; pair < 2u; pair++, sums += 2 * TVM_PULP_BLOCK, x = (const uint8_t *)x + 2u * stride) {
-    if (x_type == TVM_PULP_INT8) add_signed_rows(sums, x, stride, weight, end);
-    else add_unsigned_rows(sums, x, stride, weight, end);
-  }
+  (x_type == TVM_PULP_INT8 ? add_signed_rows : add_unsigned_rows)(sums, x, stride, weight, weight + 16u * words);
+}
+#else
+void tvm_pulp_add_rows(int32_t *sums, const void *x, uint32_t stride, const int8_t *weight, uint32_t words,
+                       uint32_t x_type) {
+  for (uint32_t row = 0; row < TVM_PULP_BLOCK; row++)
+    tvm_pulp_add_row(sums + TVM_PULP_BLOCK * row, tvm_pulp_row(x, row, stride), weight, words, x_type);
 }
 #endif
 

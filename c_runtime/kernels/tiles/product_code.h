@@ -30,6 +30,31 @@
   WEIGHT("a5") "bne a1,a0,1b\n"                                                                             \
   "2:\n" COLUMNS(DOT, NOTHING) COLUMN(DOT, "a5", "s3", "s7", "s11", "t6")
 
+/* The same by single products, whose results can be used three instructions later: a step of the depth is four rows, in t0
+ * and t1 by turns, by four columns in a6, a7, ra, gp; row pointers are a2 to a5, products t2, a0, tp. A row asks for the
+ * one behind the next, and the last row of a step for the columns of the next step. */
+#define AFTER(load, to, at, from) load " " to "," #at "(" from ")\n"
+#define PLAIN_ROW(v, c0, c1, c2, c3, N0, N1, N2, N3, NV)                                                    \
+  "mul t2," v ",a6\n" N0 "mul a0," v ",a7\n" N1 "mul tp," v ",ra\n" N2 "add " c0 "," c0 ",t2\n"            \
+  "mul t2," v ",gp\n" N3 NV "add " c1 "," c1 ",a0\nadd " c2 "," c2 ",tp\nadd " c3 "," c3 ",t2\n"
+#define PLAIN_STEP(N0, N1, N2, N3, V2, V3, V0, V1)                                                          \
+  PLAIN_ROW("t0", "s0", "s1", "s2", "s3", , , , , V2) PLAIN_ROW("t1", "s4", "s5", "s6", "s7", , , , , V3)   \
+  PLAIN_ROW("t0", "s8", "s9", "s10", "s11", , , , , V0) PLAIN_ROW("t1", "t3", "t4", "t5", "t6", N0, N1, N2, N3, V1)
+/* Columns and first rows of a step, by bytes from the pointers; the other rows of the step at `j`. */
+#define PLAIN_STEP_BEFORE(LOAD, j, w0, w1, w2, w3, next)                                                    \
+  PLAIN_STEP(AFTER("lb", "a6", w0, "a1"), AFTER("lb", "a7", w1, "a1"), AFTER("lb", "ra", w2, "a1"),         \
+             AFTER("lb", "gp", w3, "a1"), AFTER(LOAD, "t0", j, "a4"), AFTER(LOAD, "t1", j, "a5"),           \
+             AFTER(LOAD, "t0", next, "a2"), AFTER(LOAD, "t1", next, "a3"))
+
+#define PLAIN_DEPTH(LOAD)                                                                                   \
+  "mv a2,t0\nadd a3,a2,t1\nadd a4,a3,t1\nadd a5,a4,t1\n"                                                   \
+  "lb a6,0(a1)\nlb a7,4(a1)\nlb ra,8(a1)\nlb gp,12(a1)\n" LOAD " t0,0(a2)\n" LOAD " t1,0(a3)\n.balign 32\n" \
+  "1:\n" PLAIN_STEP_BEFORE(LOAD, 0, 1, 5, 9, 13, 1) PLAIN_STEP_BEFORE(LOAD, 1, 2, 6, 10, 14, 2)             \
+  PLAIN_STEP_BEFORE(LOAD, 2, 3, 7, 11, 15, 3)                                                               \
+  "lw t2,8(sp)\naddi a1,a1,16\naddi a2,a2,4\naddi a3,a3,4\naddi a4,a4,4\naddi a5,a5,4\nbeq a1,t2,2f\n"      \
+  PLAIN_STEP_BEFORE(LOAD, -1, 0, 4, 8, 12, 0) "j 1b\n"                                                      \
+  "2:\n" PLAIN_STEP(, , , , AFTER(LOAD, "t0", -1, "a4"), AFTER(LOAD, "t1", -1, "a5"), , )
+
 /* Sums from and to memory. */
 #define SUMS(op)                                                                                            \
   op " s0,0(a0)\n" op " s1,4(a0)\n" op " s2,8(a0)\n" op " s3,12(a0)\n" op " s4,16(a0)\n" op " s5,20(a0)\n"  \

@@ -14,6 +14,7 @@ from tvm_pulp.uma.dialect_layers import dialect_layers
 MACS = {
     "octave_attention": 4 * 128 * 128 * 256 + 2 * 4 * 128 * 128 * 64,
     "octave_head": 4 * 128 * 128 * 64 + 2 * 128 * 128 * 64,
+    "eight_heads": 8 * 64 * 192 * (4 * 128 + 2 * 64),
     "mobilebert_layer": 4 * 128 * 128 * 256 + 2 * 4 * 128 * 128 * 64 + 4 * 2 * 128 * 128 * 512,
     "dinov2_layer": 4 * 241 * 384 * 384 + 2 * 6 * 241 * 241 * 64 + 2 * 241 * 384 * 1536,
     "whisper_layer": 4 * 512 * 384 * 384 + 2 * 6 * 512 * 512 * 64 + 2 * 512 * 384 * 1536,

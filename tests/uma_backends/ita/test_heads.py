@@ -4,12 +4,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 
 import tvm_pulp
 from tests.simulated.golden_cases import DATA, read_arrays
 from tests.simulated.simulated_run import simulate as simulate_app
 from tvm_pulp import soc
+from tvm_pulp.codegen.mlf import read_plan
 from tvm_pulp.entry_point import plan_for, prepare_module
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.imported import Imported
@@ -19,6 +21,7 @@ from tvm_pulp.target import Target
 from tvm_pulp.uma.conformance.layer_network import Simulated, simulate, target_for
 from uma_backends.ita.head_backend import HeadBackend
 
+from .head_branches import branched_heads
 from .head_reference import RULES, Head
 from .networks import module_of, rule
 
@@ -82,6 +85,20 @@ def test_more_heads_than_engines_run_in_rounds(names: str) -> None:
     assert run.jobs["ita"] == 10, "five heads, two inferences"
 
 
+@pytest.mark.parametrize("apart", [False, True])
+def test_branches_of_heads_are_joined(tmp_path: Path, apart: bool) -> None:
+    """Heads that are taken one by one and added, if they are requantized alike; else the cores take them."""
+    onnx.save(branched_heads(5, apart=apart).model(), tmp_path / "branches.onnx")
+    app = tvm_pulp.compile(tmp_path / "branches.onnx", target="uma-ita", soc="itapool", planner="greedy")
+    plan = read_plan(app.files)
+    assert plan is not None
+    operators = [layer.op.split("+")[-1] for layer in plan.layers if layer.engine == "ita"]
+    assert operators == ([] if apart else ["matmul"])
+    if not apart:
+        host = tvm_pulp.compile(tmp_path / "branches.onnx").run()
+        np.testing.assert_array_equal(simulate_app(app).outputs[0], next(iter(host.outputs.values())))
+
+
 def test_a_softmax_of_other_sums_is_refused_or_asked_for() -> None:
     """Where the model adds 256ths the cores compute it, unless the engines' sums are wanted."""
     random = np.random.default_rng(3)
@@ -95,6 +112,17 @@ def test_a_softmax_of_other_sums_is_refused_or_asked_for() -> None:
 def test_options_belong_to_the_soc_that_has_such_engines() -> None:
     with pytest.raises(UserError, match="--target-uma-ita-softmax is unknown"):
         tvm_pulp.compile("zoo:octave_head", target="uma-ita", engine_options={"ita": {"softmax": "engine"}})
+
+
+@pytest.mark.slow
+def test_eight_heads_keep_four_engines_busy() -> None:
+    """Two rounds of four heads, 7,880 cycles each by the assumption of the model; the host computes the same."""
+    app = tvm_pulp.compile("zoo:eight_heads", target="uma-ita", soc="itapool")
+    run = simulate_app(app)
+    for result, expected in zip(run.outputs, tvm_pulp.compile("zoo:eight_heads").run().outputs.values(), strict=True):
+        np.testing.assert_array_equal(result, expected)
+    heads = next(layer for layer in run.report["layers"] if layer["engine"] == "ita")
+    assert heads["tiles"] == 2 and 2 * 7_880 / heads["cycles"] >= 0.8
 
 
 @pytest.mark.slow

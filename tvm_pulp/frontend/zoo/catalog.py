@@ -26,6 +26,7 @@ _MODULES = {
 ENCODERS = (
     "octave_attention",
     "octave_head",
+    "eight_heads",
     "mobilebert",
     "mobilebert_layer",
     "mobilebert_narrow",

@@ -21,6 +21,7 @@ PARAMETERS = {
     "qdq_llama": 42_539,
     "octave_attention": 131_995,
     "octave_head": 33_115,
+    "eight_heads": 791_326,
     "mobilebert": 15_843_576,
     "mobilebert_layer": 660_149,
     "mobilebert_narrow": 6_341_448,

@@ -1,16 +1,18 @@
 """Layers with one multiplier of eight bits per tensor: what accelerators without constants per channel compute."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
-from tvm_pulp.frontend.zoo import calibration
+from tvm_pulp.frontend.zoo import calibration, integer_math
 from tvm_pulp.frontend.zoo import transformer_layers as layers
 from tvm_pulp.frontend.zoo.builder import Builder, Tensor
 from tvm_pulp.frontend.zoo.calibration import Requantization
 from tvm_pulp.frontend.zoo.onnx_graph import number
 
 LARGEST_MULTIPLIER = 255
+_PARTIAL_UNIT = 1024
 BIAS_DEVIATION = 0.05
 # What the most probable logits reach, in octaves: a step is ln 2.
 LOGIT_REACH = 9.0
@@ -87,20 +89,59 @@ def octave_softmax(builder: Builder, name: str, logits: Tensor, levels: int = 25
     return Tensor(name, values, levels - 1, 1 / (levels - 1), signed=levels == 128)
 
 
-def _octave_softmax(x: np.ndarray, largest: int) -> np.ndarray:
-    """One group after the other; the sum of those before is halved with every step of a new maximum."""
+def partial_softmax(builder: Builder, name: str, logits: Tensor) -> Tensor:
+    """Softmax over logits of 32 steps per octave, in groups of 16 and sums of 1024ths, 0 to 127."""
+    attributes = {"n_levels": number(256, 1), "group_width": 16, "unit": _PARTIAL_UNIT}
+    builder.node("ITAPartialMax", [logits.name], name, private=True, **attributes)
+    values = _octave_softmax(logits.values, 127, _PARTIAL_UNIT, lambda distance: (distance + 16) // 32)
+    return Tensor(name, values, 127, 1 / 127, signed=False)
+
+
+def _octave_softmax(
+    x: np.ndarray, largest: int, unit: int = 256, octaves: Callable[[np.ndarray], np.ndarray] = np.asarray
+) -> np.ndarray:
+    """One group after the other; the sum of those before is halved with every octave of a new maximum."""
+
+    def halved(values: np.ndarray | int, distance: np.ndarray) -> np.ndarray:
+        return np.asarray(values // 2 ** np.minimum(octaves(distance), 62))
+
     best, total = np.full((*x.shape[:-1], 1), -128), np.zeros((*x.shape[:-1], 1), np.int64)
     for first in range(0, x.shape[-1], 16):
         group = x[..., first : first + 16]
         higher = np.maximum(best, group.max(-1, keepdims=True))
-        terms = 256 // 2 ** np.minimum(higher - group, 62)
-        total = total // 2 ** np.minimum(higher - best, 62) + terms.sum(-1, keepdims=True)
+        total = halved(total, higher - best) + halved(unit, higher - group).sum(-1, keepdims=True)
         best = higher
-    return np.asarray(largest * 256 // total // 2 ** np.minimum(best - x, 62))
+    return halved(largest * unit // total, best - x)
 
 
 def attention(builder: Builder, name: str, x: Tensor, heads: int, size: int, levels: int = 256) -> Tensor:
     """Multi-head self-attention with its projections."""
+    query, keys, values = projected_heads(builder, name, x, heads, size)
+    logits = rescale(builder, f"{name}_logits", layers.product(builder, f"{name}_logits_acc", query, keys), LOGIT_REACH)
+    weights = octave_softmax(builder, f"{name}_softmax", logits, levels)
+    mixed = rescale(builder, f"{name}_mixed", layers.product(builder, f"{name}_mixed_acc", weights, values))
+    back = builder.transpose(f"{name}_back", mixed, 0, 2, 1, 3)
+    row = builder.reshape(f"{name}_row", back, 1, x.shape[1], heads * size)
+    return linear(builder, f"{name}_o", row, x.shape[2])
+
+
+def summed_heads(builder: Builder, name: str, x: Tensor, heads: int, size: int) -> Tensor:
+    """Multi-head self-attention whose heads each project their output, requantized before they are added."""
+    query, keys, values = projected_heads(builder, name, x, heads, size)
+    logits = rescale(builder, f"{name}_logits", layers.product(builder, f"{name}_logits_acc", query, keys))
+    weights = partial_softmax(builder, f"{name}_softmax", logits)
+    mixed = rescale(builder, f"{name}_mixed", layers.product(builder, f"{name}_mixed_acc", weights, values))
+    matrices = builder.weights(f"{name}_o_weight", heads, size, x.shape[2])[None]
+    builder.node("MatMul", [mixed.name, builder.constant(f"{name}_o_weight", matrices)], f"{name}_o_acc")
+    products = integer_math.multiply(mixed.values, matrices)
+    made = rescale(builder, f"{name}_o", Tensor(f"{name}_o_acc", products, 128 * 127 * size))
+    builder.node("ReduceSum", [made.name], f"{name}_sum", axes=[1], keepdims=0)
+    total = Tensor(f"{name}_sum", made.values.sum(1), heads * made.bound, made.step)
+    return rescale(builder, f"{name}_heads", total)
+
+
+def projected_heads(builder: Builder, name: str, x: Tensor, heads: int, size: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Projections to queries, keys, which come transposed, and values."""
     tokens = x.shape[1]
 
     def project(part: str, *axes: int) -> Tensor:
@@ -108,10 +149,4 @@ def attention(builder: Builder, name: str, x: Tensor, heads: int, size: int, lev
         split = builder.reshape(f"{name}_{part}_heads", made, 1, tokens, heads, size)
         return builder.transpose(f"{name}_{part}_first", split, *axes)
 
-    query, keys, values = project("q", 0, 2, 1, 3), project("k", 0, 2, 3, 1), project("v", 0, 2, 1, 3)
-    logits = rescale(builder, f"{name}_logits", layers.product(builder, f"{name}_logits_acc", query, keys), LOGIT_REACH)
-    weights = octave_softmax(builder, f"{name}_softmax", logits, levels)
-    mixed = rescale(builder, f"{name}_mixed", layers.product(builder, f"{name}_mixed_acc", weights, values))
-    back = builder.transpose(f"{name}_back", mixed, 0, 2, 1, 3)
-    row = builder.reshape(f"{name}_row", back, 1, tokens, heads * size)
-    return linear(builder, f"{name}_o", row, x.shape[2])
+    return project("q", 0, 2, 1, 3), project("k", 0, 2, 3, 1), project("v", 0, 2, 1, 3)

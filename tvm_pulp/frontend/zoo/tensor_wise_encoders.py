@@ -81,6 +81,13 @@ def _attention(heads: int) -> Callable[[Builder, Sequence[Tensor]], None]:
     return define
 
 
+def _eight_heads(builder: Builder, inputs: Sequence[Tensor]) -> None:
+    """The first half of an encoder layer, for engines that run whole heads."""
+    normal = layers.layer_norm(builder, "norm", inputs[0])
+    made = tensor_wise.summed_heads(builder, "attention", normal, 8, 192)
+    builder.output(tensor_wise.residual(builder, "residual", inputs[0], made))
+
+
 def _mobilebert(name: str, layers: int, networks: int) -> Encoder:
     return Encoder(name, 128, 128, 4, 64, 512, layers, networks, normalizes=False, gelu=False)
 
@@ -95,5 +102,6 @@ ENCODERS = (
 NETWORKS = (
     ZooModel("octave_attention", ("tokens",), lambda stream: [hidden_state(stream, 1, 128, 128)], _attention(4), 2),
     ZooModel("octave_head", ("tokens",), lambda stream: [hidden_state(stream, 1, 128, 128)], _attention(1), 2),
+    ZooModel("eight_heads", ("tokens",), lambda stream: [hidden_state(stream, 1, 64, 128)], _eight_heads, 2),
     *(ZooModel(e.name, ("tokens",), e.sample, e.define, 2) for e in ENCODERS),
 )

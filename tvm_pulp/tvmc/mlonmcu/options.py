@@ -29,7 +29,7 @@ def engine_defaults(engine: str | None) -> dict[str, Any]:
     """Keys of the backend of an engine, called as its options; none without an engine."""
     from tvm_pulp.uma import registry
 
-    return dict.fromkeys(registry.backend(engine).attributes) if engine is not None else {}
+    return dict.fromkeys(n for b in registry.backends() if b.target_name == engine for n in b.attributes)
 
 
 def switch(key: str, value: object) -> bool:
