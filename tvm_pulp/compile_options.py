@@ -51,6 +51,7 @@ _TARGET, _MODEL, _PLANNING = "target", "model", "planning"
 _LANGUAGE, _DEBUGGING = "caches and language models", "finding a wrong layer"
 # Options of planning, and those that only networks have, which are called once and forget.
 _PLANNED: dict[str, Any] = {"group": _PLANNING, "on_host": False, "in_plan": True}
+_CPUS: dict[str, Any] = {"group": _PLANNING, "on_cluster": False, "verbs": ("compile",), "models": ModelKind.NETWORK}
 _NETWORKS: dict[str, Any] = {"models": ModelKind.NETWORK}
 _READ_NETWORKS: Any = {**_NETWORKS, "models": ModelKind.READ}
 # Models that are graphs of ONNX on their way.
@@ -116,6 +117,14 @@ class CompileOptions:
     l2: int | str | None = field(default=None, metadata=_entry(
         "L2 for activations and constants; default: all but code", "--l2", metavar="BYTES", in_mlonmcu=True,
         **_PLANNED,
+    ))  # fmt: skip
+    ram: int | str | None = field(default=None, metadata=_entry(
+        "RAM of a CPU by itself: activations, inputs, outputs and stack; where it is little, the first layers are "
+        "computed in strips of rows; default: all of it", "--ram", metavar="BYTES", in_mlonmcu=True, **_CPUS,
+    ))  # fmt: skip
+    flash: int | str | None = field(default=None, metadata=_entry(
+        "flash of a CPU by itself: code and constants; where there is more than they need, weights of 16 bits make "
+        "layers faster; default: all of it, weights of 8 bits", "--flash", metavar="BYTES", in_mlonmcu=True, **_CPUS,
     ))  # fmt: skip
     cores: int | None = field(default=None, metadata=_entry(
         "cluster cores that take part; default: all", "--cores", metavar="N", parse=int, in_mlonmcu=True,
@@ -186,6 +195,10 @@ class CompileOptions:
             self.debug_inputs and not self.debug, "--debug-inputs has no effect without --debug: give both or none"
         )
         refuse_if(
+            self.keep_layers and (self.ram is not None or self.flash is not None),
+            "keep_layers keeps what every layer made, which no ram or flash limits: drop one of them",
+        )
+        refuse_if(
             self.planner == "greedy" and not self.double_buffer,
             "--no-double-buffer has no effect on --planner greedy, which never buffers twice: drop it",
         )
@@ -213,6 +226,10 @@ class CompileOptions:
             refuse_if(
                 not option.on_host and not soc.simulated,
                 f"{shown(name)} has no effect on --soc {soc.name}: drop it or choose a SoC with a cluster",
+            )
+            refuse_if(
+                not option.on_cluster and soc.simulated,
+                f"{shown(name)} has no effect on --soc {soc.name}: drop it, or limit its memories by --l1 and --l2",
             )
             if option.in_plan and self.plan is not None:
                 raise UserError(f"{shown(name)} has no effect with --plan, which decides everything: drop one of them")

@@ -2,15 +2,16 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from tvm_pulp import soc as socs
 from tvm_pulp.canonicalize.bounded_depth import bounded_depth
+from tvm_pulp.codegen.cpu_kernels.widen import worth_widening
 from tvm_pulp.codegen.debug_source import GUARD_BYTES
-from tvm_pulp.codegen.emit import emit
+from tvm_pulp.codegen.emit import Emitted, emit
 from tvm_pulp.codegen.emit_cluster import emit_cluster
 from tvm_pulp.codegen.weights import SharedConstants
 from tvm_pulp.errors import UserError, refuse_if
@@ -27,11 +28,12 @@ from tvm_pulp.planning.search import (
 from tvm_pulp.planning.tiling.place.place_blocks import guarded
 from tvm_pulp.planning.tir import LoweredPlan
 from tvm_pulp.qnn import lineage
-from tvm_pulp.qnn.network import Network, State, placed_states
+from tvm_pulp.qnn.network import Network, State, Tensor, placed_states
 from tvm_pulp.report.expected_energy import expected_energy
 from tvm_pulp.report.figures import summed
+from tvm_pulp.report.footprint import flash_bytes
 from tvm_pulp.report.inputs import prepare_inputs
-from tvm_pulp.soc.cpu_platform import check_memories
+from tvm_pulp.soc.cpu_platform import check_memories, ram_beside
 from tvm_pulp.soc.platform import Platform
 from tvm_pulp.target import Target
 from tvm_pulp.uma.region import Region
@@ -205,11 +207,30 @@ class HostEntryPoint(EntryPoint):
         facts, cpu = _facts(self.target, self.imported.inferred_inputs), self.target.soc.cpu
         if cpu is not None:
             facts |= {"flat": True, **_described(self.target)}
-        made = emit(self.partitioned, facts, self.keep_layers, cpu)
-        if cpu is not None and cpu.hal:
-            ends = sum(t.spec.bytes for t in (*self.network.inputs, *self.network.outputs))
-            check_memories(self.target.soc.name, cpu, made.arena.size, ends, made.constant_bytes)
-        return made.files
+        ends, limit = sum(t.spec.bytes for t in (*self.network.inputs, *self.network.outputs)), self.target.ram_limit
+        emitted = partial(emit, self.partitioned, facts, self.keep_layers, cpu, ram_beside(cpu, limit, ends))
+        made = emitted()
+        check_memories(self.target.soc.name, cpu, made.arena.size, ends, made.constant_bytes, limit)
+        return made.files if self.target.flash_limit is None else self._filling_flash(made, emitted)
+
+    def _filling_flash(self, made: Emitted, emitted: Callable[..., Emitted]) -> dict[str, bytes]:
+        """The program, with weights of 16 bits as far as the stated flash has room for them."""
+        cpu, limit = self.target.soc.cpu, self.target.flash_limit or 0
+        needed = flash_bytes(made.files, cpu)
+        refuse_if(
+            needed > limit,
+            f"--flash {limit} is too little: code and constants of this network take {needed} bytes; allow as much, or "
+            "choose a smaller network",
+        )
+        files, room, widened = made.files, limit - needed, dict[Tensor, int]()
+        for weight, more in worth_widening(self.partitioned, cpu).items():
+            if sum(widened.values()) + more <= room:
+                widened[weight] = more
+        # Functions for them are code, too.
+        while widened and flash_bytes(files := emitted(frozenset(widened)).files, cpu) > limit:
+            widened.popitem()
+            files = made.files
+        return files
 
 
 class ClusterEntryPoint(EntryPoint):

@@ -60,9 +60,10 @@ class Option:
     repeats: bool = False
     choices: tuple[str, ...] = ()
     verbs: tuple[str, ...] = MODEL_VERBS
-    # Models that it has an effect on, and whether it has one on this machine as well as on a simulated SoC.
+    # Models that it has an effect on, and whether it has one on a CPU by itself, also this machine, and on a cluster.
     models: ModelKind = ModelKind.ANY
     on_host: bool = True
+    on_cluster: bool = True
     # A plan that is given decides it.
     in_plan: bool = False
     # A study varies it; MLonMCU has a setting of its name.

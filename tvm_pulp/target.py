@@ -10,7 +10,7 @@ from tvm_pulp.compile_options import EFFORTS, PLANNERS, CompileOptions
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.planning.program import PlanJson
 from tvm_pulp.qnn.network import Network
-from tvm_pulp.soc.cpu_platform import check_cpu
+from tvm_pulp.soc.cpu_platform import check_cpu, check_limits
 from tvm_pulp.soc.memory_size import parse_size
 from tvm_pulp.soc.platform import Platform
 from tvm_pulp.uma.backend import UMABackend
@@ -41,6 +41,9 @@ class Target:
     state_memory: str | None = None
     # As the user wrote it; it stands in the archive.
     stated: str = "c"
+    # Of a CPU by itself.
+    ram_limit: int | None = None
+    flash_limit: int | None = None
 
     def marks(self, layers: int) -> int:
         """Room for time stamps: one per layer and one for the end, in lines of 64 bytes."""
@@ -110,9 +113,9 @@ def resolve_target(options: CompileOptions) -> Target:
             raise UserError(f"--soc {soc.name} has no engine '{name}': {way_out}")
         check_carrier(soc, name)
     backends = [backend.variant(soc.engines[backend.target_name]) for backend in backends]
-    l1, l2 = (
-        None if size is None else parse_size(option, size)
-        for option, size in (("--l1", options.l1), ("--l2", options.l2))
+    l1, l2, ram, flash = (
+        None if (size := getattr(options, name)) is None else parse_size(f"--{name}", size)
+        for name in ("l1", "l2", "ram", "flash")
     )
     if soc.simulated:
         Platform(soc).check()
@@ -124,6 +127,7 @@ def resolve_target(options: CompileOptions) -> Target:
         check_cpu(soc.name, soc.cpu)
     engines = tuple((b, b.options(dict(options.engine_options.get(b.target_name, {})))) for b in backends)
     options.check_soc(soc)
+    check_limits(soc.name, soc.cpu, ram, flash)
     if options.plan is not None:
         record = read_plan_file(Path(options.plan))
         return Target(soc, engines, record.cores, record.l1_bytes, {}, given_plan=record, stated=options.target)
@@ -144,6 +148,8 @@ def resolve_target(options: CompileOptions) -> Target:
         options.effort or EFFORTS[0],
         debug=options.debug,
         state_memory=options.state_memory,
+        ram_limit=ram,
+        flash_limit=flash,
         stated=options.target,
     )
 

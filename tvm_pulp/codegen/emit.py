@@ -9,12 +9,13 @@ from typing import Any
 from tvm_pulp.codegen import kernels as kernel_files
 from tvm_pulp.codegen import layer_captures, mlf, run_function, weights
 from tvm_pulp.codegen.cpu_kernels.call_kernels import kernel_call
-from tvm_pulp.codegen.cpu_kernels.in_place import buffers, overwritten
 from tvm_pulp.codegen.cpu_program import cpu_program_file
 from tvm_pulp.codegen.interface_header import interface_header
 from tvm_pulp.codegen.kernels import Kernels
 from tvm_pulp.codegen.program_source import buffer_symbol
 from tvm_pulp.planning.tiling.place.arena import Arena, plan_arena
+from tvm_pulp.planning.tiling.place.in_place import buffers, overwritten
+from tvm_pulp.planning.tiling.place.strip_choices import strip_choices
 from tvm_pulp.planning.tir.aot_main import AotMain, build_main
 from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.soc.cpu import Cpu
@@ -53,17 +54,27 @@ def plan_activations(
     return replace(arena, offsets=arena.offsets | {t: arena.offsets[place] for t, place in places.items()})
 
 
-def emit(network: Network, facts: dict[str, Any], keep_layers: bool = False, cpu: Cpu | None = None) -> Emitted:
+def emit(
+    network: Network,
+    facts: dict[str, Any],
+    keep_layers: bool = False,
+    cpu: Cpu | None = None,
+    room: int | None = None,
+    widened: frozenset[Tensor] = frozenset(),
+) -> Emitted:
     """All files of the archive. `facts` are added to the metadata under "tvm_pulp".
 
     With `keep_layers` the program keeps what every layer made, and the archive says where. With a `cpu` that nothing
-    else starts, the archive brings a program around the network.
+    else starts, the archive brings a program around the network. `room`: bytes for the arena; where it takes more, the
+    first layers are computed in strips, which costs as little as can be. `widened`: weights that are stored with 16
+    bits.
     """
     program = hal_files(cpu) if cpu is not None else {}
-    kernels = Kernels(network.name, shared_loops=False)
-    network, names, overwrites = _functions(network, kernels, cpu)
-    arena = plan_activations(network, keep_layers, overwrites)
-    main = build_main(network, arena, names)
+    called = _called(network, cpu, keep_layers, widened)
+    if room is not None and called.arena.size > room and not keep_layers:
+        called = _in_strips(network, called, cpu, room, widened)
+    network, kernels, arena = called.network, called.kernels, called.arena
+    main = build_main(network, arena, called.names)
     name, constants = network.name, {t: t.level for t in network.constants()}
     texts = {
         **network_texts(kernels, constants),
@@ -86,20 +97,53 @@ def emit(network: Network, facts: dict[str, Any], keep_layers: bool = False, cpu
     return Emitted(files, kernels, arena, main, sum(t.spec.bytes for t in constants))
 
 
-def _functions(
-    network: Network, kernels: Kernels, cpu: Cpu | None
-) -> tuple[Network, dict[Layer, str], dict[Layer, tuple[int, ...]]]:
-    """The network with the operands of its C functions, their names by layer, and operands that they can overwrite."""
+@dataclass(frozen=True)
+class _Called:
+    """A network with the operands of its C functions, their names by layer, and the places of activations."""
+
+    network: Network
+    kernels: Kernels
+    names: dict[Layer, str]
+    arena: Arena
+    overwrites: dict[Layer, tuple[int, ...]]
+
+
+def _called(network: Network, cpu: Cpu | None, keep_layers: bool, widened: frozenset[Tensor]) -> _Called:
+    kernels = Kernels(network.name, shared_loops=False)
     layers, names, overwrites = [], {}, {}
+    constants: dict[Any, Tensor] = {}
     for layer in network.layers:
-        call = kernel_call(layer, cpu) if cpu is not None else None
-        made = layer if call is None else call.layer
+        call = kernel_call(layer, cpu, widened.intersection(layer.inputs) != set()) if cpu is not None else None
+        made = layer if call is None else _sharing(call.layer, constants)
         kernel = whole_kernel(layer)
         source = kernels.add(kernel, layer.name) if call is None else kernels.add_call(kernel, call, layer.name)
         layers.append(made)
         names[made] = source.name
         overwrites[made] = () if call is None else call.overwrites
-    return replace(network, layers=layers), names, overwrites
+    made_network = replace(network, layers=layers)
+    return _Called(made_network, kernels, names, plan_activations(made_network, keep_layers, overwrites), overwrites)
+
+
+def _sharing(layer: Layer, known: dict[Any, Tensor]) -> Layer:
+    """A layer whose constants are those of another that has the same; parts of a layer have many."""
+    inputs = []
+    for tensor in layer.inputs:
+        if tensor.kind == "constant" and tensor.view_of is None:
+            key = (tensor.spec, tensor.level, tensor.values.tobytes())
+            tensor = known.setdefault(key, tensor)
+        inputs.append(tensor)
+    return replace(layer, inputs=inputs)
+
+
+def _in_strips(network: Network, called: _Called, cpu: Cpu | None, room: int, widened: frozenset[Tensor]) -> _Called:
+    """The cheapest form with its first layers in strips that takes at most so many bytes; else the smallest found."""
+    best = called
+    for stripped in strip_choices(network, called.network, called.overwrites, room):
+        made = _called(stripped, cpu, False, widened)
+        if made.arena.size <= room:
+            return made
+        best = min(best, made, key=lambda form: form.arena.size)
+    return best
 
 
 def network_texts(

@@ -25,6 +25,8 @@ class Tensor:
     source: str = ""  # the model's own name
     data: np.ndarray | None = None
     view_of: "Tensor | None" = None
+    # Of a view: elements of the other tensor before its first.
+    offset: int = 0
     # Where it lives: l2, l3, or a part of the SoC's weight memory. L1 holds only tiles, and state that was put there.
     level: str = "l2"
     # Of an input or output that `--io` made integer.
@@ -40,6 +42,11 @@ class Tensor:
     def storage(self) -> "Tensor":
         """The tensor whose bytes these are."""
         return self.view_of.storage if self.view_of else self
+
+    @property
+    def first(self) -> int:
+        """The place of its first element in the storage."""
+        return self.offset + (self.view_of.first if self.view_of else 0)
 
 
 @dataclass(eq=False)

@@ -11,6 +11,7 @@ import numpy as np
 from tvm_pulp import soc as socs
 from tvm_pulp.report.energy import energy_text
 from tvm_pulp.soc.cpu import Cpu
+from tvm_pulp.toolchain.cpu_compilers import build_cpu_elf
 
 _NAMES = {"l1": "L1", "l2": "L2", "l3": "L3", "weights": "weight memory", "memory": "RAM"}
 
@@ -108,6 +109,11 @@ def _cpu_footprint(facts: Mapping[str, Any], cpu: Cpu, program: Path) -> Footpri
         constants += size if stored and not executed else 0
         used += size if cpu.ram.base <= address < cpu.ram.base + cpu.ram.size else 0
     return Footprint(code, constants, {"memory": used}, {"memory": cpu.ram.size}, cpu.stack_bytes, facts["macs"])
+
+
+def flash_bytes(files: Mapping[str, bytes], cpu: Cpu) -> int:
+    """Code and constants of the program of an archive, which is built for it."""
+    return sum(size for _, size, stored, _ in _sections(build_cpu_elf(files, cpu, profile=True)) if stored)
 
 
 def _sections(program: Path) -> list[tuple[int, int, bool, bool]]:

@@ -26,6 +26,7 @@ class Block(_Section):
     c0 and d0 being the outermost parts. `lane_bytes`: of a value of a pixel in a patch. `values`: the type that
     values have there, those of the other sign with 128 added or subtracted; none: their own. `by_constant`: of a
     block's constants the first of all channels comes first, then the second; else all of the first channel.
+    `wide_order`: of weights that are stored with 16 bits, which take fewer instructions; none: there is no such form.
     """
 
     pixels: int = Field(default=1, ge=1)
@@ -35,6 +36,7 @@ class Block(_Section):
     lane_bytes: int = Field(default=1, ge=1)
     values: Literal["int8", "uint8", ""] = ""
     by_constant: bool = False
+    wide_order: tuple[str, ...] = ()
 
 
 class DepthwiseBlock(_Section):

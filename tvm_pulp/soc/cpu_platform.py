@@ -4,11 +4,13 @@ from importlib import resources
 from typing import Any
 
 from tvm_pulp.errors import UserError, refuse_if
-from tvm_pulp.soc.cpu import Cpu
+from tvm_pulp.soc.cpu import Cpu, Region
 from tvm_pulp.soc.kernel_sources import texts_in
 
 _SCRIPT = "link.ld.in"
 _KERNELS = "kernels"
+# Variables of the start-up code, and what sections are filled up with.
+_PROGRAM = 64
 
 
 def check_cpu(soc: str, cpu: Cpu) -> None:
@@ -21,14 +23,44 @@ def check_cpu(soc: str, cpu: Cpu) -> None:
         raise UserError(f"SoC {soc}: cpu.kernels names '{cpu.kernels}': choose one of {', '.join(known)}, or none")
 
 
-def check_memories(soc: str, cpu: Cpu, arena: int, ends: int, constants: int) -> None:
-    """Check that a network fits beside the stack; a user error says how much is missing."""
-    needed = arena + ends + cpu.stack_bytes
+def check_limits(soc: str, cpu: Cpu | None, ram: int | None, flash: int | None) -> None:
+    """Check limits that a user states against the memories of a CPU."""
+    places = (cpu.ram, cpu.flash) if cpu is not None else (Region(), Region())
+    stated = (("--ram", ram, places[0], "RAM"), ("--flash", flash, places[1], "flash"))
+    for option, limit, place, name in stated:
+        refuse_if(limit is not None and limit < 1, f"{option} {limit}: at least one byte is needed")
+        refuse_if(
+            limit is not None and place.size and limit > place.size,
+            f"{option} {limit}: SoC {soc} has {place.size} bytes of {name}",
+        )
     refuse_if(
-        needed > cpu.ram.size,
-        f"SoC {soc} has {cpu.ram.size} bytes of RAM and the network needs {needed}: activations {arena}, inputs and "
-        f"outputs {ends}, stack {cpu.stack_bytes}; choose a SoC with more, or a smaller network",
+        flash is not None and not (cpu and cpu.hal),
+        f"--flash has no effect on --soc {soc}, whose programs lie in files: drop it",
     )
+
+
+def ram_beside(cpu: Cpu | None, limit: int | None, ends: int) -> int | None:
+    """RAM that inputs, outputs and the stack leave for activations; None where nothing limits it."""
+    if limit is None and (cpu is None or not cpu.hal):
+        return None
+    stack, size = (cpu.stack_bytes, cpu.ram.size) if cpu is not None and cpu.hal else (0, limit or 0)
+    return (size if limit is None else limit) - ends - stack - (_PROGRAM if stack else 0)
+
+
+def check_memories(soc: str, cpu: Cpu | None, arena: int, ends: int, constants: int, limit: int | None = None) -> None:
+    """Check that a network fits beside the stack; a user error says how much is missing."""
+    alone = cpu is not None and bool(cpu.hal)
+    ram, stack = (cpu.ram.size, cpu.stack_bytes) if cpu is not None and alone else (limit, 0)
+    needed = arena + ends + stack + (_PROGRAM if alone else 0)
+    has = f"SoC {soc} has {ram} bytes of RAM" if limit is None else f"--ram {limit} is too little"
+    stated = f", stack {stack}" if stack else ""
+    refuse_if(
+        ram is not None and needed > (ram if limit is None else limit),
+        f"{has}: the least that this network was found to need is {needed}: activations {arena}, inputs and outputs "
+        f"{ends}{stated}; {'choose a SoC with more' if limit is None else 'allow as much'}, or a smaller network",
+    )
+    if cpu is None or not alone:
+        return
     refuse_if(
         constants > cpu.flash.size,
         f"SoC {soc} has {cpu.flash.size} bytes of flash and the network's constants need {constants}: choose a SoC "

@@ -149,10 +149,12 @@ def network_of(layers: list[Layer]) -> Network:
     return Network("many", layers, [layer.inputs[0] for layer in layers], [layer.outputs[0] for layer in layers])
 
 
-def archive(layers: list[Layer], soc: str) -> tuple[dict[str, bytes], dict[str, Any]]:
+def archive(
+    layers: list[Layer], soc: str, widened: frozenset[Tensor] = frozenset()
+) -> tuple[dict[str, bytes], dict[str, Any]]:
     """Files and metadata of a program with all layers."""
     facts = {"target": "c", "soc": soc, "inferred_inputs": [], "flat": True}
-    files = emit(network_of(layers), facts, cpu=socs.load(soc).cpu).files
+    files = emit(network_of(layers), facts, cpu=socs.load(soc).cpu, widened=widened).files
     return files, metadata(files)
 
 

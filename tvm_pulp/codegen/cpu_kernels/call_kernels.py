@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from tvm_pulp.codegen.cpu_kernels.call_attention import call_attention
 from tvm_pulp.codegen.cpu_kernels.fit_rule import FittedRule, Sums, fit_rule
 from tvm_pulp.codegen.cpu_kernels.kernel_call import FUNCTION, RANGES, SATURATIONS, Call, KernelCall, structure
 from tvm_pulp.codegen.cpu_kernels.pack_weights import pack_depthwise, pack_matrix, padded
-from tvm_pulp.qnn.network import Layer
+from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.soc.cpu import Cpu
 
@@ -39,8 +40,8 @@ class _Rule:
         return "0" if self.constants is None else "constants"
 
 
-def kernel_call(layer: Layer, cpu: Cpu) -> KernelCall | None:
-    """The call that computes a layer; None where the kernels have none for it."""
+def kernel_call(layer: Layer, cpu: Cpu, wide: bool = False) -> KernelCall | None:
+    """The call that computes a layer; None where the kernels have none for it. `wide`: by weights of 16 bits."""
     if not cpu.kernels:
         return None
     if layer.operator == "qdq_attention":
@@ -59,20 +60,36 @@ def kernel_call(layer: Layer, cpu: Cpu) -> KernelCall | None:
     if attributes.get("sum_bits", 32) > 32 or not requant.operands:
         return None
     if layer.operator == "dense":
-        return _dense(layer, cpu)
+        return _dense(layer, cpu, wide)
     if attributes["layout"] != "NHWC" or x.spec.shape[0] != 1:
         return None
     groups = attributes["groups"]
     if groups == 1:
-        return _conv2d(layer, cpu)
+        return _conv2d(layer, cpu, wide)
     whole = groups % math.prod(cpu.depthwise.channels) == 0 or cpu.depthwise.tails
     if groups == x.spec.shape[3] == weight.spec.shape[0] and whole:
         return _depthwise(layer, cpu)
     return None
 
 
+# Rules of weights by all that they depend on: parts of a layer share its own.
+_RULES: "WeakKeyDictionary[Tensor, dict[Any, _Rule | None]]" = WeakKeyDictionary()
+
+
 def _rule(layer: Layer, matrix: np.ndarray, block: int, cpu: Cpu, values: str = "") -> _Rule | None:
     """The rule for weights [channels, depth] and values of a type; None where sums do not fit into 32 bits."""
+    x, weight, *others = layer.inputs
+    known = _RULES.setdefault(weight, {})
+    key = (
+        tuple(others), x.spec.dtype, Requant.of(layer.attributes), layer.attributes["zero_point"],
+        block, cpu.doubled, cpu.block.by_constant, values,
+    )  # fmt: skip
+    if key not in known:
+        known[key] = _rule_of(layer, matrix, block, cpu, values)
+    return known[key]
+
+
+def _rule_of(layer: Layer, matrix: np.ndarray, block: int, cpu: Cpu, values: str) -> _Rule | None:
     requant, low_high = Requant.of(layer.attributes), RANGES[layer.inputs[0].spec.dtype]
     weights, zero_point = matrix.astype(np.int64), int(layer.attributes["zero_point"])
     if values:
@@ -176,7 +193,7 @@ def _reads_first(window: dict[str, Any], channels: int) -> list[int]:
     return [0] if pointwise and channels <= window["channels"] else []
 
 
-def _matrix_call(layer: Layer, cpu: Cpu, pixels: int) -> tuple[Call, list[str], _Rule] | None:
+def _matrix_call(layer: Layer, cpu: Cpu, pixels: int, wide: bool) -> tuple[Call, list[str], _Rule] | None:
     """The call of a blocked product, what its body begins with, and its rule."""
     block, channels = cpu.block, layer.inputs[1].spec.shape[0]
     matrix = layer.inputs[1].values.reshape(channels, -1)
@@ -184,7 +201,7 @@ def _matrix_call(layer: Layer, cpu: Cpu, pixels: int) -> tuple[Call, list[str], 
     rule = _rule(layer, matrix, at_once, cpu, block.values)
     if rule is None:
         return None
-    call = _begun(layer, rule, pack_matrix(matrix, block))
+    call = _begun(layer, rule, pack_matrix(matrix, block, wide))
     depth = matrix.shape[1] + -matrix.shape[1] % math.prod(block.depth)
     blocks = -(-channels // at_once)
     # A block's results, or its sums.
@@ -192,24 +209,27 @@ def _matrix_call(layer: Layer, cpu: Cpu, pixels: int) -> tuple[Call, list[str], 
     call.workspace("line", depth)
     call.workspace("spare", block.pixels * blocks * at_once, "int32" if rule.suffix == "s32" else "int8")
     one = "one_" if pixels == 1 else ""
+    function = f"tvm_pulp_product_{'wide_' if wide else ''}{one}{rule.suffix}"
     product = {
-        "patch": "patch", "weight": "weight", "scale": "scale", "depth": depth, "blocks": blocks,
+        "patch": "patch", "weight": "(const int8_t *)weight" if wide else "weight", "scale": "scale",
+        "depth": depth, "blocks": blocks,
     }  # fmt: skip
     results = {
-        "y": call.y, "channels": channels, "multiply": f"tvm_pulp_product_{one}{rule.suffix}", "rule": rule.name,
+        "y": call.y, "channels": channels, "multiply": function, "rule": rule.name,
         "constants": rule.constants_name, "spare": "spare",
     }  # fmt: skip
     body = [
-        f"  /* Blocks of {'one pixel' if one else f'{block.pixels} pixels'} and {at_once} channels. */",
+        f"  /* Blocks of {'one pixel' if one else f'{block.pixels} pixels'} and {at_once} channels"
+        f"{', weights of 16 bits' if wide else ''}. */",
         *structure("struct tvm_pulp_product product", product),
         *structure("const struct tvm_pulp_results results", results),
     ]
     return call, body, rule
 
 
-def _dense(layer: Layer, cpu: Cpu) -> KernelCall | None:
+def _dense(layer: Layer, cpu: Cpu, wide: bool) -> KernelCall | None:
     rows = layer.outputs[0].spec.elements // layer.inputs[1].spec.shape[0]
-    made = _matrix_call(layer, cpu, rows)
+    made = _matrix_call(layer, cpu, rows, wide)
     if made is None:
         return None
     call, body, rule = made
@@ -223,8 +243,8 @@ def _dense(layer: Layer, cpu: Cpu) -> KernelCall | None:
     return call.made(body, "convolution.h", _helpers(layer, rule), fits)
 
 
-def _conv2d(layer: Layer, cpu: Cpu) -> KernelCall | None:
-    made = _matrix_call(layer, cpu, cpu.block.pixels)
+def _conv2d(layer: Layer, cpu: Cpu, wide: bool) -> KernelCall | None:
+    made = _matrix_call(layer, cpu, cpu.block.pixels, wide)
     if made is None:
         return None
     call, body, rule = made

@@ -14,13 +14,17 @@ def padded(values: np.ndarray, axis: int, multiple: int) -> np.ndarray:
     return np.pad(values, [(0, missing if a == axis else 0) for a in range(values.ndim)])
 
 
-def pack_matrix(weight: np.ndarray, block: Block) -> np.ndarray:
-    """[channels, depth], block after block: [blocks of channels, blocks of depth, a block in its order]."""
+def pack_matrix(weight: np.ndarray, block: Block, wide: bool = False) -> np.ndarray:
+    """[channels, depth], block after block: [blocks of channels, blocks of depth, a block in its order].
+
+    `wide`: in the order of weights of 16 bits, and as such.
+    """
     filled = padded(padded(weight, 0, math.prod(block.channels)), 1, math.prod(block.depth))
     split = filled.reshape(-1, *block.channels, filled.shape[1] // math.prod(block.depth), *block.depth)
     places = {f"c{i}": 1 + i for i in range(len(block.channels))}
     places |= {f"d{i}": 2 + len(block.channels) + i for i in range(len(block.depth))}
-    return _ordered(split, [0, 1 + len(block.channels)], places, block.order)
+    made = _ordered(split, [0, 1 + len(block.channels)], places, block.wide_order if wide else block.order)
+    return made.astype(np.int16) if wide else made
 
 
 def pack_depthwise(weight: np.ndarray, block: DepthwiseBlock) -> np.ndarray:

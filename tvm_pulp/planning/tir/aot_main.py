@@ -9,6 +9,7 @@ Its body declares where every activation lives and then calls one kernel per lay
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from tvm import tirx
 from tvm.ir import PointerType, PrimType
 
@@ -54,7 +55,7 @@ def build_main(network: Network, arena: Arena, kernel_names: dict[Any, str]) -> 
     calls = []
     for index, layer in enumerate(network.layers):
         calls.append(tirx.Evaluate(tirx.call_extern("int32", _LAYER, tirx.const(index, "int32"))))
-        arguments = [_address(buffer(t)) for t in layer.operands]
+        arguments = [_address(buffer(t), t.first) for t in layer.operands]
         calls.append(tirx.Evaluate(tirx.call_extern("int32", kernel_names[layer], *arguments)))
     body = tirx.SeqStmt([*statements, *calls, tirx.Evaluate(tirx.const(0, "int32"))])
     function = tirx.PrimFunc([*parameters, memory], body).with_attr("global_symbol", f"tvmgen_{network.name}_run")
@@ -67,6 +68,7 @@ def begun_layer(statement: Any) -> int | None:
     return int(arguments[0].value) if str(name.value) == _LAYER else None
 
 
-def _address(buffer: Any) -> Any:
-    zero = tirx.const(0, "int32")
-    return tirx.address_of(buffer[tuple(zero for _ in buffer.shape)])
+def _address(buffer: Any, first: int) -> Any:
+    """Where an element of a buffer lies."""
+    places = np.unravel_index(first, tuple(int(extent) for extent in buffer.shape))
+    return tirx.address_of(buffer[tuple(tirx.const(int(place), "int32") for place in places)])

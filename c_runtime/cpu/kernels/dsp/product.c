@@ -5,7 +5,8 @@
  *
  *   r0 patch   r1 weight   r2 r3 values   r4-r7 sums of pixel 0   r8-r11 of pixel 1   r12 weights   lr widened
  *
- * A word of weights holds two depths of two channels: bytes 0 and 2 of the first, 1 and 3 of the second. */
+ * A word of weights holds two depths of two channels: bytes 0 and 2 of the first, 1 and 3 of the second; where weights
+ * have 16 bits, two depths of a channel, which need no widening. */
 #include "product.h"
 
 /* Places of the structure's members, and of what is kept on the stack meanwhile. */
@@ -34,11 +35,11 @@ _Static_assert(sizeof(struct tvm_pulp_product) == 28, "members as above");
 
 /* A block begins: the patch from its start, the end of the weights; depths that are no multiple of eight enter the
  * loop in its middle. */
-#define BEGIN_BLOCK \
+#define BEGIN_BLOCK(bytes_log2) \
   "ldr lr, [sp]\n\t" \
   "ldr r0, [lr, #" PATCH "]\n\t" \
   "ldr r2, [lr, #" DEPTH "]\n\t" \
-  "add r3, r1, r2, lsl #2\n\t" \
+  "add r3, r1, r2, lsl #" bytes_log2 "\n\t" \
   "str r3, [sp, #4]\n\t"
 #define ENTER_LOOP \
   "lsls r2, r2, #29\n\t" \
@@ -71,6 +72,15 @@ _Static_assert(sizeof(struct tvm_pulp_product) == 28, "members as above");
   "smlad " d ", lr, r3, " d "\n\t"
 #define PAIR \
   "ldrd r2, r3, [r0], #8\n\t" CHANNELS("r4", "r5", "r8", "r9") CHANNELS("r6", "r7", "r10", "r11")
+#define WIDE_CHANNELS(a, b, c, d) \
+  "ldrd r12, lr, [r1], #8\n\t" \
+  "smlad " a ", r12, r2, " a "\n\t" \
+  "smlad " c ", r12, r3, " c "\n\t" \
+  "smlad " b ", lr, r2, " b "\n\t" \
+  "smlad " d ", lr, r3, " d "\n\t"
+#define WIDE_PAIR \
+  "ldrd r2, r3, [r0], #8\n\t" WIDE_CHANNELS("r4", "r5", "r8", "r9") WIDE_CHANNELS("r6", "r7", "r10", "r11")
+#define WIDE_LOOP "1:\n\t" WIDE_PAIR WIDE_PAIR "2:\n\t" WIDE_PAIR WIDE_PAIR END_LOOP
 #define LOOP "1:\n\t" PAIR PAIR "2:\n\t" PAIR PAIR END_LOOP
 
 #define START \
@@ -107,16 +117,19 @@ _Static_assert(sizeof(struct tvm_pulp_product) == 28, "members as above");
   "stm r1!, {r4-r7}\n\t" \
   "stm lr!, {r8-r11}\n\t"
 
-#define PRODUCT(name, loop, stores) \
+#define PRODUCT(name, bytes_log2, loop, stores) \
   __attribute__((naked)) void name(const struct tvm_pulp_product *product __attribute__((unused))) { \
-    __asm__(ENTER "3:\n\t" BEGIN_BLOCK START ENTER_LOOP loop BEGIN_STORE stores END_BLOCK LEAVE); \
+    __asm__(ENTER "3:\n\t" BEGIN_BLOCK(bytes_log2) START ENTER_LOOP loop BEGIN_STORE stores END_BLOCK LEAVE); \
   }
+#define PRODUCTS(kind, bytes_log2, loop) \
+  PRODUCT(tvm_pulp_product##kind##s8, bytes_log2, loop, STORES(S8)) \
+  PRODUCT(tvm_pulp_product##kind##u8, bytes_log2, loop, STORES(U8)) \
+  PRODUCT(tvm_pulp_product##kind##u7, bytes_log2, loop, STORES(U7)) \
+  PRODUCT(tvm_pulp_product##kind##s8_away, bytes_log2, loop, STORES_AWAY) \
+  PRODUCT(tvm_pulp_product##kind##s32, bytes_log2, loop, STORES_SUMS)
 
-PRODUCT(tvm_pulp_product_s8, LOOP, STORES(S8))
-PRODUCT(tvm_pulp_product_u8, LOOP, STORES(U8))
-PRODUCT(tvm_pulp_product_u7, LOOP, STORES(U7))
-PRODUCT(tvm_pulp_product_s8_away, LOOP, STORES_AWAY)
-PRODUCT(tvm_pulp_product_s32, LOOP, STORES_SUMS)
+PRODUCTS(_, "2", LOOP)
+PRODUCTS(_wide_, "3", WIDE_LOOP)
 
 /* One pixel: four depths at once, weights in r8-r11. */
 #define CHANNEL(r, weight, values) \
@@ -133,8 +146,21 @@ PRODUCT(tvm_pulp_product_s32, LOOP, STORES_SUMS)
   ONE_STORE("r4", saturate) ONE_STORE("r5", saturate) ONE_STORE("r6", saturate) ONE_STORE("r7", saturate)
 #define ONE_AWAY(r) AWAY(r, "r1") "add r12, #16\n\t"
 
-PRODUCT(tvm_pulp_product_one_s8, ONE_LOOP, ONE_STORES(S8))
-PRODUCT(tvm_pulp_product_one_u8, ONE_LOOP, ONE_STORES(U8))
-PRODUCT(tvm_pulp_product_one_u7, ONE_LOOP, ONE_STORES(U7))
-PRODUCT(tvm_pulp_product_one_s8_away, ONE_LOOP, ONE_AWAY("r4") ONE_AWAY("r5") ONE_AWAY("r6") ONE_AWAY("r7"))
-PRODUCT(tvm_pulp_product_one_s32, ONE_LOOP, "stm r1!, {r4-r7}\n\t")
+#define WIDE_DEPTHS(values) \
+  "ldm r1!, {r8-r11}\n\t" \
+  "smlad r4, r8, " values ", r4\n\t" \
+  "smlad r5, r9, " values ", r5\n\t" \
+  "smlad r6, r10, " values ", r6\n\t" \
+  "smlad r7, r11, " values ", r7\n\t"
+#define WIDE_ONE_PAIRS "ldrd r2, r3, [r0], #8\n\t" WIDE_DEPTHS("r2") WIDE_DEPTHS("r3")
+#define WIDE_ONE_LOOP "1:\n\t" WIDE_ONE_PAIRS "2:\n\t" WIDE_ONE_PAIRS END_LOOP
+#define ONE_PRODUCTS(kind, bytes_log2, loop) \
+  PRODUCT(tvm_pulp_product##kind##s8, bytes_log2, loop, ONE_STORES(S8)) \
+  PRODUCT(tvm_pulp_product##kind##u8, bytes_log2, loop, ONE_STORES(U8)) \
+  PRODUCT(tvm_pulp_product##kind##u7, bytes_log2, loop, ONE_STORES(U7)) \
+  PRODUCT(tvm_pulp_product##kind##s8_away, bytes_log2, loop, \
+          ONE_AWAY("r4") ONE_AWAY("r5") ONE_AWAY("r6") ONE_AWAY("r7")) \
+  PRODUCT(tvm_pulp_product##kind##s32, bytes_log2, loop, "stm r1!, {r4-r7}\n\t")
+
+ONE_PRODUCTS(_one_, "2", ONE_LOOP)
+ONE_PRODUCTS(_wide_one_, "3", WIDE_ONE_LOOP)

@@ -33,17 +33,17 @@ struct tvm_pulp_product {
  *   _s8_away        shift, multiply, add, less: a rule that rounds negative numbers in another way, `less` is added to
  *                   `add` below zero
  *   _s32            nothing */
-void tvm_pulp_product_s8(const struct tvm_pulp_product *product);
-void tvm_pulp_product_u8(const struct tvm_pulp_product *product);
-void tvm_pulp_product_u7(const struct tvm_pulp_product *product);
-void tvm_pulp_product_s8_away(const struct tvm_pulp_product *product);
-void tvm_pulp_product_s32(const struct tvm_pulp_product *product);
-
+#define TVM_PULP_PRODUCTS(kind)                                                 \
+  void tvm_pulp_product##kind##s8(const struct tvm_pulp_product *product);      \
+  void tvm_pulp_product##kind##u8(const struct tvm_pulp_product *product);      \
+  void tvm_pulp_product##kind##u7(const struct tvm_pulp_product *product);      \
+  void tvm_pulp_product##kind##s8_away(const struct tvm_pulp_product *product); \
+  void tvm_pulp_product##kind##s32(const struct tvm_pulp_product *product);
+TVM_PULP_PRODUCTS(_)
 /* The same for one pixel, whose patch is that of tvm_pulp_put_one. */
-void tvm_pulp_product_one_s8(const struct tvm_pulp_product *product);
-void tvm_pulp_product_one_u8(const struct tvm_pulp_product *product);
-void tvm_pulp_product_one_u7(const struct tvm_pulp_product *product);
-void tvm_pulp_product_one_s8_away(const struct tvm_pulp_product *product);
-void tvm_pulp_product_one_s32(const struct tvm_pulp_product *product);
+TVM_PULP_PRODUCTS(_one_)
+/* With weights of 16 bits, where a core has such functions. */
+TVM_PULP_PRODUCTS(_wide_)
+TVM_PULP_PRODUCTS(_wide_one_)
 
 #endif /* TVM_PULP_PRODUCT_H */

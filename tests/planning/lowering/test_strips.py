@@ -1,0 +1,115 @@
+"""Layers in strips of rows: every strip gives the rows of the whole, and forms are offered the cheapest first."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.codegen.cpu_kernels.random_layers import random_rule
+from tvm_pulp.planning.lowering.strips import stages
+from tvm_pulp.planning.tiling.place.in_place import overwritten
+from tvm_pulp.planning.tiling.place.strip_choices import strip_choices
+from tvm_pulp.qnn.network import Layer, Network, Tensor
+from tvm_pulp.qnn.operator import OPERATORS
+from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+
+
+def layer_of(operator: str, attributes: dict[str, Any], inputs: list[Tensor], arrays: list[np.ndarray]) -> Layer:
+    """A layer of tensors and constants; its result is named after it."""
+    name = f"{operator}_{id(attributes)}"
+    constants = [
+        Tensor(f"{name}_{i}", TensorSpec(tuple(a.shape), str(a.dtype)), "constant", data=a)
+        for i, a in enumerate(arrays)
+    ]
+    specs = [t.spec for t in (*inputs, *constants)]
+    spec = OPERATORS[operator].infer(attributes, specs)
+    macs = OPERATORS[operator].macs(attributes, specs, spec)
+    return Layer(name, operator, attributes, [*inputs, *constants], [Tensor(name, spec, "activation")], macs=macs)
+
+
+def convolution(rng: np.random.Generator, x: Tensor, depthwise: bool, same: bool = False) -> Layer:
+    kernel, stride, dilation = ([3, 3], [1, 1], [1, 1]) if same else (rng.integers(1, 4, 2).tolist() for _ in range(3))
+    dilation = [1 if k == 1 else d for k, d in zip(kernel, dilation, strict=True)]
+    pads = [1, 1, 1, 1] if same else [int(rng.integers(0, k)) for k in (*kernel, *kernel)]
+    channels = x.spec.shape[3] if depthwise or same else int(rng.integers(1, 9))
+    weight = rng.integers(-128, 128, (channels, *kernel, 1 if depthwise else x.spec.shape[3])).astype(np.int8)
+    stated, rule = random_rule(rng, channels, weight[0].size)
+    stated |= {"requant_low": -128, "requant_high": 127, "requant_dtype": "int8"}
+    attributes = {
+        "layout": "NHWC", "pads": pads, "strides": stride, "dilation": dilation, "has_bias": 1, "zero_point": 3,
+        "groups": channels if depthwise else 1, **stated,
+    }  # fmt: skip
+    return layer_of("conv2d", attributes, [x], [weight, rng.integers(-99, 99, channels).astype(np.int32), *rule])
+
+
+def random_network(rng: np.random.Generator) -> Network:
+    """Convolutions, one of them beside a sum, and a largest value of windows."""
+    x = Tensor("x", TensorSpec((1, int(rng.integers(14, 30)), int(rng.integers(9, 20)), 4), "int8"), "input")
+    layers = [convolution(rng, x, depthwise=False)]
+    layers.append(convolution(rng, layers[-1].outputs[0], depthwise=True, same=True))
+    summed = [layers[0].outputs[0], layers[1].outputs[0]]
+    requant = Requant("half_even", 0, 0, -128, 127, True, "int8")
+    attributes = {
+        "zero_point_a": 1, "zero_point_b": -2, "subtract": 0, "form": "half_even", "multipliers": [1 << 19, 1 << 18],
+        "exponents": [0, 0], "shift": 20, "left_shift": 20, **requant.attributes(), "requant_a": "none",
+        "requant_b": "none",
+    }  # fmt: skip
+    layers.append(layer_of("add", attributes, summed, []))
+    pool = {"layout": "NHWC", "kernel": [2, 2], "strides": [2, 2], "dilation": [1, 1], "pads": [0, 0, 0, 0]}
+    layers.append(layer_of("max_pool", pool, [layers[-1].outputs[0]], []))
+    layers[-1].outputs[0].kind = "output"
+    return Network("strips", layers, [x], [layers[-1].outputs[0]])
+
+
+def computed(network: Network, values: np.ndarray) -> np.ndarray:
+    """The result by numpy, every tensor in memory of its own and views as parts of them."""
+    memory = {network.inputs[0]: values.reshape(-1).copy()}
+
+    def part(tensor: Tensor) -> np.ndarray:
+        held = memory.setdefault(tensor.storage, np.full(tensor.storage.spec.elements, 77, np.int8))
+        return held[tensor.first : tensor.first + tensor.spec.elements].reshape(tensor.spec.shape)
+
+    for layer in network.layers:
+        arrays = [t.values if t.kind == "constant" else part(t) for t in layer.inputs]
+        part(layer.outputs[0])[...] = OPERATORS[layer.operator].reference(layer.attributes, arrays)
+    return part(network.outputs[0])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_strips_give_the_rows_of_the_whole(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    network = random_network(rng)
+    values = rng.integers(-128, 128, network.inputs[0].spec.shape).astype(np.int8)
+    wanted, found = computed(network, values), list(stages(network))
+    assert found[-1].last == len(network.layers) - 1
+    for stage in found:
+        for count in {2, 3, stage.rows} - {1}:
+            if count <= stage.rows:
+                made, _ = stage.in_strips(count)
+                assert len(made.layers) == len(network.layers) + (count - 1) * len(stage.layers)
+                np.testing.assert_array_equal(computed(made, values), wanted, err_msg=f"{stage.last} {count}")
+
+
+def test_a_tensor_that_is_used_behind_a_stage_ends_none() -> None:
+    network = random_network(np.random.default_rng(1))
+    # The first convolution is used by the sum: no stage ends between them.
+    assert [stage.last for stage in stages(network)] == [2, 3]
+
+
+def test_cheap_forms_come_first_and_small_ones_where_none_fits() -> None:
+    network = random_network(np.random.default_rng(2))
+    nothing = dict.fromkeys(network.layers, ())
+    once = network.macs
+    fitting = list(strip_choices(network, network, nothing, 1 << 20))
+    assert [made.macs for made in fitting] == sorted(made.macs for made in fitting)
+    assert fitting[0].macs >= once
+    assert list(strip_choices(network, network, nothing, 1))
+
+
+def test_a_result_takes_the_place_of_what_is_not_needed_any_more() -> None:
+    network = random_network(np.random.default_rng(3))
+    first, second, summed, _ = network.layers
+    places = overwritten(network, {second: (0,), summed: (0, 1)})
+    # The sum still reads what the second layer reads; its own operands end with it.
+    assert places == {summed.outputs[0]: first.outputs[0]}
