@@ -119,7 +119,7 @@ def _view(
 
 
 def _part(layer: Layer, rows: _Range) -> Part | None:
-    """What rows of a layer's result are made of; None where that is not rows of its operands and all constants."""
+    """Operands of rows of a layer's result; None where they are not rows of tensors and all of constants."""
     operator, output = OPERATORS.get(layer.operator), layer.outputs[0].spec
     if operator is None or operator.tile is None or len(output.shape) != _RANK or output.shape[0] != 1:
         return None

@@ -69,6 +69,6 @@ def begun_layer(statement: Any) -> int | None:
 
 
 def _address(buffer: Any, first: int) -> Any:
-    """Where an element of a buffer lies."""
+    """The address of an element of a buffer."""
     places = np.unravel_index(first, tuple(int(extent) for extent in buffer.shape))
     return tirx.address_of(buffer[tuple(tirx.const(int(place), "int32") for place in places)])

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from tvm_pulp.planning.lowering.strips import Stage, stages
+from tvm_pulp.planning.lowering import Stage, stages
 from tvm_pulp.planning.tiling.place.in_place import buffers, overwritten
 from tvm_pulp.planning.tiling.place.placer import Buffer, largest_live_set
 from tvm_pulp.qnn.network import Layer, Network, Tensor
