@@ -117,6 +117,8 @@ op_loop_edge: {
 #include "handlers_ri5cy.h"
 #include "handlers_float.h"
 #include "handlers_memory.h"
+#define PULP ALU
+#include "handlers_xpulpimg.h"
 #include "handlers_simd.h"
 #include "handlers_xpulp.h"
 }

@@ -68,22 +68,9 @@
     NEXT_AFTER_ACCESS();                      \
   }
 
-/* The address of a post-increment is its base register. */
-#define POST(step) h->x[ip->post] = address + (step)
-#define LOAD_FORMS(name, type)                                    \
-  LOAD(name, type, S1 + (uint32_t)ip->imm, (void)0)               \
-  LOAD(p_##name##_post, type, S1, POST((uint32_t)ip->imm))        \
-  LOAD(p_##name##_reg, type, S1 + S2, (void)0)                    \
-  LOAD(p_##name##_post_reg, type, S1, POST(S2))
-
-  LOAD_FORMS(lb, int8_t)
-  LOAD_FORMS(lh, int16_t)
-  LOAD_FORMS(lw, int32_t)
-  LOAD_FORMS(lbu, uint8_t)
-  LOAD_FORMS(lhu, uint16_t)
   LOAD(p_elw, int32_t, S1 + (uint32_t)ip->imm, (void)0)
 
-#define STORE(name, type, address_, source, increment)                                                \
+#define STORE_VALUE(name, type, address_, source, increment)                                          \
   op_##name : {                                                                                       \
     uint32_t address = (address_);                                                                    \
     uint32_t offset = address - h->fast_base;                                                         \
@@ -109,16 +96,9 @@
     NEXT_AFTER_ACCESS();                                                                              \
   }
 
-/* The third operand of register-offset stores sits in the rd field. */
-#define STORE_FORMS(name, type)                                       \
-  STORE(name, type, S1 + (uint32_t)ip->imm, S2, (void)0)              \
-  STORE(p_##name##_post, type, S1, S2, POST((uint32_t)ip->imm))       \
-  STORE(p_##name##_reg, type, S1 + X(ip->rd), S2, (void)0)            \
-  STORE(p_##name##_post_reg, type, S1, S2, POST(X(ip->rd)))
-
-  STORE_FORMS(sb, uint8_t)
-  STORE_FORMS(sh, uint16_t)
-  STORE_FORMS(sw, uint32_t)
+#define STORE(name, type, address, increment) STORE_VALUE(name, type, address, S2, increment)
+#define XPULP_ADDRESSES
+#include "access_forms.h"
 
 op_flw: {
   if (UNLIKELY(!h->has_float)) goto op_illegal;
@@ -128,7 +108,7 @@ op_flw: {
   DISPATCH();
 }
 
-  STORE(fsw_checked, uint32_t, S1 + (uint32_t)ip->imm, h->f[ip->rs2], (void)0)
+  STORE_VALUE(fsw_checked, uint32_t, S1 + (uint32_t)ip->imm, h->f[ip->rs2], (void)0)
 
 op_fsw:
   if (UNLIKELY(!h->has_float)) goto op_illegal;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * XpulpV2 scalar operations and hardware loops. Included inside execute(). */
+ * What XpulpV2 has beside handlers_xpulpimg.h: scalar operations and hardware loops. Included inside execute(). */
 
 /* The loop distance counts half-words from this instruction. Loop registers change rarely: helpers in loops.h. */
 op_lp_starti:
@@ -30,33 +30,11 @@ op_lp_setupi:
   h->loop[ip->rd].count = (uint32_t)ip->imm;
   NEXT();
 
-/* The rs2 field is a signed constant of five bits. */
-#define SMALL_CONSTANT ((uint32_t)((int32_t)((uint32_t)ip->rs2 << 27) >> 27))
-  BRANCH(p_beqimm, S1 == SMALL_CONSTANT)
-  BRANCH(p_bneimm, S1 != SMALL_CONSTANT)
-
-  ALU(p_abs, (int32_t)S1 < 0 ? 0u - S1 : S1)
-  ALU(p_slet, (int32_t)S1 <= (int32_t)S2)
-  ALU(p_sletu, S1 <= S2)
-  ALU(p_min, (int32_t)S1 < (int32_t)S2 ? S1 : S2)
-  ALU(p_minu, S1 < S2 ? S1 : S2)
-  ALU(p_max, (int32_t)S1 > (int32_t)S2 ? S1 : S2)
-  ALU(p_maxu, S1 > S2 ? S1 : S2)
   ALU(p_ror, S1 >> (S2 & 31) | S1 << ((32 - (S2 & 31)) & 31))
   ALU(p_ff1, S1 ? (uint32_t)__builtin_ctz(S1) : 32)
   ALU(p_fl1, S1 ? 31u - (uint32_t)__builtin_clz(S1) : 32)
   ALU(p_clb, count_leading_sign_bits(S1))
   ALU(p_cnt, (uint32_t)__builtin_popcount(S1))
-  ALU(p_exths, (uint32_t)(int16_t)S1)
-  ALU(p_exthz, (uint16_t)S1)
-  ALU(p_extbs, (uint32_t)(int8_t)S1)
-  ALU(p_extbz, (uint8_t)S1)
-  ALU(p_clip, clip(S1, ~ip->imm, ip->imm))
-  ALU(p_clipu, clip(S1, 0, ip->imm))
-  ALU(p_clipr, clip(S1, ~(int32_t)S2, (int32_t)S2))
-  ALU(p_clipur, clip(S1, 0, (int32_t)S2))
-  ALU(p_mac, RD + S1 * S2)
-  ALU(p_msu, RD - S1 * S2)
 
   ALU(p_extract, extract_signed(S1, (uint32_t)ip->imm))
   ALU(p_extractu, extract_unsigned(S1, (uint32_t)ip->imm))

@@ -37,9 +37,12 @@ enum {
   X(name##_sci_h, flags | READS_1 | WRITES_X)                                                            \
   X(name##_sci_b, flags | READS_1 | WRITES_X)
 
+#define HELPER_OPS(X)                                                                                    \
+  X(decode, 0) X(loop_edge, JUMPS)                                                                       \
+  X(sdotsp_b_twice, 0) X(sdotsp_b_four, 0) X(sdotusp_b_twice, 0) X(sdotusp_b_four, 0)
+
 #define BASE_OPS(X)                                                                                      \
-  X(decode, 0) X(illegal, JUMPS) X(wrapped, 0) X(loop_edge, JUMPS)                                       \
-  X(sdotsp_b_twice, 0) X(sdotsp_b_four, 0) X(sdotusp_b_twice, 0) X(sdotusp_b_four, 0)                    \
+  X(illegal, JUMPS) X(wrapped, 0)                                                                        \
   X(lui, WRITES_X) X(auipc, WRITES_X | USES_PC) X(jal, WRITES_X | JUMPS | USES_PC)                       \
   X(jalr, R1 | JUMPS | USES_PC)                                                                          \
   X(beq, BR) X(bne, BR) X(blt, BR) X(bge, BR) X(bltu, BR) X(bgeu, BR)                                    \
@@ -56,23 +59,29 @@ enum {
 #define ST (READS_1 | READS_2 | ACCESSES)
 #define ST3 (READS_1 | READS_2 | READS_D | ACCESSES)
 
-#define MEMORY_OPS(X)                                                                                    \
-  X(lb, LD) X(lh, LD) X(lw, LD) X(lbu, LD) X(lhu, LD) X(sb, ST) X(sh, ST) X(sw, ST)                      \
+#define BASE_MEMORY_OPS(X)                                                                               \
+  X(lb, LD) X(lh, LD) X(lw, LD) X(lbu, LD) X(lhu, LD) X(sb, ST) X(sh, ST) X(sw, ST)
+
+#define XPULP_MEMORY_OPS(X)                                                                              \
   X(p_lb_post, LD) X(p_lh_post, LD) X(p_lw_post, LD) X(p_lbu_post, LD) X(p_lhu_post, LD)                 \
   X(p_lb_reg, LD2) X(p_lh_reg, LD2) X(p_lw_reg, LD2) X(p_lbu_reg, LD2) X(p_lhu_reg, LD2)                 \
   X(p_lb_post_reg, LD2) X(p_lh_post_reg, LD2) X(p_lw_post_reg, LD2) X(p_lbu_post_reg, LD2)               \
   X(p_lhu_post_reg, LD2)                                                                                 \
   X(p_sb_post, ST) X(p_sh_post, ST) X(p_sw_post, ST) X(p_sb_reg, ST3) X(p_sh_reg, ST3) X(p_sw_reg, ST3)  \
-  X(p_sb_post_reg, ST3) X(p_sh_post_reg, ST3) X(p_sw_post_reg, ST3) X(p_elw, LD)
+  X(p_sb_post_reg, ST3) X(p_sh_post_reg, ST3) X(p_sw_post_reg, ST3)
 
-#define XPULP_OPS(X)                                                                                     \
-  X(lp_starti, USES_PC) X(lp_endi, USES_PC) X(lp_count, READS_1) X(lp_counti, 0)                         \
-  X(lp_setup, READS_1 | USES_PC) X(lp_setupi, USES_PC)                                                   \
+/* Xpulpimg, the part of XpulpV2 that the cores of pools have. */
+#define XPULPIMG_OPS(X)                                                                                  \
   X(p_beqimm, READS_1 | JUMPS) X(p_bneimm, READS_1 | JUMPS)                                              \
   X(p_abs, R1) X(p_slet, R12) X(p_sletu, R12) X(p_min, R12) X(p_minu, R12) X(p_max, R12) X(p_maxu, R12)  \
-  X(p_ror, R12) X(p_ff1, R1) X(p_fl1, R1) X(p_clb, R1) X(p_cnt, R1) X(p_exths, R1) X(p_exthz, R1)        \
-  X(p_extbs, R1) X(p_extbz, R1) X(p_clip, R1) X(p_clipu, R1) X(p_clipr, R12) X(p_clipur, R12)            \
-  X(p_mac, R12D) X(p_msu, R12D)                                                                          \
+  X(p_exths, R1) X(p_exthz, R1) X(p_extbs, R1) X(p_extbz, R1)                                            \
+  X(p_clip, R1) X(p_clipu, R1) X(p_clipr, R12) X(p_clipur, R12) X(p_mac, R12D) X(p_msu, R12D)
+
+#define XPULP_OPS(X)                                                                                     \
+  X(p_elw, LD)                                                                                           \
+  X(lp_starti, USES_PC) X(lp_endi, USES_PC) X(lp_count, READS_1) X(lp_counti, 0)                         \
+  X(lp_setup, READS_1 | USES_PC) X(lp_setupi, USES_PC)                                                   \
+  X(p_ror, R12) X(p_ff1, R1) X(p_fl1, R1) X(p_clb, R1) X(p_cnt, R1)                                      \
   X(p_extract, R1) X(p_extractu, R1) X(p_insert, R1D) X(p_bclr, R1) X(p_bset, R1)                        \
   X(p_extractr, R12) X(p_extractur, R12) X(p_insertr, R12D) X(p_bclrr, R12) X(p_bsetr, R12)              \
   X(p_muls, R12) X(p_mulhhs, R12) X(p_mulu, R12) X(p_mulhhu, R12)                                        \
@@ -82,7 +91,7 @@ enum {
 
 /* Packed operations in the order of their numbers: name, kind of lanes, what becomes of lanes `a` and `b` (simd.h). Y
  * makes something of each, and is told X. */
-#define PACKED_OPS(Y, X)                                                                                 \
+#define PACKED_IMG_OPS(Y, X)                                                                             \
   Y(X, add, SIGNED_LANES, a + b) Y(X, sub, SIGNED_LANES, a - b)                                          \
   Y(X, avg, SIGNED_LANES, WRAP(a + b) >> 1) Y(X, avgu, UNSIGNED_LANES, UNSIGNED_WRAP(a + b) >> 1)        \
   Y(X, min, SIGNED_LANES, a < b ? a : b) Y(X, minu, UNSIGNED_LANES, a < b ? a : b)                       \
@@ -90,22 +99,27 @@ enum {
   Y(X, srl, UNSIGNED_LANES, a >> (b & (LANE_BITS - 1)))                                                  \
   Y(X, sra, SIGNED_LANES, a >> (b & (LANE_BITS - 1)))                                                    \
   Y(X, sll, UNSIGNED_LANES, (unsigned)a << (b & (LANE_BITS - 1))) Y(X, or, BITWISE_LANES, x | y)         \
-  Y(X, xor, BITWISE_LANES, x ^ y) Y(X, and, BITWISE_LANES, x & y)                                        \
+  Y(X, xor, BITWISE_LANES, x ^ y) Y(X, and, BITWISE_LANES, x & y)
+#define PACKED_COMPARISONS(Y, X)                                                                         \
   Y(X, cmpeq, SIGNED_LANES, a == b ? -1 : 0) Y(X, cmpne, SIGNED_LANES, a != b ? -1 : 0)                  \
   Y(X, cmpgt, SIGNED_LANES, a > b ? -1 : 0) Y(X, cmpge, SIGNED_LANES, a >= b ? -1 : 0)                   \
   Y(X, cmplt, SIGNED_LANES, a < b ? -1 : 0) Y(X, cmple, SIGNED_LANES, a <= b ? -1 : 0)                   \
   Y(X, cmpgtu, UNSIGNED_LANES, a > b ? -1 : 0) Y(X, cmpgeu, UNSIGNED_LANES, a >= b ? -1 : 0)             \
   Y(X, cmpltu, UNSIGNED_LANES, a < b ? -1 : 0) Y(X, cmpleu, UNSIGNED_LANES, a <= b ? -1 : 0)
+#define PACKED_OPS(Y, X) PACKED_IMG_OPS(Y, X) PACKED_COMPARISONS(Y, X)
 #define PACKED_FORMS(X, name, kind, result) SIMD_FORMS(X, pv_##name, 0)
 
-#define SIMD_OPS(X)                                                                                      \
-  PACKED_OPS(PACKED_FORMS, X)                                                                            \
+#define SIMD_IMG_OPS(X)                                                                                  \
+  PACKED_IMG_OPS(PACKED_FORMS, X)                                                                        \
   SIMD_FORMS(X, pv_dotup, 0) SIMD_FORMS(X, pv_dotusp, 0) SIMD_FORMS(X, pv_dotsp, 0)                      \
   SIMD_FORMS(X, pv_sdotup, READS_D) SIMD_FORMS(X, pv_sdotusp, READS_D) SIMD_FORMS(X, pv_sdotsp, READS_D) \
   X(pv_abs_h, R1) X(pv_abs_b, R1) X(pv_extract_h, R1) X(pv_extract_b, R1) X(pv_extractu_h, R1)           \
   X(pv_extractu_b, R1) X(pv_insert_h, R1D) X(pv_insert_b, R1D)                                           \
+  X(pv_shuffle2_h, R12D) X(pv_shuffle2_b, R12D) X(pv_pack_h, R12) X(pv_packhi_b, R12D)
+
+#define SIMD_OPS(X)                                                                                      \
+  PACKED_COMPARISONS(PACKED_FORMS, X)                                                                    \
   X(pv_shuffle_h, R12) X(pv_shuffle_b, R12) X(pv_shuffle_sci_h, R1) X(pv_shuffle_sci_b, R1)              \
-  X(pv_shuffle2_h, R12D) X(pv_shuffle2_b, R12D) X(pv_pack_h, R12) X(pv_packhi_b, R12D)                   \
   X(pv_packlo_b, R12D)
 
 #define F1 (READS_F1 | FP_OP)
@@ -121,7 +135,9 @@ enum {
   X(fclass_s, F1 | WRITES_X) X(feq_s, F12 | WRITES_X) X(flt_s, F12 | WRITES_X) X(fle_s, F12 | WRITES_X)  \
   X(fcvt_s_w, READS_1 | FP_OP) X(fcvt_s_wu, READS_1 | FP_OP) X(fmv_w_x, READS_1 | FP_OP)
 
-#define ALL_OPS(X) BASE_OPS(X) MEMORY_OPS(X) XPULP_OPS(X) SIMD_OPS(X) FLOAT_OPS(X)
+#define ALL_OPS(X)                                                                                       \
+  HELPER_OPS(X) BASE_OPS(X) BASE_MEMORY_OPS(X) XPULP_MEMORY_OPS(X) XPULPIMG_OPS(X) XPULP_OPS(X)          \
+  SIMD_IMG_OPS(X) SIMD_OPS(X) FLOAT_OPS(X)
 
 #define OP_ENUM(name, flags) OP_##name,
 enum op { ALL_OPS(OP_ENUM) OP_COUNT };

@@ -25,9 +25,6 @@
     STALL_UNTIL(left_, l1_conflict);                                          \
   } while (0)
 
-#define IN_L1(type) ((offset >> 2) < h->fast_words && (offset & (sizeof(type) - 1)) == 0)
-
-/* `increment` happens before the result is written: with rd = rs1 the loaded value stays. */
 #define LOAD(name, type, address_, increment)                                 \
   op_##name : {                                                               \
     uint64_t answer_, *place_;                                                \
@@ -63,20 +60,6 @@
     NEXT();                                                                   \
   }
 
-/* The address of a post-increment is its base register. */
-#define POST(step) h->x[ip->post] = address + (step)
-#define LOAD_FORMS(name, type)                                 \
-  LOAD(name, type, S1 + (uint32_t)ip->imm, (void)0)            \
-  LOAD(p_##name##_post, type, S1, POST((uint32_t)ip->imm))     \
-  LOAD(p_##name##_reg, type, S1 + S2, (void)0)                 \
-  LOAD(p_##name##_post_reg, type, S1, POST(S2))
-
-  LOAD_FORMS(lb, int8_t)
-  LOAD_FORMS(lh, int16_t)
-  LOAD_FORMS(lw, int32_t)
-  LOAD_FORMS(lbu, uint8_t)
-  LOAD_FORMS(lhu, uint16_t)
-
 #define STORE(name, type, address_, increment)                                \
   op_##name : {                                                               \
     uint64_t answer_;                                                         \
@@ -104,16 +87,8 @@
     NEXT();                                                                   \
   }
 
-/* The third operand of register-offset stores sits in the rd field. */
-#define STORE_FORMS(name, type)                                \
-  STORE(name, type, S1 + (uint32_t)ip->imm, (void)0)           \
-  STORE(p_##name##_post, type, S1, POST((uint32_t)ip->imm))    \
-  STORE(p_##name##_reg, type, S1 + h->x[ip->rd], (void)0)      \
-  STORE(p_##name##_post_reg, type, S1, POST(h->x[ip->rd]))
-
-  STORE_FORMS(sb, uint8_t)
-  STORE_FORMS(sh, uint16_t)
-  STORE_FORMS(sw, uint32_t)
+#define XPULP_ADDRESSES
+#include "access_forms.h"
 
 #define ATOMIC(name)                                                          \
   op_##name : {                                                               \
@@ -136,14 +111,4 @@
     NEXT();                                                                   \
   }
 
-  ATOMIC(lr_w)
-  ATOMIC(sc_w)
-  ATOMIC(amoswap_w)
-  ATOMIC(amoadd_w)
-  ATOMIC(amoxor_w)
-  ATOMIC(amoand_w)
-  ATOMIC(amoor_w)
-  ATOMIC(amomin_w)
-  ATOMIC(amomax_w)
-  ATOMIC(amominu_w)
-  ATOMIC(amomaxu_w)
+  ATOMIC_OPS(ATOMIC)

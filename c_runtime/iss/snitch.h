@@ -17,9 +17,10 @@ enum { SNITCH_CORES = 256, SNITCH_RESULTS = 8, SNITCH_OPERATIONS = 8, SNITCH_LIN
        SNITCH_WRITES = 256 };
 
 /* Operations beside those of ops.h. */
-#define SNITCH_OPS(X)                                                                                     \
+#define ATOMIC_OPS(X)                                                                                     \
   X(lr_w) X(sc_w) X(amoswap_w) X(amoadd_w) X(amoxor_w) X(amoand_w) X(amoor_w) X(amomin_w) X(amomax_w)     \
-  X(amominu_w) X(amomaxu_w) X(dmsrc) X(dmdst) X(dmcpyi) X(dmcpy) X(dmstati) X(dmstat) X(dmstr) X(dmrep)
+  X(amominu_w) X(amomaxu_w)
+#define SNITCH_OPS(X) ATOMIC_OPS(X) X(dmsrc) X(dmdst) X(dmcpyi) X(dmcpy) X(dmstati) X(dmstat) X(dmstr) X(dmrep)
 
 enum snitch_op {
   SNITCH_OP_FIRST = OP_COUNT - 1,

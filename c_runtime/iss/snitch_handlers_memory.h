@@ -4,7 +4,7 @@
  * inside snitch_execute(). */
 
 /* Room for another memory operation, and its turn. */
-#define BEGIN_OPERATION(is_load)                                                                             \
+#define BEGIN_OPERATION(is_load, address_)                                                                   \
   uint64_t answer_;                                                                                          \
   uint32_t address, offset;                                                                                  \
   ISSUE();                                                                                                   \
@@ -12,7 +12,7 @@
   STALL_UNTIL(c->operation[c->oldest], external_store_cycles);                                               \
   if (UNLIKELY(c->port_free > now + 1)) STALL_UNTIL(c->port_free - 1, l1_conflict);                          \
   IN_TURN();                                                                                                 \
-  address = S1 + (uint32_t)ip->imm;                                                                          \
+  address = (address_);                                                                                      \
   offset = address - h->fast_base
 
 /* Answers come in order. */
@@ -35,11 +35,9 @@
     answer_ = served_ + (uint64_t)p->config.scoreboard_load;                                \
   } while (0)
 
-#define IN_L1(type) ((offset >> 2) < h->fast_words && (offset & (sizeof(type) - 1)) == 0)
-
-#define LOAD(name, type)                                                                  \
+#define LOAD(name, type, address_, increment)                                             \
   op_##name : {                                                                           \
-    BEGIN_OPERATION(1);                                                                   \
+    BEGIN_OPERATION(1, address_);                                                         \
     if (LIKELY(IN_L1(type))) {                                                            \
       type loaded_;                                                                       \
       ASK_L1(sizeof(type), 0);                                                            \
@@ -60,19 +58,14 @@
     END_OPERATION();                                                                      \
     c->load_free = answer_;                                                               \
     snitch_expect(c, ip->rd, answer_, now);                                               \
+    increment;                                                                            \
     h->count.loads++;                                                                     \
     NEXT();                                                                               \
   }
 
-  LOAD(lb, int8_t)
-  LOAD(lh, int16_t)
-  LOAD(lw, int32_t)
-  LOAD(lbu, uint8_t)
-  LOAD(lhu, uint16_t)
-
-#define STORE(name, type)                                                                 \
+#define STORE(name, type, address_, increment)                                            \
   op_##name : {                                                                           \
-    BEGIN_OPERATION(0);                                                                   \
+    BEGIN_OPERATION(0, address_);                                                         \
     if (LIKELY(IN_L1(type))) {                                                            \
       type stored_ = (type)S2;                                                            \
       ASK_L1(sizeof(type), 1);                                                            \
@@ -88,19 +81,18 @@
       answer_ = late_;                                                                    \
     }                                                                                     \
     END_OPERATION();                                                                      \
+    increment;                                                                            \
     h->count.stores++;                                                                    \
     NEXT();                                                                               \
   }
 
-  STORE(sb, uint8_t)
-  STORE(sh, uint16_t)
-  STORE(sw, uint32_t)
+#include "access_forms.h"
 
 #define ATOMIC(name)                                                                      \
   op_##name : {                                                                           \
     uint32_t value;                                                                       \
     int status_;                                                                          \
-    BEGIN_OPERATION(1);                                                                   \
+    BEGIN_OPERATION(1, S1 + (uint32_t)ip->imm);                                           \
     SAVE();                                                                               \
     (void)offset;                                                                         \
     status_ = snitch_atomic(h, SNITCH_OP_##name, address, S2, &value, &answer_);          \
@@ -114,14 +106,4 @@
     NEXT();                                                                               \
   }
 
-  ATOMIC(lr_w)
-  ATOMIC(sc_w)
-  ATOMIC(amoswap_w)
-  ATOMIC(amoadd_w)
-  ATOMIC(amoxor_w)
-  ATOMIC(amoand_w)
-  ATOMIC(amoor_w)
-  ATOMIC(amomin_w)
-  ATOMIC(amomax_w)
-  ATOMIC(amominu_w)
-  ATOMIC(amomaxu_w)
+  ATOMIC_OPS(ATOMIC)
