@@ -91,28 +91,42 @@ class MeanPoolKernel(PoolKernel):
         return {**pool, "zero_point": self.layer.attributes["zero_point"], **rule}
 
 
-@work("max_pool", "avg_pool")
-def pool_work(f: Fields, cores: int) -> Work:
-    pixels, kernel = f["out_height"] * f["out_width"], (f["kernel_height"], f["kernel_width"])
-    groups = share(pixels * words(f["channels"]), cores)
-    touched = -(-groups // words(f["channels"])) + (1 if pixels > 1 else 0)
+@work("max_pool")
+def max_pool_work(f: Fields, cores: int) -> Work:
+    """Sixteen channels at a time, then four: where a core's part begins and ends within sixteen, by four as well."""
+    deep, groups, work = words(f["channels"]), _groups(f, cores), _windows(f, cores)
+    begin = groups % deep if cores > 1 and f["out_height"] * f["out_width"] * deep > groups else 0
+    # Of the second core, as most have a beginning like it.
+    parts = [(begin, min(deep, begin + groups)), *[(0, deep)] * ((groups - min(groups, deep - begin)) // deep)]
+    rest = groups - sum(last - first for first, last in parts)
+    wide = sum(max(0, min(last, f["channels"] // 4) - first) // 4 for first, last in (*parts, (0, rest)))
+    return {**work, **_taps(f, groups - 4 * wide), **{f"wide_{name}": count for name, count in _taps(f, wide).items()}}
+
+
+@work("avg_pool")
+def avg_pool_work(f: Fields, cores: int) -> Work:
+    return {**_windows(f, cores), **_taps(f, _groups(f, cores))}
+
+
+def _groups(f: Fields, cores: int) -> int:
+    """Groups of four channels that a core has."""
+    return share(f["out_height"] * f["out_width"] * words(f["channels"]), cores)
+
+
+def _windows(f: Fields, cores: int) -> Work:
+    """The call and the windows that a core looks at after its first."""
+    pixels, deep, groups = f["out_height"] * f["out_width"], words(f["channels"]), _groups(f, cores)
+    touched = -(-groups // deep) + (1 if pixels > 1 and groups % deep else 0)
     reach = [(f[f"out_{a}"] - 1) * f[f"stride_{d}"] + (f[f"kernel_{a}"] - 1) * f[f"dilation_{d}"] for a, d in _AXES]
     inside = not (f["pad_top"] or f["pad_left"]) and reach[0] < f["height"] and reach[1] < f["width"]
     # Windows that all lie inside need not be looked for.
-    where = "inner_pixel" if inside else "pixel"
-    if f["channels"] % 16 == 0:
-        # Sixteen channels at a time.
-        wide = groups / 4
-        work = {
-            "call": 1,
-            where: touched,
-            "group": wide,
-            "row": wide * kernel[0],
-            "tap": wide * kernel[0] * kernel[1],
-        }
-        return {f"wide_{name}": count for name, count in work.items()}
-    taps = groups * kernel[0] * kernel[1]
-    return {"call": 1, where: touched, "group": groups, "row": groups * kernel[0], "tap": taps}
+    where = "inner_" if inside else ""
+    return {f"{where}call": 1, f"{where}pixel": touched - 1}
+
+
+def _taps(f: Fields, groups: int) -> Work:
+    rows = groups * f["kernel_height"]
+    return {"group": groups, "row": rows, "tap": rows * f["kernel_width"]}
 
 
 @work("mean_pool")

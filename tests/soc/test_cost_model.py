@@ -47,15 +47,25 @@ def test_cores_are_in_the_dmas_way() -> None:
 
 
 def test_the_dma_is_in_the_way_of_jobs() -> None:
-    """A job that reads 32 bytes in every other cycle meets a transfer's two words in 10 of 16 banks, and waits half."""
-    assert COSTS.job_contention("neureka", 16_000, 1000) == pytest.approx(0.5 * 10 / 16 / 2)
-    assert COSTS.job_contention("neureka", 0, 1000) == 0
+    """A job that reads 32 bytes in every other cycle meets a transfer's two words in 10 of 16 banks and mostly wins."""
+    assert COSTS.port_share("neureka", 16_000, 1000) == 0.5
+    assert COSTS.job_contention("neureka", 0.5) == pytest.approx(0.5 * 10 / 16 / 5)
+    assert COSTS.transfer_beside_jobs("neureka", 0.5) == pytest.approx(4 * COSTS.job_contention("neureka", 0.5))
+    assert COSTS.job_contention("neureka", 0) == 0
     narrow = changed(engines__neureka__access_bytes=8)
-    assert narrow.job_contention("neureka", 4_000, 1000) != COSTS.job_contention("neureka", 4_000, 1000)
-    assert changed(memory__l1__banks=64).job_contention("neureka", 16_000, 1000) < COSTS.job_contention(
-        "neureka", 16_000, 1000
-    )
-    assert changed(memory__l1__conflicts=False).job_contention("neureka", 16_000, 1000) == 0
+    assert narrow.port_share("neureka", 4_000, 1000) == 4 * COSTS.port_share("neureka", 4_000, 1000)
+    assert changed(memory__l1__banks=64).job_contention("neureka", 0.5) < COSTS.job_contention("neureka", 0.5)
+    assert changed(memory__l1__conflicts=False).job_contention("neureka", 0.5) == 0
+
+
+def test_jobs_and_kernels_are_in_each_others_way() -> None:
+    """A job that always uses its port takes more than twice as long beside eight cores, as was measured."""
+    assert 1.2 < COSTS.job_beside_kernels("neureka", 1.0) < 1.8
+    assert COSTS.job_beside_kernels("neureka", 0.3) < 0.3 * COSTS.job_beside_kernels("neureka", 1.0)
+    assert CostModel(BASE, 1).job_beside_kernels("neureka", 1.0) < COSTS.job_beside_kernels("neureka", 1.0)
+    assert 0.1 < COSTS.kernel_beside_jobs("neureka", 1.0) < 0.3
+    still = changed(memory__l1__conflicts=False)
+    assert still.job_beside_kernels("neureka", 1.0) == still.kernel_beside_jobs("neureka", 1.0) == 0
 
 
 def test_cores_are_in_each_others_way() -> None:

@@ -13,6 +13,11 @@ from tvm_pulp.soc.description import Engine, Soc
 
 # Loads and stores of L1 that a core makes per cycle in typical kernels: how often it is in somebody's way.
 _L1_ACCESSES_PER_CYCLE = 0.316
+# Of the wide accesses of an engine that find a core in one of their banks, those that wait. Fitted to jobs beside
+# kernels in networks of the benchmarks.
+_LOST_TO_CORES = 0.8
+# Of the conflicts between an engine and the DMA, those that the engine wins; fitted to the same.
+_WON_FROM_DMA = 0.8
 # The machine on which the coefficients of kernels are measured: its cores, banks and cycles until a cache line arrives.
 MEASURED_CORES, MEASURED_BANKS, MEASURED_REFILL = 8, 16, 18
 # Bytes of code that count as a line here, whatever the lines of a machine.
@@ -135,13 +140,38 @@ class CostModel:
         """Waking up from a job's event and looking at the engine's status."""
         return 17 + self._driver_state_latency + self.soc.timing.peripheral + self.soc.events.wake
 
-    def job_contention(self, engine: str, l1_bytes: int, cycles: int) -> float:
-        """By how much a job that moves so many bytes is slower beside a transfer: wide accesses meet its words."""
-        l1, found = self.soc.memory.l1, self.soc.engines.get(engine)
-        wide = found.access_bytes if found else int(Engine.model_fields["access_bytes"].default)
-        accesses = l1_bytes / (wide * max(1, cycles))
-        met = (wide + self.soc.dma.bytes_per_cycle) / (4 * l1.banks)
-        return min(1.0, accesses) * min(1.0, met) / 2 if l1.conflicts else 0.0
+    def port_share(self, engine: str, l1_bytes: int, cycles: int) -> float:
+        """Share of its cycles in which a job that moves so many bytes uses its port to L1."""
+        return min(1.0, l1_bytes / (self._access_bytes(engine) * max(1, cycles)))
+
+    def job_contention(self, engine: str, port_share: float) -> float:
+        """By how much a job is slower beside a transfer: its wide accesses meet the transfer's words."""
+        return (1 - _WON_FROM_DMA) * self._met_by_dma(engine, port_share)
+
+    def transfer_beside_jobs(self, engine: str, port_share: float) -> float:
+        """By how much a transfer is slower beside such a job."""
+        return _WON_FROM_DMA * self._met_by_dma(engine, port_share)
+
+    def _met_by_dma(self, engine: str, port_share: float) -> float:
+        l1 = self.soc.memory.l1
+        met = (self._access_bytes(engine) + self.soc.dma.bytes_per_cycle) / (4 * l1.banks)
+        return port_share * min(1.0, met) if l1.conflicts else 0.0
+
+    def job_beside_kernels(self, engine: str, port_share: float) -> float:
+        """By how much a job is slower beside a kernel: each of its accesses waits for cores in any of its banks."""
+        found = 1.0 - (1.0 - self._bank_share(self.cores)) ** (self._access_bytes(engine) / 4)
+        waits = port_share * _LOST_TO_CORES * found
+        return waits / (1.0 - waits)
+
+    def kernel_beside_jobs(self, engine: str, port_share: float) -> float:
+        """By how much a kernel is slower beside a job: accesses of the cores meet the banks that it uses."""
+        l1 = self.soc.memory.l1
+        met = min(1.0, self._access_bytes(engine) / (4 * l1.banks))
+        return _L1_ACCESSES_PER_CYCLE * port_share * met if l1.conflicts else 0.0
+
+    def _access_bytes(self, engine: str) -> int:
+        found = self.soc.engines.get(engine)
+        return found.access_bytes if found else int(Engine.model_fields["access_bytes"].default)
 
     def job_queue(self, engine: str) -> int:
         """Jobs that an engine holds: one it works on and those that wait."""

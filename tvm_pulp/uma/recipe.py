@@ -184,6 +184,8 @@ class Job:
     contexts: int = 0
     # Runs of the engine that the driver makes of it, which a simulator measures one by one.
     runs: int = 1
+    # Of its cycles, those in which it uses its port to L1; None: as if each byte of its operands passed once.
+    port_cycles: int | None = None
 
     @cached_property
     def operands(self) -> tuple[Local | Tensor, ...]:

@@ -29,7 +29,7 @@ from tvm_pulp.uma.conv_array.requantization import Requantization
 from uma_backends.neureka.geometry import Mode, subtiles
 from uma_backends.neureka.job import ArrayJob
 from uma_backends.neureka.neureka_form import ACTIVATION_SLACK, CONTEXTS, ENGINE, JOB_WORDS, Context, Description
-from uma_backends.neureka.timing import job_cycles
+from uma_backends.neureka.timing import job_cycles, port_cycles
 
 _INT32 = 1 << 31
 # From int8 to uint8, in all bytes of a word.
@@ -199,7 +199,8 @@ class ActivationWeights(JobForm):
         )  # fmt: skip
         reads, cycles = (x.local, *vectors.reads, weights.local), job_cycles(job, self.context.timing)
         queue = self.context.costs.job_queue(ENGINE)
-        return Job(ENGINE, description, JOB_WORDS, reads, (y.local,), weights.local, job.macs, cycles, queue, CONTEXTS)
+        work, port = (job.macs, cycles, queue, CONTEXTS), port_cycles(job, self.context.timing)
+        return Job(ENGINE, description, JOB_WORDS, reads, (y.local,), weights.local, *work, port_cycles=port)
 
     def corrected(
         self, vectors: Vectors, x: Rows, sizes: tuple[int, int, int], zero_point: int

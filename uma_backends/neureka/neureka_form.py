@@ -17,7 +17,7 @@ from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode
 from uma_backends.neureka.job import ArrayJob
 from uma_backends.neureka.packing import pack_weights
 from uma_backends.neureka.registers import Addresses, register_image
-from uma_backends.neureka.timing import DEFAULT_TIMING, Timing, job_cycles
+from uma_backends.neureka.timing import DEFAULT_TIMING, Timing, job_cycles, port_cycles
 
 __all__ = ["ACTIVATION_SLACK", "CONTEXTS", "ENGINE", "JOB_WORDS", "POINTERS", "WEIGHT_LEVELS", "Context", "Description"]
 
@@ -91,6 +91,9 @@ class Context(ArrayContext):
 
     def cycles(self, job: Any) -> int:
         return job_cycles(job, self.timing)
+
+    def port_cycles(self, job: Any) -> int:
+        return port_cycles(job, self.timing)
 
     def describe(self, job: Any, *operands: Any) -> Description:
         return replace(Description(job, *operands), array=self.timing.geometry)

@@ -179,6 +179,26 @@ def tile_cycles(
     return cycles
 
 
+def port_cycles(job: ArrayJob, timing: Timing = DEFAULT_TIMING) -> int:
+    """Return the cycles in which a job uses its port to L1: windows, weights that lie there, parameters and results."""
+    g, how, depthwise = timing.geometry, job.requantization, job.mode is Mode.DEPTHWISE_3X3
+    subtile, halo = g.output_subtile(job.mode), job.mode.halo
+    rows, columns = -(-job.output_height // g.pe_rows), -(-job.output_width // g.pe_columns)
+    # Every subtile of pixels is loaded once per subtile of channels in and out, with the halo beside it.
+    window = (job.output_height + rows * halo) * (job.output_width + columns * halo)
+    window = window // 2 if job.prefetch else window  # of those loaded ahead about every second one is waited for
+    steps = 1 if depthwise else -(-job.input_channels // g.input_subtile(job.mode))
+    outer, words = -(-job.output_channels // subtile), -(-min(subtile, job.output_channels) // 8)
+    beats = {Mode.POINTWISE: 1, Mode.DENSE_3X3: job.weight_bits}.get(job.mode, 0) * job.output_channels
+    beats += outer * job.weight_bits if depthwise else 0
+    parameters = (how.scale_bits // 32 or 0.25) + (1 / 8 if how.bias else 0) if how else 0
+    per_pixel = outer * (1 if job.output_bits == 8 else words) * (2 if job.stream_in else 1)
+    results = per_pixel * job.output_height * job.output_width
+    weights = 0 if job.weight_memory else rows * columns * steps * beats
+    loaded = window * steps * outer * timing.beat_x // 1000 + weights * timing.beat_w // 1000
+    return loaded + round(rows * columns * job.output_channels * parameters) + results
+
+
 def job_cycles(job: ArrayJob, timing: Timing = DEFAULT_TIMING) -> int:
     """Return the cycles of a described job from TRIGGER to its event."""
     how = job.requantization

@@ -6,7 +6,7 @@ from tvm_pulp import soc
 from tvm_pulp.api import Compilation, CompileOptions
 from tvm_pulp.planning.estimate import Estimate, estimate_program
 from tvm_pulp.planning.estimate.code_cache import CodeCache
-from tvm_pulp.planning.program.actions import Access, Action, Begin, Job, Step, Transfer
+from tvm_pulp.planning.program.actions import Access, Action, Begin, Job, Kernel, Step, Transfer
 
 SOC = soc.load("siracusa")
 COSTS = soc.CostModel(SOC)
@@ -68,19 +68,25 @@ def test_a_command_by_itself() -> None:
     assert COSTS.move_cycles(0, 1, outward=False) == 0
 
 
-def job(cycles: int, size: int) -> Job:
+def job(cycles: int, size: int, port_cycles: int | None = None, ticket: int = 0) -> Job:
     return Job(
         layer=0,
         tile=0,
         engine="e",
-        ticket=0,
+        ticket=ticket,
         queue=2,
         words=25,
         cycles=cycles,
         descriptor=access(4),
         reads=(access(size),),
         writes=(access(0),),
+        port_cycles=port_cycles,
     )
+
+
+def kernel(cycles: int) -> Kernel:
+    nothing = (access(0),)
+    return Kernel(layer=0, tile=0, op="add", cycles=cycles, descriptor=access(4), reads=nothing, writes=nothing)
 
 
 def test_a_job_beside_a_transfer_takes_longer() -> None:
@@ -89,8 +95,25 @@ def test_a_job_beside_a_transfer_takes_longer() -> None:
     beside = estimated(job(1000, 16_000), load(80_000))
     lengths = [next(s.end - s.start for s in made.spans if s.resource == "e") for made in (alone, beside)]
     start = [next(s.start for s in beside.spans if s.resource == name) for name in ("e", "load")]
-    late = round(COSTS.job_contention("neureka", 16_000, 1000) * (1000 - (start[1] - start[0])))
-    assert lengths == [1000, 1000 + late] and late > 100
+    late = round(COSTS.job_contention("neureka", 0.5) * (1000 - (start[1] - start[0])))
+    assert lengths == [1000, 1000 + late] and late > 50
+
+
+def test_a_transfer_beside_a_job_takes_longer() -> None:
+    alone, beside = estimated(load(80_000)), estimated(job(1000, 0, 500), load(80_000))
+    lengths = [next(s.end - s.start for s in made.spans if s.resource == "load") for made in (alone, beside)]
+    assert 100 < lengths[1] - lengths[0] <= COSTS.transfer_beside_jobs("neureka", 0.5) * 1200
+
+
+def test_a_job_and_a_kernel_take_longer_beside_each_other() -> None:
+    """Jobs behind the one that is delayed begin later."""
+    estimate = estimated(job(1000, 0, 900), job(1000, 0, 900, ticket=1), kernel(600))
+    jobs = [(s.start, s.end) for s in estimate.spans if s.resource == "e"]
+    cores = next(s.end - s.start for s in estimate.spans if s.resource == "cores")
+    slower = COSTS.job_beside_kernels("neureka", 0.9)
+    late = slower / (1 + slower) * cores
+    assert cores == 600 + round(COSTS.kernel_beside_jobs("neureka", 0.9) * 600)
+    assert jobs[0][1] - jobs[0][0] == pytest.approx(1000 + late, abs=2) and jobs[1][0] == jobs[0][1]
 
 
 def test_the_first_inference_runs_the_same_code(monkeypatch: pytest.MonkeyPatch) -> None:

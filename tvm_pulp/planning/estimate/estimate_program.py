@@ -15,24 +15,18 @@ from tvm_pulp.soc.cost_model import CostModel
 
 
 @dataclass
-class _Moving:
-    """A transfer that may still be under way."""
+class _UnderWay:
+    """A transfer or a job that may still be under way."""
 
     start: int
     end: int
-    group: Any
+    key: Any  # under which its end is waited for
+    place: int  # among what its engine or DMA was given
     span: int  # its place in the list of spans
-
-
-@dataclass
-class _Running:
-    """A job that may still be under way."""
-
-    start: int
-    end: int
-    ticket: Any
-    contention: float  # by how much it is slower beside a transfer
-    span: int
+    beside_transfers: float = 0.0  # by how much a job is slower there
+    on_transfers: float = 0.0  # by how much it slows them down
+    beside_kernels: float = 0.0  # by how much it is slower there
+    on_kernels: float = 0.0  # by how much a job slows them down
 
 
 @quick_record()
@@ -101,8 +95,8 @@ class _Clock(StepClock):
         super().__init__(costs.entry_cycles)
         self._program, self._layers, self._cache, self._costs = program, layers, cache, costs
         self._open: dict[int, Any] = {}
-        self._moving: dict[str, list[_Moving]] = {"load": [], "store": []}
-        self._jobs: dict[str, _Running] = {}  # the last of each engine
+        self._moving: dict[str, list[_UnderWay]] = {"load": [], "store": []}
+        self._jobs: dict[str, list[_UnderWay]] = {}  # of each engine
         self._queues: dict[Any, list[int]] = {}
         self._result = Estimate()
         self._starts: dict[int, int] = {}
@@ -195,31 +189,38 @@ class _Clock(StepClock):
             start = self.now
             if kernel.code is not None:
                 self._code(kernel.code, kernel.cold_cycles)
-            self.now += kernel.cycles
+            self.now += kernel.cycles + self._wait_for_jobs(self.now, kernel.cycles)
             self._add("cores", kernel, kernel.op, start, self.now)
-            self._slow_down(start, self.now)
+            for resource, under_way in (*self._moving.items(), *self._jobs.items()):
+                under_way[:] = [one for one in under_way if one.end > start]
+                self._slow_down(resource, under_way, [(start, self.now, None)])
+
+    def _wait_for_jobs(self, start: int, cycles: int) -> int:
+        """By how much longer a kernel takes beside the jobs that are under way."""
+        beside = [(job, min(job.end, start + cycles) - max(job.start, start)) for q in self._jobs.values() for job in q]
+        return round(sum(job.on_kernels * max(0, together) for job, together in beside))
 
     def _submit(self, action: Job, submitted: int) -> None:
         """A job begins when its engine is free."""
-        engine, ticket = action.engine, ("ticket", action.ticket)
-        end = self.submit(engine, action.cycles, (ticket,), after=submitted)
-        start = end - action.cycles
+        engine, key, costs = action.engine, ("ticket", action.ticket), self._costs
+        end = self.submit(engine, action.cycles, (key,), after=submitted)
         moved = sum(a.bytes for a in (*action.reads, *action.writes) if a.space == "L1")
-        contention = self._costs.job_contention(engine, moved, action.cycles)
-        job = _Running(start, end, ticket, contention, len(self._result.spans))
-        self._jobs[engine] = job
-        self._add(engine, action, engine, start, end)
-        for m in (m for moving in self._moving.values() for m in moving):
-            self._slow_down_jobs(m.start, m.end, engine)
-
-    def _slow_down_jobs(self, begin: int, end: int, engine: str) -> None:
-        """The last job of an engine takes longer beside a transfer."""
-        job = self._jobs[engine]
-        late = round(job.contention * max(0, min(job.end, end) - max(job.start, begin)))
-        if late:
-            job.end += late
-            self.ends[engine][-1] = self.made[job.ticket] = job.end
-            self._move_span(job)
+        share = costs.port_share(engine, moved, action.cycles)
+        job = _UnderWay(end - action.cycles, end, key, len(self.ends[engine]) - 1, len(self._result.spans))
+        if action.port_cycles is not None:
+            share = min(1.0, action.port_cycles / max(1, action.cycles))
+            job.beside_kernels = costs.job_beside_kernels(engine, share)
+            job.on_kernels = costs.kernel_beside_jobs(engine, share)
+        job.beside_transfers = costs.job_contention(engine, share)
+        job.on_transfers = costs.transfer_beside_jobs(engine, share)
+        self._jobs.setdefault(engine, []).append(job)
+        self._add(engine, action, engine, job.start, end)
+        moving = [m for queue in self._moving.values() for m in queue if m.end > job.start]
+        if moving:
+            met = [(m.start, m.end, job.beside_transfers) for m in moving]
+            for direction, queue in self._moving.items():
+                self._slow_down(direction, queue, [(job.start, end, job.on_transfers)])
+            self._slow_down(engine, [job], met)
 
     def _transfer(self, action: Transfer, issued: int) -> int:
         direction, outward = action.do, action.do == "store"
@@ -227,32 +228,40 @@ class _Clock(StepClock):
         line = access.bytes if access.line is None else access.line
         key, cycles = self._open[action.agent], self._costs.move_cycles(access.bytes, line, outward=outward)
         end = self.submit(direction, cycles, (key,), after=issued + self._costs.start_cycles(outward=outward))
-        start = end - cycles
-        self._moving[direction].append(_Moving(start, end, key, len(self._result.spans)))
-        self._add(direction, action, direction, start, end)
-        for engine, job in self._jobs.items():
-            if job.ticket in self.made:
-                self._slow_down_jobs(start, end, engine)
-        return end
+        place, span = len(self.ends[direction]) - 1, len(self._result.spans)
+        moving = _UnderWay(end - cycles, end, key, place, span, beside_kernels=self._costs.contention)
+        self._moving[direction].append(moving)
+        self._add(direction, action, direction, moving.start, end)
+        for engine, jobs in self._jobs.items():
+            beside = [job for job in jobs if job.end > moving.start]
+            if beside:
+                met = [(job.start, job.end, job.on_transfers) for job in beside]
+                self._slow_down(engine, beside[-1:], [(moving.start, end, beside[-1].beside_transfers)])
+                self._slow_down(direction, [moving], met)
+        return moving.end
 
-    def _slow_down(self, begin: int, end: int) -> None:
-        """Transfers beside a kernel take longer, and those behind them begin later."""
-        for direction, moving in self._moving.items():
-            moving[:] = [m for m in moving if m.end > begin]
-            late = 0.0
-            for m in moving:
-                start, over = m.start + late, m.end + late
-                late += self._costs.contention * max(0.0, min(over, end) - max(start, begin))
-                m.start, m.end = round(start), round(m.end + late)
-                if m.group in self.made:
-                    self.made[m.group] = max(self.made[m.group], m.end)
-                self.ends[direction][-1] = max(self.ends[direction][-1], m.end)
-                self._move_span(m)
+    def _slow_down(
+        self, resource: str, queue: Sequence[_UnderWay], beside: Sequence[tuple[int, int, float | None]]
+    ) -> None:
+        """Jobs or transfers take longer beside something else, and those behind them in the queue begin later.
 
-    def _move_span(self, late: _Moving | _Running) -> None:
-        """The span of something that is late is moved."""
-        span = self._result.spans[late.span]
-        self._result.spans[late.span] = BusySpan(span.resource, span.name, span.layer, late.start, late.end)
+        `beside`: from when until when, and by how much; None: as much as beside kernels.
+        """
+        late = 0.0
+        for one in queue:
+            start, end = one.start + late, one.end + late
+            for begin, over, much in beside:
+                first, slower = max(start, begin), one.beside_kernels if much is None else much
+                # Either all that is left of it takes so much longer, or the other one is over before.
+                late += max(0.0, min(slower * (end - first), slower / (1 + slower) * (over - first)))
+            if not late:
+                continue
+            one.start, one.end = round(start), round(one.end + late)
+            self.ends[resource][one.place] = one.end
+            if one.key in self.made:
+                self.made[one.key] = max(self.made[one.key], one.end)
+            span = self._result.spans[one.span]
+            self._result.spans[one.span] = BusySpan(span.resource, span.name, span.layer, one.start, one.end)
 
     def _add(self, resource: str, action: Transfer | Fetch | Kernel | Job, name: str, start: int, end: int) -> None:
         self._result.spans.append(BusySpan(resource, name, action.layer, start, end))

@@ -132,7 +132,8 @@ class Kernel:
 class Job:
     """A job of an accelerator, waited for by its ticket.
 
-    `words`: those that the driver writes; `runs`: of the engine, which the driver makes of it.
+    `words`: those that the driver writes; `runs`: of the engine, which the driver makes of it; `port_cycles`: in which
+    it uses its port to L1, where that is known.
     """
 
     do: Literal["job"] = "job"
@@ -147,6 +148,7 @@ class Job:
     reads: Accesses
     writes: Accesses
     runs: int = 1
+    port_cycles: int | None = None
 
 
 AnyAction = TypeVar("AnyAction", Begin, Transfer, Fetch, Kernel, Job)

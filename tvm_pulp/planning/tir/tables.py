@@ -181,6 +181,7 @@ class Tables:
         }
         if isinstance(step, Job):
             facts: dict[str, Any] = {"engine": step.engine, "queue": step.queue, "words": step.words, "runs": step.runs}
+            facts["port_cycles"] = step.port_cycles
             return SubmitJob(ticket=0, **facts, **common)
         code: dict[str, Any] = {"cold_cycles": cost.cold_cycles, "code": cost.code} if cost.cold_cycles else {}
         return CallKernel(op=step.operator if isinstance(step, Kernel) else step.function, **code, **common)

@@ -144,6 +144,10 @@ class ArrayContext(ABC):
     def cycles(self, job: Any) -> int:
         """Cycles of a job from its start to its event."""
 
+    def port_cycles(self, job: Any) -> int | None:
+        """Of these, the cycles in which a job uses its port to L1, where that is known."""
+        return None
+
     @abstractmethod
     def describe(self, job: Any, *operands: Any) -> ArrayDescription:
         """A job and its operands in the order of `ArrayDescription`."""
@@ -290,7 +294,9 @@ class ArrayForm(JobForm):
         reads = (source, *vectors.values(), *([weights] if isinstance(weights, Local) else []))
         context = self.context
         work = (job.macs, context.cycles(job), context.costs.job_queue(context.engine), CONTEXTS)
-        return steps, Job(context.engine, description, context.job_words, reads, (target,), weights, *work)
+        moved = (reads, (target,), weights)
+        port = context.port_cycles(job)
+        return steps, Job(context.engine, description, context.job_words, *moved, *work, port_cycles=port)
 
     def whole_bias(self, vectors: dict[str, Local], first: int, source: Local) -> list[Step]:
         """Steps before a job that replace its bias, where the array does not take all inputs."""

@@ -80,7 +80,8 @@ class DilatedForm(Direct3x3Form):
                     input_bytes=(down.source * columns.size + across.source) * channels_in,
                     output_bytes=(down.first * width + across.first) * pixel,
                 )
-                jobs.append(replace(step, description=description, macs=job.macs, cycles=self.context.cycles(job)))
+                cycles, port = self.context.cycles(job), self.context.port_cycles(job)
+                jobs.append(replace(step, description=description, macs=job.macs, cycles=cycles, port_cycles=port))
         assert loads is not None
         return self.arranged([*before, *loads, *jobs, *self.finish(raw, box)])
 
