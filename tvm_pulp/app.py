@@ -74,17 +74,15 @@ class App:
     def _built(self) -> Path:
         """The program as runs take it, so that one finds it built."""
         from tvm_pulp import soc as socs
-        from tvm_pulp.toolchain import ToolchainError
+        from tvm_pulp.toolchain import build_of_archive
         from tvm_pulp.toolchain.cpu_compilers import build_cpu_elf
         from tvm_pulp.toolchain.project.build_archive import build_archive
 
         cpu = socs.recorded(self.metadata["tvm_pulp"]).cpu
-        try:
+        with build_of_archive():
             if cpu is not None:
                 return build_cpu_elf(self.files, cpu, profile=True)
             return build_archive(self.files, self.metadata, profile=True)
-        except ToolchainError as error:
-            raise error.of_archive from error
 
     def _footprint(self, program: Path | None) -> "Footprint":
         from tvm_pulp.report.footprint import footprint

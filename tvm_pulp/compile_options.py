@@ -19,7 +19,18 @@ if TYPE_CHECKING:
 
     from tvm_pulp.soc import Soc
 
-MODEL_FORMATS = ("onnx", "tflite", "pytorch", "stablehlo", "keras", "saved_model")
+# Formats of model files by the ends of their names; a SavedModel is a folder.
+MODEL_SUFFIXES = {
+    ".onnx": "onnx",
+    ".tflite": "tflite",
+    ".pt2": "pytorch",
+    ".keras": "keras",
+    ".stablehlo": "stablehlo",
+    ".mlir": "stablehlo",
+}
+MODEL_FORMATS = (*dict.fromkeys(MODEL_SUFFIXES.values()), "saved_model")
+# Those of float models: a TFLite file is quantized by whoever converts it.
+FLOAT_FORMATS = tuple(name for name in MODEL_FORMATS if name != "tflite")
 IO_TYPES = ("int8", "uint8")
 RECURRENT_TYPES = ("int8",)
 STATE_LEVELS = ("l1", "l2", "l3")
@@ -34,6 +45,12 @@ SAVED_MODEL = "saved_model.pb"
 ZOO = "zoo:"
 
 Arrays = Sequence[tuple[str, "np.ndarray"]]
+
+
+def model_files(*formats: str) -> str:
+    """Model files of these formats, or of all, in words."""
+    ends = [end for end, name in MODEL_SUFFIXES.items() if name in (formats or MODEL_FORMATS)]
+    return f"{', '.join(ends)} or a SavedModel"
 
 
 def check_exists(path: Path) -> None:

@@ -1,6 +1,7 @@
 """The documentation builds as a site with an API reference; warnings are errors."""
 
 import importlib.util
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -27,6 +28,10 @@ def test_the_site_builds_without_a_warning(repository: Path, tmp_path: Path) -> 
     assert [name for name in sorted(pages) if not (site / name / "index.html").is_file()] == []
     broken = [page.parent.name for page in site.rglob("index.html") if "```" in page.read_text(encoding="utf-8")]
     assert broken == [], "a block was taken for running text"
+    # What scripts of the theme look for: style sheets to switch, sections by names that are selectors.
+    texts = {page: page.read_text(encoding="utf-8") for page in site.rglob("index.html")}
+    assert [page for page, text in texts.items() if text.count('id="hljs-') != 2 or re.search(r'id="[0-9]', text)] == []
+    assert (site / "site.css").is_file()
     reference = (site / "api" / "index.html").read_text(encoding="utf-8")
     for name in ("tvm_pulp.api.compile", "tvm_pulp.app.App.run", "tvm_pulp.result.Result.to_html"):
         assert f'id="{name}"' in reference

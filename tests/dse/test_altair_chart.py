@@ -34,6 +34,11 @@ def test_points_fronts_and_tips() -> None:
     bundle = made._repr_mimebundle_()
     data = bundle[0] if isinstance(bundle, tuple) else bundle
     assert any("vegalite" in kind for kind in data) and "text/html" not in data
+    # Pages without scripts show a picture that is no wider than they are: six points, two fronts, one with gaps.
+    picture = data["image/svg+xml"]
+    assert "max-width:100%" in picture and picture.count("<circle") == 6
+    assert picture.count("<polyline") == 2 and picture.count("stroke-dasharray") == 1
+    assert "cycles over area" in picture and "area in mm²" in picture
 
 
 def test_lines() -> None:

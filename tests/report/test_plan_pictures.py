@@ -11,7 +11,7 @@ from tvm_pulp.planning.estimate import estimate_program
 from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.planning.tir.describe import describe
 from tvm_pulp.report.cycle_axis import LEFT, WIDTH, CycleAxis, layer_colour
-from tvm_pulp.report.plan_pictures import write_pictures
+from tvm_pulp.report.plan_pictures import memory_map, write_pictures
 from tvm_pulp.soc import CostModel
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -62,6 +62,17 @@ def test_a_buffer_lives_while_its_kernel_runs(folder: Path) -> None:
     )
     assert output[0] <= kernel[0] + 0.1 and kernel[1] <= output[1] + 0.1
     assert output[2] == kernel[2]
+
+
+def test_sizes_are_round(folder: Path) -> None:
+    """Of L1 quarters, in KiB; a memory that holds nothing is a line, not an empty picture."""
+    assert [f">{size} KiB<" in (folder / "l1.svg").read_text() for size in (64, 128, 192)] == [True] * 3
+
+
+def test_an_empty_memory_is_said(plan: PlanJson) -> None:
+    empty = memory_map("L2 activations: 0 bytes", [], [], 0, plan, CycleAxis.of(plan, [0] * len(plan.program), 100))
+    assert "Nothing lies there at any time." in empty and empty.count("<rect") == 1
+    assert int(ElementTree.fromstring(empty).attrib["height"]) < 100
 
 
 def test_every_layer_is_in_the_legend(folder: Path, plan: PlanJson) -> None:

@@ -1,13 +1,18 @@
 """`tvmc run --dataset`: every sample as a run of its own gives it; accuracy, cycles and a reference beside them."""
 
 import json
+import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import tvm_pulp
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, WrongAnswer
+from tvm_pulp.report.evaluate import evaluate
+from tvm_pulp.sim.runner import Runner, Statistics
 from tvm_pulp.tvmc.main import main
 
 COUNT = 6
@@ -50,6 +55,36 @@ def test_command_line(folder: Path, capsys: pytest.CaptureFixture[str], tmp_path
     assert report["samples"] == COUNT and report["cycles"]["least"] <= report["cycles"]["mean"]
     assert report["reference"] == {"accuracy": report["accuracy"], "same_class": COUNT, "equal": COUNT}
     assert np.load(tmp_path / "out.npz")["logits"].shape[0] == COUNT
+
+
+def test_a_second_inference_that_differs_is_no_answer() -> None:
+    class Forgetful(Runner):
+        def build(self, files: dict[str, bytes], metadata: dict[str, Any], toolchain: str | None = None) -> None: ...
+        def load(self, inputs: Sequence[np.ndarray], *, trace: bool = False) -> None: ...
+
+        def run(self, inferences: int) -> None:
+            self._inferences = inferences
+
+        def read_back(self) -> list[np.ndarray]:
+            return [np.array([self._inferences], np.int8)]
+
+        def statistics(self) -> Statistics:
+            return Statistics(0.0, 0.0)
+
+    ends = {"inputs": [{"name": "x", "shape": [1], "dtype": "int8"}], "outputs": [{"name": "y"}]}
+    with pytest.raises(WrongAnswer, match="'y' is not the same after one inference and after two"):
+        evaluate(Forgetful(), {"tvm_pulp": ends}, [np.zeros((1, 1), np.int8)], None, lambda *_: None)
+
+
+@pytest.mark.slow
+def test_many_samples_are_quick(folder: Path) -> None:
+    """At least twenty a second of one processor, by what it did, which other work on the machine does not lengthen."""
+    app = tvm_pulp.App.load(folder / "net.tar")
+    samples = np.repeat(np.load(folder / "samples.npz")["spectrogram"], 10, axis=0)
+    app.evaluate([samples[:1]])  # the program is built once
+    before = time.process_time()
+    app.evaluate([samples])
+    assert len(samples) / (time.process_time() - before) >= 20
 
 
 def test_outputs_that_differ_are_counted(folder: Path) -> None:

@@ -168,7 +168,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 GOOD = np.zeros((1, 4, 6, 6), np.uint8)
 RUN: dict[str, tuple[Callable[[Path, Path], list[object]], tuple[str, ...]]] = {
-    "missing archive": (lambda a, d: [d / "none.tar"], ("none.tar", "not a readable archive")),
+    "missing archive": (lambda a, d: [d / "none.tar"], ("none.tar", "does not exist: `tvmc compile MODEL -o")),
     "no archive": (lambda a, d: [write(d / "x.tar", b"text")], ("x.tar", "not a readable archive")),
     "missing inputs": (lambda a, d: [a, "-i", d / "none.npz"], ("--inputs", "none.npz", "does not exist")),
     "broken inputs": (lambda a, d: [a, "-i", write(d / "x.npz", b"text")], ("--inputs", "x.npz")),

@@ -54,7 +54,7 @@ def read(path: Path) -> dict[str, bytes]:
                     assert source is not None
                     files[name] = source.read()
     except (OSError, EOFError, zlib.error, lzma.LZMAError, tarfile.TarError, ValueError, OverflowError) as error:
-        reason = str(error).split("\n")[0].rstrip(":")
+        reason = getattr(error, "strerror", None) or str(error).split("\n")[0].rstrip(":")
         raise UserError(f"'{path}' is not a readable archive ({reason}): compile the model first") from None
     if "metadata.json" not in files:
         raise UserError(f"'{path}' holds no metadata.json: it is not a Model Library Format archive")

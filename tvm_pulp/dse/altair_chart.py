@@ -1,4 +1,7 @@
-"""Figures of a study as an interactive chart of Altair: Jupyter draws it by itself, without the network."""
+"""Figures of a study as an interactive chart of Altair: Jupyter draws it by itself, without the network.
+
+Where nobody draws it, as in a notebook that was saved as HTML, there is a picture of the same points.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -6,6 +9,7 @@ from typing import Any
 from tvm_pulp.dse.pareto import pareto_front
 from tvm_pulp.dse.rich_display import NAMES
 from tvm_pulp.errors import UserError
+from tvm_pulp.report.scatter import Dot, scatter
 
 _WIDTH, _HEIGHT = 560, 300
 
@@ -74,4 +78,23 @@ def _altair() -> Any:
 def _drawn_by_jupyter(spec: dict[str, Any], **_options: Any) -> dict[str, Any]:
     """The description of a chart, of the version that Jupyter brings a renderer for; what is used here is in it."""
     schema = "https://vega.github.io/schema/vega-lite/v5.json"
-    return {"application/vnd.vegalite.v5+json": {**spec, "$schema": schema}, "text/plain": "<a chart of Vega-Lite>"}
+    drawn = {"application/vnd.vegalite.v5+json": {**spec, "$schema": schema}, "text/plain": "<a chart of Vega-Lite>"}
+    picture = _picture(spec)
+    return drawn if picture is None else {**drawn, "image/svg+xml": picture}
+
+
+def _picture(spec: Mapping[str, Any]) -> str | None:
+    """The points and lines of one of these charts for pages without scripts, as wide as there is room; else None."""
+    shown = spec.get("layer", [spec])[-1]
+    named = [shown.get("encoding", {}).get(channel, {}) for channel in ("x", "y", "color")]
+    values = (spec.get("data") or shown.get("data") or {}).get("values")
+    fields = [channel.get("field") for channel in named]
+    if values is None or None in fields or any(name not in row for name in fields for row in values):
+        return None
+    across, upwards, colour = fields
+    dots = [
+        Dot(row[across], row[upwards], row[colour], f"{row[upwards]:,.10g}", joined=row.get("front", True))
+        for row in values
+    ]
+    titles = [str(channel.get("title") or name) for channel, name in zip(named[:2], fields, strict=False)]
+    return scatter(str(spec.get("title", "")), dots, *titles, from_zero="layer" not in spec)

@@ -5,18 +5,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tvm_pulp.compile_options import MODEL_FORMATS, SAVED_MODEL, check_exists
+from tvm_pulp.compile_options import MODEL_FORMATS, MODEL_SUFFIXES, SAVED_MODEL, check_exists
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.imported import Imported, ImportOptions, refuse_unknown_inputs
-
-_SUFFIXES = {
-    ".onnx": "onnx",
-    ".tflite": "tflite",
-    ".pt2": "pytorch",
-    ".keras": "keras",
-    **dict.fromkeys((".stablehlo", ".mlir"), "stablehlo"),
-}
-
 
 # A message longer than this has swallowed part of the file.
 _LONGEST_MESSAGE = 1500
@@ -55,7 +46,7 @@ def format_of(path: Path) -> str | None:
     """The format of a model file that its name tells; None where it tells nothing."""
     if (path / SAVED_MODEL).is_file():
         return "saved_model"
-    return _SUFFIXES.get(path.suffix.lower())
+    return MODEL_SUFFIXES.get(path.suffix.lower())
 
 
 @printable_messages()

@@ -9,7 +9,8 @@ import numpy as np
 
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.report.inputs import prepare_inputs
-from tvm_pulp.sim.runner import Runner, declared_statistics
+from tvm_pulp.sim.run_twice import run_twice
+from tvm_pulp.sim.runner import Runner
 
 
 @dataclass(frozen=True)
@@ -65,17 +66,16 @@ def evaluate(
     labels: np.ndarray | None,
     progress: Callable[[int, int], None],
 ) -> Evaluation:
-    """Run every sample; `progress` is told how many of how many are done."""
+    """Run every sample, first inference and second; `progress` is told how many of how many are done."""
     facts, started = metadata["tvm_pulp"], time.perf_counter()
     stacked = dict(samples) if isinstance(samples, Mapping) else {f"arr_{i}": a for i, a in enumerate(samples)}
     count = _count(stacked, labels)
     made: list[list[np.ndarray]] = []
     cycles: list[int | None] = []
     for number, sample in enumerate(_samples(stacked, count)):
-        runner.load(prepare_inputs(facts["inputs"], sample))
-        runner.run(2)
-        made.append(runner.read_back())
-        cycles.append(declared_statistics(runner).cycles if runner.capabilities.cycles else None)
+        measured = run_twice(runner, metadata, prepare_inputs(facts["inputs"], sample))
+        made.append(measured.outputs)
+        cycles.append(measured.statistics.cycles)
         progress(number + 1, count)
     outputs = {o["name"]: np.stack(arrays) for o, arrays in zip(facts["outputs"], zip(*made, strict=True), strict=True)}
     known = [c for c in cycles if c is not None]

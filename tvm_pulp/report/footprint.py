@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tvm_pulp import soc as socs
+from tvm_pulp.codegen.formats.report_json import Footprint as FootprintJson
 from tvm_pulp.report.energy import energy_text
 from tvm_pulp.soc.cpu import Cpu
 from tvm_pulp.toolchain.cpu_compilers import build_cpu_elf
@@ -16,30 +16,12 @@ from tvm_pulp.toolchain.cpu_compilers import build_cpu_elf
 _NAMES = {"l1": "L1", "l2": "L2", "l3": "L3", "weights": "weight memory", "memory": "RAM"}
 
 
-@dataclass(frozen=True)
-class Footprint:
-    """Bytes, cycles, milliseconds and microjoules; None where a figure is not known.
-
-    `code` and `constants` lie in flash. `ram` is by memory, with all that the program puts there: code and constants
-    too where it runs from RAM, and `stacks` in L1. Work and time of a language model are those of one `token`.
-    """
-
-    code: int | None
-    constants: int
-    ram: dict[str, int]
-    capacity: dict[str, int]
-    stacks: int | None
-    macs: int
-    token: bool = False
-    cycles: int | None = None
-    clock_mhz: float | None = None
-    milliseconds: float | None = None
-    energy_uj: float | None = None
-    energy_spread: float | None = None
+class Footprint(FootprintJson):
+    """The figures as `report.json` has them, and in words."""
 
     def record(self) -> dict[str, Any]:
-        """The figures as `report.json` has them."""
-        return asdict(self)
+        """The figures as plain data."""
+        return self.model_dump()
 
     def lines(self) -> list[str]:
         """The block that a person reads."""
@@ -73,7 +55,8 @@ def footprint(metadata: Mapping[str, Any], files: Mapping[str, bytes], program: 
         ends = (math.prod(e["shape"]) * np.dtype(e["dtype"]).itemsize for e in (*facts["inputs"], *facts["outputs"]))
         # On the host all is in one memory, and constants belong to the program.
         used = {"memory": memory["arena_bytes"] + sum(ends)}
-        return Footprint(None, memory["constants_bytes"], used, {}, None, facts["macs"])
+        constants = memory["constants_bytes"]
+        return Footprint(code=None, constants=constants, ram=used, capacity={}, stacks=None, macs=facts["macs"])
     soc = socs.recorded(facts)
     if soc.cpu is not None:
         return _cpu_footprint(facts, soc.cpu, program)
@@ -90,13 +73,13 @@ def footprint(metadata: Mapping[str, Any], files: Mapping[str, bytes], program: 
     used["l1"] += memory["levels"]["l1"]
     used["l3"] += memory["levels"]["l3"]
     return Footprint(
-        code,
-        constants,
-        used,
-        {**{level: place.size for level, place in sizes.items()}, "l3": soc.memory.l3.size},
-        soc.stacks * soc.software.stack_bytes + soc.software.runtime_l1_bytes,
-        facts["macs"],
-        "decoder" in facts,
+        code=code,
+        constants=constants,
+        ram=used,
+        capacity={**{level: place.size for level, place in sizes.items()}, "l3": soc.memory.l3.size},
+        stacks=soc.stacks * soc.software.stack_bytes + soc.software.runtime_l1_bytes,
+        macs=facts["macs"],
+        token="decoder" in facts,
         **facts["expected"],
     )
 
@@ -108,7 +91,14 @@ def _cpu_footprint(facts: Mapping[str, Any], cpu: Cpu, program: Path) -> Footpri
         code += size if executed else 0
         constants += size if stored and not executed else 0
         used += size if cpu.ram.base <= address < cpu.ram.base + cpu.ram.size else 0
-    return Footprint(code, constants, {"memory": used}, {"memory": cpu.ram.size}, cpu.stack_bytes, facts["macs"])
+    return Footprint(
+        code=code,
+        constants=constants,
+        ram={"memory": used},
+        capacity={"memory": cpu.ram.size},
+        stacks=cpu.stack_bytes,
+        macs=facts["macs"],
+    )
 
 
 def flash_bytes(files: Mapping[str, bytes], cpu: Cpu) -> int:

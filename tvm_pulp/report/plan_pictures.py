@@ -20,7 +20,7 @@ from tvm_pulp.report.cycle_axis import (
     nodes_of,
     plan_picture,
 )
-from tvm_pulp.report.svg import byte_ticks, line, rectangle, text
+from tvm_pulp.report.svg import byte_ticks, line, picture, rectangle, text
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.toolchain.project.unpack import unpack
 
@@ -48,6 +48,8 @@ def memory_map(
     title: str, blocks: Sequence[Place], layers: Sequence[int | None], size: int, plan: PlanJson, axis: CycleAxis
 ) -> str:
     """An SVG: expected cycles to the right, addresses upwards, one rectangle per block in the colour of its layer."""
+    if not blocks:
+        return picture(title, LEFT, LEFT + WIDTH + 20, TOP + 16, [text(LEFT, TOP, "Nothing lies there at any time.")])
     body = [rectangle(LEFT, TOP, WIDTH, _HEIGHT, GROUND)]
     up = _HEIGHT / max(1, size)
     for block, layer in zip(blocks, layers, strict=True):
@@ -64,8 +66,7 @@ def memory_map(
     for place in byte_ticks(size, 5):
         y = TOP + _HEIGHT - place * up
         body.append(line(LEFT - 4, y, LEFT, y))
-        body.append(text(LEFT - 6, y + 4, f"{place:,.0f}", anchor="end"))
-    body.append(text(LEFT - 6, TOP - 12, "bytes", anchor="end"))
+        body.append(text(LEFT - 6, y + 4, f"{place / 1024:,.6g} KiB" if place >= 1024 else f"{place:g}", anchor="end"))
     return plan_picture(title, body, TOP + _HEIGHT, _NOTE, plan, axis)
 
 

@@ -15,7 +15,7 @@ from tvm_pulp.sim.image import check_input
 from tvm_pulp.sim.iss.elf import Elf
 from tvm_pulp.sim.runner import Capabilities, Runner, Statistics
 from tvm_pulp.soc.cpu import Cpu
-from tvm_pulp.toolchain import ToolchainError
+from tvm_pulp.toolchain import build_of_archive
 from tvm_pulp.toolchain.cpu_compilers import build_cpu_elf
 
 
@@ -67,10 +67,8 @@ class CpuRunner(Runner):
             )
         self.check(cpu)
         self._cpu, started = cpu, time.perf_counter()
-        try:
+        with build_of_archive():
             self._path = build_cpu_elf(files, cpu, profile=True)
-        except ToolchainError as error:
-            raise error.of_archive from error
         self._program = self.read_program(self._path, cpu)
         self._build_seconds = time.perf_counter() - started
 

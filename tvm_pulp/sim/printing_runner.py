@@ -17,7 +17,7 @@ from tvm_pulp.sim.iss.elf import Elf, read_elf
 from tvm_pulp.sim.process import Finished, last_lines, limit_seconds, run_simulator
 from tvm_pulp.sim.runner import Capabilities, Runner, Statistics
 from tvm_pulp.soc.description import Soc
-from tvm_pulp.toolchain import RiscvToolchain, ToolchainError
+from tvm_pulp.toolchain import RiscvToolchain, build_of_archive
 from tvm_pulp.toolchain.project.build_archive import build_archive
 
 TOOLCHAINS: tuple[str, ...] = get_args(RiscvToolchain)
@@ -58,11 +58,9 @@ class PrintingRunner(Runner):
         )
         self._prepare(files)
         started = time.perf_counter()
-        try:
+        with build_of_archive():
             chosen = cast(RiscvToolchain, toolchain or TOOLCHAINS[0])
             self._elf = build_archive(files, metadata, profile=True, toolchain=chosen)
-        except ToolchainError as error:
-            raise error.of_archive from error
         self._program = read_elf(self._elf)
         self._build_seconds = time.perf_counter() - started
 

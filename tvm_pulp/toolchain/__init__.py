@@ -10,7 +10,7 @@ from tvm_pulp.toolchain.build import (
     link_objects,
 )
 from tvm_pulp.toolchain.cache import cache_directory, cached_file, digest_of
-from tvm_pulp.toolchain.compiler import Compiler, ToolchainError
+from tvm_pulp.toolchain.compiler import Compiler, ToolchainError, build_of_archive
 from tvm_pulp.toolchain.host_cc import host_compiler
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "ToolchainError",
     "build_host_library",
     "build_host_program",
+    "build_of_archive",
     "build_riscv_elf",
     "cache_directory",
     "cached_file",

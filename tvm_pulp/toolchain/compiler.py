@@ -4,7 +4,8 @@ import functools
 import os
 import shlex
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,11 +27,15 @@ class ToolchainError(Exception):
         lines = [line.strip() for line in self.output.splitlines()]
         return next((line for line in lines if "error" in line), lines[-1] if lines else f"status {self.status}")[:200]
 
-    @property
-    def of_archive(self) -> UserError:
-        """The sentence where an archive's C was refused: archives can be damaged, or of another version."""
+
+@contextmanager
+def build_of_archive() -> Iterator[None]:
+    """A user error where an archive's C is refused: archives can be damaged, or of another version."""
+    try:
+        yield
+    except ToolchainError as error:
         way_out = "compile the model again, and report it if that does not help"
-        return UserError(f"the archive's C does not build: {self.reason}; {way_out}")
+        raise UserError(f"the archive's C does not build: {error.reason}; {way_out}") from error
 
 
 @dataclass(frozen=True)

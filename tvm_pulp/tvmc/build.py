@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tvm_pulp.errors import refuse_file_errors
 from tvm_pulp.tvmc.argument import argument
+from tvm_pulp.tvmc.model_options import check_archive, check_writable
 
 ARGUMENTS = (
     argument("archive", metavar="ARCHIVE", help="archive written by `tvmc compile` for a SoC with a cluster"),
@@ -20,6 +21,8 @@ ARGUMENTS = (
 
 def run(args: argparse.Namespace) -> int:
     """Build and copy; nothing half-written is left behind."""
+    check_archive(args.archive)
+    check_writable(args.output, "-o")
     from tvm_pulp.codegen import mlf
     from tvm_pulp.toolchain.project.build_archive import build_archive
 

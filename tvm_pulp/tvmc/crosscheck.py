@@ -10,7 +10,7 @@ from tvm_pulp.compile_options import shown
 from tvm_pulp.errors import UserError, WrongAnswer, refuse_if
 from tvm_pulp.tvmc import device_options
 from tvm_pulp.tvmc.argument import INPUTS, argument, given_inputs
-from tvm_pulp.tvmc.model_options import check_writable, options_of
+from tvm_pulp.tvmc.model_options import check_archive, check_writable, options_of
 from tvm_pulp.tvmc.progress import Progress
 
 if TYPE_CHECKING:
@@ -49,6 +49,8 @@ def run(args: argparse.Namespace) -> int:
         f"--inferences {args.inferences}: choose 2 to {_MOST_INFERENCES}",
     )
     check_writable(args.record, "--record")
+    if str(args.MODEL).endswith(".tar"):
+        check_archive(args.MODEL)
     settings = _settings(devices, device_options.settings(args))
     arrays = given_inputs(args)
     app = _app(args)

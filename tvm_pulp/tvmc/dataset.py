@@ -11,6 +11,7 @@ from tvm_pulp.errors import refuse_if
 from tvm_pulp.option_values import read_arrays
 from tvm_pulp.tvmc import device_options
 from tvm_pulp.tvmc.argument import argument
+from tvm_pulp.tvmc.model_options import check_archive
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,6 +42,8 @@ def run(args: argparse.Namespace) -> int:
         given = getattr(args, name)
         refuse_if(given not in (None, False), f"--{name.replace('_', '-')} is of a single run: leave out --dataset")
     refuse_if(args.repeat != 1, "--repeat is of a single run: leave out --dataset")
+    if args.reference is not None:
+        check_archive(args.reference)
     samples = dict(read_arrays(args.dataset, "--dataset"))
     labels = _labels(args.labels) if args.labels is not None else None
     from tvm_pulp.app import App

@@ -4,11 +4,9 @@ import argparse
 import sys
 from pathlib import Path
 
-import numpy as np
-
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.tvmc.argument import argument
-from tvm_pulp.tvmc.model_options import check_writable
+from tvm_pulp.tvmc.model_options import check_archive, check_writable
 
 ARGUMENTS = (
     argument("ARCHIVE", help="archive of a language model, written by `tvmc compile`"),
@@ -30,6 +28,7 @@ def run(args: argparse.Namespace) -> int:
     for option, value in (("--top-k", args.top_k), ("--top-p", args.top_p)):
         refuse_if(value and args.temperature == 0, f"{option} has no effect without --temperature: give one above 0")
     check_writable(args.outputs, "-o")
+    check_archive(args.ARCHIVE)
     from tvm_pulp.api import App
     from tvm_pulp.language_models.figures import phases
     from tvm_pulp.language_models.session import Generated, GenerationRequest, Sampling
@@ -75,6 +74,8 @@ def run(args: argparse.Namespace) -> int:
         print(f"decode:  {decode.line}")
     if args.outputs:
         assert whole.logits is not None
+        import numpy as np
+
         steps = whole.logits[len(prompt) - 1 :]
         with Path(args.outputs).open("wb") as stream:
             np.savez(stream, tokens=np.array(whole.tokens, np.int32), logits=steps)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, overload
 
-from tvm_pulp.compile_options import DEFAULTS, OPTIONS, ZOO, CompileOptions, check_exists
+from tvm_pulp.compile_options import DEFAULTS, OPTIONS, ZOO, CompileOptions, check_exists, model_files
 from tvm_pulp.engine_names import check_targets
 from tvm_pulp.errors import refuse_if
 from tvm_pulp.tvmc.argument import Argument, argument
@@ -14,7 +14,7 @@ from tvm_pulp.tvmc.argument import Argument, argument
 
 def model_arguments(verb: str) -> Iterator[Argument]:
     """MODEL and everything that can be said about it and its target."""
-    yield argument("MODEL", help="model file (.onnx, .tflite, .pt2, .keras, .stablehlo, .mlir, SavedModel) or zoo:NAME")
+    yield argument("MODEL", help=f"model file ({model_files()}), or zoo:NAME")
     for name, option in OPTIONS.items():
         if not option.flag or verb not in option.verbs:
             continue
@@ -69,3 +69,10 @@ def check_writable(path: str | None, option: str) -> Path | None:
     refuse_if(not target.parent.is_dir(), f"{option}: folder '{target.parent}' does not exist")
     refuse_if(target.is_dir(), f"{option}: '{target}' is a folder; name a file")
     return target
+
+
+def check_archive(path: str) -> None:
+    """Raise where there is no archive, before anything is loaded."""
+    made = f"`tvmc compile MODEL -o {path}` writes it"
+    refuse_if(not Path(path).exists(), f"archive '{path}' does not exist: {made}")
+    refuse_if(not Path(path).is_file(), f"'{path}' is a folder, not an archive: {made}")

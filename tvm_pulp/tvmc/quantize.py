@@ -2,14 +2,16 @@
 
 import argparse
 import sys
+from pathlib import Path
 
+from tvm_pulp.compile_options import FLOAT_FORMATS, check_exists, model_files
 from tvm_pulp.option_values import read_arrays
 from tvm_pulp.tvmc.argument import QUIET, argument
 from tvm_pulp.tvmc.model_options import check_writable
 from tvm_pulp.tvmc.progress import Progress
 
 ARGUMENTS = (
-    argument("MODEL", help="float model file (.onnx, .pt2 of torch.export, .keras, .stablehlo, SavedModel)"),
+    argument("MODEL", help=f"float model file ({model_files(*FLOAT_FORMATS)})"),
     argument("--calibration", required=True, metavar="F.npz", help="an array per input, samples along the first axis"),
     argument("-o", "--output", required=True, metavar="FILE.onnx", help="quantized model to write"),
     argument(
@@ -36,6 +38,7 @@ EPILOG = "tvmc quantize net.onnx --calibration samples.npz -o q.onnx && tvmc com
 
 def run(args: argparse.Namespace) -> int:
     target = check_writable(args.output, "-o")
+    check_exists(Path(args.MODEL))
     calibration = dict(read_arrays(args.calibration, "--calibration"))
     evaluation = dict(read_arrays(args.evaluation, "--evaluation")) if args.evaluation else None
     progress = Progress("quantize", quiet=args.quiet)

@@ -4,12 +4,10 @@ import argparse
 import sys
 from pathlib import Path
 
-import numpy as np
-
 from tvm_pulp.errors import refuse_if
 from tvm_pulp.tvmc import dataset, device_options
 from tvm_pulp.tvmc.argument import INPUTS, argument, given_inputs
-from tvm_pulp.tvmc.model_options import check_writable
+from tvm_pulp.tvmc.model_options import check_archive, check_writable
 
 ARGUMENTS = (
     argument("ARCHIVE", help="archive written by `tvmc compile`"),
@@ -38,6 +36,7 @@ def run(args: argparse.Namespace) -> int:
     )
     for path, option in ((args.outputs, "--outputs"), (args.report, "--report"), (args.html, "--html")):
         check_writable(path, option)
+    check_archive(args.ARCHIVE)
     if args.dataset is not None:
         return dataset.run(args)
     dataset.refuse_without(args)
@@ -57,6 +56,8 @@ def run(args: argparse.Namespace) -> int:
         device_options=settings,
     )
     if args.outputs:
+        import numpy as np
+
         with Path(args.outputs).open("wb") as stream:
             np.savez(stream, **result.outputs)  # type: ignore[arg-type]
     if args.report:

@@ -89,7 +89,11 @@ class Latency(Schema):
 
 
 class Footprint(Schema):
-    """The needs of the program: flash, RAM by memory, and the time and energy that were expected of it."""
+    """The needs of the program: bytes, and the time and energy that were expected of it; None is not known.
+
+    `code` and `constants` lie in flash. `ram` is by memory, with all that the program puts there: code and constants
+    too where it runs from RAM, and `stacks` in L1. Work and time of a language model are those of one `token`.
+    """
 
     code: int | None
     constants: int

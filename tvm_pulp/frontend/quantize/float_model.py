@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tvm_pulp.compile_options import FLOAT_FORMATS, model_files
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.load import file_format
 from tvm_pulp.frontend.quantize.calibration_data import basic_settings, session
@@ -44,7 +45,7 @@ def _read(path: Path) -> Any:
     except UserError as error:
         if not path.exists():
             raise
-        forms = ".onnx, .pt2, .keras, .stablehlo or a SavedModel"
+        forms = model_files(*FLOAT_FORMATS)
         raise UserError(f"'{path}' is not an ONNX file or a framework's: quantize takes {forms}") from error
     if model_format == "tflite":
         raise UserError(f"'{path}' is a TFLite file: quantize takes the float model that it was converted from")

@@ -24,7 +24,7 @@ from tvm_pulp.sim.iss.result import RunFault, RunResult
 from tvm_pulp.sim.iss.unwritten import UnwrittenReads
 from tvm_pulp.sim.runner import Capabilities, Runner, Statistics
 from tvm_pulp.soc import DEFAULT
-from tvm_pulp.toolchain import RiscvToolchain, ToolchainError
+from tvm_pulp.toolchain import RiscvToolchain, build_of_archive
 
 
 def _say(text: str) -> None:
@@ -63,10 +63,8 @@ class IssRunner(Runner):
         self._name = metadata["model_name"]
         self._plan = read_plan(files)
         self._captures = from_files(files)
-        try:
+        with build_of_archive():
             self.device = IssDevice(files, metadata, toolchain=chosen)
-        except ToolchainError as error:
-            raise error.of_archive from error
 
     def load(self, inputs: Sequence[np.ndarray], *, trace: bool = False) -> None:
         self._started = time.perf_counter()
