@@ -215,10 +215,13 @@ class App:
 
     def generator(self) -> "Generator":
         """The program of a language model on the simulator, built once."""
+        from tvm_pulp.language_models.cpu_session import CpuGenerator
         from tvm_pulp.language_models.session import Generator
 
         if self._generator is None:
-            self._generator = Generator(self.files, self.metadata)
+            device = self.default_device()
+            given = (self.files, self.metadata)
+            self._generator = Generator(*given) if device == "iss" else CpuGenerator(*given, device)
         return self._generator
 
     def tokenizer(self) -> "Tokenizer":

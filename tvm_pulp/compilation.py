@@ -18,6 +18,7 @@ from tvm_pulp.frontend.load import file_format, import_onnx_graph, import_progra
 from tvm_pulp.frontend.onnx_file import from_model, is_onnx
 from tvm_pulp.frontend.zoo import decoders
 from tvm_pulp.language_models.compile import language_model_files
+from tvm_pulp.language_models.cpu_programs import cpu_language_model_files
 from tvm_pulp.language_models.plan_entries import Entry, plan_language_model
 from tvm_pulp.language_models.request import LanguageModelRequest, exported_request, zoo_request
 from tvm_pulp.option import ModelKind
@@ -202,6 +203,9 @@ class Compilation:
         """Everything in the archive."""
         if self.language_model is None:
             files = self.entry.files
-        else:
+        elif self.target.soc.simulated:
             files = language_model_files(self.language_model, self.target, self.entries, self.progress)
+        else:
+            with bounded_depth():
+                files = cpu_language_model_files(self.language_model, self.target, self.progress)
         return files | project_files(files)

@@ -125,6 +125,12 @@ def _facts(target: Target, inferred_inputs: tuple[str, ...]) -> dict[str, Any]:
     return {"target": target.stated, "soc": target.soc.name, "inferred_inputs": list(inferred_inputs)}
 
 
+def flat_facts(target: Target, inferred_inputs: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The same of an archive for a CPU by itself, or for this machine."""
+    of_cpu = {"flat": True, **_described(target)} if target.soc.cpu is not None else {}
+    return {**_facts(target, inferred_inputs), **of_cpu}
+
+
 @dataclass(frozen=True, eq=False)
 class EntryPoint:
     """A canonical module on its way to C for a target; every stage is computed when it is looked at, once.
@@ -204,9 +210,7 @@ class HostEntryPoint(EntryPoint):
     @cached_property
     def emitted(self) -> dict[str, bytes]:
         self.progress(f"emitting C for {len(self.network.layers)} layers")
-        facts, cpu = _facts(self.target, self.imported.inferred_inputs), self.target.soc.cpu
-        if cpu is not None:
-            facts |= {"flat": True, **_described(self.target)}
+        facts, cpu = flat_facts(self.target, self.imported.inferred_inputs), self.target.soc.cpu
         ends, limit = sum(t.spec.bytes for t in (*self.network.inputs, *self.network.outputs)), self.target.ram_limit
         emitted = partial(emit, self.partitioned, facts, self.keep_layers, cpu, ram_beside(cpu, limit, ends))
         made = emitted()

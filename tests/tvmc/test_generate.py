@@ -110,7 +110,6 @@ def test_an_exported_decoder_is_compiled_and_generates(
         (["--capacity", "8", "--state"], "--state has no effect on a decoder whose cache is state"),
         (["--capacity", "8", "--tokenizer", "nowhere.json"], "--tokenizer: 'nowhere.json' cannot be read"),
         (["--capacity", "8", "--tokenizer", __file__], "not a file of the tokenizers library"),
-        (["--capacity", "8", "--soc", "host"], "a language model needs a SoC with a cluster"),
     ],
 )
 def test_errors_of_an_exported_decoder(

@@ -61,13 +61,14 @@ def emit(
     cpu: Cpu | None = None,
     room: int | None = None,
     widened: frozenset[Tensor] = frozenset(),
+    alone: bool = True,
 ) -> Emitted:
     """All files of the archive. `facts` are added to the metadata under "tvm_pulp".
 
     With `keep_layers` the program keeps what every layer made, and the archive says where. With a `cpu` that nothing
     else starts, the archive brings a program around the network. `room`: bytes for the arena; where it takes more, the
     first layers are computed in strips, which costs as little as can be. `widened`: weights that are stored with 16
-    bits.
+    bits. Not `alone`: another program calls it, which says itself what it computes.
     """
     program = hal_files(cpu) if cpu is not None else {}
     called = _called(network, cpu, keep_layers, widened)
@@ -78,7 +79,7 @@ def emit(
     name, constants = network.name, {t: t.level for t in network.constants()}
     texts = {
         **network_texts(kernels, constants),
-        f"{SOURCES}/{name}_run.c": run_function.source_file(network, arena, main, marked=bool(program)),
+        f"{SOURCES}/{name}_run.c": run_function.source_file(network, arena, main, marked=alone and bool(program)),
         f"{HEADERS}/tvmgen_{name}.h": interface_header(network, arena),
         "src/main.tir.txt": main.function.script(),
         **runtime_files(bool(kernels.math_used)),
@@ -86,7 +87,7 @@ def emit(
     }
     if cpu is not None and kernels.headers:
         texts |= {f"{RUNTIME}/{path}": text for path, text in cpu_kernel_files(cpu).items()}
-    if program:
+    if program and alone:
         texts[f"{SOURCES}/{name}_program.c"] = cpu_program_file(network)
     if keep_layers:
         texts[f"{SOURCES}/{name}_run.c"] += run_function.kept_layers(name, arena)

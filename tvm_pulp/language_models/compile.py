@@ -12,7 +12,7 @@ from tvm_pulp.codegen.emit_cluster import named_constants
 from tvm_pulp.codegen.weights import SharedConstants
 from tvm_pulp.entry_point import Progress, emit_for
 from tvm_pulp.language_models import source
-from tvm_pulp.language_models.entry_module import PAST, POSITIONS, TOKENS, UNWRITTEN
+from tvm_pulp.language_models.entry_module import PAST, POSITIONS, TOKENS, UNWRITTEN, EntryModule
 from tvm_pulp.language_models.plan_entries import DECODE, PREFILL, Entry, programs, state_rows
 from tvm_pulp.language_models.prompt_cuts import cheapest_cuts
 from tvm_pulp.language_models.prompt_source import Chunk
@@ -21,6 +21,7 @@ from tvm_pulp.language_models.source import Input, RowTable, SourceFacts, StateB
 from tvm_pulp.language_models.weight_places import content_of
 from tvm_pulp.planning.tir import LoweredPlan
 from tvm_pulp.planning.tir.tables import Tables
+from tvm_pulp.qnn.network import Network
 from tvm_pulp.target import Target
 
 # The beginning of a function that a program defines.
@@ -50,7 +51,8 @@ def language_model_files(
         for path in ("plan.json", "src/main.tir.txt"):
             files[f"{name}/{path}"] = emitted.pop(path)
         files |= emitted if name in (DECODE, PREFILL) else _behind_all(emitted)
-    made = _source_facts(request, entries, target)
+    modules, network = {name: e.module for name, e in entries.items()}, entries[DECODE].lowered.plan.network
+    made = source_facts(request, modules, network, programs(entries), target.soc.memory.l3.size)
     used = {layer.engine for entry in entries.values() for layer in entry.lowered.plan.layers}
     engines = [b.codegen for b, _ in target.engines if b.target_name in used and b.codegen is not None]
     texts = {
@@ -59,8 +61,8 @@ def language_model_files(
         f"{SOURCES}/{made.name}_program.c": source.program(made, engines),
         f"{SOURCES}/{made.name}_tables.c": source.tables(made),
     }
-    files |= {path: text.encode() for path, text in texts.items()} | _sampling_files()
-    files["metadata.json"] = (json.dumps(_metadata(request, made, records), indent=2) + "\n").encode()
+    files |= {path: text.encode() for path, text in texts.items()} | sampling_files()
+    files["metadata.json"] = (json.dumps(metadata_of(request, made, records), indent=2) + "\n").encode()
     if request.tokenizer is not None:
         files["tokenizer.json"] = request.tokenizer
     return files
@@ -85,7 +87,7 @@ def _share_constants(first: LoweredPlan, second: LoweredPlan) -> tuple[SharedCon
     return SharedConstants(first.plan.network.name, same), replace(second, tables=Tables(plan))
 
 
-def _sampling_files() -> dict[str, bytes]:
+def sampling_files() -> dict[str, bytes]:
     """The part of the runtime that chooses tokens."""
     root = resources.files("c_runtime").joinpath("generation")
     return {
@@ -94,9 +96,18 @@ def _sampling_files() -> dict[str, bytes]:
     }
 
 
-def _source_facts(request: LanguageModelRequest, entries: Mapping[str, Entry], target: Target) -> SourceFacts:
-    """Tables and states without repetition, and what every input of all programs points to."""
-    decoder, decode, network = request.decoder, entries[DECODE].module, entries[DECODE].lowered.plan.network
+def source_facts(
+    request: LanguageModelRequest,
+    modules: Mapping[str, EntryModule],
+    network: Network,
+    cycles: Mapping[int, int],
+    l3_bytes: int,
+) -> SourceFacts:
+    """Tables and states without repetition, and what every input of all programs points to.
+
+    `network`: the program of one token. `cycles`: those of programs by the tokens that they take.
+    """
+    decoder, decode = request.decoder, modules[DECODE]
     level = network.states[0].level
     known: dict[str, Input] = {}
     tables: dict[str, tuple[RowTable, ...]] = {}
@@ -105,17 +116,14 @@ def _source_facts(request: LanguageModelRequest, entries: Mapping[str, Entry], t
         made = unique_rows(list(sources.values()), stem)
         known |= {name: Input(purpose, t.symbol, t.width) for name, t in zip(sources, made, strict=True)}
         tables[purpose] = tuple({t.symbol: t for t in made}.values())
-    rows = state_rows([entry.module for entry in entries.values()], decoder.capacity, level)
+    rows = state_rows(list(modules.values()), decoder.capacity, level)
     states = tuple(StateBuffer(f"state_{n}", c.dtype, c.width, rows) for n, c in enumerate(decode.caches))
     known |= {c.past: Input(PAST, s.symbol) for c, s in zip(decode.caches, states, strict=True)}
     inputs = {
-        name: tuple(known.get(s.name, Input(s.purpose, "hidden")) for s in entry.module.sources)
-        for name, entry in entries.items()
+        name: tuple(known.get(s.name, Input(s.purpose, "hidden")) for s in module.sources)
+        for name, module in modules.items()
     }
-    chunks = [
-        Chunk(name, e.module.rows, e.module.past, name != PREFILL) for name, e in entries.items() if name != DECODE
-    ]
-    cycles = programs(entries)
+    chunks = [Chunk(name, m.rows, m.past, name != PREFILL) for name, m in modules.items() if name != DECODE]
     return SourceFacts(
         request.name,
         decoder.capacity,
@@ -129,11 +137,11 @@ def _source_facts(request: LanguageModelRequest, entries: Mapping[str, Entry], t
         inputs,
         any(given.purpose == UNWRITTEN for part in inputs.values() for given in part),
         level,
-        target.soc.memory.l3.size,
+        l3_bytes,
     )
 
 
-def _metadata(request: LanguageModelRequest, made: SourceFacts, records: dict[str, Any]) -> dict[str, Any]:
+def metadata_of(request: LanguageModelRequest, made: SourceFacts, records: dict[str, Any]) -> dict[str, Any]:
     """The record of the first program, with all programs' layers under `entries`."""
     record, decoder = records[DECODE], request.decoder
     record["model_name"] = made.name

@@ -15,6 +15,8 @@ class Phase:
     cycles: int
     energy: Modelled | None
     mhz: float
+    # Of what `cycles` are counted instead, where there is no model of time.
+    unit: str = "cycles"
 
     @property
     def tokens_per_second(self) -> float:
@@ -22,6 +24,9 @@ class Phase:
 
     @property
     def line(self) -> str:
+        if self.unit != "cycles":
+            rate = f", {self.tokens * 1e6 / max(1, self.cycles):.0f} tokens/s" if self.unit == "microseconds" else ""
+            return f"{self.tokens} tokens, {self.cycles} {self.unit}, {self.cycles / self.tokens:.0f} a token{rate}"
         each = ""
         if self.energy is not None:
             each = f", {energy_text(self.energy.microjoules / self.tokens, self.energy.spread)} a token (modelled)"
@@ -31,8 +36,14 @@ class Phase:
         )
 
 
-def phases(soc: Soc, prompt: int, first: Generated, whole: Generated) -> tuple[Phase, Phase | None]:
+def phases(
+    soc: Soc, prompt: int, first: Generated, whole: Generated, unit: str = "cycles"
+) -> tuple[Phase, Phase | None]:
     """The prompt, and what follows. `first` is a run that ends with the first token: the rest is the difference."""
+    if unit != "cycles":
+        steps = whole.step_cycles[:-1]
+        decode = Phase(len(steps), sum(steps), None, 0, unit) if steps else None
+        return Phase(prompt, first.prefill_cycles, None, 0, unit), decode
     mhz = soc.clock.cluster_mhz
     prefill = Phase(prompt, first.prefill_cycles, counted_energy(soc, first.counters, None, first.prefill_cycles), mhz)
     steps = whole.step_cycles[:-1]

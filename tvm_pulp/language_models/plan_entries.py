@@ -49,7 +49,7 @@ def plan_language_model(request: LanguageModelRequest, target: Target, progress:
     """Modules and plans by entry point."""
     decoder = request.decoder
     if not target.soc.simulated:
-        raise UserError(f"a language model needs a SoC with a cluster: add --soc={DEFAULT} or an engine")
+        raise UserError(f"--soc {target.soc.name} has no cluster to plan for: choose --soc={DEFAULT} or an engine")
     if decoder.capacity < 1:
         raise UserError(f"--capacity {decoder.capacity}: at least one token is needed")
     shared = replace(target, engines=tuple((b, b.with_shared_weights(options)) for b, options in target.engines))
@@ -114,6 +114,15 @@ def _further(planner: "_EntryPlanner", entries: Mapping[str, Entry], rows: int, 
 def state_rows(modules: Sequence[EntryModule], capacity: int, level: str) -> int:
     """Rows of a cache. In L2 a whole chunk is written, also behind the last token that fits."""
     return max(m.past + m.rows for m in modules) if level == "l2" else capacity
+
+
+def states_of(module: EntryModule, sizes: Sequence[int], level: str, name: str) -> tuple[State, ...]:
+    """Caches of so many bytes as states of a program: new rows go out behind the logits."""
+    inputs = module.imported.inputs
+    counter = next((i for i, source in enumerate(module.sources) if source.purpose == LENGTH), None)
+    pairs = enumerate(zip(module.caches, sizes, strict=True), 1)
+    states = [State(inputs.index(c.past), out, None, module.rows, size, counter) for out, (c, size) in pairs]
+    return placed_states(states, level, f"tvmgen_{name}_state")
 
 
 class _EntryPlanner:
@@ -191,11 +200,7 @@ class _EntryPlanner:
 
     def _states(self, module: EntryModule, level: str) -> tuple[State, ...]:
         """Caches as states of a program: new rows go out behind the logits."""
-        inputs = module.imported.inputs
-        counter = next((i for i, source in enumerate(module.sources) if source.purpose == LENGTH), None)
-        sizes = enumerate(zip(module.caches, self.state_bytes(level), strict=True), 1)
-        states = [State(inputs.index(c.past), out, None, module.rows, size, counter) for out, (c, size) in sizes]
-        return placed_states(states, level, f"tvmgen_{self._request.name}_state")
+        return states_of(module, self.state_bytes(level), level, self._request.name)
 
 
 def _reads_caches_by_kernels(plan: Plan) -> bool:

@@ -5,13 +5,12 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.sim.iss.device import IssDevice
-from tvm_pulp.sim.iss.machine import Machine
 
 _POLL_SECONDS = 0.02
 _CYCLES_PER_TOKEN = 40_000_000
@@ -50,6 +49,14 @@ class Generated:
     counters: Any
 
 
+class Memory(Protocol):
+    """Memory of a program, by addresses of its symbols."""
+
+    def symbol(self, name: str) -> int: ...
+    def write(self, address: int, data: bytes) -> None: ...
+    def read(self, address: int, count: int) -> bytes: ...
+
+
 class Generator:
     """A built archive of a decoder."""
 
@@ -57,7 +64,7 @@ class Generator:
         facts = metadata["tvm_pulp"].get("decoder")
         if facts is None:
             raise UserError("the archive holds no language model: compile one with a recognised cache, as zoo:NAME")
-        self.facts = facts
+        self.facts, self.unit = facts, "cycles"
         self._device = IssDevice(files, metadata, profile=False)
 
     def check(self, request: GenerationRequest) -> None:
@@ -91,7 +98,8 @@ class Generator:
         """Tokens as the device produces them, then everything about the run."""
         self.check(request)
         machine = self._device.load([])
-        self._write(machine, request)
+        self.write(machine, request)
+        machine.write(machine.symbol("tvmgen_keep_logits"), struct.pack("<I", request.keep_logits))
         done: list[Any] = []
 
         def simulate() -> None:
@@ -117,7 +125,7 @@ class Generator:
         thread.join()
         if isinstance(done[0], Exception):
             raise done[0]
-        made = self._read(machine, request, done[0])
+        made = self.read(machine, request, done[0])
         yield from made.tokens[shown:]
         yield made
 
@@ -127,7 +135,8 @@ class Generator:
         assert isinstance(last, Generated)
         return last
 
-    def _write(self, machine: Machine, request: GenerationRequest) -> None:
+    def write(self, machine: "Memory", request: GenerationRequest) -> None:
+        """Tell the program what is wanted."""
         step, s = self.facts["logit_step"], request.sampling
         multiplier = round(2**24 * step * np.log2(np.e) / s.temperature) if s.temperature > 0 else 0
         multiplier = min(max(multiplier, 1), 2**32 - 1) if s.temperature > 0 else 0
@@ -135,7 +144,6 @@ class Generator:
             "tvmgen_prompt_count": [len(request.prompt)],
             "tvmgen_token_count": [request.tokens],
             "tvmgen_forced_count": [len(request.forced)],
-            "tvmgen_keep_logits": [int(request.keep_logits)],
             "tvmgen_sampling": [multiplier, s.top_k, round(s.top_p * 65536), (s.seed * 2654435761 + 1) % 2**32 or 1],
             "tvmgen_prompt": list(request.prompt),
             "tvmgen_forced": list(request.forced),
@@ -144,20 +152,25 @@ class Generator:
         for symbol, values in words.items():
             machine.write(machine.symbol(symbol), struct.pack(f"<{len(values)}I", *values))
 
-    def _words(self, machine: Machine, symbol: str, count: int) -> list[int]:
+    def _words(self, machine: "Memory", symbol: str, count: int) -> list[int]:
         return list(struct.unpack(f"<{count}I", machine.read(machine.symbol(symbol), 4 * count)))
 
-    def _word(self, machine: Machine, symbol: str) -> int:
+    def _word(self, machine: "Memory", symbol: str) -> int:
         return self._words(machine, symbol, 1)[0]
 
-    def _read(self, machine: Machine, request: GenerationRequest, counters: Any) -> Generated:
+    def kept_logits(self, machine: Any, size: int) -> bytes:
+        """Logits that the program has kept."""
+        return bytes(machine.read_l3(0, size))
+
+    def read(self, machine: "Memory", request: GenerationRequest, counters: Any) -> Generated:
+        """The tokens that the program has made, with what they took and their logits."""
         status = self._word(machine, "tvmgen_status")
         if status:
             raise RuntimeError(f"the device refused: {_STATUS.get(status, status)}")
         logits = None
         if request.keep_logits:
             rows = len(request.prompt) + request.tokens - 1
-            raw = machine.read_l3(0, 4 * rows * self.facts["vocabulary"])
+            raw = self.kept_logits(machine, 4 * rows * self.facts["vocabulary"])
             logits = np.frombuffer(raw, np.int32).reshape(rows, -1).copy()
             if self.facts.get("logits") == "float32":
                 # The device keeps integers of the same order; the bits below the sign are what they were.

@@ -281,6 +281,16 @@ def program(facts: SourceFacts, engines: Iterable[Codegen]) -> str:
     return _filled("program.c.in", facts, more)
 
 
+def cpu_program(facts: SourceFacts) -> str:
+    """The text of `<name>_generation.c`, which a CPU by itself runs from the first token to the last."""
+    near = steps = ""
+    if facts.has_real_logits:
+        near = f"static int32_t near[{facts.vocabulary}];\n"
+        fill = f"for (uint32_t i = 0; i < {facts.vocabulary}u; ++i) near[i] = {facts.symbol('steps')}(logits[i]);"
+        steps = f"  if (tvmgen_sampling.multiplier != 0u) {{\n    {fill}\n    logits = near;\n  }}\n"
+    return _filled("cpu_program.c.in", facts, {"NEAR": near, "STEPS": steps})
+
+
 def tables(facts: SourceFacts) -> str:
     """The text of `<name>_tables.c`: rows of embeddings and positions."""
     parts = [f'#include "tvmgen_{facts.name}.h"', ""]

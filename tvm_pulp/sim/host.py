@@ -31,7 +31,13 @@ def sources_of(folder: Path) -> tuple[list[Path], list[Path]]:
     # A program for an emulator brings what an operating system does else.
     aside = ("hal", "libc")
     sources = sorted(p for p in found if p.parent.name not in aside and not p.name.endswith("_program.c"))
-    places = ("codegen/host/include", "runtime/include", "runtime/math", "runtime/kernels/*")
+    places = (
+        "codegen/host/include",
+        "runtime/include",
+        "runtime/math",
+        "runtime/kernels/*",
+        "runtime/generation/include",
+    )
     headers = [found for place in places for found in folder.glob(place)]
     return sources, sorted(headers)
 

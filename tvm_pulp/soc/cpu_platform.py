@@ -9,13 +9,15 @@ from tvm_pulp.soc.kernel_sources import texts_in
 
 _SCRIPT = "link.ld.in"
 _KERNELS = "kernels"
+# What the C of language models asks of a machine.
+_ONE_CORE = "one_core"
 # Variables of the start-up code, and what sections are filled up with.
 _PROGRAM = 64
 
 
 def check_cpu(soc: str, cpu: Cpu) -> None:
     """Check that programs can be built for a CPU; a user error says what its description lacks."""
-    folders = sorted(e.name for e in _folder("cpu").iterdir() if e.is_dir() and e.name != _KERNELS)
+    folders = sorted(e.name for e in _folder("cpu").iterdir() if e.is_dir() and e.name not in (_KERNELS, _ONE_CORE))
     if cpu.hal and cpu.hal not in folders:
         raise UserError(f"SoC {soc}: cpu.hal names '{cpu.hal}': choose one of {', '.join(folders)}")
     known = sorted(e.name for e in _folder(f"cpu/{_KERNELS}").iterdir() if e.is_dir() and e.name != "shared")

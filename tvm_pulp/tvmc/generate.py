@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     assert whole is not None
     print()
     first = generator.generate(GenerationRequest(prompt, 1, sampling))
-    prefill, decode = phases(recorded(app.metadata["tvm_pulp"]), len(prompt), first, whole)
+    prefill, decode = phases(recorded(app.metadata["tvm_pulp"]), len(prompt), first, whole, generator.unit)
     print(f"prefill: {prefill.line}")
     if decode is not None:
         print(f"decode:  {decode.line}")

@@ -61,7 +61,11 @@ def _sources(files: Mapping[str, bytes], facts: dict[str, Any]) -> tuple[list[st
     paths = sorted(path for path in files if path.endswith((".c", ".S")) and not path.startswith(aside))
     ordered = [path for path in facts.get("code_order", []) if path in files]
     paths = [*ordered, *(path for path in paths if path not in ordered)]
-    program = [p for p in paths if p.endswith("_program.c") or (p.startswith("runtime/hal/") and "executor" not in p)]
+    program = [
+        p
+        for p in paths
+        if p.endswith(("_program.c", "_generation.c")) or (p.startswith("runtime/hal/") and "executor" not in p)
+    ]
     return [p for p in paths if p not in program], program
 
 
@@ -150,6 +154,8 @@ def _host_lists(name: str, files: Mapping[str, bytes], flags: Sequence[str]) -> 
 
 def _example(name: str, facts: dict[str, Any]) -> str:
     """A program that reads inputs from standard input, runs the network and writes its outputs as text."""
+    if "decoder" in facts:
+        return template("decoder_main.c.in", {"NAME": name, "UPPER": name.upper()})
     buffers, reads, prints = [], [], []
     for role in ("inputs", "outputs"):
         for tensor in facts[role]:

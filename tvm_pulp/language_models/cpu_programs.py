@@ -1,0 +1,57 @@
+"""Compiles a language model for a CPU by itself: the program of one token, which sees prompts as well."""
+
+import json
+from importlib import resources
+
+import numpy as np
+
+from tvm_pulp.codegen.emit import HEADERS, RUNTIME, SOURCES, emit
+from tvm_pulp.entry_point import HostEntryPoint, Progress, flat_facts
+from tvm_pulp.errors import refuse_if
+from tvm_pulp.language_models import source
+from tvm_pulp.language_models.compile import metadata_of, sampling_files, source_facts
+from tvm_pulp.language_models.plan_entries import DECODE, state_rows, states_of
+from tvm_pulp.language_models.request import LanguageModelRequest
+from tvm_pulp.planning.tiling.alignment import aligned
+from tvm_pulp.soc.cpu_platform import check_memories
+from tvm_pulp.target import Target
+
+_LEVEL = "l2"
+
+
+def cpu_language_model_files(request: LanguageModelRequest, target: Target, progress: Progress) -> dict[str, bytes]:
+    """All files of the archive."""
+    decoder, cpu = request.decoder, target.soc.cpu
+    refuse_if(decoder.capacity < 1, f"--capacity {decoder.capacity}: at least one token is needed")
+    module = decoder.entry_module(1, False) or decoder.entry_module(1, True)
+    assert module is not None, "attention is one operator or several"
+    imported = module.imported
+    progress("lowering the program of one token")
+    point = HostEntryPoint(target, f"{request.name}_{DECODE}", imported, imported.module)
+    rows = state_rows([module], decoder.capacity, _LEVEL)
+    sizes = [aligned(rows * c.width * np.dtype(c.dtype).itemsize) for c in module.caches]
+    network = point.built(states_of(module, sizes, _LEVEL, request.name))
+    progress(f"emitting C for {len(network.layers)} layers")
+    emitted = emit(network, flat_facts(target), cpu=cpu, alone=False)
+    made = source_facts(request, {DECODE: module}, network, {1: 1}, 0)
+    tables = sum(table.data.nbytes for table in made.tables)
+    # Logits with what sampling needs, tokens that go in and out with the time of each.
+    spaces = made.state_bytes + 16 * made.vocabulary + 16 * (made.capacity + 1)
+    check_memories(target.soc.name, cpu, emitted.arena.size, spaces, emitted.constant_bytes + tables)
+    files = dict(emitted.files)
+    record = json.loads(files.pop("metadata.json"))
+    files[f"{DECODE}/src/main.tir.txt"] = files.pop("src/main.tir.txt")
+    texts = {
+        f"{HEADERS}/tvmgen_{made.name}.h": source.header(made),
+        f"{SOURCES}/{made.name}_decoder.c": source.source(made),
+        f"{SOURCES}/{made.name}_generation.c": source.cpu_program(made),
+        f"{SOURCES}/{made.name}_tables.c": source.tables(made),
+    }
+    root = resources.files("c_runtime")
+    headers = {"hal.h": "cpu/one_core/hal.h", "cpu_program.h": "include/tvm_pulp/cpu_program.h"}
+    texts |= {f"{RUNTIME}/include/tvm_pulp/{n}": root.joinpath(path).read_text() for n, path in headers.items()}
+    files |= {path: text.encode() for path, text in texts.items()} | sampling_files()
+    files["metadata.json"] = (json.dumps(metadata_of(request, made, {DECODE: record}), indent=2) + "\n").encode()
+    if request.tokenizer is not None:
+        files["tokenizer.json"] = request.tokenizer
+    return files
