@@ -67,24 +67,28 @@ class HeadContext:
         return self.parameters["head_engines"]
 
 
-def head_pattern(*, heads: bool, bias: bool = False) -> Any:
-    """One head and a dense layer behind it, or several and a product with a matrix each."""
+def head_pattern(*, moved: bool, constants: int = 0) -> Any:
+    """Heads, moved in front of positions where they are several, and a product with a matrix each.
+
+    Behind one head it may be a dense layer, whose `constants` are so many.
+    """
 
     def operand() -> Any:
         view = pattern_of("relax.reshape", pattern_of("dense"), None)
-        return pattern_of("transpose", view) if heads else view
+        return pattern_of("transpose", view) if moved else view
 
     logits = pattern_of("matmul", operand(), operand(), None, None)
     mixed = pattern_of("matmul", pattern_of("softmax", logits), operand(), None, None)
-    if heads:
+    if not constants:
         return pattern_of("matmul", mixed, None, None, None)
-    return pattern_of("dense", pattern_of("relax.reshape", mixed, None), *[None] * (4 if bias else 3))
+    return pattern_of("dense", pattern_of("relax.reshape", mixed, None), *[None] * constants)
 
 
-PATTERNS: dict[str, dict[str, bool]] = {
-    "head": {"heads": False},
-    "head_with_bias": {"heads": False, "bias": True},
-    "heads": {"heads": True},
+PATTERNS: dict[str, dict[str, Any]] = {
+    "head": {"moved": False, "constants": 3},
+    "head_with_bias": {"moved": False, "constants": 4},
+    "head_with_matrix": {"moved": False},
+    "heads": {"moved": True},
 }
 
 
@@ -148,7 +152,7 @@ def _check_softmax(softmax: Layer, context: HeadContext) -> None:
     refuse_if(
         a.get("unit") != SOFTMAX_UNIT and context.softmax == "exact",
         "its softmax adds 256ths and the engines' 1024ths, which differ where a larger logit comes late",
-        f"--target-uma-{ENGINE}-softmax engine takes the engines' for it",
+        f"take the engines' by --target-uma-{ENGINE}-softmax engine",
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tests.uma_backends.flat_machine import L1_BASE, NEVER, Machine
+from tests.uma_backends.flat_machine import L1_BASE, NEVER, Machine, ModelLibrary
 from tvm_pulp.errors import GuestFault, UserError
 from uma_backends.ita.heads import HeadSizes
 
@@ -16,6 +16,12 @@ BUSY, DONE = 2, 4
 TABLES, OUTPUTS = L1_BASE + 0x3F000, L1_BASE + 0x30000
 
 Make = Callable[..., Machine]
+
+
+@pytest.fixture(scope="module")
+def library() -> ModelLibrary:
+    """The C model with run-time checks."""
+    return ModelLibrary.build("ita", sanitize=True)
 
 
 def prepare(machine: Machine, number: int, blob: int, out: int, sizes: tuple[int, int, int]) -> None:
@@ -111,3 +117,25 @@ def test_registers_of_a_working_engine_are_left_alone(make_machine: Make) -> Non
 def test_there_are_four_engines_at_most(make_machine: Make) -> None:
     with pytest.raises(UserError, match="head_engines of ita is 5, choose 0 to 4"):
         make_machine(head_engines=5)
+
+
+def test_damaged_registers_end_in_a_fault_or_in_a_result(library: ModelLibrary) -> None:
+    """Whatever the registers and tables hold, the model does not leave its memory."""
+    random, faults = np.random.default_rng(8), 0
+    for _ in range(40):
+        with Machine(library, {"head_engines": 2}) as machine:
+            write_rules(machine)
+            for number in range(2):
+                prepare(machine, number, L1_BASE + 0x4000 * number, OUTPUTS, (64, 16, 32))
+            for _ in range(int(random.integers(1, 4))):
+                offset = int(random.choice([0x04, 0x08, 0x0C, 0x10, 0x14, 0x18]))
+                flipped = machine.read(offset) ^ 1 << int(random.integers(32))
+                machine.write(offset, flipped)
+            machine.l1[TABLES - L1_BASE + int(random.integers(12))] ^= np.uint8(1 << int(random.integers(8)))
+            try:
+                for number in range(2):
+                    machine.write(0x30 * number, 1)
+                machine.advance(machine.next_event())
+            except GuestFault:
+                faults += 1
+    assert 0 < faults < 40

@@ -85,6 +85,20 @@ def test_more_heads_than_engines_run_in_rounds(names: str) -> None:
     assert run.jobs["ita"] == 10, "five heads, two inferences"
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(12))
+def test_random_heads(seed: int) -> None:
+    """One to nine heads of random sizes, as a rule with several rounds."""
+    random = np.random.default_rng(100 + seed)
+    count, (s, e, p) = 1 + seed % 9, (int(n) for n in random.choice([64, 128, 192, 256], 3))
+    heads = [without_output_bias(Head.random(random, e, p, RULES)) for _ in range(count)]
+    inputs = {name: random.integers(-128, 128, (1, s, e)).astype(np.int8) for name in ("x", "qk")[seed % 2]}
+    run = run_heads(heads, inputs)
+    first, last = (inputs[name][0] for name in (min(inputs, key="qxk".index), max(inputs, key="qxk".index)))
+    np.testing.assert_array_equal(run.outputs[0], np.stack([head.apply(first, last) for head in heads])[None])
+    assert run.jobs["ita"] == 2 * count
+
+
 @pytest.mark.parametrize("apart", [False, True])
 def test_branches_of_heads_are_joined(tmp_path: Path, apart: bool) -> None:
     """Heads that are taken one by one and added, if they are requantized alike; else the cores take them."""

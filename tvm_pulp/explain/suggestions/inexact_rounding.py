@@ -20,10 +20,11 @@ def inexact_rounding(base: Compilation) -> Change | None:
                 stated = {**known, engine: {**known.get(engine, {}), name: value}}
                 return found.varied(options=replace(found.options, engine_options=stated))
 
+            there = cycles_of(base, lambda layer, engine=engine: engine in layer.engine)  # type: ignore[misc]
             return Change(
                 "inexact-rounding",
-                f"--target-uma-{engine}-{name} {value}: results deviate by a step where `tvmc run` reports it",
-                cycles_of(base, lambda layer, engine=engine: engine in layer.engine),  # type: ignore[misc]
+                f"--target-uma-{engine}-{name} {value}: results deviate where `tvmc run` reports it",
+                there or cycles_of(base, lambda layer: True),  # without it nothing may run there
                 with_it,
             )
     return None

@@ -75,8 +75,8 @@ bool head_compute(const struct heads_job *job, struct head_operands operands) {
   int8_t *source = room, *keys_source = source + se, *weights = keys_source + se, *q = weights + pe;
   int8_t *k = q + sp, *v = k + sp, *turned = v + sp, *logits = turned + sp;
   const int8_t *wo = (const int8_t *)operands.blob, *wv = wo + pe, *wk = wv + pe;
-  join(operands.shared + 3 * pe, s, e, source);
-  join(operands.shared + 3 * pe + se, s, e, keys_source);
+  join(operands.positions, s, e, source);
+  join(operands.positions + se, s, e, keys_source);
   join(operands.blob + 3 * pe + 2 * se, p, e, weights);
   multiply(source, s, weights, p, e, biases + 4 * (e + 2 * p), job->rules[RULE_Q], q);
   multiply(keys_source, s, wk, p, e, biases + 4 * (e + p), job->rules[RULE_K], k);

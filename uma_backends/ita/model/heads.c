@@ -70,7 +70,7 @@ static void start(struct heads *heads, uint32_t number, uint64_t cycle) {
   const uint32_t *words = heads->words[number];
   struct heads_job *job = &heads->job[number];
   *job = (struct heads_job){.s = words[SIZE_S], .e = words[SIZE_E], .p = words[SIZE_P], .blob = words[START_ADDR],
-                            .shared = heads->words[0][START_ADDR], .out = words[OUT_ADDR]};
+                            .out = words[OUT_ADDR]};
   if (!is_extent(job->s) || !is_extent(job->e) || !is_extent(job->p)) {
     fault(heads, "ITA %u starts with S %u, E %u, P %u: multiples of %u up to %u are expected", number, job->s, job->e, job->p,
           MULTIPLE, LARGEST);
@@ -78,9 +78,10 @@ static void start(struct heads *heads, uint32_t number, uint64_t cycle) {
   }
   if (!read_rules(heads, job, words[RQS_ADDR])) return;
   const uint32_t pe = job->p * job->e, se = job->s * job->e;
+  job->positions = heads->words[0][START_ADDR] + 3 * pe;
   job->end = cycle + cycles_of(heads, job);
   if (!claim(heads, "operands", job->blob, head_bytes(job->s, job->e, job->p), false, job->end)) return;
-  if (!claim(heads, "q and k", job->shared + 3 * pe, 2 * se, false, job->end)) return;
+  if (!claim(heads, "q and k", job->positions, 2 * se, false, job->end)) return;
   if (!claim(heads, "output", job->out, se, true, job->end)) return;
   if (heads_next_event(heads) == TVM_PULP_NEVER) heads->counted_to = cycle;
   heads->is_busy[number] = true;
@@ -91,7 +92,7 @@ static void finish(struct heads *heads, uint32_t number) {
   const uint32_t bytes = head_bytes(job->s, job->e, job->p), se = job->s * job->e;
   const struct head_operands operands = {
       .blob = memory(heads, job->blob, bytes),
-      .shared = memory(heads, job->shared, 3 * job->p * job->e + 2 * se),
+      .positions = memory(heads, job->positions, 2 * se),
       .out = (int8_t *)memory(heads, job->out, se),
   };
   heads->is_busy[number] = false;

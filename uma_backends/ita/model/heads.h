@@ -31,7 +31,7 @@ struct heads_requant {
 
 /* A head under way, as its registers were when it began. */
 struct heads_job {
-  uint32_t s, e, p, blob, shared, out; /* `shared`: the block where q and k are */
+  uint32_t s, e, p, blob, positions, out; /* `positions`: q and k */
   struct heads_requant rules[6];
   uint64_t end;
 };
@@ -54,7 +54,7 @@ void heads_advance(struct heads *heads, uint64_t cycle);
 
 /* head_arithmetic.c: operands where they are in the host's memory. False where there is no room for what is between. */
 struct head_operands {
-  const uint8_t *blob, *shared;
+  const uint8_t *blob, *positions; /* q and k */
   int8_t *out;
 };
 bool head_compute(const struct heads_job *job, struct head_operands operands);
