@@ -64,7 +64,21 @@ def conv2d(f: Fields, cores: int) -> Work:
     return {**done, "staged": 4 * laid * depth, "staged_tap": 4 * laid * taps}
 
 
-WORKS: dict[str, WorkOf] = {"dense": dense, "conv2d": conv2d}
+def matmul(f: Fields, cores: int) -> Work:
+    batch, rows, columns, depth = (f[n] for n in ("batch", "rows", "columns", "depth"))
+    row_blocks = -(-rows // 4)
+    mine = share(batch * row_blocks * -(-columns // 4), cores)
+    packed = -(-mine // row_blocks)
+    work = {"call": 1, "block": mine, "packed_element": 4 * packed * depth, f"output_{kind_of(f)}": 16 * mine}
+    work["word" if rows >= 4 else "row_word"] = mine * words(depth) * (1 if rows >= 4 else rows)
+    if depth % 4:
+        work["staged"] = 4 * mine * depth
+    if f["b_type"] == _UINT8 or f["zero_point_b"]:
+        work["summed_element"] = 4 * mine * depth
+    return work
+
+
+WORKS: dict[str, WorkOf] = {"dense": dense, "conv2d": conv2d, "matmul": matmul}
 
 _OUTPUTS = {"none": 4.0, "pulp": 7.0, "pulp_range": 7.0, "pulp_wide": 40.0, "tflite": 22.0, "tflite_positive": 18.0}
 _OUTPUTS |= {"tflite_range": 22.0, "half_up": 60.0, "half_even": 90.0, "scaled": 16.0, "shift": 20.0}
@@ -76,6 +90,8 @@ _CYCLES |= {
     "row_word": 14.0,
     "staged": 8.0,
     "staged_tap": 40.0,
+    "packed_element": 6.0,
+    "summed_element": 4.0,
     "plain_call": 600.0,
     "plain_element": 16.0,
 }
