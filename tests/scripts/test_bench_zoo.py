@@ -23,7 +23,16 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def row(name: str, macs: int, cycles: int, **more: Any) -> dict[str, Any]:
     known = {"name": name, "family": name.rpartition("_")[0], "macs": macs, "right": "equal", "holds": True}
-    return {**known, "cycles": cycles, "bound": cycles // 4, "worst": "conv2d", "slow": [], **more}
+    return {
+        **known,
+        "cycles": cycles,
+        "bound": cycles // 4,
+        "worst": "conv2d",
+        "slow": [],
+        "layers": 2,
+        "spent": "conv2d",
+        **more,
+    }
 
 
 def test_rates_and_figures_of_before(script: Any) -> None:
@@ -33,7 +42,14 @@ def test_rates_and_figures_of_before(script: Any) -> None:
     assert (
         "3 networks, 3 right, 0 refused. Convolutional ones: 14.1 MAC per cycle, 1.00 times that of before" in told[6]
     )
-    assert told[8] == "Below 10 MAC per cycle: mixnet_1 (windows of up to 9x9 on the cores)."
+    assert told[8] == "Below 10 MAC per cycle, and where their cycles go:"
+    assert told[10] == "- mixnet_1, 5,000 MAC in 2 layers: conv2d"
+
+
+def test_where_cycles_go(script: Any) -> None:
+    kinds = (("conv2d", "cluster", 300, 900), ("add", "cluster", 500, 0), ("conv2d", "cluster", 100, 300))
+    layers = [{"op": op, "engine": engine, "cycles": cycles, "macs": macs} for op, engine, cycles, macs in kinds]
+    assert script._spent(layers) == "add on cluster 56%, conv2d on cluster 44% at 3.0 MAC/cycle"
 
 
 def test_refused_and_wrong_rows_count(script: Any) -> None:

@@ -1,10 +1,11 @@
-"""Layers of a plan that take far longer than their engine would, largest loss first, each with its reason."""
+"""Layers of a plan that take far longer than their engine would or ought to, largest loss first, with their reasons."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TextIO
 
 from tvm_pulp.explain.explain_nodes import why_float
+from tvm_pulp.explain.padded_channels import padded_channels
 from tvm_pulp.frontend.imported import SourceNode
 from tvm_pulp.planning.tiling.plan import LayerPlan, Plan
 
@@ -31,6 +32,12 @@ def lost_cycles(plan: Plan, nodes: Sequence[SourceNode] = ()) -> list[Loss]:
         reason = _reason(layer, nodes)
         if reason and cycles > _WORTH * plan.estimated_cycles:
             found.append(Loss(layer, cycles, reason))
+        padded = padded_channels(layer.tiling.form)
+        if (
+            padded
+            and (empty := round(padded.share * layer.tiling.form.bound_cycles())) > _WORTH * plan.estimated_cycles
+        ):
+            found.append(Loss(layer, empty, str(padded)))
     return sorted(found, key=lambda loss: -loss.cycles)
 
 
