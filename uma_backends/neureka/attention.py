@@ -76,7 +76,8 @@ class AttentionForm(ActivationWeights):
         before: list[Step] = []
         after: list[list[Step]] = []
         for head in range(heads[1]):
-            logits = Local("logits", TensorSpec((count, padded), "uint8"), ACTIVATION_SLACK + extra * padded)
+            fill = extra * padded
+            logits = Local("logits", TensorSpec((count, padded), "uint8"), ACTIVATION_SLACK + fill, fill=fill)
             rows = Rows(logits, 0, padded)
             before.append(self.job(0, shape, size, keys, q.at(head), packed_k.at(head), rows, vectors[0]))
             weigh = self.on_cores(Kernel("attention_weights", softmax, (logits, *tables), (logits,)))
@@ -102,7 +103,8 @@ class AttentionForm(ActivationWeights):
         pair = (heads, positions) if heads_first else (positions, heads)
         box = Box((0, pair[0][0], pair[1][0], 0), (1, pair[0][1], pair[1][1], size))
         strides = (positions[1] * size, size) if heads_first else (size, heads[1] * size)
-        local = Local(name, TensorSpec(box.size, tensor.spec.dtype), ACTIVATION_SLACK + extra * strides[1])
+        fill = extra * strides[1]
+        local = Local(name, TensorSpec(box.size, tensor.spec.dtype), ACTIVATION_SLACK + fill, fill=fill)
         loads.append(Load(tensor, box, local))
         return Rows(local, *strides, is_signed=True)
 

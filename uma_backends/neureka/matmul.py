@@ -91,7 +91,7 @@ class MatmulForm(ActivationWeights):
         each = TensorSpec((1,), dtype).bytes
         slack = [ACTIVATION_SLACK + extra * n for n in (depth, 0, each * columns)]
         x, w = (
-            Local(n, TensorSpec(p.size, t.spec.dtype), s)
+            Local(n, TensorSpec(p.size, t.spec.dtype), s, fill=s - ACTIVATION_SLACK)
             for n, t, p, s in zip("ab", (a, b), parts, slack, strict=False)
         )
         y = Local("raw" if self.rest else "y", TensorSpec(box.size, dtype), slack[2])

@@ -122,7 +122,7 @@ class QdqAttentionForm(ActivationWeights):
             chosen = range(first, min(first + together, heads))
             rows, slack = len(chosen) * count, ACTIVATION_SLACK + extra * stride
             x = Local("logits", TensorSpec((rows, stride), "int32"), 4 * slack)
-            y = Local("weights", TensorSpec((rows, stride), "uint8"), slack)
+            y = Local("weights", TensorSpec((rows, stride), "uint8"), slack, fill=extra * stride)
             logits, weights = Rows(x, 4 * count * stride, 4 * stride), Rows(y, count * stride, stride)
             multiply = [
                 self.job(0, shape, size, keys, q.at(h), packed_k.at(h // shared), logits.at(h - first),
@@ -158,7 +158,7 @@ class QdqAttentionForm(ActivationWeights):
         loaded = (s.local for s in loads if isinstance(s, Load) and s.tensor is tensor)
         local = next(loaded, None) if whole else None
         if local is None:
-            local = Local(name, TensorSpec(part.box.size, tensor.spec.dtype), slack)
+            local = Local(name, TensorSpec(part.box.size, tensor.spec.dtype), slack, fill=slack - ACTIVATION_SLACK)
             loads.append(Load(tensor, part.box, local))
         signed, zero_point = _typed(of, name).spec.dtype == "int8", a[f"zero_point_{name}"]
         rows = Rows(local, part.head_stride, part.stride, signed, part.offset, zero_point)
@@ -175,7 +175,8 @@ class QdqAttentionForm(ActivationWeights):
         values = of[f"{name}_table"].values.reshape(-1).view(np.uint8)
         table = self.constant(f"{name}_table", np.roll(values, 128) if tensor.spec.dtype == "int8" else values, loads)
         spec = TensorSpec((count, row), _typed(of, name).spec.dtype)
-        made = Local(f"{name}_looked_up", spec, ACTIVATION_SLACK + extra * strides[1])
+        fill = extra * strides[1]
+        made = Local(f"{name}_looked_up", spec, ACTIVATION_SLACK + fill, fill=fill)
         attributes = {"x_offset": part.offset, "rows": count, "row_bytes": row, "x_stride": apart, "y_stride": row}
         before.append(self.on_cores(Kernel("translated_rows", attributes, (local, table), (made,))))
         return replace(rows, local=made, matrix_stride=strides[0], stride=strides[1], start=0)

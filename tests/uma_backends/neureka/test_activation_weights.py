@@ -112,6 +112,17 @@ def test_random_products(make: Callable[[np.random.Generator], Case], seed: int)
         assert result.jobs["neureka"] >= len(expected)
 
 
+def test_rows_that_fill_a_picture_are_known() -> None:
+    """Rows that do not make a rectangle are read with others behind them: nobody may write those meanwhile."""
+    rng = np.random.default_rng(3)
+    found = (case for case in (random_matmul(rng) for _ in range(500)) if case.inputs[0].shape[1] in (13, 17, 19, 23))
+    network, _, _ = network_of([next(filter(is_offered, found))])
+    program = plan_for(pinned(TARGET, network), network).program
+    reads = [read for step in program for action in step.actions if action.do == "job" for read in action.reads]
+    assert all((read.fill or 0) <= (read.reach or 0) - read.bytes for read in reads)
+    assert any(read.fill for read in reads)
+
+
 @pytest.mark.parametrize(
     ("heads", "queries", "keys", "size", "engine"), [(4, 64, 64, 16, "neureka"), (2, 4, 8, 4, "cluster")]
 )
