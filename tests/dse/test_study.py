@@ -85,6 +85,17 @@ def test_a_failure_is_a_row(tmp_path: Path) -> None:
     assert "L1" in messages[0] and "cluster.cores" in messages[1] and "cluster.cores" in messages[3]
 
 
+def test_cpus_have_instructions_or_milliseconds(tmp_path: Path) -> None:
+    """A machine without a model of time has no cycles; its options are axes as others are."""
+    options = {"flash": ["64k", "1M"]}
+    models, cache = write_models(tmp_path, (64,)), tmp_path / "cache"
+    emulated = Study(models, "cortex-m4", ["c"], options, cache=cache).run()
+    here = Study(models, "host", ["c"], cache=cache).run()
+    assert emulated.cycles.isna().all() and (emulated.instructions > 0).all() and emulated.milliseconds.isna().all()
+    assert here.instructions.isna().all() and (here.milliseconds > 0).all()
+    assert len({*emulated.outputs, *here.outputs}) == 1
+
+
 def test_options_are_axes(tmp_path: Path) -> None:
     """Those of an engine only for targets that have it; a study without simulation has no cycles."""
     models = write_models(tmp_path, (32,))

@@ -23,6 +23,8 @@ SIMULATED = (
     "cycles",
     "cold_cycles",
     "prefill_cycles",
+    "instructions",
+    "milliseconds",
     "energy_uj",
     "energy_spread",
     "code_bytes",
@@ -166,6 +168,8 @@ def _simulate(configuration: Configuration, content: ModelContent, store: RowSto
     return {
         "cycles": report["cycles"],
         "cold_cycles": report.get("cold_cycles"),
+        "instructions": report["instructions"],
+        "milliseconds": (report.get("latency_ms") or {}).get("best"),
         "energy_uj": report["energy_uj"],
         "energy_spread": report.get("energy_spread"),
         "code_bytes": report["code_bytes"],
@@ -190,7 +194,7 @@ def _inputs(content: ModelContent) -> dict[str, np.ndarray]:
 
 
 def evaluate_decoder(app: Any, model: Model) -> dict[str, Any]:
-    """Figures of a run; `cycles` and `energy_uj` are those of one token after the prompt, on average."""
+    """Figures of a run; cycles, or what a CPU counts instead, and energy are those of one token after the prompt."""
     from tvm_pulp.language_models.figures import phases
     from tvm_pulp.language_models.session import GenerationRequest
     from tvm_pulp.soc import recorded
@@ -203,11 +207,15 @@ def evaluate_decoder(app: Any, model: Model) -> dict[str, Any]:
     prompt = [(7 * position + 3) % vocabulary for position in range(model.prompt)]
     whole = generator.generate(GenerationRequest(prompt, model.tokens))
     first = generator.generate(GenerationRequest(prompt, 1))
-    prefill, decode = phases(recorded(app.metadata["tvm_pulp"]), len(prompt), first, whole)
+    prefill, decode = phases(recorded(app.metadata["tvm_pulp"]), len(prompt), first, whole, generator.unit)
     per_token = prefill if decode is None else decode
+    each = per_token.cycles // per_token.tokens
+    if generator.unit == "cycles":
+        counted: dict[str, Any] = {"cycles": each, "prefill_cycles": prefill.cycles}
+    else:
+        counted = {"instructions": each} if generator.unit == "instructions" else {"milliseconds": each / 1e3}
     return {
-        "cycles": per_token.cycles // per_token.tokens,
-        "prefill_cycles": prefill.cycles,
+        **counted,
         "energy_uj": None if per_token.energy is None else per_token.energy.microjoules / per_token.tokens,
         "energy_spread": None if per_token.energy is None else per_token.energy.spread,
         "outputs": digest_of([",".join(map(str, whole.tokens))])[:16],

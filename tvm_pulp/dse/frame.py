@@ -21,8 +21,8 @@ def need(module: str, why: str) -> Any:
 # What differs from one run to the next: how long this machine took.
 SECONDS = ("compile_s", "build_s", "simulate_s")
 _SHARE = "share_"
-_INTEGERS = ("cycles", "cold_cycles", "prefill_cycles", "estimated_cycles", "bound_cycles", "macs", "l1_bytes",
-             "l2_bytes", "l3_bytes", "wmem_bytes", "code_bytes")  # fmt: skip
+_INTEGERS = ("cycles", "cold_cycles", "prefill_cycles", "estimated_cycles", "bound_cycles", "instructions", "macs",
+             "l1_bytes", "l2_bytes", "l3_bytes", "wmem_bytes", "code_bytes")  # fmt: skip
 
 
 def make_frame(configurations: Sequence[Configuration], rows: Sequence[Mapping[str, Any] | None]) -> Any:
