@@ -143,6 +143,10 @@ class CompileOptions:
         "flash of a CPU by itself: code and constants; where there is more than they need, weights of 16 bits make "
         "layers faster; default: all of it, weights of 8 bits", "--flash", metavar="BYTES", in_mlonmcu=True, **_CPUS,
     ))  # fmt: skip
+    threads: int | None = field(default=None, metadata=_entry(
+        "of this machine: larger layers come in as many parts, which threads of the caller can share "
+        "(tvmgen_<NAME>_run_shared); default: 1", "--threads", metavar="N", parse=int, in_mlonmcu=True, **_CPUS,
+    ))  # fmt: skip
     cores: int | None = field(default=None, metadata=_entry(
         "cluster cores that take part; default: all", "--cores", metavar="N", parse=int, in_mlonmcu=True,
         **_PLANNED,
@@ -214,6 +218,11 @@ class CompileOptions:
         refuse_if(
             self.keep_layers and (self.ram is not None or self.flash is not None),
             "keep_layers keeps what every layer made, which no ram or flash limits: drop one of them",
+        )
+        refuse_if(self.threads is not None and self.threads < 1, f"--threads {self.threads}: must be at least 1")
+        refuse_if(
+            self.threads is not None and (self.ram is not None or self.keep_layers),
+            f"--threads has no effect beside {'--ram' if self.ram is not None else 'keep_layers'}: drop one of them",
         )
         refuse_if(
             self.planner == "greedy" and not self.double_buffer,

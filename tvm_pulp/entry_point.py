@@ -212,7 +212,15 @@ class HostEntryPoint(EntryPoint):
         self.progress(f"emitting C for {len(self.network.layers)} layers")
         facts, cpu = flat_facts(self.target, self.imported.inferred_inputs), self.target.soc.cpu
         ends, limit = sum(t.spec.bytes for t in (*self.network.inputs, *self.network.outputs)), self.target.ram_limit
-        emitted = partial(emit, self.partitioned, facts, self.keep_layers, cpu, ram_beside(cpu, limit, ends))
+        emitted = partial(
+            emit,
+            self.partitioned,
+            facts,
+            self.keep_layers,
+            cpu,
+            ram_beside(cpu, limit, ends),
+            threads=self.target.threads,
+        )
         made = emitted()
         check_memories(self.target.soc.name, cpu, made.arena.size, ends, made.constant_bytes, limit)
         return made.files if self.target.flash_limit is None else self._filling_flash(made, emitted)

@@ -10,7 +10,7 @@ from tvm_pulp.compile_options import EFFORTS, PLANNERS, CompileOptions
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.planning.program import PlanJson
 from tvm_pulp.qnn.network import Network
-from tvm_pulp.soc.cpu_platform import check_cpu, check_limits
+from tvm_pulp.soc.cpu_platform import check_cpu, check_limits, check_threads
 from tvm_pulp.soc.memory_size import parse_size
 from tvm_pulp.soc.platform import Platform
 from tvm_pulp.uma.backend import UMABackend
@@ -43,6 +43,7 @@ class Target:
     stated: str = "c"
     # Of a CPU by itself.
     ram_limit: int | None = None
+    threads: int = 1
     flash_limit: int | None = None
 
     def marks(self, layers: int) -> int:
@@ -128,6 +129,7 @@ def resolve_target(options: CompileOptions) -> Target:
     engines = tuple((b, b.options(dict(options.engine_options.get(b.target_name, {})))) for b in backends)
     options.check_soc(soc)
     check_limits(soc.name, soc.cpu, ram, flash)
+    check_threads(soc.name, soc.cpu, options.threads)
     if options.plan is not None:
         record = read_plan_file(Path(options.plan))
         return Target(soc, engines, record.cores, record.l1_bytes, {}, given_plan=record, stated=options.target)
@@ -150,6 +152,7 @@ def resolve_target(options: CompileOptions) -> Target:
         state_memory=options.state_memory,
         ram_limit=ram,
         flash_limit=flash,
+        threads=options.threads or 1,
         stated=options.target,
     )
 

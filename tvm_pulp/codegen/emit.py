@@ -1,7 +1,7 @@
 """From a network to the files of its archive."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
 from typing import Any
@@ -13,6 +13,7 @@ from tvm_pulp.codegen.cpu_program import cpu_program_file
 from tvm_pulp.codegen.interface_header import interface_header
 from tvm_pulp.codegen.kernels import Kernels
 from tvm_pulp.codegen.program_source import buffer_symbol
+from tvm_pulp.planning.lowering import share_rows
 from tvm_pulp.planning.tiling.place.arena import Arena, plan_arena
 from tvm_pulp.planning.tiling.place.in_place import buffers, overwritten
 from tvm_pulp.planning.tiling.place.strip_choices import strip_choices
@@ -40,16 +41,23 @@ class Emitted:
 
 
 def plan_activations(
-    network: Network, keep_layers: bool = False, may_overwrite: Mapping[Layer, tuple[int, ...]] | None = None
+    network: Network,
+    keep_layers: bool = False,
+    may_overwrite: Mapping[Layer, tuple[int, ...]] | None = None,
+    groups: Sequence[int] = (),
 ) -> Arena:
     """Offsets of all activations and workspaces in one arena; none gives way to another where layers are kept.
 
-    `may_overwrite`: operands of layers whose place their result can take.
+    `may_overwrite`: operands of layers whose place their result can take. `groups`: so many layers each run at the same
+    time.
     """
     lifetimes = network.lifetimes()
+    if groups:
+        moment = [number for number, count in enumerate(groups) for _ in range(count)]
+        lifetimes = {t: (moment[first], moment[last]) for t, (first, last) in lifetimes.items()}
     if keep_layers:
         lifetimes = dict.fromkeys(lifetimes, (0, len(network.layers)))
-    places = overwritten(network, may_overwrite) if may_overwrite and not keep_layers else {}
+    places = overwritten(network, may_overwrite) if may_overwrite and not keep_layers and not groups else {}
     arena = plan_arena(buffers(lifetimes, places))
     return replace(arena, offsets=arena.offsets | {t: arena.offsets[place] for t, place in places.items()})
 
@@ -62,6 +70,7 @@ def emit(
     room: int | None = None,
     widened: frozenset[Tensor] = frozenset(),
     alone: bool = True,
+    threads: int = 1,
 ) -> Emitted:
     """All files of the archive. `facts` are added to the metadata under "tvm_pulp".
 
@@ -69,20 +78,24 @@ def emit(
     else starts, the archive brings a program around the network. `room`: bytes for the arena; where it takes more, the
     first layers are computed in strips, which costs as little as can be. `widened`: weights that are stored with 16
     bits. Not `alone`: another program calls it, which says itself what it computes.
+    `threads`: larger layers come in as many parts, which threads of the caller can share.
     """
     program = hal_files(cpu) if cpu is not None else {}
-    called = _called(network, cpu, keep_layers, widened)
-    if room is not None and called.arena.size > room and not keep_layers:
+    network, groups = share_rows(network, threads) if threads > 1 else (network, [])
+    called = _called(network, cpu, keep_layers, widened, groups)
+    if room is not None and called.arena.size > room and not keep_layers and not groups:
         called = _in_strips(network, called, cpu, room, widened)
     network, kernels, arena = called.network, called.kernels, called.arena
     main = build_main(network, arena, called.names)
     name, constants = network.name, {t: t.level for t in network.constants()}
     texts = {
         **network_texts(kernels, constants),
-        f"{SOURCES}/{name}_run.c": run_function.source_file(network, arena, main, marked=alone and bool(program)),
-        f"{HEADERS}/tvmgen_{name}.h": interface_header(network, arena),
+        f"{SOURCES}/{name}_run.c": run_function.source_file(
+            network, arena, main, marked=alone and bool(program), groups=groups
+        ),
+        f"{HEADERS}/tvmgen_{name}.h": interface_header(network, arena, shared=bool(groups)),
         "src/main.tir.txt": main.function.script(),
-        **runtime_files(bool(kernels.math_used)),
+        **runtime_files(bool(kernels.math_used), ("thread_pool.h",) if groups else ()),
         **{f"{RUNTIME}/{path}": text for path, text in program.items()},
     }
     if cpu is not None and kernels.headers:
@@ -109,7 +122,9 @@ class _Called:
     overwrites: dict[Layer, tuple[int, ...]]
 
 
-def _called(network: Network, cpu: Cpu | None, keep_layers: bool, widened: frozenset[Tensor]) -> _Called:
+def _called(
+    network: Network, cpu: Cpu | None, keep_layers: bool, widened: frozenset[Tensor], groups: Sequence[int] = ()
+) -> _Called:
     kernels = Kernels(network.name, shared_loops=False)
     layers, names, overwrites = [], {}, {}
     constants: dict[Any, Tensor] = {}
@@ -122,7 +137,8 @@ def _called(network: Network, cpu: Cpu | None, keep_layers: bool, widened: froze
         names[made] = source.name
         overwrites[made] = () if call is None else call.overwrites
     made_network = replace(network, layers=layers)
-    return _Called(made_network, kernels, names, plan_activations(made_network, keep_layers, overwrites), overwrites)
+    arena = plan_activations(made_network, keep_layers, overwrites, groups)
+    return _Called(made_network, kernels, names, arena, overwrites)
 
 
 def _sharing(layer: Layer, known: dict[Any, Tensor]) -> Layer:

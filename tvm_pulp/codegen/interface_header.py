@@ -8,7 +8,7 @@ import numpy as np
 
 from tvm_pulp.codegen.c_expression import c_type
 from tvm_pulp.codegen.model_text import header_text, safe
-from tvm_pulp.codegen.run_function import members, signature
+from tvm_pulp.codegen.run_function import members, shared_signature, signature
 from tvm_pulp.planning.tiling.place.arena import Arena
 from tvm_pulp.qnn.network import Network, Tensor
 
@@ -29,9 +29,16 @@ class Cluster:
     needs: str = ""  # work, time and energy
 
 
-def interface_header(network: Network, arena: Arena, cluster: Cluster | None = None, state: Sequence[str] = ()) -> str:
-    """The header; `cluster` is None where one thread of a host runs the network."""
+def interface_header(
+    network: Network,
+    arena: Arena,
+    cluster: Cluster | None = None,
+    state: Sequence[str] = (),
+    shared: bool = False,
+) -> str:
+    """The header; `cluster` is None where a host runs the network, `shared` if threads of its caller can share it."""
     name, lines = network.name, ["#include <stdint.h>", ""]
+    lines[1:1] = ['#include "tvm_pulp/thread_pool.h"'] if shared else []
     lines += ["#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
     for role, tensors in (("inputs", network.inputs), ("outputs", network.outputs)):
         lines.append(f"struct tvmgen_{name}_{role} {{")
@@ -45,6 +52,9 @@ def interface_header(network: Network, arena: Arena, cluster: Cluster | None = N
     if cluster is not None:
         codes.append(f"TVMGEN_{name.upper()}_WRONG_RUNTIME = -1 /* another runtime, or too little L1; nothing ran */")
     lines += [f"enum {{ {', '.join(codes)} }};", "", f"{signature(network)};", ""]
+    if shared:
+        about = "/* The same with threads of the caller, which share the larger layers; none where `pool` is null. */"
+        lines += [about, f"{shared_signature(network)};", ""]
     return header_text(_contract(network, cluster), name, [*lines, "#ifdef __cplusplus", "}", "#endif"])
 
 

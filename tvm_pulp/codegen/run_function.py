@@ -1,5 +1,7 @@
 """The network's `run` function in C, printed from its TIR main."""
 
+import textwrap
+from collections.abc import Sequence
 from typing import Any
 
 from tvm_pulp.codegen import weights
@@ -30,8 +32,19 @@ def signature(network: Network) -> str:
     return f"int32_t tvmgen_{n}_run(const struct tvmgen_{n}_inputs *inputs, const struct tvmgen_{n}_outputs *outputs)"
 
 
-def source_file(network: Network, arena: Arena, main: AotMain, *, marked: bool = False) -> str:
-    """`<name>_run.c`. `marked`: it says which layer it computes, in a program that is profiled."""
+def shared_signature(network: Network) -> str:
+    """The run function that threads of the caller share."""
+    plain = signature(network).replace("_run(", "_run_shared(", 1)
+    return f"{plain[:-1]}, const struct tvm_pulp_thread_pool *pool)"
+
+
+def source_file(
+    network: Network, arena: Arena, main: AotMain, *, marked: bool = False, groups: Sequence[int] = ()
+) -> str:
+    """`<name>_run.c`. `marked`: it says which layer it computes, in a program that is profiled.
+
+    `groups`: so many layers each are parts of one, which threads of the caller can share.
+    """
     name = network.name
     marks = ['#include "tvm_pulp/cpu_program.h"'] if marked else []
     own = [f'#include "{name}_kernels.h"', f'#include "{name}_weights.h"']
@@ -42,8 +55,58 @@ def source_file(network: Network, arena: Arena, main: AotMain, *, marked: bool =
             f"__attribute__((aligned(16))) static uint8_t arena[{arena.size}];",
             "",
         ]
+    if groups:
+        return "\n".join([*parts, *_shared(network, main, groups, marked), ""])
     parts += [f"{signature(network)} {{", *_body(network, main, marked), "  return 0;", "}", ""]
     return "\n".join(parts)
+
+
+def _shared(network: Network, main: AotMain, groups: Sequence[int], marked: bool) -> list[str]:
+    """Layers as numbered steps, and the functions that have threads share those that are parts of one."""
+    name = network.name
+    ends = ", ".join(f"const struct tvmgen_{name}_{role} *{role}" for role in ("inputs", "outputs"))
+    firsts = [sum(groups[:number]) for number in range(len(groups))]
+    table = textwrap.wrap(", ".join(f"{{{f}, {c}}}" for f, c in zip(firsts, groups, strict=True)), 100)
+    return [
+        "/* One of the steps; those of a layer in parts may run at the same time. */",
+        f"static void step({ends}, int32_t number) {{",
+        *_body(network, main, marked=False, numbered=True),
+        "  }",
+        "}",
+        "",
+        "struct part {",
+        f"  const struct tvmgen_{name}_inputs *inputs;",
+        f"  const struct tvmgen_{name}_outputs *outputs;",
+        "  int32_t first;",
+        "};",
+        "",
+        "static void run_part(void *arguments, int32_t i) {",
+        "  const struct part *part = arguments;",
+        "  step(part->inputs, part->outputs, part->first + i);",
+        "}",
+        "",
+        "/* Of every layer: its first step, and how many. */",
+        f"static const struct {{ int32_t first, count; }} layers[{len(groups)}] = {{",
+        *(f"    {line}" for line in table),
+        "};",
+        "",
+        f"{shared_signature(network)} {{",
+        f"  for (int32_t n = 0; n < {len(groups)}; ++n) {{",
+        "    struct part part = {inputs, outputs, layers[n].first};",
+        "    if (pool != 0 && layers[n].count > 1) {",
+        "      pool->share(pool->context, run_part, &part, layers[n].count);",
+        "    } else {",
+        "      for (int32_t i = 0; i < layers[n].count; ++i) {",
+        *(["        TVM_PULP_LAYER((uint32_t)(part.first + i + 1));"] if marked else []),
+        "        run_part(&part, i);",
+        "      }",
+        "    }",
+        "  }",
+        "  return 0;",
+        "}",
+        "",
+        f"{signature(network)} {{ return tvmgen_{name}_run_shared(inputs, outputs, 0); }}",
+    ]
 
 
 def kept_layers_symbol(name: str) -> str:
@@ -68,7 +131,7 @@ def _local(tensor: Tensor, taken: set[str]) -> str:
     return name
 
 
-def _body(network: Network, main: AotMain, marked: bool) -> list[str]:
+def _body(network: Network, main: AotMain, marked: bool, numbered: bool = False) -> list[str]:
     names: dict[Any, str] = {}
     taken = {tensor.name for tensor in main.buffers if tensor.kind in ("activation", "workspace")}
     lines: list[str] = []
@@ -86,7 +149,7 @@ def _body(network: Network, main: AotMain, marked: bool) -> list[str]:
     for tensor in network.constants():
         names[main.buffers[tensor]] = weights.symbol(network.name, tensor)
     by_buffer = {buffer: tensor for tensor, buffer in main.buffers.items()}
-    printer = _MainStatements(names, network, main, by_buffer, marked)
+    printer = (_NumberedSteps if numbered else _MainStatements)(names, network, main, by_buffer, marked)
     return [*lines, *printer.print(main.function.body)]
 
 
@@ -125,3 +188,23 @@ class _MainStatements(Statements):
         self.line("")
         about = safe(f"{layer.operator}: {data} -> {made}{macs}", 300)
         self.line(f"/* {about}{nodes_of(layer.name, layer.nodes)} */")
+
+
+class _NumberedSteps(_MainStatements):
+    """Layers as cases of a switch by their number."""
+
+    _begun = False
+
+    def _layer(self, layer: Layer) -> None:
+        if self._begun:
+            self.line("  return;")
+        else:
+            self.line("switch (number) {")
+        self._begun = True
+        super()._layer(layer)
+        self.line(f"case {self._network.layers.index(layer)}:")
+
+    def _evaluate(self, s: Any) -> None:
+        super()._evaluate(s)
+        if type(s.value).__name__ == "IntImm" and self._begun:
+            self.line("  return;")

@@ -41,6 +41,14 @@ def check_limits(soc: str, cpu: Cpu | None, ram: int | None, flash: int | None) 
     )
 
 
+def check_threads(soc: str, cpu: Cpu | None, threads: int | None) -> None:
+    """Check that a system with threads runs the programs of a CPU."""
+    refuse_if(
+        threads is not None and cpu is not None and "host" not in cpu.devices,
+        f"--threads has no effect on --soc {soc}, which has one core: drop it",
+    )
+
+
 def ram_beside(cpu: Cpu | None, limit: int | None, ends: int) -> int | None:
     """RAM that inputs, outputs and the stack leave for activations; None where nothing limits it."""
     if limit is None and (cpu is None or not cpu.hal):

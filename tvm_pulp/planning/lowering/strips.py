@@ -145,17 +145,17 @@ def _part(layer: Layer, rows: _Range) -> Part | None:
     return part if tuple(made) == tuple(size) else None
 
 
+def can_be_cut(layer: Layer) -> bool:
+    """Tell if rows of a layer's result can be computed by themselves."""
+    tensors = (*layer.inputs, *layer.outputs)
+    alone = len(layer.outputs) == 1 and not layer.workspaces and all(t.view_of is None for t in tensors)
+    return alone and _part(layer, (0, 1)) is not None
+
+
 def stages(network: Network) -> Iterator[Stage]:
     """Stages of the first layers that rows can be cut of, by their last layer."""
     every = network.layers
-    cut = [
-        layer.outputs[0].view_of is None
-        and len(layer.outputs) == 1
-        and not layer.workspaces
-        and all(t.view_of is None for t in layer.inputs)
-        and _part(layer, (0, 1)) is not None
-        for layer in every
-    ]
+    cut = [can_be_cut(layer) for layer in every]
     first = next((index for index, fits in enumerate(cut) if fits), len(every))
     kept = {t.storage for t in network.outputs}
     for last in range(first, len(every)):
