@@ -93,7 +93,14 @@ class MeanPoolKernel(PoolKernel):
 
 @work("max_pool")
 def max_pool_work(f: Fields, cores: int) -> Work:
-    """Sixteen channels at a time, then four: where a core's part begins and ends within sixteen, by four as well."""
+    """Sixteen channels at a time, then four: where a core's part begins and ends within sixteen, by four as well.
+
+    Windows of 3 x 3 at every second pixel share their columns.
+    """
+    names = ("kernel_height", "kernel_width", "stride_y", "stride_x", "dilation_y", "dilation_x")
+    if _all_inside(f) and [f[n] for n in names] == [3, 3, 2, 2, 1, 1] and f["channels"] % 4 == 0:
+        lines = share(f["out_height"] * words(f["channels"]), cores)
+        return {"overlap_call": 1, "overlap_line": lines, "overlap_pixel": lines * f["out_width"]}
     deep, groups, work = words(f["channels"]), _groups(f, cores), _windows(f, cores)
     begin = groups % deep if cores > 1 and f["out_height"] * f["out_width"] * deep > groups else 0
     # Of the second core, as most have a beginning like it.
@@ -117,11 +124,14 @@ def _windows(f: Fields, cores: int) -> Work:
     """The call and the windows that a core looks at after its first."""
     pixels, deep, groups = f["out_height"] * f["out_width"], words(f["channels"]), _groups(f, cores)
     touched = -(-groups // deep) + (1 if pixels > 1 and groups % deep else 0)
-    reach = [(f[f"out_{a}"] - 1) * f[f"stride_{d}"] + (f[f"kernel_{a}"] - 1) * f[f"dilation_{d}"] for a, d in _AXES]
-    inside = not (f["pad_top"] or f["pad_left"]) and reach[0] < f["height"] and reach[1] < f["width"]
     # Windows that all lie inside need not be looked for.
-    where = "inner_" if inside else ""
+    where = "inner_" if _all_inside(f) else ""
     return {f"{where}call": 1, f"{where}pixel": touched - 1}
+
+
+def _all_inside(f: Fields) -> bool:
+    reach = [(f[f"out_{a}"] - 1) * f[f"stride_{d}"] + (f[f"kernel_{a}"] - 1) * f[f"dilation_{d}"] for a, d in _AXES]
+    return not (f["pad_top"] or f["pad_left"]) and reach[0] < f["height"] and reach[1] < f["width"]
 
 
 def _taps(f: Fields, groups: int) -> Work:

@@ -184,7 +184,8 @@ def qdq_norm(s: Shapes) -> Case:
 
 def pool(s: Shapes, *, average: bool) -> Case:
     height, width, channels = s.size(6, 20), s.size(6, 20), s.pick(s.size(4, 64), s.size(16, 64, 16))
-    window = s.pick(Window((2, 2), (2, 2), pads=(0, 0, 0, 0)), Window((6, 6), (6, 6), pads=(0, 0, 0, 0)), Window())
+    inside = (Window(kernel, strides, pads=(0,) * 4) for kernel, strides in (((2, 2), (2, 2)), ((6, 6), (6, 6))))
+    window = s.pick(*inside, Window(), Window((3, 3), (2, 2), pads=(0, 0, 0, 0)))
     return pool_case(s.rng, (height, width, channels), window, average=average)
 
 

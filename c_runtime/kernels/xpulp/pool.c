@@ -53,6 +53,42 @@ static void maximum_of_sixteen(const struct window *w, const int8_t *x, uint32_t
   tvm_pulp_xp_put_word(y + 12, m3);
 }
 
+/* Windows of 3 x 3 at every second pixel, all inside: the largest of a column's three values is known from the window
+ * before where both have the column. Four channels of a line of results; neighbouring cores take neighbouring words. */
+#define MAX_COLUMN(MAX, a, b, c)                                                                               \
+  XP_LWR(a, "%[step]", "%[x0]") XP_LWR(b, "%[step]", "%[x1]") XP_LWR(c, "%[step]", "%[x2]") MAX(a, a, b) MAX(a, a, c)
+#define MAX_OF_LINE(MAX)                                                                                       \
+  __asm__ volatile(XP_BEGIN MAX_COLUMN(MAX, "%[v]", "%[b]", "%[c]") XP_LOOP("%[n]")                            \
+                       MAX_COLUMN(MAX, "%[a]", "%[b]", "%[c]") MAX_COLUMN(MAX, "%[d]", "%[b]", "%[c]")         \
+                           MAX("%[v]", "%[v]", "%[a]") MAX("%[v]", "%[v]", "%[d]")                             \
+                               XP_SWR("%[v]", "%[step]", "%[y]") XP_LOOP_END "mv %[v],%[d]\n" XP_END           \
+                   : [x0] "+r"(x0), [x1] "+r"(x1), [x2] "+r"(x2), [y] "+r"(y), [v] "=&r"(v), [a] "=&r"(a),     \
+                     [b] "=&r"(b), [c] "=&r"(c), [d] "=&r"(d)                                                  \
+                   : [n] "r"(p->out_width), [step] "r"(p->channels)                                            \
+                   : "memory")
+
+static uint32_t is_three_by_three(const struct tvm_pulp_pool_args *p) {
+  return p->kernel_height == 3u && p->kernel_width == 3u && p->stride_y == 2u && p->stride_x == 2u &&
+         p->dilation_y == 1u && p->dilation_x == 1u && (p->channels & 3u) == 0u && all_inside(p);
+}
+
+static __attribute__((noinline)) void three_by_three(const struct tvm_pulp_pool_args *p, uint32_t core, uint32_t cores) {
+  const uint32_t groups = p->channels >> 2, line = p->width * p->channels;
+  uint32_t oy = 0, group = core;
+  for (;; group += cores) {
+    for (; group >= groups; group -= groups) ++oy;
+    if (oy >= p->out_height) return;
+    const int8_t *x0 = p->x + 2u * oy * line + 4u * group, *x1 = x0 + line, *x2 = x1 + line;
+    int8_t *y = p->y + oy * p->out_width * p->channels + 4u * group;
+    int32_t v, a, b, c, d;
+    if (p->x_type == TVM_PULP_UINT8) {
+      MAX_OF_LINE(XP_MAXU4);
+    } else {
+      MAX_OF_LINE(XP_MAX4);
+    }
+  }
+}
+
 /* Half away from zero, clipped. */
 static int32_t divide(const struct tvm_pulp_pool_args *args, int32_t total, uint32_t count,
                       struct tvm_pulp_reciprocal r) {
@@ -122,7 +158,11 @@ static void pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t 
 }
 
 void tvm_pulp_kernel_max_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores) {
-  pool(args, core, cores, 0);
+  if (is_three_by_three(args)) {
+    three_by_three(args, core, cores);
+  } else {
+    pool(args, core, cores, 0);
+  }
 }
 
 void tvm_pulp_kernel_avg_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores) {

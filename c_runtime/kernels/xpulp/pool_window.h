@@ -46,19 +46,29 @@ static struct window __attribute__((unused)) find_window(const struct tvm_pulp_p
   return w;
 }
 
-/* Sums of four channels over one line of taps. A vector with a single one picks a channel out of the word. */
-#define SUM_LINE(SDOT)                                                                                     \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LWR("%[w]", "%[step]", "%[at]") SDOT("%[s0]", "%[w]", "%[k0]") \
-                   SDOT("%[s1]", "%[w]", "%[k1]") SDOT("%[s2]", "%[w]", "%[k2]") XP_LOOP_END               \
-                   SDOT("%[s3]", "%[w]", "%[k3]") XP_END                                                   \
-                   : [at] "+r"(at), [w] "=&r"(word), [s0] "+r"(total[0]), [s1] "+r"(total[1]), [s2] "+r"(total[2]), \
-                     [s3] "+r"(total[3])                                                                   \
-                   : [n] "r"(w->columns), [step] "r"(w->column_step), [k0] "r"(0x1), [k1] "r"(0x100),      \
-                     [k2] "r"(0x10000), [k3] "r"(0x1000000)                                                \
+/* Sums of four channels over one line of taps, two at a time. A vector with a single one picks a channel out of the
+ * word. */
+#define SUM_TAP(SDOT, w) \
+  SDOT("%[s0]", w, "%[k0]") SDOT("%[s1]", w, "%[k1]") SDOT("%[s2]", w, "%[k2]") SDOT("%[s3]", w, "%[k3]")
+#define SUM_TAPS(...)                                                                                       \
+  __asm__ volatile(__VA_ARGS__                                                                              \
+                   : [at] "+r"(at), [w] "=&r"(word), [g] "=&r"(next), [s0] "+r"(total[0]), [s1] "+r"(total[1]), \
+                     [s2] "+r"(total[2]), [s3] "+r"(total[3])                                               \
+                   : [n] "r"(w->columns >> 1), [step] "r"(w->column_step), [k0] "r"(0x1), [k1] "r"(0x100),  \
+                     [k2] "r"(0x10000), [k3] "r"(0x1000000)                                                 \
                    : "memory")
+#define SUM_LINE(SDOT)                                                                                      \
+  do {                                                                                                      \
+    if (w->columns > 1u) {                                                                                  \
+      SUM_TAPS(XP_BEGIN XP_LOOP("%[n]") XP_LWR("%[w]", "%[step]", "%[at]") XP_LWR("%[g]", "%[step]", "%[at]") \
+                   SUM_TAP(SDOT, "%[w]") SDOT("%[s0]", "%[g]", "%[k0]") SDOT("%[s1]", "%[g]", "%[k1]")      \
+                       SDOT("%[s2]", "%[g]", "%[k2]") XP_LOOP_END SDOT("%[s3]", "%[g]", "%[k3]") XP_END);   \
+    }                                                                                                       \
+    if (w->columns & 1u) SUM_TAPS(XP_BEGIN XP_LWR("%[w]", "%[step]", "%[at]") SUM_TAP(SDOT, "%[w]") XP_END); \
+  } while (0)
 
 static void __attribute__((unused)) sum(const struct window *w, const int8_t *x, uint32_t is_unsigned, int32_t total[4]) {
-  int32_t word;
+  int32_t word, next;
   for (uint32_t i = 0; i < 4u; ++i) total[i] = 0;
   for (uint32_t row = 0; row < w->rows; ++row, x += w->row_step) {
     const int8_t *at = x;

@@ -1,49 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A value at distance d below the largest is halved (d + 16) >> 5 times; `edge` is the largest value plus 16. */
+ * A value at distance d below the largest is halved (d + 16) >> 5 times. */
 #include "softmax_row.h"
 #include "tvm_pulp/plain/softmax.h"
 #include "tvm_pulp/work_share.h"
 
-#define EACH(OP) OP("%[v0]") OP("%[v1]") OP("%[v2]") OP("%[v3]")
-#define DISTANCE(v) "sub " v ",%[c]," v "\n"
-#define HALVINGS(v) "srai " v "," v ",5\n"
-#define HALVED(v) "srl " v ",%[f]," v "\n"
-#define SUM(v) "add %[s],%[s]," v "\n"
-#define SHIFTED(LOAD)                                                                                       \
-  LOAD("%[v0]", 1, "%[x]") LOAD("%[v1]", 1, "%[x]") LOAD("%[v2]", 1, "%[x]") LOAD("%[v3]", 1, "%[x]")       \
-  EACH(DISTANCE) EACH(HALVINGS) EACH(HALVED)
-#define LAST_SUM "add %[s],%[s],%[v3]\n"
+/* Four elements: how often each is halved, 0 to 8, is ((d >> 1) + 8) >> 4 in every byte. Two words hold what a value
+ * becomes that is halved 0 to 7 times, a shuffle picks; halved 8 times, nothing is left. */
+#define HALVED                                                                                              \
+  XP_LW("%[d]", 4, "%[x]") "mv %[v],%[l]\n" XP_SUB4("%[d]", "%[c]", "%[d]") /* d >> 1, + 8, >> 4 */         \
+  XP_R(0x57, 7, 0x21, "%[d]", "%[d]", "x0") XP_R(0x57, 7, 0x00, "%[d]", "%[d]", "x4")                       \
+  XP_R(0x57, 7, 0x20, "%[d]", "%[d]", "x2") XP_SHUFFLE2_B("%[v]", "%[u]", "%[d]") /* d >> 3, - 1 */         \
+  XP_R(0x57, 7, 0x21, "%[d]", "%[d]", "x1") XP_R(0x57, 7, 0x01, "%[d]", "%[d]", "x31") "and %[v],%[v],%[d]\n"
 
-/* `from` halved for every element: the sum, and the results. */
-#define DEFINE_LOOPS(name, type, LOAD)                                                                      \
-  static uint32_t sum_##name(const type *x, uint32_t count, int32_t edge) {                                 \
-    uint32_t sum = 0, v0, v1, v2, v3, n = count >> 2, from = 256;                                           \
-    if (n) {                                                                                                \
-      __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") SHIFTED(LOAD) SUM("%[v0]") SUM("%[v1]") SUM("%[v2]")        \
-                           XP_LOOP_END LAST_SUM XP_END                                                      \
-                       : [x] "+r"(x), [s] "+r"(sum), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2),        \
-                         [v3] "=&r"(v3)                                                                     \
-                       : [n] "r"(n), [c] "r"(edge), [f] "r"(from)                                           \
-                       : "memory");                                                                         \
-    }                                                                                                       \
-    for (uint32_t i = 0; i < (count & 3u); ++i) sum += from >> ((edge - x[i]) >> 5);                        \
-    return sum;                                                                                             \
-  }                                                                                                         \
-  static void write_##name(const type *x, uint8_t *y, uint32_t count, int32_t edge, uint32_t from) {        \
-    uint32_t v0, v1, v2, v3, n = count >> 2;                                                                \
-    if (n) {                                                                                                \
-      __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") SHIFTED(LOAD) XP_PACKLO("%[v0]", "%[v1]", "%[v0]")          \
-                           XP_PACKHI("%[v0]", "%[v3]", "%[v2]") XP_LOOP_END XP_SW("%[v0]", 4, "%[y]") XP_END \
-                       : [x] "+r"(x), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2),          \
-                         [v3] "=&r"(v3)                                                                     \
-                       : [n] "r"(n), [c] "r"(edge), [f] "r"(from)                                           \
-                       : "memory");                                                                         \
-    }                                                                                                       \
-    for (uint32_t i = 0; i < (count & 3u); ++i) y[i] = (uint8_t)(from >> ((edge - x[i]) >> 5));             \
+static uint32_t word_of(uint32_t a, uint32_t b, uint32_t c, uint32_t d) { return a | b << 8 | c << 16 | d << 24; }
+
+static uint32_t halvings(uint32_t largest, uint32_t value) { return (((largest - value) & 0xffu) + 16u) >> 5; }
+
+/* The sum of 256, halved for every element; whatever the sign of bytes, their differences are the same. */
+static uint32_t sum_of(const uint8_t *x, uint32_t count, uint32_t largest) {
+  uint32_t sum = count, d, v, n = count >> 2, best = (largest & 0xffu) * 0x01010101u;
+  if (n) {
+    __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") HALVED XP_LOOP_END XP_SDOTUP("%[s]", "%[v]", "%[o]") XP_END
+                     : [x] "+r"(x), [s] "+r"(sum), [d] "=&r"(d), [v] "=&r"(v)
+                     : [n] "r"(n), [c] "r"(best), [l] "r"(word_of(255, 127, 63, 31)), [u] "r"(word_of(15, 7, 3, 1)),
+                       [o] "r"(0x01010101)
+                     : "memory");
   }
-DEFINE_LOOPS(signed, int8_t, XP_LB)
-DEFINE_LOOPS(unsigned, uint8_t, XP_LBU)
+  for (uint32_t i = 0; i < (count & 3u); ++i) sum += (256u >> halvings(largest, x[i])) - 1u;
+  return sum;
+}
+
+/* `from`, up to 255, halved for every element. */
+static void write(const uint8_t *x, uint8_t *y, uint32_t count, uint32_t largest, uint32_t from) {
+  uint32_t d, v, n = count >> 2, best = (largest & 0xffu) * 0x01010101u;
+  if (n) {
+    __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") HALVED XP_LOOP_END XP_SW("%[v]", 4, "%[y]") XP_END
+                     : [x] "+r"(x), [y] "+r"(y), [d] "=&r"(d), [v] "=&r"(v)
+                     : [n] "r"(n), [c] "r"(best), [l] "r"(word_of(from, from >> 1, from >> 2, from >> 3)),
+                       [u] "r"(word_of(from >> 4, from >> 5, from >> 6, from >> 7))
+                     : "memory");
+  }
+  for (uint32_t i = 0; i < (count & 3u); ++i) y[i] = (uint8_t)(from >> halvings(largest, x[i]));
+}
 
 /* Denominator of a row that is seen in groups: it shrinks when a group brings a new largest value. */
 static uint32_t grouped_denominator(const int8_t *x, uint32_t columns, uint32_t group, int32_t *largest) {
@@ -52,28 +51,26 @@ static uint32_t grouped_denominator(const int8_t *x, uint32_t columns, uint32_t 
   for (uint32_t first = 0; first < columns; first += group) {
     uint32_t count = columns - first < group ? columns - first : group;
     int32_t best = tvm_pulp_xp_max(*largest, tvm_pulp_maximum_signed(x + first, count));
-    denominator = (denominator >> ((best - *largest + 16) >> 5)) + sum_signed(x + first, count, best + 16);
+    denominator = (denominator >> ((best - *largest + 16) >> 5)) +
+                  sum_of((const uint8_t *)x + first, count, (uint32_t)best);
     *largest = best;
   }
   return denominator;
 }
 
 static void write_row(const struct tvm_pulp_softmax_ita_args *args, const uint8_t *x, uint8_t *y) {
-  uint32_t columns = args->columns;
-  const int8_t *s = (const int8_t *)x;
+  uint32_t columns = args->columns, is_signed = args->x_type == TVM_PULP_INT8, top = (args->levels - 1u) * 256u;
   int32_t largest;
+  uint32_t denominator;
   if (args->group) {
-    uint32_t denominator = grouped_denominator(s, columns, args->group, &largest);
-    write_signed(s, y, columns, largest + 16, (args->levels / 2u - 1u) * 256u / denominator);
-  } else if (args->x_type == TVM_PULP_INT8) {
-    largest = tvm_pulp_maximum_signed(s, columns);
-    uint32_t from = (args->levels - 1u) * 256u / sum_signed(s, columns, largest + 16);
-    write_signed(s, y, columns, largest + 16, from);
+    denominator = grouped_denominator((const int8_t *)x, columns, args->group, &largest);
+    top = (args->levels / 2u - 1u) * 256u;
   } else {
-    largest = tvm_pulp_maximum_unsigned(x, columns);
-    uint32_t from = (args->levels - 1u) * 256u / sum_unsigned(x, columns, largest + 16);
-    write_unsigned(x, y, columns, largest + 16, from);
+    largest = is_signed ? tvm_pulp_maximum_signed((const int8_t *)x, columns)
+                        : (int32_t)tvm_pulp_maximum_unsigned(x, columns);
+    denominator = sum_of(x, columns, (uint32_t)largest);
   }
+  write(x, y, columns, (uint32_t)largest, top / denominator);
 }
 
 TVM_PULP_KERNEL(softmax_ita) {

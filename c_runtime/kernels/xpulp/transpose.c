@@ -21,7 +21,15 @@ static void gather_bytes(const uint8_t *x, uint8_t *y, uint32_t count, uint32_t 
 }
 
 static void gather_words(const uint8_t *x, uint8_t *y, uint32_t count, uint32_t stride) {
-  for (uint32_t i = 0; i < count; ++i, x += stride, y += 4) tvm_pulp_xp_put_word(y, tvm_pulp_xp_word(x));
+  uint32_t n = count >> 1, v0, v1;
+  if (n) {
+    __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LWR("%[v0]", "%[s]", "%[x]") XP_LWR("%[v1]", "%[s]", "%[x]")
+                         XP_SW("%[v0]", 4, "%[y]") XP_LOOP_END XP_SW("%[v1]", 4, "%[y]") XP_END
+                     : [x] "+r"(x), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1)
+                     : [n] "r"(n), [s] "r"(stride)
+                     : "memory");
+  }
+  if (count & 1u) tvm_pulp_xp_put_word(y, tvm_pulp_xp_word(x));
 }
 
 /* `count` elements of one line of the result. */
