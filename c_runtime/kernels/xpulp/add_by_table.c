@@ -13,13 +13,25 @@
 #define LOOKUP_B                                                                                    \
   XP_LBX("%[w0]", "%[w0]", "%[tb]") XP_LBX("%[w1]", "%[w1]", "%[tb]") XP_LBX("%[w2]", "%[w2]", "%[tb]") \
   XP_LBX("%[w3]", "%[w3]", "%[tb]")
-#define LOOP(LOADS)                                                                                 \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") LOADS                                                   \
-                   "add %[v0],%[v0],%[w0]\nadd %[v1],%[v1],%[w1]\nadd %[v2],%[v2],%[w2]\nadd %[v3],%[v3],%[w3]\n" \
-                   FOUR(XP_LBUX, "%[ts]") FOUR_STORE XP_END                                         \
+#define ADDS \
+  "add %[v0],%[v0],%[w0]\nadd %[v1],%[v1],%[w1]\nadd %[v2],%[v2],%[w2]\nadd %[v3],%[v3],%[w3]\n"
+/* A dot product with a single one picks a byte out of a word, and adds it to another. */
+#define PICKED(DOT, SDOT)                                                                           \
+  XP_LW("%[w0]", 4, "%[pa]") XP_LW("%[w1]", 4, "%[pb]") DOT("%[v0]", "%[w0]", "%[k0]")              \
+  DOT("%[v1]", "%[w0]", "%[k1]") DOT("%[v2]", "%[w0]", "%[k2]") DOT("%[v3]", "%[w0]", "%[k3]")      \
+  SDOT("%[v0]", "%[w1]", "%[k0]") SDOT("%[v1]", "%[w1]", "%[k1]") SDOT("%[v2]", "%[w1]", "%[k2]")   \
+  SDOT("%[v3]", "%[w1]", "%[k3]")
+#define LOOKED_UP(SDOT)                                                                             \
+  XP_LBU("%[v0]", 1, "%[pa]") XP_LBU("%[v1]", 1, "%[pa]") XP_LBU("%[v2]", 1, "%[pa]")               \
+  XP_LBU("%[v3]", 1, "%[pa]") XP_LW("%[w1]", 4, "%[pb]") LOOKUP_A SDOT("%[v0]", "%[w1]", "%[k0]")    \
+  SDOT("%[v1]", "%[w1]", "%[k1]") SDOT("%[v2]", "%[w1]", "%[k2]") SDOT("%[v3]", "%[w1]", "%[k3]")
+#define TABLES [ta] "r"(s->table_a), [tb] "r"(s->table_b)
+#define ONES [k0] "r"(0x1), [k1] "r"(0x100), [k2] "r"(0x10000), [k3] "r"(0x1000000)
+#define LOOP(SUMS, ...)                                                                             \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") SUMS FOUR(XP_LBUX, "%[ts]") FOUR_STORE XP_END           \
                    : FOUR_OUTPUTS, [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3),  \
                      [pa] "+r"(a), [pb] "+r"(b)                                                     \
-                   : [n] "r"(n), [ta] "r"(s->table_a), [tb] "r"(s->table_b), [ts] "r"(s->results)   \
+                   : [n] "r"(n), [ts] "r"(s->results), __VA_ARGS__                                  \
                    : "memory")
 
 /* The operands in the order that the loops expect: tables first, then signed bytes. */
@@ -37,19 +49,19 @@ static __attribute__((noinline)) void add_piece(const struct sum *s, const uint8
   if (n == 0u) {
     /* only the rest below */
   } else if (s->table_b) {
-    LOOP(FOUR_PAIRS(XP_LBU, XP_LBU) LOOKUP_A LOOKUP_B);
+    LOOP(FOUR_PAIRS(XP_LBU, XP_LBU) LOOKUP_A LOOKUP_B ADDS, TABLES);
   } else if (s->table_a) {
     if (s->b_type == TVM_PULP_INT8) {
-      LOOP(FOUR_PAIRS(XP_LBU, XP_LB) LOOKUP_A);
+      LOOP(LOOKED_UP(XP_SDOTSP), TABLES, ONES);
     } else {
-      LOOP(FOUR_PAIRS(XP_LBU, XP_LBU) LOOKUP_A);
+      LOOP(LOOKED_UP(XP_SDOTUP), TABLES, ONES);
     }
   } else if (s->b_type == TVM_PULP_INT8) {
-    LOOP(FOUR_PAIRS(XP_LB, XP_LB));
+    LOOP(PICKED(XP_DOTSP, XP_SDOTSP), ONES);
   } else if (s->a_type == TVM_PULP_INT8) {
-    LOOP(FOUR_PAIRS(XP_LB, XP_LBU));
+    LOOP(PICKED(XP_DOTSP, XP_SDOTUSP), ONES);
   } else {
-    LOOP(FOUR_PAIRS(XP_LBU, XP_LBU));
+    LOOP(PICKED(XP_DOTUP, XP_SDOTUP), ONES);
   }
   for (uint32_t i = 0; i < (count & 3u); ++i) {
     int32_t left = tvm_pulp_plain_operand(a, i, s->a_type, s->table_a, 0);
