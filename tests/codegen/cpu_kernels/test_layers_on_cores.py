@@ -1,5 +1,7 @@
 """Blocked kernels on their cores: random layers give what numpy gives, after one inference and after two."""
 
+import subprocess
+from importlib import resources
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +15,10 @@ from tvm_pulp.sim.qemu.boards import Emulated
 from tvm_pulp.sim.run_twice import run_twice
 from tvm_pulp.sim.runner import runner_class
 from tvm_pulp.soc.this_machine import missing_instructions
+from tvm_pulp.toolchain.zig import find_zig
 
 EMULATED = ("cortex-m55", "aarch64", "rv64gcv")
-CORES = ("cortex-m4", "cortex-m7", "cortex-m33", *EMULATED, "x86-64-avx2", "x86-64-vnni")
+CORES = ("cortex-m4", "cortex-m7", "cortex-m33", *EMULATED, "x86-64-avx2", "x86-64-avxvnni", "x86-64-vnni")
 
 
 def skip_without(soc: str) -> None:
@@ -50,7 +53,7 @@ def check(soc: str, seed: int, count: int) -> str:
 
 
 @pytest.mark.sample(3)
-@pytest.mark.parametrize("soc", ["cortex-m4", *EMULATED, "x86-64-avx2", "x86-64-vnni"])
+@pytest.mark.parametrize("soc", ["cortex-m4", *EMULATED, *(core for core in CORES if core.startswith("x86"))])
 def test_random_layers(soc: str) -> None:
     text = check(soc, 1, 20)
     functions = (f"tvm_pulp_{name}(" for name in ("convolve", "depthwise", "multiply_row", "add", "attend", "max_pool"))
@@ -77,3 +80,17 @@ def test_native_is_what_this_machine_can_run() -> None:
     assert found.cpu is None or not missing_instructions(found.cpu)
     fitting = [s for s in map(socs.load, CORES) if s.cpu and s.cpu.needs and not missing_instructions(s.cpu)]
     assert not fitting or found.name == fitting[-1].name
+
+
+def test_avx_vnni_is_encoded_for_machines_without_avx512(tmp_path: Path) -> None:
+    """`vpdpbusd` with the prefix of AVX2, which machines with AVX-512 alone do not know, and in no other form."""
+    cpu = socs.load("x86-64-avxvnni").cpu
+    assert cpu is not None
+    root = Path(str(resources.files("c_runtime")))
+    folders = [f"-I{root / part}" for part in ("include", "cpu/kernels/shared", "cpu/kernels/avx2")]
+    flags = ["-target", "x86_64-linux-musl", "-std=gnu11", "-g0", *cpu.flags, *folders, "-S", "-o", "product.s"]
+    source = str(root / "cpu/kernels/avx2/product.c")
+    subprocess.run([str(find_zig()), "cc", *flags, source], cwd=tmp_path, check=True, capture_output=True)
+    lines = (tmp_path / "product.s").read_text().splitlines()
+    assert sum("{vex}\tvpdpbusd" in line or "{vex} vpdpbusd" in line for line in lines) >= 8
+    assert not any("vpmaddwd" in line or "zmm" in line for line in lines)

@@ -16,7 +16,7 @@ from tvm_pulp.toolchain.project.unpack import unpack
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("soc", ["aarch64", "x86-64-avx2", "x86-64-vnni"])
+@pytest.mark.parametrize("soc", ["aarch64", "x86-64-avx2", "x86-64-avxvnni", "x86-64-vnni"])
 @pytest.mark.parametrize("seed", range(3))
 def test_random_layers_under_sanitizers(tmp_path: Path, soc: str, seed: int) -> None:
     cpu = socs.load(soc).cpu

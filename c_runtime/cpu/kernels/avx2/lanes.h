@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Values of pixels for cores that multiply pairs of 16 bits in each lane: 16 bits each in their order, a pixel after the
- * other. Products of bytes by themselves saturate at 16 bits there. */
+ * Values of pixels in their order, a pixel after the other. Cores with AVX2 multiply pairs of 16 bits in each lane, as
+ * products of bytes saturate there; those with AVX-VNNI four bytes, of which values are unsigned: signed ones have 128
+ * added, which the compiler takes back by what sums begin with. */
 #ifndef TVM_PULP_LANES_H
 #define TVM_PULP_LANES_H
 
@@ -11,15 +12,29 @@
 #include "rule.h"
 
 enum { TVM_PULP_PIXELS = 4, TVM_PULP_CHANNELS = 16, TVM_PULP_DEPTH = 4 };
+#ifdef __AVXVNNI__
+enum { TVM_PULP_BLOCKS = 1, TVM_PULP_VECTORS = 2, TVM_PULP_PARTS = 1 };
+#else
 enum { TVM_PULP_BLOCKS = 1, TVM_PULP_VECTORS = 2, TVM_PULP_PARTS = 2 };
+#endif
 
-typedef uint32_t __attribute__((may_alias)) tvm_pulp_lane; /* two values */
+typedef uint32_t __attribute__((may_alias)) tvm_pulp_lane; /* two values, or four */
 
 TVM_PULP_INLINE __m256i tvm_pulp_vector(const void *from) { return _mm256_loadu_si256((const __m256i *)from); }
 
 /* Puts values, four or a multiple, of a pixel of a block into a patch of a depth, from a place on. */
 TVM_PULP_INLINE void tvm_pulp_put(tvm_pulp_lane *patch, int32_t pixel, int32_t place, int32_t depth, const void *values,
                                   int32_t count, int32_t is_unsigned) {
+#ifdef __AVXVNNI__
+  uint8_t *to = (uint8_t *)patch + pixel * depth + place;
+  const uint8_t *from = values, offset = is_unsigned ? 0 : 0x80;
+  int32_t i = 0;
+  for (; i + 32 <= count; i += 32) {
+    const __m256i bytes = _mm256_xor_si256(tvm_pulp_vector(from + i), _mm256_set1_epi8((char)offset));
+    _mm256_storeu_si256((__m256i *)(void *)(to + i), bytes);
+  }
+  for (; i < count; i++) to[i] = from[i] ^ offset;
+#else
   int16_t *to = (int16_t *)(void *)patch + pixel * depth + place;
   const int8_t *from = values;
   int32_t i = 0;
@@ -29,6 +44,7 @@ TVM_PULP_INLINE void tvm_pulp_put(tvm_pulp_lane *patch, int32_t pixel, int32_t p
     _mm256_storeu_si256((__m256i *)(void *)(to + i), wide);
   }
   for (; i < count; i++) to[i] = is_unsigned ? (int16_t)(uint8_t)from[i] : from[i];
+#endif
 }
 
 /* Eight sums; `scale` are the constants of the first of them, of a block of `channels`. */
@@ -61,6 +77,18 @@ TVM_PULP_INLINE __m256i tvm_pulp_first_sums(const int32_t *scale, int32_t vector
   return tvm_pulp_vector(scale + 8 * vector);
 }
 
+#ifdef __AVXVNNI__
+TVM_PULP_INLINE __m256i tvm_pulp_some_weights(const int8_t *weight) { return tvm_pulp_vector(weight); }
+
+TVM_PULP_INLINE __m256i tvm_pulp_some_values(const tvm_pulp_lane *patch, int32_t place, int32_t part) {
+  return _mm256_set1_epi32((int32_t)patch[place / 4 + part]);
+}
+
+TVM_PULP_INLINE __m256i tvm_pulp_dot(__m256i sum, __m256i x, __m256i w, int32_t part) {
+  (void)part;
+  return _mm256_dpbusd_avx_epi32(sum, x, w);
+}
+#else
 TVM_PULP_INLINE __m256i tvm_pulp_some_weights(const int8_t *weight) {
   return _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(const void *)weight));
 }
@@ -73,6 +101,7 @@ TVM_PULP_INLINE __m256i tvm_pulp_dot(__m256i sum, __m256i x, __m256i w, int32_t 
   (void)part;
   return _mm256_add_epi32(sum, _mm256_madd_epi16(x, w));
 }
+#endif
 
 TVM_PULP_INLINE __m128i tvm_pulp_results_of(const __m256i *sum, const int32_t *scale,
                                             enum tvm_pulp_saturation saturation) {
