@@ -1,18 +1,16 @@
 """One NE16 job: what a tile computes, without addresses."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.uma.conv_array.requantization import (
-    DEFAULT_REQUANTIZATION,
-    MAX_PADDING,
-    NO_PADDING,
-    Padding,
-    Requantization,
-)
+from tvm_pulp.uma.conv_array.base_job import MAX_SUBTILES, BaseJob
+from tvm_pulp.uma.conv_array.requantization import MAX_PADDING, Padding, Requantization
 from uma_backends.ne16.geometry import PATCH, Mode, input_subtile, output_subtile, remainder, subtiles
 
-MAX_SUBTILES = 0xFFFF
+__all__ = ["LEAST_STRIDED", "ArrayJob", "FilterMask", "Padding", "Patch", "Requantization", "patches"]
+
 # The hardware sources keep nine bits of the weight offset.
 WEIGHT_OFFSETS = range(-256, 256)
 # Smallest padded input whose patches of stride 2 were ever tried.
@@ -33,36 +31,20 @@ NO_MASK = FilterMask()
 
 
 @dataclass(frozen=True, slots=True)
-class ArrayJob:
-    """A tile as the array executes it; raises UserError for what the hardware cannot do.
+class ArrayJob(BaseJob):
+    """A tile as NE16 executes it.
 
-    Strides are in bytes; None means a dense HWC tensor. `requantization=None` delivers raw 32-bit accumulators.
     `strided`: a 3x3 patch of stride 2, of up to 2x2 outputs, whose bottom and right padding has the value too.
     """
 
-    mode: Mode
-    input_channels: int
-    output_channels: int
-    output_height: int
-    output_width: int
-    padding: Padding = NO_PADDING
-    weight_bits: int = 8
-    weight_offset: int = -128
+    array: ClassVar[str] = "NE16"
+
     input_bits: int = 8
-    output_bits: int = 8
-    requantization: Requantization | None = DEFAULT_REQUANTIZATION
-    stream_in: bool = False
     strided: bool = False
     filter_mask: FilterMask = NO_MASK
-    input_pixel_stride: int | None = None
-    input_row_stride: int | None = None
-    output_pixel_stride: int | None = None
-    output_row_stride: int | None = None
 
-    def __post_init__(self) -> None:
-        reason = next((reason for is_so, reason in _impossible(self) if is_so), None)
-        if reason is not None:
-            raise UserError(f"NE16 job: {reason.format(job=self, how=self.requantization)}.")
+    def impossible(self) -> Iterable[tuple[bool, str]]:
+        return _impossible(self)
 
     @property
     def computed_height(self) -> int:
@@ -74,41 +56,9 @@ class ArrayJob:
         return 2 * self.output_width - 1 if self.strided else self.output_width
 
     @property
-    def input_height(self) -> int:
-        return self.computed_height + self.mode.halo - self.padding.top - self.padding.bottom
-
-    @property
-    def input_width(self) -> int:
-        return self.computed_width + self.mode.halo - self.padding.left - self.padding.right
-
-    @property
     def input_bytes(self) -> int:
         """Bytes of the channels of one pixel: what the array counts."""
         return self.input_channels * self.input_bits // 8
-
-    @property
-    def output_bytes(self) -> int:
-        """Bytes of one output element."""
-        return self.output_bits // 8
-
-    @property
-    def input_strides(self) -> tuple[int, int]:
-        """Pixel and row stride of the input in bytes."""
-        pixel = self.input_bytes if self.input_pixel_stride is None else self.input_pixel_stride
-        return pixel, self.input_width * pixel if self.input_row_stride is None else self.input_row_stride
-
-    @property
-    def output_strides(self) -> tuple[int, int]:
-        """Pixel and row stride of the output in bytes."""
-        dense = self.output_channels * self.output_bytes
-        pixel = dense if self.output_pixel_stride is None else self.output_pixel_stride
-        return pixel, self.output_width * pixel if self.output_row_stride is None else self.output_row_stride
-
-    @property
-    def macs(self) -> int:
-        """Useful multiply-accumulate operations."""
-        per_output = self.mode.taps * (1 if self.mode is Mode.DEPTHWISE_3X3 else self.input_channels)
-        return self.output_height * self.output_width * self.output_channels * per_output
 
 
 def _impossible(job: ArrayJob) -> tuple[tuple[bool, str], ...]:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tvm_pulp.uma.conv_array.reference import IntArray, accumulate, pad_input, requantize, wrap
+from tvm_pulp.uma.conv_array.reference import IntArray, accumulate, finish, pad_input
 from uma_backends.ne16.geometry import Mode
 from uma_backends.ne16.job import ArrayJob
 
@@ -33,14 +33,4 @@ def run(
         padded = pad_input(data, job.padding)
     accumulator = accumulate(padded, counted, job.mode is Mode.DEPTHWISE_3X3)
     accumulator = accumulator[::2, ::2] if job.strided else accumulator
-    if job.stream_in:
-        assert partial is not None
-        accumulator = accumulator + partial
-    accumulator = wrap(accumulator, 32)
-    if job.requantization is None:
-        return accumulator.astype(np.int32)
-    assert scale is not None
-    value = requantize(accumulator, job.requantization, job.output_bits, scale, bias, shift)
-    if job.output_bits == 8:
-        return value.astype(np.uint8 if job.requantization.relu else np.int8)
-    return value.astype(np.int32)
+    return finish(job, accumulator, scale, bias, shift, partial)

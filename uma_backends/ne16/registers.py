@@ -1,33 +1,16 @@
 """Register image of a job: the 24 words a driver writes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from tvm_pulp.uma.conv_array.registers import OUTPUT_BEAT_BYTES, WORD_NAMES, Addresses, fields_in_words
 from uma_backends.ne16.geometry import PATCH, Mode, input_subtile, output_subtile, remainder, subtiles
 from uma_backends.ne16.job import ArrayJob
 from uma_backends.ne16.packing import channel_bytes, group_channels
 
-WORD_NAMES = (
-    "WEIGHTS_PTR", "INFEAT_PTR", "OUTFEAT_PTR", "SCALE_PTR", "SCALE_SHIFT_PTR", "SCALE_BIAS_PTR",
-    "INFEAT_D0", "INFEAT_D1", "INFEAT_D2", "OUTFEAT_D0", "OUTFEAT_D1", "OUTFEAT_D2",
-    "WEIGHTS_D0", "WEIGHTS_D1", "WEIGHTS_D2", "SUBTILE_REM0", "SUBTILE_REM1", "SUBTILE_REM2",
-    "SUBTILE_NB0", "SUBTILE_NB1", "PADDING", "WEIGHT_OFFSET", "FILTER_MASK", "CONFIG0",
-)  # fmt: skip
-OUTPUT_BEAT_BYTES = 32
+__all__ = ["WORD_NAMES", "Addresses", "config_word", "register_image", "word_fields"]
+
 LINEAR_WORD = 16
 _SCALE_MODES = {8: 0, 16: 1, 32: 2}
-
-
-@dataclass(frozen=True, slots=True)
-class Addresses:
-    """Addresses of the operands of a job, as the CPU sees them."""
-
-    input: int
-    output: int
-    weights: int
-    scale: int = 0
-    bias: int = 0
-    shift: int = 0
 
 
 def config_word(job: ArrayJob) -> int:
@@ -43,23 +26,8 @@ def config_word(job: ArrayJob) -> int:
 
 def word_fields(job: ArrayJob, words: Sequence[int]) -> dict[str, str]:
     """Return the fields of configuration words by the name of the register; `words` are those of all registers."""
-    value, how, pad = dict(zip(WORD_NAMES, words, strict=True)), job.requantization, job.padding
-    config = [job.mode.name.lower(), f"{job.weight_bits}-bit weights", f"{job.output_bits}-bit outputs"]
-    config += ["16-bit inputs"] * (job.input_bits == 16) + ["stride 2"] * job.strided
-    config += ["adds to outputs"] * job.stream_in
-    if how is not None:
-        shift = "shifts of channels" if how.shift_vector else f"shift {how.shift}"
-        config += [f"{how.scale_bits}-bit scales", shift, *["bias"] * how.bias, *["relu"] * how.relu]
-    halves = {
-        "SUBTILE_REM0": ("output channels", "input channels"),
-        "SUBTILE_REM1": ("output rows", "output columns"),
-        "SUBTILE_REM2": ("input rows", "input columns"),
-        "SUBTILE_NB0": ("output channel tiles", "input channel tiles"),
-        "SUBTILE_NB1": ("row tiles", "column tiles"),
-    }
-    found = {name: f"{value[name] >> 16} {high}, {value[name] & 0xFFFF} {low}" for name, (high, low) in halves.items()}
-    sides = f"{pad.top} top, {pad.right} right, {pad.bottom} bottom, {pad.left} left, value {pad.value}"
-    return {**found, "PADDING": sides, "CONFIG0": ", ".join(config)}
+    features = ["16-bit inputs"] * (job.input_bits == 16) + ["stride 2"] * job.strided
+    return fields_in_words(job, words, features)
 
 
 def _weight_strides(job: ArrayJob) -> tuple[int, int, int]:

@@ -1,31 +1,22 @@
 """Register image of a job: the 24 words a driver writes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from tvm_pulp.uma.conv_array.registers import OUTPUT_BEAT_BYTES, WORD_NAMES, Addresses, fields_in_words
 from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode, remainder, subtiles
 from uma_backends.neureka.job import ArrayJob, check_on
 
+__all__ = [
+    "WEIGHT_MEMORY_BASE",
+    "WORD_NAMES",
+    "Addresses",
+    "config_word",
+    "register_image",
+    "weight_channel_stride",
+    "word_fields",
+]
+
 WEIGHT_MEMORY_BASE = 0x1040_0000
-WORD_NAMES = (
-    "WEIGHTS_PTR", "INFEAT_PTR", "OUTFEAT_PTR", "SCALE_PTR", "SCALE_SHIFT_PTR", "SCALE_BIAS_PTR",
-    "INFEAT_D0", "INFEAT_D1", "INFEAT_D2", "OUTFEAT_D0", "OUTFEAT_D1", "OUTFEAT_D2",
-    "WEIGHTS_D0", "WEIGHTS_D1", "WEIGHTS_D2", "SUBTILE_REM0", "SUBTILE_REM1", "SUBTILE_REM2",
-    "SUBTILE_NB0", "SUBTILE_NB1", "PADDING", "WEIGHT_OFFSET", "FILTER_MASK", "CONFIG0",
-)  # fmt: skip
-OUTPUT_BEAT_BYTES = 32
-
-
-@dataclass(frozen=True, slots=True)
-class Addresses:
-    """Addresses of the operands of a job, as the CPU sees them."""
-
-    input: int
-    output: int
-    weights: int
-    scale: int = 0
-    bias: int = 0
-    shift: int = 0
 
 
 def weight_channel_stride(job: ArrayJob, geometry: Geometry = SIRACUSA) -> int:
@@ -49,23 +40,9 @@ def config_word(job: ArrayJob) -> int:
 
 def word_fields(job: ArrayJob, words: Sequence[int]) -> dict[str, str]:
     """Return the fields of configuration words by the name of the register; `words` are those of all registers."""
-    value, how, pad = dict(zip(WORD_NAMES, words, strict=True)), job.requantization, job.padding
-    config = [job.mode.name.lower(), f"{job.weight_bits}-bit weights", f"{job.output_bits}-bit outputs"]
-    config += ["signed inputs"] * job.input_signed + ["weight memory"] * job.weight_memory
-    config += ["prefetch"] * job.prefetch + ["adds to outputs"] * job.stream_in
-    if how is not None:
-        shift = "shifts of channels" if how.shift_vector else f"shift {how.shift}"
-        config += [f"{how.scale_bits}-bit scales", shift, *["bias"] * how.bias, *["relu"] * how.relu]
-    halves = {
-        "SUBTILE_REM0": ("output channels", "input channels"),
-        "SUBTILE_REM1": ("output rows", "output columns"),
-        "SUBTILE_REM2": ("input rows", "input columns"),
-        "SUBTILE_NB0": ("output channel tiles", "input channel tiles"),
-        "SUBTILE_NB1": ("row tiles", "column tiles"),
-    }
-    found = {name: f"{value[name] >> 16} {high}, {value[name] & 0xFFFF} {low}" for name, (high, low) in halves.items()}
-    sides = f"{pad.top} top, {pad.right} right, {pad.bottom} bottom, {pad.left} left, value {pad.value}"
-    return {**found, "PADDING": sides, "CONFIG0": ", ".join(config)}
+    features = ["signed inputs"] * job.input_signed + ["weight memory"] * job.weight_memory
+    features += ["prefetch"] * job.prefetch
+    return fields_in_words(job, words, features)
 
 
 def register_image(job: ArrayJob, at: Addresses, geometry: Geometry = SIRACUSA) -> tuple[int, ...]:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tvm_pulp.uma.conv_array.base_job import BaseJob
 from tvm_pulp.uma.conv_array.requantization import Padding, Requantization
 
 IntArray = NDArray[np.integer[Any]]
@@ -68,3 +69,25 @@ def requantize(
     if how.relu:
         return wrap(np.maximum(value, 0), 32)
     return np.clip(value, -(2**31), 2**31 - 1)
+
+
+def finish(
+    job: BaseJob,
+    accumulator: IntArray,
+    scale: IntArray | None,
+    bias: IntArray | None,
+    shift: IntArray | None,
+    partial: IntArray | None,
+) -> IntArray:
+    """Return what a job stores of its sums; `partial` is the 32-bit tensor that stream-in adds to."""
+    if job.stream_in:
+        assert partial is not None
+        accumulator = accumulator + partial
+    accumulator = wrap(accumulator, 32)
+    if job.requantization is None:
+        return accumulator.astype(np.int32)
+    assert scale is not None
+    value = requantize(accumulator, job.requantization, job.output_bits, scale, bias, shift)
+    if job.output_bits == 8:
+        return value.astype(np.uint8 if job.requantization.relu else np.int8)
+    return value.astype(np.int32)

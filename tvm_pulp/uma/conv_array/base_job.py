@@ -1,0 +1,92 @@
+"""A job of an array of convolutions, without addresses: fields and sizes that all such arrays have."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.uma.conv_array.modes import Mode
+from tvm_pulp.uma.conv_array.requantization import DEFAULT_REQUANTIZATION, NO_PADDING, Padding, Requantization
+
+MAX_SUBTILES = 0xFFFF
+
+
+@dataclass(frozen=True, slots=True)
+class BaseJob:
+    """A tile as the array executes it; raises UserError for what the hardware cannot do.
+
+    Strides are in bytes; None means a dense HWC tensor. `requantization=None` delivers raw 32-bit accumulators.
+    """
+
+    array: ClassVar[str]  # its name for people
+
+    mode: Mode
+    input_channels: int
+    output_channels: int
+    output_height: int
+    output_width: int
+    padding: Padding = NO_PADDING
+    weight_bits: int = 8
+    weight_offset: int = -128
+    output_bits: int = 8
+    requantization: Requantization | None = DEFAULT_REQUANTIZATION
+    stream_in: bool = False
+    input_pixel_stride: int | None = None
+    input_row_stride: int | None = None
+    output_pixel_stride: int | None = None
+    output_row_stride: int | None = None
+
+    def __post_init__(self) -> None:
+        reason = next((reason for is_so, reason in self.impossible() if is_so), None)
+        if reason is not None:
+            raise UserError(f"{self.array} job: {reason.format(job=self, how=self.requantization)}.")
+
+    def impossible(self) -> Iterable[tuple[bool, str]]:
+        """Conditions and, as a template, why the hardware cannot do it."""
+        raise NotImplementedError
+
+    @property
+    def computed_height(self) -> int:
+        """Rows that the array computes, whether it keeps them or not."""
+        return self.output_height
+
+    @property
+    def computed_width(self) -> int:
+        return self.output_width
+
+    @property
+    def input_height(self) -> int:
+        return self.computed_height + self.mode.halo - self.padding.top - self.padding.bottom
+
+    @property
+    def input_width(self) -> int:
+        return self.computed_width + self.mode.halo - self.padding.left - self.padding.right
+
+    @property
+    def input_bytes(self) -> int:
+        """Bytes of the channels of one pixel."""
+        return self.input_channels
+
+    @property
+    def output_bytes(self) -> int:
+        """Bytes of one output element."""
+        return self.output_bits // 8
+
+    @property
+    def input_strides(self) -> tuple[int, int]:
+        """Pixel and row stride of the input in bytes."""
+        pixel = self.input_bytes if self.input_pixel_stride is None else self.input_pixel_stride
+        return pixel, self.input_width * pixel if self.input_row_stride is None else self.input_row_stride
+
+    @property
+    def output_strides(self) -> tuple[int, int]:
+        """Pixel and row stride of the output in bytes."""
+        dense = self.output_channels * self.output_bytes
+        pixel = dense if self.output_pixel_stride is None else self.output_pixel_stride
+        return pixel, self.output_width * pixel if self.output_row_stride is None else self.output_row_stride
+
+    @property
+    def macs(self) -> int:
+        """Useful multiply-accumulate operations."""
+        per_output = self.mode.taps * (1 if self.mode is Mode.DEPTHWISE_3X3 else self.input_channels)
+        return self.output_height * self.output_width * self.output_channels * per_output
