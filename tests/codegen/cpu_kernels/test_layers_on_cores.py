@@ -17,7 +17,7 @@ from tvm_pulp.sim.runner import runner_class
 from tvm_pulp.soc.this_machine import missing_instructions
 from tvm_pulp.toolchain.zig import find_zig
 
-EMULATED = ("cortex-m55", "aarch64", "rv64gcv")
+EMULATED = ("cortex-m55", "aarch64", "aarch64-i8mm", "rv64gcv")
 CORES = ("cortex-m4", "cortex-m7", "cortex-m33", *EMULATED, "x86-64-avx2", "x86-64-avxvnni", "x86-64-vnni")
 
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Values of pixels for 64-bit Arm cores that multiply four signed bytes by four others in each lane: bytes in their
- * order, unsigned ones less 128, which the compiler takes back by what sums begin with. A pixel follows the other. */
+ * order, unsigned ones less 128, which the compiler takes back by what sums begin with. A pixel follows the other; where
+ * instructions multiply matrices (i8mm), eight values of two pixels take turns. */
 #ifndef TVM_PULP_LANES_H
 #define TVM_PULP_LANES_H
 
@@ -10,16 +11,17 @@
 
 #include "rule.h"
 
+#ifdef __ARM_FEATURE_MATMUL_INT8
+enum { TVM_PULP_PIXELS = 4, TVM_PULP_CHANNELS = 16, TVM_PULP_DEPTH = 8 };
+#else
 enum { TVM_PULP_PIXELS = 4, TVM_PULP_CHANNELS = 16, TVM_PULP_DEPTH = 16 };
+#endif
 enum { TVM_PULP_BLOCKS = 1, TVM_PULP_VECTORS = 4, TVM_PULP_PARTS = 4 };
 
 typedef uint32_t __attribute__((may_alias, aligned(1))) tvm_pulp_lane; /* four values */
 
-/* Puts values, four or a multiple, of a pixel of a block into a patch of a depth, from a place on. */
-TVM_PULP_INLINE void tvm_pulp_put(tvm_pulp_lane *patch, int32_t pixel, int32_t place, int32_t depth, const void *values,
-                                  int32_t count, int32_t is_unsigned) {
-  uint8_t *to = (uint8_t *)patch + pixel * depth + place;
-  const uint8_t *from = values;
+/* Puts values, four or a multiple, of a pixel by itself. */
+TVM_PULP_INLINE void tvm_pulp_put_bytes(uint8_t *to, const uint8_t *from, int32_t count, int32_t is_unsigned) {
   const uint8_t offset = is_unsigned ? 0x80 : 0;
   int32_t i = 0;
   for (; i + 16 <= count; i += 16) vst1q_u8(to + i, veorq_u8(vld1q_u8(from + i), vdupq_n_u8(offset)));
@@ -27,6 +29,35 @@ TVM_PULP_INLINE void tvm_pulp_put(tvm_pulp_lane *patch, int32_t pixel, int32_t p
   for (; i < count; i += 4)
     *(tvm_pulp_lane *)(void *)(to + i) = *(const tvm_pulp_lane *)(const void *)(from + i) ^ 0x01010101u * offset;
 }
+
+/* Puts values, four or a multiple, of a pixel of a block into a patch of a depth, from a place on. */
+TVM_PULP_INLINE void tvm_pulp_put(tvm_pulp_lane *patch, int32_t pixel, int32_t place, int32_t depth, const void *values,
+                                  int32_t count, int32_t is_unsigned) {
+#ifdef __ARM_FEATURE_MATMUL_INT8
+  uint8_t *to = (uint8_t *)patch + pixel / 2 * 2 * depth + pixel % 2 * 8;
+  const uint8_t *from = values;
+  const uint8x8_t offset = vdup_n_u8(is_unsigned ? 0x80 : 0);
+  int32_t i = 0;
+  for (; place % 8 == 0 && i + 16 <= count; i += 16) {
+    const uint8x16_t bytes = veorq_u8(vld1q_u8(from + i), vcombine_u8(offset, offset));
+    vst1_u8(to + 2 * (place + i), vget_low_u8(bytes));
+    vst1_u8(to + 2 * (place + i) + 16, vget_high_u8(bytes));
+  }
+  for (; place % 8 == 0 && i + 8 <= count; i += 8) vst1_u8(to + 2 * (place + i), veor_u8(vld1_u8(from + i), offset));
+  for (; i < count; i += 4)
+    tvm_pulp_put_bytes(to + (place + i) / 8 * 16 + (place + i) % 8, from + i, 4, is_unsigned);
+#else
+  tvm_pulp_put_bytes((uint8_t *)patch + pixel * depth + place, values, count, is_unsigned);
+#endif
+}
+
+#ifdef __ARM_FEATURE_MATMUL_INT8
+/* Alone, a pixel's values lie in their order. */
+#define TVM_PULP_PUT_ONE
+TVM_PULP_INLINE void tvm_pulp_put_one(tvm_pulp_lane *patch, const void *values, int32_t count, int32_t is_unsigned) {
+  tvm_pulp_put_bytes((uint8_t *)patch, values, count, is_unsigned);
+}
+#endif
 
 /* Four sums with the fraction of a result; `scale` are the constants of the first of them, of a block of `channels`.
  * The product is doubled, so shifts are one less. */
