@@ -78,7 +78,16 @@ def matmul(f: Fields, cores: int) -> Work:
     return work
 
 
-WORKS: dict[str, WorkOf] = {"dense": dense, "conv2d": conv2d, "matmul": matmul}
+def layer_norm(f: Fields, cores: int) -> Work:
+    """Every core finds the deviation of its rows, and writes a part of them where rows are few."""
+    rows, columns = share(f["rows"], cores), f["columns"]
+    if f["wide"] or f["x_type"] > _UINT8 or f["levels"] > 256:
+        return {"plain_call": 1, "plain_element": rows * columns}
+    part = -(-columns // max(1, cores // f["rows"]))
+    return {"call": 1, "norm_row": rows, "norm_word": rows * words(columns), "norm_element": rows * part}
+
+
+WORKS: dict[str, WorkOf] = {"dense": dense, "conv2d": conv2d, "matmul": matmul, "layer_norm": layer_norm}
 
 _OUTPUTS = {"none": 4.0, "pulp": 7.0, "pulp_range": 7.0, "pulp_wide": 40.0, "tflite": 22.0, "tflite_positive": 18.0}
 _OUTPUTS |= {"tflite_range": 22.0, "half_up": 60.0, "half_even": 90.0, "scaled": 16.0, "shift": 20.0}
@@ -92,11 +101,14 @@ _CYCLES |= {
     "staged_tap": 40.0,
     "packed_element": 6.0,
     "summed_element": 4.0,
+    "norm_row": 350.0,
+    "norm_word": 10.0,
+    "norm_element": 42.0,
     "plain_call": 600.0,
     "plain_element": 16.0,
 }
 CYCLES = _CYCLES | {f"{where}output_{k}": v for k, v in _OUTPUTS.items() for where in ("", "plain_")}
 # One product at a time, on cores without dot products.
-SCALAR_CYCLES = CYCLES | {"word": 192.0, "row_word": 75.0, "border_word": 75.0}
+SCALAR_CYCLES = CYCLES | {"word": 192.0, "row_word": 75.0, "border_word": 75.0, "norm_word": 32.0}
 # Fetching code from L2: the tiles of a group ask for the same lines at the same time.
 COLD = dict.fromkeys(CYCLES, 60.0)
