@@ -10,6 +10,7 @@ import numpy as np
 from tvm_pulp.compile_options import FLOAT_FORMATS, model_files
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.load import file_format
+from tvm_pulp.frontend.onnx_folded_factors import with_folded_factors
 from tvm_pulp.frontend.quantize.calibration_data import basic_settings, session
 
 _QUANTIZED = ("QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "ConvInteger", "MatMulInteger")
@@ -66,14 +67,14 @@ def _as_onnx(model: Any) -> Any:
 
 
 def folded(model: Any) -> Any:
-    """The model after onnxruntime's basic optimizations; every node has a name of its own."""
+    """The model after onnxruntime's basic optimizations and what these leave; every node has a name of its own."""
     import onnx
 
     settings = basic_settings()
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder, "folded.onnx")
         settings.optimized_model_filepath = str(target)
-        session(model, settings)
+        session(with_folded_factors(model), settings)
         made = onnx.load(str(target))
     # The optimizer states domains that nothing uses.
     used = {node.domain or "" for node in made.graph.node}

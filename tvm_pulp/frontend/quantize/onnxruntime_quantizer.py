@@ -20,7 +20,7 @@ import numpy as np
 from tvm_pulp.frontend.quantize.calibration_data import Feeds, refuse_samples
 from tvm_pulp.frontend.quantize.few_bits import rounded_matrices
 from tvm_pulp.frontend.quantize.float_model import with_finite_masks
-from tvm_pulp.frontend.quantize.recurrent_layers import gates_of, with_integer_gates
+from tvm_pulp.frontend.quantize.recurrent_layers import gates_of, with_integer_gates, written_out_steps
 
 _MOST_LEVELS = 256
 _GRID_TOLERANCE = 1e-3
@@ -48,6 +48,7 @@ class Quantizer:
         self._rounded = rounded_matrices(self.model, samples, weight_bits) if weight_bits < 8 else {}
         # Of recurrent nodes, which onnxruntime leaves in float.
         self.gates = gates_of(self.model)
+        self._steps = written_out_steps(self.model, WEIGHTED)
 
     def layers(self) -> list[str]:
         """Names of nodes with weights, in order, and of the gates of recurrent ones."""
@@ -81,7 +82,7 @@ class Quantizer:
                 types.QInt8,
                 self._ranges,
                 [] if only is None else [only],
-                sorted(set(keep) - self.gates.keys()),
+                sorted((set(keep) | self._steps) - self.gates.keys()),
                 sorted({*QLinearOpsRegistry, *QDQRegistry}),
                 options,
             )

@@ -1,6 +1,9 @@
-"""Gates of LSTM, GRU and RNN nodes as layers of their own: onnxruntime's quantizer leaves the nodes in float."""
+"""Gates of LSTM, GRU and RNN nodes as layers of their own: onnxruntime's quantizer leaves the nodes in float.
 
-from collections.abc import Mapping
+Of recurrences that a framework wrote out step by step only the products are quantized, as of these.
+"""
+
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,6 +61,41 @@ def with_integer_gates(model: Any, gates: Mapping[str, Gate]) -> Any:
     # Shapes of values that are gone, or that the steps have in between.
     del made.graph.value_info[:]
     return made
+
+
+def written_out_steps(model: Any, weighted: Collection[str]) -> set[str]:
+    """Nodes around products with one matrix whose result reaches the next such product with no other in between.
+
+    They are steps of a loop; `weighted` are operators of products.
+    """
+    constants = _constants(model)
+    readers: dict[str, list[Any]] = {}
+    for node in model.graph.node:
+        for name in node.input:
+            readers.setdefault(name, []).append(node)
+    makers = {name: node for node in model.graph.node for name in node.output}
+    products = [n for n in model.graph.node if n.op_type in weighted and len(n.input) > 1 and n.input[1] in constants]
+    matrix = {n.name: constants[n.input[1]].tobytes() for n in products}
+
+    def near(start: Any, following: bool) -> dict[str, Any]:
+        """Nodes behind one, or before it, up to products and these too."""
+        found: dict[str, Any] = {}
+        waiting = [start]
+        while waiting:
+            node = waiting.pop()
+            names = node.output if following else node.input
+            for other in [o for n in names for o in (readers.get(n, []) if following else [makers.get(n)])]:
+                if other is not None and other.name not in found:
+                    found[other.name] = other
+                    waiting += [other] if other.op_type not in weighted else []
+        return found
+
+    behind = {n.name: near(n, True) for n in products}
+    joined = [n for n in products if any(matrix.get(o) == matrix[n.name] for o in behind[n.name])]
+    after = {o for n in joined for o in behind[n.name] if matrix.get(o) == matrix[n.name]}
+    steps = {o for n in products if n.name in after for o in (*behind[n.name], *near(n, False))}
+    steps |= {o for n in joined for o in (*behind[n.name], *near(n, False))}
+    return steps - {n.name for n in model.graph.node if n.op_type in weighted}
 
 
 def _constants(model: Any) -> dict[str, np.ndarray]:

@@ -1,7 +1,9 @@
 """Finds out what a group of operators computes by computing it: activation functions and normalizations.
 
 Every framework, and every release of one, writes GELU or a layer norm in operators of its own choice. A group that
-depends on one tensor is evaluated on numbers instead, and compared with the function that it could be.
+depends on one tensor is evaluated on numbers instead, and compared with the function that it could be: an activation at
+all points where it bends or switches and between them (`turning_points`), a norm, which is algebra, on a few tensors.
+What bends where that cannot be told stays as it is written.
 """
 
 import math
@@ -10,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.frontend.stablehlo_program.meanings import ELEMENTWISE, elementwise, evaluated
+from tvm_pulp.frontend.stablehlo_program.meanings import ELEMENTWISE, evaluated
 from tvm_pulp.frontend.stablehlo_program.node import Node, closure, constant
 from tvm_pulp.frontend.stablehlo_program.rewrites import become
+from tvm_pulp.frontend.stablehlo_program.turning_points import numbers_around, turning_points, values_at
 
 # A function is written with fewer operators than this.
 _MOST_NODES = 40
@@ -58,14 +61,6 @@ def identify(outputs: Sequence[Node]) -> None:
             absorbed |= set(closure(node.operands, source)) - {source}
 
 
-def _grid(group: Sequence[Node]) -> np.ndarray:
-    """Numbers of all sizes, densely around zero and around every constant that the group compares with."""
-    sizes = np.concatenate([np.linspace(0.01, 12, 240), np.logspace(-6, 4, 60)])
-    near = [float(n.scalar) for n in group if n.scalar is not None and np.isfinite(float(n.scalar))]
-    extra = [value * factor for value in near for factor in (-1.01, -0.99, 0.99, 1.01)]
-    return np.concatenate([sizes, -sizes, np.asarray(extra, np.float64), [0.0]])
-
-
 def _function(node: Node) -> Node | None:
     """The tensor that a node is a known function of; it then is that function."""
     if node.op not in ELEMENTWISE or node.op in ("relu", "tanh", "logistic", "convert", "copy"):
@@ -77,10 +72,13 @@ def _function(node: Node) -> Node | None:
         between = closure([node], source)
         if not _depends_only_on(between, source):
             continue
-        grid = _grid(between)
-        made = _on_grid(node, between, source, grid)
-        found = None if made is None else _known(grid, made)
-        if found is not None:
+        points = turning_points(between, source)
+        if points is None:
+            continue
+        grid = numbers_around(points)
+        found = _known(grid, values_at(between, source, grid)[node])
+        # 1 - sigmoid(x) is one of -x; the sigmoid itself is read elsewhere as a rule, so it is left to be found.
+        if found is not None and (found[0], node.op) != ("logistic", "subtract"):
             become(node, found[0], [source], **found[1])
             return source
     return None
@@ -104,18 +102,6 @@ def _depends_only_on(between: Sequence[Node], source: Node) -> bool:
     return all(
         n is source or n.scalar is not None or (n.op in ELEMENTWISE and n.shape == source.shape) for n in between
     )
-
-
-def _on_grid(node: Node, between: Sequence[Node], source: Node, grid: np.ndarray) -> np.ndarray | None:
-    values: dict[Node, np.ndarray] = {source: grid}
-    with np.errstate(all="ignore"):
-        for n in between:
-            if n.scalar is not None:
-                held = np.asarray(n.scalar)
-                values[n] = held.astype(np.float64) if n.is_float else held
-            elif n is not source:
-                values[n] = elementwise(n, [values[o] for o in n.operands])
-    return values[node]
 
 
 def _agree(made: np.ndarray, wanted: np.ndarray) -> bool:
@@ -142,7 +128,24 @@ def _known(grid: np.ndarray, made: np.ndarray) -> tuple[str, dict[str, Any]] | N
     return None
 
 
-_IN_NORMS = ELEMENTWISE | {"broadcast_in_dim", "reshape", "reduce", "mean", "transpose"}
+_BOUNDS = ("relu", "maximum")
+# None that bends or switches: algebra of a few terms that agrees on random tensors is the same algebra.
+_IN_NORMS = frozenset(
+    (
+        *("add", "subtract", "multiply", "divide", "negate", "square", "sqrt", "rsqrt", "power", "copy", "convert"),
+        *("broadcast_in_dim", "reshape", "reduce", "mean", "transpose"),
+    )
+)
+
+
+def _is_algebra(node: Node, source: Node) -> bool:
+    """Or a variance that is kept from being less than zero, which it is by rounding only."""
+    if node.op == "reduce":
+        return bool(node.attributes["reducer"] == "add")
+    if node.op in _BOUNDS:
+        others = [o for o in node.operands if o.scalar is None or o.scalar != 0]
+        return len(others) == 1 and math.prod(node.shape) < math.prod(source.shape)
+    return node.op in _IN_NORMS
 
 
 def _norm(node: Node) -> Node | None:
@@ -154,7 +157,7 @@ def _norm(node: Node) -> Node | None:
             continue
         between = closure([node], source)
         inner = [n for n in between if n.array is None and n is not source]
-        if len(between) > 2 * _MOST_NODES or source not in between or any(n.op not in _IN_NORMS for n in inner):
+        if len(between) > 2 * _MOST_NODES or source not in between or not all(_is_algebra(n, source) for n in inner):
             continue
         if any(not n.operands for n in inner):  # another input
             continue
@@ -184,7 +187,7 @@ def _reduced(node: Node) -> list[Node]:
                 found.append(x)
                 if x.op in ("square", "multiply"):
                     found.append(x.operands[0])
-            if o.op in _IN_NORMS:
+            if o.op in _IN_NORMS or o.op in _BOUNDS:
                 waiting.append(o)
     return list(dict.fromkeys(found))
 
@@ -204,7 +207,8 @@ def _epsilon(inner: Sequence[Node]) -> float | None:
 def _is_norm(node: Node, between: Sequence[Node], source: Node, count: int, epsilon: float) -> bool:
     """Tell if probes come out as a norm with some scale and bias; the node becomes that norm then."""
     random = np.random.default_rng(0)
-    probes = [random.normal(0.3, 1.0, source.shape) for _ in range(4)]
+    # Means of both signs, and other sizes.
+    probes = [random.normal(m, s, source.shape) for m, s in ((0.3, 1.0), (-0.7, 1.0), (2.0, 0.1), (-0.5, 5.0))]
     made = [m for m in (_on_tensor(node, between, source, probe) for probe in probes) if m is not None]
     if len(made) < len(probes):
         return False

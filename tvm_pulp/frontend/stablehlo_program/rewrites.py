@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tvm_pulp.frontend.stablehlo_program.meanings import starts
 from tvm_pulp.frontend.stablehlo_program.node import Node, closure, compact, constant
 
 
@@ -252,6 +253,41 @@ def _wrapped_numbers(node: Node, readers: Readers) -> bool:
     return become(inner, "copy", [plain])
 
 
+def _known_slice(node: Node, readers: Readers) -> bool:
+    """A part at a place that is known, as loops that are written out have it."""
+    x, *given = node.operands
+    if any(g.array is None for g in given):
+        return False
+    places = starts(node, x, node.attributes["slice_sizes"], [int(np.asarray(g.array)) for g in given])
+    limits = [p.stop for p in places]
+    become(node, "slice", [x], start_indices=[p.start for p in places], limit_indices=limits, strides=[1] * x.rank)
+    _updated_part(node, readers)
+    return True
+
+
+def _updated_part(node: Node, readers: Readers) -> bool:
+    """A part of a tensor that was updated elsewhere, or exactly there: what a loop collects, one by one."""
+    a = node.attributes
+    if any(s != 1 for s in a["strides"]):
+        return False
+    wanted = [slice(*ends) for ends in zip(a["start_indices"], a["limit_indices"], strict=True)]
+    x = node.operands[0]
+    if x.op == "transpose" and x.operands[0].op == "dynamic_update_slice":
+        order, inner = list(x.attributes["permutation"]), x.operands[0]
+        cut = {key: [a[key][order.index(d)] for d in range(x.rank)] for key in a}
+        part = Node("slice", (inner,), tuple(node.shape[order.index(d)] for d in range(x.rank)), node.dtype, cut)
+        return _updated_part(part, readers) and become(node, "transpose", [part], permutation=order)
+    while x.op == "dynamic_update_slice" and all(g.array is not None for g in x.operands[2:]):
+        target, part, *given = x.operands
+        places = starts(x, target, part.shape, [int(np.asarray(g.array)) for g in given])
+        if list(places) == wanted:
+            return become(node, "copy", [part])
+        if not any(w.stop <= p.start or p.stop <= w.start for w, p in zip(wanted, places, strict=True)):
+            break
+        x = target
+    return x is not node.operands[0] and become(node, "slice", [x], **a)
+
+
 def _relu(node: Node, readers: Readers) -> bool:
     x = next((o for o, other in (node.operands, node.operands[::-1]) if node.is_float and _is_zero(other)), None)
     return x is not None and become(node, "relu", [x])
@@ -273,4 +309,6 @@ _RULES = {
     "gather": (_wrapped_numbers,),
     "maximum": (_relu,),
     "power": (_square,),
+    "dynamic_slice": (_known_slice,),
+    "slice": (_updated_part,),
 }

@@ -12,6 +12,7 @@ from tvm_pulp.frontend.onnx_graph_builder import OPSET, onnx_type, unused
 from tvm_pulp.frontend.stablehlo_program import elementwise, movement, products, windows
 from tvm_pulp.frontend.stablehlo_program.elementwise import Operators
 from tvm_pulp.frontend.stablehlo_program.identify import identify
+from tvm_pulp.frontend.stablehlo_program.merged_products import merge_products
 from tvm_pulp.frontend.stablehlo_program.node import Node, closure
 from tvm_pulp.frontend.stablehlo_program.placed_values import Placed, PlacedValues
 from tvm_pulp.frontend.stablehlo_program.rewrites import rewrite, unspread
@@ -58,6 +59,7 @@ class Translation:
 
     def __init__(self, inputs: Sequence[Node], outputs: Sequence[Node], names: Sequence[str], producer: str) -> None:
         rewrite(outputs)
+        merge_products(outputs)
         identify(outputs)
         self._values, self._names = PlacedValues(), LayerNames()
         # Of values of the program's main function: position -> tensor and the order of its axes in it.

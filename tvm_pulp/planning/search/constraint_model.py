@@ -4,11 +4,20 @@
 network. Expressions are ortools' own; a model holds the few kinds of constraints that planning asks for.
 """
 
+import os
+import sys
 from collections.abc import Iterable
 from typing import Any
 
-from ortools.sat.python import cp_model_helper as cp
-from ortools.util.python.sorted_interval_list import Domain
+# A process may hold TensorFlow already, whose library has other versions of the functions that the solver brings and
+# would be asked first: the solver stops with a segmentation fault then. With this flag it finds its own.
+_flags = sys.getdlopenflags()
+sys.setdlopenflags(_flags | getattr(os, "RTLD_DEEPBIND", 0))
+try:
+    from ortools.sat.python import cp_model_helper as cp
+    from ortools.util.python.sorted_interval_list import Domain
+finally:
+    sys.setdlopenflags(_flags)
 
 
 class ConstraintModel:
