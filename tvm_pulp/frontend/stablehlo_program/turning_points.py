@@ -1,4 +1,4 @@
-"""Where a function of one number may change its course: what is evaluated there and in between is known everywhere.
+"""Points at which a function of one number may change its course; with values there and in between it is known.
 
 A function is written in smooth operators and in some that bend or switch. Where what they look at is made of straight
 pieces, all points of that are computed; a function that switches at other points is not judged by evaluating it.
