@@ -105,7 +105,8 @@ def _depends_only_on(between: Sequence[Node], source: Node) -> bool:
 
 
 def _agree(made: np.ndarray, wanted: np.ndarray) -> bool:
-    return bool(np.all(np.abs(made - wanted) <= 3e-6 * np.maximum(1, np.abs(wanted))))
+    """Within what constants of single precision cost; x + 1e-7 is not x."""
+    return bool(np.all(np.abs(made - wanted) <= 3e-6 * np.abs(wanted) + 2e-8))
 
 
 def _known(grid: np.ndarray, made: np.ndarray) -> tuple[str, dict[str, Any]] | None:
