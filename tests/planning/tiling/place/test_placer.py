@@ -40,7 +40,7 @@ def test_each_buffer_gets_the_lowest_offset_that_is_free_while_it_lives(made: li
 @given(buffers(), st.integers(0, 400), st.booleans())
 def test_no_two_meet_whatever_is_asked(made: list[Buffer], ceiling: int, keep_used: bool) -> None:
     placer = Placer(made)
-    for order in placer.orders():
+    for order in placer.orders:
         found = placer.place(order, ceiling, keep_used=keep_used, budget=ceiling if keep_used else None)
         assert found is not None and sorted(b.key for b in found.order) == sorted(b.key for b in made)
         placed = list(zip(found.order, found.offsets, strict=True))
@@ -55,7 +55,11 @@ def test_no_two_meet_whatever_is_asked(made: list[Buffer], ceiling: int, keep_us
 def test_nothing_is_smaller_than_the_largest_live_set(made: list[Buffer]) -> None:
     sums = [sum(b.size for b in made if b.first <= step <= b.last) for step in range(LAST + 1)]
     assert largest_live_set(made) == max(sums)
-    assert all(sums[position] == level for position, level in live_bytes(made) if position <= LAST)
+    assert all(
+        sums[position] == level
+        for position, level in live_bytes((b.size, b.first, b.last) for b in made)
+        if position <= LAST
+    )
     found = Placer(made).place(made)
     assert found is not None and found.size >= max(sums)
     assert Placer(made).place(made, below=found.size) is None or not made

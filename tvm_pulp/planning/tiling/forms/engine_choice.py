@@ -71,22 +71,48 @@ class EngineChoice:
     forms: Sequence[LayerForms]
     pins: Mapping[str, str]
     _known: dict[tuple[int, int], tuple[Tiling, tuple[Offer, ...]]] = field(default_factory=dict)
+    _tilings: dict[tuple[int, int], Tiling] = field(default_factory=dict)
+    # Of every layer: the most bytes that were asked for, and its forms within them, the cheapest first.
+    _widest: dict[int, tuple[int, list[tuple[float, int]]]] = field(default_factory=dict)
 
     def tiling(self, index: int, l1_bytes: int) -> Tiling:
         """The cheapest tiling of a layer within the bytes; raises where none fits."""
-        return self.offers(index, l1_bytes)[0]
+        if (index, l1_bytes) not in self._tilings:
+            self._tilings[index, l1_bytes] = self._within(index, l1_bytes) or self.offers(index, l1_bytes)[0]
+        return self._tilings[index, l1_bytes]
 
     def offers(self, index: int, l1_bytes: int) -> tuple[Tiling, tuple[Offer, ...]]:
         """The cheapest tiling within the bytes, and what all engines offered."""
         if (index, l1_bytes) not in self._known:
             entry = self.forms[index]
             self._known[index, l1_bytes] = cheapest(entry, l1_bytes, self.pins.get(entry.layer.name))
+            if l1_bytes > self._widest.get(index, (0, []))[0]:
+                cut = {n: c.within(l1_bytes) for n, c in enumerate(entry.cuts) if not isinstance(c.form, SplitForm)}
+                self._widest[index] = (
+                    l1_bytes,
+                    sorted((handicapped(t), n) for n, t in cut.items() if not isinstance(t, int)),
+                )
         return self._known[index, l1_bytes]
+
+    def _within(self, index: int, l1_bytes: int) -> Tiling | None:
+        """The cheapest tiling by what is known of more bytes, with which no form takes longer; None where none fits."""
+        most, costs = self._widest.get(index, (0, []))
+        if l1_bytes >= most or self.forms[index].layer.name in self.pins:
+            return None
+        found: list[tuple[float, int, Tiling]] = []
+        for cost, number in costs:
+            if found and min(found)[0] < cost:
+                break
+            tiling = self.forms[index].cuts[number].within(l1_bytes)
+            if isinstance(tiling, Tiling):
+                found.append((handicapped(tiling), number, tiling))
+        # Equal cycles: the form named first.
+        return min(found)[2] if found else None
 
     def fits(self, index: int, l1_bytes: int) -> bool:
         """Tell if a layer can be cut to these bytes."""
         try:
-            self.offers(index, l1_bytes)
+            self.tiling(index, l1_bytes)
         except UserError:
             return False
         return True

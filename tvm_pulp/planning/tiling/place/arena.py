@@ -27,7 +27,7 @@ def plan_arena(buffers: Sequence[Buffer], alignment: int = ALIGNMENT) -> Arena:
     """Offsets for all buffers, close to the largest live set. Deterministic."""
     placer = Placer([b for b in buffers if b.size > 0], alignment)
     bound = largest_live_set(placer.buffers)
-    best = min((p for order in placer.orders() if (p := placer.place(order))), key=lambda p: p.size)
+    best = min((p for order in placer.orders if (p := placer.place(order))), key=lambda p: p.size)
     source = random.Random(0)
     for _ in range(_EXCHANGES if len(placer.buffers) > 2 else 0):
         if best.size <= bound:

@@ -9,7 +9,7 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.planning.tiling.alignment import L1_ALIGNMENT, aligned
 from tvm_pulp.planning.tiling.forms.cuts import MissingL1, Tiling
 from tvm_pulp.planning.tiling.place.place_blocks import place_blocks
-from tvm_pulp.planning.tiling.place.placer import Buffer, live_bytes
+from tvm_pulp.planning.tiling.place.placer import live_bytes
 from tvm_pulp.planning.tiling.schedule.build_schedule import build_schedule
 from tvm_pulp.planning.tiling.schedule.decisions import Choice, Decisions, policy_of, tiled_layer
 from tvm_pulp.planning.tiling.schedule.schedule import Block, Schedule
@@ -108,8 +108,8 @@ def _gap(needed: int, budget: int) -> int:
 def fullest_moments(schedule: Schedule) -> dict[int, tuple[int, int]]:
     """For every layer the position during it with the most bytes alive, and the bytes."""
     found: dict[int, tuple[int, int]] = {}
-    buffers = (Buffer(b, aligned(b.bytes, L1_ALIGNMENT), b.first, b.last) for b in schedule.blocks)
-    for position, level in live_bytes(buffers):
+    alive = ((aligned(b.bytes, L1_ALIGNMENT), b.first, b.last) for b in schedule.blocks)
+    for position, level in live_bytes(alive):
         layer = _layer_at(schedule, position)
         if layer not in found or level > found[layer][1]:
             found[layer] = (position, level)

@@ -53,7 +53,7 @@ def place_blocks(blocks: Sequence[Block], budget: int) -> int:
 
 def _orders(placer: Placer) -> tuple[list[Buffer], ...]:
     """The placer's orders, early and long-lived ones sooner: tiles come and go."""
-    large, lasting, early, long_lived = placer.orders()
+    large, lasting, early, long_lived = placer.orders
     return large, early, long_lived, lasting
 
 

@@ -4,6 +4,7 @@ import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from tvm_pulp.planning.tiling.alignment import ALIGNMENT, aligned
 from tvm_pulp.quick_records import quick_record
@@ -38,12 +39,15 @@ class Placement:
     ceiling: int | None = None
 
 
-def live_bytes(buffers: Iterable[Buffer]) -> Iterator[tuple[int, int]]:
-    """Positions at which the bytes alive change, in order, with the bytes alive from there on."""
+def live_bytes(alive: Iterable[tuple[int, int, int]]) -> Iterator[tuple[int, int]]:
+    """Positions at which the bytes alive change, in order, with the bytes alive from there on.
+
+    `alive`: of every demand its size, first and last position.
+    """
     change: dict[int, int] = {}
-    for b in buffers:
-        change[b.first] = change.get(b.first, 0) + b.size
-        change[b.last + 1] = change.get(b.last + 1, 0) - b.size
+    for size, first, last in alive:
+        change[first] = change.get(first, 0) + size
+        change[last + 1] = change.get(last + 1, 0) - size
     level = 0
     for position in sorted(change):
         level += change[position]
@@ -52,7 +56,7 @@ def live_bytes(buffers: Iterable[Buffer]) -> Iterator[tuple[int, int]]:
 
 def largest_live_set(buffers: Iterable[Buffer]) -> int:
     """Most bytes alive at one position: nothing can be placed in less."""
-    return max((level for _, level in live_bytes(buffers)), default=0)
+    return max((level for _, level in live_bytes((b.size, b.first, b.last) for b in buffers)), default=0)
 
 
 class Placer:
@@ -72,6 +76,7 @@ class Placer:
             for b in buffers
         }
 
+    @cached_property
     def orders(self) -> tuple[list[Buffer], ...]:
         """Orders worth trying: large ones first, those that take much for long, early ones, long-lived ones."""
         return (
