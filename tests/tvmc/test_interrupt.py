@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+import tvm_pulp
+
 # Long enough for a machine that is busy with other tests; without the thread that listens, planning takes far longer.
 _SECONDS = 10.0
 
@@ -53,6 +55,18 @@ def test_compile(stage: str, later: float, tmp_path: Path) -> None:
     assert all(line.startswith("tvmc compile: ") for line in rest)
     assert seconds < _SECONDS
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("later", [0.1, 5.0])
+def test_run(later: float, tmp_path: Path) -> None:
+    """While the program is built, and in the simulator, which is C."""
+    tvm_pulp.compile("zoo:autoencoder", "uma-neureka", planner="greedy").save(tmp_path / "net.tar")
+    arguments = ["run", "net.tar", "--repeat", "100000", "--report", "report.json"]
+    status, rest, seconds = interrupted(arguments, "building and running", tmp_path, later)
+    assert status == 130 and rest == ["tvmc run: interrupted"], rest
+    assert seconds < _SECONDS
+    assert [path.name for path in tmp_path.iterdir()] == ["net.tar"]
 
 
 def test_inside_of_code_made_of_a_text() -> None:

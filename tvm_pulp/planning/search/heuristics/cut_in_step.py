@@ -57,7 +57,7 @@ def _reads(tiling: Tiling, axis: int, rows: int) -> int:
     whole = tuple(max(t.start[i] + t.size[i] for t in tiling.tiles) for i in range(len(tiling.size)))
     box = Box((0,) * len(whole), (*whole[:axis], rows, *whole[axis + 1 :]))
     ends = [0]
-    for step in tiling.form.recipe(box).steps:
+    for step in tiling.recipe(box).steps:
         if isinstance(step, Load) and step.tensor.storage.kind != "constant":
             ends.append(1 << 40 if step.offset is None else step.offset + step.local.spec.bytes)
     return max(ends)
