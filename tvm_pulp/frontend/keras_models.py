@@ -166,7 +166,8 @@ def _on_jax(model: Any, inputs: Any, name: str) -> Any:
     values = tuple([v.value for v in group] for group in variables)
     made = lowered(call, values, inputs, f"Keras model '{name}'", "Keras", path_of)
     names = [t.name for t in getattr(model, "inputs", None) or []]
-    return replace(made, inputs=names) if len(names) == len(made.inputs) else made
+    # A program of open lengths keeps its own names.
+    return replace(made, inputs=names) if names and len(names) == len(getattr(made, "inputs", ())) else made
 
 
 def _on_tensorflow(model: Any, inputs: Any, name: str) -> Any:

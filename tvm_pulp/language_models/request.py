@@ -48,7 +48,7 @@ def exported_request(model: Any, options: Any, name: str) -> LanguageModelReques
     if options.input_shapes and options.capacity is None:
         return None
     kind = _kind(model, options.model_format)
-    graph = _onnx_graph(model) if kind == "onnx" else open_graph(model) if kind == "pytorch" else None
+    graph = _onnx_graph(model) if kind == "onnx" else open_graph(model) if kind in ("pytorch", "open") else None
     if graph is None:
         return None
     merged = branch_with_caches(graph.model) if isinstance(graph, onnx_file.Graph) else None
@@ -67,6 +67,8 @@ def exported_request(model: Any, options: Any, name: str) -> LanguageModelReques
 def _kind(model: Any, stated: str | None) -> str | None:
     """The format of a model that may be a decoder; None for a file of another format, or none at all."""
     if not isinstance(model, (str, Path)):
+        if hasattr(model, "interface"):
+            return "open"
         is_torch = type(model).__module__.partition(".")[0] == "torch"
         return "onnx" if onnx_file.is_onnx(model) else "pytorch" if is_torch else None
     if not Path(model).is_file():
@@ -84,7 +86,10 @@ def open_graph(model: Any) -> OpenGraph | None:
     """A program with open lengths, beside the graph for some that shows what its inputs are for."""
     from tvm_pulp.frontend.torch_program import OpenProgram, load_program
 
-    opened = OpenProgram(load_program(Path(model)) if isinstance(model, (str, Path)) else model)
+    if hasattr(model, "interface"):
+        opened = model
+    else:
+        opened = OpenProgram(load_program(Path(model)) if isinstance(model, (str, Path)) else model)
     if not may_have_caches(opened.interface()):
         return None
     return OpenGraph(opened, onnx_file.from_model(opened.sample()))

@@ -162,8 +162,8 @@ ROUTES: dict[str, dict[str, Route]] = {
 def as_the_standard_says(model: Any, inputs: Sequence[np.ndarray]) -> Arrays:
     """What a quantized model computes node by node.
 
-    Left to itself, onnxruntime replaces groups of nodes by kernels that round elsewhere: with attention that is up to
-    five steps away from its own result for the nodes as they stand.
+    Left to itself, onnxruntime replaces groups of nodes by kernels that round elsewhere: with attention that is some
+    steps away from its own result for the nodes as they stand.
     """
     settings = onnxruntime.SessionOptions()
     settings.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL

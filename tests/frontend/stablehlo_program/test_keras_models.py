@@ -14,6 +14,7 @@ os.environ.setdefault("KERAS_BACKEND", "jax")
 keras = pytest.importorskip("keras", reason="Keras: scripts/test --jax installs it")
 
 from tests.frontend.stablehlo_program import keras_networks  # noqa: E402  (needs keras)
+from tvm_pulp.frontend.frameworks import as_program  # noqa: E402
 
 pytestmark = pytest.mark.jax
 
@@ -32,3 +33,16 @@ def test_a_model_without_shapes_is_one_sentence() -> None:
     model = keras.Sequential([keras.layers.Dense(3)])
     with pytest.raises(UserError, match=r"declares no inputs: give example_inputs"):
         tvm_pulp.compile(model)
+
+
+@pytest.mark.parametrize("mode", ["int8", pytest.param("int4", marks=pytest.mark.slow)])
+def test_models_that_keras_quantized(mode: str) -> None:
+    """Integers as Keras computes them: ranges of the values at run time, and products of integers for eight bits."""
+    model, inputs = keras_networks.build("mlp")
+    model.quantize(mode)
+    (expected,) = keras_networks.computed(model, inputs)
+    program = as_program(model, None)
+    operators = [n.op_type for n in program.onnx_model({}).graph.node]
+    assert operators.count("MatMulInteger") == (3 if mode == "int8" else 0)
+    (made,) = tvm_pulp.compile(program, "uma-neureka").run(inputs).outputs.values()
+    assert np.abs(made - expected).max() <= 1e-7

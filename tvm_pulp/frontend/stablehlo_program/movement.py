@@ -53,6 +53,8 @@ def _slice(v: PlacedValues, node: Node) -> Placed:
 
 def _concatenate(v: PlacedValues, node: Node) -> Placed:
     order = v.order(*(o for o in node.operands if o.array is None))
+    if any(o.op == "argument" for o in node.operands):
+        order = tuple(range(node.rank))  # a cache is joined as it lies
     parts = [v.ordered(o, order) for o in node.operands if 0 not in o.shape]
     return Placed(v.g.joined(parts, order.index(node.attributes["dimension"])), order)
 

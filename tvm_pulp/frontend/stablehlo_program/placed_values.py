@@ -26,8 +26,8 @@ class Placed:
 class PlacedValues:
     """The graph under construction, and where each node's value lies in it."""
 
-    def __init__(self) -> None:
-        self.g = GraphBuilder(beside=("Transpose", "Reshape", "Cast", "Expand"))
+    def __init__(self, fixed: bool = True) -> None:
+        self.g = GraphBuilder(beside=("Transpose", "Reshape", "Cast", "Expand"), fixed=fixed)
         self.values: dict[Node, Placed] = {}
         self._turned: dict[tuple[str, Order, Order], str] = {}
         # Shapes of tensors of the graph; of results of Reshape, what they are views of.

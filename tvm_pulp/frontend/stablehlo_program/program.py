@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,7 @@ from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.imported import refuse_unknown_inputs
 from tvm_pulp.frontend.stablehlo_program.module_reader import Reader
 from tvm_pulp.frontend.stablehlo_program.node import Node, constant, first_line
+from tvm_pulp.frontend.stablehlo_program.open_lengths import OpenProgram
 from tvm_pulp.frontend.stablehlo_program.recorded_values import recorded_values
 from tvm_pulp.frontend.stablehlo_program.translate import Translation
 
@@ -40,6 +41,8 @@ class StablehloProgram:
     framework: str = "JAX"
     # TensorFlow passes its variables behind the inputs.
     parameters_last: bool = False
+    # Else names of values are the same for all sizes of inputs.
+    fixed: bool = True
 
     @cached_property
     def translation(self) -> Translation:
@@ -58,7 +61,7 @@ class StablehloProgram:
             ]
             outputs = reader.read(self._ordered(given, inputs))
         ends = list(self.outputs) or [f"output_{n}" if n else "output" for n in range(len(outputs))]
-        return Translation(inputs, outputs, ends, self.framework)
+        return Translation(inputs, outputs, ends, self.framework, fixed=self.fixed)
 
     def _ordered(self, parameters: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
         """Arguments as the main function takes them."""
@@ -114,12 +117,22 @@ def lowered(
     name: str,
     framework: str = "JAX",
     path_of: Callable[[Any], str] | None = None,
-) -> StablehloProgram:
+) -> Any:
     """`function(parameters, *inputs)` as a program for inputs like these."""
     jax = import_jax(name)
     refuse_if(example_inputs is None, f"{name} is traced for inputs of fixed shapes: give example_inputs=(array, ...)")
     named = dict(example_inputs) if isinstance(example_inputs, Mapping) else {}
     given = () if named else example_inputs if isinstance(example_inputs, Sequence) else (example_inputs,)
+    leaves, structure = jax.tree_util.tree_flatten(example_inputs)
+    if any(not isinstance(size, int) for leaf in leaves for size in getattr(leaf, "shape", ())):
+        # With all lengths stated it is the program of every other model.
+        def at_shapes(shapes: Sequence[Sequence[int]]) -> StablehloProgram:
+            specs = [jax.ShapeDtypeStruct(tuple(s), leaf.dtype) for s, leaf in zip(shapes, leaves, strict=True)]
+            inner = jax.tree_util.tree_unflatten(structure, specs)
+            return replace(lowered(function, parameters, inner, name, framework, path_of), fixed=False)
+
+        free = jax.tree_util.tree_flatten_with_path((tuple(given), named))[0]
+        return OpenProgram(dict(zip(_input_labels(function, given, free), leaves, strict=True)), at_shapes)
     arguments = jax.tree_util.tree_map(_array, (parameters, tuple(given), named))
     with _traced(name):
         made = jax.jit(lambda p, a, k: function(p, *a, **k), keep_unused=True).lower(*arguments)
@@ -128,12 +141,16 @@ def lowered(
         results = jax.tree_util.tree_flatten_with_path(made.out_info)[0]
         module = made.compiler_ir("stablehlo")
     as_path = path_of or path_text
-    names = _signature(function, len(given))
-    inputs = ["_".join([names[k[1]], *k[2:]] if k[0] == 0 else k[1:]) for k in map(_raw, (p for p, _ in free))]
+    inputs = _input_labels(function, given, free)
     outputs = ["_".join(["output", *_keys(path)]) if not _named(path) else "_".join(_keys(path)) for path, _ in results]
     return StablehloProgram(
         module, [(as_path(path), np.asarray(array)) for path, array in held], inputs, outputs, framework
     )
+
+
+def _input_labels(function: Any, given: Any, free: Any) -> list[str]:
+    names = _signature(function, len(given))
+    return ["_".join([names[k[1]], *k[2:]] if k[0] == 0 else k[1:]) for k in map(_raw, (p for p, _ in free))]
 
 
 def _array(value: Any) -> Any:

@@ -57,11 +57,19 @@ STRUCTURE = ("broadcast_in_dim", "call", "case", "composite", "constant", "if", 
 class Translation:
     """An ONNX model, and how its tensors are found in the program."""
 
-    def __init__(self, inputs: Sequence[Node], outputs: Sequence[Node], names: Sequence[str], producer: str) -> None:
+    def __init__(
+        self,
+        inputs: Sequence[Node],
+        outputs: Sequence[Node],
+        names: Sequence[str],
+        producer: str,
+        *,
+        fixed: bool = True,
+    ) -> None:
         rewrite(outputs)
         merge_products(outputs)
         identify(outputs)
-        self._values, self._names = PlacedValues(), LayerNames()
+        self._values, self._names = PlacedValues(fixed), LayerNames()
         # Of values of the program's main function: position -> tensor and the order of its axes in it.
         self.places: dict[int, Placed] = {}
         nodes = [n for n in closure([*inputs, *outputs]) if n.array is None]

@@ -1,0 +1,90 @@
+"""Decoders of Flax whose caches are arguments: state on the device, and the tokens that JAX gives."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tvm_pulp
+from tvm_pulp.errors import UserError
+from tvm_pulp.language_models.session import GenerationRequest
+
+jax = pytest.importorskip("jax", reason="JAX: scripts/test --jax installs it")
+pytest.importorskip("flax", reason="Flax: scripts/test --jax installs it")
+
+from flax import linen  # noqa: E402  (these need jax)
+from jax import numpy as jnp  # noqa: E402
+
+from tests.frontend.stablehlo_program.flax_networks import seeded  # noqa: E402
+
+pytestmark = pytest.mark.jax
+VOCABULARY, WIDTH, HEADS, LAYERS, LONGEST = 48, 32, 4, 1, 64
+SIZE = WIDTH // HEADS
+PROMPT, STEPS = [5, 17, 3], 5
+
+
+class Decoder(linen.Module):
+    """Learned positions, caches of keys and values that grow along their third axis."""
+
+    @linen.compact
+    def __call__(self, ids: Any, positions: Any, past: Any) -> Any:
+        x = linen.Embed(VOCABULARY, WIDTH, name="tokens")(ids) + linen.Embed(LONGEST, WIDTH, name="positions")(
+            positions
+        )
+        seen, length = past[0][0].shape[2], ids.shape[1]
+        rows, columns = jnp.arange(length)[:, None] + seen, jnp.arange(seen + length)[None]
+        mask, present = jnp.where(columns <= rows, 0.0, -1e9), []
+        for layer in range(LAYERS):
+            y = linen.LayerNorm(name=f"norm{layer}")(x)
+            q, k, v = (
+                linen.Dense(WIDTH, name=f"{n}{layer}")(y).reshape(1, -1, HEADS, SIZE).swapaxes(1, 2) for n in "qkv"
+            )
+            k, v = (jnp.concatenate(pair, 2) for pair in zip(past[layer], (k, v), strict=True))
+            weights = linen.softmax(q @ k.swapaxes(2, 3) / np.sqrt(SIZE) + mask)
+            x = x + linen.Dense(WIDTH, name=f"o{layer}")((weights @ v).swapaxes(1, 2).reshape(1, -1, WIDTH))
+            y = linen.gelu(linen.Dense(64, name=f"up{layer}")(linen.LayerNorm(name=f"norm{layer}b")(x)))
+            x = x + linen.Dense(WIDTH, name=f"down{layer}")(y)
+            present.append((k, v))
+        return {"logits": linen.Dense(VOCABULARY, use_bias=False, name="head")(x), "present": present}
+
+
+Step = Callable[[np.ndarray, np.ndarray, Any], Any]
+
+
+def flax_decoder() -> tuple[Any, Step]:
+    module = Decoder()
+    past = [tuple(np.zeros((1, HEADS, 1, SIZE), np.float32) for _ in "kv") for _ in range(LAYERS)]
+    given = (np.zeros((1, 1), np.int32), np.zeros((1, 1), np.int32), past)
+    variables = seeded(jax.eval_shape(module.init, jax.random.key(0), *given), 7)
+    return module.bind(variables), jax.jit(lambda *a: module.apply(variables, *a))
+
+
+def greedy(step: Step, prompt: list[int], count: int) -> list[int]:
+    """What the framework generates, token by token."""
+    past = [tuple(np.zeros((1, HEADS, 0, SIZE), np.float32) for _ in "kv") for _ in range(LAYERS)]
+    ids, made = list(prompt), []
+    for _ in range(count):
+        seen = past[0][0].shape[2]
+        result = step(np.array([ids], np.int32), np.arange(seen, seen + len(ids), dtype=np.int32)[None], past)
+        past = jax.tree_util.tree_map(np.asarray, result["present"])
+        ids = [int(np.asarray(result["logits"])[0, -1].argmax())]
+        made += ids
+    return made
+
+
+def symbolic() -> tuple[Any, ...]:
+    rows, seen = jax.export.symbolic_shape("rows, seen")
+    ids = jax.ShapeDtypeStruct((1, rows), np.int32)
+    past = [tuple(jax.ShapeDtypeStruct((1, HEADS, seen, SIZE), np.float32) for _ in "kv") for _ in range(LAYERS)]
+    return ids, ids, past
+
+
+def test_flax_generates_the_same_tokens() -> None:
+    module, step = flax_decoder()
+    wanted = greedy(step, PROMPT, STEPS)
+    app = tvm_pulp.compile(module, "uma-neureka", example_inputs=symbolic(), capacity=8, planner="greedy")
+    assert {"prefill", "decode"} <= set(app.metadata["tvm_pulp"]["decoder"]["entries"])
+    assert app.generator().generate(GenerationRequest(PROMPT, STEPS)).tokens == wanted
+    with pytest.raises(UserError, match="state --capacity N"):
+        tvm_pulp.compile(module, example_inputs=symbolic())
