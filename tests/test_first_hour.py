@@ -1,5 +1,6 @@
 """scripts/first_hour plays what a new user types."""
 
+import os
 import runpy
 import subprocess
 import sys
@@ -46,6 +47,13 @@ def test_a_step_that_fails_ends_it(script: dict[str, Any], tmp_path: Path) -> No
         script["play"](iter([step("false")]), tmp_path, {})
     with pytest.raises(SystemExit, match="missing"):
         script["play"](iter([step("true", ("net.tar",))]), tmp_path, {})
+
+
+def test_downloads_do_not_count(script: dict[str, Any], tmp_path: Path) -> None:
+    step = script["Step"]
+    steps = [step("touch made", ("made",)), step("sleep 0.3", downloads=True)]
+    counted, worked, loaded = script["play"](iter(steps), tmp_path, {"PATH": os.environ["PATH"]})
+    assert loaded >= 0.3 and counted >= 0 and worked >= 0
 
 
 @pytest.mark.slow
