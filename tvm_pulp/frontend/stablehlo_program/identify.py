@@ -184,13 +184,20 @@ def _reduced(node: Node) -> list[Node]:
                 continue
             seen.add(o)
             if o.op in ("reduce", "mean"):
-                x = o.operands[0]
+                x = _unconverted(o.operands[0])
                 found.append(x)
                 if x.op in ("square", "multiply"):
                     found.append(x.operands[0])
             if o.op in _IN_NORMS or o.op in _BOUNDS:
                 waiting.append(o)
     return list(dict.fromkeys(found))
+
+
+def _unconverted(node: Node) -> Node:
+    """The tensor behind conversions to the type that it has, which TensorFlow writes around every mean."""
+    while node.op == "convert" and node.dtype == node.operands[0].dtype:
+        node = node.operands[0]
+    return node
 
 
 def _epsilon(inner: Sequence[Node]) -> float | None:
