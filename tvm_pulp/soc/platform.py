@@ -1,5 +1,6 @@
 """A SoC as programs see it: its runtime and kernels, its linker script, and the numbers that C is built with."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import resources
@@ -127,9 +128,11 @@ class Platform:
     def kernel_files(self, functions: Iterable[str]) -> dict[str, str]:
         """The sources of hand-written kernels that are called, and what they share with others."""
         family, found = self.soc.software.kernels, {}
-        own = _folder(_HEADERS).joinpath(f"{family}.h")
-        if own.is_file():
-            found[f"{_HEADERS}/{own.name}"] = own.read_text(encoding="utf-8")
+        headers = [f"{family}.h"]
+        for name in headers:  # and those that they include
+            if (header := _folder(_HEADERS).joinpath(name)).is_file():
+                text = found[f"{_HEADERS}/{name}"] = header.read_text(encoding="utf-8")
+                headers += re.findall(r'#include "tvm_pulp/(\w+\.h)"', text)
         found |= kernel_texts(family)
         return needed_sources(found, functions)
 

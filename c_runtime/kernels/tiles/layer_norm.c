@@ -24,8 +24,8 @@ static void find_deviation(struct row *r, uint32_t columns) {
     const uint32_t *words = (const uint32_t *)(const void *)r->x;
     for (; column + 8u <= columns; column += 8u, words += 2) {
       const int32_t first = (int32_t)(words[0] ^ r->flips), second = (int32_t)(words[1] ^ r->flips);
-      total = tvm_pulp_xi_sdotsp4(total, first, ONES), squares = tvm_pulp_xi_sdotsp4(squares, first, first);
-      total = tvm_pulp_xi_sdotsp4(total, second, ONES), squares = tvm_pulp_xi_sdotsp4(squares, second, second);
+      total = tvm_pulp_xp_sdotsp4(total, first, ONES), squares = tvm_pulp_xp_sdotsp4(squares, first, first);
+      total = tvm_pulp_xp_sdotsp4(total, second, ONES), squares = tvm_pulp_xp_sdotsp4(squares, second, second);
     }
   }
   for (; column < columns; column++) {

@@ -53,7 +53,7 @@ static void pack(const struct tvm_pulp_matmul_args *args, const int8_t *b, uint3
     (args->transpose_b ? pack_rows : pack_columns)(aligned, args->b_stride >> 2, words, flip * 0x01010101u, out);
   sums[0] = sums[1] = sums[2] = sums[3] = 0;
   if (args->zero_point_a == 0) return;
-  for (uint32_t i = 0; i < 4u * words; i++) sums[i & 3u] = tvm_pulp_xi_sdotsp4(sums[i & 3u], (int32_t)out[i], 0x01010101);
+  for (uint32_t i = 0; i < 4u * words; i++) sums[i & 3u] = tvm_pulp_xp_sdotsp4(sums[i & 3u], (int32_t)out[i], 0x01010101);
 }
 
 /* `count` rows that do not begin with a word, beside each other; zeros behind them. */

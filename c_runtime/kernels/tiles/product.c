@@ -16,7 +16,7 @@ struct row_job {
   const int32_t *bias_end;
 };
 
-#ifdef TVM_PULP_XPULPIMG
+#ifdef TVM_PULP_XPULP_NATIVE
 #define ADD_ROWS(name, DOT)                                                                                 \
   static __attribute__((noinline)) void name(int32_t *sums, const void *x, uint32_t stride, const int8_t *weight, \
                                              const int8_t *end) {                                           \
@@ -31,8 +31,8 @@ struct row_job {
                      :                                                                                      \
                      : ALL_REGISTERS);                                                                      \
   }
-ADD_ROWS(add_signed_rows, XI_SDOTSP)
-ADD_ROWS(add_unsigned_rows, XI_SDOTUSP)
+ADD_ROWS(add_signed_rows, XP_SDOTSP)
+ADD_ROWS(add_unsigned_rows, XP_SDOTUSP)
 
 #define RUN_ROWS(name, DOT)                                                                                 \
   static __attribute__((noinline)) void name(struct row_job *job) {                                         \
@@ -42,8 +42,8 @@ ADD_ROWS(add_unsigned_rows, XI_SDOTUSP)
                      :                                                                                      \
                      : ALL_REGISTERS, "a1", "t0", "t1", "t2");                                              \
   }
-RUN_ROWS(run_signed_rows, XI_SDOTSP)
-RUN_ROWS(run_unsigned_rows, XI_SDOTUSP)
+RUN_ROWS(run_signed_rows, XP_SDOTSP)
+RUN_ROWS(run_unsigned_rows, XP_SDOTUSP)
 
 void tvm_pulp_add_rows(int32_t *sums, const void *x, uint32_t stride, const int8_t *weight, uint32_t words,
                        uint32_t x_type) {
@@ -98,9 +98,9 @@ void tvm_pulp_add_row(int32_t *sums, const void *x, const int8_t *weight, uint32
   const int32_t *v = x, *w = (const int32_t *)(const void *)weight;
   int32_t s0 = sums[0], s1 = sums[1], s2 = sums[2], s3 = sums[3];
   if (x_type == TVM_PULP_INT8) {
-    ADD_ROW(tvm_pulp_xi_sdotsp4)
+    ADD_ROW(tvm_pulp_xp_sdotsp4)
   } else {
-    ADD_ROW(tvm_pulp_xi_sdotusp4)
+    ADD_ROW(tvm_pulp_xp_sdotusp4)
   }
   sums[0] = s0, sums[1] = s1, sums[2] = s2, sums[3] = s3;
 }
@@ -127,13 +127,13 @@ static void finish_bytes(const struct tvm_pulp_requant *r, const int32_t *sums, 
   const int32_t m0 = mul[0], m1 = mul[step], m2 = mul[2u * step], m3 = mul[3u * step];
   const int32_t a0 = add[0], a1 = add[step], a2 = add[2u * step], a3 = add[3u * step];
   for (; rows != 0u; rows--, sums += TVM_PULP_BLOCK, y += y_stride) {
-    int32_t v0 = tvm_pulp_xi_mac(a0, sums[0], m0), v1 = tvm_pulp_xi_mac(a1, sums[1], m1);
-    int32_t v2 = tvm_pulp_xi_mac(a2, sums[2], m2), v3 = tvm_pulp_xi_mac(a3, sums[3], m3);
+    int32_t v0 = tvm_pulp_xp_mac(a0, sums[0], m0), v1 = tvm_pulp_xp_mac(a1, sums[1], m1);
+    int32_t v2 = tvm_pulp_xp_mac(a2, sums[2], m2), v3 = tvm_pulp_xp_mac(a3, sums[3], m3);
     v0 >>= shift, v1 >>= shift, v2 >>= shift, v3 >>= shift;
-    v0 = tvm_pulp_xi_max(v0, low), v1 = tvm_pulp_xi_max(v1, low);
-    v2 = tvm_pulp_xi_max(v2, low), v3 = tvm_pulp_xi_max(v3, low);
-    v0 = tvm_pulp_xi_min(v0, high), v1 = tvm_pulp_xi_min(v1, high);
-    v2 = tvm_pulp_xi_min(v2, high), v3 = tvm_pulp_xi_min(v3, high);
+    v0 = tvm_pulp_xp_max(v0, low), v1 = tvm_pulp_xp_max(v1, low);
+    v2 = tvm_pulp_xp_max(v2, low), v3 = tvm_pulp_xp_max(v3, low);
+    v0 = tvm_pulp_xp_min(v0, high), v1 = tvm_pulp_xp_min(v1, high);
+    v2 = tvm_pulp_xp_min(v2, high), v3 = tvm_pulp_xp_min(v3, high);
     y[0] = (uint8_t)v0, y[1] = (uint8_t)v1, y[2] = (uint8_t)v2, y[3] = (uint8_t)v3;
   }
 }
@@ -170,7 +170,7 @@ void tvm_pulp_multiply_block(const struct tvm_pulp_blocks *blocks, const void *x
 
 /* Whether one piece of code does all blocks of four rows. */
 static int runs_whole(const struct tvm_pulp_blocks *blocks) {
-#ifdef TVM_PULP_XPULPIMG
+#ifdef TVM_PULP_XPULP_NATIVE
   return blocks->requant.kind == TVM_PULP_REQUANT_PULP_NARROW && blocks->requant.wide_result == 0u &&
          blocks->requant.per_channel && blocks->bias && (blocks->columns & 3u) == 0u;
 #else
@@ -197,7 +197,7 @@ static void run_whole(const struct tvm_pulp_blocks *blocks, const int8_t *x, uin
                         y + first,
                         blocks->y_stride,
                         blocks->bias + TVM_PULP_BLOCK * end};
-#ifdef TVM_PULP_XPULPIMG
+#ifdef TVM_PULP_XPULP_NATIVE
   (blocks->x_type == TVM_PULP_INT8 ? run_signed_rows : run_unsigned_rows)(&job);
 #else
   (void)job;

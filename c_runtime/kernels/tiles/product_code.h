@@ -15,18 +15,18 @@
 #define COLUMNS(DOT, NEXT)                                                                                  \
   COLUMN(DOT, "a2", "s0", "s4", "s8", "t3") NEXT("a2") COLUMN(DOT, "a3", "s1", "s5", "s9", "t4") NEXT("a3") \
   COLUMN(DOT, "a4", "s2", "s6", "s10", "t5") NEXT("a4")
-#define WEIGHT(r) XI_LW(r, "a1")
+#define WEIGHT(r) XP_LW(r, 4, "a1")
 #define NOTHING(r)
 
 /* From the first to the last word of the depth, with a2 as a scratch register before. */
 #define DEPTH(DOT)                                                                                          \
   "slli a2,t1,1\nadd a2,a2,t1\nli t2,4\nsub t2,t2,a2\n"                                                     \
   WEIGHT("a2") WEIGHT("a3") WEIGHT("a4") WEIGHT("a5")                                                       \
-  XI_LWR("a6", "t1", "t0") XI_LWR("a7", "t1", "t0") XI_LWR("ra", "t1", "t0") XI_LWR("gp", "t2", "t0")       \
+  XP_LWR("a6", "t1", "t0") XP_LWR("a7", "t1", "t0") XP_LWR("ra", "t1", "t0") XP_LWR("gp", "t2", "t0")       \
   "beq a1,a0,2f\n.balign 32\n"                                                                              \
   "1:\n" COLUMNS(DOT, WEIGHT)                                                                               \
-  DOT("s3", "a6", "a5") XI_LWR("a6", "t1", "t0") DOT("s7", "a7", "a5") XI_LWR("a7", "t1", "t0")             \
-  DOT("s11", "ra", "a5") XI_LWR("ra", "t1", "t0") DOT("t6", "gp", "a5") XI_LWR("gp", "t2", "t0")            \
+  DOT("s3", "a6", "a5") XP_LWR("a6", "t1", "t0") DOT("s7", "a7", "a5") XP_LWR("a7", "t1", "t0")             \
+  DOT("s11", "ra", "a5") XP_LWR("ra", "t1", "t0") DOT("t6", "gp", "a5") XP_LWR("gp", "t2", "t0")            \
   WEIGHT("a5") "bne a1,a0,1b\n"                                                                             \
   "2:\n" COLUMNS(DOT, NOTHING) COLUMN(DOT, "a5", "s3", "s7", "s11", "t6")
 
@@ -70,8 +70,8 @@
   op " " c0 "," c0 "," b "\n" op " " c1 "," c1 "," b "\n" op " " c2 "," c2 "," b "\n" op " " c3 "," c3 "," b "\n"
 #define SCALED(mul, add, c0, c1, c2, c3)                                                                    \
   EACH("mul", mul, c0, c1, c2, c3) EACH("add", add, c0, c1, c2, c3) EACH("sra", "t1", c0, c1, c2, c3)       \
-  XI_MAX(c0, c0, "t2") XI_MAX(c1, c1, "t2") XI_MAX(c2, c2, "t2") XI_MAX(c3, c3, "t2")                       \
-  XI_MIN(c0, c0, "ra") XI_MIN(c1, c1, "ra") XI_MIN(c2, c2, "ra") XI_MIN(c3, c3, "ra")
+  XP_MAX(c0, c0, "t2") XP_MAX(c1, c1, "t2") XP_MAX(c2, c2, "t2") XP_MAX(c3, c3, "t2")                       \
+  XP_MIN(c0, c0, "ra") XP_MIN(c1, c1, "ra") XP_MIN(c2, c2, "ra") XP_MIN(c3, c3, "ra")
 #define BYTES(c0, c1, c2, c3) "sb " c0 ",0(gp)\nsb " c1 ",1(gp)\nsb " c2 ",2(gp)\nsb " c3 ",3(gp)\nadd gp,gp,t0\n"
 
 /* The next block of columns of a struct row_job, whose address is on the stack. */
