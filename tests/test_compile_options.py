@@ -39,6 +39,9 @@ STATED: dict[str, dict[str, Any]] = {
     "cores": {"cores": 2},
     "planner": {"planner": "greedy"},
     "effort": {"effort": "fast"},
+    "ram": {"ram": "64k"},
+    "flash": {"flash": "512k"},
+    "threads": {"threads": 2},
     "pins": {"pins": {"x": "cluster"}},
     "double_buffer": {"double_buffer": False},
     "plan": {"plan": "plan.json"},
@@ -112,7 +115,8 @@ def test_options_without_effect_on_a_model_are_refused(kind: ModelKind, tmp_path
     assert refused
     for name in refused:
         stated = STATED[name] if name != "plan" else {"plan": plan}
-        options = CompileOptions(**{"soc": "siracusa", **needed(kind), **stated})
+        chip = "siracusa" if OPTIONS[name].on_cluster else "host"
+        options = CompileOptions(**{"soc": chip, **needed(kind), **stated})
         first = next(iter(STATED[name]))
         with pytest.raises(UserError, match=rf"^{re.escape(shown(first))} has no effect on .*: drop it$"):
             compile_with(model, options)
@@ -143,6 +147,12 @@ def test_options_without_effect_on_this_machine_are_refused(name: str) -> None:
     with pytest.raises(UserError, match=rf"^{shown(first)} has no effect on --soc host: drop it or choose a SoC"):
         Compilation("zoo:autoencoder", CompileOptions(**STATED[name]))
     CompileOptions(**STATED[name]).check_soc(soc.load("siracusa"))
+
+
+@pytest.mark.parametrize("name", [name for name, option in OPTIONS.items() if not option.on_cluster])
+def test_options_of_single_cores_are_refused_on_a_cluster(name: str) -> None:
+    with pytest.raises(UserError, match=rf"^{shown(name)} has no effect on --soc siracusa: drop it, or limit"):
+        Compilation("zoo:autoencoder", CompileOptions(soc="siracusa", **STATED[name]))
 
 
 def test_options_with_an_effect_on_this_machine_are_read() -> None:
