@@ -17,6 +17,7 @@ from flax import linen  # noqa: E402  (these need jax)
 from jax import numpy as jnp  # noqa: E402
 
 from tests.frontend.stablehlo_program.flax_networks import seeded  # noqa: E402
+from tvm_pulp.frontend.frameworks import as_program  # noqa: E402
 
 pytestmark = pytest.mark.jax
 VOCABULARY, WIDTH, HEADS, LAYERS, LONGEST = 48, 32, 4, 1, 64
@@ -80,11 +81,28 @@ def symbolic() -> tuple[Any, ...]:
     return ids, ids, past
 
 
+def test_rows_behind_a_cache_are_the_frameworks() -> None:
+    """For lengths that are chosen, the graph gives JAX' logits and caches."""
+    module, step = flax_decoder()
+    random = np.random.default_rng(2)
+    ids, positions = np.array([[7, 30]], np.int32), np.array([[3, 4]], np.int32)
+    past = [tuple(random.normal(size=(1, HEADS, 3, SIZE)).astype(np.float32) for _ in "kv") for _ in range(LAYERS)]
+    leaves = [ids, positions, *jax.tree_util.tree_leaves(past)]
+    program = as_program(module, symbolic())
+    names = [i.name for i in program.interface().graph.input]
+    shapes = {name: a.shape for name, a in zip(names, leaves, strict=True)}
+    made = tvm_pulp.compile(program.at(shapes)).run(leaves).outputs
+    wanted = jax.tree_util.tree_leaves(step(ids, positions, past))
+    for found, value in zip(made.values(), wanted, strict=True):
+        assert np.abs(found - value).max() <= 1e-5
+    with pytest.raises(UserError, match="state --capacity N"):
+        tvm_pulp.compile(module, example_inputs=symbolic())
+
+
+@pytest.mark.slow
 def test_flax_generates_the_same_tokens() -> None:
     module, step = flax_decoder()
     wanted = greedy(step, PROMPT, STEPS)
     app = tvm_pulp.compile(module, "uma-neureka", example_inputs=symbolic(), capacity=8, planner="greedy")
     assert {"prefill", "decode"} <= set(app.metadata["tvm_pulp"]["decoder"]["entries"])
     assert app.generator().generate(GenerationRequest(PROMPT, STEPS)).tokens == wanted
-    with pytest.raises(UserError, match="state --capacity N"):
-        tvm_pulp.compile(module, example_inputs=symbolic())

@@ -1,5 +1,6 @@
 """TensorFlow: functions, SavedModels, and Keras models that it computes, as StableHLO that its own compiler writes."""
 
+import inspect
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -109,7 +110,7 @@ def compiled(
 ) -> StablehloProgram:
     """The program that TensorFlow's bridge to XLA makes of a function: arguments are the inputs, then the variables."""
     specs = [tf.TensorSpec(a.shape, a.dtype) for a in examples]
-    whole = tf.function(function, jit_compile=True)
+    whole = tf.function(_of_these(function, len(specs)), jit_compile=True)
     try:
         concrete = whole.get_concrete_function(*specs)
         content = whole.experimental_get_compiler_ir(*specs)(stage="stablehlo_serialized")
@@ -129,6 +130,23 @@ def compiled(
     outputs = _output_names(tf, concrete.structured_outputs)
     module = module_of(content, name)
     return StablehloProgram(module, parameters, inputs, outputs, framework, parameters_last=True)
+
+
+def _of_these(function: Callable[..., Any], count: int) -> Callable[..., Any]:
+    """A function of its first arguments alone: TensorFlow's compiler stumbles over others, which have defaults."""
+    try:
+        kinds = inspect.signature(getattr(function, "python_function", function))
+    except (TypeError, ValueError):
+        return function
+    taken = [p for p in kinds.parameters.values() if p.name != "self"]
+    if len(taken) <= count or any(p.kind == p.VAR_POSITIONAL for p in taken):
+        return function
+
+    def call(*given: Any) -> Any:
+        return function(*given)
+
+    call.__signature__ = kinds.replace(parameters=taken[:count])  # type: ignore[attr-defined]
+    return call
 
 
 def _output_names(tf: Any, structure: Any) -> list[str]:

@@ -100,8 +100,8 @@ def function_case() -> Case:
 CASES: dict[str, Callable[[], Case]] = {
     "linen": linen_case,
     "nnx": nnx_case,
-    "equinox": equinox_case,
     "function": function_case,
+    "equinox": equinox_case,
 }
 
 

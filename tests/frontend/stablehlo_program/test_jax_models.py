@@ -24,6 +24,7 @@ def only(result: Any) -> np.ndarray:
     return np.asarray(value)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", jax_networks.CASES)
 def test_float_on_the_host_equals_jax(name: str) -> None:
     model, inputs = jax_networks.CASES[name]()

@@ -13,6 +13,8 @@ from tests.tvmc.command_line import check_refused, tvmc
 tf = pytest.importorskip("tensorflow", reason="TensorFlow: scripts/test --tensorflow installs it")
 pytest.importorskip("jax", reason="JAX: scripts/test --tensorflow installs it")
 
+from tvm_pulp.frontend.frameworks import as_program  # noqa: E402  (needs both)
+
 pytestmark = [pytest.mark.tensorflow, pytest.mark.jax, pytest.mark.slow]
 
 
@@ -39,6 +41,21 @@ def test_a_function_a_saved_model_and_verify(tmp_path: Path, capsys: pytest.Capt
     np.savez(tmp_path / "in.npz", image)
     done = tvmc(capsys, "verify", "-q", tmp_path / "saved", "-i", tmp_path / "in.npz")
     assert done.status == 0 and "from TensorFlow" in done.out, done
+
+
+ACTIVATIONS = {
+    "gelu": (lambda x: tf.nn.gelu(x), "Gelu"),
+    "gelu by tanh": (lambda x: tf.nn.gelu(x, approximate=True), "Gelu"),
+    "erf": (tf.math.erf, "Erf"),
+    "softplus": (tf.nn.softplus, "Softplus"),
+}
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_functions_that_tensorflow_writes_as_polynomials(name: str) -> None:
+    function, operator = ACTIVATIONS[name]
+    program = as_program(tf.function(function), (np.zeros((4, 8), np.float32),))
+    assert [n.op_type for n in program.onnx_model({}).graph.node] == [operator, "Identity"]
 
 
 def test_saved_models_with_python_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

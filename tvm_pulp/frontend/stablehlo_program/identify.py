@@ -17,8 +17,8 @@ from tvm_pulp.frontend.stablehlo_program.node import Node, closure, constant
 from tvm_pulp.frontend.stablehlo_program.rewrites import become
 from tvm_pulp.frontend.stablehlo_program.turning_points import numbers_around, turning_points, values_at
 
-# A function is written with fewer operators than this.
-_MOST_NODES = 40
+# A function is written with fewer operators than this, constants aside: TensorFlow's GELU with 50, polynomials of erfc.
+_MOST_NODES = 64
 _erf = np.vectorize(math.erf, otypes=[np.float64])
 
 
@@ -38,6 +38,7 @@ _SELU = (1.6732632423543772, 1.0507009873554805)
 _EXACT: tuple[tuple[str, dict[str, Any], Callable[[np.ndarray], np.ndarray]], ...] = (
     ("gelu", {"approximate": "none"}, lambda x: 0.5 * x * (1 + _erf(x / math.sqrt(2)))),
     ("gelu", {"approximate": "tanh"}, _gelu_by_tanh),
+    ("erf", {}, _erf),
     ("silu", {}, lambda x: x * _sigmoid(x)),
     ("hard_swish", {}, lambda x: x * np.clip(x / 6 + 0.5, 0, 1)),
     ("hard_sigmoid", {}, lambda x: np.clip(x / 6 + 0.5, 0, 1)),
@@ -63,7 +64,7 @@ def identify(outputs: Sequence[Node]) -> None:
 
 def _function(node: Node) -> Node | None:
     """The tensor that a node is a known function of; it then is that function."""
-    if node.op not in ELEMENTWISE or node.op in ("relu", "tanh", "logistic", "convert", "copy"):
+    if node.op not in ELEMENTWISE or node.op in ("relu", "tanh", "logistic", "erf", "convert", "copy"):
         return None
     group = _scalar_group(node)
     for source in reversed(group):
@@ -89,7 +90,7 @@ def _scalar_group(node: Node) -> list[Node]:
     found, waiting = [node], [node]
     while waiting and len(found) < _MOST_NODES:
         for o in waiting.pop().operands:
-            if o not in found:
+            if o not in found and o.array is None:
                 found.append(o)
                 if o.op in ELEMENTWISE:
                     waiting.append(o)
@@ -97,7 +98,7 @@ def _scalar_group(node: Node) -> list[Node]:
 
 
 def _depends_only_on(between: Sequence[Node], source: Node) -> bool:
-    if len(between) > _MOST_NODES or source not in between:
+    if source not in between or sum(n.array is None for n in between) > _MOST_NODES:
         return False
     return all(
         n is source or n.scalar is not None or (n.op in ELEMENTWISE and n.shape == source.shape) for n in between
