@@ -30,7 +30,7 @@ MANY_STEPS = 700
 # Where two copies of everything cut tiles so small that it takes so many times the cycles, leads do not matter.
 _HOPELESS = 1.03
 # Where single buffers take so many times the cycles, leads do not matter either, nor finer cuts where cuts do.
-_FAR_BEHIND = 1.1
+_FAR_BEHIND = 1.05
 
 
 def policy_decisions(evaluator: PlanEvaluator, lead: int, limits: Sequence[TileLimit], in_l3: InL3) -> Decisions:
@@ -140,7 +140,8 @@ def try_policies(evaluator: PlanEvaluator, first: Attempt, in_l3: InL3) -> list[
         cap = l1_bytes // part
         limits = [TileLimit(cap if engine_choice.fits(i, cap) else l1_bytes) for i in range(len(engine_choice.forms))]
         consider(f"{_name(best.lead)}, L1 / {part}", best.lead, limits, MANY_STEPS)
-        if tried[-1].cycles > _FAR_BEHIND * best.cycles and tried[-1].limits == tuple(limits):
+        fastest = min(a.cycles for a in tried)
+        if tried[-1].cycles > _FAR_BEHIND * fastest and tried[-1].limits == tuple(limits):
             break
     consider(f"{_name(best.lead)}, best cuts", best.lead, _best_limits(tried))
     return tried

@@ -29,7 +29,7 @@ _LARGE_INPUT = 8192
 _BATCHES = (65536, 131072, 262144, 524288)
 _BUNDLE_SIZES = (1024, 2048, 4096)
 # Where a change takes so many times the cycles, those of its kind that follow are not tried.
-_HOPELESS = 1.1
+_HOPELESS = 1.05
 
 Changes = Iterator[tuple[str, Decisions]]
 
