@@ -17,6 +17,7 @@ from tvm_pulp.planning.tir.lower import LoweredPlan
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.uma.backend import Codegen
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Pointer
+from tvm_pulp.uma.teams import ALL_CORES
 
 _WIDTH = 118
 
@@ -126,7 +127,8 @@ class BundleSource:
         waits += ["WAIT_L3"] if record.wait_l3 else []
         if waits:
             lines.append(f"    .waits = {' | '.join(waits)},")
-        control = ["BARRIER"] if record.barrier else []
+        control = ["BARRIER"] if record.meeting == ALL_CORES else [f"MEET({record.meeting})"] if record.meeting else []
+        control += [f"TEAM({record.call.team})"] if record.call is not None and record.call.team is not None else []
         control += [f"WAIT_JOB({ticket})" for ticket in record.tickets]
         if record.mark is not None:
             layers = self._plan.layers

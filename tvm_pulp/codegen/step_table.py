@@ -51,7 +51,7 @@ class Record:
     waits: dict[int, int] = field(default_factory=dict)
     wait_l3: bool = False
     tickets: list[int] = field(default_factory=list)
-    barrier: bool = False
+    meeting: int = 0  # the team that meets behind it
     mark: int | None = None
 
     @property
@@ -112,7 +112,7 @@ class TableBuilder:
     def _add(self, record: Record, made: Statement) -> None:
         match made:
             case Barrier():
-                record.barrier = True
+                record.meeting = made.team
             case WaitForTransfers():
                 record.waits[made.agent] = record.waits.get(made.agent, 0) | 1 << made.group
             case WaitForJob():

@@ -8,6 +8,7 @@ from tvm_pulp.qnn.network import Network, Tensor
 from tvm_pulp.report.figures import summed
 from tvm_pulp.report.fitted_table import print_fitted, print_wrapped
 from tvm_pulp.report.pipelines import pipeline_texts
+from tvm_pulp.report.side_by_side import side_by_side_texts
 
 
 def plan_rows(plan: Plan) -> list[tuple[str, ...]]:
@@ -66,6 +67,8 @@ def print_plan(plan: Plan, stream: TextIO, described: PlanJson) -> None:
     )
     for text in pipeline_texts(described):
         print_wrapped(f"pipeline of tiles: {text}", stream)
+    for text in side_by_side_texts(described):
+        print_wrapped(f"side by side: {text}", stream)
     print_state(plan.network, stream)
     for line in _planner_lines(plan):
         print_wrapped(line, stream)

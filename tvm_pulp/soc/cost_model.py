@@ -48,6 +48,12 @@ class CostModel:
         """Cores that take part."""
         return self.team or self.soc.cluster.cores
 
+    @property
+    def has_teams(self) -> bool:
+        """Tell if quarters and halves of the cores can run steps of their own and meet by themselves."""
+        cluster = self.soc.cluster
+        return cluster.kind.tiles and self.soc.tiles.groups == 4 and self.cores == cluster.cores
+
     # --- DMA --------------------------------------------------------------------------------------------------
 
     @cached_property

@@ -75,6 +75,7 @@ class Platform:
             tiles = self.soc.tiles
             found |= {"POOL_TILES": f"{self.soc.memory.l1.banks // tiles.banks}", "POOL_GROUPS": f"{tiles.groups}"}
             found |= {"POOL_TILE_CORES": f"{tiles.cores}", "POOL_TILE_BANKS": f"{tiles.banks}"}
+            found["POOL_WAKE_MASKS"] = f"{int(tiles.wake_masks)}"
             found["POOL_DOT_PRODUCTS"] = f"{int(self.soc.cluster.isa.xpulp)}"
         for name, engine in self.soc.engines.items():
             found |= {

@@ -16,6 +16,7 @@ from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.quick_records import quick_record
 from tvm_pulp.uma.box import Box, Transfer
 from tvm_pulp.uma.contiguous import contiguous_offset, tensor_transfers
+from tvm_pulp.uma.teams import ALL_CORES
 
 
 @quick_record(eq=False, slots=False)
@@ -111,6 +112,7 @@ class Kernel:
     workspaces: tuple[Local | Tensor, ...] = ()
     parallel: bool = True
     cost: CoreCost = FREE
+    team: int = ALL_CORES  # that runs it
 
     @cached_property
     def operands(self) -> tuple[Local | Tensor, ...]:
@@ -144,6 +146,7 @@ class Call:
     reads: tuple[Local | Tensor, ...]
     writes: tuple[Local | Tensor, ...]
     cost: CoreCost = FREE
+    team: int = ALL_CORES  # that runs it
 
     @cached_property
     def operands(self) -> tuple[Local | Tensor, ...]:

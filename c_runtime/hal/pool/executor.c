@@ -51,6 +51,12 @@ static void wait(uint32_t groups, uint32_t tickets, const struct agent *agent, t
   }
 }
 
+/* A kernel on the cores of a team, which count from the first of them. */
+static void run(tvm_pulp_function function, const void *arguments, uint32_t core, uint32_t team) {
+  const uint32_t parts = tvm_pulp_team_parts(team), cores = TVM_PULP_CORES / parts, first = (team - parts) * cores;
+  if (core - first < cores) function(arguments, core - first, cores);
+}
+
 void tvm_pulp_execute(const struct tvm_pulp_step *step, const uint32_t *bases, tvm_pulp_wait wait_for_job) {
   const uint32_t core = tvm_pulp_core_id();
   struct agent agent;
@@ -62,9 +68,9 @@ void tvm_pulp_execute(const struct tvm_pulp_step *step, const uint32_t *bases, t
     if (control >> 16 != 0u) TVM_PULP_MARK((control >> 16) - 1u);
     const uint32_t groups = core == 0u ? step->waits : 0u;
     if (core == 0u) command(step, bases, &agent);
-    if (function != 0 && core < TVM_PULP_CORES) function(step->arguments, core, TVM_PULP_CORES);
+    if (function != 0) run(function, step->arguments, core, TVM_PULP_TEAM_OF(control));
     if (core == 0u) wait(groups & 0xFFu, control >> 8 & 0xFFu, &agent, wait_for_job);
-    if (control & TVM_PULP_STEP_BARRIER) tvm_pulp_barrier();
+    if (TVM_PULP_MEETING_OF(control) != 0u) tvm_pulp_meet(TVM_PULP_MEETING_OF(control));
     step = next;
   }
 }

@@ -36,6 +36,8 @@ static inline int tvm_pulp_can_execute(uint32_t l1_bytes) {
 #define WAIT_L3 WAIT_TRANSFERS(0, TVM_PULP_L3_GROUP)
 /* Bits of `control`. */
 #define BARRIER ((uint32_t)TVM_PULP_STEP_BARRIER)
+#define MEET(team) ((uint32_t)(team)) /* as BARRIER, of a team */
+#define TEAM(team) ((uint32_t)(team) << 3)
 #define WAIT_JOB(ticket) (1u << (8 + (ticket)))
 #define LAYER(number) ((uint32_t)((number) + 1) << 16)
 

@@ -2,7 +2,8 @@
 
 from tvm_pulp.planning.program.actions import Begin, Fetch, Job, Kernel, Step, Transfer, read_by
 from tvm_pulp.planning.program.executor_limits import GROUPS_OF_AGENT, TICKETS
-from tvm_pulp.planning.program.under_way import ALL_CORES, Started, Touched, UnderWay
+from tvm_pulp.planning.program.under_way import NO_AGENT, Started, Touched, UnderWay
+from tvm_pulp.uma.teams import ALL_CORES
 
 
 class Races:
@@ -16,14 +17,16 @@ class Races:
     def synchronise(self, where: str, step: Step) -> list[str]:
         waited = [(wait, self._under_way.wait(wait)) for wait in step.waits]
         if step.barrier:
-            self._under_way.meet()
+            self._under_way.meet(step.team or ALL_CORES)
         return [f"{where}: a wait for {wait} which is not under way" for wait, found in waited if not found]
 
     def step(self, where: str, step: Step) -> list[str]:
         faults: list[str] = []
         if step.page is not None:
-            record = Started("kernel", ALL_CORES, Touched((step.page.access,), ()))
+            record = Started("record", NO_AGENT, Touched((step.page.access,), ()))
             faults += self._clash(where, "the record's read", record)
+            # Cores that have not met may still be there.
+            self._under_way.started.append(record)
         for action in step.actions:
             faults += self._open_group(where, action) if isinstance(action, Begin) else self._start(where, action)
         groups = {(s.agent, s.number) for s in self._under_way.running("transfer")}
@@ -64,8 +67,9 @@ class Races:
         return []
 
     def end(self) -> list[str]:
-        left = [s for s in self._under_way.started if s.kind != "kernel" and not s.is_known]
+        started = [s for s in self._under_way.started if s.kind != "record"]
+        left = [s for s in started if s.kind != "kernel" and not s.is_known]
         if left:
             return [f"{len(left)} transfers or jobs are never waited for"]
         missing = "the last barrier is missing: cores may still compute when the network returns"
-        return [missing] if self._under_way.started else []
+        return [missing] if started else []

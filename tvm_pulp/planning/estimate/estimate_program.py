@@ -12,6 +12,7 @@ from tvm_pulp.planning.program.actions import Fetch, Job, Kernel, Step, Transfer
 from tvm_pulp.planning.tiling.cost.step_clock import StepClock
 from tvm_pulp.quick_records import quick_record
 from tvm_pulp.soc.cost_model import CostModel
+from tvm_pulp.uma.teams import ALL_CORES, QUARTERS, quarters
 
 
 @dataclass
@@ -100,6 +101,8 @@ class _Clock(StepClock):
         self._queues: dict[Any, list[int]] = {}
         self._result = Estimate()
         self._starts: dict[int, int] = {}
+        # When each quarter of the cores is free; `now` is that of the first, which gives commands.
+        self._quarters = [0] * QUARTERS
 
     def estimate(self) -> Estimate:
         self._code("entry")
@@ -109,7 +112,7 @@ class _Clock(StepClock):
             self._code("step")
             self.now += self._costs.executor.step
             self._step(step)
-        self.wait(max(self.made.values(), default=0))
+        self.wait(max([*self.made.values(), *self._quarters]))
         starts = [self._starts.get(i, self.now) for i in range(self._layers)]
         if starts:
             starts[0] = 0
@@ -140,7 +143,14 @@ class _Clock(StepClock):
                 self._result.stall_cycles += late
             self.now += late + (costs.job_wake_cycles if job else costs.wake_cycles if late else costs.executor.wait)
         if step.barrier:
-            self.now += costs.barrier_cycles
+            self._meet(quarters(step.team or ALL_CORES))
+
+    def _meet(self, present: int) -> None:
+        """Some of the cores wait for each other; the first quarter's time is `now`."""
+        self._quarters[0] = self.now
+        late = max(self._quarters[n] for n in range(QUARTERS) if present >> n & 1) + self._costs.barrier_cycles
+        self._quarters = [late if present >> n & 1 else at for n, at in enumerate(self._quarters)]
+        self.now = self._quarters[0]
 
     def _step(self, step: Step) -> None:
         costs = self._costs
@@ -186,14 +196,28 @@ class _Clock(StepClock):
         self._result.issue_cycles += issuing
         self.now += issuing
         for kernel in kernels:
+            if kernel.team is not None and not quarters(kernel.team) & 1:
+                self._elsewhere(kernel, quarters(kernel.team))
+                continue
             start = self.now
             if kernel.code is not None:
                 self._code(kernel.code, kernel.cold_cycles)
             self.now += kernel.cycles + self._wait_for_jobs(self.now, kernel.cycles)
             self._add("cores", kernel, kernel.op, start, self.now)
+            present = quarters(kernel.team or ALL_CORES)
+            self._quarters = [self.now if present >> n & 1 else at for n, at in enumerate(self._quarters)]
             for resource, under_way in (*self._moving.items(), *self._jobs.items()):
                 under_way[:] = [one for one in under_way if one.end > start]
                 self._slow_down(resource, under_way, [(start, self.now, None)])
+
+    def _elsewhere(self, kernel: Kernel, present: int) -> None:
+        """A kernel of cores that give no commands: it begins when they are free."""
+        mine = [n for n in range(QUARTERS) if present >> n & 1]
+        start = max(self._quarters[n] for n in mine) + self._costs.executor.step
+        cycles = kernel.cycles + self._wait_for_jobs(start, kernel.cycles)
+        for number in mine:
+            self._quarters[number] = start + cycles
+        self._add("cores", kernel, kernel.op, start, start + cycles)
 
     def _wait_for_jobs(self, start: int, cycles: int) -> int:
         """By how much longer a kernel takes beside the jobs that are under way."""

@@ -114,7 +114,7 @@ class Fetch:
 
 @quick_record(kw_only=True)
 class Kernel:
-    """A function on all cores. `cold_cycles`: what fetching its `code` takes."""
+    """A function on all cores, or on a `team` of them. `cold_cycles`: what fetching its `code` takes."""
 
     do: Literal["kernel"] = "kernel"
     layer: int
@@ -123,6 +123,7 @@ class Kernel:
     cycles: int
     cold_cycles: int | None = None
     code: str | None = None
+    team: int | None = None
     descriptor: Access
     reads: Accesses
     writes: Accesses
@@ -198,12 +199,13 @@ class Page:
 
 @quick_record(kw_only=True)
 class Step:
-    """Waits, then a barrier, then actions. The position is None behind the last record."""
+    """Waits, then a barrier, of all or of a `team`, then actions. The position is None behind the last record."""
 
     position: int | None
     waits: tuple[Wait, ...]
     barrier: bool
     actions: tuple[Action, ...]
+    team: int | None = None  # that meets, where it is not all cores
     page: Page | None = None  # that holds its record
 
 

@@ -1,9 +1,9 @@
 """The rules of what may be under way together, and of who knows that it is over.
 
 A transfer or job is over for the agent that waited for it, and for all cores after the next barrier; a kernel is over
-after the next barrier. Jobs of one engine end in order, and submitting one returns when all but as many as the engine's
-queue holds are over; jobs of different engines run side by side. The I/O DMA works in order too, and tells only whether
-it has anything left to do.
+after the next barrier. A barrier of a team tells its cores what any of them knows. Jobs of one engine end in order, and
+submitting one returns when all but as many as the engine's queue holds are over; jobs of different engines run side by
+side. The I/O DMA works in order too, and tells only whether it has anything left to do.
 """
 
 from collections.abc import Iterator
@@ -11,8 +11,10 @@ from dataclasses import dataclass
 
 from tvm_pulp.planning.program.actions import Access, Fetch, Job, Kernel, Transfer, Wait, WaitForJob, WaitForL3
 from tvm_pulp.quick_records import quick_record
+from tvm_pulp.uma.teams import ALL_CORES, EVERYBODY, FIRST_QUARTER, joint, quarters, team_of
 
-ALL_CORES = -1
+# Of kernels, which no single core issues.
+NO_AGENT = -1
 
 
 @quick_record()
@@ -37,13 +39,15 @@ class Touched:
 class Started:
     """Something that may still be under way, or is over but only its agent knows."""
 
-    kind: str  # transfer, fetch, job, kernel
+    kind: str  # transfer, fetch, job, kernel, record (all cores read one)
     agent: int
     touched: Touched
     number: int = 0  # of its group or ticket
     engine: str = ""
     bundles: frozenset[int] = frozenset()
     is_known: bool = False  # to its agent: it is over
+    team: int = ALL_CORES  # that runs it, of kernels
+    known_to: int = 0  # quarters of the cores that know that it is over
 
     @staticmethod
     def by(action: Transfer | Fetch | Job | Kernel, reads: tuple[Access, ...]) -> "Started":
@@ -51,10 +55,19 @@ class Started:
         unless they compute with it."""
         touched = Touched(tuple(a.filled for a in reads), tuple(a.whole for a in action.writes))
         if isinstance(action, Kernel):
-            return Started("kernel", ALL_CORES, touched)
+            return Started("kernel", NO_AGENT, touched, team=action.team or ALL_CORES)
         if isinstance(action, Job):
             return Started("job", 0, touched, action.ticket, action.engine)
         return Started("fetch" if isinstance(action, Fetch) else "transfer", action.agent, touched)
+
+    @property
+    def actors(self) -> int:
+        """The team that it belongs to: that of the agents, unless it is a kernel."""
+        return self.team if self.agent == NO_AGENT else FIRST_QUARTER
+
+    def meeting(self, new: "Started") -> int:
+        """The team that has to meet before something new may begin."""
+        return joint(team_of(self.known_to) if self.known_to else self.actors, new.actors)
 
 
 class UnderWay:
@@ -77,6 +90,8 @@ class UnderWay:
             if other.kind == new.kind and new.kind in ("job", "fetch") and other.engine == new.engine:
                 continue  # an accelerator and the I/O DMA work in order
             if other.is_known and other.agent == new.agent:
+                continue
+            if other.known_to and not quarters(new.actors) & ~other.known_to:
                 continue
             access = new.touched.clash(other.touched)
             if access is not None:
@@ -102,6 +117,11 @@ class UnderWay:
         for over in jobs[: max(0, len(jobs) + 1 - queue)]:
             over.is_known = True
 
-    def meet(self) -> None:
-        """All cores meet at a barrier."""
-        self.started = [s for s in self.started if s.kind != "kernel" and not s.is_known]
+    def meet(self, team: int = ALL_CORES) -> None:
+        """All cores, or those of a team, meet at a barrier."""
+        present = quarters(team)
+        for one in self.started:
+            over = one.is_known or one.agent == NO_AGENT or one.kind == "kernel"
+            if one.known_to & present or (over and not quarters(one.actors) & ~present):
+                one.known_to |= present
+        self.started = [s for s in self.started if s.known_to != EVERYBODY]

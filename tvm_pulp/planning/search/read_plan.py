@@ -125,7 +125,7 @@ def _in_order(record: PlanJson, evaluator: PlanEvaluator) -> PlanEvaluator:
 
 
 def _tiling(entry: plan_record.Layer, forms: LayerForms) -> Tiling:
-    for cuts in forms.cuts:
+    for cuts in forms.cuts if entry.team is None else forms.on_team(entry.team):
         if (cuts.form.engine, cuts.form.name) == (entry.engine, entry.form):
             return cuts.measure(entry.tile)
     direct = forms.from_l2

@@ -2,6 +2,7 @@
 
 from tvm_pulp.planning.program import plan_record as record
 from tvm_pulp.planning.program.plan_record import PlanJson
+from tvm_pulp.planning.tiling.forms import team_of_form
 from tvm_pulp.planning.tiling.plan import LayerPlan, Planner
 from tvm_pulp.planning.tiling.schedule.schedule import Bundle
 from tvm_pulp.planning.tiling.schedule.tiled_layer import Policy
@@ -69,6 +70,7 @@ def _layer(plan: LayerPlan, policy: Policy, index: int) -> record.Layer:
         two_copies=plan.two_copies,
         exclusive=plan.exclusive,
         joins=policy.joins(index),
+        team=team_of_form(tiling.form),
         lead=policy.lead.get(index, 0),
         estimated_cycles=plan.estimated_cycles,
         outputs=tuple(record.Output(t.storage.name, tuple(t.spec.shape), t.spec.bytes) for t in plan.layer.outputs),

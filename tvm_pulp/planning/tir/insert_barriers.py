@@ -17,6 +17,9 @@ ticket behind.
 
 `planning.program.under_way` knows what may be under way. Every engine has tickets of its own, as many as its queue
 holds jobs where there are enough of them for all engines.
+
+Kernels of teams that follow each other run side by side: in front of the first of them everything is waited for that
+any of them needs and that began earlier, and between them only the cores meet that share data.
 """
 
 from collections.abc import Mapping, Sequence
@@ -43,6 +46,7 @@ from tvm_pulp.planning.tir.statements import (
     positioned,
 )
 from tvm_pulp.planning.tir.tables import Tables
+from tvm_pulp.uma.teams import ALL_CORES, joint
 
 # Groups of transfers that each of several agents may have under way: they share the DMA's 16 counters.
 GROUPS = (5, 3, 4, 4)
@@ -56,11 +60,14 @@ class _Sync:
     """Waits and barrier in front of a step."""
 
     waits: list[Started] = field(default_factory=list)
-    barrier: bool = False
+    team: int = 0  # that meets, 0: nobody
 
     def wait(self, started: Started) -> None:
         if not started.is_known and started not in self.waits:
             self.waits.append(started)
+
+    def meet(self, team: int = ALL_CORES) -> None:
+        self.team = joint(self.team, team) if self.team else team
 
 
 def insert_barriers(main: Main, tables: Tables) -> Main:
@@ -74,11 +81,14 @@ class _Pass:
         self._tables, self._agents = tables, agents
         self._under_way = UnderWay()
         self._result: list[Statement] = []
-        self._page: Bundle | None = None
+        self._pages: list[Bundle] = []  # that all cores may read
         self._tickets: dict[str, range] = {}
+        # Kernels of teams that follow each other, by the slot of the first.
+        self._beside: dict[int, list[CallKernel]] = {}
 
     def run(self, statements: Sequence[Positioned]) -> list[Statement]:
         self._tickets = share_tickets({s.engine: s.queue for s in statements if isinstance(s, SubmitJob)})
+        self._beside = _side_by_side(statements)
         for position, group in groupby(statements, key=lambda s: s.position):
             if position == BOOT:
                 self._boot(list(group))
@@ -99,7 +109,7 @@ class _Pass:
             self._under_way = fetched
         self._result += [Begin(agent=0, group=0), *loads, WaitForTransfers(0, 0), Barrier()]
         pages = self._tables.plan.schedule.pages
-        self._page = pages[0] if pages else None
+        self._pages = [*pages[:1]]
 
     def _step(self, position: int, statements: list[Positioned]) -> None:
         sync = _Sync()
@@ -118,10 +128,13 @@ class _Pass:
                 groups.setdefault(key, []).append((made, started.touched))
             else:
                 others.append((made, started))
+                # What others need beside it is waited for here: nobody can begin beside a kernel that he waits for.
+                for later in self._beside.get(made.slot, ()) if isinstance(made, CallKernel) else ():
+                    self._require(sync, _started(later))
         self._turn_page(position, sync)
         if position > self._tables.plan.schedule.end:
             # The network ends when everything has ended.
-            sync.barrier = True
+            sync.meet()
             for started in self._under_way.started:
                 if started.kind != "kernel":
                     sync.wait(started)
@@ -183,18 +196,19 @@ class _Pass:
             if started.kind != "kernel":
                 sync.wait(started)
             if started.agent != new.agent or started.kind == "kernel":
-                sync.barrier = True
+                sync.meet(started.meeting(new) if self._beside else ALL_CORES)
 
     def _turn_page(self, position: int, sync: _Sync) -> None:
         """All cores read the record of a step: the page that holds it must be there before the barrier."""
         slot, part = divmod(position, 3)
         pages = self._tables.plan.schedule.pages
-        if part != 2 or slot >= len(pages) or pages[slot] is self._page:
+        if part != 2 or slot >= len(pages) or pages[slot] in self._pages:
             return
-        self._page = pages[slot]
-        sync.barrier = True
+        self._pages = list(dict.fromkeys(pages[slot : slot + 1 + len(self._beside.get(slot, ()))]))
+        sync.meet()
+        numbers = {page.number for page in self._pages}
         for started in self._under_way.started:
-            if self._page.number in started.bundles:
+            if numbers & started.bundles:
                 sync.wait(started)
 
     def _merge_groups(self, groups: _Groups) -> _Groups:
@@ -236,9 +250,25 @@ class _Pass:
                     wait = WaitForL3(agent=0, l3=True) if started.kind == "fetch" else WaitForJob(0, started.number)
                 self._result.append(wait)
                 self._under_way.wait(wait)
-        if sync.barrier:
-            self._result.append(Barrier())
-            self._under_way.meet()
+        if sync.team:
+            self._result.append(Barrier(sync.team))
+            self._under_way.meet(sync.team)
+
+
+def _side_by_side(statements: Sequence[Positioned]) -> dict[int, list[CallKernel]]:
+    """Kernels of teams that follow a kernel of a team without anything between, by the slot of the first."""
+    found: dict[int, list[CallKernel]] = {}
+    first: int | None = None
+    for made in statements:
+        if isinstance(made, CallKernel) and made.team is not None:
+            if first is None:
+                first = made.slot
+                found[first] = []
+            else:
+                found[first].append(made)
+        elif isinstance(made, CallKernel | SubmitJob):
+            first = None
+    return found
 
 
 def share_tickets(queues: Mapping[str, int]) -> dict[str, range]:

@@ -10,7 +10,7 @@
     call(position, slot, descriptor)                               a kernel on all cores, its arguments there
 
 `insert_barriers` adds `step(position)`, `dma_begin(agent, group)`, `dma_wait(agent, group)`, `job_wait(ticket)`,
-`l3_wait()`, `barrier()` and `end()`; transfers have their agent in front then, jobs their ticket behind.
+`l3_wait()`, `barrier()`, `meet(team)` and `end()`; transfers have their agent in front then, jobs their ticket behind.
 
 Places are calls as well. Symbolic ones, `buffer(name, offset)` in L1 and `tensor(name, offset)` outside, become
 addresses in `place_buffers`: `L1(offset)`, `L2(offset)` in the arena, `AT(name, offset)` behind a pointer.
@@ -38,6 +38,7 @@ from tvm_pulp.planning.program.actions import (
     WaitForTransfers,
 )
 from tvm_pulp.quick_records import quick_record
+from tvm_pulp.uma.teams import ALL_CORES
 
 BUFFER, TENSOR = "buffer", "tensor"
 L1, L2, AT = "L1", "L2", "AT"
@@ -135,7 +136,9 @@ class BeginStep:
 
 @quick_record()
 class Barrier:
-    """All cores meet."""
+    """All cores meet, or those of a team."""
+
+    team: int = ALL_CORES
 
 
 @quick_record()
@@ -151,6 +154,7 @@ CALLS: dict[str, tuple[type[Any], tuple[str, ...], dict[str, Any]]] = {
     "dma_wait": (WaitForTransfers, ("agent", "group"), {}),
     "job_wait": (WaitForJob, ("ticket",), {"agent": 0}),
     "l3_wait": (WaitForL3, (), {"agent": 0, "l3": True}),
+    "meet": (Barrier, ("team",), {}),
     "barrier": (Barrier, (), {}),
     "end": (End, (), {}),
 }
@@ -240,6 +244,8 @@ def _words(statement: Statement) -> tuple[Any, ...]:
         case RunLayer():
             operands = (Address(TENSOR, 0, name) for name in statement.operands)
             return ("run", statement.layer, statement.operator, *operands)
+        case Barrier() if statement.team != ALL_CORES:
+            return ("meet", statement.team)
     name = _NAMES[type(statement)]
     return (name, *(getattr(statement, field) for field in CALLS[name][1]))
 

@@ -26,23 +26,24 @@ from tvm_pulp.planning.tir.statements import (
 )
 from tvm_pulp.planning.tir.tables import Tables
 from tvm_pulp.uma.recipe import Changes
+from tvm_pulp.uma.teams import ALL_CORES
 
 
 def steps_of(statements: Sequence[Statement], tables: Tables, changed: Mapping[int, Changes]) -> tuple[Step, ...]:
     """Steps with their waits, barriers and actions; jobs of which only changes are told have fewer words."""
     pages = tables.plan.schedule.pages
     bundle_at = {bundle: block.offset for bundle, block in tables.bundle_block.items()}
-    begun: list[tuple[int | None, tuple[Wait, ...], bool, list[Action]]] = []
+    begun: list[tuple[int | None, tuple[Wait, ...], int, list[Action]]] = []
     waits: list[Wait] = []
-    barrier = False
+    barrier = 0  # the team that meets
     for made in statements:
         if isinstance(made, BeginStep):
             begun.append((made.position, tuple(waits), barrier, []))
-            waits, barrier = [], False
+            waits, barrier = [], 0
         elif isinstance(made, WaitForTransfers | WaitForJob | WaitForL3):
             waits.append(made)
         elif isinstance(made, Barrier):
-            barrier = True
+            barrier = made.team
         elif isinstance(made, SubmitJob) and made.slot in changed:
             begun[-1][3].append(replace(made, words=changed[made.slot].words))
         elif isinstance(made, Begin | MoveBytes | FetchBytes | CallKernel | SubmitJob):
@@ -50,8 +51,15 @@ def steps_of(statements: Sequence[Statement], tables: Tables, changed: Mapping[i
     if begun and (waits or barrier):
         begun.append((None, tuple(waits), barrier, []))
     return tuple(
-        Step(position=at, waits=first, barrier=meets, page=_page(at, pages, bundle_at), actions=tuple(actions))
-        for at, first, meets, actions in begun
+        Step(
+            position=at,
+            waits=first,
+            barrier=team > 0,
+            page=_page(at, pages, bundle_at),
+            actions=tuple(actions),
+            team=team if team > ALL_CORES else None,
+        )
+        for at, first, team, actions in begun
     )
 
 

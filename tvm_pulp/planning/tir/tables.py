@@ -22,6 +22,7 @@ from tvm_pulp.planning.tir.statements import (
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.uma.box import Transfer
 from tvm_pulp.uma.recipe import Job, Kernel, Local
+from tvm_pulp.uma.teams import ALL_CORES
 
 
 @dataclass(frozen=True)
@@ -184,7 +185,8 @@ class Tables:
             facts["port_cycles"] = step.port_cycles
             return SubmitJob(ticket=0, **facts, **common)
         code: dict[str, Any] = {"cold_cycles": cost.cold_cycles, "code": cost.code} if cost.cold_cycles else {}
-        return CallKernel(op=step.operator if isinstance(step, Kernel) else step.function, **code, **common)
+        team = None if step.team == ALL_CORES else step.team
+        return CallKernel(op=step.operator if isinstance(step, Kernel) else step.function, team=team, **code, **common)
 
     def _operands(self, slot: Slot, operands: tuple[Local | Tensor, ...]) -> tuple[Access, ...]:
         """Operands of a step. Engines read and write whole beats behind theirs."""

@@ -13,6 +13,7 @@ from tvm_pulp.planning.search.attempts import Attempt, PlanEvaluator
 from tvm_pulp.planning.search.heuristics.cut_in_step import cut_in_step
 from tvm_pulp.planning.search.heuristics.join_plans import join_plans
 from tvm_pulp.planning.search.heuristics.policies import MANY_STEPS
+from tvm_pulp.planning.search.heuristics.side_by_side import side_by_side
 from tvm_pulp.planning.search.heuristics.tile_pipelines import can_gain, in_other_form, pipelined
 from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.planning.tiling.schedule import Choice, Decisions, can_interleave, tiled_layer
@@ -141,4 +142,5 @@ VARIATIONS: tuple[Callable[[PlanEvaluator, Plan], Changes], ...] = (
     stream_inputs,
     stream_constants,
     join_bundles,
+    side_by_side,
 )

@@ -12,6 +12,7 @@ from tvm_pulp.planning.tiling.forms.engine_choice import (
     offered_forms,
 )
 from tvm_pulp.planning.tiling.forms.split_form import SplitForm, pin_of, split_form
+from tvm_pulp.planning.tiling.forms.team_form import TeamForm, team_of_form
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes, tile_part
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "MissingL1",
     "Offer",
     "SplitForm",
+    "TeamForm",
     "TiledForm",
     "Tiling",
     "cheapest",
@@ -32,6 +34,7 @@ __all__ = [
     "offered_forms",
     "pin_of",
     "split_form",
+    "team_of_form",
     "tile_axes",
     "tile_part",
 ]

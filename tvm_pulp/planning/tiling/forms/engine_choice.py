@@ -9,6 +9,7 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.planning.tiling.forms.cluster_forms import CLUSTER, DirectForm, TiledForm
 from tvm_pulp.planning.tiling.forms.cuts import Cuts, MissingL1, Tiling
 from tvm_pulp.planning.tiling.forms.split_form import SplitForm, pin_of, split_form
+from tvm_pulp.planning.tiling.forms.team_form import TeamForm
 from tvm_pulp.qnn.network import Layer, Network
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.annotate import Annotated
@@ -18,6 +19,7 @@ from tvm_pulp.uma.recipe import Load, Recipe, Store
 from tvm_pulp.uma.region import Region
 from tvm_pulp.uma.registry import core_schedules
 from tvm_pulp.uma.strategy import Form, Refusal
+from tvm_pulp.uma.teams import parts
 
 # Cores take a layer from an accelerator only if they are expected to be this much faster: that is an estimate, and the
 # accelerator needs less energy.
@@ -46,6 +48,7 @@ class LayerForms:
     costs: CostModel
     # What regions that hold these operators otherwise would take: other ways to cover the network.
     rivals: tuple[Offer, ...] = ()
+    _on_teams: dict[int, tuple[Cuts, ...]] = field(default_factory=dict, compare=False, repr=False)
 
     @cached_property
     def tiled(self) -> tuple[Form, ...]:
@@ -55,6 +58,14 @@ class LayerForms:
     def pattern_of(self, form: Form) -> str:
         """The engine's name for what a form runs here."""
         return next((cuts.pattern for cuts in self.cuts if cuts.form is form), self.layer.operator)
+
+    def on_team(self, team: int) -> tuple[Cuts, ...]:
+        """The forms of a part of the cores."""
+        if team not in self._on_teams:
+            costs = CostModel(self.costs.soc, self.costs.cores // parts(team))
+            forms = (TeamForm(form, team) for form in _core_forms(self.layer, costs))
+            self._on_teams[team] = tuple(Cuts(form, self.layer, costs) for form in forms)
+        return self._on_teams[team]
 
     @cached_property
     def from_l2(self) -> Tiling:
@@ -138,7 +149,6 @@ def offered_forms(
 
     The cores run single operators; a region of several exists on the engines only whose pattern found it.
     """
-    schedules = core_schedules()
     costs = CostModel(soc, cores)
     named = {backend.target_name: (backend, context) for backend, context in engines}
     regions: dict[Layer, list[Region]] = {}
@@ -156,13 +166,18 @@ def offered_forms(
             else:
                 cuts += [Cuts(form, layer, costs, region.pattern) for form in answer]
         if not layer.parts:
-            on_cores = [Cuts(form, layer, costs) for schedule in schedules for form in schedule(layer, costs)]
-            both = split_form(layer, cuts, on_cores)
-            cuts += [*on_cores, Cuts(TiledForm(layer, costs), layer, costs), *([both] if both else [])]
+            on_cores = [Cuts(form, layer, costs) for form in _core_forms(layer, costs)]
+            both = split_form(layer, cuts, on_cores[:-1])
+            cuts += [*on_cores, *([both] if both else [])]
         if any(t.storage.level == "l1" for t in layer.operands):
             cuts = [entry for entry in cuts if _in_place(entry.whole)] or cuts
         found.append(LayerForms(layer, tuple(cuts), tuple(refusals), costs))
     return found
+
+
+def _core_forms(layer: Layer, costs: CostModel) -> list[Form]:
+    """The ways in which so many cores run a layer; the one that they always have is the last."""
+    return [*(form for schedule in core_schedules() for form in schedule(layer, costs)), TiledForm(layer, costs)]
 
 
 def _in_place(whole: Recipe) -> bool:

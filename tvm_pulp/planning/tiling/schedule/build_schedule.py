@@ -74,6 +74,7 @@ class _Builder:
         fetches = l3_fetches(uses, self._policy)
         for fetch in fetches:
             self._in_l2(fetch.tensor, max(fetch.position, 0))
+        self._keep_side_by_side()
         self.moves = reserve_records(
             self._steps, self.moves, fetches, self.bundles, self._page_of, self._policy.commands
         )
@@ -89,6 +90,15 @@ class _Builder:
         block = Block(name, size, first, last, index)
         self.blocks.append(block)
         return block
+
+    def _keep_side_by_side(self) -> None:
+        """Whatever one of several teams needs has its place as long as any of them is at work."""
+        for first, last in dict.fromkeys(self._steps.side_by_side.values()):
+            start, end = compute_position(first), load_position(last + 1)
+            for block in self.blocks:
+                if block.first <= end and start <= block.last:
+                    block.extend(start)
+                    block.extend(end)
 
     # --- one layer -------------------------------------------------------------------------------------------
 
@@ -128,16 +138,17 @@ class _Builder:
 
     def _early(self, index: int, tile: int, tiled: TiledLayer, needed: int) -> tuple[int, bool]:
         """Position to fetch what a tile needs at slot `needed`, and whether that is ahead of the layer."""
-        if needed == 0:
+        begin = needed if tile else self._steps.begin(needed)
+        if begin == 0:
             return BOOT, False
         if not self._policy.overlap:
-            return load_position(needed), False
+            return load_position(begin), False
         if tile and tiled.two_copies:
             return compute_position(min(self._steps.slots(index, tile - 1)[0], needed - 1)), False
         lead = self._policy.lead.get(index, 0)
         if tile == 0 and lead:
-            return compute_position(max(0, needed - lead)), True
-        return load_position(needed), False
+            return compute_position(max(0, begin - lead)), True
+        return load_position(begin), False
 
     def _constants(self, index: int, tiled: TiledLayer, places: dict[Local, Place]) -> None:
         """Bundles: one for what all tiles share, one per tile for what changes; records with the first or apart."""
@@ -229,10 +240,11 @@ class _Builder:
             position, ahead = self._early(index, tile, tiled, start)
             if ahead and (storage.kind != "input" or storage.level == "l3"):
                 # Data of other layers is fetched one step ahead at most; the network's own is there from the start.
-                position = compute_position(start - 1)
+                position = compute_position(self._steps.begin(start) - 1)
             written = self._written_at(range_of(step))
             if position <= written:
-                position, ahead = self._after(written, start), False
+                begin = self._steps.begin(start)
+                position, ahead = self._after(written, begin if written < load_position(begin) else start), False
             block = self._block(index, step.local.name, step.local.bytes, max(position, 0), end)
             moved = self._split(step.transfers) if step.box.elements else ()
             what = (step.tensor, moved, Place(block), compute_position(start), ahead, step.local)
@@ -261,6 +273,8 @@ class _Builder:
 
     def _bring(self, index: int, storage: Tensor, start: int) -> Block:
         """A network input, a constant, or an activation that left L1, comes whole."""
+        begin = self._steps.begin(start)
+        start = begin if self._written_at(whole_of(storage)) < load_position(begin) else start
         position, ahead = (BOOT if start == 0 else load_position(start)), False
         lead = self._policy.lead.get(index, 0)
         lead = lead if storage.kind in ("input", "constant") else min(1, lead)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import groupby
 from typing import NamedTuple
 
 from tvm_pulp.planning.tiling.schedule.interleave_steps import interleave_steps
@@ -10,6 +11,7 @@ from tvm_pulp.planning.tiling.schedule.schedule import compute_position
 from tvm_pulp.planning.tiling.schedule.tiled_layer import Policy, TiledLayer
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Local, operands_of
+from tvm_pulp.uma.teams import ALL_CORES
 
 
 class ComputeStep(NamedTuple):
@@ -54,6 +56,19 @@ class StepOrder:
         """Slots of a tile."""
         return self._slots[layer, tile]
 
+    @cached_property
+    def side_by_side(self) -> dict[int, tuple[int, int]]:
+        """First and last slot of the steps of teams that follow each other, by the slots of all of them."""
+        found: dict[int, tuple[int, int]] = {}
+        for of_team, entries in groupby(enumerate(self.all), key=lambda entry: is_of_team(entry[1].step)):
+            slots = [number for number, _ in entries]
+            found |= dict.fromkeys(slots, (slots[0], slots[-1])) if of_team else {}
+        return found
+
+    def begin(self, slot: int) -> int:
+        """The first of the slots that run side by side with one: what they need has to be there before."""
+        return self.side_by_side.get(slot, (slot, slot))[0]
+
     def uses(self, layer: int, tile: int, local: Local) -> list[int]:
         """Slots of a tile that touch a Local."""
         slots = self._slots[layer, tile]
@@ -85,6 +100,11 @@ class StepOrder:
             queued = isinstance(following, Job) and isinstance(step, Job) and following.engine == step.engine
             found.append((compute_position(slot + 1) if queued else expected, expected))
         return found
+
+
+def is_of_team(step: Kernel | Call | Job) -> bool:
+    """Tell if a part of the cores runs a step."""
+    return not isinstance(step, Job) and step.team != ALL_CORES
 
 
 def step_order(tiled_layers: Sequence[TiledLayer], policy: Policy, before: StepOrder | None = None) -> StepOrder:

@@ -1,9 +1,9 @@
 /* One row per layer: figures, and cycles by cause. */
-T.layers = (report, order, pipelines) => {
+T.layers = (report, order, notes) => {
   const table = T.at('layer-table'), measured = report.layers.some((layer) => layer.cycles !== null);
   const expected = report.layers.some((layer) => layer.estimated_cycles !== null);
   T.at('layers-note').textContent = `Choose a layer to see it in every picture; again, or Escape, to let go of it.${report.causes ? " Bars: cycles by cause, the cores' mean above, accelerators below." : ''}`;
-  for (const names of pipelines) T.at('layers-note').append(T.el('br'), `Pipeline of tiles: ${names}.`);
+  for (const note of notes) T.at('layers-note').append(T.el('br'), note);
   const head = (text, kind) => T.el('th', { class: kind }, text);
   const names = T.el('tr', {}, head('layer'), head('operator', 'wide'), head('engine', 'wide'));
   const busy = report.layers.some((layer) => layer.busy_cycles);

@@ -3,7 +3,8 @@
  * The executor: all cores walk through a list of step records together. A record and what it points to lie in L1, brought
  * there by the DMA before anyone needs them, so that a layer costs data and not code.
  *
- * A step: core 0 issues commands, all cores call the function, core 0 waits, all meet at a barrier where one is needed. */
+ * A step: core 0 issues commands, a team calls the function, core 0 waits, a team meets at a barrier where one is needed.
+ * So teams that do not meet run different steps at the same time. */
 #ifndef TVM_PULP_EXECUTOR_H
 #define TVM_PULP_EXECUTOR_H
 
@@ -15,7 +16,11 @@ enum { TVM_PULP_GROUPS = 8 }; /* of transfers that may be under way */
 /* Heads of transfers; generated records add size and base. The DMA knows no lines. */
 enum { TVM_PULP_STORE = 0, TVM_PULP_LOAD = 1 << 20 };
 
+/* Teams of a record: those that meet, 0 where nobody does, and those that call the function. */
+#define TVM_PULP_MEETING_OF(control) ((control)&7u)
+#define TVM_PULP_TEAM_OF(control) (((control) >> 3 & 7u) != 0u ? (control) >> 3 & 7u : 1u)
+
 /* Changes with the layout of records. */
-#define TVM_PULP_EXECUTOR_MAGIC 0x54563401
+#define TVM_PULP_EXECUTOR_MAGIC 0x54563402
 
 #endif /* TVM_PULP_EXECUTOR_H */

@@ -8,6 +8,7 @@
 #define POOL_END 0x40000000 /* (code << 1) | 1 ends the run */
 #define POOL_WAKE_UP 0x40000004
 #define POOL_ALL 0xFFFFFFFFu
+#define POOL_WAKE_UP_GROUP 0x40000028 /* mask of groups; not on all chips */
 #define POOL_DMA_SOURCE 0x40010000
 #define POOL_DMA_TARGET 0x40010004
 #define POOL_DMA_BYTES 0x40010008
@@ -37,6 +38,9 @@
 #endif
 #ifndef POOL_GROUPS
 #define POOL_GROUPS 4
+#endif
+#ifndef POOL_WAKE_MASKS
+#define POOL_WAKE_MASKS 0 /* whether groups can be woken */
 #endif
 
 /* Tiles of a group, and those of them that have cores. */

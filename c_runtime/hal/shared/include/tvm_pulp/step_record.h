@@ -34,7 +34,9 @@ struct tvm_pulp_step {
   const void *arguments;
   uint32_t commands; /* byte a: words from here to the commands of agent a; 0 is none */
   uint32_t waits;    /* byte a: bit g is set if agent a waits for its group g */
-  uint32_t control;  /* bit 0 barrier; bit 8 + t: wait for ticket t; bits 31:16 mark to set first, plus one */
+  /* Bits 2:0 team that meets behind it, 0 none; 5:3 team that calls the function, 0 all; bit 8 + t: wait for ticket t;
+   * bits 31:16 mark to set first, plus one. Executors that know one team only look at bit 0. */
+  uint32_t control;
   const struct tvm_pulp_step *next;
 };
 
