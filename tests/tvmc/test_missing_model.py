@@ -25,6 +25,16 @@ def test_it_is_said_before_anything_is_loaded(verb: tuple[str, ...], tmp_path: P
     assert not list(tmp_path.iterdir())
 
 
+def test_so_is_a_misspelt_network_of_the_zoo(tmp_path: Path) -> None:
+    """Its names are known without the compiler, though not without NumPy."""
+    program = _PROGRAM.replace(', "numpy"', "")
+    command = [sys.executable, "-c", program, "compile", "zoo:resnet9", "-o", "net.tar"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert "the zoo has no network 'resnet9': did you mean resnet8" in done.stderr
+    assert len(done.stderr.splitlines()) == 1 and not list(tmp_path.iterdir())
+
+
 ARCHIVE_VERBS = [
     ("run",),
     ("run", "--dataset", "samples.npz"),

@@ -33,6 +33,10 @@ def options_of(args: argparse.Namespace, **more: Any) -> CompileOptions:
         check_exists(Path(args.MODEL))
     if getattr(args, "target", None) is not None:
         check_targets(args.target)
+    if args.MODEL.startswith(ZOO):
+        from tvm_pulp.frontend.zoo.catalog import check_name
+
+        check_name(args.MODEL.removeprefix(ZOO))
     given = {name: getattr(args, name, None) for name, option in OPTIONS.items() if option.flag}
     stated: dict[str, Any] = {
         name: dict(value) if OPTIONS[name].repeats else value for name, value in given.items() if value is not None

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.zoo.random_stream import RandomStream
 from tvm_pulp.frontend.zoo.zoo_model import ZooModel
 
@@ -44,15 +44,23 @@ def names() -> list[str]:
     return list(_MODULES)
 
 
-def _find(name: str) -> ZooModel:
-    module_name = "tensor_wise_encoders" if name in ENCODERS else _MODULES.get(name)
-    if module_name is None:
-        from tvm_pulp.frontend.zoo.decoders import MODELS
+def check_name(name: str) -> None:
+    """Raise where the zoo has no model of this name."""
+    from tvm_pulp.frontend.zoo.decoders import MODELS
 
-        known = [*_MODULES, *ENCODERS, *MODELS]
+    known = [*_MODULES, *ENCODERS, *MODELS]
+    if name not in known:
         close = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
         advice = f"did you mean {' or '.join(close)}" if close else f"the networks are {', '.join(known)}"
         raise UserError(f"the zoo has no network '{name}': {advice}")
+
+
+def _find(name: str) -> ZooModel:
+    check_name(name)
+    module_name = "tensor_wise_encoders" if name in ENCODERS else _MODULES.get(name)
+    refuse_if(
+        module_name is None, f"the zoo's '{name}' is a language model: compile it, or take one of {', '.join(_MODULES)}"
+    )
     module: Any = importlib.import_module(f"tvm_pulp.frontend.zoo.{module_name}")
     return next(network for network in module.NETWORKS if network.name == name)
 
