@@ -49,6 +49,7 @@ STATED: dict[str, dict[str, Any]] = {
     "state_memory": {"state_memory": "l2"},
     "capacity": {"capacity": 8},
     "tokenizer": {"tokenizer": "tokenizer.json"},
+    "encoder": {"encoder": "encoder.onnx"},
     "debug": {"debug": True},
     "debug_inputs": {"debug": True, "debug_inputs": ARRAYS},
     "keep_layers": {"keep_layers": True},

@@ -202,13 +202,14 @@ class App:
         *,
         sampling: "Sampling | None" = None,
         forced: Sequence[int] = (),
+        inputs: Mapping[str, np.ndarray] | None = None,
     ) -> Iterator[int]:
-        """Tokens that follow a prompt, as the simulated device produces them."""
+        """Tokens that follow a prompt, as the simulated device produces them; `inputs`: what all tokens share."""
         from tvm_pulp.language_models.session import GenerationRequest
         from tvm_pulp.language_models.session import Sampling as Choice
 
         ids = self.tokenizer().encode(prompt) if isinstance(prompt, str) else list(prompt)
-        request = GenerationRequest(ids, tokens, sampling or Choice(), tuple(forced))
+        request = GenerationRequest(ids, tokens, sampling or Choice(), tuple(forced), inputs=dict(inputs or {}))
         for made in self.generator().stream(request):
             if isinstance(made, int):
                 yield made

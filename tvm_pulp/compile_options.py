@@ -107,7 +107,7 @@ class CompileOptions:
     ))  # fmt: skip
     input_shapes: Mapping[str, Sequence[int]] = field(default_factory=dict, metadata=_entry(
         'fix dynamic shapes: "x:[1,3,32,32]"', "--input-shapes", _MODEL, metavar="SPEC", parse=parse_shapes,
-        **_READ_NETWORKS,
+        models=ModelKind.READ | ModelKind.EXPORTED_DECODER,
     ))  # fmt: skip
     input_types: Mapping[str, str] = field(default_factory=dict, metadata=_entry(
         'types of integer inputs: "x:uint8,mask:int8"', "--input-types", _MODEL, metavar="SPEC", parse=parse_types,
@@ -187,6 +187,10 @@ class CompileOptions:
     tokenizer: str | Path | None = field(default=None, metadata=_entry(
         "tokenizer.json of a language model; travels in the archive", "--tokenizer", _LANGUAGE, metavar="FILE",
         models=ModelKind.EXPORTED_DECODER,
+    ))  # fmt: skip
+    encoder: str | Path | None = field(default=None, metadata=_entry(
+        "ONNX file of an encoder, which runs once for a text: what it makes is given to the decoder", "--encoder",
+        _LANGUAGE, metavar="FILE", models=ModelKind.EXPORTED_DECODER,
     ))  # fmt: skip
     debug: bool = field(default=False, metadata=_entry(
         "check at run time what each layer makes of a sample input, and the bytes between buffers: the first wrong "

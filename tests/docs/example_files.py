@@ -55,6 +55,18 @@ def _decoder(folder: Path, _data: Path) -> None:
     onnx.save(build(STYLES["llama"]), folder / "decoder.onnx")
 
 
+def _speech(folder: Path, _data: Path) -> None:
+    from tests.language_models.exported_decoders import STYLES, build
+
+    onnx.save(build(STYLES["features"]), folder / "speech.onnx")
+
+
+def _features(folder: Path, _data: Path) -> None:
+    from tests.language_models.exported_decoders import STYLES, build, given_of
+
+    np.savez(folder / "features.npz", **given_of(build(STYLES["features"]).SerializeToString()))
+
+
 def _golden(data: Path) -> Path:
     if not data.is_dir():
         pytest.skip(f"golden data not found at {data}: set TVM_PULP_DATA to its folder")
@@ -71,6 +83,8 @@ FILES: dict[str, Callable[[Path, Path], None]] = {
     "net.onnx": _float,
     "samples.npz": _samples,
     "decoder.onnx": _decoder,
+    "speech.onnx": _speech,
+    "features.npz": _features,
 }
 
 

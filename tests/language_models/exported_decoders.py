@@ -3,7 +3,7 @@
 import functools
 import math
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,9 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime import quantization
+
+# What an encoder makes of: positions, and features of each.
+ENCODED, FEATURES = 7, 12
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,8 @@ class Style:
     residue: bool = False
     # Tokens that a token sees, itself included; 0 for all.
     window: int = 0
+    # What an encoder gives: "keys" and values of every layer, its "states" with a mask, or "features", with it inside.
+    encoded: str = ""
 
     @property
     def size(self) -> int:
@@ -51,6 +56,9 @@ STYLES = {
     "fused": Style(24, 2, 2, 1, 40, 30, norm="layer", positions="learned", mlp="gelu", fused=True, longest=24),
     "rows_first": Style(32, 2, 2, 2, 64, 64, norm="layer", mlp="gelu", rows_first=True),
     "residue": Style(hidden=40, residue=True),
+    "keys": Style(24, 2, 2, 2, 32, 33, norm="layer", mlp="gelu", positions="learned", encoded="keys"),
+    "states": Style(24, 3, 3, 2, 32, 36, positions="learned", encoded="states"),
+    "features": Style(24, 2, 1, 1, 40, 30, norm="layer", mlp="gelu", inputs=False, encoded="features"),
     "window": Style(24, 2, 2, 1, 32, 33, inputs=False, window=4),
 }
 
@@ -126,6 +134,37 @@ class _Graph:
             "Reshape", self.node("Expand", apart, wide), self.shape(batch, style.heads, length, style.size)
         )
 
+    def looked(self, q: str, k: str, v: str, mask: str = "") -> str:
+        """Attention, written out, as rows of the width."""
+        scores = self.node("MatMul", q, self.node("Transpose", k, perm=[0, 1, 3, 2]))
+        scores = self.node("Div", scores, self.constant(math.sqrt(self.style.size)))
+        weights = self.node("Softmax", self.node("Add", scores, mask) if mask else scores, axis=-1)
+        mixed = self.node("Transpose", self.node("MatMul", weights, v), perm=[0, 2, 1, 3])
+        return self.node("Reshape", mixed, self.shape(self.length(mixed, 0), self.length(mixed, 1), self.style.width))
+
+    def encoder(self) -> tuple[str, str]:
+        """States that tokens look at, and a mask of them; neither where keys and values go in."""
+        width, way = self.style.width, self.style.encoded
+        if way == "states":
+            mask = self.node("Unsqueeze", "encoder_attention_mask", self.constant([1, 2], np.int64))
+            seen = self.node("Cast", mask, to=TensorProto.FLOAT)
+            hidden = self.node("Sub", self.constant(1.0), seen)
+            return "encoder_hidden_states", self.node("Mul", hidden, self.constant(-30.0))
+        if way != "features":
+            return "", ""
+        x = self.node("Tanh", self.linear("input_features", FEATURES, width))
+        heads = [self.heads(self.linear(x, width, width), self.style.heads) for _ in range(3)]
+        return self.norm(self.node("Add", x, self.looked(*heads))), ""
+
+    def crossed(self, x: str, layer: int, states: str, mask: str) -> str:
+        """What a token takes from the encoder."""
+        style, y = self.style, self.norm(x)
+        q = self.heads(self.linear(y, style.width, style.width), style.heads)
+        keys = [f"past_key_values.{layer}.encoder.{kind}" for kind in ("key", "value")]
+        if states:
+            keys = [self.heads(self.linear(states, style.width, style.width), style.heads) for _ in keys]
+        return self.node("Add", x, self.linear(self.looked(q, *keys, mask), style.width, style.width))
+
     def appended(self, name: str, new: str, present: str) -> str:
         """[batch, heads, positions, size] of the cache with new rows."""
         if self.style.residue:
@@ -173,6 +212,7 @@ def build(style: Style, seed: int = 0) -> Any:
         angle = graph.node("Mul", real, rate)
         both = graph.node("Unsqueeze", graph.node("Concat", angle, angle, axis=-1), graph.constant([1], np.int64))
         cosine, sine = graph.node("Cos", both), graph.node("Sin", both)
+    states, hidden = graph.encoder() if style.encoded else ("", "")
     for layer in range(style.layers):
         y = graph.norm(x)
         kv_width = style.kv_heads * style.size
@@ -190,12 +230,9 @@ def build(style: Style, seed: int = 0) -> Any:
             graph.repeated(graph.appended(f"past_key_values.{layer}.{kind}", new, f"present.{layer}.{kind}"))
             for kind, new in (("key", k), ("value", v))
         )
-        scores = graph.node("MatMul", q, graph.node("Transpose", k, perm=[0, 1, 3, 2]))
-        scores = graph.node("Div", scores, graph.constant(math.sqrt(style.size)))
-        weights = graph.node("Softmax", graph.node("Add", scores, mask), axis=-1)
-        mixed = graph.node("Transpose", graph.node("MatMul", weights, v), perm=[0, 2, 1, 3])
-        flat = graph.node("Reshape", mixed, graph.shape(graph.length(mixed, 0), graph.length(mixed, 1), style.width))
-        x = graph.node("Add", x, graph.linear(flat, style.width, style.width))
+        x = graph.node("Add", x, graph.linear(graph.looked(q, k, v, mask), style.width, style.width))
+        if style.encoded:
+            x = graph.crossed(x, layer, states, hidden)
         y = graph.norm(x)
         up = graph.linear(y, style.width, style.hidden)
         if style.mlp == "swiglu":
@@ -209,6 +246,20 @@ def build(style: Style, seed: int = 0) -> Any:
         x = graph.node("Add", x, graph.linear(up, style.hidden, style.width))
     graph.node("MatMul", graph.norm(x), graph.random(style.width, style.vocabulary), out="logits")
     return _model(graph, style)
+
+
+def encoder_of(style: Style, seed: int = 0) -> Any:
+    """A file of its own that makes the states that a decoder of a style looks at."""
+    graph = _Graph(replace(style, encoded="features"), seed)
+    graph.node("Identity", graph.encoder()[0], out="last_hidden_state")
+    given, made = (
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", "encoded", size])
+        for name, size in (("input_features", FEATURES), ("last_hidden_state", style.width))
+    )
+    whole = helper.make_graph(graph.nodes, "encoder", [given], [made], graph.constants)
+    model = helper.make_model(whole, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.checker.check_model(model)
+    return model
 
 
 def _model(graph: _Graph, style: Style) -> Any:
@@ -225,16 +276,42 @@ def _model(graph: _Graph, style: Style) -> Any:
                 dims = ["batch", style.kv_heads, length, style.size]
                 dims = ["batch", length, style.kv_heads, style.size] if style.rows_first else dims
                 ends.append(helper.make_tensor_value_info(name, real, dims))
+        if style.encoded == "keys":
+            dims = ["batch", style.heads, "encoded", style.size]
+            for kind in ("key", "value"):
+                name = f"past_key_values.{layer}.encoder.{kind}"
+                inputs.append(helper.make_tensor_value_info(name, real, dims))
+    if style.encoded == "states":
+        inputs.append(helper.make_tensor_value_info("encoder_hidden_states", real, ["batch", "encoded", style.width]))
+        inputs.append(helper.make_tensor_value_info("encoder_attention_mask", integers, ["batch", "encoded"]))
+    if style.encoded == "features":
+        inputs.append(helper.make_tensor_value_info("input_features", real, ["batch", "encoded", FEATURES]))
     made = helper.make_graph(graph.nodes, "decoder", inputs, outputs, graph.constants)
     model = helper.make_model(made, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     onnx.checker.check_model(model)
     return model
 
 
-class Reference:
-    """A decoder in onnxruntime, token by token."""
+def given_of(model: bytes, seed: int = 0) -> dict[str, np.ndarray]:
+    """Something for all tokens to look at, for every input that is no token's."""
+    rng = np.random.default_rng(seed)
+    made: dict[str, np.ndarray] = {}
+    for value in onnx.load_model_from_string(model).graph.input:
+        dims = [ENCODED if d.dim_param == "encoded" else d.dim_value or 1 for d in value.type.tensor_type.shape.dim]
+        if all(d.dim_param != "encoded" for d in value.type.tensor_type.shape.dim):
+            continue
+        if value.type.tensor_type.elem_type == TensorProto.FLOAT:
+            made[value.name] = rng.normal(size=dims).astype(np.float32)
+        else:
+            made[value.name] = (np.arange(ENCODED) < ENCODED - seed % 3)[None].astype(np.int64)
+    return made
 
-    def __init__(self, model: bytes) -> None:
+
+class Reference:
+    """A decoder in onnxruntime, token by token; `given` is the same for all of them."""
+
+    def __init__(self, model: bytes, given: dict[str, np.ndarray] | None = None) -> None:
+        self.given = given_of(model) if given is None else given
         options = onnxruntime.SessionOptions()
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         options.log_severity_level = 3
@@ -247,7 +324,7 @@ class Reference:
         self.caches = {
             name: np.zeros([1 if d == "batch" else 0 if isinstance(d, str) else d for d in i.shape], np.float32)
             for name, i in self._inputs.items()
-            if len(i.shape) == 4
+            if len(i.shape) == 4 and name not in self.given
         }
 
     def feed(self, tokens: list[int]) -> dict[str, np.ndarray]:
@@ -258,6 +335,7 @@ class Reference:
             "position_ids": np.arange(self.length, total)[None],
             "use_cache_branch": np.array([self.length > 0]),
             **self.caches,
+            **self.given,
         }
         return {name: value for name, value in given.items() if name in self._inputs}
 
@@ -281,8 +359,9 @@ class _Samples(quantization.CalibrationDataReader):
     def __init__(self, model: Any, vocabulary: int, texts: int = 4, steps: int = 10) -> None:
         rng, reference = np.random.default_rng(9), Reference(model.SerializeToString())
         self._feeds: list[dict[str, np.ndarray]] = []
-        for _ in range(texts):
+        for text in range(texts):
             reference.reset()
+            reference.given = given_of(model.SerializeToString(), text + 1)
             for step in range(steps):
                 tokens = rng.integers(0, vocabulary, 6 if step == 0 else 1).tolist()
                 self._feeds.append(reference.feed(tokens))

@@ -117,3 +117,29 @@ def execution_order(nodes: Collection[Any], known: Collection[str], outputs: Col
         stuck = next(proto for proto, count in zip(protos, missing, strict=True) if count)
         raise UserError(f"the graph has a cycle through {label(stuck)}: a network must be acyclic")
     return ordered
+
+
+def alive(graph: Any) -> Any:
+    """The graph in execution order, without what no output needs; inputs stay."""
+    makers = {name: node for node in graph.node for name in node.output}
+    names, kept = [o.name for o in graph.output], set()
+    while names:
+        node = makers.get(names.pop())
+        if node is not None and node.output[0] not in kept:
+            kept.add(node.output[0])
+            names += list(node.input)
+    needed = [n for n in graph.node if n.output[0] in kept]
+    read = {name for node in needed for name in node.input}
+    constants = [i for i in graph.initializer if i.name in read]
+    given = {i.name for i in (*graph.input, *constants)}
+    ordered = execution_order(needed, given, tuple(o.name for o in graph.output))
+    return helper.make_graph(ordered, graph.name, graph.input, graph.output, constants)
+
+
+def without_unread_inputs(graph: Any, names: Collection[str]) -> Any:
+    """The graph, changed: inputs of these names that nothing reads are gone."""
+    read = {name for node in graph.node for name in node.input}
+    kept = [i for i in graph.input if i.name not in names or i.name in read]
+    del graph.input[:]
+    graph.input.extend(kept)
+    return graph

@@ -47,15 +47,23 @@ def input_shapes(graph: Graph, stated: Mapping[str, Sequence[int]]) -> dict[str,
     return shapes
 
 
-def value_shapes(graph: Any, opsets: Sequence[Any], shapes: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
-    """Static shapes of the graph's values; a size no machine of this class holds is a user error."""
+def value_infos(graph: Any, opsets: Sequence[Any], shapes: Mapping[str, Sequence[int]]) -> dict[str, Any]:
+    """Types and shapes of the graph's values as ONNX infers them; nothing where a node is malformed."""
     try:
         found = onnx.shape_inference.infer_shapes(_skeleton(graph, opsets, shapes), data_prop=True).graph
     except Exception:  # malformed nodes; the importer that follows names the node
         return {}
+    return {info.name: info for info in (*found.input, *found.value_info, *found.output)}
+
+
+def value_shapes(graph: Any, opsets: Sequence[Any], shapes: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
+    """Static shapes of the graph's values; a size no machine of this class holds is a user error."""
+    infos = value_infos(graph, opsets, shapes)
+    if not infos:
+        return {}
     known = {i.name: tuple(i.dims) for i in graph.initializer}
     makers = {name: f"{label(node)}: " for node in graph.node for name in node.output}
-    for info in (*found.input, *found.value_info, *found.output):
+    for info in infos.values():
         shape, each = static_shape(info), item_bytes(info.type.tensor_type.elem_type) or 1
         if shape is not None:
             check_shape(f"{makers.get(info.name, '')}value '{info.name}'", shape, each)

@@ -12,8 +12,9 @@ from tvm_pulp.codegen.emit_cluster import named_constants
 from tvm_pulp.codegen.weights import SharedConstants
 from tvm_pulp.entry_point import Progress, emit_for
 from tvm_pulp.language_models import source
-from tvm_pulp.language_models.entry_module import PAST, POSITIONS, TOKENS, UNWRITTEN, EntryModule
-from tvm_pulp.language_models.plan_entries import DECODE, PREFILL, Entry, programs, state_rows
+from tvm_pulp.language_models.entry_module import ENCODED, PAST, POSITIONS, TOKENS, UNWRITTEN, EntryModule
+from tvm_pulp.language_models.given_source import given_arrays, has_encoder
+from tvm_pulp.language_models.plan_entries import DECODE, ENCODE, PREFILL, Entry, programs, state_rows
 from tvm_pulp.language_models.prompt_cuts import cheapest_cuts
 from tvm_pulp.language_models.prompt_source import Chunk
 from tvm_pulp.language_models.request import LanguageModelRequest
@@ -116,14 +117,17 @@ def source_facts(
         made = unique_rows(list(sources.values()), stem)
         known |= {name: Input(purpose, t.symbol, t.width) for name, t in zip(sources, made, strict=True)}
         tables[purpose] = tuple({t.symbol: t for t in made}.values())
-    rows = state_rows(list(modules.values()), decoder.capacity, level)
+    given = given_arrays(modules[DECODE], modules.get(ENCODE))
+    known |= {array.name: Input(ENCODED, array.symbol) for array in given if array.is_read}
+    tokens = {name: module for name, module in modules.items() if name != ENCODE}
+    rows = state_rows(list(tokens.values()), decoder.capacity, level)
     states = tuple(StateBuffer(f"state_{n}", c.dtype, c.width, rows) for n, c in enumerate(decode.caches))
     known |= {c.past: Input(PAST, s.symbol) for c, s in zip(decode.caches, states, strict=True)}
     inputs = {
         name: tuple(known.get(s.name, Input(s.purpose, "hidden")) for s in module.sources)
-        for name, module in modules.items()
+        for name, module in tokens.items()
     }
-    chunks = [Chunk(name, m.rows, m.past, name != PREFILL) for name, m in modules.items() if name != DECODE]
+    chunks = [Chunk(name, m.rows, m.past, name != PREFILL) for name, m in tokens.items() if name != DECODE]
     return SourceFacts(
         request.name,
         decoder.capacity,
@@ -138,6 +142,7 @@ def source_facts(
         any(given.purpose == UNWRITTEN for part in inputs.values() for given in part),
         level,
         l3_bytes,
+        given,
     )
 
 
@@ -157,6 +162,8 @@ def metadata_of(request: LanguageModelRequest, made: SourceFacts, records: dict[
         "logit_step": decoder.logit_step,
         "state_bytes": made.state_bytes,
         "state_memory": made.level,
+        "encodes": has_encoder(made.given),
+        "given": [array.record(made.name) for array in made.given if array.is_wanted],
         "entries": {entry: {"layers": r["tvm_pulp"]["layers"], "memory": r["memory"]} for entry, r in records.items()},
     }
     return record

@@ -89,6 +89,6 @@ class CpuGenerator(Generator):
         counts = machine.run()
         made = self.read(machine, request, None)
         if counts:
-            made = replace(made, prefill_cycles=counts[0], step_cycles=counts[1:])
+            made = replace(made, prefill_cycles=counts[0], step_cycles=counts[1:], encode_cycles=None)
         yield from made.tokens
         yield made

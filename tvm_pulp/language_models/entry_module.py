@@ -6,9 +6,10 @@ import numpy as np
 
 from tvm_pulp.frontend.imported import Imported
 
-# Purposes of inputs: rows of tables by token and by position, rows of a cache, which of those hold nothing yet, and the
-# number of those that hold something.
+# Purposes of inputs: rows of tables by token and by position, rows of a cache, which of those hold nothing yet, the
+# number of those that hold something, and what is the same for all tokens.
 TOKENS, POSITIONS, PAST, UNWRITTEN, LENGTH = "tokens", "positions", "past", "unwritten", "length"
+ENCODED = "encoded"
 
 
 @dataclass(frozen=True)

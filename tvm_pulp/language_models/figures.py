@@ -45,7 +45,10 @@ def phases(
         decode = Phase(len(steps), sum(steps), None, 0, unit) if steps else None
         return Phase(prompt, first.prefill_cycles, None, 0, unit), decode
     mhz = soc.clock.cluster_mhz
-    prefill = Phase(prompt, first.prefill_cycles, counted_energy(soc, first.counters, None, first.prefill_cycles), mhz)
+    # An encoder that ran before is counted with it.
+    alone = first.encode_cycles is None
+    energy = counted_energy(soc, first.counters, None, first.prefill_cycles) if alone else None
+    prefill = Phase(prompt, first.prefill_cycles, energy, mhz)
     steps = whole.step_cycles[:-1]
     if not steps:
         return prefill, None

@@ -42,6 +42,9 @@ class Llama:
         """Elements of all matrices; the embedding is also the last one."""
         return self.weights.embedding.size + sum(m.weight.size for b in self.weights.blocks for m in b.linears)
 
+    def encoder_module(self) -> None:
+        """There is none."""
+
     def entry_module(self, rows: int, in_parts: bool = False) -> EntryModule | None:
         """The module for a number of tokens. Attention is never in parts: its operators look at any cache."""
         if in_parts:

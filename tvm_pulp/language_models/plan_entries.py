@@ -30,6 +30,8 @@ from tvm_pulp.uma.recipe import Call
 # Entry points in the order in which they are planned: the first decides where shared weights lie. Those of further
 # chunks are called after their tokens.
 DECODE, PREFILL = "decode", "prefill"
+# The program that runs once for a text, before its first token.
+ENCODE = "encode"
 # A further program is worth its code and the time to plan it if it saves this part of the cycles, where L2 has room.
 _LEAST_SAVED, _LEAST_ROOM = 0.1, 128 * 1024
 # What a program of several tokens takes beyond its estimate, as a part of one token's cycles.
@@ -84,21 +86,22 @@ def _planned(planner: "_EntryPlanner", decoder: Any, target: Target) -> dict[str
         further = _further(planner, entries, rows, target)
         if further is not None:
             entries[f"{PREFILL}_{rows}"] = further
-    return entries
+    encoder = planner.encoder(entries)
+    return entries if encoder is None else {**entries, ENCODE: encoder}
 
 
 def programs(entries: Mapping[str, Entry]) -> dict[int, int]:
     """Expected cycles of programs by the tokens that they take."""
     # One of several tokens finds the code of another in the instruction cache, and gets past a slip of the estimate.
     cold = round(_COLD * entries[DECODE].cycles)
-    found = {entry.module.rows: entry.cycles + cold for entry in entries.values()}
+    found = {entry.module.rows: entry.cycles + cold for name, entry in entries.items() if name != ENCODE}
     return {**found, 1: entries[DECODE].cycles}
 
 
 def _further(planner: "_EntryPlanner", entries: Mapping[str, Entry], rows: int, target: Target) -> Entry | None:
     """A program of so many tokens; None where those that there are serve as well, or there is no room for its code."""
     one, known = entries[DECODE], cheapest_cuts(programs(entries), rows)[rows].cycles
-    tables = sum(source.table.nbytes for source in one.module.sources if source.table is not None)
+    tables = _table_bytes(one)
     room = target.l2_bytes() - max(e.lowered.plan.l2_needed for e in entries.values()) - tables
     # It takes as long as the program of one token at least.
     if room < _LEAST_ROOM or one.cycles > known * (1 - _LEAST_SAVED):
@@ -109,6 +112,11 @@ def _further(planner: "_EntryPlanner", entries: Mapping[str, Entry], rows: int, 
     except UserError:
         return None
     return made if made.cycles <= known * (1 - _LEAST_SAVED) else None
+
+
+def _table_bytes(one: Entry) -> int:
+    """Bytes of the tables that tokens are looked up in."""
+    return sum(source.table.nbytes for source in one.module.sources if source.table is not None)
 
 
 def state_rows(modules: Sequence[EntryModule], capacity: int, level: str) -> int:
@@ -175,6 +183,29 @@ class _EntryPlanner:
             assert refusal is not None
             raise refusal
         return made
+
+    def encoder(self, entries: Mapping[str, Entry]) -> Entry | None:
+        """The program that runs once for a text, in what others leave of L2; None where there is none."""
+        imported = self._request.decoder.encoder_module()
+        if imported is None:
+            return None
+        self._progress("planning the encoder")
+        plans = [entry.lowered.plan for entry in entries.values()]
+        arenas = [plan.arena.size for plan in plans]
+        taken = max(p.l2_needed for p in plans) + sum(arenas) - max(arenas) + _table_bytes(entries[DECODE])
+        room = self._target.l2_bytes() - taken
+        refusal = UserError(
+            f"encoder and decoder exceed L2 and the weight memory: {taken} bytes of L2 hold the decoder; lower "
+            "--capacity or use fewer layers or channels"
+        )
+        if room < _LEAST_ROOM:
+            raise refusal
+        target = replace(self._target, l2_limit=room)
+        point = ClusterEntryPoint(target, f"{self._request.name}_{ENCODE}", imported, imported.module)
+        lowered = plan_for(target, point.network)
+        if lowered.plan.l3_offsets():
+            raise refusal
+        return Entry(EntryModule(imported, (), (), 0, 0), lowered, lowered.plan.estimated_cycles)
 
     def _lowered(self, name: str, module: EntryModule, level: str, *, first: bool) -> LoweredPlan:
         network = self._entry_point(name, module).built(self._states(module, level))

@@ -4,16 +4,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.compile_options import check_exists
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend import onnx_file
 from tvm_pulp.frontend.load import format_of, printable_messages
 from tvm_pulp.frontend.zoo import decoders
 from tvm_pulp.language_models.exported import (
+    Encoder,
     ExportedDecoder,
     OpenGraph,
+    Roles,
     branch_with_caches,
     find_roles,
     may_have_caches,
+    separate_encoder,
 )
 from tvm_pulp.language_models.llama import Llama
 from tvm_pulp.language_models.tokenizer import read_tokenizer
@@ -60,8 +64,30 @@ def exported_request(model: Any, options: Any, name: str) -> LanguageModelReques
         raise UserError(
             f"cache '{roles.caches[0].past}' has a symbolic length: state --capacity N, the tokens that it shall hold"
         )
-    decoder = ExportedDecoder(graph, roles, options.capacity, one_by_one=merged is not None)
+    roles, encoder = _with_given(roles, options)
+    decoder = ExportedDecoder(graph, roles, options.capacity, encoder, one_by_one=merged is not None)
     return LanguageModelRequest(name, decoder, _tokenizer(options.tokenizer))
+
+
+def _with_given(roles: Roles, options: Any) -> tuple[Roles, Encoder | None]:
+    """Shapes of what is given, as stated or as an encoder makes it; and the encoder."""
+    stated, encoder = dict(options.input_shapes), None
+    made: dict[str, tuple[int, ...]] = {}
+    known = [role.name for role in roles.given]
+    if options.encoder is not None:
+        refuse_if(not known, "--encoder has no effect on a decoder that is given nothing but tokens: drop it")
+        check_exists(Path(options.encoder))
+        graph = onnx_file.read(Path(options.encoder))
+        encoder, made = separate_encoder(graph, roles, stated)
+        known += list(graph.inputs)
+    for name in stated:
+        refuse_if(
+            name not in known,
+            f"--input-shapes: '{name}' is no input that is the same for all tokens (those are "
+            f"{', '.join(known) or 'none'}): drop it; --capacity says how many tokens there are",
+        )
+        refuse_if(name in made, f"--input-shapes: '{name}' is what the encoder makes: drop it")
+    return roles.with_lengths({**{n: s for n, s in stated.items() if n in known}, **made}), encoder
 
 
 def _kind(model: Any, stated: str | None) -> str | None:

@@ -3,13 +3,14 @@
 import struct
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.report.inputs import prepare_inputs
 from tvm_pulp.sim.iss.device import IssDevice
 
 _POLL_SECONDS = 0.02
@@ -29,24 +30,32 @@ class Sampling:
 
 @dataclass(frozen=True)
 class GenerationRequest:
-    """A prompt and the tokens that shall follow it. Forced tokens follow whatever is sampled."""
+    """A prompt and the tokens that shall follow it. Forced tokens follow whatever is sampled.
+
+    `inputs`: what all tokens share, by name, where the model has such inputs.
+    """
 
     prompt: Sequence[int]
     tokens: int
     sampling: Sampling = field(default_factory=Sampling)
     forced: Sequence[int] = ()
     keep_logits: bool = False
+    inputs: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Generated:
-    """Tokens as sampled, cycles of the prompt and of every step, and logits of every token seen if they were kept."""
+    """Tokens as sampled, cycles of the prompt and of every step, and logits of every token seen if they were kept.
+
+    `encode_cycles`: of what ran before the prompt, where it is known.
+    """
 
     tokens: list[int]
     prefill_cycles: int
     step_cycles: list[int]
     logits: np.ndarray | None
     counters: Any
+    encode_cycles: int | None = None
 
 
 class Memory(Protocol):
@@ -90,9 +99,21 @@ class Generator:
             )
         if len(request.forced) > tokens:
             raise UserError(f"--force-ids gives {len(request.forced)} tokens for {tokens} steps: raise --tokens")
+        self.given(request)
         s = request.sampling
         if s.temperature < 0 or s.top_k < 0 or not 0 <= s.top_p <= 1:
             raise UserError("--temperature and --top-k must not be negative, --top-p lies between 0 and 1")
+
+    def given(self, request: GenerationRequest) -> dict[str, np.ndarray]:
+        """What all tokens share, by the symbols of its arrays."""
+        wanted = self.facts.get("given", [])
+        if not wanted:
+            refuse_if(request.inputs, "--inputs has no effect on a model that takes nothing but tokens: drop it")
+            return {}
+        names = ", ".join(d["name"] for d in wanted)
+        refuse_if(not request.inputs, f"the model also takes {names}, the same for all tokens: give --inputs F.npz")
+        arrays = prepare_inputs(wanted, request.inputs)
+        return {d["symbol"]: array for d, array in zip(wanted, arrays, strict=True)}
 
     def stream(self, request: GenerationRequest) -> Iterator[int | Generated]:
         """Tokens as the device produces them, then everything about the run."""
@@ -151,6 +172,8 @@ class Generator:
         }
         for symbol, values in words.items():
             machine.write(machine.symbol(symbol), struct.pack(f"<{len(values)}I", *values))
+        for symbol, array in self.given(request).items():
+            machine.write(machine.symbol(symbol), array.tobytes())
 
     def _words(self, machine: "Memory", symbol: str, count: int) -> list[int]:
         return list(struct.unpack(f"<{count}I", machine.read(machine.symbol(symbol), 4 * count)))
@@ -181,4 +204,5 @@ class Generator:
             self._words(machine, "tvmgen_step_cycles", request.tokens),
             logits,
             counters,
+            self._word(machine, "tvmgen_encode_cycles") if self.facts.get("encodes") else None,
         )

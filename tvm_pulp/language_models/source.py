@@ -9,8 +9,16 @@ import numpy as np
 from tvm_pulp.codegen import weights as constants
 from tvm_pulp.codegen.c_expression import c_type
 from tvm_pulp.codegen.state_source import l3_symbol
-from tvm_pulp.language_models.entry_module import LENGTH, PAST, POSITIONS, TOKENS
+from tvm_pulp.language_models.entry_module import ENCODED, LENGTH, PAST, POSITIONS, TOKENS
 from tvm_pulp.language_models.exported.cache_rows import LEAST
+from tvm_pulp.language_models.given_source import (
+    GivenArray,
+    declarations,
+    definitions,
+    encoder_function,
+    encoder_header,
+    encoding_marks,
+)
 from tvm_pulp.language_models.prompt_source import Chunk, choice, cuts_table
 from tvm_pulp.planning.tiling.alignment import aligned
 from tvm_pulp.uma.backend import Codegen
@@ -123,6 +131,7 @@ class SourceFacts:
     hides: bool  # rows without a token are hidden by a table
     level: str  # memory of the state
     l3_bytes: int = 0  # of the machine: state lies at its end
+    given: tuple[GivenArray, ...] = ()  # what all tokens share
 
     @property
     def vocabulary(self) -> int:
@@ -165,6 +174,7 @@ def header(facts: SourceFacts) -> str:
     more = {
         "LOGITS": _LOGIT.replace("@NAME@", facts.name) if facts.has_real_logits else "",
         "TABLES": "\n".join(tables),
+        "GIVEN": declarations(facts.name, facts.given),
         "STATE": _contract(facts.name, facts.level),
         "PLACE": _place_in_l3(facts.name, facts.level, facts.l3_bytes - facts.state_bytes),
     }
@@ -185,11 +195,14 @@ def source(facts: SourceFacts) -> str:
         "MEMORY": facts.level.upper(),
         "SPARE": spare,
         "STATE": "\n".join(_state(facts)),
+        "GIVEN": definitions(facts.name, facts.given),
+        "ENCODE": encoder_function(facts.name, facts.given),
         "ROOMS": "\n".join(rooms),
         "CLEAR": _clear(facts),
         **_append(facts.level, buffers),
         "OUTPUTS": ", ".join([logits, *new]),
-        "HEADERS": "".join(f'#include "tvmgen_{facts.name}_{chunk.entry}.h"\n' for chunk in facts.chunks),
+        "HEADERS": "".join(f'#include "tvmgen_{facts.name}_{chunk.entry}.h"\n' for chunk in facts.chunks)
+        + encoder_header(facts.name, facts.given),
         "CHOICE": choice(facts.chunks),
         "ROWS": "",
         "CUTS": "",
@@ -266,6 +279,7 @@ def _input(facts: SourceFacts, given: Input, token_row: str) -> str:
     return {
         LENGTH: "(const int32_t *)(uintptr_t)&length",
         TOKENS: token_row,
+        ENCODED: whole,
         POSITIONS: f"{whole} + before * {given.width}u",
     }.get(given.purpose, f"{whole} + ({facts.capacity}u - before)")
 
@@ -277,6 +291,7 @@ def program(facts: SourceFacts, engines: Iterable[Codegen]) -> str:
         "INCLUDES": "\n".join(f'#include "{c.header}"' for c in known),
         "INITS": " ".join(f"{c.init}();" for c in known) or "(void)0;",
         "STEPS": f"{facts.symbol('steps')}(logits[i])" if facts.has_real_logits else "logits[i]",
+        **encoding_marks(facts.name, facts.given, "TVM_PULP_IN_L2", "tvm_pulp_cycle", "if (core == 0u) "),
     }
     return _filled("program.c.in", facts, more)
 
@@ -288,7 +303,11 @@ def cpu_program(facts: SourceFacts) -> str:
         near = f"static int32_t near[{facts.vocabulary}];\n"
         fill = f"for (uint32_t i = 0; i < {facts.vocabulary}u; ++i) near[i] = {facts.symbol('steps')}(logits[i]);"
         steps = f"  if (tvmgen_sampling.multiplier != 0u) {{\n    {fill}\n    logits = near;\n  }}\n"
-    return _filled("cpu_program.c.in", facts, {"NEAR": near, "STEPS": steps})
+    return _filled(
+        "cpu_program.c.in",
+        facts,
+        {"NEAR": near, "STEPS": steps, **encoding_marks(facts.name, facts.given, "TVM_PULP_KEPT", "now", "")},
+    )
 
 
 def tables(facts: SourceFacts) -> str:

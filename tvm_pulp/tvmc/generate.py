@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.option_values import read_arrays
 from tvm_pulp.tvmc.argument import argument
 from tvm_pulp.tvmc.model_options import check_archive, check_writable
 
@@ -18,6 +19,7 @@ ARGUMENTS = (
     argument("--top-p", type=float, default=0.0, metavar="P", help="choose among the likeliest that have P"),
     argument("--seed", type=int, default=1, help="of the choice; the same seed gives the same tokens"),
     argument("--force-ids", metavar="LIST", help="tokens that follow whatever is chosen (teacher forcing)"),
+    argument("-i", "--inputs", metavar="F.npz", help="what all tokens share, such as an encoder's inputs, by name"),
     argument("-o", "--outputs", metavar="F.npz", help="write `tokens`, and the `logits` they came from"),
 )
 EPILOG = 'Example: tvmc generate story.tar --prompt "Once there was a shy fox" --tokens 80 --temperature 0.7'
@@ -47,7 +49,8 @@ def run(args: argparse.Namespace) -> int:
         prompt = parse_tokens(args.prompt_ids, "--prompt-ids")
     forced = parse_tokens(args.force_ids, "--force-ids") if args.force_ids else []
     sampling = Sampling(args.temperature, args.top_k, args.top_p, args.seed)
-    request = GenerationRequest(prompt, args.tokens, sampling, forced, keep_logits=bool(args.outputs))
+    inputs = dict(read_arrays(args.inputs, "--inputs")) if args.inputs else {}
+    request = GenerationRequest(prompt, args.tokens, sampling, forced, bool(args.outputs), inputs)
     generator = app.generator()
     generator.check(request)
     print(f"tvmc generate: {len(prompt)} tokens in, {args.tokens} out", file=sys.stderr, flush=True)
@@ -67,8 +70,10 @@ def run(args: argparse.Namespace) -> int:
         shown = text
     assert whole is not None
     print()
-    first = generator.generate(GenerationRequest(prompt, 1, sampling))
+    first = generator.generate(GenerationRequest(prompt, 1, sampling, inputs=inputs))
     prefill, decode = phases(recorded(app.metadata["tvm_pulp"]), len(prompt), first, whole, generator.unit)
+    if whole.encode_cycles is not None:
+        print(f"encode:  {whole.encode_cycles} {generator.unit}")
     print(f"prefill: {prefill.line}")
     if decode is not None:
         print(f"decode:  {decode.line}")

@@ -7,25 +7,34 @@ import onnx
 import onnxruntime
 import pytest
 
-from tests.language_models.exported_decoders import STYLES, Reference, exported, merged
+from tests.language_models.exported_decoders import STYLES, Reference, exported, given_of, merged
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend import onnx_file
-from tvm_pulp.language_models.entry_module import PAST, POSITIONS, TOKENS
+from tvm_pulp.language_models.entry_module import ENCODED, PAST, POSITIONS, TOKENS
 from tvm_pulp.language_models.exported import DecoderGraph, branch_with_caches, decoder_graph, find_roles
 from tvm_pulp.language_models.exported.cache_rows import LEAST
+from tvm_pulp.language_models.exported.encoded import Encoded, encoded_part
 
 CAPACITY, CHUNK = 18, 5
 
 
-def graph_of(content: Any, rows: int) -> DecoderGraph:
-    """Of a file, or of an open graph."""
+def parts_of(content: Any, rows: int) -> tuple[DecoderGraph, Encoded | None]:
+    """Of a file, or of an open graph; with what is the same for all tokens, for those that an encoder gives it."""
     graph = content
     if isinstance(content, bytes):
         graph = onnx_file.from_model(onnx.load_model_from_string(content))
         graph = branch_with_caches(graph.model) or graph
     roles = find_roles(graph.model)
     assert roles is not None
-    return decoder_graph(graph, roles, CAPACITY, rows, hide=True)
+    encoded = None
+    if roles.given:
+        roles = roles.with_lengths({n: a.shape for n, a in given_of(content).items()})
+        encoded = encoded_part(graph, roles, None)
+    return decoder_graph(graph, roles, CAPACITY, rows, hide=True, encoded=encoded), encoded
+
+
+def graph_of(content: Any, rows: int) -> DecoderGraph:
+    return parts_of(content, rows)[0]
 
 
 class Device:
@@ -35,7 +44,14 @@ class Device:
         options = onnxruntime.SessionOptions()
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         options.log_severity_level = 3
-        self.graphs = {rows: graph_of(content, rows) for rows in {1, chunk}}
+        parts = {rows: parts_of(content, rows) for rows in {1, chunk}}
+        self.graphs = {rows: graph for rows, (graph, _) in parts.items()}
+        self.shared = given_of(content) if isinstance(content, bytes) else {}
+        encoded = parts[1][1]
+        if encoded is not None and encoded.model is not None:
+            session = onnxruntime.InferenceSession(encoded.model.SerializeToString(), options)
+            wanted = {i.name: self.shared[i.name] for i in session.get_inputs()}
+            self.shared |= dict(zip((o.name for o in session.get_outputs()), session.run(None, wanted), strict=True))
         self._sessions = {
             rows: onnxruntime.InferenceSession(g.model.SerializeToString(), options) for rows, g in self.graphs.items()
         }
@@ -55,6 +71,8 @@ class Device:
             elif source.purpose == POSITIONS:
                 assert source.table is not None
                 value = source.table[self.length : self.length + rows]
+            elif source.purpose == ENCODED:
+                value = self.shared[source.name]
             elif source.purpose == PAST:
                 value = self.state[source.name][: graph.past]
             else:
@@ -185,7 +203,7 @@ def tokens_in_arithmetic(graph: Any) -> None:
         (parity, r"neither rows of a table of positions nor a mask of what a position sees"),
         (changed_cache, r"input 'past_key_values.0.key' has the axes of a cache, but does not go out joined with new"),
         (truth_value, r"input 'use_cache_branch' is a truth value beside tokens, .*: export the decoder without it"),
-        (real_input, r"input 'image' holds neither tokens nor a cache"),
+        (real_input, r"input 'image' is read by nothing: export the decoder without it"),
         (
             more_tokens,
             r"one input of token ids is needed beside masks, positions and caches, not 'input_ids', 'segment",

@@ -14,6 +14,7 @@ number before softmax.
     Softmax(x[..., past + rows])      becomes      Softmax(x + Concat(hidden[past], 0))
 """
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -210,13 +211,14 @@ HIDDEN = "hidden_rows"
 LEAST = float(np.finfo(np.float32).min)
 
 
-def hide_unwritten(graph: Any, pasts: set[str], past: int, rows: int) -> None:
-    """Changes the graph: a new input says which rows of the past hold nothing."""
+def hide_unwritten(graph: Any, pasts: set[str], past: int, rows: int, given: Collection[str] = ()) -> None:
+    """Changes the graph: a new input says which rows of the past hold nothing. `given`: inputs of no token."""
     reached = set(pasts)
     for node in graph.node:
         if any(n in reached for n in node.input):
             reached |= set(node.output)
     places = [n for n in graph.node if n.op_type == "Softmax" and n.input[0] in reached and not _is_inner(n)]
+    places = [n for n in places if not given or not _looks_elsewhere(n, graph, given)]
     if not places:
         raise UserError("no Softmax reads a cache: such attention is not understood")
     graph.input.append(helper.make_tensor_value_info(HIDDEN, onnx.TensorProto.FLOAT, [past]))
@@ -227,6 +229,31 @@ def hide_unwritten(graph: Any, pasts: set[str], past: int, rows: int) -> None:
         made.append(helper.make_node("Add", [node.input[0], f"{HIDDEN}_all"], [name], name=name))
         node.input[0] = name
     graph.node.extend(made)
+
+
+# Operators that sum over an axis of both operands.
+_PRODUCTS = frozenset({"MatMul", "Gemm", "Einsum", "MatMulInteger", "QLinearMatMul"})
+
+
+def _looks_elsewhere(node: Any, graph: Any, given: Collection[str]) -> bool:
+    """Tell if the scores of a softmax are products with what is given: its positions are not those of caches."""
+    makers = {name: n for n in graph.node for name in n.output}
+    steady, constants = set(given), {i.name for i in graph.initializer}
+    for other in graph.node:
+        operands = {n for n in other.input if n and n not in constants}
+        if operands and operands <= steady:
+            steady |= set(other.output)
+    names, seen = [node.input[0]], set[str]()
+    while names:
+        maker = makers.get(names.pop())
+        if maker is None or maker.output[0] in seen:
+            continue
+        seen.add(maker.output[0])
+        if maker.op_type not in _PRODUCTS:
+            names += list(maker.input)
+        elif any(n in steady for n in maker.input):
+            return True
+    return False
 
 
 def _is_inner(node: Any) -> bool:

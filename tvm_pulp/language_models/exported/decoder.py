@@ -1,15 +1,17 @@
 """A decoder from an ONNX file: its graph for a number of tokens as a canonical module."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 
 from tvm_pulp.canonicalize.past_qdq_attention import past_qdq_attention
 from tvm_pulp.canonicalize.pipeline import canonicalize
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend import onnx_file
-from tvm_pulp.frontend.imported import ImportOptions
+from tvm_pulp.frontend.imported import Imported, ImportOptions
 from tvm_pulp.frontend.load import import_onnx_graph, printable_messages
 from tvm_pulp.language_models.entry_module import LENGTH, PAST, EntryModule, Source
+from tvm_pulp.language_models.exported.encoded import Encoded, Encoder, encoded_part
 from tvm_pulp.language_models.exported.program import decoder_graph
 from tvm_pulp.language_models.exported.roles import Roles
 from tvm_pulp.language_models.exported.specialize import OpenGraph
@@ -25,6 +27,8 @@ class ExportedDecoder:
     graph: onnx_file.Graph | OpenGraph
     roles: Roles
     capacity: int
+    # A graph of its own that makes what is given.
+    encoder: Encoder | None = None
     # Whether the graph was traced for a single token behind others.
     one_by_one: bool = False
     # A logit of the device in real numbers, when tokens are drawn.
@@ -48,6 +52,19 @@ class ExportedDecoder:
         """Elements of matrices and tables."""
         return sum(prod(i.dims) for i in self.graph.model.graph.initializer if len(i.dims) > 1)
 
+    @cached_property
+    def encoded(self) -> Encoded | None:
+        """What all tokens of a text share; None where they share nothing."""
+        return encoded_part(self.graph, self.roles, self.encoder) if self.roles.given else None
+
+    @printable_messages()
+    def encoder_module(self) -> Imported | None:
+        """The canonical module that is run once for a text, before its first token."""
+        if self.encoded is None or self.encoded.model is None:
+            return None
+        imported = import_onnx_graph(onnx_file.from_model(self.encoded.model), ImportOptions())
+        return replace(imported, module=canonicalize(imported))
+
     @printable_messages()
     def entry_module(self, rows: int, in_parts: bool = False) -> EntryModule | None:
         """The module for a number of tokens.
@@ -57,7 +74,7 @@ class ExportedDecoder:
         """
         if self.capacity <= rows:
             raise UserError(f"--capacity {self.capacity}: an exported decoder needs room for two tokens")
-        graph = decoder_graph(self.graph, self.roles, self.capacity, rows, hide=in_parts)
+        graph = decoder_graph(self.graph, self.roles, self.capacity, rows, hide=in_parts, encoded=self.encoded)
         imported = import_onnx_graph(onnx_file.from_model(graph.model), ImportOptions())
         imported = replace(imported, module=canonicalize(imported))
         sources = graph.sources

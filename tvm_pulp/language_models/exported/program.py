@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from onnx import helper, numpy_helper
+from onnx import numpy_helper
 
 from tvm_pulp.frontend import onnx_file
 from tvm_pulp.frontend.onnx_fold import fold
-from tvm_pulp.frontend.onnx_protos import constant_of, execution_order, static_shape, with_nodes
+from tvm_pulp.frontend.onnx_protos import alive, constant_of, static_shape, with_nodes, without_unread_inputs
 from tvm_pulp.frontend.onnx_shapes import value_shapes
-from tvm_pulp.language_models.entry_module import PAST, UNWRITTEN, CacheRows, Source
+from tvm_pulp.language_models.entry_module import ENCODED, PAST, UNWRITTEN, CacheRows, Source
 from tvm_pulp.language_models.exported.cache_rows import HIDDEN, bind_cache, hide_unwritten
+from tvm_pulp.language_models.exported.encoded import Encoded, cut_off
 from tvm_pulp.language_models.exported.positional import bind_positions
 from tvm_pulp.language_models.exported.roles import Roles
 from tvm_pulp.language_models.exported.specialize import OpenGraph, specialize
@@ -34,49 +35,42 @@ class DecoderGraph:
 
 
 def decoder_graph(
-    source: onnx_file.Graph | OpenGraph, roles: Roles, capacity: int, rows: int, *, hide: bool
+    source: onnx_file.Graph | OpenGraph,
+    roles: Roles,
+    capacity: int,
+    rows: int,
+    *,
+    hide: bool,
+    encoded: Encoded | None = None,
 ) -> DecoderGraph:
-    """The graph for `rows` tokens behind up to `capacity` less `rows` others."""
+    """The graph for `rows` tokens behind up to `capacity` less `rows` others; `encoded`: what all tokens share."""
     model, opset = source.model, source.opset
     past = capacity - rows
     lengths = dict.fromkeys((past, max(past - 1, 1), past // 2 or 1, 1))
     samples = [specialize(source, roles, length, rows) for length in lengths]
     whole = specialize(source, roles, 0, capacity)
     graph = samples[0].graph
-    moving = {roles.tokens, *(c.past for c in roles.caches)}
+    given = () if encoded is None else tuple(info.name for info in encoded.values)
+    if encoded is not None:
+        cut_off(graph, encoded)
+    moving = {roles.tokens, *given, *(c.past for c in roles.caches)}
     positions = bind_positions(samples, whole, opset, moving)
-    given = {i.name: shape for i in graph.input if (shape := static_shape(i)) is not None}
-    shapes = {**given, **value_shapes(graph, model.opset_import, given)}
+    known_shapes = {i.name: shape for i in graph.input if (shape := static_shape(i)) is not None}
+    shapes = {**known_shapes, **value_shapes(graph, model.opset_import, known_shapes)}
     tokens = bind_tokens(graph, roles.tokens, shapes, opset)
     caches = tuple(bind_cache(graph, cache, past, rows) for cache in roles.caches)
     pasts = {c.past for c in caches}
-    graph = _alive(quantized_constants(graph, opset))
+    graph = alive(quantized_constants(graph, opset))
     if hide:
-        hide_unwritten(graph, pasts, past, rows)
+        hide_unwritten(graph, pasts, past, rows, given)
     held = [*tokens, *positions, *(Source(name, PAST) for name in pasts), Source(HIDDEN, UNWRITTEN)]
-    known = {source.name: source for source in held}
+    known = {source.name: source for source in (*held, *(Source(name, ENCODED) for name in given))}
     constants = {i.name for i in graph.initializer}
+    without_unread_inputs(graph, {*given, *(role.name for role in roles.given)})
     sources = tuple(known[i.name] for i in graph.input if i.name not in constants)
     made = with_nodes(model, ())
-    made.graph.CopyFrom(_alive(graph))
+    made.graph.CopyFrom(alive(graph))
     return DecoderGraph(made, sources, caches, past)
-
-
-def _alive(graph: Any) -> Any:
-    """The graph in execution order, without what nothing reads any more."""
-    makers = {name: node for node in graph.node for name in node.output}
-    names, kept = [o.name for o in graph.output], set()
-    while names:
-        node = makers.get(names.pop())
-        if node is not None and node.output[0] not in kept:
-            kept.add(node.output[0])
-            names += list(node.input)
-    alive = [n for n in graph.node if n.output[0] in kept]
-    read = {name for node in alive for name in node.input}
-    constants = [i for i in graph.initializer if i.name in read]
-    given = {i.name for i in (*graph.input, *constants)}
-    ordered = execution_order(alive, given, tuple(o.name for o in graph.output))
-    return helper.make_graph(ordered, graph.name, graph.input, graph.output, constants)
 
 
 def quantized_constants(graph: Any, opset: int) -> Any:

@@ -4,10 +4,12 @@ A cache is an input of four axes that is joined with new rows and goes out, thro
 
     past -> [QuantizeLinear -> DequantizeLinear] -> Concat(., new) -> [QuantizeLinear -> DequantizeLinear] -> present
 
-Inputs beside caches are integers and told apart by the names that exporters give them.
+Other inputs of tokens are integers and told apart by the names that exporters give them. What new rows of the first
+cache do not depend on, and is no mask of tokens, is given: the same for all tokens of a text, as an encoder makes it.
 """
 
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import onnx
@@ -29,6 +31,14 @@ class CacheRole:
 
 
 @dataclass(frozen=True)
+class GivenRole:
+    """An input that is the same for all tokens; an axis whose length is open has a name."""
+
+    name: str
+    shape: tuple[int | str, ...]
+
+
+@dataclass(frozen=True)
 class Roles:
     """Names of inputs and outputs by purpose."""
 
@@ -37,6 +47,35 @@ class Roles:
     masks: tuple[str, ...]
     caches: tuple[CacheRole, ...]
     logits: str
+    given: tuple[GivenRole, ...] = ()
+
+    def with_lengths(self, stated: Mapping[str, Sequence[int]]) -> "Roles":
+        """Every length of given inputs fixed: by their stated shapes, and by others that share a name with one."""
+        lengths: dict[str, int] = {}
+        for role in self.given:
+            shape = stated.get(role.name, role.shape)
+            agrees = len(shape) == len(role.shape)
+            for mine, wanted in zip(role.shape, shape, strict=agrees):
+                agrees = agrees and (isinstance(mine, str) or mine == wanted)
+                if isinstance(mine, str) and isinstance(wanted, int):
+                    agrees = agrees and lengths.setdefault(mine, wanted) == wanted
+            if not agrees:
+                raise UserError(
+                    f"--input-shapes: input '{role.name}' is {list(role.shape)} in the file, which {list(shape)} does "
+                    "not match"
+                )
+        fixed = []
+        for role in self.given:
+            shape = tuple(stated.get(role.name, tuple(lengths.get(str(d), d) for d in role.shape)))
+            # A batch is one text.
+            shape = tuple(1 if place == 0 and isinstance(d, str) else d for place, d in enumerate(shape))
+            if any(isinstance(d, str) for d in shape):
+                raise UserError(
+                    f"input '{role.name}' is the same for all tokens, like keys and values of an encoder, and has an "
+                    f'open length: fix it, --input-shapes "{role.name}:[{",".join(map(str, shape))}]" with numbers'
+                )
+            fixed.append(GivenRole(role.name, shape))
+        return replace(self, given=tuple(fixed))
 
 
 def may_have_caches(model: Any) -> bool:
@@ -60,41 +99,102 @@ def find_roles(model: Any) -> Roles | None:
         return None
     known = {c.past for c in caches}
     rest = [name for name in inputs if name not in known]
-    masks = tuple(n for n in rest if "mask" in n.lower())
+    makers = {name: node for node in graph.node for name in node.output}
+    own = min((_sources(_new_rows(c, makers), makers) for c in caches), key=len)
+    read = {name for node in graph.node for name in node.input}
+    masks = [n for n in rest if "mask" in n.lower()]
     positions = tuple(n for n in rest if "pos" in n.lower() and n not in masks)
-    tokens = [n for n in rest if n not in masks and n not in positions]
-    for name in rest:
-        if inputs[name].type.tensor_type.elem_type not in _INTEGERS and name not in masks:
-            readers = {node.op_type for node in graph.node if name in node.input}
-            raise UserError(f"input '{name}' {_unknown(inputs[name].type.tensor_type, readers)}")
+    integers = [n for n in rest if n not in masks and n not in positions and _is_integer(inputs[n])]
+    tokens = [n for n in integers if n in own or n not in read]
+    given = [n for n in rest if n not in (*masks, *positions, *tokens)]
+    for name in given:
+        kind = inputs[name].type.tensor_type
+        joins = any(map(_joins, _behind(name, _readers(graph))))
+        if name not in read or kind.elem_type == onnx.TensorProto.BOOL or joins:
+            raise UserError(f"input '{name}' {_unknown(kind, joins)}")
+    lengths = {d.dim_param for n in given for d in inputs[n].type.tensor_type.shape.dim if d.dim_param}
+    given += [n for n in masks if _is_given_mask(inputs[n], lengths)]
     if len(tokens) != 1:
         listed = ", ".join(f"'{n}'" for n in tokens) or "none"
         raise UserError(
             f"one input of token ids is needed beside masks, positions and caches, not {listed}: export it so"
         )
+    moving = _reached([n for n in inputs if n not in given], graph)
     outputs = [o.name for o in graph.output if o.name not in {c.present for c in caches}]
+    # What depends on given inputs alone is known before the first token.
+    outputs = [o for o in outputs if o in moving] if given else outputs
     logits = [o for o in outputs if "logits" in o.lower()] or outputs
     if len(logits) != 1 or len(outputs) != 1:
         listed = ", ".join(f"'{n}'" for n in outputs) or "none"
         raise UserError(f"one output of logits is needed beside the caches, not {listed}: export it so")
-    return Roles(tokens[0], positions, masks, caches, logits[0])
+    roles = tuple(GivenRole(n, _dims(inputs[n])) for n in inputs if n in given)
+    return Roles(tokens[0], positions, tuple(n for n in masks if n not in given), caches, logits[0], roles)
 
 
-def _unknown(kind: Any, readers: set[str]) -> str:
-    """The reason why an input that is no integers has no role, and the way out; `readers`: operators that read it."""
+def _is_integer(value: Any) -> bool:
+    return value.type.tensor_type.elem_type in _INTEGERS
+
+
+def _dims(value: Any) -> tuple[int | str, ...]:
+    """Numbers, and names of what is open."""
+    dims = value.type.tensor_type.shape.dim
+    return tuple(
+        d.dim_value if d.HasField("dim_value") and d.dim_value >= 0 else d.dim_param or f"{value.name}.{place}"
+        for place, d in enumerate(dims)
+    )
+
+
+def _is_given_mask(value: Any, lengths: Collection[str]) -> bool:
+    """Tell if a mask is not one of tokens, of which there are more and more: it is as long as what is given."""
+    last = _dims(value)[-1]
+    name = value.name.lower()
+    return last in lengths or (isinstance(last, int) and last > 1) or ("encoder" in name and "decoder" not in name)
+
+
+def _new_rows(cache: CacheRole, makers: Mapping[str, Any]) -> str:
+    """The value that is joined with a cache."""
+    name = cache.present
+    while not _joins(makers[name]):
+        name = makers[name].input[0]
+    return str(makers[name].input[1])
+
+
+def _sources(name: str, makers: Mapping[str, Any]) -> set[str]:
+    """Inputs and constants that a value depends on."""
+    found, seen, names = set(), set(), [name]
+    while names:
+        name = names.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        if name in makers:
+            names += list(makers[name].input)
+        else:
+            found.add(name)
+    return found
+
+
+def _reached(names: Collection[str], graph: Any) -> set[str]:
+    """Values that depend on inputs; nodes stand in execution order."""
+    reached = set(names)
+    for node in graph.node:
+        if any(name in reached for name in node.input):
+            reached |= set(node.output)
+    return reached
+
+
+def _unknown(kind: Any, joins: bool) -> str:
+    """The reason why an input has no role, and the way out; `joins`: it is joined with other rows."""
     if kind.elem_type == onnx.TensorProto.BOOL:
         return "is a truth value beside tokens, masks, positions and caches: export the decoder without it"
-    if len(kind.shape.dim) == 4 and not readers & (BY_ELEMENT | {"Concat"}):
-        return (
-            "has the axes of a cache and is never joined with new rows, like keys and values of an encoder: decoders "
-            "beside an encoder do not generate; fix every length with --input-shapes to run a step as a network"
-        )
-    if len(kind.shape.dim) == 4:
+    if joins and len(kind.shape.dim) == 4:
         return (
             "has the axes of a cache, but does not go out joined with new rows and unchanged otherwise: export the "
             "decoder with caches that keep every token"
         )
-    return "holds neither tokens nor a cache: export the decoder with tokens, masks, positions and caches only"
+    if joins:
+        return "is joined with others, but has not the four axes of a cache: export the decoder with such caches"
+    return "is read by nothing: export the decoder without it"
 
 
 def _is_symbolic(value: Any, axis: int) -> bool:
@@ -104,10 +204,7 @@ def _is_symbolic(value: Any, axis: int) -> bool:
 
 def _caches(graph: Any, inputs: dict[str, Any]) -> tuple[CacheRole, ...]:
     """In the order of the inputs."""
-    readers: dict[str, list[Any]] = {}
-    for node in graph.node:
-        for name in node.input:
-            readers.setdefault(name, []).append(node)
+    readers = _readers(graph)
     outputs = {o.name for o in graph.output}
     found = []
     for name, value in inputs.items():
@@ -122,6 +219,14 @@ def _caches(graph: Any, inputs: dict[str, Any]) -> tuple[CacheRole, ...]:
             axis = next(a.i for a in joined.attribute if a.name == "axis")
             found.append(CacheRole(name, present, axis % 4))
     return tuple(found)
+
+
+def _readers(graph: Any) -> dict[str, list[Any]]:
+    readers: dict[str, list[Any]] = {}
+    for node in graph.node:
+        for name in node.input:
+            readers.setdefault(name, []).append(node)
+    return readers
 
 
 def _joins(node: Any) -> bool:

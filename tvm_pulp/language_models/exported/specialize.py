@@ -50,7 +50,7 @@ class OpenGraph:
 
 def specialize(source: onnx_file.Graph | OpenGraph, roles: Roles, past: int, rows: int) -> Specialized:
     """Lengths put in."""
-    axes = {c.past: c.axis for c in roles.caches}
+    axes, steady = {c.past: c.axis for c in roles.caches}, {role.name: role.shape for role in roles.given}
     constants = {i.name for i in source.model.graph.initializer}
     given = {i.name: i for i in source.model.graph.input if i.name not in constants}
     shapes: dict[str, list[int]] = {}
@@ -58,6 +58,9 @@ def specialize(source: onnx_file.Graph | OpenGraph, roles: Roles, past: int, row
         rank = len(value.type.tensor_type.shape.dim)
         if name in axes:
             shapes[name] = [_size(value, axis, past if axis == axes[name] else None) for axis in range(4)]
+            continue
+        if name in steady:
+            shapes[name] = [int(d) for d in steady[name]]
             continue
         if name != roles.tokens and rank not in (1, 2):
             raise UserError(f"input '{name}' has {rank} axes, not [batch, length]: export it so")
@@ -76,6 +79,10 @@ def specialize(source: onnx_file.Graph | OpenGraph, roles: Roles, past: int, row
             kept.append(helper.make_tensor_value_info(name, element, shapes[name]))
     del graph.input[:]
     graph.input.extend(kept)
+    wanted = {roles.logits, *(c.present for c in roles.caches)}
+    outputs = [o for o in graph.output if o.name in wanted]
+    del graph.output[:]
+    graph.output.extend(outputs)
     graph.initializer.extend(known)
     folded_graph, folded = fold_shapes(graph, model.opset_import, shapes, source.opset)
     values = {i.name: numpy_helper.to_array(i) for i in folded_graph.initializer} | folded

@@ -1,0 +1,65 @@
+"""T5, Whisper and BART of `transformers`: the encoder once, then tokens, equal to onnxruntime's."""
+
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+
+import tvm_pulp
+from tests.language_models.hub_encoders import FAMILIES, FORMS, VOCABULARY, exported
+from tvm_pulp.language_models.session import GenerationRequest
+
+pytestmark = pytest.mark.torch
+CAPACITY = 12
+TEXT = np.random.default_rng(3).integers(3, VOCABULARY, CAPACITY).tolist()
+EXPORTERS = ("torchscript", "dynamo")
+# One with all tests that need PyTorch, on this machine; the others are slow, on the simulated chip.
+SHORT = ("whisper", "whole", "torchscript")
+
+
+def reference(content: bytes, given: dict[str, np.ndarray]) -> np.ndarray:
+    """Logits of onnxruntime without graph optimizations, token by token."""
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = onnxruntime.InferenceSession(content, options)
+    wanted = [i.name for i in session.get_inputs()]
+    pasts = [name for name in wanted if name.startswith("past.")]
+    caches, found = [np.zeros((1, 4, 0, 8), np.float32) for _ in pasts], []
+    for place, token in enumerate(TEXT):
+        feeds = {"tokens": np.array([[token]]), "positions": np.array([[place]]), **given}
+        feeds |= dict(zip(pasts, caches, strict=True))
+        logits, *caches = session.run(None, {name: feeds[name] for name in wanted})
+        found.append(logits[0])
+    return np.concatenate(found)
+
+
+def check(cell: tuple[str, str, str], folder: Path, soc: str) -> None:
+    content, given = exported(*cell, folder)
+    expected = reference(content, given)
+    planner = {} if soc == "host" else {"planner": "greedy"}
+    model = onnx.load_model_from_string(content)
+    app = tvm_pulp.compile(model, target="c", soc=soc, capacity=CAPACITY, **planner)
+    request = GenerationRequest(TEXT[:5], CAPACITY - 4, forced=TEXT[5:], keep_logits=True, inputs=given)
+    found = app.generator().generate(request)
+    np.testing.assert_allclose(found.logits, expected, atol=1e-4)
+    best = np.take_along_axis(expected[4:], np.array(found.tokens)[:, None], 1)[:, 0]
+    assert (expected[4:].max(1) - best < 1e-4).all()
+    # Keys and values of an encoder are made once, not for every token.
+    assert found.encode_cycles is not None
+
+
+def test_a_speech_model_generates(tmp_path: Path) -> None:
+    check(SHORT, tmp_path, "host")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("family", "form", "exporter"), list(product(FAMILIES, FORMS, EXPORTERS)))
+def test_the_simulated_chip_generates_the_tokens_of_the_file(
+    family: str, form: str, exporter: str, tmp_path: Path
+) -> None:
+    if exporter == "dynamo":
+        pytest.importorskip("onnxscript", reason="onnxscript, which this exporter needs, is not installed")
+    check((family, form, exporter), tmp_path, "siracusa")
