@@ -97,7 +97,7 @@ def test_an_encoder_of_a_file_of_its_own(tmp_path: Path, capsys: pytest.CaptureF
     assert lines[1].startswith("encode:  ") and lines[1].endswith(" cycles")
     # Without what the encoder reads, nothing is generated.
     assert main(["generate", str(tmp_path / "d.tar"), "--prompt-ids", "3,1,2", "--tokens", "2"]) == 2
-    assert "the model also takes input_features, encoder_attention_mask" in capsys.readouterr().err
+    assert "the model also takes encoder_attention_mask, input_features" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
