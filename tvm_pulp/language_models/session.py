@@ -105,7 +105,7 @@ class Generator:
             raise UserError("--temperature and --top-k must not be negative, --top-p lies between 0 and 1")
 
     def given(self, request: GenerationRequest) -> dict[str, np.ndarray]:
-        """What all tokens share, by the symbols of its arrays."""
+        """Arrays that all tokens share, by their symbols."""
         wanted = self.facts.get("given", [])
         if not wanted:
             refuse_if(request.inputs, "--inputs has no effect on a model that takes nothing but tokens: drop it")

@@ -54,7 +54,7 @@ class ExportedDecoder:
 
     @cached_property
     def encoded(self) -> Encoded | None:
-        """What all tokens of a text share; None where they share nothing."""
+        """Values that all tokens of a text share; None where they share nothing."""
         return encoded_part(self.graph, self.roles, self.encoder) if self.roles.given else None
 
     @printable_messages()
