@@ -1,5 +1,6 @@
 """Batch norms that are written as arithmetic become part of the layer before them."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,16 +14,19 @@ RANDOM = np.random.default_rng(3)
 AFFINE = ("Sub", "Mul", "Add", "Div")
 
 
-def model(product: bool, shape: tuple[int, ...], read_twice: bool = False) -> Any:
+WEIGHTS = {"Conv": (5, 8, 3, 3), "ConvTranspose": (8, 5, 3, 3), "MatMul": (8, 5)}
+
+
+def model(kind: str, shape: tuple[int, ...], read_twice: bool = False, behind: Sequence[str] = AFFINE) -> Any:
     """A layer, a change of layout behind a convolution, and numbers of this shape behind it."""
-    held = {"w": RANDOM.normal(size=(8, 5) if product else (5, 8, 3, 3))}
-    held |= {op: RANDOM.uniform(0.5, 2, shape) for op in AFFINE}
-    given = (4, 8) if product else (1, 8, 6, 6)
-    nodes = [helper.make_node("MatMul" if product else "Conv", ["x", "w"], ["layer"], name="layer")]
-    if not product:
+    held = {"w": RANDOM.normal(size=WEIGHTS[kind])}
+    held |= {op: RANDOM.uniform(0.5, 2, shape) for op in behind}
+    given = (4, 8) if kind == "MatMul" else (1, 8, 6, 6)
+    nodes = [helper.make_node(kind, ["x", "w"], ["layer"], name="layer")]
+    if kind != "MatMul":
         nodes.append(helper.make_node("Transpose", ["layer"], ["turned"], perm=[0, 2, 3, 1]))
     last = nodes[-1].output[0]
-    for op in AFFINE:
+    for op in behind:
         nodes.append(helper.make_node(op, [last, op] if op != "Mul" else [op, last], [f"after_{op}"]))
         last = f"after_{op}"
     nodes.append(helper.make_node("Relu", [last], ["y"]))
@@ -34,26 +38,27 @@ def model(product: bool, shape: tuple[int, ...], read_twice: bool = False) -> An
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)])
 
 
-@pytest.mark.parametrize("product", [False, True])
+@pytest.mark.parametrize("kind", WEIGHTS)
+@pytest.mark.parametrize("behind", [AFFINE, ("Sub",), ("Add",)])
 @pytest.mark.parametrize("shape", [(5,), (1,), ()])
-def test_the_same_values_in_fewer_nodes(product: bool, shape: tuple[int, ...]) -> None:
-    source = model(product, shape)
+def test_the_same_values_in_fewer_nodes(kind: str, behind: Sequence[str], shape: tuple[int, ...]) -> None:
+    source = model(kind, shape, behind=behind)
     untouched, made = source.SerializeToString(), with_folded_factors(source)
     operators = [n.op_type for n in made.graph.node]
-    assert operators == (["MatMul", "Add", "Relu"] if product else ["Conv", "Transpose", "Relu"])
+    assert operators == (["MatMul", "Add", "Relu"] if kind == "MatMul" else [kind, "Transpose", "Relu"])
     # The last value is the same one, so it is called the same.
-    assert made.graph.node[-1].input[0] == "after_Div"
-    x = RANDOM.normal(size=(4, 8) if product else (1, 8, 6, 6)).astype(np.float32)
+    assert made.graph.node[-1].input[0] == f"after_{behind[-1]}"
+    x = RANDOM.normal(size=(4, 8) if kind == "MatMul" else (1, 8, 6, 6)).astype(np.float32)
     wanted, found = (ReferenceEvaluator(m).run(None, {"x": x})[0] for m in (source, made))
     assert np.allclose(found, wanted, rtol=1e-5, atol=1e-5) and source.SerializeToString() == untouched
 
 
 def test_what_is_read_elsewhere_stays() -> None:
-    made = with_folded_factors(model(False, (5,), read_twice=True))
+    made = with_folded_factors(model("Conv", (5,), read_twice=True))
     assert [n.op_type for n in made.graph.node] == ["Conv", "Transpose", "Add", "Div", "Relu"]
     assert "after_Mul" in made.graph.node[1].output
 
 
 def test_numbers_along_another_axis_stay() -> None:
-    made = with_folded_factors(model(False, (4, 1)))
+    made = with_folded_factors(model("Conv", (4, 1)))
     assert [n.op_type for n in made.graph.node][2:] == [*AFFINE, "Relu"]

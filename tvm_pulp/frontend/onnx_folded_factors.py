@@ -15,6 +15,7 @@ from onnx import helper, numpy_helper
 from tvm_pulp.frontend.onnx_protos import constant_of, with_nodes
 
 _AFFINE = ("Add", "Sub", "Mul", "Div")
+_LAYERS = ("Conv", "ConvTranspose", "MatMul")
 
 
 def with_folded_factors(model: Any) -> Any:
@@ -27,16 +28,16 @@ def with_folded_factors(model: Any) -> Any:
             readers.setdefault(name, []).append(node)
     for output in made.graph.output:
         readers.setdefault(output.name, []).append(None)
-    layers = {n.output[0]: n for n in made.graph.node if n.op_type in ("Conv", "MatMul") and n.input[1] in constants}
+    layers = {n.output[0]: n for n in made.graph.node if n.op_type in _LAYERS and n.input[1] in constants}
     gone: set[str] = set()
     biases: dict[str, Any] = {}
     for name, layer in layers.items():
         weight = constants[layer.input[1]]
         held = constants.get(layer.input[2]) if len(layer.input) > 2 else np.zeros(1)
-        if weight.dtype.kind == "f" and held is not None and (layer.op_type == "Conv" or weight.ndim == 2):
+        if weight.dtype.kind == "f" and held is not None and _is_plain(layer, weight):
             chain = _chain(layer, weight, readers, constants)
-            # One addend behind a product is its bias already.
-            if [n.op_type for n, _ in chain if n.op_type != "Transpose"] not in ([], ["Add"]):
+            # One addend right behind a layer is its bias already.
+            if [n.op_type for n, _ in chain] not in ([], ["Add"]):
                 weights, bias = _folded(layer, weight, held, chain)
                 made.graph.initializer.extend(
                     (constant_of(f"{name}.weight", weights), constant_of(f"{name}.bias", bias))
@@ -51,13 +52,25 @@ def with_folded_factors(model: Any) -> Any:
     return with_nodes(made, nodes)
 
 
+def _is_plain(layer: Any, weight: np.ndarray) -> bool:
+    """Tell if one axis of the weights counts the channels of the result."""
+    if layer.op_type == "ConvTranspose":
+        return all(a.i == 1 for a in layer.attribute if a.name == "group")
+    return bool(layer.op_type == "Conv" or weight.ndim == 2)
+
+
+def _channels(layer: Any, weight: np.ndarray) -> int:
+    """That axis."""
+    return {"Conv": 0, "ConvTranspose": 1}.get(layer.op_type, weight.ndim - 1)
+
+
 Chain = list[tuple[Any, np.ndarray | None]]
 
 
 def _chain(layer: Any, weight: np.ndarray, readers: dict[str, list[Any]], constants: dict[str, np.ndarray]) -> Chain:
     """Nodes that nothing else reads up to the last that can be folded, with its number per channel; of others none."""
-    is_conv, rank = layer.op_type == "Conv", weight.ndim
-    axis, channels, current = (1, weight.shape[0], layer) if is_conv else (rank - 1, weight.shape[-1], layer)
+    is_conv, rank = layer.op_type != "MatMul", weight.ndim
+    axis, channels, current = 1 if is_conv else rank - 1, weight.shape[_channels(layer, weight)], layer
     found: Chain = []
     while len(readers.get(current.output[0], [])) == 1 and readers[current.output[0]][0] is not None:
         before, current = current.output[0], readers[current.output[0]][0]
@@ -97,14 +110,14 @@ def _folded(layer: Any, weight: np.ndarray, bias: np.ndarray, chain: Chain) -> t
             factor = factor * given if kind == "Mul" else factor / given if kind == "Div" else factor
             steps = {"Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": np.divide}
             offset = steps[kind](offset, given)
-    if layer.op_type == "Conv":
-        factor = np.reshape(factor, (-1, *[1] * (weight.ndim - 1)))
+    axis = _channels(layer, weight)
+    factor = np.reshape(factor, [-1 if place == axis else 1 for place in range(weight.ndim)])
     return (weight * factor).astype(weight.dtype), offset.astype(weight.dtype)
 
 
 def _rewired(layer: Any, name: str, chain: Chain) -> Any:
     """The layer and changes of layout behind it pass values on by new names; the node that adds a bias, if any."""
-    is_conv = layer.op_type == "Conv"
+    is_conv = layer.op_type != "MatMul"
     layer.input[1] = f"{name}.weight"
     added = None
     if is_conv:

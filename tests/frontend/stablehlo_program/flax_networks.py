@@ -65,9 +65,10 @@ def gru(x: Any) -> Any:
     return Dense(4, name="head")(linen.RNN(linen.GRUCell(16, name="cell"), name="body")(x)[:, -1])
 
 
-def encoder_layer(x: Any, name: str) -> Any:
+def encoder_layer(x: Any, name: str, mask: Any = None) -> Any:
     inner = LayerNorm(name=f"{name}_norm1")(x)
-    x = x + linen.MultiHeadDotProductAttention(4, qkv_features=32, name=f"{name}_attention")(inner)
+    attention = linen.MultiHeadDotProductAttention(4, qkv_features=32, name=f"{name}_attention")
+    x = x + attention(inner, mask=mask)
     inner = gelu(Dense(64, name=f"{name}_up")(LayerNorm(name=f"{name}_norm2")(x)), approximate=False)
     return x + Dense(32, name=f"{name}_down")(inner)
 
@@ -80,6 +81,12 @@ def vit(x: Any) -> Any:
     x = Conv(32, (4, 4), 4, name="patch")(x).reshape(1, 16, 32)
     x = x + linen.Embed(16, 32, name="positions").embedding
     return Dense(10, name="head")(encoder_layer(x, "layer").mean(1))
+
+
+def gpt(ids: Any) -> Any:
+    x = linen.Embed(40, 32, name="tokens")(ids) + linen.Embed(8, 32, name="positions").embedding
+    x = encoder_layer(x, "layer", linen.make_causal_mask(ids))
+    return Dense(40, use_bias=False, name="logits")(LayerNorm(name="norm")(x))
 
 
 def mlp(x: Any) -> Any:
@@ -96,13 +103,14 @@ def autoencoder(x: Any) -> Any:
 
 
 NETWORKS: dict[str, Callable[[Any], Any]] = {
-    f.__name__: f for f in (cnn, depthwise, residual, unet, detector, tcn, gru, transformer, vit, mlp, autoencoder)
+    f.__name__: f for f in (cnn, depthwise, residual, unet, detector, tcn, gru, transformer, vit, gpt, mlp, autoencoder)
 }
 # All others see a picture.
 SHAPES = dict.fromkeys(("mlp", "autoencoder"), (1, 64)) | {
     "tcn": (1, 24, 16),
     "gru": (1, 6, 12),
     "transformer": (1, 8, 32),
+    "gpt": (1, 8),
 }
 
 
@@ -133,7 +141,9 @@ def seeded(shapes: Any, seed: int) -> Any:
 def build(name: str) -> tuple[Any, list[np.ndarray]]:
     """A network bound to weights as after training, and an input for it."""
     seed, module = sum(name.encode()), Network(name)
-    x = np.random.default_rng(seed).normal(size=SHAPES.get(name, (1, 16, 16, 3))).astype(np.float32)
+    random, shape = np.random.default_rng(seed), SHAPES.get(name, (1, 16, 16, 3))
+    x = random.integers(0, 40, shape).astype(np.int32) if name == "gpt" else random.normal(size=shape)
+    x = x if name == "gpt" else x.astype(np.float32)
     return module.bind(seeded(jax.eval_shape(module.init, jax.random.key(0), x), seed)), [x]
 
 

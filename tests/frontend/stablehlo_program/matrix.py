@@ -34,9 +34,12 @@ def keras_in_memory(name: str, folder: Path) -> tuple[Any, Arrays, Arrays]:
     return as_program(model, None), inputs, keras_networks.computed(model, inputs)
 
 
-def keras_file(name: str, folder: Path) -> tuple[Any, Arrays, Arrays]:
+def keras_file(name: str, folder: Path) -> tuple[Any, Arrays, Arrays] | None:
+    """Files may not bring classes of their own, as those with learned positions do."""
     from tests.frontend.stablehlo_program import keras_networks
 
+    if name in ("vit", "gpt"):
+        return None
     model, inputs = keras_networks.build(name)
     expected = keras_networks.computed(model, inputs)
     model.save(folder / "net.keras")

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.frontend.stablehlo_program.meanings import ELEMENTWISE, evaluated
-from tvm_pulp.frontend.stablehlo_program.node import Node, closure, constant
-from tvm_pulp.frontend.stablehlo_program.rewrites import become
+from tvm_pulp.frontend.stablehlo_program.node import Node, become, closure, constant
 from tvm_pulp.frontend.stablehlo_program.turning_points import numbers_around, turning_points, values_at
 
 # A function is written with fewer operators than this, constants aside: TensorFlow's GELU with 50, polynomials of erfc.
@@ -185,20 +184,13 @@ def _reduced(node: Node) -> list[Node]:
                 continue
             seen.add(o)
             if o.op in ("reduce", "mean"):
-                x = _unconverted(o.operands[0])
+                x = o.operands[0]
                 found.append(x)
                 if x.op in ("square", "multiply"):
                     found.append(x.operands[0])
             if o.op in _IN_NORMS or o.op in _BOUNDS:
                 waiting.append(o)
     return list(dict.fromkeys(found))
-
-
-def _unconverted(node: Node) -> Node:
-    """The tensor behind conversions to the type that it has, which TensorFlow writes around every mean."""
-    while node.op == "convert" and node.dtype == node.operands[0].dtype:
-        node = node.operands[0]
-    return node
 
 
 def _epsilon(inner: Sequence[Node]) -> float | None:

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tvm_pulp.frontend.stablehlo_program.node import Node, closure, constant
-from tvm_pulp.frontend.stablehlo_program.rewrites import become
+from tvm_pulp.frontend.stablehlo_program.node import Node, become, closure, constant
 
 Weights = tuple[bytes, ...]
 

@@ -97,12 +97,14 @@ class Reader:
             return self._branches(operation, operands, scope)
         if name in _COPIES or (name == "custom_call" and _text(operation, "call_target_name") == "Sharding"):
             return operands
+        types = [_type_of(r.type, f"node '{label}'") for r in operation.results]
+        if name == "convert" and types[0][1] == operands[0].dtype:  # TensorFlow writes them around every mean
+            return operands
         attributes = _attributes(operation, label)
         if name == "dot":  # the older form of a plain product
             name, sides = "dot_general", (operands[0].rank - 1, 0)
             attributes = {f"{s}_batching_dimensions": [] for s in ("lhs", "rhs")}
             attributes |= {f"{s}_contracting_dimensions": [d] for s, d in zip(("lhs", "rhs"), sides, strict=True)}
-        types = [_type_of(r.type, f"node '{label}'") for r in operation.results]
         if len(types) == 1:
             return [self.make(name, operands, *types[0], attributes, label)]
         whole = Node(name, tuple(operands), (), "int64", attributes, label)
@@ -115,6 +117,8 @@ class Reader:
         """A node; a constant where all of its operands are."""
         if op == "constant":
             return constant(attributes["value"], label)
+        if op == "select" and operands[0].scalar is not None:  # as around a variance of no elements
+            return operands[1] if operands[0].scalar else operands[2]
         node = Node(op, tuple(operands), shape, dtype, attributes, label)
         arrays = [o.array for o in operands]
         small = sum(a.nbytes for a in arrays if a is not None) <= LARGEST_FOLDED

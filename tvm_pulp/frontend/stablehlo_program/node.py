@@ -1,5 +1,6 @@
 """A StableHLO program as nodes in memory, free of the library that read it: one node per value."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -32,6 +33,10 @@ class Node:
         return len(self.shape)
 
     @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    @property
     def is_float(self) -> bool:
         return self.dtype.startswith("float")
 
@@ -50,6 +55,12 @@ class Node:
 
 def constant(array: np.ndarray, label: str = "") -> Node:
     return Node("constant", (), tuple(array.shape), str(array.dtype), label=label, array=array)
+
+
+def become(node: Node, op: str, operands: Sequence[Node], **attributes: object) -> bool:
+    """Make the same value in another way."""
+    node.op, node.operands, node.attributes = op, tuple(operands), attributes
+    return True
 
 
 def compact(array: np.ndarray) -> np.ndarray:

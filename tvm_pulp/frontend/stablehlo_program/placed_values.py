@@ -98,6 +98,8 @@ class PlacedValues:
 
     def thin(self, node: Node, order: Order) -> tuple[str, tuple[int, ...]]:
         """An operand that will be broadcast: without the axes that it is the same along, or with size one there."""
+        if node.rank == 0:
+            order = ()  # bounds of clamp and conditions of select may be numbers
         if node.array is not None:
             held = compact(node.array).transpose(order)
             while held.ndim and held.shape[0] == 1:

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tvm_pulp.frontend.stablehlo_program.dilated_convolutions import cropped, dilated
 from tvm_pulp.frontend.stablehlo_program.meanings import starts
-from tvm_pulp.frontend.stablehlo_program.node import Node, closure, compact, constant
+from tvm_pulp.frontend.stablehlo_program.node import Node, become, closure, compact, constant
 
 
 def rewrite(outputs: Sequence[Node]) -> None:
@@ -25,12 +26,6 @@ def rewrite(outputs: Sequence[Node]) -> None:
 
 
 Readers = Counter[Node]
-
-
-def become(node: Node, op: str, operands: Sequence[Node], **attributes: object) -> bool:
-    """Make the same value in another way."""
-    node.op, node.operands, node.attributes = op, tuple(operands), attributes
-    return True
 
 
 def unspread(node: Node) -> Node:
@@ -163,33 +158,61 @@ def _affine(node: Node, readers: Readers) -> bool:
     first, second = node.operands
     if first.array is not None and node.op in ("add", "multiply"):
         first, second = second, first
-    if second.array is None or first.op not in ("convolution", "dot_general") or not node.is_float:
+    layer = _layer_of(first, readers)
+    if second.array is None or layer is None or not node.is_float:
         return False
-    if readers[first] > 1 or first.operands[1].array is None or first.operands[1].dtype != node.dtype:
+    weight = layer.operands[1]
+    if weight.array is None or weight.dtype != node.dtype:
         return False
-    weight = first.operands[1]
-    features = feature_axes(first)
+    features = feature_axes(layer)
+    shape = [layer.shape[a] for a in features]
+    # Of a view, the last axis is the layer's.
+    axes = features if layer is first else [node.rank - 1]
     held = compact(second.array)
-    if any(held.shape[a] > 1 for a in range(node.rank) if a not in features):
+    if any(held.shape[a] > 1 for a in range(node.rank) if a not in axes):
         return False
-    shape = [node.shape[a] for a in features]
-    given = np.broadcast_to(held.reshape([held.shape[a] for a in features]), shape)
-    bias = first.operands[2].array if len(first.operands) > 2 else np.zeros(shape, node.dtype)
+    given = np.broadcast_to(held.reshape([held.shape[a] for a in axes]), shape)
+    bias = layer.operands[2].array if len(layer.operands) > 2 else np.zeros(shape, node.dtype)
     assert bias is not None
     values = weight.array
-    assert values is not None
     if node.op in ("add", "subtract"):
         bias = bias + given if node.op == "add" else bias - given
     else:
         factor = given if node.op == "multiply" else 1 / given
         spread = [1] * weight.rank
-        for size, axis in zip(shape, weight_features(first), strict=True):
+        for size, axis in zip(shape, weight_features(layer), strict=True):
             spread[axis] = size
         values, bias = values * factor.reshape(spread), bias * factor
     scaled = constant(values.astype(weight.dtype, copy=False), weight.label)
-    become(node, first.op, [first.operands[0], scaled, constant(bias.astype(node.dtype))], **first.attributes)
-    node.label = first.label
+    operands = (layer.operands[0], scaled, constant(bias.astype(node.dtype)))
+    if layer is first:
+        become(node, layer.op, operands, **layer.attributes)
+        node.label = layer.label
+    else:
+        made = Node(layer.op, operands, layer.shape, layer.dtype, layer.attributes, layer.label)
+        readers[made] = 1
+        become(node, "reshape", [made])
     return True
+
+
+def _layer_of(node: Node, readers: Readers) -> Node | None:
+    """The layer with weights that a node is, or is a view of: the same numbers with its features last."""
+    layer = node
+    while readers[layer] == 1 and (layer.op in ("reshape", "copy") or is_whole(layer)):
+        layer = layer.operands[0]
+    if layer.op not in ("convolution", "dot_general") or readers[layer] > 1:
+        return None
+    if layer is node:
+        return layer
+    is_last = node.rank > 0 and feature_axes(layer) == [layer.rank - 1] and node.shape[-1] == layer.shape[-1]
+    return layer if is_last else None
+
+
+def is_whole(node: Node) -> bool:
+    """Tell if a node cuts nothing off its operand, or turns nothing."""
+    if node.op == "transpose":
+        return list(node.attributes["permutation"]) == list(range(node.rank))
+    return node.op == "slice" and node.shape == node.operands[0].shape
 
 
 def feature_axes(node: Node) -> list[int]:
@@ -304,11 +327,11 @@ _RULES = {
     "subtract": (_log_softmax, _affine),
     "convolution": (_padded,),
     "dot_general": (_weights_second,),
-    "reshape": (_repeat,),
+    "reshape": (_repeat, dilated),
     "select": (_filled_rows,),
     "gather": (_wrapped_numbers,),
     "maximum": (_relu,),
     "power": (_square,),
     "dynamic_slice": (_known_slice,),
-    "slice": (_updated_part,),
+    "slice": (_updated_part, dilated, cropped),
 }
