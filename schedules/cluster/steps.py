@@ -185,11 +185,17 @@ def im2col_work(f: Fields, cores: int) -> Work:
         return {"short_call": 1, "short_window": windows, "short_row": rows}
     if f["out_width"] == 1 and f["dilation_x"] == 1:
         return {"line_call": 1, "line": rows, "line_word": rows * (row_bytes // 4), "line_rest": rows * (row_bytes % 4)}
-    work: Work = {"call": 1, "window": windows, "row": rows, "word": rows * (row_bytes // 4)}
-    work["rest"] = rows * (row_bytes % 4)
-    if f["dilation_x"] != 1:
-        work["tap"] = rows * f["kernel_width"]
-    return work
+    if f["dilation_x"] == 1:
+        first, room = -(-f["pad_left"] // f["stride_x"]), f["width"] + f["pad_left"] - f["kernel_width"]
+        inside = max(0, min(room // f["stride_x"] + 1, f["out_width"]) - first)
+        # One core has the windows at the edges of its lines.
+        lines = max(1.0, windows / f["out_width"]) * f["kernel_height"]
+        work: Work = {"long_call": 1, "long_line": lines, "long_row": rows, "long_word": rows * -(-row_bytes // 4)}
+        # Words that do not lie on a word's boundary are read and written in two parts.
+        work["long_split"] = rows * (row_bytes // 4) if f["channels"] % 4 else 0
+        return {**work, "long_edge": lines * (f["out_width"] - inside)}
+    work = {"call": 1, "window": windows, "row": rows, "word": rows * (row_bytes // 4)}
+    return {**work, "rest": rows * (row_bytes % 4), "tap": rows * f["kernel_width"]}
 
 
 # By operator: the file of the kernel, and what makes the call.

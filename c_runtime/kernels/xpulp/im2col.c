@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Short kernel rows are copied one after the other, for all windows of a line at once. */
+ * Kernel rows are copied one after the other, for all windows of a line at once. */
 #include "short_rows.h"
 #include "tvm_pulp/plain/im2col.h"
 #include "word_windows.h"
@@ -17,6 +17,32 @@ static struct inside find_inside(const struct tvm_pulp_im2col_args *a) {
   return found;
 }
 
+static void copy_rows(const uint8_t *from, uint8_t *to, uint32_t bytes, uint32_t count, uint32_t from_step,
+                      uint32_t to_step) {
+  if (bytes <= TVM_PULP_LONGEST_SHORT_ROW) {
+    tvm_pulp_copy_short_rows(from, to, bytes, count, from_step, to_step);
+  } else {
+    tvm_pulp_copy_long_rows(from, to, bytes, count, from_step, to_step);
+  }
+}
+
+/* One kernel row of a window that begins at column `left` and reaches over an edge of the image. */
+static void lay_over_edge(const struct tvm_pulp_im2col_args *a, const uint8_t *line, int32_t left, uint8_t *to) {
+  int32_t taps = (int32_t)a->kernel_width, width = (int32_t)a->width;
+  uint32_t before = (uint32_t)tvm_pulp_xp_min(tvm_pulp_xp_max(-left, 0), taps) * a->channels;
+  uint32_t behind = (uint32_t)tvm_pulp_xp_min(tvm_pulp_xp_max(left + taps - width, 0), taps) * a->channels;
+  uint32_t bytes = a->kernel_width * a->channels, inside = before + behind < bytes ? bytes - before - behind : 0u;
+  const uint8_t *from = line + (left > 0 ? (uint32_t)left : 0u) * a->channels;
+  to = tvm_pulp_fill_bytes(to, (uint32_t)a->pad_value, before < bytes ? before : bytes);
+  if (inside >= TVM_PULP_SHORTEST_ROW) {
+    copy_rows(from, to, inside, 1, 0, 0);
+    to += inside;
+  } else {
+    to = tvm_pulp_copy_bytes(to, from, inside);
+  }
+  if (before < bytes) tvm_pulp_fill_bytes(to, (uint32_t)a->pad_value, bytes - before - inside);
+}
+
 /* One kernel row of the windows [begin, end) of a line of windows. */
 static void lay_line(const struct tvm_pulp_im2col_args *a, const uint8_t *line, struct inside inside, uint32_t begin,
                      uint32_t end, uint8_t *to) {
@@ -25,11 +51,11 @@ static void lay_line(const struct tvm_pulp_im2col_args *a, const uint8_t *line, 
     uint32_t last = inside.end < end ? inside.end : end;
     if (begin >= inside.begin && begin < last) {
       const uint8_t *from = line + (begin * a->stride_x - a->pad_left) * a->channels;
-      tvm_pulp_copy_short_rows(from, to, bytes, last - begin, a->stride_x * a->channels, y_step);
+      copy_rows(from, to, bytes, last - begin, a->stride_x * a->channels, y_step);
       to += (last - begin) * y_step;
       begin = last;
     } else {
-      tvm_pulp_im2col_row(a, line, (int32_t)(begin * a->stride_x - a->pad_left), to);
+      lay_over_edge(a, line, (int32_t)(begin * a->stride_x - a->pad_left), to);
       to += y_step;
       ++begin;
     }
@@ -42,7 +68,7 @@ TVM_PULP_KERNEL(im2col) {
     tvm_pulp_word_windows(args, core, cores);
     return;
   }
-  if (args->dilation_x != 1u || bytes < TVM_PULP_SHORTEST_ROW || bytes > TVM_PULP_LONGEST_SHORT_ROW) {
+  if (args->dilation_x != 1u || bytes < TVM_PULP_SHORTEST_ROW) {
     tvm_pulp_im2col_share(args, core, cores);
     return;
   }
@@ -58,7 +84,9 @@ TVM_PULP_KERNEL(im2col) {
       if (iy < args->height) {
         lay_line(args, args->x + iy * args->width * args->channels, inside, ox, ox + count, row);
       } else {
-        for (uint32_t i = 0; i < count; ++i) tvm_pulp_fill_bytes(row + i * y_step, (uint32_t)args->pad_value, bytes);
+        /* Rows after the first are copies of it. */
+        tvm_pulp_fill_bytes(row, (uint32_t)args->pad_value, bytes);
+        if (count > 1u) copy_rows(row, row + y_step, bytes, count - 1u, 0, y_step);
       }
     }
     to += count * y_step;
