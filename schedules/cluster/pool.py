@@ -93,7 +93,7 @@ class MeanPoolKernel(PoolKernel):
 
 @work("max_pool")
 def max_pool_work(f: Fields, cores: int) -> Work:
-    """Sixteen channels at a time, then four: where a core's part begins and ends within sixteen, by four as well.
+    """Sixteen channels at a time, then eight, then four: where a core's part begins and ends within sixteen as well.
 
     Windows of 3 x 3 at every second pixel share their columns.
     """
@@ -106,8 +106,11 @@ def max_pool_work(f: Fields, cores: int) -> Work:
     # Of the second core, as most have a beginning like it.
     parts = [(begin, min(deep, begin + groups)), *[(0, deep)] * ((groups - min(groups, deep - begin)) // deep)]
     rest = groups - sum(last - first for first, last in parts)
-    wide = sum(max(0, min(last, f["channels"] // 4) - first) // 4 for first, last in (*parts, (0, rest)))
-    return {**work, **_taps(f, groups - 4 * wide), **{f"wide_{name}": count for name, count in _taps(f, wide).items()}}
+    whole = [max(0, min(last, f["channels"] // 4) - first) for first, last in (*parts, (0, rest))]
+    wide, pairs = sum(n // 4 for n in whole), sum(n % 4 // 2 for n in whole)
+    for width, count in (("wide", wide), ("pair", pairs)):
+        work = {**work, **{f"{width}_{name}": taps for name, taps in _taps(f, count).items()}}
+    return {**work, **_taps(f, groups - 4 * wide - 2 * pairs)}
 
 
 @work("avg_pool")

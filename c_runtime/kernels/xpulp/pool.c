@@ -53,6 +53,28 @@ static void maximum_of_sixteen(const struct window *w, const int8_t *x, uint32_t
   tvm_pulp_xp_put_word(y + 12, m3);
 }
 
+/* Eight channels: what a core has of the whole image where there are few. */
+#define MAX_PAIRS(MAX)                                                                                       \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") "lw %[b],4(%[at])\n" XP_LWR("%[a]", "%[step]", "%[at]")          \
+                   MAX("%[m1]", "%[m1]", "%[b]") XP_LOOP_END MAX("%[m0]", "%[m0]", "%[a]") XP_END            \
+                   : [at] "+r"(at), [a] "=&r"(a), [b] "=&r"(b), [m0] "+r"(m0), [m1] "+r"(m1)                 \
+                   : [n] "r"(w->columns), [step] "r"(w->column_step)                                         \
+                   : "memory")
+
+static void maximum_of_eight(const struct window *w, const int8_t *x, uint32_t is_unsigned, int8_t *y) {
+  int32_t m0 = is_unsigned ? 0 : (int32_t)0x80808080u, m1 = m0, a, b;
+  for (uint32_t row = 0; row < w->rows; ++row, x += w->row_step) {
+    const int8_t *at = x;
+    if (is_unsigned) {
+      MAX_PAIRS(XP_MAXU4);
+    } else {
+      MAX_PAIRS(XP_MAX4);
+    }
+  }
+  tvm_pulp_xp_put_word(y, m0);
+  tvm_pulp_xp_put_word(y + 4, m1);
+}
+
 /* Windows of 3 x 3 at every second pixel, all inside: the largest of a column's three values is known from the window
  * before where both have the column. Four channels of a line of results; neighbouring cores take neighbouring words. */
 #define MAX_COLUMN(MAX, a, b, c)                                                                               \
@@ -134,6 +156,10 @@ static void pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t 
     if (!is_average && w.columns > 0u) {
       for (; group + 4u <= last && 4u * group + 16u <= args->channels; group += 4u) {
         maximum_of_sixteen(&w, w.x + 4u * group, is_unsigned, y + 4u * group);
+      }
+      if (group + 2u <= last && 4u * group + 8u <= args->channels) {
+        maximum_of_eight(&w, w.x + 4u * group, is_unsigned, y + 4u * group);
+        group += 2u;
       }
     }
     for (; group < last; ++group) {

@@ -69,14 +69,59 @@ TVM_PULP_XP void scale_tflite(struct strip s, uint32_t count, int32_t mul, int32
   }
 }
 
-/* A shift above 32 concerns the high word of the product alone. */
+/* A shift above 32 concerns the high word of the product alone. The zero point is part of the summand. Two elements a
+ * turn, because the high word of a product is late. */
+#define ROUND_LOOP(LOW_WORDS, CARRY, CLIP)                                                                      \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]")                                                                     \
+                   XP_LWR("%[v0]", "%[as]", "%[acc]") XP_LWR("%[v1]", "%[as]", "%[acc]") LOW_WORDS              \
+                   "mulh %[v0],%[v0],%[m]\nmulh %[v1],%[v1],%[m]\n" CARRY                                       \
+                   XP_ADDNR("%[v0]", "%[a]", "%[sh]") XP_ADDNR("%[v1]", "%[a]", "%[sh]")                        \
+                   CLIP("%[v0]", "%[v0]", "%[h]") CLIP("%[v1]", "%[v1]", "%[h]")                                \
+                   XP_SBR("%[v0]", "%[ys]", "%[y]") XP_LOOP_END XP_SBR("%[v1]", "%[ys]", "%[y]") XP_END         \
+                   : [acc] "+r"(s->acc), [y] "+r"(s->y), [v0] "=&r"(v0), [v1] "=&r"(v1), [w0] "=&r"(w0), [w1] "=&r"(w1), \
+                     [b0] "=&r"(b0), [b1] "=&r"(b1)                                                             \
+                   : [n] "r"(pairs), [m] "r"(mul), [as] "r"(4u * s->acc_step), [ys] "r"(s->y_step), [a] "r"(add), \
+                     [sh] "r"(right), [h] "r"(s->high)                                                          \
+                   : "memory")
+
+/* With n = 32 + right bits to shift out, halves to even are (product + 2^(n - 1) - 1 + bit n) >> n. In words: what the low
+ * word carries is one unless it and the bit are zero. */
+#define LOW_WORDS "mul %[w0],%[v0],%[m]\nmul %[w1],%[v1],%[m]\n"
+#define CARRY_UNLESS_EVEN                                                                                   \
+  "srl %[b0],%[v0],%[sh]\nsrl %[b1],%[v1],%[sh]\nandi %[b0],%[b0],1\nandi %[b1],%[b1],1\n"                 \
+  "or %[w0],%[w0],%[b0]\nor %[w1],%[w1],%[b1]\nsnez %[w0],%[w0]\nsnez %[w1],%[w1]\n"                       \
+  "add %[v0],%[v0],%[w0]\nadd %[v1],%[v1],%[w1]\n"
+
+/* Pairs of a strip, of which a last one may be left; none where the loop cannot: the shift leaves no room for the zero
+ * point, or the range takes more than one instruction. */
+TVM_PULP_XP uint32_t round_pairs(struct strip *s, uint32_t count, int32_t mul, int32_t right, uint32_t is_to_even) {
+  uint32_t pairs = count >> 1;
+  if (pairs == 0u || right > 20 || (s->low != 0 && s->low != ~s->high)) return count;
+  int32_t add = (1 << (right - 1)) - (int32_t)is_to_even + (int32_t)((uint32_t)s->zero_point << right);
+  int32_t v0, v1, w0, w1, b0, b1;
+  if (!is_to_even) {
+    if (s->low == 0) {
+      ROUND_LOOP("", "", XP_CLIPUR);
+    } else {
+      ROUND_LOOP("", "", XP_CLIPR);
+    }
+  } else if (s->low == 0) {
+    ROUND_LOOP(LOW_WORDS, CARRY_UNLESS_EVEN, XP_CLIPUR);
+  } else {
+    ROUND_LOOP(LOW_WORDS, CARRY_UNLESS_EVEN, XP_CLIPR);
+  }
+  return count & 1u;
+}
+
 TVM_PULP_XP void scale_half_up(struct strip s, uint32_t count, int32_t mul, int32_t shift) {
   for (uint32_t i = 0; i < count; ++i) put(&s, tvm_pulp_xp_add_round_shift(high_word(*s.acc, mul), 0, shift - 32));
 }
 
-/* As half up, less one where the rest was exactly a half and the result is odd. */
-TVM_PULP_XP void scale_half_even(struct strip s, uint32_t count, int32_t mul, int32_t shift) {
+/* As half up, less one where the rest was exactly a half and the result is odd. A function of its own, because four loops
+ * are much code. Where a bit of the multiplier lies below those that remain of 32, no accumulator makes a half. */
+static __attribute__((noinline)) void scale_half_even(struct strip s, uint32_t count, int32_t mul, int32_t shift) {
   int32_t right = shift - 32, left = 32 - right;
+  count = round_pairs(&s, count, mul, right, ((uint32_t)mul & ((1u << right) - 1u)) == 0u);
   for (uint32_t i = 0; i < count; ++i) {
     int32_t high = high_word(*s.acc, mul), value = tvm_pulp_xp_add_round_shift(high, 0, right);
     uint32_t beside_half = (((uint32_t)high << left) ^ 0x80000000u) | ((uint32_t)*s.acc * (uint32_t)mul);
