@@ -122,3 +122,10 @@ def exported(family: str, form: str, exporter: str, folder: Path) -> tuple[bytes
                 step, arguments, path, dynamic_shapes=shapes, dynamo=True, external_data=False, verbose=False, **names
             )
     return path.read_bytes(), {name: tensor.numpy() for name, tensor in more.items()}
+
+
+def by_optimum(family: str, folder: Path) -> tuple[Path, Path]:
+    """Files of optimum: an encoder, and a decoder that begins a text by one branch and goes on by another."""
+    hub = pytest.importorskip("optimum.exporters.onnx", reason="optimum-onnx is not installed")
+    hub.onnx_export_from_model(build(family), folder, task="text2text-generation-with-past", do_validation=False)
+    return folder / "encoder_model.onnx", folder / "decoder_model_merged.onnx"

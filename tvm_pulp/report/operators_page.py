@@ -114,8 +114,9 @@ _LANGUAGE_MODELS = (
     ),
     ("caches as inputs and outputs of fixed lengths", "a network; `--state` keeps the caches on the device"),
     (
-        "decoder beside an encoder (T5, Whisper), whose keys and values go in",
-        "refused with symbolic lengths; with all lengths fixed a step is a network",
+        "decoder beside an encoder (T5, Whisper, BART): given its keys and values, its states or what it reads; a file "
+        "of its own (`--encoder`), optimum's merged files",
+        "generates tokens, the encoder once for a text; lengths of what is given are fixed by `--input-shapes`",
     ),
     (
         "merged graphs (`use_cache_branch`, `If`)",

@@ -72,7 +72,8 @@ def encoded_part(source: onnx_file.Graph | OpenGraph, roles: Roles, encoder: Enc
     values = tuple(infos[n] for n in cut)
     if not wanted:
         return Encoded(values, inputs, None)
-    nodes, constants, given = [], list(graph.initializer), list(graph.input)
+    nodes, constants = [], list(graph.initializer)
+    given = [i for i in graph.input if i.name in shapes and i.name not in made_elsewhere]
     if encoder is not None:
         nodes += [*encoder.graph.node]
         constants += encoder.graph.initializer

@@ -3,7 +3,9 @@
 use_cache_branch ─ If ─▶ then: caches joined with new rows       becomes the nodes of the branch that joins caches
                     └──▶ else: caches ignored                    (with no token before, it begins a text as well)
 
-The branch is the one that was traced with caches, as a rule for a single token: it takes one at a time.
+The branch is the one that was traced with caches, as a rule for a single token: it takes one at a time. Where it is
+given keys and values of an encoder, and says nothing of them when it goes out, the other branch makes them of what the
+encoder gave: that part of it comes first.
 """
 
 from typing import Any
@@ -13,8 +15,11 @@ from onnx import helper, numpy_helper
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend import onnx_file
-from tvm_pulp.frontend.onnx_protos import attributes_of, with_nodes
-from tvm_pulp.language_models.exported.roles import find_roles
+from tvm_pulp.frontend.onnx_protos import alive, attributes_of, execution_order, with_nodes, without_unread_inputs
+from tvm_pulp.language_models.exported.roles import Roles, find_roles, inputs_behind
+
+_BRANCHES = ("then_branch", "else_branch")
+_FIRST = "first/"
 
 
 def switches(model: Any) -> list[str]:
@@ -35,14 +40,56 @@ def branch_with_caches(model: Any) -> onnx_file.Graph | None:
     if not names:
         return None
     reason = f"input '{names[0]}' switches between graphs of which none joins caches with new rows: export it so"
-    for branch in ("then_branch", "else_branch"):
-        made = onnx_file.from_model(_inlined(model, set(names), branch))
+    for branch, other in (_BRANCHES, _BRANCHES[::-1]):
+        made = _inlined(model, set(names), branch)
+        without_unread_inputs(made.graph, {i.name for i in made.graph.input})
         try:
-            if find_roles(made.model) is not None:
-                return made
+            roles = find_roles(onnx_file.from_model(made).model)
+            if roles is not None:
+                return onnx_file.from_model(_begun(made, roles, _inlined(model, set(names), other)))
         except UserError as error:
             reason = str(error)
     raise UserError(reason)
+
+
+def _begun(model: Any, roles: Roles, other: Any) -> Any:
+    """The graph with what the branch that begins a text makes of an encoder's results in place of inputs."""
+    keys = [role.name for role in roles.given if len(role.shape) == 4]
+    makers = {name: node for node in model.graph.node for name in node.output}
+    theirs = {name: node for node in other.graph.node for name in node.output}
+    given = {i.name for i in other.graph.input} - {roles.tokens, *(c.past for c in roles.caches)}
+    empty = [
+        o.name for o in model.graph.output if not inputs_behind(o.name, makers) & {i.name for i in model.graph.input}
+    ]
+    made = [o for o in empty if inputs_behind(o, theirs) & {i.name for i in other.graph.input} <= given]
+    if not keys or len(made) != len(keys):
+        return model
+    first = onnx.GraphProto()
+    first.CopyFrom(other.graph)
+    kept = [o for o in first.output if o.name in made]
+    del first.output[:]
+    first.output.extend(kept)
+    first = alive(first)
+    new = {
+        v: f"{_FIRST}{v}" for v in (*(v for n in first.node for v in n.output), *(i.name for i in first.initializer))
+    }
+    nodes = [_renamed(n, new) for n in first.node]
+    nodes += [helper.make_node("Identity", [new[o]], [key], name=key) for o, key in zip(made, keys, strict=True)]
+    constants = [numpy_helper.from_array(numpy_helper.to_array(i), new[i.name]) for i in first.initializer]
+    joined = with_nodes(model, [*nodes, *model.graph.node], constants)
+    read = {v for n in nodes for v in n.input}
+    known = [i for i in model.graph.input if i.name not in keys]
+    more = [i for i in other.graph.input if i.name in read and i.name not in {k.name for k in known}]
+    outputs = [o for o in model.graph.output if o.name not in empty]
+    for values, wanted in ((joined.graph.input, [*known, *more]), (joined.graph.output, outputs)):
+        del values[:]
+        values.extend(wanted)
+    ordered = execution_order(
+        joined.graph.node,
+        {*(i.name for i in joined.graph.input), *(i.name for i in joined.graph.initializer)},
+        [o.name for o in outputs],
+    )
+    return with_nodes(joined, ordered)
 
 
 def _inlined(model: Any, names: set[str], branch: str) -> Any:

@@ -100,7 +100,7 @@ def find_roles(model: Any) -> Roles | None:
     known = {c.past for c in caches}
     rest = [name for name in inputs if name not in known]
     makers = {name: node for node in graph.node for name in node.output}
-    own = min((_sources(_new_rows(c, makers), makers) for c in caches), key=len)
+    own = min((inputs_behind(_new_rows(c, makers), makers) for c in caches), key=len)
     read = {name for node in graph.node for name in node.input}
     masks = [n for n in rest if "mask" in n.lower()]
     positions = tuple(n for n in rest if "pos" in n.lower() and n not in masks)
@@ -159,8 +159,8 @@ def _new_rows(cache: CacheRole, makers: Mapping[str, Any]) -> str:
     return str(makers[name].input[1])
 
 
-def _sources(name: str, makers: Mapping[str, Any]) -> set[str]:
-    """Inputs and constants that a value depends on."""
+def inputs_behind(name: str, makers: Mapping[str, Any]) -> set[str]:
+    """Inputs and constants that a value depends on; not those of which only the shape is looked at."""
     found, seen, names = set(), set(), [name]
     while names:
         name = names.pop()
@@ -168,7 +168,7 @@ def _sources(name: str, makers: Mapping[str, Any]) -> set[str]:
             continue
         seen.add(name)
         if name in makers:
-            names += list(makers[name].input)
+            names += list(makers[name].input) if makers[name].op_type not in ("Shape", "Size") else []
         else:
             found.add(name)
     return found
