@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 from tests.frontend import quantized_onnx
 from tests.frontend.quantized_onnx import Builder, canonical, dialect_run, onnxruntime_run
@@ -112,6 +112,50 @@ def test_quantized_activations_meet_integers() -> None:
     assert weight is not None and weight.dtype == np.int8 and weight.min() >= -8 and weight.max() <= 7
     (wanted,), (found,) = onnxruntime_run(model, g.feeds), dialect_run(module, g.feeds)
     assert np.abs(found.astype(int) - wanted).max() <= 1
+
+
+def _powers(g: Builder, columns: int, blocks: int) -> np.ndarray:
+    """Scales that are powers of two times a number of their column, up to eight times the smallest."""
+    return ((0.02 + 0.02 * g.rng.random((columns, 1))) * 2.0 ** g.rng.integers(0, 4, (columns, blocks))).astype(
+        np.float32
+    )
+
+
+def test_blocks_whose_scales_are_multiples_become_integers_of_columns() -> None:
+    """Quantized activations: an integer product, of weights that stand for the same floats."""
+    g = Builder(np.random.default_rng(0))
+    product = _product(g, g.activation([1, 3, 64], "int8"), 64, 12, 16)
+    place = next(i for i in g.initializers if i.name == g.nodes[-1].input[2])
+    place.CopyFrom(numpy_helper.from_array(_powers(g, 12, 4).reshape(-1), place.name))
+    made = g.node("QuantizeLinear", [product, g.constant(np.float32(0.5)), g.constant(np.int8(3))])
+    model = g.model([made], TensorProto.INT8)
+    module = canonical(model)
+    (call,) = [b.value for b in module["main"].body.blocks[0].bindings if qnn.is_qnn(b.value, "dense")]
+    weight = constant(call.args[1])
+    assert weight is not None and weight.dtype == np.int8 and np.abs(weight.astype(int)).max() > 8
+    (wanted,), (found,) = onnxruntime_run(model, g.feeds), dialect_run(module, g.feeds)
+    assert np.abs(found.astype(int) - wanted).max() <= 1
+
+
+@pytest.mark.parametrize("factor", [2.0, 1.5, 0.75])
+def test_folded_weights_stand_for_the_same_floats(factor: float) -> None:
+    rng, depth, columns = np.random.default_rng(1), 24, 5
+    numbers, scales = rng.integers(0, 16, (columns, 3, 8)), rng.random((columns, 1)).astype(np.float32)
+    # Products with a few bits are exact.
+    scales = np.round(scales * 1024).astype(np.float32) / 1024 * np.array([1, factor, 1], np.float32)
+    attributes = {"K": depth, "N": columns, "bits": 4, "block_size": 8}
+    made = blocked_weights("node", attributes, {"B": _packed(numbers, 4), "scales": scales})
+    folded = made.folded()
+    assert folded is not None and folded[0].dtype == np.int8
+    np.testing.assert_array_equal(folded[0].astype(np.float32) * folded[1], made.real())
+
+
+@pytest.mark.parametrize("scales", [[0.1, 0.1234567, 0.3], [1.0, 64.0, 1.0]])
+def test_blocks_that_are_no_multiples_or_too_wide_stay_floats(scales: list[float]) -> None:
+    numbers = np.random.default_rng(1).integers(0, 16, (1, 3, 8))
+    attributes = {"K": 24, "N": 1, "bits": 4, "block_size": 8}
+    stored = {"B": _packed(numbers, 4), "scales": np.array([scales], np.float32)}
+    assert blocked_weights("node", attributes, stored).folded() is None
 
 
 REFUSED = {

@@ -20,8 +20,8 @@ pytestmark = pytest.mark.torch
 # optimum needs an older `transformers` than the one that is installed with PyTorch here.
 COVER = {
     ("llama", "torchscript", "static"),
-    ("smollm", "merged", "float"),
-    ("mistral", "dynamo", "nbits"),
+    ("smollm", "dynamo", "nbits"),
+    ("mistral", "merged", "float"),
     ("mistral_window", "merged", "nbits"),
     ("qwen2", "export", "float"),
     ("gemma", "torchscript", "nbits"),

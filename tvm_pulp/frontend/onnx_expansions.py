@@ -161,6 +161,8 @@ def _matmul_nbits(e: _Expansion) -> None:
     if made.per_column:
         operands = [e.constant(v) for v in (made.numbers, made.scales[0], made.zero_points[0])]
         weight = e.emit("DequantizeLinear", *operands, axis=1)
+    elif (folded := made.folded()) is not None:
+        weight = e.emit("DequantizeLinear", *map(e.constant, folded), axis=1)
     else:
         weight = e.constant(made.real())
     product = e.emit("MatMul", e.operand(0), weight, output="" if e.operand(5) else e.result(0))

@@ -1,7 +1,9 @@
 """MatMulNBits, which onnxruntime's weight-only quantizer writes: weights of 2, 4 or 8 bits in blocks along the depth.
 
 Activations are floats, so the product is one of floats. Where a block is a whole column, weights stay integers with one
-scale per column, and a model that quantizes its activations too gets an integer product of as few bits.
+scale per column, and a model that quantizes its activations too gets an integer product of as few bits. So do blocks
+whose scales are multiples of one number, as those of quantizers that take powers of two: their weights are integers of
+8 bits with that scale, and stand for the same floats.
 """
 
 from dataclasses import dataclass
@@ -12,6 +14,8 @@ import numpy as np
 from tvm_pulp.errors import UserError
 
 _BITS = (2, 4, 8)
+# Of the smallest scale of a column, where others are no multiples of it: more leave no number of 4 bits within 8.
+_MOST_PARTS = 16
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,21 @@ class BlockedWeights:
     def per_column(self) -> bool:
         """One scale and one whole zero point for a column."""
         return len(self.scales) == 1 and np.issubdtype(self.zero_points.dtype, np.integer)
+
+    def folded(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Numbers of 8 bits and a scale for every column that stand for the same floats; None where there are none."""
+        if not np.issubdtype(self.zero_points.dtype, np.integer) or (self.scales <= 0).any():
+            return None
+        centred = self.numbers.astype(np.int64) - self.zero_points.astype(np.int64)[self.block]
+        numbers, scales = np.zeros(centred.shape, np.int8), np.zeros(self.scales.shape[1], np.float32)
+        for parts in range(1, _MOST_PARTS + 1):
+            step = (self.scales.min(0) / np.float32(parts)).astype(np.float32)
+            times = np.rint(self.scales.astype(np.float64) / np.maximum(step, np.float32(1e-38)))
+            wide = centred * times.astype(np.int64)[self.block]
+            exact = (times * step.astype(np.float64) == self.scales).all(0) & (np.abs(wide) <= 127).all(0)
+            new = exact & (scales == 0)
+            numbers[:, new], scales[new] = wide[:, new], step[new]
+        return (numbers, scales) if (scales > 0).all() else None
 
     def real(self) -> np.ndarray:
         """As floats, every operation rounded to single precision."""
