@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.kernels.call import run_on_cluster
-from tests.kernels.elementwise_cases import requantize_case
+from tests.kernels.elementwise_cases import add_case, linear_sum_case, requantize_case
 from tests.kernels.matrix_cases import Case, Window, conv2d_case, dense_case, depthwise_case
 from tests.kernels.movement_cases import transpose_case
 from tests.kernels.random_requant import KINDS, Rule
@@ -68,6 +68,17 @@ def test_depthwise_conv2d(kind: str, window: Window) -> None:
         dtype = str(rng.choice(["int8", "uint8"]))
         other = {"zero_point": -5 if dtype == "int8" else 5, "turned": low == 7, "plane_rows": int(rng.integers(12))}
         check(depthwise_case(rng, size, window, kind, dtype=dtype, multiplier=int(rng.integers(1, 4)), **other))
+
+
+@pytest.mark.parametrize("form", ["plain", "inner", "one", "tflite"])
+@pytest.mark.parametrize("types", [("int8", "int8"), ("uint8", "int8"), ("int8", "uint8"), ("uint8", "uint8")])
+def test_add(form: str, types: tuple[str, str]) -> None:
+    rng = np.random.default_rng(types.count("int8"))
+    for rows, columns, broadcast in ((1, 5, False), (3, 8, False), (4, 7, True)):
+        check(add_case(rng, rows, columns, form=form, types=types, broadcast=broadcast))
+        check(linear_sum_case(rng, rows, columns, types))
+    if form != "tflite":
+        check(add_case(rng, 2, 9, form=form, types=types, by_table=True))
 
 
 @pytest.mark.parametrize("kind", KINDS)

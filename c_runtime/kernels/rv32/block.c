@@ -14,18 +14,20 @@
 #define STEP(type, j)                                                                                 \
   do {                                                                                                \
     const int32_t w0 = weight[j], w1 = weight[4 + (j)], w2 = weight[8 + (j)], w3 = weight[12 + (j)];  \
-    ROW(type, 4 * (j), s00, s01, s02, s03);                                                           \
-    ROW(type, 4 * (j) + 1, s10, s11, s12, s13);                                                       \
-    ROW(type, 4 * (j) + 2, s20, s21, s22, s23);                                                       \
-    ROW(type, 4 * (j) + 3, s30, s31, s32, s33);                                                       \
+    ROW(type, j, s00, s01, s02, s03);                                                                 \
+    ROW(type, 4 + (j), s10, s11, s12, s13);                                                           \
+    ROW(type, 8 + (j), s20, s21, s22, s23);                                                           \
+    ROW(type, 12 + (j), s30, s31, s32, s33);                                                          \
     __asm__ volatile("" ::: "memory");                                                                \
   } while (0)
 
 #define BLOCK(name, type)                                                                             \
-  static void name(int32_t *sums, const uint8_t *x, const int8_t *weight, uint32_t words) {           \
+  static void name(int32_t *sums, const int32_t *starts, const uint8_t *x, const int8_t *weight,      \
+                   uint32_t words) {                                                                  \
     const int8_t *const end = weight + 16u * words;                                                   \
-    int32_t s00 = 0, s01 = 0, s02 = 0, s03 = 0, s10 = 0, s11 = 0, s12 = 0, s13 = 0;                   \
-    int32_t s20 = 0, s21 = 0, s22 = 0, s23 = 0, s30 = 0, s31 = 0, s32 = 0, s33 = 0;                   \
+    int32_t s00 = starts[0], s01 = starts[1], s02 = starts[2], s03 = starts[3];                       \
+    int32_t s10 = s00, s11 = s01, s12 = s02, s13 = s03, s20 = s00, s21 = s01, s22 = s02, s23 = s03;   \
+    int32_t s30 = s00, s31 = s01, s32 = s02, s33 = s03;                                               \
     for (; weight != end; weight += 16, x += 16) {                                                    \
       STEP(type, 0);                                                                                  \
       STEP(type, 1);                                                                                  \
@@ -41,9 +43,10 @@
 BLOCK(signed_block, int8_t)
 BLOCK(unsigned_block, uint8_t)
 
-void tvm_pulp_block(int32_t *sums, const uint8_t *x, const int8_t *weight, uint32_t words, uint32_t x_type) {
-  if (x_type == TVM_PULP_INT8) signed_block(sums, x, weight, words);
-  else unsigned_block(sums, x, weight, words);
+void tvm_pulp_block(int32_t *sums, const int32_t *starts, const uint8_t *x, const int8_t *weight, uint32_t words,
+                    uint32_t x_type) {
+  if (x_type == TVM_PULP_INT8) signed_block(sums, starts, x, weight, words);
+  else unsigned_block(sums, starts, x, weight, words);
 }
 
 void tvm_pulp_block_row(int32_t *sums, const uint8_t *x, const int8_t *weight, uint32_t words, uint32_t x_type) {
@@ -59,18 +62,35 @@ void tvm_pulp_block_row(int32_t *sums, const uint8_t *x, const int8_t *weight, u
 }
 
 void tvm_pulp_clear_rest(uint8_t *scratch, uint32_t rows, uint32_t depth) {
-  for (; rows < TVM_PULP_BLOCK; rows++)
-    for (uint32_t k = 0; k < depth; k++) scratch[TVM_PULP_BLOCK * k + rows] = 0;
-  for (uint32_t at = TVM_PULP_BLOCK * depth; at % (4u * TVM_PULP_BLOCK) != 0u; at++) scratch[at] = 0;
+  for (uint32_t row = 0; row < TVM_PULP_BLOCK; row++)
+    for (uint32_t k = row < rows ? depth : 0u; k < ((depth + 3u) & ~3u); k++) *tvm_pulp_laid_at(scratch + 4u * row, k) = 0;
 }
 
 /* What a number that was taken from all weights makes of each row. */
 static void add_back(int32_t *more, const uint8_t *x, uint32_t depth, uint32_t x_type, int32_t weight_offset) {
   for (uint32_t row = 0; row < TVM_PULP_BLOCK; row++) {
     int32_t sum = 0;
-    for (uint32_t k = 0; k < depth; k++) sum += tvm_pulp_load(x, TVM_PULP_BLOCK * k + row, x_type);
+    for (uint32_t k = 0; k < depth; k++) sum += tvm_pulp_load(x, 4u * (k & ~3u) + 4u * row + (k & 3u), x_type);
     more[row] = weight_offset * sum;
   }
+}
+
+/* Channels of four rows whose numbers the compiler promised to be small: scales without questions. */
+#define FINISH_FOUR(away)                                                                              \
+  for (; channels != 0u; channels--, sums++, y++, mul += step, add += step) {                          \
+    struct tvm_pulp_scale scale = tvm_pulp_promised_scale(requant, *mul, *add);                        \
+    y[0] = (uint8_t)tvm_pulp_scaled(sums[0], &scale, away);                                            \
+    y[stride] = (uint8_t)tvm_pulp_scaled(sums[4], &scale, away);                                       \
+    y[2u * stride] = (uint8_t)tvm_pulp_scaled(sums[8], &scale, away);                                  \
+    y[3u * stride] = (uint8_t)tvm_pulp_scaled(sums[12], &scale, away);                                 \
+  }
+
+static void finish_four(const struct tvm_pulp_requant *requant, const int32_t *sums, uint8_t *y, uint32_t stride,
+                        uint32_t channel, uint32_t channels) {
+  const uint32_t step = requant->per_channel ? 1u : 0u;
+  const int32_t *mul = requant->mul + step * channel, *add = requant->add + step * channel;
+  if (tvm_pulp_is_rounded_away(requant)) FINISH_FOUR(1)
+  else FINISH_FOUR(0)
 }
 
 void tvm_pulp_multiply_rows(const uint8_t *x, uint32_t rows, const int8_t *weight, const int32_t *bias, uint32_t columns,
@@ -78,16 +98,21 @@ void tvm_pulp_multiply_rows(const uint8_t *x, uint32_t rows, const int8_t *weigh
                             const struct tvm_pulp_requant *requant, uint8_t *y, uint32_t y_stride) {
   const uint32_t words = (depth + 3u) >> 2, bytes = tvm_pulp_result_bytes(requant);
   const uint32_t together = columns < TVM_PULP_BLOCK ? columns : TVM_PULP_BLOCK;
+  const int is_promised = rows == TVM_PULP_BLOCK && tvm_pulp_is_promised(requant);
   int32_t more[TVM_PULP_BLOCK] = {0, 0, 0, 0};
   if (weight_offset != 0) add_back(more, x, depth, x_type, weight_offset);
   for (uint32_t block = 0; TVM_PULP_BLOCK * block < columns; block++, weight += 16u * words) {
     const uint32_t first = tvm_pulp_block_column(block, columns);
-    int32_t sums[TVM_PULP_BLOCK * TVM_PULP_BLOCK];
-    tvm_pulp_block(sums, x, weight, words, x_type);
-    for (uint32_t c = 0; c < together; c++) {
-      const int32_t start = bias ? bias[first + c] : 0;
-      for (uint32_t row = 0; row < rows; row++) sums[TVM_PULP_BLOCK * row + c] += start + more[row];
-      tvm_pulp_finish_channel(requant, sums + c, TVM_PULP_BLOCK, rows, y + (first + c) * bytes, y_stride, first + c);
+    int32_t sums[TVM_PULP_BLOCK * TVM_PULP_BLOCK], starts[TVM_PULP_BLOCK] = {0, 0, 0, 0};
+    for (uint32_t c = 0; bias && c < together; c++) starts[c] = bias[first + c];
+    tvm_pulp_block(sums, starts, x, weight, words, x_type);
+    if (weight_offset != 0)
+      for (uint32_t at = 0; at < TVM_PULP_BLOCK * rows; at++) sums[at] += more[at / TVM_PULP_BLOCK];
+    if (is_promised) {
+      finish_four(requant, sums, y + first, y_stride, first, together);
+      continue;
     }
+    for (uint32_t c = 0; c < together; c++)
+      tvm_pulp_finish_channel(requant, sums + c, TVM_PULP_BLOCK, rows, y + (first + c) * bytes, y_stride, first + c);
   }
 }

@@ -5,35 +5,32 @@
 
 #include "block.h"
 
-static void fill(uint8_t *to, uint32_t count, int32_t value) {
-  for (; count != 0u; count--, to += 4) *to = (uint8_t)value;
+static void fill(uint8_t *row, uint32_t k, uint32_t count, int32_t value) {
+  for (; count != 0u; count--, k++) *tvm_pulp_laid_at(row, k) = (uint8_t)value;
 }
 
-/* One row of a window: pixels from `ix` on, some of which may be outside the image. */
-static uint8_t *lay_out_row(const struct tvm_pulp_conv2d_args *args, uint8_t *to, const uint8_t *line, uint32_t ix) {
+/* One row of a window, to byte k: pixels from `ix` on, some of which may be outside the image. */
+static void lay_out_row(const struct tvm_pulp_conv2d_args *args, uint8_t *row, uint32_t k, const uint8_t *line,
+                        uint32_t ix) {
   const uint32_t channels = args->channels;
   if (args->dilation_x == 1u && ix < args->width && ix + args->kernel_width <= args->width) {
-    tvm_pulp_spread(to, line + ix * channels, args->kernel_width * channels);
-    return to + 4u * args->kernel_width * channels;
+    tvm_pulp_lay(row, k, line + ix * channels, args->kernel_width * channels);
+    return;
   }
-  for (uint32_t kx = 0; kx < args->kernel_width; kx++, ix += args->dilation_x, to += 4u * channels) {
-    if (ix < args->width) tvm_pulp_spread(to, line + ix * channels, channels);
-    else fill(to, channels, args->pad_value);
+  for (uint32_t kx = 0; kx < args->kernel_width; kx++, ix += args->dilation_x, k += channels) {
+    if (ix < args->width) tvm_pulp_lay(row, k, line + ix * channels, channels);
+    else fill(row, k, channels, args->pad_value);
   }
-  return to;
 }
 
-static void lay_out(const struct tvm_pulp_conv2d_args *args, uint8_t *to, uint32_t oy, uint32_t ox) {
+static void lay_out(const struct tvm_pulp_conv2d_args *args, uint8_t *row, uint32_t oy, uint32_t ox) {
   const uint32_t ix = tvm_pulp_window_at(ox, args->stride_x, 0, 1, args->pad_left);
   const uint32_t row_bytes = args->kernel_width * args->channels;
   for (uint32_t ky = 0; ky < args->kernel_height; ky++) {
     const uint32_t iy = tvm_pulp_window_at(oy, args->stride_y, ky, args->dilation_y, args->pad_top);
-    if (iy < args->height) {
-      to = lay_out_row(args, to, (const uint8_t *)args->x + (uintptr_t)iy * args->width * args->channels, ix);
-    } else {
-      fill(to, row_bytes, args->pad_value);
-      to += 4u * row_bytes;
-    }
+    const uint8_t *const line = (const uint8_t *)args->x + (uintptr_t)iy * args->width * args->channels;
+    if (iy < args->height) lay_out_row(args, row, ky * row_bytes, line, ix);
+    else fill(row, ky * row_bytes, row_bytes, args->pad_value);
   }
 }
 
@@ -49,7 +46,7 @@ TVM_PULP_KERNEL(conv2d) {
     const uint32_t left = pixels - pixel, count = left < TVM_PULP_BLOCK ? left : TVM_PULP_BLOCK;
     uint8_t *y = tvm_pulp_out_row(args->y, pixel, args->y_pixel_stride);
     for (uint32_t i = 0; i < count; i++) {
-      lay_out(args, scratch + i, oy, ox);
+      lay_out(args, scratch + 4u * i, oy, ox);
       if (++ox == args->out_width) ox = 0, oy++;
     }
     tvm_pulp_multiply_rows(scratch, count, args->weight, args->bias, args->out_channels, depth, args->x_type,

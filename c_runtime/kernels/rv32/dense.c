@@ -38,7 +38,7 @@ TVM_PULP_KERNEL(dense) {
        row += TVM_PULP_BLOCK) {
     const uint32_t left = args->rows - row, rows = left < TVM_PULP_BLOCK ? left : TVM_PULP_BLOCK;
     for (uint32_t i = 0; i < rows; i++)
-      tvm_pulp_spread(scratch + i, tvm_pulp_row(args->x, row + i, args->x_stride), args->depth);
+      tvm_pulp_lay(scratch + 4u * i, 0, tvm_pulp_row(args->x, row + i, args->x_stride), args->depth);
     tvm_pulp_multiply_rows(scratch, rows, args->weight, args->bias, args->columns, args->depth, args->x_type,
                            args->weight_offset, &args->requant, tvm_pulp_out_row(args->y, row, args->y_stride),
                            args->y_stride);

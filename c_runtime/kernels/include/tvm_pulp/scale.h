@@ -19,30 +19,36 @@ struct tvm_pulp_scale {
 
 enum { TVM_PULP_LEAST_EXPONENT = -20 };
 
+/* Tell if every channel has a scale: `shift` promises small numbers. */
+TVM_PULP_INLINE int tvm_pulp_is_promised(const struct tvm_pulp_requant *r) {
+  return r->wide_result == 0u && r->shift != 0 &&
+         (r->kind == TVM_PULP_REQUANT_TFLITE || r->kind == TVM_PULP_REQUANT_HALF_UP);
+}
+
+/* Tell if halves below zero matter. */
+TVM_PULP_INLINE int tvm_pulp_is_rounded_away(const struct tvm_pulp_requant *r) {
+  return r->kind == TVM_PULP_REQUANT_TFLITE && r->low < r->zero_point;
+}
+
+/* The scale of a multiplier with its exponent, or with its shift of 32 to 51, of which the product over 2^30 has 30
+ * behind it. */
+TVM_PULP_INLINE struct tvm_pulp_scale tvm_pulp_promised_scale(const struct tvm_pulp_requant *r, int32_t mul, int32_t add) {
+  const int is_tflite = r->kind == TVM_PULP_REQUANT_TFLITE;
+  struct tvm_pulp_scale scale = {(uint32_t)mul << 1, is_tflite ? 1 - add : add - 30, is_tflite, r->low, r->high, 0};
+  scale.summand += (1 << (scale.shift - 1)) + r->zero_point * (1 << scale.shift);
+  scale.is_rounded_away = tvm_pulp_is_rounded_away(r);
+  return scale;
+}
+
 /* The scale of a channel; 0 where it has none and tvm_pulp_finish has to do it. */
 TVM_PULP_INLINE int tvm_pulp_scale_of(const struct tvm_pulp_requant *r, uint32_t channel,
                                       struct tvm_pulp_scale *scale) {
   const uint32_t at = r->per_channel ? channel : 0u;
-  if (r->wide_result != 0u) return 0;
-  if (r->kind == TVM_PULP_REQUANT_HALF_UP && r->shift != 0) {
-    /* Promised: a shift of 32 to 51, of which the product over 2^30 has 30 behind it. */
-    scale->factor = (uint32_t)r->mul[at] << 1;
-    scale->shift = r->add[at] - 30;
-    scale->summand = (1 << (scale->shift - 1)) + r->zero_point * (1 << scale->shift);
-    scale->low = r->low;
-    scale->high = r->high;
-    scale->is_rounded_away = 0;
-    return 1;
+  if (!tvm_pulp_is_promised(r)) {
+    if (r->wide_result != 0u || r->kind != TVM_PULP_REQUANT_TFLITE) return 0;
+    if (r->add[at] < TVM_PULP_LEAST_EXPONENT || r->add[at] > -1) return 0;
   }
-  if (r->kind != TVM_PULP_REQUANT_TFLITE) return 0;
-  const int32_t exponent = r->add[at];
-  if (exponent < TVM_PULP_LEAST_EXPONENT || exponent > -1) return 0;
-  scale->factor = (uint32_t)r->mul[at] << 1;
-  scale->shift = 1 - exponent;
-  scale->summand = 1 + (1 << (scale->shift - 1)) + r->zero_point * (1 << scale->shift);
-  scale->low = r->low;
-  scale->high = r->high;
-  scale->is_rounded_away = r->low < r->zero_point;
+  *scale = tvm_pulp_promised_scale(r, r->mul[at], r->add[at]);
   return 1;
 }
 
