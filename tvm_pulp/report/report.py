@@ -92,6 +92,8 @@ def _cluster_figures(metadata: dict[str, Any], run: Statistics, plan: PlanJson |
     measured, moved = _layer_cycles(run), run.dma_times
     causes = layer_causes(run.activity) if run.activity else None
     busy = busy_cycles(run.activity, plan.program if plan is not None else ()) if run.activity else None
+    # Time stamps are those of core 0, which runs one of several layers that stand side by side.
+    beside = {i for i, layer in enumerate(plan.layers) if layer.team is not None} if plan is not None else set()
     planned = ("engine", "form", "estimated_cycles", "bound_cycles", "dma_bytes", "tiles", "deviation_lsb")
     energy = inference_energy(soc, run)
     memory = soc.memory
@@ -119,7 +121,7 @@ def _cluster_figures(metadata: dict[str, Any], run: Statistics, plan: PlanJson |
                 "cycles": measured[index] if measured else None,
                 "dma_busy_cycles": moved[index].busy_cycles if moved else None,
                 "dma_stall_cycles": moved[index].stall_cycles if moved else None,
-                **_rates(layer, busy[index] if busy else None),
+                **_rates(layer, busy[index] if busy and index not in beside else None),
                 "causes": causes[index] if causes else None,
             }
             for index, layer in enumerate(facts["layers"])

@@ -21,7 +21,7 @@ void tvm_pulp_clear_barrier(void) {
   }
 }
 
-static inline void wake_groups(uint32_t first, uint32_t count) {
+static inline __attribute__((always_inline)) void wake_groups(uint32_t first, uint32_t count) {
   __asm__ volatile("fence" ::: "memory");
   if (count == POOL_GROUPS) {
     TVM_PULP_REGISTER(POOL_WAKE_UP) = POOL_ALL;
@@ -36,8 +36,8 @@ static inline void wake_groups(uint32_t first, uint32_t count) {
 }
 
 /* The last core of a group that arrives counts at `counter` for it; the last of `count` groups from `first` on wakes all
- * of their cores. */
-static void meet(volatile uint32_t *counter, uint32_t first, uint32_t count) {
+ * of their cores. Inline, so that what all cores do together is as short as it can be. */
+static inline __attribute__((always_inline)) void meet(volatile uint32_t *counter, uint32_t first, uint32_t count) {
   const uint32_t tile = tvm_pulp_core_id() / POOL_TILE_CORES, group = tile / POOL_CORE_TILES;
   volatile uint32_t *own = &counters[tile + group * (POOL_GROUP_TILES - POOL_CORE_TILES)][OF_TILE];
   volatile uint32_t *ours = &counters[group * POOL_GROUP_TILES][OF_GROUP];
@@ -59,9 +59,6 @@ void tvm_pulp_barrier(void) { meet(&counters[0][OF_ALL], 0, POOL_GROUPS); }
 
 void tvm_pulp_meet(uint32_t team) {
   const uint32_t parts = tvm_pulp_team_parts(team), count = POOL_GROUPS / parts, first = (team - parts) * count;
-  if (parts == 1u) {
-    tvm_pulp_barrier();
-  } else if (tvm_pulp_core_id() / POOL_CORES_OF_GROUP - first < count) {
+  if (tvm_pulp_core_id() / POOL_CORES_OF_GROUP - first < count)
     meet(&counters[first * POOL_GROUP_TILES][OF_HALF], first, count);
-  }
 }

@@ -51,8 +51,9 @@ static void wait(uint32_t groups, uint32_t tickets, const struct agent *agent, t
   }
 }
 
-/* A kernel on the cores of a team, which count from the first of them. */
-static void run(tvm_pulp_function function, const void *arguments, uint32_t core, uint32_t team) {
+/* A kernel on the cores of a team, which count from the first of them. Rare, so that it stays out of the way. */
+static __attribute__((noinline)) void run_on_team(tvm_pulp_function function, const void *arguments, uint32_t core,
+                                                  uint32_t team) {
   const uint32_t parts = tvm_pulp_team_parts(team), cores = TVM_PULP_CORES / parts, first = (team - parts) * cores;
   if (core - first < cores) function(arguments, core - first, cores);
 }
@@ -68,9 +69,13 @@ void tvm_pulp_execute(const struct tvm_pulp_step *step, const uint32_t *bases, t
     if (control >> 16 != 0u) TVM_PULP_MARK((control >> 16) - 1u);
     const uint32_t groups = core == 0u ? step->waits : 0u;
     if (core == 0u) command(step, bases, &agent);
-    if (function != 0) run(function, step->arguments, core, TVM_PULP_TEAM_OF(control));
+    if (function != 0) {
+      if (TVM_PULP_TEAM_OF(control) != 0u) run_on_team(function, step->arguments, core, TVM_PULP_TEAM_OF(control));
+      else if (core < TVM_PULP_CORES) function(step->arguments, core, TVM_PULP_CORES);
+    }
     if (core == 0u) wait(groups & 0xFFu, control >> 8 & 0xFFu, &agent, wait_for_job);
-    if (TVM_PULP_MEETING_OF(control) != 0u) tvm_pulp_meet(TVM_PULP_MEETING_OF(control));
+    if (TVM_PULP_MEETING_OF(control) == TVM_PULP_STEP_BARRIER) tvm_pulp_barrier();
+    else if (TVM_PULP_MEETING_OF(control) != 0u) tvm_pulp_meet(TVM_PULP_MEETING_OF(control));
     step = next;
   }
 }

@@ -83,6 +83,28 @@ def test_a_wide_head_takes_as_long_as_its_operands(make_machine: Make) -> None:
     assert machine.next_event() == HeadSizes(64, 64, 64).cycles(parameters) == (4 * 4096 + 2 * 4096 + 1024) // 2 + 7
 
 
+@pytest.mark.parametrize("delays", [[0], [0, 3, 0, 0], [1]])
+def test_beats_that_wait_for_banks_hold_their_engine_up(make_machine: Make, delays: list[int]) -> None:
+    """Every beat of operands and output asks for its banks once; the head ends as much later as all of them waited,
+    is claimed until then, and gives the same result."""
+    s, e, p = 64, 64, 64
+    machine, random = make_machine(head_engines=2, delays=delays * 4096), np.random.default_rng(6)
+    x = [random.integers(-128, 128, (s, e)).astype(np.int8) for _ in range(2)]
+    head = Head.random(random, e, p, RULES)
+    write_rules(machine)
+    machine.write_l1(L1_BASE, np.frombuffer(head.operands(*x), np.uint8))
+    prepare(machine, 0, L1_BASE, OUTPUTS, (s, e, p))
+    machine.write(STATE, 1)
+    while machine.next_event() != NEVER:
+        machine.advance(machine.next_event())
+    sizes = HeadSizes(s, e, p)
+    assert machine.accesses == (sizes.bytes + s * e) // 16
+    waited = sum((delays * 4096)[: machine.accesses])
+    assert machine.statistics["busy_cycles"] == sizes.cycles({}) + waited
+    assert max(claim.end_cycle for claim in machine.claims) == sizes.cycles({}) + waited
+    np.testing.assert_array_equal(machine.read_l1(OUTPUTS, (s, e), np.int8), head.apply(*x))
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [

@@ -57,11 +57,58 @@ static bool read_rules(struct heads *heads, struct heads_job *job, uint32_t addr
 
 static uint64_t tiles(uint32_t extent) { return (extent + TILE - 1) / TILE; }
 
-static uint64_t cycles_of(const struct heads *heads, const struct heads_job *job) {
+/* Cycles of a head behind its start. */
+static uint64_t works(const struct heads *heads, const struct heads_job *job) {
   const uint64_t s = tiles(job->s), e = tiles(job->e), p = tiles(job->p), width = heads->options.fetch_bytes;
   const uint64_t computes = TILE_CYCLES * (4 * s * e * p + 2 * s * s * p);
   const uint64_t fetches = (head_bytes(job->s, job->e, job->p) + width - 1) / width;
-  return (computes > fetches ? computes : fetches) + heads->options.start_cycles;
+  return computes > fetches ? computes : fetches;
+}
+
+/* Address of a beat: operands in their order, q and k where engine 0 has them, then the output. */
+static uint32_t address_of(const struct heads *heads, const struct heads_job *job, uint32_t beat) {
+  const uint32_t bytes = head_bytes(job->s, job->e, job->p), pe = job->p * job->e, se = job->s * job->e;
+  const uint32_t at = beat * heads->options.fetch_bytes;
+  if (at >= bytes) return job->out + (at - bytes);
+  return at >= 3 * pe && at < 3 * pe + 2 * se ? job->positions + (at - 3 * pe) : job->blob + at;
+}
+
+static uint32_t beats_of(const struct heads *heads, const struct heads_job *job) {
+  const uint32_t width = heads->options.fetch_bytes;
+  return (head_bytes(job->s, job->e, job->p) + job->s * job->e + width - 1) / width;
+}
+
+static uint64_t time_of(const struct heads *heads, const struct heads_job *job) {
+  return job->begin + job->late + job->works * job->beat / beats_of(heads, job);
+}
+
+static bool in_l1(const struct heads *heads, uint32_t address) {
+  const struct tvm_pulp_system *system = &heads->system;
+  return system->memory(system->context, TVM_PULP_PORT_L1, address, heads->options.fetch_bytes) != NULL;
+}
+
+/* On to the next beat in L1; behind the last one where nobody contends. */
+static void skip_beats(const struct heads *heads, struct heads_job *job) {
+  const uint32_t beats = beats_of(heads, job);
+  if (heads->system.take_banks == NULL) job->beat = beats;
+  while (job->beat < beats && !in_l1(heads, address_of(heads, job, job->beat))) job->beat++;
+}
+
+static void take_beat(struct heads *heads, struct heads_job *job) {
+  const uint64_t late = heads->system.take_banks(heads->system.context, address_of(heads, job, job->beat),
+                                                 heads->options.fetch_bytes, time_of(heads, job));
+  job->late += late;
+  job->end += late;
+  job->beat++;
+  skip_beats(heads, job);
+}
+
+static bool claim_operands(struct heads *heads, struct heads_job *job) {
+  const uint32_t se = job->s * job->e;
+  job->claimed_until = job->end;
+  return claim(heads, "operands", job->blob, head_bytes(job->s, job->e, job->p), false, job->end) &&
+         claim(heads, "q and k", job->positions, 2 * se, false, job->end) &&
+         claim(heads, "output", job->out, se, true, job->end);
 }
 
 static bool is_extent(uint32_t extent) { return extent > 0 && extent <= LARGEST && extent % MULTIPLE == 0; }
@@ -77,12 +124,12 @@ static void start(struct heads *heads, uint32_t number, uint64_t cycle) {
     return;
   }
   if (!read_rules(heads, job, words[RQS_ADDR])) return;
-  const uint32_t pe = job->p * job->e, se = job->s * job->e;
-  job->positions = heads->words[0][START_ADDR] + 3 * pe;
-  job->end = cycle + cycles_of(heads, job);
-  if (!claim(heads, "operands", job->blob, head_bytes(job->s, job->e, job->p), false, job->end)) return;
-  if (!claim(heads, "q and k", job->positions, 2 * se, false, job->end)) return;
-  if (!claim(heads, "output", job->out, se, true, job->end)) return;
+  job->positions = heads->words[0][START_ADDR] + 3 * job->p * job->e;
+  job->begin = cycle + heads->options.start_cycles;
+  job->works = works(heads, job);
+  job->end = job->begin + job->works;
+  if (!claim_operands(heads, job)) return;
+  skip_beats(heads, job);
   if (heads_next_event(heads) == TVM_PULP_NEVER) heads->counted_to = cycle;
   heads->is_busy[number] = true;
 }
@@ -109,18 +156,32 @@ void heads_reset(struct heads *heads) {
   *heads = (struct heads){.system = heads->system, .options = heads->options};
 }
 
+/* Its next beat, or its end, or the end of what is claimed for it. */
+static uint64_t next_of(const struct heads *heads, const struct heads_job *job) {
+  const uint64_t next = job->beat < beats_of(heads, job) ? time_of(heads, job) : job->end;
+  return next < job->claimed_until ? next : job->claimed_until;
+}
+
 uint64_t heads_next_event(const struct heads *heads) {
   uint64_t first = TVM_PULP_NEVER;
-  for (uint32_t i = 0; i < heads->options.engines; i++)
-    if (heads->is_busy[i] && heads->job[i].end < first) first = heads->job[i].end;
+  for (uint32_t i = 0; i < heads->options.engines; i++) {
+    if (!heads->is_busy[i]) continue;
+    const uint64_t next = next_of(heads, &heads->job[i]);
+    if (next < first) first = next;
+  }
   return first;
 }
 
 void heads_advance(struct heads *heads, uint64_t cycle) {
   for (uint64_t next = heads_next_event(heads); next <= cycle && !heads->has_faulted; next = heads_next_event(heads)) {
     if (next == TVM_PULP_NEVER) return;
-    for (uint32_t i = 0; i < heads->options.engines; i++)
-      if (heads->is_busy[i] && heads->job[i].end == next) finish(heads, i);
+    for (uint32_t i = 0; i < heads->options.engines; i++) {
+      struct heads_job *job = &heads->job[i];
+      if (!heads->is_busy[i] || next_of(heads, job) != next) continue;
+      if (job->beat < beats_of(heads, job) && time_of(heads, job) == next) take_beat(heads, job);
+      else if (job->end == next) finish(heads, i);
+      else if (!claim_operands(heads, job)) return;
+    }
   }
 }
 

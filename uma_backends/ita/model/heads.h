@@ -8,7 +8,8 @@
  * multipliers, uint8 shifts, int32 summands, each of Q, K, logits, V, values, output.
  *
  * Nothing public says how long a head takes: the longer of 256 cycles per product of 64x64x64 and of what it fetches, and
- * a start. */
+ * a start. Nor how engines reach L1: beats of all operands and of the output are spread evenly over that time here, those
+ * in L1 take their banks as cores do, and one that waits holds its engine up. */
 #ifndef ITA_MODEL_HEADS_H
 #define ITA_MODEL_HEADS_H
 
@@ -33,7 +34,9 @@ struct heads_requant {
 struct heads_job {
   uint32_t s, e, p, blob, positions, out; /* `positions`: q and k */
   struct heads_requant rules[6];
-  uint64_t end;
+  uint64_t begin, works, late, end; /* its first beat, cycles without contention, those that beats waited, its end */
+  uint64_t claimed_until;
+  uint32_t beat; /* the next one */
 };
 
 struct heads {

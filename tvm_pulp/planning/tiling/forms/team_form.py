@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Call, Kernel, Recipe
 from tvm_pulp.uma.strategy import Form, Rounding, TileAxis
+from tvm_pulp.uma.teams import parts
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,8 @@ class TeamForm:
         return Recipe(tuple(steps), made.together)
 
     def bound_cycles(self) -> int:
-        return self.form.bound_cycles()
+        """Of all cores: others are busy with other layers meanwhile."""
+        return max(1, self.form.bound_cycles() // parts(self.team))
 
 
 def team_of_form(form: Form) -> int | None:

@@ -21,7 +21,7 @@ static inline int tvm_pulp_is_agent(void) { return tvm_pulp_core_id() == 0u; }
 
 /* Return on all cores when all cores have arrived, those without work too. Memory is coherent afterwards. */
 void tvm_pulp_barrier(void);
-/* The same among the cores of a team; others pass. */
+/* The same among the cores of a team that is not all of them; others pass. */
 void tvm_pulp_meet(uint32_t team);
 /* Before anyone arrives. */
 void tvm_pulp_clear_barrier(void);

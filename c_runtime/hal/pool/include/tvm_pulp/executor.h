@@ -16,9 +16,9 @@ enum { TVM_PULP_GROUPS = 8 }; /* of transfers that may be under way */
 /* Heads of transfers; generated records add size and base. The DMA knows no lines. */
 enum { TVM_PULP_STORE = 0, TVM_PULP_LOAD = 1 << 20 };
 
-/* Teams of a record: those that meet, 0 where nobody does, and those that call the function. */
+/* Teams of a record: the one that meets, 0 where nobody does, and the one that calls the function, 0 where all do. */
 #define TVM_PULP_MEETING_OF(control) ((control)&7u)
-#define TVM_PULP_TEAM_OF(control) (((control) >> 3 & 7u) != 0u ? (control) >> 3 & 7u : 1u)
+#define TVM_PULP_TEAM_OF(control) ((control) >> 3 & 7u)
 
 /* Changes with the layout of records. */
 #define TVM_PULP_EXECUTOR_MAGIC 0x54563402
