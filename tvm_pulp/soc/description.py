@@ -342,12 +342,12 @@ class Soc(_Section):
         return "DMA core" if self.cluster.kind.dma_core else "controller"
 
     def core_group(self, index: int) -> str:
-        """The group of tiles that a core stands in, where there are too many cores to be told apart; else nothing."""
+        """The cores of a core's group of tiles, where there are too many cores to be told apart; else nothing."""
         if not self.cluster.kind.tiles or self.cluster.cores <= _CORES_TOLD_APART:
             return ""
         each = self.cluster.cores // self.tiles.groups
-        group = index // each
-        return f"group {group}: cores {group * each} to {(group + 1) * each - 1}"
+        first = index // each * each
+        return f"cores {first}–{first + each - 1}"
 
     def with_settings(self, settings: Mapping[str, object]) -> "Soc":
         """A copy with the values at dotted paths replaced: `{"memory.l1.conflicts": False}`."""

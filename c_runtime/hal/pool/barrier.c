@@ -3,6 +3,7 @@
  * A tree: the last core of a tile counts for the tile, the last tile of a group for the group, and the last group of those
  * that meet wakes their cores. One counter would serve all cores one after the other. */
 #include "tvm_pulp/core.h"
+#include "tvm_pulp/placement.h"
 
 enum { LINE_WORDS = POOL_TILE_BANKS, OF_TILE = 0, OF_GROUP = 1, OF_HALF = 2, OF_ALL = 3 };
 
@@ -57,7 +58,7 @@ static inline __attribute__((always_inline)) void meet(volatile uint32_t *counte
 
 void tvm_pulp_barrier(void) { meet(&counters[0][OF_ALL], 0, POOL_GROUPS); }
 
-void tvm_pulp_meet(uint32_t team) {
+TVM_PULP_LATER void tvm_pulp_meet(uint32_t team) {
   const uint32_t parts = tvm_pulp_team_parts(team), count = POOL_GROUPS / parts, first = (team - parts) * count;
   if (tvm_pulp_core_id() / POOL_CORES_OF_GROUP - first < count)
     meet(&counters[first * POOL_GROUP_TILES][OF_HALF], first, count);

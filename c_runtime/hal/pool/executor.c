@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tvm_pulp/executor.h"
 
+#include "tvm_pulp/placement.h"
+
 TVM_PULP_DEFINE_EXECUTOR_MAGIC(TVM_PULP_EXECUTOR_MAGIC);
 
 /* What core 0 has under way. */
@@ -52,8 +54,8 @@ static void wait(uint32_t groups, uint32_t tickets, const struct agent *agent, t
 }
 
 /* A kernel on the cores of a team, which count from the first of them. Rare, so that it stays out of the way. */
-static __attribute__((noinline)) void run_on_team(tvm_pulp_function function, const void *arguments, uint32_t core,
-                                                  uint32_t team) {
+TVM_PULP_LATER static __attribute__((noinline)) void run_on_team(tvm_pulp_function function, const void *arguments,
+                                                                 uint32_t core, uint32_t team) {
   const uint32_t parts = tvm_pulp_team_parts(team), cores = TVM_PULP_CORES / parts, first = (team - parts) * cores;
   if (core - first < cores) function(arguments, core - first, cores);
 }

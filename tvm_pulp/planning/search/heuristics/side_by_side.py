@@ -45,7 +45,8 @@ def side_by_side(evaluator: PlanEvaluator, plan: Plan) -> Iterator[tuple[str, De
             taken.append(window)
     for count in dict.fromkeys((len(taken), min(1, len(taken)))):
         if count:
-            yield f"{count} groups of layers side by side", _with(plan.decisions, taken[:count])
+            where = f" in {count} places" if count > 1 else ""
+            yield f"layers side by side{where}", _with(plan.decisions, taken[:count])
 
 
 def _with(decisions: Decisions, windows: Sequence[_Window]) -> Decisions:

@@ -19,7 +19,7 @@ T.layers = (report, order, notes) => {
   report.layers.forEach((layer, number) => {
     const cell = (text, kind) => T.el('td', { class: kind }, text);
     const row = T.el('tr', {}, T.el('td', { class: 'name', 'data-tip': `${layer.name}: ${layer.op} on ${layer.engine}${layer.form ? `, ${layer.form}` : ''}${layer.tiles ? `, ${layer.tiles} tile${layer.tiles > 1 ? 's' : ''}` : ''}` },
-      T.el('i', { style: `background:${T.layerColour(number)}` }), layer.name), cell(layer.op, 'wide'), cell(layer.engine, 'wide'));
+      T.el('i', { style: `background:${T.layerColour(number)}` }), layer.name), T.el('td', { class: 'operator wide', 'data-tip': layer.op }, layer.op), cell(layer.engine, 'wide'));
     if (measured) row.append(cell(T.number(layer.cycles), 'number'));
     if (expected) row.append(cell(T.number(layer.estimated_cycles), 'number wide'));
     if (busy) row.append(cell(T.number(layer.busy_cycles), 'number wide'));

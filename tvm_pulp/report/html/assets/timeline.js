@@ -15,7 +15,7 @@ T.timeline = (data, layers) => {
     const known = reach[layer] || (reach[layer] = [a, b]);
     known[0] = Math.min(known[0], a); known[1] = Math.max(known[1], b);
   }
-  const left = () => width < 560 ? 70 : 120, right = 8;
+  const left = () => width < 560 ? 78 : 120, right = 8;
   const across = () => width - left() - right;
 
   const paint = () => {
@@ -27,7 +27,7 @@ T.timeline = (data, layers) => {
       group = lane.group;
       const many = lane.group === 'cores' && lane.kind === 'measured', height = many ? 11 : 19;
       const label = lane.kind === 'expected' ? (width < 560 ? 'expected' : `${lane.name}, expected`) : lane.name;
-      parts.push(`<text class="${lane.kind === 'expected' ? 'muted' : ''}" x="${left() - 8}" y="${y + height / 2 + 4}" text-anchor="end" style="font-size:${many ? 10 : 12}px">${T.escape(T.shorten(label, width < 560 ? 11 : 20))}</text>`);
+      parts.push(`<text class="${lane.kind === 'expected' ? 'muted' : ''}" x="${left() - 8}" y="${y + height / 2 + 4}" text-anchor="end" style="font-size:${many ? (width < 560 ? 9 : 10) : 12}px">${T.escape(T.shorten(label, width < 560 ? (many ? 13 : 11) : 20))}</text>`);
       parts.push(`<rect class="lane" x="${left()}" y="${y}" width="${across()}" height="${height}"/>`);
       parts.push(...bars(lane, x, y, height));
       y += height + 2;
