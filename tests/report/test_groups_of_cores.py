@@ -10,7 +10,7 @@ from tvm_pulp import soc
 from tvm_pulp.errors import UserError
 from tvm_pulp.report.causes import CAUSES
 
-GROUPS = [f"cores {64 * n}–{64 * n + 63}" for n in range(4)]
+GROUPS = [f"cores {64 * n}-{64 * n + 63}" for n in range(4)]
 
 
 def test_reports_and_pages_name_four_groups(tmp_path: Path) -> None:
@@ -28,7 +28,7 @@ def test_reports_and_pages_name_four_groups(tmp_path: Path) -> None:
 
 def test_few_cores_are_told_apart() -> None:
     assert soc.load("minpool").core_group(3) == ""
-    assert soc.load("itapool").core_group(50) == "cores 48–95"
+    assert soc.load("itapool").core_group(50) == "cores 48-95"
 
 
 @pytest.mark.parametrize(

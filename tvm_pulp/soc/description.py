@@ -347,7 +347,7 @@ class Soc(_Section):
             return ""
         each = self.cluster.cores // self.tiles.groups
         first = index // each * each
-        return f"cores {first}–{first + each - 1}"
+        return f"cores {first}-{first + each - 1}"
 
     def with_settings(self, settings: Mapping[str, object]) -> "Soc":
         """A copy with the values at dotted paths replaced: `{"memory.l1.conflicts": False}`."""

@@ -57,6 +57,14 @@ def _with_step(record: PlanJson, number: int, step: Step) -> PlanJson:
     return replace(record, program=(*record.program[:number], step, *record.program[number + 1 :]))
 
 
+def test_a_plan_with_teams_is_read_back(tmp_path: Path) -> None:
+    model = write_branches(tmp_path / "four.onnx", 4, 1)
+    first = tvm_pulp.compile(model, target="c", soc="mempool")
+    (tmp_path / "plan.json").write_bytes(first.files["plan.json"])
+    again = tvm_pulp.compile(model, target="c", soc="mempool", plan=tmp_path / "plan.json")
+    assert again.files == first.files and any(layer.team for layer in again.plan.record.layers)
+
+
 def test_few_cores_stay_together(tmp_path: Path) -> None:
     """Sixteen cores have enough to do with one layer; other machines have no teams."""
     model = write_branches(tmp_path / "four.onnx", 4, 1)
@@ -70,7 +78,7 @@ def test_few_cores_stay_together(tmp_path: Path) -> None:
 def test_branches_side_by_side_take_fewer_cycles(
     tmp_path: Path, machine: str, most: float, branches: int, depth: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Bits of the host, never slower, and much faster with four branches; the plan is the same when it is read."""
+    """Bits of the host, never slower, and much faster with four branches."""
     model = write_branches(tmp_path / "branches.onnx", branches, depth)
     app = tvm_pulp.compile(model, target="c", soc=machine)
     run, expected = simulate(app), tvm_pulp.compile(model, target="c", soc="host").run()
