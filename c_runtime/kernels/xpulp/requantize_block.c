@@ -117,11 +117,9 @@ TVM_PULP_XP void scale_half_up(struct strip s, uint32_t count, int32_t mul, int3
   for (uint32_t i = 0; i < count; ++i) put(&s, tvm_pulp_xp_add_round_shift(high_word(*s.acc, mul), 0, shift - 32));
 }
 
-/* As half up, less one where the rest was exactly a half and the result is odd. A function of its own, because four loops
- * are much code. Where a bit of the multiplier lies below those that remain of 32, no accumulator makes a half. */
-static __attribute__((noinline)) void scale_half_even(struct strip s, uint32_t count, int32_t mul, int32_t shift) {
+/* As half up, less one where the rest was exactly a half and the result is odd. */
+TVM_PULP_XP void scale_half_even(struct strip s, uint32_t count, int32_t mul, int32_t shift) {
   int32_t right = shift - 32, left = 32 - right;
-  count = round_pairs(&s, count, mul, right, ((uint32_t)mul & ((1u << right) - 1u)) == 0u);
   for (uint32_t i = 0; i < count; ++i) {
     int32_t high = high_word(*s.acc, mul), value = tvm_pulp_xp_add_round_shift(high, 0, right);
     uint32_t beside_half = (((uint32_t)high << left) ^ 0x80000000u) | ((uint32_t)*s.acc * (uint32_t)mul);
@@ -132,6 +130,23 @@ static __attribute__((noinline)) void scale_half_even(struct strip s, uint32_t c
 static __attribute__((noinline)) void scale_slowly(const struct tvm_pulp_requant *r, struct strip s, uint32_t count,
                                                    uint32_t channel) {
   for (; count > 0u; --count, s.acc += s.acc_step, s.y += s.y_step) tvm_pulp_finish(r, s.y, 0, *s.acc, channel);
+}
+
+/* Every `step`-th of the columns, of more rows than the loops take to begin. Where a bit of the multiplier lies below those
+ * that remain of 32, no accumulator makes a half. */
+static __attribute__((noinline)) void half_even_columns(const struct tvm_pulp_requant *r, struct strip s, uint32_t rows,
+                                                        uint32_t columns, uint32_t step, uint32_t channel) {
+  for (uint32_t column = 0; column < columns; column += step, s.acc += step, s.y += step) {
+    uint32_t at = r->per_channel ? channel + column : 0u;
+    int32_t mul = r->mul[at], right = r->add[at] - 32;
+    if (right > 0) {
+      struct strip rest = s;
+      uint32_t left = round_pairs(&rest, rows, mul, right, ((uint32_t)mul & ((1u << right) - 1u)) == 0u);
+      scale_half_even(rest, left, mul, right + 32);
+    } else {
+      scale_slowly(r, s, rows, at);
+    }
+  }
 }
 
 /* One channel of any kind but TFLite's; inlined, so that a constant count unrolls its loop. */
@@ -194,6 +209,10 @@ void tvm_pulp_requantize_columns(const struct tvm_pulp_requant *requant, const i
   struct strip s = {acc, acc_stride, y + first * bytes, y_stride, requant->zero_point, requant->low, requant->high};
   if (kind == TVM_PULP_REQUANT_TFLITE) {
     tflite_columns(requant, s, rows, columns, step, first);
+    return;
+  }
+  if (kind == TVM_PULP_REQUANT_HALF_EVEN && rows > 4u) {
+    half_even_columns(requant, s, rows, columns, step, first);
     return;
   }
   if (bytes == 2u && requant->kind == TVM_PULP_REQUANT_HALF_UP) {
