@@ -66,6 +66,20 @@ def test_the_chip_generates_the_tokens_of_the_file(name: str, how: str, soc: str
 
 
 @pytest.mark.slow
+def test_a_microcontroller_keeps_what_it_is_given() -> None:
+    pytest.importorskip("unicorn")
+    content = exported("states", "static")
+    check(compiled(content, soc="cortex-m4", planner=None), content, "static", given_of(content))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", ["l1", "l3"])
+def test_caches_lie_elsewhere(level: str) -> None:
+    content = exported("features", "static")
+    check(compiled(content, state_memory=level), content, "static", given_of(content))
+
+
+@pytest.mark.slow
 def test_accelerators_take_their_part() -> None:
     content = exported("features", "static")
     app = compiled(content, target="uma-neureka", soc="siracusa", planner=None)

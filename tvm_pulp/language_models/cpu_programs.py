@@ -1,7 +1,7 @@
 """Compiles a language model for a CPU by itself: the program of one token, which sees prompts as well."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 
 import numpy as np
@@ -53,7 +53,7 @@ def cpu_language_model_files(request: LanguageModelRequest, target: Target, prog
     progress(f"emitting C for {sum(len(p.network.layers) for p in programs.values())} layers")
     emitted = {name: emit(p.network, flat_facts(target), cpu=cpu, alone=False) for name, p in programs.items()}
     modules = {name: p.module for name, p in programs.items()}
-    made = source_facts(request, modules, programs[DECODE].network, {1: 1}, 0)
+    made = replace(source_facts(request, modules, programs[DECODE].network, {1: 1}, 0), by_itself=True)
     tables = sum(table.data.nbytes for table in made.tables)
     # Logits with what sampling needs, tokens that go in and out with the time of each.
     given = sum(array.elements * np.dtype(array.dtype).itemsize for array in made.given)

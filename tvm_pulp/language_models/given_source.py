@@ -82,14 +82,14 @@ def declarations(name: str, arrays: Sequence[GivenArray]) -> str:
     return "\n".join([*lines, "", ""])
 
 
-def definitions(name: str, arrays: Sequence[GivenArray]) -> str:
-    """The arrays themselves."""
+def definitions(name: str, arrays: Sequence[GivenArray], written: str) -> str:
+    """The arrays themselves; `written`: the place of those that are written from outside."""
     if not arrays:
         return ""
     lines = ["\n/* What all tokens of a text share. */"]
     for array in arrays:
-        place = f"TVM_PULP_IN_L2 {_ALIGNED}" if array.is_wanted else f"TVM_PULP_IN_L2 static {_ALIGNED}"
-        lines.append(f"{place} {array.kind} tvmgen_{name}_{array.symbol}[{array.elements}];")
+        place = written if array.is_wanted else "TVM_PULP_IN_L2 static"
+        lines.append(f"{place} {_ALIGNED} {array.kind} tvmgen_{name}_{array.symbol}[{array.elements}];")
     return "\n".join(lines)
 
 
@@ -115,7 +115,7 @@ int32_t tvmgen_{name}_encode(void) {{
 
 
 def encoder_header(name: str, arrays: Sequence[GivenArray]) -> str:
-    """The line that includes the program's header."""
+    """The line that includes the encoder's header."""
     return f'#include "tvmgen_{name}_encode.h"\n' if has_encoder(arrays) else ""
 
 

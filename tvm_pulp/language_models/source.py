@@ -132,6 +132,7 @@ class SourceFacts:
     level: str  # memory of the state
     l3_bytes: int = 0  # of the machine: state lies at its end
     given: tuple[GivenArray, ...] = ()  # what all tokens share
+    by_itself: bool = False  # on a CPU by itself
 
     @property
     def vocabulary(self) -> int:
@@ -195,14 +196,15 @@ def source(facts: SourceFacts) -> str:
         "MEMORY": facts.level.upper(),
         "SPARE": spare,
         "STATE": "\n".join(_state(facts)),
-        "GIVEN": definitions(facts.name, facts.given),
+        "GIVEN": definitions(facts.name, facts.given, "TVM_PULP_KEPT" if facts.by_itself else "TVM_PULP_IN_L2"),
         "ENCODE": encoder_function(facts.name, facts.given),
         "ROOMS": "\n".join(rooms),
         "CLEAR": _clear(facts),
         **_append(facts.level, buffers),
         "OUTPUTS": ", ".join([logits, *new]),
         "HEADERS": "".join(f'#include "tvmgen_{facts.name}_{chunk.entry}.h"\n' for chunk in facts.chunks)
-        + encoder_header(facts.name, facts.given),
+        + encoder_header(facts.name, facts.given)
+        + ('#include "tvm_pulp/cpu_program.h"\n' if facts.by_itself and facts.given else ""),
         "CHOICE": choice(facts.chunks),
         "ROWS": "",
         "CUTS": "",

@@ -127,8 +127,8 @@ _LANGUAGE_MODELS = (
         "refused: export with a cache that keeps every token",
     ),
     (
-        "scans (Mamba) written as `Loop` or `Scan`",
-        "refused: export with a fixed length, so that the loop is unrolled",
+        "scans (Mamba) that the exporter writes step by step, for a fixed length",
+        "a network; written as `Loop` or `Scan`, refused: export with a fixed length, so that the loop is unrolled",
     ),
     (
         "PyTorch programs (`torch.export`, PT2E) with caches and symbolic lengths (`Dim.DYNAMIC`)",

@@ -68,9 +68,12 @@ def patches_forms(layer: Layer, arithmetic: Arithmetic, context: ArrayContext) -
 
     Core 0 waits for all jobs but two, which cores that finish results have no time for.
     """
-    a, (_, kh, kw, _) = layer.attributes, layer.inputs[1].spec.shape
+    a, (_, kh, kw, per_group) = layer.attributes, layer.inputs[1].spec.shape
     (_, height, width, _), (_, rows, columns, channels) = layer.inputs[0].spec.shape, layer.outputs[0].spec.shape
     if (kh, kw, *a["strides"], *a["dilation"]) != (3, 3, 2, 2, 1, 1) or max(a["pads"]) > MAX_PADDING:
+        return []
+    # Groups are channels of their own here, or there is one.
+    if a["groups"] > 1 and (per_group != 1 or a["groups"] != layer.outputs[0].spec.shape[3]):
         return []
     few = -(-rows // 2) * -(-columns // 2) <= _MOST_JOBS
     if min(height, width) < LEAST_STRIDED or min(rows, columns) < 2 or not few:

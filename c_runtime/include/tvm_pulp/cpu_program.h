@@ -27,7 +27,11 @@ extern volatile uint32_t tvm_pulp_layer;
 #define TVM_PULP_LAYER(number) ((void)0)
 #endif
 
-/* Inputs and outputs: start-up code does not clear them. */
+/* Inputs and outputs: start-up code does not clear them; an operating system has done so before they are written. */
+#ifdef TVM_PULP_HOSTED
+#define TVM_PULP_KEPT
+#else
 #define TVM_PULP_KEPT __attribute__((section(".noinit"), aligned(16)))
+#endif
 
 #endif /* TVM_PULP_CPU_PROGRAM_H */

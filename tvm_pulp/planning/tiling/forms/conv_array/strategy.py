@@ -30,25 +30,22 @@ def by_rows(layer: Layer, context: ArrayContext) -> DenseForm:
     return DenseForm(layer, context, "1x1 over rows", known_arithmetic(layer, context), Mode.POINTWISE)
 
 
-def conv2d_forms(layer: Layer, context: ArrayContext, *, in_parts: bool = False) -> list[Form]:
+def conv2d_forms(layer: Layer, context: ArrayContext) -> list[Form]:
     """Directly where the array has the kernel, by im2col otherwise.
 
-    `in_parts`: groups that are not depthwise some at a time, kernels with gaps by phases.
+    Groups that are not depthwise come some at a time, kernels with gaps by phases.
     """
     arithmetic, a = known_arithmetic(layer, context), layer.attributes
     outputs, kh, kw, per_group = layer.inputs[1].spec.shape
     unit_stride, plain = list(a["strides"]) == [1, 1], list(a["dilation"]) == [1, 1]
-    is_3x3, by_phases = (kh, kw) == (3, 3) and (plain or (unit_stride and in_parts)), not plain
+    is_3x3, by_phases = (kh, kw) == (3, 3) and (plain or unit_stride), not plain
     if per_group == 1 and a["groups"] > 1 and outputs == layer.inputs[0].spec.shape[3]:
         refuse_if((kh, kw) != (3, 3), f"a depthwise {kh}x{kw} kernel is not 3x3", "use a 3x3 depthwise kernel")
-        why = "its depthwise kernel has gaps" + (" and a stride" if in_parts else "")
-        refuse_if(not is_3x3, why, f"use one without {'them or without it' if in_parts else 'gaps'}")
+        refuse_if(not is_3x3, "its depthwise kernel has gaps and a stride", "use one without them or without it")
         name = "3x3 depthwise" if unit_stride else "3x3 depthwise at stride 1, discarding"
         if by_phases:
             return [DilatedForm(layer, context, f"{name} by phases", arithmetic, Mode.DEPTHWISE_3X3)]
         return [Direct3x3Form(layer, context, name, arithmetic, Mode.DEPTHWISE_3X3)]
-    why = "grouped convolutions other than depthwise do not map onto the array"
-    refuse_if(a["groups"] > 1 and not in_parts, why, "split the groups")
     forms: list[Form] = []
     if (kh, kw) == (1, 1) and not any(a["pads"]):
         forms.append(_in_groups(PointwiseForm(layer, context, "1x1", arithmetic, Mode.POINTWISE)))
