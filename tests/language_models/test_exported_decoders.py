@@ -9,6 +9,7 @@ import pytest
 import tvm_pulp
 from tests.language_models.exported_decoders import STYLES, Reference, exported
 from tvm_pulp.api import App
+from tvm_pulp.errors import UserError
 from tvm_pulp.language_models.session import GenerationRequest
 
 CAPACITY = 12
@@ -135,3 +136,15 @@ def test_weights_exist_once_for_both_entry_points(folder: Path) -> None:
     facts = compiled("llama", "static", "uma-neureka", CAPACITY, folder).metadata["tvm_pulp"]["decoder"]
     assert facts["state_bytes"] == 2 * style.layers * CAPACITY * style.kv_heads * style.size
     assert set(facts["entries"]) == {"prefill", "decode"}
+
+
+@pytest.mark.slow
+def test_a_machine_without_l3_generates_and_keeps_no_logits(folder: Path) -> None:
+    (folder / "decoder.onnx").write_bytes(exported("llama", "static"))
+    options = {"target": "c", "soc": "snitch-ita", "planner": "greedy"}
+    generator = tvm_pulp.compile(folder / "decoder.onnx", capacity=CAPACITY, **options).generator()
+    prompt = [3, 1, 2, 5]
+    made = generator.generate(GenerationRequest(prompt, 6))
+    assert made.tokens == Reference(exported("llama", "static")).greedy(prompt, 6)
+    with pytest.raises(UserError, match=r"--outputs: logits of a text are kept in L3, which the SoC has not: drop it"):
+        generator.check(GenerationRequest(prompt, 6, keep_logits=True))

@@ -162,6 +162,7 @@ def metadata_of(request: LanguageModelRequest, made: SourceFacts, records: dict[
         "logit_step": decoder.logit_step,
         "state_bytes": made.state_bytes,
         "state_memory": made.level,
+        "keeps_logits": made.by_itself or made.l3_bytes > 0,
         "encodes": has_encoder(made.given),
         "given": [array.record(made.name) for array in made.given if array.is_wanted],
         "entries": {entry: {"layers": r["tvm_pulp"]["layers"], "memory": r["memory"]} for entry, r in records.items()},

@@ -100,6 +100,10 @@ class Generator:
         if len(request.forced) > tokens:
             raise UserError(f"--force-ids gives {len(request.forced)} tokens for {tokens} steps: raise --tokens")
         self.given(request)
+        refuse_if(
+            request.keep_logits and not self.facts.get("keeps_logits", True),
+            "--outputs: logits of a text are kept in L3, which the SoC has not: drop it",
+        )
         s = request.sampling
         if s.temperature < 0 or s.top_k < 0 or not 0 <= s.top_p <= 1:
             raise UserError("--temperature and --top-k must not be negative, --top-p lies between 0 and 1")

@@ -67,6 +67,15 @@ static void look_up(const int32_t *tokens, uint32_t count) {
 """
 
 
+_KEEP = """  if (tvmgen_keep_logits == 0u || tvm_pulp_core_id() != 0u) return;
+  tvm_pulp_l3_store(kept, logits, 4u * @VOCABULARY@u * rows);
+  tvm_pulp_l3_wait();
+  kept += 4u * @VOCABULARY@u * rows;"""
+_NOT_KEPT = """  /* There is no L3 to keep them in. */
+  (void)logits;
+  (void)rows;"""
+
+
 @dataclass(frozen=True)
 class RowTable:
     """Rows by token or by position."""
@@ -293,6 +302,7 @@ def program(facts: SourceFacts, engines: Iterable[Codegen]) -> str:
         "INCLUDES": "\n".join(f'#include "{c.header}"' for c in known),
         "INITS": " ".join(f"{c.init}();" for c in known) or "(void)0;",
         "STEPS": f"{facts.symbol('steps')}(logits[i])" if facts.has_real_logits else "logits[i]",
+        "KEEP": _KEEP.replace("@VOCABULARY@", str(facts.vocabulary)) if facts.l3_bytes else _NOT_KEPT,
         **encoding_marks(facts.name, facts.given, "TVM_PULP_IN_L2", "tvm_pulp_cycle", "if (core == 0u) "),
     }
     return _filled("program.c.in", facts, more)
