@@ -17,7 +17,7 @@ pytestmark = pytest.mark.torch
 CAPACITY = 12
 TEXT = np.random.default_rng(3).integers(3, VOCABULARY, CAPACITY).tolist()
 EXPORTERS = ("torchscript", "dynamo")
-# One with all tests that need PyTorch, on this machine; the others are slow, on the simulated chip.
+# One on this machine; all of them on the simulated chip.
 SHORT = ("whisper", "whole", "torchscript")
 
 
@@ -64,6 +64,7 @@ def check(cell: tuple[str, str, str], folder: Path, soc: str) -> None:
     assert found.encode_cycles is not None
 
 
+@pytest.mark.slow
 def test_a_speech_model_generates(tmp_path: Path) -> None:
     check(SHORT, tmp_path, "host")
 
