@@ -1,5 +1,6 @@
-"""Decoders of Flax whose caches are arguments: state on the device, and the tokens that JAX gives."""
+"""Decoders of Flax and Keras whose caches are arguments: state on the device, and the tokens that JAX gives."""
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ import tvm_pulp
 from tvm_pulp.errors import UserError
 from tvm_pulp.language_models.session import GenerationRequest
 
+os.environ.setdefault("KERAS_BACKEND", "jax")
 jax = pytest.importorskip("jax", reason="JAX: scripts/test --jax installs it")
 pytest.importorskip("flax", reason="Flax: scripts/test --jax installs it")
 
@@ -99,9 +101,52 @@ def test_rows_behind_a_cache_are_the_frameworks() -> None:
         tvm_pulp.compile(module, example_inputs=symbolic())
 
 
+def keras_decoder() -> tuple[Any, Step]:
+    """The same, written with layers of Keras as its hub writes them: heads are axes of the weights."""
+    keras = pytest.importorskip("keras", reason="Keras: scripts/test --jax installs it")
+    if keras.backend.backend() != "jax":
+        pytest.skip("Keras was imported with another backend: run with KERAS_BACKEND=jax")
+    from keras import layers, ops
+
+    class KerasDecoder(keras.Model):
+        def __init__(self) -> None:
+            super().__init__()
+            self.tokens = layers.Embedding(VOCABULARY, WIDTH, name="tokens")
+            self.positions = layers.Embedding(LONGEST, WIDTH, name="positions")
+            self.norms = [layers.LayerNormalization(name=f"norm{n}") for n in range(2)]
+            self.heads = [layers.EinsumDense("abc,cde->adbe", (HEADS, None, SIZE), name=n) for n in "qkv"]
+            self.out = layers.EinsumDense("adbe,dec->abc", (None, WIDTH), name="out")
+            self.up = layers.Dense(64, activation="gelu", name="up")
+            self.down = layers.Dense(WIDTH, name="down")
+            self.head = layers.Dense(VOCABULARY, use_bias=False, name="head")
+
+        def call(self, ids: Any, positions: Any, past: Any) -> Any:
+            x = self.tokens(ids) + self.positions(positions)
+            seen, length = past[0][0].shape[2], ids.shape[1]
+            y = self.norms[0](x)
+            q, k, v = (layer(y) for layer in self.heads)
+            k, v = (ops.concatenate(pair, 2) for pair in zip(past[0], (k, v), strict=True))
+            rows, columns = ops.arange(length)[:, None] + seen, ops.arange(seen + length)[None]
+            mask = ops.where(columns <= rows, 0.0, -1e9)
+            weights = ops.softmax(ops.matmul(q, ops.swapaxes(k, 2, 3)) / np.sqrt(SIZE) + mask)
+            x = x + self.out(ops.matmul(weights, v))
+            x = x + self.down(self.up(self.norms[1](x)))
+            return {"logits": self.head(x), "present": [(k, v)]}
+
+    model = KerasDecoder()
+    ids = np.zeros((1, 1), np.int32)
+    model(ids, ids, [tuple(np.zeros((1, HEADS, 1, SIZE), np.float32) for _ in "kv")])
+    random = np.random.default_rng(7)
+    for variable in model.variables:
+        if "norm" not in variable.path:
+            variable.assign(random.normal(0, 0.5, variable.shape))
+    return model, lambda *given: model(*given)
+
+
 @pytest.mark.slow
-def test_flax_generates_the_same_tokens() -> None:
-    module, step = flax_decoder()
+@pytest.mark.parametrize("decoder", [flax_decoder, keras_decoder])
+def test_the_same_tokens_are_generated(decoder: Callable[[], tuple[Any, Step]]) -> None:
+    module, step = decoder()
     wanted = greedy(step, PROMPT, STEPS)
     app = tvm_pulp.compile(module, "uma-neureka", example_inputs=symbolic(), capacity=8, planner="greedy")
     assert {"prefill", "decode"} <= set(app.metadata["tvm_pulp"]["decoder"]["entries"])

@@ -1,6 +1,7 @@
 """Keras 3 models: by the way of the backend that computes them."""
 
 import importlib.util
+import inspect
 import json
 import os
 import sys
@@ -150,6 +151,12 @@ def _examples(model: Any, name: str) -> Any:
     return tuple(made)
 
 
+def _for_inference(model: Any) -> dict[str, bool]:
+    """What says so to a model; a class of the user's may not take it, and its layers are not in training then."""
+    taken = inspect.signature(model.call).parameters
+    return {"training": False} if "training" in taken else {}
+
+
 def _on_jax(model: Any, inputs: Any, name: str) -> Any:
     from tvm_pulp.frontend.stablehlo_program.program import lowered
 
@@ -158,7 +165,10 @@ def _on_jax(model: Any, inputs: Any, name: str) -> Any:
 
     def call(held: Any, *given: Any, **named: Any) -> Any:
         arguments = [list(given)] if structured else list(given)
-        return model.stateless_call(*held, *arguments, **named, training=False)[0]
+        return model.stateless_call(*held, *arguments, **named, **_for_inference(model))[0]
+
+    if not getattr(model, "inputs", None):
+        call.signature_of = model.call  # type: ignore[attr-defined]  # a class of the user's names its inputs there
 
     def path_of(path: Any) -> str:
         return str(variables[path[0].idx][path[1].idx].path)
@@ -178,7 +188,8 @@ def _on_tensorflow(model: Any, inputs: Any, name: str) -> Any:
     structured = getattr(model, "inputs", None) is not None and len(inputs) > 1
 
     def call(*given: Any) -> Any:
-        return model(list(given), training=False) if structured else model(*given, training=False)
+        how = _for_inference(model)
+        return model(list(given), **how) if structured else model(*given, **how)
 
     names = [t.name for t in getattr(model, "inputs", None) or []]
     known = names if len(names) == len(inputs) else []

@@ -66,6 +66,18 @@ def test_layers_are_the_users_and_verify_asks_xla(tmp_path: Path, capsys: pytest
     assert done.status == 0 and "from XLA" in done.out, done
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16"])
+def test_numbers_beyond_the_range_of_integers_saturate(dtype: str) -> None:
+    """As XLA does; quantizers that divide by 127.5 steps rely on it."""
+    x = np.array([[-3e9, -129.5, -128.5, -0.4, 127.5, 128.0, 300.0, 3e9]], np.float32)
+
+    def function(x: Any) -> Any:
+        return x.astype(dtype) | jax.numpy.full(8, 128.5).astype(dtype)
+
+    (made,) = tvm_pulp.compile(function, example_inputs=(x,)).run([x]).outputs.values()
+    assert np.array_equal(made, jax.jit(function)(x))
+
+
 REFUSED = {
     "a loop without an end": (
         lambda x: jax.lax.while_loop(lambda s: s.sum() < 3, lambda s: s + 1, x),

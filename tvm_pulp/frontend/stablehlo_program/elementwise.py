@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.frontend.onnx_graph_builder import onnx_type
+from tvm_pulp.frontend.stablehlo_program.meanings import NARROW
 from tvm_pulp.frontend.stablehlo_program.node import Node
 from tvm_pulp.frontend.stablehlo_program.placed_values import Placed, PlacedValues
 
@@ -69,6 +70,25 @@ def _clamp(v: PlacedValues, node: Node, low: str, x: str, high: str) -> str:
     if node.is_float and None not in bounds:
         return v.g.emit("Clip", x, *(np.asarray(b, node.dtype) for b in bounds))
     return v.g.emit("Min", v.g.emit("Max", x, low), high)
+
+
+def _convert(v: PlacedValues, node: Node, x: str) -> str:
+    """Numbers beyond the range of few bits become the nearest one, as XLA has it; ONNX leaves that open."""
+    (source,) = node.operands
+    if source.is_float and node.dtype in NARROW and not _is_within(source, node.dtype):
+        ends = np.iinfo(node.dtype)
+        x = v.g.emit("Clip", x, *(np.asarray(end, source.dtype) for end in (ends.min, ends.max)))
+    return v.g.emit("Cast", x, to=onnx_type(node.dtype))
+
+
+def _is_within(source: Node, dtype: str) -> bool:
+    """Tell if bounds are stated that lie in the range of a type."""
+    inner, bounds = source, []
+    while inner.op in ("clamp", "minimum", "maximum", "round_nearest_even"):
+        bounds += [o.scalar for o in inner.operands if o.scalar is not None]
+        inner = next((o for o in inner.operands if o.array is None), inner.operands[0])
+    ends = np.iinfo(dtype)
+    return len(bounds) == 2 and all(ends.min <= b <= ends.max for b in bounds) and bounds[0] != bounds[1]
 
 
 def _number(node: Node, value: float) -> np.ndarray:
@@ -155,7 +175,7 @@ OPERATORS: Operators = {
     "clamp": broadcast(_clamp),
     "compare": broadcast(_compare),
     "select": broadcast(lambda v, node, *names: v.g.emit("Where", *names)),
-    "convert": of_one(lambda v, node, x: v.g.emit("Cast", x, to=onnx_type(node.dtype))),
+    "convert": of_one(_convert),
     "copy": of_one(lambda v, node, x: x),
     "not": of_one(lambda v, node, x: v.g.emit("Not" if node.dtype == "bool" else "BitwiseNot", x)),
     "square": of_one(lambda v, node, x: v.g.emit("Mul", x, x)),

@@ -74,6 +74,8 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "GT": np.greater,
     "GE": np.greater_equal,
 }
+# Integers of which floats hold both ends.
+NARROW = ("int8", "uint8", "int16", "uint16")
 # Operators whose result at a place depends on their operands at that place alone.
 ELEMENTWISE = frozenset({*UNARY, *BINARY, "clamp", "compare", "convert", "select"})
 _REDUCERS: dict[str, Callable[..., Any]] = {
@@ -210,6 +212,14 @@ def _iota(node: Node) -> np.ndarray:
     return np.broadcast_to(np.arange(node.shape[axis], dtype=node.dtype).reshape(shape), node.shape)
 
 
+def _saturated(array: np.ndarray, dtype: str) -> np.ndarray:
+    """A float beyond the range of few bits is the nearest one, as XLA has it."""
+    if array.dtype.kind != "f" or dtype not in NARROW:
+        return array
+    ends = np.iinfo(dtype)
+    return np.clip(np.nan_to_num(array, nan=0.0), ends.min, ends.max)
+
+
 def evaluated(node: Node, arrays: list[np.ndarray], wide: bool = False) -> np.ndarray | None:
     """The value of a node for values of its operands; None where NumPy has no word for it. Floats may stay as wide."""
     dtype = "float64" if wide and node.is_float else node.dtype
@@ -217,7 +227,7 @@ def evaluated(node: Node, arrays: list[np.ndarray], wide: bool = False) -> np.nd
         with np.errstate(all="ignore"):
             if node.op in ELEMENTWISE:
                 # Broadcast axes stay small while all operands have them.
-                made = elementwise(node, [compact(a) for a in arrays])
+                made = _saturated(elementwise(node, [compact(a) for a in arrays]), dtype)
                 return np.broadcast_to(made.astype(dtype), node.shape)
             if node.op in OTHERS:
                 return np.asarray(OTHERS[node.op](node, *arrays)).astype(dtype, copy=False)
