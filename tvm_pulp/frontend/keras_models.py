@@ -152,7 +152,7 @@ def _examples(model: Any, name: str) -> Any:
 
 
 def _for_inference(model: Any) -> dict[str, bool]:
-    """Arguments that say so to a model; a class of the user's may take none, and its layers are not in training then."""
+    """Arguments that say so to a model; a class of the user's may take none, and nothing in it is in training then."""
     taken = inspect.signature(model.call).parameters
     return {"training": False} if "training" in taken else {}
 
