@@ -34,6 +34,8 @@ DECODE, PREFILL = "decode", "prefill"
 ENCODE = "encode"
 # A further program is worth its code and the time to plan it if it saves this part of the cycles, where L2 has room.
 _LEAST_SAVED, _LEAST_ROOM = 0.1, 128 * 1024
+# Where so many times the bytes of all matrices exceed the weight memory, two packings of most of them do not fit.
+_TWICE = 1.8
 # What a program of several tokens takes beyond its estimate, as a part of one token's cycles.
 _COLD = 0.15
 
@@ -55,11 +57,11 @@ def plan_language_model(request: LanguageModelRequest, target: Target, progress:
     if decoder.capacity < 1:
         raise UserError(f"--capacity {decoder.capacity}: at least one token is needed")
     shared = replace(target, engines=tuple((b, b.with_shared_weights(options)) for b, options in target.engines))
-    # Weights that one token reads otherwise than a chunk need room beside those of the chunk: that they have none is
-    # found without planning where it is clear.
+    # Weights that one token reads otherwise than a chunk need room beside those of the chunk; matrices that both read
+    # in the same way do not. That there is none is found without planning where it is clear.
     tried = [_EntryPlanner(request, each, progress) for each in (target, shared)]
     room = sum(target.soc.software.weight_parts.values())
-    clear = shared.engines == target.engines or (room > 0 and 2 * packed_bytes(tried[0].network()) > room)
+    clear = shared.engines == target.engines or (room > 0 and _TWICE * packed_bytes(tried[0].network()) > room)
     for planner in tried[1:] if clear else tried:
         entries = _planned(planner, decoder, target)
         placed = spread_programs([entry.lowered for entry in entries.values()], target.soc)

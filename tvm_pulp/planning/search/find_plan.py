@@ -28,7 +28,7 @@ def find_plan(evaluator: PlanEvaluator, *, planner: str, overlap: bool, l2_bytes
         if planner == "greedy":
             return _find_greedy(evaluator, l2_bytes)
         if effort != "rough":
-            evaluator = balance_engines(evaluator, overlap=overlap)
+            evaluator = balance_engines(evaluator, overlap=overlap, l2_bytes=l2_bytes)
         return _find(evaluator, overlap=overlap, l2_bytes=l2_bytes, effort=effort)
     except MissingL1 as error:
         raise policies.enough_l1(evaluator, error) from None

@@ -9,21 +9,30 @@ from itertools import islice
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.search.attempts import PlanEvaluator
 from tvm_pulp.planning.search.heuristics.order_layers import EngineDemand, Order, depth_order, layer_order
-from tvm_pulp.planning.search.heuristics.policies import JUST_IN_TIME, policy_decisions, whole_l1, without_overlap
+from tvm_pulp.planning.search.heuristics.policies import (
+    BESIDE_JOBS,
+    JUST_IN_TIME,
+    policy_decisions,
+    whole_l1,
+    without_overlap,
+)
 from tvm_pulp.planning.search.heuristics.tile_pipelines import pipelined
 from tvm_pulp.planning.tiling.forms import CLUSTER, EngineChoice, SplitForm, Tiling, pin_of
 from tvm_pulp.planning.tiling.schedule import NOTHING_IN_L3, can_interleave, tiled_layer
+from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.uma.recipe import Job
 
 # By how much a split has to make the network faster: all figures are estimates.
 _LEAST_GAIN = 0.003
+# The same where weights have to come long before: they take room and time of the DMA from others.
+_LEAST_EARLY_GAIN = 0.02
 # Cuts into pipelines by which orders are compared, where the other one takes at most so many times the cycles without.
 _PIPELINES, _NEAR = 2, 1.05
 # Kinds of layers that are tried.
 _MOST_KINDS = 8
 
 
-def balance_engines(evaluator: PlanEvaluator, *, overlap: bool) -> PlanEvaluator:
+def balance_engines(evaluator: PlanEvaluator, *, overlap: bool, l2_bytes: int) -> PlanEvaluator:
     """The arrangement with the fewest expected cycles.
 
     As given, reordered, or with layers moved to the cores too; by depth, if pipelines of tiles gain from it; then with
@@ -49,8 +58,8 @@ def balance_engines(evaluator: PlanEvaluator, *, overlap: bool) -> PlanEvaluator
     plain = None if _same_order(by_depth, best) else expected_cycles(by_depth)
     if plain is not None and plain < _NEAR * cycles and _pipelined_cycles(by_depth) < _pipelined_cycles(best):
         best, cycles = by_depth, plain
-    divided = _with_splits(best, groups, cycles)
-    if divided is best or _pipelined_cycles(best) >= (expected_cycles(divided) or cycles):
+    divided, cycles = _with_splits(best, groups, cycles, l2_bytes)
+    if divided is best or _pipelined_cycles(best) >= cycles:
         return divided
     # Pipelines may have no use for divided layers.
     return divided if _pipelined_cycles(divided) <= _pipelined_cycles(best) else best
@@ -87,27 +96,53 @@ def expected_cycles(evaluator: PlanEvaluator) -> int | None:
         return None
 
 
+def _cycles_within(evaluator: PlanEvaluator, lead: int, l2_bytes: int) -> int | None:
+    """Expected cycles with constants fetched so long before; None where L1 or L2 has no room for that."""
+    with suppress(UserError):
+        plan = evaluator.plan_once(policy_decisions(evaluator, lead, whole_l1(evaluator), NOTHING_IN_L3))
+        return plan.estimated_cycles if plan.l2_needed <= l2_bytes else None
+    return None
+
+
 def _splittable(engine_choice: EngineChoice) -> list[dict[str, str]]:
-    """Pins of layers of one kind that could run on two engines, kinds with most layers first."""
+    """Pins of layers of one kind that could run on two engines, kinds with most layers first.
+
+    A kind has one shape, and its results go to the same operators: what waits for it is alike as well.
+    """
     kinds: dict[object, dict[str, str]] = {}
+    readers: dict[Tensor, set[str]] = {}
+    for entry in engine_choice.forms:
+        for tensor in entry.layer.inputs:
+            readers.setdefault(tensor.storage, set()).add(entry.layer.operator)
     for entry in engine_choice.forms:
         layer = entry.layer
         split = next((f for f in entry.tiled if isinstance(f, SplitForm)), None)
         if split is not None and layer.name not in engine_choice.pins:
-            kind = (layer.operator, tuple(t.spec.shape for t in (*layer.inputs[:2], *layer.outputs)))
+            shapes = tuple(t.spec.shape for t in (*layer.inputs[:2], *layer.outputs))
+            kind = (layer.operator, shapes, *(frozenset(readers.get(t.storage, ())) for t in layer.outputs))
             kinds.setdefault(kind, {})[layer.name] = pin_of(split)
     return sorted(kinds.values(), key=lambda pins: -len(pins))[:_MOST_KINDS]
 
 
-def _with_splits(evaluator: PlanEvaluator, groups: Sequence[Mapping[str, str]], cycles: int) -> PlanEvaluator:
-    """Kinds of layers on two engines, one kind after the other, as long as that helps."""
+def _with_splits(
+    evaluator: PlanEvaluator, groups: Sequence[Mapping[str, str]], cycles: int, l2_bytes: int
+) -> tuple[PlanEvaluator, int]:
+    """Kinds of layers on two engines, one kind after the other, as long as that helps, and the expected cycles.
+
+    Weights of the cores' parts are many: they may have to come beside jobs that are long before them.
+    """
+    early = _cycles_within(evaluator, BESIDE_JOBS, l2_bytes) if groups else None
     for pins in groups:
         engine_choice = EngineChoice(evaluator.engine_choice.forms, {**pins, **evaluator.engine_choice.pins})
         changed = replace(evaluator, engine_choice=engine_choice)
-        found = expected_cycles(changed)
+        found = _cycles_within(changed, JUST_IN_TIME, l2_bytes)
         if found is not None and found < (1 - _LEAST_GAIN) * cycles:
             evaluator, cycles = changed, found
-    return evaluator
+            continue
+        found = _cycles_within(changed, BESIDE_JOBS, l2_bytes) if early is not None else None
+        if found is not None and early is not None and found < (1 - _LEAST_EARLY_GAIN) * min(early, cycles):
+            evaluator, cycles = changed, found
+    return evaluator, cycles
 
 
 def _orders(evaluator: PlanEvaluator) -> Iterator[Order]:

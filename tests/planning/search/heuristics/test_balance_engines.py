@@ -1,0 +1,70 @@
+"""Layers on two engines at once: which are tried together, and what they may take."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tvm_pulp.planning.search.heuristics import balance_engines
+from tvm_pulp.planning.tiling.forms import EngineChoice, SplitForm
+
+ACCELERATOR: Any = SimpleNamespace(engine="npu", name="job")
+CORES: Any = SimpleNamespace(engine="cluster", name="kernel")
+
+
+class Stored:
+    """A tensor that is its own storage."""
+
+    def __init__(self, *shape: int) -> None:
+        self.spec, self.storage = SimpleNamespace(shape=shape), self
+
+
+def entry(name: str, operator: str, reads: Any, writes: Any, *, divided: bool = True) -> Any:
+    layer = SimpleNamespace(name=name, operator=operator, inputs=[reads], outputs=[writes])
+    return SimpleNamespace(layer=layer, tiled=[SplitForm(ACCELERATOR, CORES, 1, 0.3)] if divided else [])
+
+
+def test_a_kind_has_one_shape_and_one_use() -> None:
+    """Products of one shape whose results go to other operators are tried apart: less may wait for them."""
+    x = Stored(1, 256)
+    made = {name: Stored(1, 256) for name in ("query", "key", "output", "y")}
+    forms = [
+        entry("query", "dense", x, made["query"]),
+        entry("key", "dense", x, made["key"]),
+        entry("output", "dense", x, made["output"]),
+        entry("turn", "rotary", made["query"], made["y"], divided=False),
+        entry("turn_too", "rotary", made["key"], made["y"], divided=False),
+        entry("sum", "add", made["output"], made["y"], divided=False),
+    ]
+    choice = EngineChoice(forms, {})
+    assert [set(pins) for pins in balance_engines._splittable(choice)] == [{"query", "key"}, {"output"}]
+
+
+@pytest.mark.parametrize(
+    ("late", "early", "taken"),
+    [
+        (990, 990, True),
+        (999, 999, False),
+        (None, 970, True),
+        (None, 990, False),
+        (1100, 970, True),
+        (None, None, False),
+    ],
+)
+def test_weights_that_come_early_have_to_gain_more(
+    monkeypatch: pytest.MonkeyPatch, late: int | None, early: int | None, taken: bool
+) -> None:
+    """1,000 cycles without; None: L1 or L2 has no room."""
+    plain: Any = SimpleNamespace(engine_choice=EngineChoice([], {}))
+    changed: Any = SimpleNamespace(engine_choice=EngineChoice([], {"layer": "npu+cluster"}))
+
+    def cycles(evaluator: Any, lead: int, _l2_bytes: int) -> int | None:
+        if evaluator is plain:
+            return 1000
+        return late if lead == balance_engines.JUST_IN_TIME else early
+
+    monkeypatch.setattr(balance_engines, "_cycles_within", cycles)
+    monkeypatch.setattr(balance_engines, "replace", lambda _evaluator, engine_choice: changed)
+    found, expected = balance_engines._with_splits(plain, [{"layer": "npu+cluster"}], 1000, 1 << 20)
+    assert (found is changed) is taken
+    assert expected == (1000 if not taken else late if late is not None and late < 997 else early)
