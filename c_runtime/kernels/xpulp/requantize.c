@@ -4,6 +4,7 @@
 #include "requantize_lines.h"
 #include "requantize_row.h"
 #include "shift_loop.h"
+#include "to_even.h"
 #include "tvm_pulp/plain/elementwise.h"
 
 #define LOOP(LOAD, STEP, CLIP)                                                                   \
@@ -83,6 +84,10 @@ static __attribute__((noinline)) void requantize_others(const struct tvm_pulp_re
   }
   if (!four && args->requant.per_channel && columns >= cores) {
     /* Neighbouring cores take neighbouring columns, which lie in different banks. */
+    if (tvm_pulp_is_half_even(&args->requant, args->rows)) {
+      tvm_pulp_half_even_columns(args, core, cores);
+      return;
+    }
     const int32_t *x = (const int32_t *)args->x + core;
     tvm_pulp_requantize_columns(&args->requant, x, args->x_stride / 4u, args->rows, columns - core, cores, args->y,
                                 args->y_stride, core);

@@ -69,50 +69,7 @@ TVM_PULP_XP void scale_tflite(struct strip s, uint32_t count, int32_t mul, int32
   }
 }
 
-/* A shift above 32 concerns the high word of the product alone. The zero point is part of the summand. Two elements a
- * turn, because the high word of a product is late. */
-#define ROUND_LOOP(LOW_WORDS, CARRY, CLIP)                                                                      \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]")                                                                     \
-                   XP_LWR("%[v0]", "%[as]", "%[acc]") XP_LWR("%[v1]", "%[as]", "%[acc]") LOW_WORDS              \
-                   "mulh %[v0],%[v0],%[m]\nmulh %[v1],%[v1],%[m]\n" CARRY                                       \
-                   XP_ADDNR("%[v0]", "%[a]", "%[sh]") XP_ADDNR("%[v1]", "%[a]", "%[sh]")                        \
-                   CLIP("%[v0]", "%[v0]", "%[h]") CLIP("%[v1]", "%[v1]", "%[h]")                                \
-                   XP_SBR("%[v0]", "%[ys]", "%[y]") XP_LOOP_END XP_SBR("%[v1]", "%[ys]", "%[y]") XP_END         \
-                   : [acc] "+r"(s->acc), [y] "+r"(s->y), [v0] "=&r"(v0), [v1] "=&r"(v1), [w0] "=&r"(w0), [w1] "=&r"(w1), \
-                     [b0] "=&r"(b0), [b1] "=&r"(b1)                                                             \
-                   : [n] "r"(pairs), [m] "r"(mul), [as] "r"(4u * s->acc_step), [ys] "r"(s->y_step), [a] "r"(add), \
-                     [sh] "r"(right), [h] "r"(s->high)                                                          \
-                   : "memory")
-
-/* With n = 32 + right bits to shift out, halves to even are (product + 2^(n - 1) - 1 + bit n) >> n. In words: what the low
- * word carries is one unless it and the bit are zero. */
-#define LOW_WORDS "mul %[w0],%[v0],%[m]\nmul %[w1],%[v1],%[m]\n"
-#define CARRY_UNLESS_EVEN                                                                                   \
-  "srl %[b0],%[v0],%[sh]\nsrl %[b1],%[v1],%[sh]\nandi %[b0],%[b0],1\nandi %[b1],%[b1],1\n"                 \
-  "or %[w0],%[w0],%[b0]\nor %[w1],%[w1],%[b1]\nsnez %[w0],%[w0]\nsnez %[w1],%[w1]\n"                       \
-  "add %[v0],%[v0],%[w0]\nadd %[v1],%[v1],%[w1]\n"
-
-/* Pairs of a strip, of which a last one may be left; none where the loop cannot: the shift leaves no room for the zero
- * point, or the range takes more than one instruction. */
-TVM_PULP_XP uint32_t round_pairs(struct strip *s, uint32_t count, int32_t mul, int32_t right, uint32_t is_to_even) {
-  uint32_t pairs = count >> 1;
-  if (pairs == 0u || right > 20 || (s->low != 0 && s->low != ~s->high)) return count;
-  int32_t add = (1 << (right - 1)) - (int32_t)is_to_even + (int32_t)((uint32_t)s->zero_point << right);
-  int32_t v0, v1, w0, w1, b0, b1;
-  if (!is_to_even) {
-    if (s->low == 0) {
-      ROUND_LOOP("", "", XP_CLIPUR);
-    } else {
-      ROUND_LOOP("", "", XP_CLIPR);
-    }
-  } else if (s->low == 0) {
-    ROUND_LOOP(LOW_WORDS, CARRY_UNLESS_EVEN, XP_CLIPUR);
-  } else {
-    ROUND_LOOP(LOW_WORDS, CARRY_UNLESS_EVEN, XP_CLIPR);
-  }
-  return count & 1u;
-}
-
+/* A shift above 32 concerns the high word of the product alone. */
 TVM_PULP_XP void scale_half_up(struct strip s, uint32_t count, int32_t mul, int32_t shift) {
   for (uint32_t i = 0; i < count; ++i) put(&s, tvm_pulp_xp_add_round_shift(high_word(*s.acc, mul), 0, shift - 32));
 }
@@ -130,23 +87,6 @@ TVM_PULP_XP void scale_half_even(struct strip s, uint32_t count, int32_t mul, in
 static __attribute__((noinline)) void scale_slowly(const struct tvm_pulp_requant *r, struct strip s, uint32_t count,
                                                    uint32_t channel) {
   for (; count > 0u; --count, s.acc += s.acc_step, s.y += s.y_step) tvm_pulp_finish(r, s.y, 0, *s.acc, channel);
-}
-
-/* Every `step`-th of the columns, of more rows than the loops take to begin. Where a bit of the multiplier lies below those
- * that remain of 32, no accumulator makes a half. */
-static __attribute__((noinline)) void half_even_columns(const struct tvm_pulp_requant *r, struct strip s, uint32_t rows,
-                                                        uint32_t columns, uint32_t step, uint32_t channel) {
-  for (uint32_t column = 0; column < columns; column += step, s.acc += step, s.y += step) {
-    uint32_t at = r->per_channel ? channel + column : 0u;
-    int32_t mul = r->mul[at], right = r->add[at] - 32;
-    if (right > 0) {
-      struct strip rest = s;
-      uint32_t left = round_pairs(&rest, rows, mul, right, ((uint32_t)mul & ((1u << right) - 1u)) == 0u);
-      scale_half_even(rest, left, mul, right + 32);
-    } else {
-      scale_slowly(r, s, rows, at);
-    }
-  }
 }
 
 /* One channel of any kind but TFLite's; inlined, so that a constant count unrolls its loop. */
@@ -209,10 +149,6 @@ void tvm_pulp_requantize_columns(const struct tvm_pulp_requant *requant, const i
   struct strip s = {acc, acc_stride, y + first * bytes, y_stride, requant->zero_point, requant->low, requant->high};
   if (kind == TVM_PULP_REQUANT_TFLITE) {
     tflite_columns(requant, s, rows, columns, step, first);
-    return;
-  }
-  if (kind == TVM_PULP_REQUANT_HALF_EVEN && rows > 4u) {
-    half_even_columns(requant, s, rows, columns, step, first);
     return;
   }
   if (bytes == 2u && requant->kind == TVM_PULP_REQUANT_HALF_UP) {
