@@ -36,7 +36,7 @@ def operators(module: Any) -> list[str]:
 
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("rows", [1, 4])
-@pytest.mark.parametrize("name", [name for name, style in STYLES.items() if not style.window])
+@pytest.mark.parametrize("name", [name for name, style in STYLES.items() if not (style.window or style.encoded)])
 def test_nothing_is_joined_or_turned_any_more(name: str, rows: int) -> None:
     module, pasts = canonical(exported(name, "static"), rows)
     assert operators(module).count("concat") == 2 * STYLES[name].layers

@@ -1,6 +1,7 @@
 """A function is taken for a known one only where it is that one everywhere."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,8 @@ NEARLY: dict[str, tuple[Function, str, float]] = {
         "HardSwish",
         9.009**0.5,
     ),
+    "a limit of a square": (lambda x: jnp.where(x * x < 60000.0, jax.nn.hard_swish(x), 0), "HardSwish", 250.0),
+    "a peak behind a square": (lambda x: jnp.where(-x * x < -6e4, x + 1, jax.nn.silu(x)), "Sigmoid", 250.0),
     "a narrow peak": (lambda x: jax.nn.softplus(x) + jnp.exp(-jnp.square((x - 3.0015) * 1e4)), "Softplus", 3.0015),
     "one number": (lambda x: jnp.where(x == 2.34567, 1, jax.nn.mish(x)), "Mish", 2.34567),
     "a last value": (lambda x: jnp.minimum(jax.nn.leaky_relu(x, 0.2), 5000.5), "LeakyRelu", 6000.0),
@@ -71,6 +74,15 @@ NEARLY: dict[str, tuple[Function, str, float]] = {
 def test_known_functions(name: str) -> None:
     function, operator = KNOWN[name]
     assert operator in operators(function) and not operators(function) & {"Where", "Exp", "Log", "Erf"}
+
+
+def test_gelu_of_an_exported_file(tmp_path: Path) -> None:
+    """Its erfc is polynomials, the last of which is cut where the square of a number is large."""
+    x = jax.ShapeDtypeStruct((4, 8), jnp.float32)
+    exported = jax.export.export(jax.jit(KNOWN["gelu"][0]))(x)
+    (tmp_path / "gelu.stablehlo").write_bytes(exported.mlir_module_serialized)
+    program = load_program(tmp_path / "gelu.stablehlo", "stablehlo")
+    assert {n.op_type for n in program.onnx_model({}).graph.node} == {"Gelu"}
 
 
 @pytest.mark.sample(4)
