@@ -13,7 +13,7 @@ jax = pytest.importorskip("jax", reason="JAX: scripts/test --jax installs it")
 
 from jax import numpy as jnp  # noqa: E402  (needs jax)
 
-from tvm_pulp.frontend.frameworks import as_program  # noqa: E402
+from tvm_pulp.frontend.frameworks import as_program, load_program  # noqa: E402
 
 pytestmark = pytest.mark.jax
 Function = Callable[[Any], Any]

@@ -16,8 +16,8 @@ from tvm_pulp.frontend.stablehlo_program.meanings import ELEMENTWISE, evaluated
 from tvm_pulp.frontend.stablehlo_program.node import Node, become, closure, constant
 from tvm_pulp.frontend.stablehlo_program.turning_points import numbers_around, turning_points, values_at
 
-# A function is written with fewer operators than this, constants aside: the GELU of an exported file with 68, whose erfc is
-# two polynomials.
+# A function is written with fewer operators than this, constants aside: the GELU of an exported file with 68, by an
+# erfc of three polynomials.
 _MOST_NODES = 96
 _erf = np.vectorize(math.erf, otypes=[np.float64])
 
