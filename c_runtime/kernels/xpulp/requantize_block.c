@@ -6,16 +6,7 @@
 #include "tvm_pulp/elements.h"
 #include "tvm_pulp/xpulp.h"
 
-/* Accumulators of one channel and where their results go; what follows the scaling. */
-struct strip {
-  const int32_t *acc;
-  uint32_t acc_step; /* words */
-  uint8_t *y;
-  uint32_t y_step; /* bytes */
-  int32_t zero_point, low, high;
-};
-
-TVM_PULP_XP void put(struct strip *s, int32_t value) {
+TVM_PULP_XP void put(struct tvm_pulp_strip *s, int32_t value) {
   *s->y = (uint8_t)tvm_pulp_xp_min(tvm_pulp_xp_max(value + s->zero_point, s->low), s->high);
   s->acc += s->acc_step;
   s->y += s->y_step;
@@ -44,11 +35,11 @@ TVM_PULP_XP int32_t high_word(int32_t a, int32_t b) { return (int32_t)((int64_t)
   XP_MAC("%[v0]", "%[w0]", "%[nudge]") XP_MAC("%[v1]", "%[w1]", "%[nudge]")
 
 /* Whether the loop can: a right shift that leaves room for the zero point, a range that one instruction clips. */
-TVM_PULP_XP uint32_t is_tflite_loop(const struct strip *s, int32_t exponent) {
+TVM_PULP_XP uint32_t is_tflite_loop(const struct tvm_pulp_strip *s, int32_t exponent) {
   return (uint32_t)-exponent <= 20u && (s->low == 0 || s->low == ~s->high);
 }
 
-TVM_PULP_XP void scale_tflite(struct strip s, uint32_t count, int32_t mul, int32_t exponent) {
+TVM_PULP_XP void scale_tflite(struct tvm_pulp_strip s, uint32_t count, int32_t mul, int32_t exponent) {
   int32_t right = -exponent, half = 1 << right & ~1, nudge = right != 0 ? 2 : 0;
   int32_t add = 1 + half + (int32_t)((uint32_t)s.zero_point << (right + 1)), v0, v1, w0, w1;
   if (count > 1u) {
@@ -70,12 +61,12 @@ TVM_PULP_XP void scale_tflite(struct strip s, uint32_t count, int32_t mul, int32
 }
 
 /* A shift above 32 concerns the high word of the product alone. */
-TVM_PULP_XP void scale_half_up(struct strip s, uint32_t count, int32_t mul, int32_t shift) {
+TVM_PULP_XP void scale_half_up(struct tvm_pulp_strip s, uint32_t count, int32_t mul, int32_t shift) {
   for (uint32_t i = 0; i < count; ++i) put(&s, tvm_pulp_xp_add_round_shift(high_word(*s.acc, mul), 0, shift - 32));
 }
 
 /* As half up, less one where the rest was exactly a half and the result is odd. */
-TVM_PULP_XP void scale_half_even(struct strip s, uint32_t count, int32_t mul, int32_t shift) {
+TVM_PULP_XP void scale_half_even(struct tvm_pulp_strip s, uint32_t count, int32_t mul, int32_t shift) {
   int32_t right = shift - 32, left = 32 - right;
   for (uint32_t i = 0; i < count; ++i) {
     int32_t high = high_word(*s.acc, mul), value = tvm_pulp_xp_add_round_shift(high, 0, right);
@@ -84,13 +75,13 @@ TVM_PULP_XP void scale_half_even(struct strip s, uint32_t count, int32_t mul, in
   }
 }
 
-static __attribute__((noinline)) void scale_slowly(const struct tvm_pulp_requant *r, struct strip s, uint32_t count,
+static __attribute__((noinline)) void scale_slowly(const struct tvm_pulp_requant *r, struct tvm_pulp_strip s, uint32_t count,
                                                    uint32_t channel) {
   for (; count > 0u; --count, s.acc += s.acc_step, s.y += s.y_step) tvm_pulp_finish(r, s.y, 0, *s.acc, channel);
 }
 
 /* One channel of any kind but TFLite's; inlined, so that a constant count unrolls its loop. */
-TVM_PULP_XP void requantize_strip(const struct tvm_pulp_requant *r, uint32_t kind, struct strip s, uint32_t count,
+TVM_PULP_XP void requantize_strip(const struct tvm_pulp_requant *r, uint32_t kind, struct tvm_pulp_strip s, uint32_t count,
                                   uint32_t channel) {
   uint32_t at = r->per_channel ? channel : 0u;
   if (kind == TVM_PULP_REQUANT_HALF_UP && r->add[at] > 32) {
@@ -103,18 +94,18 @@ TVM_PULP_XP void requantize_strip(const struct tvm_pulp_requant *r, uint32_t kin
 }
 
 /* Results of 16 bits. */
-TVM_PULP_XP void put_half(struct strip *s, int32_t value) {
+TVM_PULP_XP void put_half(struct tvm_pulp_strip *s, int32_t value) {
   *(uint16_t *)(void *)s->y = (uint16_t)tvm_pulp_xp_min(tvm_pulp_xp_max(value + s->zero_point, s->low), s->high);
   s->acc += s->acc_step;
   s->y += s->y_step;
 }
 
-TVM_PULP_XP void half_strip(struct strip s, uint32_t count, int32_t mul, int32_t right) {
+TVM_PULP_XP void half_strip(struct tvm_pulp_strip s, uint32_t count, int32_t mul, int32_t right) {
   for (uint32_t i = 0; i < count; ++i) put_half(&s, tvm_pulp_xp_add_round_shift(high_word(*s.acc, mul), 0, right));
 }
 
 /* Every `step`-th of the columns, rounded half up to 16 bits: a shift above 32 concerns the high word alone. */
-static __attribute__((noinline)) void half_columns(const struct tvm_pulp_requant *r, struct strip s, uint32_t rows,
+static __attribute__((noinline)) void half_columns(const struct tvm_pulp_requant *r, struct tvm_pulp_strip s, uint32_t rows,
                                                    uint32_t columns, uint32_t step, uint32_t channel) {
   for (uint32_t column = 0; column < columns; column += step, s.acc += step, s.y += 2u * step) {
     uint32_t at = r->per_channel ? channel + column : 0u;
@@ -130,7 +121,7 @@ static __attribute__((noinline)) void half_columns(const struct tvm_pulp_requant
 }
 
 /* Every `step`-th of the columns; a function of its own, because three loops are much code. */
-static __attribute__((noinline)) void tflite_columns(const struct tvm_pulp_requant *r, struct strip s, uint32_t rows,
+static __attribute__((noinline)) void tflite_columns(const struct tvm_pulp_requant *r, struct tvm_pulp_strip s, uint32_t rows,
                                                      uint32_t columns, uint32_t step, uint32_t channel) {
   for (uint32_t column = 0; column < columns; column += step, s.acc += step, s.y += step) {
     uint32_t at = r->per_channel ? channel + column : 0u;
@@ -146,7 +137,7 @@ void tvm_pulp_requantize_columns(const struct tvm_pulp_requant *requant, const i
                                  uint32_t rows, uint32_t columns, uint32_t step, uint8_t *y, uint32_t y_stride,
                                  uint32_t first) {
   uint32_t bytes = tvm_pulp_result_bytes(requant), kind = requant->wide_result ? 0u : requant->kind;
-  struct strip s = {acc, acc_stride, y + first * bytes, y_stride, requant->zero_point, requant->low, requant->high};
+  struct tvm_pulp_strip s = {acc, acc_stride, y + first * bytes, y_stride, requant->zero_point, requant->low, requant->high};
   if (kind == TVM_PULP_REQUANT_TFLITE) {
     tflite_columns(requant, s, rows, columns, step, first);
     return;

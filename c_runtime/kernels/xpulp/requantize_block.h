@@ -11,6 +11,15 @@
 /* Accumulators of up to four rows and this many columns, between the product and requantization. */
 enum { TVM_PULP_BLOCK_COLUMNS = 16 };
 
+/* Accumulators of one channel and where their results go; what follows the scaling. */
+struct tvm_pulp_strip {
+  const int32_t *acc;
+  uint32_t acc_step; /* words */
+  uint8_t *y;
+  uint32_t y_step; /* bytes */
+  int32_t zero_point, low, high;
+};
+
 /* Every `step`-th of some columns, one at a time, so that a channel's constants stay in registers: accumulators
  * `acc_stride` words apart to results `y_stride` bytes apart, in the columns from `first` on of the rows y. */
 void tvm_pulp_requantize_columns(const struct tvm_pulp_requant *requant, const int32_t *acc, uint32_t acc_stride,

@@ -6,15 +6,6 @@
 #include "requantize_block.h"
 #include "tvm_pulp/xpulp.h"
 
-/* Accumulators of one channel and where their results go; what follows the scaling. */
-struct strip {
-  const int32_t *acc;
-  uint32_t acc_step; /* words */
-  uint8_t *y;
-  uint32_t y_step; /* bytes */
-  int32_t zero_point, low, high;
-};
-
 /* A shift above 32 concerns the high word of the product alone. The zero point is part of the summand. Two elements a
  * turn, because the high word of a product is late. */
 #define ROUND_LOOP(LOW_WORDS, CARRY, CLIP)                                                                      \
@@ -38,7 +29,7 @@ struct strip {
   "or %[w0],%[w0],%[b0]\nor %[w1],%[w1],%[b1]\nsnez %[w0],%[w0]\nsnez %[w1],%[w1]\n"                       \
   "add %[v0],%[v0],%[w0]\nadd %[v1],%[v1],%[w1]\n"
 
-static void round_pairs(struct strip *s, uint32_t pairs, int32_t mul, int32_t right, uint32_t is_to_even) {
+static void round_pairs(struct tvm_pulp_strip *s, uint32_t pairs, int32_t mul, int32_t right, uint32_t is_to_even) {
   int32_t add = (1 << (right - 1)) - (int32_t)is_to_even + (int32_t)((uint32_t)s->zero_point << right);
   int32_t v0, v1, w0, w1, b0, b1;
   if (!is_to_even) {
@@ -63,7 +54,7 @@ void tvm_pulp_half_even_columns(const struct tvm_pulp_requantize_args *args, uin
     /* A shift that leaves room for the zero point. */
     if (right > 0 && right <= 20) {
       uint8_t *y = (uint8_t *)args->y + column;
-      struct strip s = {acc, args->x_stride / 4u, y, args->y_stride, r->zero_point, r->low, r->high};
+      struct tvm_pulp_strip s = {acc, args->x_stride / 4u, y, args->y_stride, r->zero_point, r->low, r->high};
       /* Where a bit of the multiplier lies below those that remain of 32, no accumulator makes a half. */
       round_pairs(&s, args->rows >> 1, mul, right, ((uint32_t)mul & ((1u << right) - 1u)) == 0u);
       done = args->rows & ~1u;

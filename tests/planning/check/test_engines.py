@@ -1,14 +1,7 @@
 """The verifier's rules for jobs: in order within an engine, side by side on different ones."""
 
-from tvm_pulp.planning.check.races import Races
-from tvm_pulp.planning.program.actions import Access, Action, Job, Kernel, Step, WaitForJob
-
-# Descriptors lie where nobody writes.
-DESCRIPTOR = Access("L1", 4096, 16, "bundle", 0)
-
-
-def access(start: int) -> tuple[Access]:
-    return (Access("L1", start, 16, "c", 0),)
+from tests.planning.check.race_steps import DESCRIPTOR, access, faults
+from tvm_pulp.planning.program.actions import Action, Job, Kernel, Step, WaitForJob
 
 
 def job(engine: str, ticket: int, reads: int, writes: int, queue: int = 1) -> Job:
@@ -28,14 +21,6 @@ def job(engine: str, ticket: int, reads: int, writes: int, queue: int = 1) -> Jo
 
 def step(*actions: Action, waits: tuple[int, ...] = (), barrier: bool = False) -> Step:
     return Step(position=0, waits=tuple(WaitForJob(0, t) for t in waits), barrier=barrier, actions=actions)
-
-
-def faults(*steps: Step) -> list[str]:
-    races = Races(16)
-    found = []
-    for number, made in enumerate(steps):
-        found += races.synchronise(str(number), made) + races.step(str(number), made)
-    return found
 
 
 KERNEL = Kernel(layer=0, tile=0, op="add", cycles=1, descriptor=DESCRIPTOR, reads=access(64), writes=access(128))

@@ -1,8 +1,7 @@
 """The verifier's rules for parts of the cores: those that share data have met, others need not."""
 
-from tvm_pulp.planning.check.races import Races
+from tests.planning.check.race_steps import DESCRIPTOR, access, faults
 from tvm_pulp.planning.program.actions import (
-    Access,
     Action,
     Begin,
     Kernel,
@@ -12,12 +11,7 @@ from tvm_pulp.planning.program.actions import (
     WaitForTransfers,
 )
 
-DESCRIPTOR = Access("L1", 4096, 16, "bundle", 0)
 ALL, FIRST, SECOND, LAST_QUARTER = None, 2, 3, 7
-
-
-def access(start: int) -> tuple[Access]:
-    return (Access("L1", start, 16, "c", 0),)
 
 
 def kernel(team: int | None, reads: int, writes: int) -> Kernel:
@@ -34,14 +28,6 @@ def step(*actions: Action, meet: int | None = 0, wait: bool = False, page: Page 
     """`meet`: the team that meets before; 0: nobody."""
     waits = (WaitForTransfers(0, 0),) if wait else ()
     return Step(position=0, waits=waits, barrier=meet != 0, actions=actions, team=meet or None, page=page)
-
-
-def faults(*steps: Step) -> list[str]:
-    races = Races(16)
-    found = []
-    for number, made in enumerate(steps):
-        found += races.synchronise(str(number), made) + races.step(str(number), made)
-    return found
 
 
 def test_teams_that_share_nothing_need_not_meet() -> None:
