@@ -1,12 +1,15 @@
 """A wheel built from the tree works in an empty environment, away from the repository."""
 
+import io
 import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
+from elftools.elf.elffile import ELFFile
 
 PROGRAM = """
 import pathlib, sys
@@ -38,16 +41,36 @@ def run(command: list[str | Path], folder: Path) -> str:
     return finished.stdout
 
 
-@pytest.mark.slow
-def test_wheel_compiles_and_runs_a_network(repository: Path, tmp_path: Path) -> None:
-    # A copy, so that the build leaves nothing in the tree.
-    tree = tmp_path / "tree"
+def build(repository: Path, folder: Path) -> Path:
+    """The wheel of a copy of the tree, so that the build leaves nothing in it."""
+    tree = folder / "tree"
     ignore = shutil.ignore_patterns("__pycache__", "*.so", "*.o", ".*", "build", "*.egg-info")
     shutil.copytree(repository, tree, ignore=ignore)
-    wheels = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-q", "-w", tmp_path, tree]
-    run(wheels, tmp_path)
-    (wheel,) = tmp_path.glob("tvm_pulp-*.whl")
+    run([sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-q", "-w", folder, tree], folder)
     shutil.rmtree(tree)
+    (wheel,) = folder.glob("tvm_pulp-*.whl")
+    return wheel
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="wheels for other machines are built on Linux")
+@pytest.mark.parametrize(("architecture", "machine"), [("x86_64", "EM_X86_64"), ("aarch64", "EM_AARCH64")])
+def test_wheel_of_a_named_architecture(
+    architecture: str, machine: str, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Simulator and engines are built for it, whatever this machine is."""
+    monkeypatch.setenv("TVM_PULP_WHEEL_ARCHITECTURE", architecture)
+    wheel = build(repository, tmp_path)
+    assert wheel.stem.endswith(f"_{architecture}")
+    with zipfile.ZipFile(wheel) as held:
+        libraries = [name for name in held.namelist() if name.endswith(".so")]
+        machines = {ELFFile(io.BytesIO(held.read(name)))["e_machine"] for name in libraries}
+    assert "tvm_pulp/_iss.abi3.so" in libraries and machines == {machine}
+
+
+@pytest.mark.slow
+def test_wheel_compiles_and_runs_a_network(repository: Path, tmp_path: Path) -> None:
+    wheel = build(repository, tmp_path)
     python = tmp_path / "venv" / "bin" / "python"
     run([sys.executable, "-m", "venv", tmp_path / "venv"], tmp_path)
     run([python, "-m", "pip", "install", "-q", "--no-input", wheel], tmp_path)
