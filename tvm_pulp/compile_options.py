@@ -75,7 +75,6 @@ _READ_NETWORKS: Any = {**_NETWORKS, "models": ModelKind.READ}
 _GRAPHS = ModelKind.ONNX_FILE | ModelKind.PROGRAM_FILE | ModelKind.PROGRAM | ModelKind.ZOO_NETWORK
 _DEBUG: dict[str, Any] = {
     "group": _DEBUGGING,
-    "on_host": False,
     "verbs": ("compile",),
     "in_studies": False,
     **_NETWORKS,
@@ -227,6 +226,10 @@ class CompileOptions:
         refuse_if(
             self.threads is not None and (self.ram is not None or self.keep_layers),
             f"--threads has no effect beside {'--ram' if self.ram is not None else 'keep_layers'}: drop one of them",
+        )
+        refuse_if(
+            self.debug and (self.ram is not None or self.threads is not None),
+            f"--debug compares layers, which {'--ram' if self.ram is not None else '--threads'} cuts: drop one of them",
         )
         refuse_if(
             self.planner == "greedy" and not self.double_buffer,

@@ -173,6 +173,14 @@ class EntryPoint:
         raise NotImplementedError
 
     @property
+    def compared_inputs(self) -> list[np.ndarray] | None:
+        """The sample input of a debug build."""
+        if not self.target.debug:
+            return None
+        described = [{"name": t.source, "shape": t.spec.shape, "dtype": t.spec.dtype} for t in self.network.inputs]
+        return prepare_inputs(described, self.debug_inputs)
+
+    @property
     def expected_cycles(self) -> dict[str, int]:
         """Cycles that layers are expected to take, by name; empty where nothing is known."""
         return {}
@@ -220,6 +228,7 @@ class HostEntryPoint(EntryPoint):
             cpu,
             ram_beside(cpu, limit, ends),
             threads=self.target.threads,
+            debug_inputs=self.compared_inputs,
         )
         made = emitted()
         check_memories(self.target.soc.name, cpu, made.arena.size, ends, made.constant_bytes, limit)
@@ -276,12 +285,9 @@ class ClusterEntryPoint(EntryPoint):
     @cached_property
     def emitted(self) -> dict[str, bytes]:
         self.progress("emitting C")
-        inputs = None
-        if self.target.debug:
-            refuse_if(self.states, "--debug does not know what a cache holds: drop it, or --state")
-            described = [{"name": t.source, "shape": t.spec.shape, "dtype": t.spec.dtype} for t in self.network.inputs]
-            inputs = prepare_inputs(described, self.debug_inputs)
-        return emit_for(self.target, self.lowered, self.imported.inferred_inputs, inputs, self.keep_layers)
+        refuse_if(self.target.debug and self.states, "--debug does not know what a cache holds: drop it, or --state")
+        compared = self.compared_inputs
+        return emit_for(self.target, self.lowered, self.imported.inferred_inputs, compared, self.keep_layers)
 
 
 def entry_point(target: Target, *stated: Any, **more: Any) -> HostEntryPoint | ClusterEntryPoint:

@@ -28,9 +28,9 @@ static void fail(const struct tvm_pulp_check *check, uint32_t found) {
   tvm_pulp_debug_report.what = check->what;
 }
 
-static void look(const struct tvm_pulp_check *check, const uint32_t *bases) {
+static void look(const struct tvm_pulp_check *check, const tvm_pulp_address *bases) {
   const volatile uint8_t *data = check->address;
-  if (check->base != 0u) data = (const volatile uint8_t *)(uintptr_t)bases[check->base - 1u];
+  if (check->base != 0u) data = (const volatile uint8_t *)(uintptr_t)bases[check->base - 1u] + check->offset;
   if (check->kind == TVM_PULP_CHECK_FILL) {
     volatile uint8_t *guard = (volatile uint8_t *)(uintptr_t)data;
     for (uint32_t i = 0; i < check->bytes; i++) guard[i] = GUARD_BYTE;
@@ -47,7 +47,7 @@ static void look(const struct tvm_pulp_check *check, const uint32_t *bases) {
   }
 }
 
-void tvm_pulp_debug_step(const uint32_t *bases, int32_t last) {
+void tvm_pulp_debug_step(const tvm_pulp_address *bases, int32_t last) {
   /* All of the step before is done, and nothing of this one has begun. */
   tvm_pulp_barrier();
   if (bases != 0) {

@@ -2,11 +2,18 @@
  *
  * Checks of a debug build (`tvmc compile --debug`): before every step of the program, and once behind the last, one core
  * compares what the step is about to read with checksums computed for a sample input, and looks at the bytes between
- * the buffers of L1. The first check that fails names its layer; the run goes on. */
+ * the buffers of L1, or of the arena of a CPU. The first check that fails names its layer; the run goes on. */
 #ifndef TVM_PULP_DEBUG_H
 #define TVM_PULP_DEBUG_H
 
 #include <stdint.h>
+
+/* An address as programs keep it. */
+#if UINTPTR_MAX > 0xffffffffu
+typedef uintptr_t tvm_pulp_address;
+#else
+typedef uint32_t tvm_pulp_address;
+#endif
 
 enum {
   TVM_PULP_CHECK_INPUT,   /* an input of the network: where it differs from the sample, contents are not compared */
@@ -20,7 +27,7 @@ struct tvm_pulp_check {
   uint32_t step; /* of the program, from 0; checks stand in the order of their steps */
   uint32_t kind;
   const volatile uint8_t *address; /* in L1 */
-  uint32_t base;                   /* or behind this pointer of the caller: its number plus one */
+  uint32_t base, offset;           /* or behind this pointer of the caller: its number plus one */
   uint32_t bytes, checksum;
   const char *layer, *what;
 };
@@ -47,6 +54,6 @@ extern const struct tvm_pulp_check tvm_pulp_checks[];
 void tvm_pulp_debug_drain(void);
 
 /* Called by all cores together, by the executor; the one that looks has the pointers of the caller, the others 0. */
-void tvm_pulp_debug_step(const uint32_t *bases, int32_t last);
+void tvm_pulp_debug_step(const tvm_pulp_address *bases, int32_t last);
 
 #endif /* TVM_PULP_DEBUG_H */

@@ -232,7 +232,6 @@ def test_checksums_tell_order_and_zeros() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["zoo:dscnn", "--debug"], ("--debug has no effect on --soc host",)),
         (["zoo:story_llama", "--target=uma-neureka", "--debug"], ("--debug has no effect on a language model",)),
         (["zoo:dscnn", "--soc=siracusa", "--debug-inputs=SAVED"], ("--debug-inputs has no effect without --debug",)),
         (["zoo:dscnn", "--soc=siracusa", "--debug", "--debug-inputs=x.npz"], ("--debug-inputs", "does not exist")),

@@ -1,8 +1,8 @@
 """`<name>_debug.c`: what a debug build checks, step by step, and the executor that lets it.
 
-Every activation that a step reads from L1 has a checksum, computed for a sample input by the dialect's references, and
-so has every result before it is stored, and every output of the network at the end. Behind every block of L1 lie bytes
-that nothing may touch. The first check that fails names the layer.
+On a cluster every activation that a step reads from L1 has a checksum, computed for a sample input by the dialect's
+references, and so has every result before it is stored, and every output of the network at the end. Behind every block
+of L1 lie bytes that nothing may touch. The first check that fails names the layer. `cpu_debug` holds those of CPUs.
 """
 
 import re
@@ -25,10 +25,10 @@ from tvm_pulp.uma.backend import Codegen
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Local, Store
 
 GUARD_BYTES = 16
+GUARD, FILL, INPUT, CONTENT = "GUARD", "FILL", "INPUT", "CONTENT"
 _FACTOR, _GUARD_BYTE = 16777619, 0xC5
-_INPUT, _CONTENT, _GUARD, _FILL = "INPUT", "CONTENT", "GUARD", "FILL"
 # In one step: what was there before is looked at before anything new is written.
-_ORDER = (_INPUT, _GUARD, _CONTENT, _FILL)
+_ORDER = (INPUT, GUARD, CONTENT, FILL)
 _FOLDER = "debug"
 # The loop over the steps, as executors write it.
 _LOOP, _LOOP_END = re.compile(r"  while \(step != 0\) \{\n"), re.compile(r"    step = (next|step->next);\n  \}")
@@ -42,7 +42,7 @@ class Check:
     kind: str
     layer: str
     what: str
-    address: int  # in L1, or 0 behind a pointer of the caller
+    address: int  # in L1, or behind a pointer of the caller
     base: int
     bytes: int
     checksum: int = 0
@@ -70,22 +70,40 @@ def debug_checks(lowered: LoweredPlan, bases: Mapping[Tensor, int], inputs: Sequ
         *_contents(lowered, positions, values),
         *_guards(plan, positions),
     ]
-    # What is looked at in one step stands in the order of layers: the first wrong one is named.
-    numbers = {layer.layer.name: number for number, layer in enumerate(plan.layers)}
-    return sorted(found, key=lambda c: (c.step, _ORDER.index(c.kind), numbers.get(c.layer, -1), not c.is_output))
+    return in_order(found, [layer.layer.name for layer in plan.layers])
+
+
+def in_order(checks: Sequence[Check], layers: Sequence[str]) -> list[Check]:
+    """Checks by their steps; of one step in the order of layers, so that the first wrong one is named."""
+    numbers = {name: number for number, name in enumerate(layers)}
+    return sorted(checks, key=lambda c: (c.step, _ORDER.index(c.kind), numbers.get(c.layer, -1), not c.is_output))
+
+
+def content_of(
+    value: np.ndarray, step: int, layer: str, what: str, address: int, base: int, kind: str = CONTENT
+) -> Check:
+    """Bytes that have to be those of a value."""
+    data = np.ascontiguousarray(value).tobytes()
+    return Check(step, kind, layer, what, address, base, len(data), checksum(data))
+
+
+def guard_of(layer: str, name: str, address: int, base: int, first: int, last: int) -> Iterator[Check]:
+    """The bytes behind a buffer: filled before a step, and looked at before another."""
+    what = f"bytes behind buffer {name}"
+    yield Check(first, FILL, layer, what, address, base, GUARD_BYTES)
+    yield Check(last, GUARD, layer, what, address, base, GUARD_BYTES, checksum(bytes([_GUARD_BYTE]) * GUARD_BYTES))
 
 
 def _ends(plan: Plan, steps: int, bases: Mapping[Tensor, int], values: Values) -> Iterator[Check]:
     """Inputs before the first step, outputs behind the last."""
     makers = {t.storage: layer.layer.name for layer in plan.layers for t in layer.layer.outputs}
-    for kind, step, tensors in ((_INPUT, 0, plan.network.inputs), (_CONTENT, steps, plan.network.outputs)):
+    for kind, step, tensors in ((INPUT, 0, plan.network.inputs), (CONTENT, steps, plan.network.outputs)):
         for tensor in dict.fromkeys(t.storage for t in tensors):
             value = values.get(tensor)
             if tensor in bases and value is not None and value.size:
                 layer = makers.get(tensor, "")
                 what = f"output {tensor.source or tensor.name}, as stored" if layer else f"input {tensor.source}"
-                data = np.ascontiguousarray(value).tobytes()
-                yield Check(step, kind, layer, what, 0, bases[tensor] + 1, len(data), checksum(data))
+                yield content_of(value, step, layer, what, 0, bases[tensor] + 1, kind)
 
 
 def _contents(lowered: LoweredPlan, positions: Sequence[int], values: Values) -> Iterator[Check]:
@@ -131,21 +149,18 @@ def _content(step: int, layer: str, what: str, address: int, moved: Load | Store
     if value is None:
         return
     part = tuple(slice(start, start + size) for start, size in zip(moved.box.start, moved.box.size, strict=True))
-    data = np.ascontiguousarray(value[part]).tobytes()
-    if data and len(data) == moved.local.spec.bytes:
-        yield Check(step, _CONTENT, layer, what, address, 0, len(data), checksum(data))
+    made = content_of(value[part], step, layer, what, address, 0)
+    if made.bytes and made.bytes == moved.local.spec.bytes:
+        yield made
 
 
 def _guards(plan: Plan, positions: Sequence[int]) -> Iterator[Check]:
-    intact = checksum(bytes([_GUARD_BYTE]) * GUARD_BYTES)
     for block in plan.schedule.blocks:
         if not block.bytes:
             continue
-        layer = plan.layers[block.layer].layer.name
-        what = f"bytes behind buffer {block.name}"
-        address = aligned(block.offset + block.bytes, L1_ALIGNMENT)
-        yield Check(bisect_left(positions, block.first), _FILL, layer, what, address, 0, GUARD_BYTES)
-        yield Check(bisect_right(positions, block.last), _GUARD, layer, what, address, 0, GUARD_BYTES, intact)
+        layer, address = plan.layers[block.layer].layer.name, aligned(block.offset + block.bytes, L1_ALIGNMENT)
+        used = bisect_left(positions, block.first), bisect_right(positions, block.last)
+        yield from guard_of(layer, block.name, address, 0, *used)
 
 
 def source_file(name: str, checks: Sequence[Check], engines: Sequence[Codegen], show_layers: bool = False) -> str:
@@ -157,11 +172,12 @@ def source_file(name: str, checks: Sequence[Check], engines: Sequence[Codegen], 
     lines += ["const struct tvm_pulp_check tvm_pulp_checks[] = {"]
     for check in checks:
         place = "0" if check.base else f"tvm_pulp_l1_arena + {check.address}"
+        offset = check.address if check.base else 0
         lines.append(
-            f"  {{{check.step}u, TVM_PULP_CHECK_{check.kind}, {place}, {check.base}u, {check.bytes}u, "
+            f"  {{{check.step}u, TVM_PULP_CHECK_{check.kind}, {place}, {check.base}u, {offset}u, {check.bytes}u, "
             f'0x{check.checksum:08x}u, "{safe(check.layer)}", "{safe(check.what)}"}},'
         )
-    lines += ['  {0u, TVM_PULP_CHECK_END, 0, 0u, 0u, 0u, "", ""},', "};", ""]
+    lines += ['  {0u, TVM_PULP_CHECK_END, 0, 0u, 0u, 0u, 0u, "", ""},', "};", ""]
     waits = [f"  {codegen.wait}();" for codegen in engines]
     waits += ["  tvm_pulp_show_layers();"] if show_layers else []
     lines += ["void tvm_pulp_debug_drain(void) {", *waits, "}", ""]

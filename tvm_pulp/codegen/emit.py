@@ -6,8 +6,11 @@ from dataclasses import dataclass, replace
 from importlib import resources
 from typing import Any
 
+import numpy as np
+
+from tvm_pulp.codegen import debug_source, layer_captures, mlf, run_function, weights
 from tvm_pulp.codegen import kernels as kernel_files
-from tvm_pulp.codegen import layer_captures, mlf, run_function, weights
+from tvm_pulp.codegen.cpu_debug import cpu_debug_checks, one_core_header
 from tvm_pulp.codegen.cpu_kernels.call_kernels import kernel_call
 from tvm_pulp.codegen.cpu_program import cpu_program_file
 from tvm_pulp.codegen.interface_header import interface_header
@@ -45,11 +48,12 @@ def plan_activations(
     keep_layers: bool = False,
     may_overwrite: Mapping[Layer, tuple[int, ...]] | None = None,
     groups: Sequence[int] = (),
+    guard: int = 0,
 ) -> Arena:
     """Offsets of all activations and workspaces in one arena; none gives way to another where layers are kept.
 
     `may_overwrite`: operands of layers whose place their result can take. `groups`: so many layers each run at the same
-    time.
+    time. `guard`: bytes behind every buffer that nothing may touch.
     """
     lifetimes = network.lifetimes()
     if groups:
@@ -58,7 +62,7 @@ def plan_activations(
     if keep_layers:
         lifetimes = dict.fromkeys(lifetimes, (0, len(network.layers)))
     places = overwritten(network, may_overwrite) if may_overwrite and not keep_layers and not groups else {}
-    arena = plan_arena(buffers(lifetimes, places))
+    arena = plan_arena([replace(b, size=b.size + guard) for b in buffers(lifetimes, places) if b.size])
     return replace(arena, offsets=arena.offsets | {t: arena.offsets[place] for t, place in places.items()})
 
 
@@ -71,6 +75,7 @@ def emit(
     widened: frozenset[Tensor] = frozenset(),
     alone: bool = True,
     threads: int = 1,
+    debug_inputs: Sequence[np.ndarray] | None = None,
 ) -> Emitted:
     """All files of the archive. `facts` are added to the metadata under "tvm_pulp".
 
@@ -78,20 +83,22 @@ def emit(
     else starts, the archive brings a program around the network. `room`: bytes for the arena; where it takes more, the
     first layers are computed in strips, which costs as little as can be. `widened`: weights that are stored with 16
     bits. Not `alone`: another program calls it, which says itself what it computes.
-    `threads`: larger layers come in as many parts, which threads of the caller can share.
+    `threads`: larger layers come in as many parts, which threads of the caller can share. `debug_inputs`: those of a
+    debug build, which compares what layers make of them.
     """
     program = hal_files(cpu) if cpu is not None else {}
     network, groups = share_rows(network, threads) if threads > 1 else (network, [])
-    called = _called(network, cpu, keep_layers, widened, groups)
-    if room is not None and called.arena.size > room and not keep_layers and not groups:
+    debug = debug_inputs is not None
+    called = _called(network, cpu, keep_layers, widened, groups, debug_source.GUARD_BYTES if debug else 0)
+    if room is not None and called.arena.size > room and not keep_layers and not groups and not debug:
         called = _in_strips(network, called, cpu, room, widened)
-    network, kernels, arena = called.network, called.kernels, called.arena
+    stated, network, kernels, arena = network, called.network, called.kernels, called.arena
     main = build_main(network, arena, called.names)
     name, constants = network.name, {t: t.level for t in network.constants()}
     texts = {
         **network_texts(kernels, constants),
         f"{SOURCES}/{name}_run.c": run_function.source_file(
-            network, arena, main, marked=alone and bool(program), groups=groups
+            network, arena, main, marked=alone and bool(program), groups=groups, debug=debug
         ),
         f"{HEADERS}/tvmgen_{name}.h": interface_header(network, arena, shared=bool(groups)),
         "src/main.tir.txt": main.function.script(),
@@ -102,6 +109,12 @@ def emit(
         texts |= {f"{RUNTIME}/{path}": text for path, text in cpu_kernel_files(cpu).items()}
     if program and alone:
         texts[f"{SOURCES}/{name}_program.c"] = cpu_program_file(network)
+    if debug_inputs is not None:
+        checks = cpu_debug_checks(stated, arena, debug_inputs)
+        texts[f"{SOURCES}/{name}_debug.c"] = debug_source.source_file(name, checks, [])
+        texts |= {f"{RUNTIME}/{path}": text for path, text in debug_source.runtime_files().items()}
+        texts[f"{RUNTIME}/include/tvm_pulp/hal.h"] = one_core_header()
+        facts = {**facts, "debug": {"checks": len(checks)}}
     if keep_layers:
         texts[f"{SOURCES}/{name}_run.c"] += run_function.kept_layers(name, arena)
         texts[layer_captures.FILE] = layer_captures.to_file(layer_captures.host_captures(network, arena))
@@ -123,7 +136,12 @@ class _Called:
 
 
 def _called(
-    network: Network, cpu: Cpu | None, keep_layers: bool, widened: frozenset[Tensor], groups: Sequence[int] = ()
+    network: Network,
+    cpu: Cpu | None,
+    keep_layers: bool,
+    widened: frozenset[Tensor],
+    groups: Sequence[int] = (),
+    guard: int = 0,
 ) -> _Called:
     kernels = Kernels(network.name, shared_loops=False)
     layers, names, overwrites = [], {}, {}
@@ -137,7 +155,7 @@ def _called(
         names[made] = source.name
         overwrites[made] = () if call is None else call.overwrites
     made_network = replace(network, layers=layers)
-    arena = plan_activations(made_network, keep_layers, overwrites, groups)
+    arena = plan_activations(made_network, keep_layers, overwrites, groups, guard)
     return _Called(made_network, kernels, names, arena, overwrites)
 
 

@@ -14,7 +14,8 @@ from tvm_pulp.planning.tir.aot_main import AotMain, begun_layer
 from tvm_pulp.qnn.network import Layer, Network, Tensor
 
 # What the run function itself calls by name.
-_RESERVED = frozenset({"arena", "inputs", "outputs", *C_TYPES.values()})
+_BASES = "debug_bases"
+_RESERVED = frozenset({"arena", "inputs", "outputs", _BASES, *C_TYPES.values()})
 
 
 def members(tensors: list[Tensor]) -> list[str]:
@@ -39,14 +40,22 @@ def shared_signature(network: Network) -> str:
 
 
 def source_file(
-    network: Network, arena: Arena, main: AotMain, *, marked: bool = False, groups: Sequence[int] = ()
+    network: Network,
+    arena: Arena,
+    main: AotMain,
+    *,
+    marked: bool = False,
+    groups: Sequence[int] = (),
+    debug: bool = False,
 ) -> str:
     """`<name>_run.c`. `marked`: it says which layer it computes, in a program that is profiled.
 
-    `groups`: so many layers each are parts of one, which threads of the caller can share.
+    `groups`: so many layers each are parts of one, which threads of the caller can share. `debug`: what layers made is
+    looked at before the next one begins.
     """
     name = network.name
     marks = ['#include "tvm_pulp/cpu_program.h"'] if marked else []
+    marks += ['#include "tvm_pulp_debug.h"'] if debug else []
     own = [f'#include "{name}_kernels.h"', f'#include "{name}_weights.h"']
     parts = [f'#include "tvmgen_{name}.h"', "", *own, *marks, ""]
     if arena.size:
@@ -57,7 +66,10 @@ def source_file(
         ]
     if groups:
         return "\n".join([*parts, *_shared(network, main, groups, marked), ""])
-    parts += [f"{signature(network)} {{", *_body(network, main, marked), "  return 0;", "}", ""]
+    bases = [f"  {_bases(network, arena)}"] if debug else []
+    looks = [f"  {_look(last=True)}"] if debug else []
+    body = _body(network, main, marked, debug=debug)
+    parts += [f"{signature(network)} {{", *bases, *body, *looks, "  return 0;", "}", ""]
     return "\n".join(parts)
 
 
@@ -109,6 +121,19 @@ def _shared(network: Network, main: AotMain, groups: Sequence[int], marked: bool
     ]
 
 
+def _bases(network: Network, arena: Arena) -> str:
+    """Pointers that a debug build looks behind: the arena, inputs and outputs."""
+    ends = (("inputs", network.inputs), ("outputs", network.outputs))
+    pointers = ["arena" if arena.size else "0"]
+    pointers += [f"{role}->{member}" for role, tensors in ends for member in members(tensors)]
+    given = ", ".join(f"(tvm_pulp_address)(uintptr_t){pointer}" for pointer in pointers)
+    return f"const tvm_pulp_address {_BASES}[] = {{{given}}};"
+
+
+def _look(*, last: bool = False) -> str:
+    return f"tvm_pulp_debug_step({_BASES}, {int(last)});"
+
+
 def kept_layers_symbol(name: str) -> str:
     return f"tvmgen_{name}_kept_layers"
 
@@ -131,7 +156,7 @@ def _local(tensor: Tensor, taken: set[str]) -> str:
     return name
 
 
-def _body(network: Network, main: AotMain, marked: bool, numbered: bool = False) -> list[str]:
+def _body(network: Network, main: AotMain, marked: bool, numbered: bool = False, debug: bool = False) -> list[str]:
     names: dict[Any, str] = {}
     taken = {tensor.name for tensor in main.buffers if tensor.kind in ("activation", "workspace")}
     lines: list[str] = []
@@ -149,7 +174,7 @@ def _body(network: Network, main: AotMain, marked: bool, numbered: bool = False)
     for tensor in network.constants():
         names[main.buffers[tensor]] = weights.symbol(network.name, tensor)
     by_buffer = {buffer: tensor for tensor, buffer in main.buffers.items()}
-    printer = (_NumberedSteps if numbered else _MainStatements)(names, network, main, by_buffer, marked)
+    printer = (_NumberedSteps if numbered else _MainStatements)(names, network, main, by_buffer, marked, debug)
     return [*lines, *printer.print(main.function.body)]
 
 
@@ -157,10 +182,17 @@ class _MainStatements(Statements):
     """Statements of the main function: activations with their places, layers with their comments."""
 
     def __init__(
-        self, names: dict[Any, str], network: Network, main: AotMain, tensors: dict[Any, Tensor], marked: bool
+        self,
+        names: dict[Any, str],
+        network: Network,
+        main: AotMain,
+        tensors: dict[Any, Tensor],
+        marked: bool,
+        debug: bool,
     ) -> None:
         super().__init__(names, shared_loops=False)
         self._network, self._main, self._tensors, self._marked = network, main, tensors, marked
+        self._debug = debug
         self._taken |= _RESERVED
 
     def _declbuffer(self, s: Any) -> None:
@@ -178,6 +210,8 @@ class _MainStatements(Statements):
             self._layer(self._network.layers[index])
             if self._marked:
                 self.line(f"TVM_PULP_LAYER({index + 1});")
+            if self._debug:
+                self.line(_look())
             return
         self.line(f"{self.expressions.text(s.value)};")
 

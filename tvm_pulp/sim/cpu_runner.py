@@ -11,6 +11,7 @@ import numpy as np
 from tvm_pulp import soc as socs
 from tvm_pulp.codegen.layer_captures import CapturedLayers, from_files
 from tvm_pulp.errors import UserError, WrongAnswer
+from tvm_pulp.sim.debug_report import SYMBOL, debug_text
 from tvm_pulp.sim.image import check_input
 from tvm_pulp.sim.iss.elf import Elf
 from tvm_pulp.sim.runner import Capabilities, Runner, Statistics
@@ -42,6 +43,8 @@ class CpuRunner(Runner):
     capabilities: ClassVar[Capabilities] = Capabilities(instructions=True)
     name: ClassVar[str]
     _machine: CpuMachine
+    # What the checks of a debug build found.
+    debug_text: str | None = None
 
     @abstractmethod
     def check(self, cpu: Cpu) -> None:
@@ -84,10 +87,17 @@ class CpuRunner(Runner):
         try:
             self._counts = self._machine.run()
         except Stopped as reason:
+            self._look_into_checks(str(reason))  # a layer that was wrong before explains it
             raise WrongAnswer(
                 f"the program stopped: {reason}: the compiled program is wrong, please report it with the archive"
             ) from None
         self._run_seconds = time.perf_counter() - started
+        self.debug_text = self._look_into_checks()
+
+    def _look_into_checks(self, fault: str = "") -> str | None:
+        if "debug" not in self._facts:
+            return None
+        return debug_text(self._machine.read, self._program.symbols[SYMBOL], fault, self._cpu.pointer_bytes)
 
     def read_back(self) -> list[np.ndarray]:
         outputs = []

@@ -15,6 +15,7 @@ from tvm_pulp.codegen.formats import is_flat
 from tvm_pulp.codegen.layer_captures import CapturedLayers, from_files
 from tvm_pulp.codegen.run_function import kept_layers_symbol
 from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.sim.debug_report import SYMBOL, debug_text
 from tvm_pulp.sim.runner import Capabilities, Runner, Statistics
 from tvm_pulp.soc.this_machine import missing_instructions
 from tvm_pulp.toolchain import build_host_library
@@ -35,6 +36,7 @@ def sources_of(folder: Path) -> tuple[list[Path], list[Path]]:
         "codegen/host/include",
         "runtime/include",
         "runtime/math",
+        "runtime/debug",
         "runtime/kernels/*",
         "runtime/generation/include",
     )
@@ -71,6 +73,8 @@ class HostRunner(Runner):
     capabilities: ClassVar[Capabilities] = Capabilities()
     _outputs: list[np.ndarray]
     _run_seconds: float
+    # What the checks of a debug build found.
+    debug_text: str | None = None
 
     def build(self, files: dict[str, bytes], metadata: dict[str, Any], toolchain: str | None = None) -> None:
         flags = host_flags(metadata["tvm_pulp"])
@@ -90,6 +94,9 @@ class HostRunner(Runner):
     def run(self, inferences: int) -> None:
         for _ in range(inferences):
             self._outputs, self._run_seconds = self._infer()
+        if "debug" in self._metadata["tvm_pulp"]:
+            report = ctypes.addressof(ctypes.c_char.in_dll(self._library, SYMBOL))
+            self.debug_text = debug_text(ctypes.string_at, report, pointer_bytes=ctypes.sizeof(ctypes.c_void_p))
 
     def _infer(self) -> tuple[list[np.ndarray], float]:
         """Outputs of one inference, and its seconds."""

@@ -75,3 +75,8 @@ class Cpu(_Section):
     ram: Region = Region()
     machine: Literal["arm", "aarch64", "riscv64", ""] = ""
     devices: dict[str, str] = Field(min_length=1)
+
+    @property
+    def pointer_bytes(self) -> int:
+        """Bytes of an address in its programs."""
+        return 4 if self.machine == "arm" else 8

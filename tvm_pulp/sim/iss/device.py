@@ -11,8 +11,8 @@ import numpy as np
 
 from tvm_pulp import soc
 from tvm_pulp.errors import refuse_if
+from tvm_pulp.sim.debug_report import SYMBOL, debug_text
 from tvm_pulp.sim.image import check_input
-from tvm_pulp.sim.iss.debug_report import debug_text
 from tvm_pulp.sim.iss.machine import Machine
 from tvm_pulp.sim.iss.record_activity import DmaTime, dma_times
 from tvm_pulp.sim.iss.result import RunFault, RunResult
@@ -102,14 +102,17 @@ class IssDevice:
             statistics = machine.run(max_cycles if max_cycles is not None else self._cycle_limit())
         except RunFault as fault:
             if "debug" in self._facts:
-                debug_text(machine, str(fault))  # a layer that was wrong before explains it
+                self._debug_text(machine, str(fault))  # a layer that was wrong before explains it
             raise
         if statistics.exit_code != 0:
             reason = EXIT_REASONS.get(statistics.exit_code, "the program reports a failure of its own")
             raise RunFault(f"exit code {statistics.exit_code}: {reason}", statistics)
         if "debug" in self._facts:
-            self.debug_text = debug_text(machine)
+            self.debug_text = self._debug_text(machine)
         return statistics
+
+    def _debug_text(self, machine: Machine, fault: str = "") -> str:
+        return debug_text(machine.read, machine.symbol(SYMBOL), fault)
 
     def read_back(self, machine: Machine) -> list[np.ndarray]:
         """Outputs of the last inference in graph order."""

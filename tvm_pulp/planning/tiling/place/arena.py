@@ -21,6 +21,8 @@ class Arena:
     offsets: dict[Hashable, int]
     size: int
     largest_live_set: int
+    # What lies in it.
+    buffers: tuple[Buffer, ...] = ()
 
 
 def plan_arena(buffers: Sequence[Buffer], alignment: int = ALIGNMENT) -> Arena:
@@ -37,4 +39,4 @@ def plan_arena(buffers: Sequence[Buffer], alignment: int = ALIGNMENT) -> Arena:
         order.insert(j, order.pop(i))
         best = placer.place(order, below=best.size) or best
     offsets = {b.key: offset for b, offset in zip(best.order, best.offsets, strict=True)}
-    return Arena(offsets, best.size, bound)
+    return Arena(offsets, best.size, bound, tuple(placer.buffers))
