@@ -68,7 +68,12 @@ _TARGET, _MODEL, _PLANNING = "target", "model", "planning"
 _LANGUAGE, _DEBUGGING = "caches and language models", "finding a wrong layer"
 # Options of planning, and those that only networks have, which are called once and forget.
 _PLANNED: dict[str, Any] = {"group": _PLANNING, "on_host": False, "in_plan": True}
-_CPUS: dict[str, Any] = {"group": _PLANNING, "on_cluster": False, "verbs": ("compile",), "models": ModelKind.NETWORK}
+_CPUS: dict[str, Any] = {
+    "group": _PLANNING,
+    "on_cluster": False,
+    "verbs": ("compile", "plan"),
+    "models": ModelKind.NETWORK,
+}
 _NETWORKS: dict[str, Any] = {"models": ModelKind.NETWORK}
 _READ_NETWORKS: Any = {**_NETWORKS, "models": ModelKind.READ}
 # Models that are graphs of ONNX on their way.

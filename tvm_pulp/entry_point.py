@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -216,25 +216,34 @@ class HostEntryPoint(EntryPoint):
         )
 
     @cached_property
-    def emitted(self) -> dict[str, bytes]:
+    def program(self) -> Emitted:
+        """The C program with the places of its activations."""
         self.progress(f"emitting C for {len(self.network.layers)} layers")
+        made = self._emit()
+        ends = sum(t.spec.bytes for t in (*self.network.inputs, *self.network.outputs))
+        soc = self.target.soc
+        check_memories(soc.name, soc.cpu, made.arena.size, ends, made.constant_bytes, self.target.ram_limit)
+        return made if self.target.flash_limit is None else self._filling_flash(made)
+
+    @cached_property
+    def emitted(self) -> dict[str, bytes]:
+        return self.program.files
+
+    def _emit(self, widened: frozenset[Tensor] = frozenset()) -> Emitted:
         facts, cpu = flat_facts(self.target, self.imported.inferred_inputs), self.target.soc.cpu
-        ends, limit = sum(t.spec.bytes for t in (*self.network.inputs, *self.network.outputs)), self.target.ram_limit
-        emitted = partial(
-            emit,
+        ends = sum(t.spec.bytes for t in (*self.network.inputs, *self.network.outputs))
+        return emit(
             self.partitioned,
             facts,
             self.keep_layers,
             cpu,
-            ram_beside(cpu, limit, ends),
+            ram_beside(cpu, self.target.ram_limit, ends),
+            widened,
             threads=self.target.threads,
             debug_inputs=self.compared_inputs,
         )
-        made = emitted()
-        check_memories(self.target.soc.name, cpu, made.arena.size, ends, made.constant_bytes, limit)
-        return made.files if self.target.flash_limit is None else self._filling_flash(made, emitted)
 
-    def _filling_flash(self, made: Emitted, emitted: Callable[..., Emitted]) -> dict[str, bytes]:
+    def _filling_flash(self, made: Emitted) -> Emitted:
         """The program, with weights of 16 bits as far as the stated flash has room for them."""
         cpu, limit = self.target.soc.cpu, self.target.flash_limit or 0
         needed = flash_bytes(made.files, cpu)
@@ -243,15 +252,15 @@ class HostEntryPoint(EntryPoint):
             f"--flash {limit} is too little: code and constants of this network take {needed} bytes; allow as much, or "
             "choose a smaller network",
         )
-        files, room, widened = made.files, limit - needed, dict[Tensor, int]()
+        filled, room, widened = made, limit - needed, dict[Tensor, int]()
         for weight, more in worth_widening(self.partitioned, cpu).items():
             if sum(widened.values()) + more <= room:
                 widened[weight] = more
         # Functions for them are code, too.
-        while widened and flash_bytes(files := emitted(frozenset(widened)).files, cpu) > limit:
+        while widened and flash_bytes((filled := self._emit(frozenset(widened))).files, cpu) > limit:
             widened.popitem()
-            files = made.files
-        return files
+            filled = made
+        return filled
 
 
 class ClusterEntryPoint(EntryPoint):

@@ -1,6 +1,7 @@
 """`tvmc plan`: a table on stdout, pictures in a folder."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -88,9 +89,20 @@ def test_options_that_cannot_be_followed(
     assert message in capsys.readouterr().err
 
 
-def test_a_host_has_nothing_to_plan(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["plan", "zoo:resnet8", "--target=c"]) == 2
-    assert "has no cluster to plan for" in capsys.readouterr().err
+def test_programs_of_cpus(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", "zoo:dscnn", "--soc=cortex-m4", "-o", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    rows = [line.split("│")[1:-1] for line in out.splitlines() if line.startswith("│")]
+    assert len(rows) == 11 and sum(int(row[5].replace(",", "")) for row in rows if row[5].strip() != "-") == 2_656_768
+    assert "place of stem" in out and "stack 8,192" in out
+    # What is alive is never more than the arena.
+    whole = int(re.findall(r"activations ([\d,]+)", out)[0].replace(",", ""))
+    assert max(int(row[-1].replace(",", "")) for row in rows) == whole
+    assert ElementTree.parse(tmp_path / "memory.svg").getroot().tag.endswith("svg")
+    assert main(["plan", "zoo:dscnn", "--soc=cortex-m4", "--flash=64k"]) == 0
+    assert "constants 33,728 bytes" in out and "constants 33,728 bytes" not in capsys.readouterr().out
+    assert main(["plan", "zoo:story_llama", "--soc=host"]) == 2
+    assert "a language model has several" in capsys.readouterr().err
 
 
 def test_options_without_effect_are_errors(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from tvm_pulp.codegen.debug_source import GUARD_BYTES, INPUT, Check, content_of, guard_of, in_order
 from tvm_pulp.codegen.reference_values import reference_values, value_of
 from tvm_pulp.planning.tiling.place.arena import Arena
-from tvm_pulp.qnn.network import Network
+from tvm_pulp.qnn.network import Network, Tensor
 
 _ARENA = 1
 
@@ -41,6 +41,7 @@ def cpu_debug_checks(network: Network, arena: Arena, inputs: Sequence[np.ndarray
 def _guards(layers: Sequence[str], arena: Arena) -> Iterator[Check]:
     """Bytes behind every buffer of the arena, from its first use to its last."""
     for buffer in arena.buffers:
+        assert isinstance(buffer.key, Tensor)
         behind = arena.offsets[buffer.key] + buffer.size - GUARD_BYTES
         yield from guard_of(layers[buffer.first], buffer.key.name, behind, _ARENA, buffer.first, buffer.last + 1)
 

@@ -41,6 +41,9 @@ class Emitted:
     arena: Arena
     main: AotMain
     constant_bytes: int
+    # Layers with the operands of their C functions, and the names of these.
+    network: Network
+    functions: Mapping[Layer, str]
 
 
 def plan_activations(
@@ -121,7 +124,8 @@ def emit(
     files = {path: text.encode() for path, text in texts.items()}
     files[f"parameters/{name}.npz"] = mlf.parameters_file({t.name: t.data for t in constants if t.data is not None})
     files["metadata.json"] = (json.dumps(metadata(network, arena, facts, bool(program)), indent=2) + "\n").encode()
-    return Emitted(files, kernels, arena, main, sum(t.spec.bytes for t in constants))
+    size = sum(t.spec.bytes for t in constants)
+    return Emitted(files, kernels, arena, main, size, network, called.names)
 
 
 @dataclass(frozen=True)

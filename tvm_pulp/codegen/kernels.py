@@ -34,6 +34,8 @@ class KernelSource:
     users: list[str] = field(default_factory=list)
     # Functions that only it calls.
     before: list[str] = field(default_factory=list)
+    # Of the kernels that it calls; none: its body is all there is.
+    header: str = ""
 
     @property
     def prototype(self) -> str:
@@ -73,7 +75,9 @@ class Kernels:
             taken = {source.name for source in self.sources}
             name = unused_name(f"tvmgen_{self.module}_{kernel.operator}", taken)
             before, body = ([line.replace(FUNCTION, name) for line in part] for part in (call.before, call.body))
-            self._by_text[text] = KernelSource(name, call.parameters, body, kernel, before=before)
+            self._by_text[text] = KernelSource(
+                name, call.parameters, body, kernel, before=before, header=call.headers[0]
+            )
             self.headers |= set(call.headers)
         self._by_text[text].users.append(user)
         return self._by_text[text]

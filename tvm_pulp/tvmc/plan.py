@@ -3,18 +3,23 @@
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tvm_pulp.errors import refuse_if
 from tvm_pulp.tvmc.argument import argument
 from tvm_pulp.tvmc.model_options import options_of
 from tvm_pulp.tvmc.progress import Progress
 
+if TYPE_CHECKING:
+    from tvm_pulp.compilation import Compilation
+
 ARGUMENTS = (
     argument(
         "-o",
         "--output",
         metavar="DIR",
-        help="folder for plan.json, l1.svg and l2.svg (memories over time) and timeline.svg; made if it is absent",
+        help="folder for plan.json, l1.svg and l2.svg (memories over time) and timeline.svg, of a CPU by itself for "
+        "memory.svg; made if it is absent",
     ),
 )
 
@@ -33,6 +38,8 @@ def run(args: argparse.Namespace) -> int:
     from tvm_pulp.soc.cost_model import CostModel
 
     compilation = Compilation(args.MODEL, options)
+    if not compilation.target.soc.simulated:
+        return _cpu(compilation, folder)
     with Progress("plan", stages=False):
         plans = compilation.plans
     for entry, lowered in plans.items():
@@ -43,4 +50,28 @@ def run(args: argparse.Namespace) -> int:
         if folder is not None:
             machine = CostModel(compilation.target.soc, lowered.plan.cores)
             write_pictures(folder / entry if entry else folder, described, machine)
+    return 0
+
+
+def _cpu(compilation: "Compilation", folder: Path | None) -> int:
+    """The program of a CPU by itself: its functions, and the places of what they make."""
+    from tvm_pulp.entry_point import HostEntryPoint
+    from tvm_pulp.errors import refuse_file_errors
+    from tvm_pulp.report.cpu_plan import arena_picture, print_cpu_plan
+    from tvm_pulp.toolchain.project.unpack import unpack
+
+    soc = compilation.target.soc
+    refuse_if(
+        compilation.language_model is not None,
+        f"plan shows programs of one network, and on --soc {soc.name} a language model has several: use `tvmc compile` "
+        "or choose a SoC with a cluster",
+    )
+    with Progress("plan", stages=False):
+        entry = compilation.entry
+        assert isinstance(entry, HostEntryPoint)
+        made = entry.program
+    print_cpu_plan(soc.name, made, soc.cpu.stack_bytes if soc.cpu is not None and soc.cpu.hal else 0, sys.stdout)
+    if folder is not None:
+        with refuse_file_errors(f"-o: cannot write into '{folder}'"):
+            unpack({"memory.svg": arena_picture(made).encode()}, folder)
     return 0

@@ -1,0 +1,104 @@
+"""A program for a CPU by itself as a table and as a picture of its memory: functions and places, layer by layer."""
+
+from collections.abc import Sequence
+from typing import TextIO
+
+from tvm_pulp.codegen.emit import Emitted
+from tvm_pulp.planning.tiling.place.arena import Arena
+from tvm_pulp.qnn.network import Layer, Tensor
+from tvm_pulp.report.cycle_axis import GROUND, LEFT, TOP, WIDTH, layer_colour, named_bar
+from tvm_pulp.report.fitted_table import print_fitted, print_wrapped
+from tvm_pulp.report.svg import byte_ticks, line, picture, rectangle, text
+
+_WORDS = ("layer", "op", "function", "kernel", "result in")
+_COLUMNS = (*_WORDS, "MAC", "constants", "result", "work", "alive")
+_HEIGHT = 420
+_NOTE = "Layers to the right, addresses upwards; light grey is free. Point at a buffer for its place."
+
+
+def cpu_plan_rows(made: Emitted) -> list[tuple[str, ...]]:
+    """One row of texts per layer."""
+    sources = {source.name: source for source in made.kernels.sources}
+    alive = [sum(b.size for b in made.arena.buffers if b.first <= i <= b.last) for i in range(len(made.network.layers))]
+    rows: list[tuple[str, ...]] = []
+    for number, layer in enumerate(made.network.layers):
+        function = made.functions[layer]
+        constants = {t.storage for t in layer.inputs if t.storage.kind == "constant"}
+        rows.append(
+            (
+                layer.name,
+                layer.operator,
+                function,
+                sources[function].header.removesuffix(".h") or "loops",
+                _place(layer, made.arena),
+                f"{layer.macs:,}" if layer.macs else "-",
+                f"{sum(t.spec.bytes for t in constants):,}",
+                f"{sum(t.spec.bytes for t in layer.outputs):,}",
+                f"{sum(t.spec.bytes for t in layer.workspaces):,}",
+                f"{alive[number]:,}",
+            )
+        )
+    return rows
+
+
+def _place(layer: Layer, arena: Arena) -> str:
+    """Where the result lies: in a buffer of the caller, or at an offset, perhaps that of an operand."""
+    storage = layer.outputs[0].storage
+    if storage not in arena.offsets:
+        return storage.kind
+    offset = arena.offsets[storage]
+    own = any(buffer.key is storage for buffer in arena.buffers)
+    operands = [t.storage.name for t in layer.inputs if arena.offsets.get(t.storage) == offset]
+    return f"arena + {offset}" if own or not operands else f"arena + {offset}, place of {operands[0]}"
+
+
+def print_cpu_plan(soc: str, made: Emitted, stack: int, stream: TextIO) -> None:
+    """Table of layers and a line of totals."""
+    print_fitted(f"program for {soc}", _COLUMNS, cpu_plan_rows(made), len(_WORDS), stream)
+    arena = made.arena
+    ends = sum(t.spec.bytes for t in (*made.network.inputs, *made.network.outputs))
+    stacks = f", stack {stack:,}" if stack else ""
+    print_wrapped(
+        f"RAM: activations {arena.size:,} (largest live set {arena.largest_live_set:,}), inputs and outputs {ends:,}"
+        f"{stacks}; constants {made.constant_bytes:,} bytes; {sum(layer.macs for layer in made.network.layers):,} MAC",
+        stream,
+    )
+
+
+def arena_picture(made: Emitted) -> str:
+    """An SVG: one rectangle per buffer, from the first layer that uses it to the last, in the colour of its maker."""
+    arena, layers = made.arena, made.network.layers
+    title = f"Activations: {arena.size:,} bytes"
+    makers = {t.storage: number for number, layer in reversed(list(enumerate(layers))) for t in layer.outputs}
+    step, up = WIDTH / max(1, len(layers)), _HEIGHT / max(1, arena.size)
+    body = [rectangle(LEFT, TOP, WIDTH, _HEIGHT, GROUND)]
+    for buffer in arena.buffers:
+        offset, name = arena.offsets[buffer.key], _name(buffer.key)
+        tip = (
+            f"{name}: {buffer.size:,} bytes at {offset:,}, layers {layers[buffer.first].name} to "
+            f"{layers[buffer.last].name}"
+        )
+        maker = makers.get(buffer.key, buffer.first) if isinstance(buffer.key, Tensor) else buffer.first
+        x, width = LEFT + buffer.first * step, (buffer.last + 1 - buffer.first) * step
+        y = TOP + _HEIGHT - (offset + buffer.size) * up
+        body += named_bar(x, y, width, buffer.size * up, name, layer_colour(maker), tip)
+    body += _ticks(arena.size, up, layers, step)
+    body.append(text(LEFT, TOP + _HEIGHT + 34, _NOTE))
+    return picture(title, LEFT, LEFT + WIDTH + 20, TOP + _HEIGHT + 44, body)
+
+
+def _ticks(size: int, up: float, layers: Sequence[Layer], step: float) -> list[str]:
+    """Bytes at the left, numbers of layers below where they have room."""
+    found = []
+    for place in byte_ticks(size, 5):
+        y = TOP + _HEIGHT - place * up
+        found.append(line(LEFT - 4, y, LEFT, y))
+        found.append(text(LEFT - 6, y + 4, f"{place / 1024:,.6g} KiB" if place >= 1024 else f"{place:g}", anchor="end"))
+    every = max(1, round(30 / step))
+    for number in range(0, len(layers), every):
+        found.append(text(LEFT + (number + 0.5) * step, TOP + _HEIGHT + 16, f"{number + 1}", anchor="middle"))
+    return found
+
+
+def _name(key: object) -> str:
+    return key.name if isinstance(key, Tensor) else str(key)
