@@ -1,4 +1,4 @@
-"""What a debug build for a CPU checks: the result of every layer before the next one, and bytes between buffers.
+"""Checks of a debug build for a CPU: the result of every layer before the next one, and bytes between buffers.
 
 A step is a layer. Pointers of the caller are the arena, inputs and outputs.
 """
@@ -47,5 +47,5 @@ def _guards(layers: Sequence[str], arena: Arena) -> Iterator[Check]:
 
 
 def one_core_header() -> str:
-    """What the checks ask of a machine."""
+    """The header of the little that checks ask of a machine."""
     return resources.files("c_runtime").joinpath("cpu/one_core/hal.h").read_text()

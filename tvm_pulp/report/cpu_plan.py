@@ -42,7 +42,7 @@ def cpu_plan_rows(made: Emitted) -> list[tuple[str, ...]]:
 
 
 def _place(layer: Layer, arena: Arena) -> str:
-    """Where the result lies: in a buffer of the caller, or at an offset, perhaps that of an operand."""
+    """Place of the result: in a buffer of the caller, or at an offset, perhaps that of an operand."""
     storage = layer.outputs[0].storage
     if storage not in arena.offsets:
         return storage.kind
