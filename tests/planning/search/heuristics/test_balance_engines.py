@@ -68,3 +68,24 @@ def test_weights_that_come_early_have_to_gain_more(
     found, expected = balance_engines._with_splits(plain, [{"layer": "npu+cluster"}], 1000, 1 << 20)
     assert (found is changed) is taken
     assert expected == (1000 if not taken else late if late is not None and late < 997 else early)
+
+
+@pytest.mark.parametrize(
+    ("pipelined", "early", "taken"),
+    [
+        ((900, 1000), (950, 1000), True),
+        ((900, 1000), (950, 800), False),
+        ((900, 1000), (950, None), True),
+        ((900, 1000), (None, 800), False),
+        ((900, 1000), (700, 800), True),
+        ((1000, 1000), (700, 800), False),
+    ],
+)
+def test_an_order_of_pipelines_beats_the_other_with_constants_that_come_early(
+    monkeypatch: pytest.MonkeyPatch, pipelined: tuple[int, int], early: tuple[int | None, int | None], taken: bool
+) -> None:
+    """None: no room for constants that come early."""
+    some, other = object(), object()
+    monkeypatch.setattr(balance_engines, "_pipelined_cycles", lambda e: pipelined[e is other])
+    monkeypatch.setattr(balance_engines, "_cycles_within", lambda e, _lead, _l2_bytes: early[e is other])
+    assert balance_engines._gains_as_pipelines(some, other, 1 << 20) is taken  # type: ignore[arg-type]

@@ -56,7 +56,7 @@ def balance_engines(evaluator: PlanEvaluator, *, overlap: bool, l2_bytes: int) -
     cycles, position = min(known)
     best, by_depth = candidates[position], replace(by_depth, interleave=candidates[position].interleave)
     plain = None if _same_order(by_depth, best) else expected_cycles(by_depth)
-    if plain is not None and plain < _NEAR * cycles and _pipelined_cycles(by_depth) < _pipelined_cycles(best):
+    if plain is not None and plain < _NEAR * cycles and _gains_as_pipelines(by_depth, best, l2_bytes):
         best, cycles = by_depth, plain
     divided, cycles = _with_splits(best, groups, cycles, l2_bytes)
     if divided is best or _pipelined_cycles(best) >= cycles:
@@ -67,6 +67,18 @@ def balance_engines(evaluator: PlanEvaluator, *, overlap: bool, l2_bytes: int) -
 
 def _same_order(some: PlanEvaluator, other: PlanEvaluator) -> bool:
     return [layer.name for layer in some.network.layers] == [layer.name for layer in other.network.layers]
+
+
+def _gains_as_pipelines(some: PlanEvaluator, other: PlanEvaluator, l2_bytes: int) -> bool:
+    """Tell if pipelines of one order are faster than the other order, also with constants that come beside its jobs.
+
+    Constants that come just in time hide what an order gains where transfers are many.
+    """
+    cycles = _pipelined_cycles(some)
+    if cycles >= _pipelined_cycles(other):
+        return False
+    early = _cycles_within(other, BESIDE_JOBS, l2_bytes)
+    return early is None or cycles < early or (_cycles_within(some, BESIDE_JOBS, l2_bytes) or math.inf) < early
 
 
 def _pipelined_cycles(evaluator: PlanEvaluator) -> float:
