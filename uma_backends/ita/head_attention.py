@@ -3,7 +3,7 @@
 A round is as many heads as there are engines; heads are added by the cores.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,12 +13,9 @@ import numpy as np
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma import (
     EXACT,
     Box,
-    Call,
-    CoreCost,
     Derived,
     Form,
     Job,
@@ -36,15 +33,14 @@ from uma_backends.ita.attention_parts import attention_of, refusals_of, rules_of
 from uma_backends.ita.geometry import GROUP, TILE
 from uma_backends.ita.heads import (
     COMMAND_WORDS,
-    LARGEST_SHIFT,
-    PRODUCT_LIMIT,
     SOFTMAX_UNIT,
+    HeadContext,
     HeadSizes,
     HeadWeights,
     Round,
-    assembly,
-    assembly_cycles,
+    check_rule,
     is_whole,
+    positions_call,
 )
 from uma_backends.ita.ita_form import ENGINE, flattened
 from uma_backends.ita.linear_arithmetic import LinearArithmetic, arithmetic_of
@@ -52,19 +48,6 @@ from uma_backends.ita.reference import Requantization
 from uma_backends.ita.requantization import rule_of
 
 _LARGEST = 127
-
-
-@dataclass(frozen=True)
-class HeadContext:
-    """The compilation as forms see it; `parameters` are those of the engines' model."""
-
-    costs: CostModel
-    parameters: Mapping[str, int]
-    softmax: str
-
-    @property
-    def engines(self) -> int:
-        return self.parameters["head_engines"]
 
 
 def head_pattern(*, moved: bool, constants: int = 0) -> Any:
@@ -129,10 +112,9 @@ def head_of(region: Layer, context: HeadContext) -> Head:
         refuse_if(len(out.weights) != heads * sizes.e, f"it has {len(out.weights) // heads} columns, not {sizes.e}")
     made = found.projections
     rules = (made["q"].rule, made["k"].rule, found.logits, made["v"].rule, found.mix, out.rule)
-    reaches = [*(_reach(made[name]) for name in "qk"), 128 * 128 * depth, _reach(made["v"]), _LARGEST * 128 * keys]
-    for rule, reach in zip(rules, [*reaches, _reach(out)], strict=True):
-        refuse_if(rule.shift > LARGEST_SHIFT, f"a requantization shifts by {rule.shift}: {LARGEST_SHIFT} at most")
-        refuse_if(reach * rule.multiplier >= PRODUCT_LIMIT, "a sum and its multiplier need more than 32 bits")
+    reaches = [*(made[name].reach for name in "qk"), 128 * 128 * depth, made["v"].reach, _LARGEST * 128 * keys]
+    for rule, reach in zip(rules, [*reaches, out.reach], strict=True):
+        check_rule(rule, reach)
     weights = tuple(_weights_of(made, out, index, sizes) for index in range(heads))
     exact = parts.softmax.attributes.get("unit") == SOFTMAX_UNIT
     rounding = EXACT if exact else Rounding(_deviation(found.mix, out, keys))
@@ -170,10 +152,6 @@ def _output_matrices(last: Layer, heads: int) -> LinearArithmetic:
     refuse_if(found.negated, "its multiplier is negative")
     weights = np.ascontiguousarray(values).reshape(-1, values.shape[-1])
     return LinearArithmetic(weights, np.full(len(weights), found.summand, np.int64), found.rule, found.activation)
-
-
-def _reach(made: LinearArithmetic) -> int:
-    return int((np.abs(made.weights.astype(np.int64)).sum(axis=1) * 128 + np.abs(made.bias)).max(initial=0))
 
 
 def _weights_of(
@@ -232,12 +210,8 @@ class HeadForm:
     def recipe(self, box: Box) -> Recipe:
         sizes, context = self.head.sizes, self.context
         first, count = (box.start[1], box.size[1]) if self._has_heads else (0, 1)
-        loads, (before, after, q, k) = self._loads(first)
-        operands = Local("operands", TensorSpec((sizes.bytes,), "int8"))
-        fields = assembly(sizes, before, after, q, k, operands)
-        cost = CoreCost(assembly_cycles(sizes, context.costs.cores))
-        reads = tuple(dict.fromkeys((before, after, q, k)))
-        made = ("ita_heads_assemble", "struct ita_heads_operands", tuple(fields), tuple(fields.values()))
+        loads, operands, q, k = self._loads(first)
+        put = positions_call(sizes, operands, q, k, context.costs.cores)
         out = Local("heads", TensorSpec((count, sizes.s, sizes.e), "int8"))
         others = (self._others, (first - first // context.engines) * sizes.bytes) if count > 1 else None
         command = Round(count, sizes, self.head.rules, operands, others, out)
@@ -252,11 +226,10 @@ class HeadForm:
             sizes.cycles(context.parameters),
             runs=count,
         )
-        return Recipe((*loads, Call(*made, reads, (operands,), cost), job, Store(out, self.layer.outputs[0], box)))
+        return Recipe((*loads, put, job, Store(out, self.layer.outputs[0], box)))
 
-    def _loads(self, first: int) -> tuple[list[Step], tuple[Local, Local, Local, Local]]:
-        """Weights of a round's first head, around q and k, and these."""
-        weights, sizes = self.head.weights[first], self.head.sizes
+    def _loads(self, first: int) -> tuple[list[Step], Local, Local, Local]:
+        """Operands of a round's first head with room for q and k, and these."""
         steps: list[Step] = []
 
         def load(name: str, tensor: Tensor) -> Local:
@@ -264,19 +237,17 @@ class HeadForm:
             steps.append(Load(tensor, Box.whole(tensor.spec.shape), local))
             return local
 
-        around = []
-        for name, data in (("before", weights.before), ("after", weights.after)):
-            made = np.frombuffer(data, np.int8)
-            around.append(load(name, self._derived.constant(f"{self.layer.name}_{name}{first}", made)))
+        operands = load("operands", self._constant(f"head{first}", [self.head.weights[first]]))
         q = load("q", flattened(self.head.q))
         k = q if self.head.k.storage is self.head.q.storage else load("k", flattened(self.head.k))
-        assert sizes.before_bytes == around[0].bytes and sizes.after_bytes == around[1].bytes
-        return steps, (around[0], around[1], q, k)
+        return steps, operands, q, k
 
     @property
     def _others(self) -> Tensor:
-        """Operands of all heads but the first of each round; there is room for q and k, which nobody reads there."""
-        gap = bytes(2 * self.head.sizes.s * self.head.sizes.e)
-        heads = [w for i, w in enumerate(self.head.weights) if i % self.context.engines]
-        data = b"".join(w.before + gap + w.after for w in heads)
-        return self._derived.constant(f"{self.layer.name}_operands", np.frombuffer(data, np.int8))
+        """Operands of all heads but the first of each round; nobody reads q and k there."""
+        return self._constant("operands", [w for i, w in enumerate(self.head.weights) if i % self.context.engines])
+
+    def _constant(self, name: str, heads: Sequence[HeadWeights]) -> Tensor:
+        room = bytes(2 * self.head.sizes.s * self.head.sizes.e)
+        data = b"".join(head.operands(room) for head in heads)
+        return self._derived.constant(f"{self.layer.name}_{name}", np.frombuffer(data, np.int8))

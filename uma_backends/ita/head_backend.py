@@ -1,12 +1,14 @@
-"""The backend of ITAs that run whole heads of attention, and nothing else."""
+"""The backend of ITAs that run whole heads of attention, and products as heads."""
 
 from pathlib import Path
 from typing import Any
 
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.soc.description import Engine
-from tvm_pulp.uma import Codegen, UMABackend
-from uma_backends.ita.head_attention import PATTERNS, HeadContext, head_pattern, head_strategy
+from tvm_pulp.uma import Codegen, UMABackend, pattern_of
+from uma_backends.ita.head_attention import PATTERNS, head_pattern, head_strategy
+from uma_backends.ita.head_linear import head_linear_strategy
+from uma_backends.ita.heads import HeadContext
 from uma_backends.ita.ita_form import ENGINE
 
 _DRIVER = Path(__file__).parent / "driver"
@@ -34,6 +36,8 @@ class HeadBackend(UMABackend):
         for name, inside in PATTERNS.items():
             self._register_pattern(name, lambda told=inside: head_pattern(**told))
             self._register_operator_strategy(name, head_strategy)
+        self._register_pattern("dense", lambda: pattern_of("dense"))
+        self._register_operator_strategy("dense", head_linear_strategy)
         self._register_codegen(
             Codegen(
                 files=tuple(_DRIVER / name for name in ("ita_heads.c", "ita_heads.h", "ita_platform.h")),

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tvm_pulp.qnn.network import Tensor
-from tvm_pulp.uma import Local, Pointer
+from tvm_pulp.soc.cost_model import CostModel
+from tvm_pulp.uma import Call, CoreCost, Local, Pointer, refuse_if
 from uma_backends.ita.geometry import TILE, tiles
 from uma_backends.ita.reference import Requantization
 from uma_backends.ita.registers import pack_bytes
@@ -29,6 +30,19 @@ _DEFAULTS = {"fetch_bytes": 16, "start_cycles": 200}  # assumptions, as the mode
 
 
 @dataclass(frozen=True)
+class HeadContext:
+    """The compilation as forms see it; `parameters` are those of the engines' model."""
+
+    costs: CostModel
+    parameters: Mapping[str, int]
+    softmax: str
+
+    @property
+    def engines(self) -> int:
+        return self.parameters["head_engines"]
+
+
+@dataclass(frozen=True)
 class HeadSizes:
     """Positions, width of the embedding and of the head."""
 
@@ -37,18 +51,17 @@ class HeadSizes:
     p: int
 
     @property
-    def before_bytes(self) -> int:
-        """Of weights before q."""
+    def q_offset(self) -> int:
+        """Where q begins, behind three matrices."""
         return 3 * self.p * self.e
 
     @property
-    def after_bytes(self) -> int:
-        """Of weights and biases behind k."""
-        return self.p * self.e + 4 * (self.e + 3 * self.p)
+    def k_offset(self) -> int:
+        return self.q_offset + self.s * self.e
 
     @property
     def bytes(self) -> int:
-        return self.before_bytes + 2 * self.s * self.e + self.after_bytes
+        return 4 * self.p * self.e + 2 * self.s * self.e + 4 * (self.e + 3 * self.p)
 
     @property
     def macs(self) -> int:
@@ -57,9 +70,12 @@ class HeadSizes:
     def cycles(self, parameters: Mapping[str, int]) -> int:
         """Of a head on its engine; nothing public says it: products of tiles, or what they fetch, and a start."""
         told = {**_DEFAULTS, **parameters}
+        return int(max(self.product_cycles, -(-self.bytes // told["fetch_bytes"])) + told["start_cycles"])
+
+    @property
+    def product_cycles(self) -> int:
         s, e, p = tiles(self.s), tiles(self.e), tiles(self.p)
-        products = _CYCLES_OF_TILE * (4 * s * e * p + 2 * s * s * p)
-        return int(max(products, -(-self.bytes // told["fetch_bytes"])) + told["start_cycles"])
+        return _CYCLES_OF_TILE * (4 * s * e * p + 2 * s * s * p)
 
 
 @dataclass(frozen=True)
@@ -72,14 +88,11 @@ class HeadWeights:
     o: NDArray[np.int8]
     biases: Mapping[str, NDArray[np.integer]]
 
-    @property
-    def before(self) -> bytes:
-        return b"".join(m.tobytes() for m in (self.o, self.v, self.k))
-
-    @property
-    def after(self) -> bytes:
+    def operands(self, positions: bytes) -> bytes:
+        """The block of a head; `positions` are q and k, or room for them."""
         biases = (self.biases[name].astype("<i4").tobytes() for name in "ovkq")
-        return split(self.q).tobytes() + b"".join(biases)
+        plain = b"".join(m.tobytes() for m in (self.o, self.v, self.k))
+        return plain + positions + split(self.q).tobytes() + b"".join(biases)
 
 
 def split(matrix: NDArray[np.int8]) -> NDArray[np.int8]:
@@ -127,24 +140,33 @@ class Round:
         }
 
 
-def assembly(sizes: HeadSizes, before: Local, after: Local, q: Local, k: Local, operands: Local) -> dict[str, Any]:
-    """Fields of `struct ita_heads_operands`."""
-    return {
-        "before": Pointer(before),
-        "after": Pointer(after),
-        "before_bytes": sizes.before_bytes,
-        "after_bytes": sizes.after_bytes,
-        "q": Pointer(q),
+def positions_call(sizes: HeadSizes, operands: Local, q: Local | None, k: Local, cores: int) -> Call:
+    """The cores put q and k where a block of operands has room for them; without q only k."""
+    rows, columns = k.spec.shape
+    fields: dict[str, int | Pointer] = {
+        "q": 0 if q is None else Pointer(q),
         "k": Pointer(k),
-        "rows": sizes.s,
-        "columns": sizes.e,
-        "operands": Pointer(operands),
+        "to_q": Pointer(operands, sizes.q_offset),
+        "to_k": Pointer(operands, sizes.k_offset),
+        "rows": rows,
+        "columns": columns,
+        "positions": sizes.s,
     }
+    reads = (k,) if q is None or q is k else (q, k)
+    cost = CoreCost(copy_cycles((1 if q is None else 2) * rows * columns, cores))
+    made = ("ita_heads_put_positions", "struct ita_heads_positions", tuple(fields), tuple(fields.values()))
+    return Call(*made, reads, (operands,), cost)
 
 
-def assembly_cycles(sizes: HeadSizes, cores: int) -> int:
+def copy_cycles(size: int, cores: int) -> int:
     """Blocks of 16 bytes that a core copies; each takes about 16 cycles, as simulated."""
-    return 100 + 16 * -(-sizes.bytes // (SPLIT * cores))
+    return 100 + 16 * -(-size // (SPLIT * cores))
+
+
+def check_rule(rule: Requantization, reach: int) -> None:
+    """Refuse what the engines cannot shift, or multiply in 32 bits."""
+    refuse_if(rule.shift > LARGEST_SHIFT, f"a requantization shifts by {rule.shift}: {LARGEST_SHIFT} at most")
+    refuse_if(reach * rule.multiplier >= PRODUCT_LIMIT, "a sum and its multiplier need more than 32 bits")
 
 
 def is_whole(*extents: int) -> bool:

@@ -26,6 +26,11 @@ class LinearArithmetic:
     def has_bias(self) -> bool:
         return bool(self.bias.any())
 
+    @property
+    def reach(self) -> int:
+        """The largest sum of int8 inputs."""
+        return int((np.abs(self.weights.astype(np.int64)).sum(axis=1) * 128 + np.abs(self.bias)).max(initial=0))
+
 
 def arithmetic_of(layer: Layer) -> LinearArithmetic:
     """Arithmetic of a dense layer by the engine's own requantization."""

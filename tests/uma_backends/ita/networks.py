@@ -44,8 +44,8 @@ def run_on_ita(
     inputs: dict[str, np.ndarray], define: Callable[[Emit, list[Any]], Any], machine: str | None = None
 ) -> Simulated:
     """Compile for the engine's own SoC, or another one, everything it can run pinned to it, and simulate twice."""
-    backend = ItaBackend()
-    target = target_for(soc.load(machine or backend.default_soc), backend)
+    chip = soc.load(machine or ItaBackend().default_soc)
+    target = target_for(chip, ItaBackend().variant(chip.engines["ita"]))
     module = prepare_module(module_of(inputs, define), target)
     imported = Imported(module, tuple(inputs), ("y",), "pulp")
     network = build_network(module, imported, "network")

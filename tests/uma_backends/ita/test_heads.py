@@ -141,7 +141,7 @@ def test_eight_heads_keep_four_engines_busy() -> None:
 
 @pytest.mark.slow
 def test_icct_ita_gives_its_golden_outputs(golden_data: object) -> None:
-    """One head of 192: 7,880 cycles on its engine, by the assumption of the model."""
+    """One head of 192: 7,880 cycles on its engine, by the assumption of the model; four share the layer behind it."""
     folder = DATA / ICCT
     inputs = read_arrays(folder / "inputs.npz")
     options = {"ita": {"softmax": "engine"}}
@@ -151,5 +151,7 @@ def test_icct_ita_gives_its_golden_outputs(golden_data: object) -> None:
     run = simulate_app(app, dict(inputs))
     for result, (_, golden) in zip(run.outputs, read_arrays(folder / "outputs.npz"), strict=True):
         np.testing.assert_array_equal(result, golden)
-    head = next(layer for layer in run.report["layers"] if layer["engine"] == "ita")
-    assert 7_880 / head["cycles"] >= 0.6
+    head, *products = [layer for layer in run.report["layers"] if layer["engine"] == "ita"]
+    assert 7_880 / head["cycles"] >= 0.75
+    assert [layer["op"] for layer in products] == ["dense", "dense"]
+    assert 8_024 / products[0]["cycles"] >= 0.7 and run.report["cycles"] < 135_000

@@ -23,7 +23,13 @@ from tvm_pulp.planning.search.cover import Cover, Covers, recorded_cover
 from tvm_pulp.planning.search.find_plan import find_plan
 from tvm_pulp.planning.search.heuristics.balance_engines import expected_cycles
 from tvm_pulp.planning.search.heuristics.tile_pipelines import core_cycles
-from tvm_pulp.planning.search.memory_limits import check_capacity, check_smallest_size, layers_to_move, spread_weights
+from tvm_pulp.planning.search.memory_limits import (
+    check_capacity,
+    check_smallest_size,
+    layer_grown,
+    layers_to_move,
+    spread_weights,
+)
 from tvm_pulp.planning.search.partition_network import partition_network
 from tvm_pulp.planning.search.read_plan import read_plan, recorded_operators, recorded_regions
 from tvm_pulp.planning.search.state_memory import check_in_place
@@ -147,7 +153,7 @@ def _evaluator(network: Network, cover: Cover, request: PlanRequest) -> PlanEval
 
 
 def _find(network: Network, request: PlanRequest) -> Plan:
-    """The best plan; layers whose weights exceed the weight memory run on the cores unless the user pinned them."""
+    """The best plan; layers whose weights exceed a memory run on the cores unless the user pinned them."""
     operators, several = _offered(network, request)
     pins, priority = dict(request.pins), [backend.target_name for backend in request.backends]
     while True:
@@ -159,7 +165,7 @@ def _find(network: Network, request: PlanRequest) -> Plan:
             layers[name]
             for level in request.soc.software.weight_parts
             for name in layers_to_move(best, request.soc, level)
-        ]
+        ] + [layers[name] for name in layer_grown(best, request.soc, request.l2_bytes, pins)]
         names = [part.name for layer in moved for part in (layer.parts or (layer,)) if part.name not in pins]
         if not names:
             return _or_by_cores(best, network, operators, request)

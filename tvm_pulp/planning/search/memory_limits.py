@@ -1,10 +1,12 @@
 """Limits of memories beyond L1: whether a network and its plan fit them, and what has to leave a full weight memory."""
 
+from collections.abc import Container
 from typing import Any
 
 import numpy as np
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.planning.tiling.forms import CLUSTER
 from tvm_pulp.planning.tiling.plan import Plan, layer_constants
 from tvm_pulp.qnn.network import Network, Tensor
 from tvm_pulp.soc.platform import Platform
@@ -45,6 +47,24 @@ def layers_to_move(plan: Plan, soc: Any, level: str) -> dict[str, int]:
     """Layers, with the bytes of their weights, that leave a weight memory for the rest: as few as possible."""
     missing = plan.constants_in(level) - soc.software.weight_parts[level]
     return _largest_needed(plan, level, missing) if missing > 0 else {}
+
+
+def layer_grown(plan: Plan, soc: Any, l2_bytes: int, pins: Container[str]) -> list[str]:
+    """Where L2 and L3 have no room for a plan, the layer whose engine packs constants into most bytes more, if any.
+
+    Those that are pinned stay where they are.
+    """
+    if plan.l2_needed <= l2_bytes and plan.constants_in("l3") <= soc.memory.l3.size:
+        return []
+    grown: dict[str, int] = {}
+    for planned in plan.layers:
+        parts = planned.layer.parts or (planned.layer,)
+        given = {t.storage for part in parts for t in part.inputs}
+        packed = {t for t in layer_constants(planned) if plan.constants()[t] in ("l2", "l3")}
+        more = sum(t.spec.bytes for t in packed) - sum(t.spec.bytes for t in given if t.kind == "constant")
+        if planned.engine != CLUSTER and more > 0 and not all(part.name in pins for part in parts):
+            grown[planned.layer.name] = more
+    return [max(grown, key=lambda name: grown[name])] if grown else []
 
 
 def spread_weights(plan: Plan, soc: Any) -> Plan:

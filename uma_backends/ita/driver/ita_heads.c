@@ -42,32 +42,44 @@ void ita_heads_wait(ita_heads_ticket ticket) {
   if (ticket == last_ticket) ita_heads_wait_all();
 }
 
-/* Blocks of 16 bytes, each by one core: four words on their way at a time. */
+/* 16 bytes: four words on their way at a time. */
 struct block {
   uint32_t word[4];
 };
 
-static inline void copy(const struct block *from, struct block *to, uint32_t count, uint32_t core, uint32_t cores) {
-  for (uint32_t i = core; i < count; i += cores) to[i] = from[i];
+/* A core's blocks of a matrix: every `lanes`-th of every `step`-th row. */
+struct share {
+  uint32_t row, step, lane, lanes;
+};
+
+static struct share share_of(uint32_t rows, uint32_t core, uint32_t cores) {
+  const uint32_t lanes = cores > rows ? cores / rows : 1u, row = core / lanes;
+  return (struct share){row, cores / lanes, core - row * lanes, lanes};
 }
 
-/* [rows][blocks] becomes [blocks][rows]. */
-static inline void split(const struct block *from, struct block *to, uint32_t rows, uint32_t blocks, uint32_t core,
-                         uint32_t cores) {
-  for (uint32_t row = core; row < rows; row += cores) {
-    for (uint32_t i = 0; i < blocks; i++) to[i * rows + row] = from[row * blocks + i];
+/* [rows][blocks] becomes [blocks][positions], of which the first `rows` are there. */
+static void split(const struct block *from, struct block *to, const struct ita_heads_positions *args, struct share mine) {
+  const uint32_t blocks = args->columns / BLOCK;
+  for (uint32_t row = mine.row; row < args->rows; row += mine.step) {
+    for (uint32_t i = mine.lane; i < blocks; i += mine.lanes) to[i * args->positions + row] = from[row * blocks + i];
   }
 }
 
-void ita_heads_assemble(const struct ita_heads_operands *args, uint32_t core, uint32_t cores) {
-  const uint32_t blocks = args->columns / BLOCK, before = args->before_bytes / BLOCK;
-  struct block *to = args->operands;
-  /* The second half of the cores takes k, where there are enough for both. */
-  const uint32_t half = cores >= 2u * args->rows ? cores / 2u : 0u;
-  copy(args->before, to, before, core, cores);
-  to += before;
-  if (half == 0u || core < half) split(args->q, to, args->rows, blocks, core, half == 0u ? cores : half);
-  to += args->rows * blocks;
-  if (core >= half) split(args->k, to, args->rows, blocks, core - half, cores - half);
-  copy(args->after, to + args->rows * blocks, args->after_bytes / BLOCK, core, cores);
+void ita_heads_put_positions(const struct ita_heads_positions *args, uint32_t core, uint32_t cores) {
+  const struct share mine = share_of(args->rows, core, cores);
+  if (args->q != 0) split(args->q, args->to_q, args, mine);
+  split(args->k, args->to_k, args, mine);
+}
+
+void ita_heads_take_columns(const struct ita_heads_columns *args, uint32_t core, uint32_t cores) {
+  const struct share mine = share_of(args->rows, core, cores);
+  const uint32_t blocks = args->columns / BLOCK, of_head = args->size / BLOCK, pitch = args->pitch / BLOCK;
+  for (uint32_t row = mine.row; row < args->rows; row += mine.step) {
+    const struct block *from = (const struct block *)args->heads + row * pitch;
+    struct block *to = (struct block *)args->to + row * blocks;
+    for (uint32_t first = 0; first < blocks; first += of_head, from += args->positions * pitch) {
+      const uint32_t count = blocks - first < of_head ? blocks - first : of_head;
+      for (uint32_t i = mine.lane; i < count; i += mine.lanes) to[first + i] = from[i];
+    }
+  }
 }

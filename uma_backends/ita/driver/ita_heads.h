@@ -2,13 +2,13 @@
  *
  * Driver of ITAs that run whole heads of attention, up to four at once. Freestanding C11, no C library.
  *
- * The cores put the operands of a round's first head together, since q and k, which all engines read there, stand between
- * its weights; operands of the other heads lie in L2 as the compiler made them.
+ * All engines read q and k between the weights of a round's first head: these operands lie in L1, and the cores put q and k
+ * there. Operands of the other heads lie in L2 as the compiler made them.
  *
  * One core uses the driver; others synchronise with that core.
  *
  *   ita_heads_init();
- *   ita_heads_assemble(&operands, core, cores);      all cores, and a barrier
+ *   ita_heads_put_positions(&positions, core, cores);      all cores, and a barrier
  *   ita_heads_wait(ita_heads_submit(&round)); */
 #ifndef ITA_HEADS_DRIVER_H
 #define ITA_HEADS_DRIVER_H
@@ -30,21 +30,26 @@ struct ita_heads_command {
   uint32_t adds[6];
 };
 
-/* Operands of a head from its weights and the rows of q and k, which are split into blocks of 16 columns. Everything is a
- * multiple of 16 bytes. */
-struct ita_heads_operands {
-  const void *before, *after; /* weights before q and behind k */
-  uint32_t before_bytes, after_bytes;
-  const void *q, *k; /* [rows][columns] */
-  uint32_t rows, columns;
-  void *operands;
+/* Rows of q and k, and where they belong as blocks of 16 columns: [columns / 16][positions][16]. */
+struct ita_heads_positions {
+  const void *q, *k; /* [rows][columns]; no q: it is there already */
+  void *to_q, *to_k;
+  uint32_t rows, columns, positions;
+};
+
+/* The first columns of the results of a round, side by side: `size` of each head, [rows][columns] together. */
+struct ita_heads_columns {
+  const void *heads; /* [heads][positions][pitch] */
+  void *to;
+  uint32_t rows, columns, size, positions, pitch;
 };
 
 typedef uint32_t ita_heads_ticket;
 
 void ita_heads_init(void);
-/* All cores together; a share each. */
-void ita_heads_assemble(const struct ita_heads_operands *args, uint32_t core, uint32_t cores);
+/* All cores together; a share each. Columns are multiples of 16. */
+void ita_heads_put_positions(const struct ita_heads_positions *args, uint32_t core, uint32_t cores);
+void ita_heads_take_columns(const struct ita_heads_columns *args, uint32_t core, uint32_t cores);
 /* Start a round; waits for the one before. */
 ita_heads_ticket ita_heads_submit(const struct ita_heads_command *command);
 void ita_heads_wait(ita_heads_ticket ticket);
