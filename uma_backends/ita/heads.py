@@ -52,7 +52,7 @@ class HeadSizes:
 
     @property
     def q_offset(self) -> int:
-        """Where q begins, behind three matrices."""
+        """The place of q, behind three matrices."""
         return 3 * self.p * self.e
 
     @property

@@ -50,7 +50,7 @@ def layers_to_move(plan: Plan, soc: Any, level: str) -> dict[str, int]:
 
 
 def layer_grown(plan: Plan, soc: Any, l2_bytes: int, pins: Container[str]) -> list[str]:
-    """Where L2 and L3 have no room for a plan, the layer whose engine packs constants into most bytes more, if any.
+    """The layer whose engine packs constants into most bytes more, where L2 and L3 have no room for a plan, if any.
 
     Those that are pinned stay where they are.
     """
