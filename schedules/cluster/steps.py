@@ -6,6 +6,7 @@ from typing import Any
 from schedules.cluster.arithmetic import KINDS, PULP_WIDE, STORED, TYPES, window_fields
 from schedules.cluster.attention_steps import attention_weights, bit_planes, qdq_weights, row_sums, translated_rows
 from schedules.cluster.base import Fields, kernel_call
+from schedules.cluster.block_steps import from_blocks, to_blocks
 from schedules.cluster.catalog import available
 from schedules.cluster.transpose import element_strides, transpose_fields
 from schedules.kernel_cycles import Work, call_cost, share, work
@@ -212,4 +213,6 @@ _STEPS: dict[str, tuple[str, Callable[[Kernel, CostModel], Call | None]]] = {
     "qdq_weights": ("qdq_weights", qdq_weights),
     "row_sums": ("row_sums", row_sums),
     "translated_rows": ("copy_rows", translated_rows),
+    "to_blocks": ("to_blocks", to_blocks),
+    "from_blocks": ("from_blocks", from_blocks),
 }

@@ -17,7 +17,7 @@ def network() -> onnx.ModelProto:
     """A wide depthwise convolution between two that every array has."""
     g = ExportedGraph("losses")
     x = g.conv(g.input("input", [1, 8, 12, 12]), 8, 32, 1)
-    x = g.conv(g.conv(x, 32, 32, 5, groups=32), 32, 16, 1)
+    x = g.conv(g.conv(x, 32, 32, 11, groups=32), 32, 16, 1)
     g.output(x, [1, 16, 12, 12])
     model = g.model()
     samples = [{"input": g.normal(1, 8, 12, 12)} for _ in range(2)]
@@ -33,7 +33,7 @@ def test_refused_layers_come_with_their_remedy() -> None:
     stream = io.StringIO()
     print_lost_cycles(compilation.plan, compilation.imported.nodes, stream)
     told = stream.getvalue()
-    wide = r"\d\. about [\d,]+ cycles \(\d+ %\) in '.*': not on neureka: a depthwise 5x5 kernel is not 3x3; use a 3x3"
+    wide = r"\d\. about [\d,]+ cycles \(\d+ %\) in '.*': not on neureka: a depthwise 11x11 kernel is not 3x3; use a 3x3"
     assert re.search(wide, told), told
     assert "the cores requantize because" in told or "it is float" in told, told
 

@@ -33,6 +33,7 @@ from tests.kernels.attention_shapes import (
     row_sums,
 )
 from tests.kernels.bias_of_rest_case import bias_of_rest_case
+from tests.kernels.block_cases import from_blocks_case, to_blocks_case
 from tests.kernels.call import REPOSITORY, run_on_cluster
 from tests.kernels.elementwise_cases import (
     add_accumulators_case,
@@ -235,6 +236,17 @@ def space_to_depth(s: Shapes) -> Case:
     return space_to_depth_case(s.rng, size, planar=s.flag(), unsigned=s.flag())
 
 
+def to_blocks(s: Shapes) -> Case:
+    size, rows = (s.size(4, 20), s.size(4, 20), s.pick(3, *[s.size(4, 40)] * 5)), s.pick(1, 2, 4, 4)
+    grid = -(-size[0] // rows) + 2, -(-size[1] // 4) + 2
+    return to_blocks_case(s.rng, size, grid, rows, (rows, s.pick(4, 4, 1)))
+
+
+def from_blocks(s: Shapes) -> Case:
+    size, block = (s.size(2, 16), s.size(2, 16), s.size(4, 40)), s.pick((4, 4), (4, 4), (2, 4), (2, 2))
+    return from_blocks_case(s.rng, size, block, s.pick("int32", "int32", "int8"))
+
+
 def resize(s: Shapes) -> Case:
     form, size = s.pick("copy", "near", "near", "scaled", "wide"), (s.size(3, 12), s.size(3, 12), 4 * s.size(1, 16))
     return resize_case(s.rng, size, (2 * size[0], 2 * size[1]), form, alike=True)
@@ -287,6 +299,8 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "bit_planes": (bit_planes, 60),
     "im2col": (im2col, 160),
     "space_to_depth": (space_to_depth, 80),
+    "to_blocks": (to_blocks, 80),
+    "from_blocks": (from_blocks, 80),
     "resize": (resize, 120),
 }
 # Of kernels that the default machine does not have.

@@ -1,46 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The result is written in order; the last axis is gathered, four bytes to a word. */
+#include "gather.h"
 #include "tile.h"
 #include "tvm_pulp/kernels.h"
 #include "tvm_pulp/work_share.h"
 #include "tvm_pulp/xpulp.h"
 
-static void gather_bytes(const uint8_t *x, uint8_t *y, uint32_t count, uint32_t stride) {
-  uint32_t n = count >> 2, v0, v1, v2, v3;
-  if (n) {
-    __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LBUR("%[v0]", "%[s]", "%[x]") XP_LBUR("%[v1]", "%[s]", "%[x]")
-                         XP_LBUR("%[v2]", "%[s]", "%[x]") XP_LBUR("%[v3]", "%[s]", "%[x]")
-                             XP_PACKLO("%[v0]", "%[v1]", "%[v0]") XP_PACKHI("%[v0]", "%[v3]", "%[v2]")
-                                 XP_LOOP_END XP_SW("%[v0]", 4, "%[y]") XP_END
-                     : [x] "+r"(x), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)
-                     : [n] "r"(n), [s] "r"(stride)
-                     : "memory");
-  }
-  for (uint32_t i = 0; i < (count & 3u); ++i, x += stride) y[i] = *x;
-}
-
-static void gather_words(const uint8_t *x, uint8_t *y, uint32_t count, uint32_t stride) {
-  uint32_t n = count >> 1, v0, v1;
-  if (n) {
-    __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LWR("%[v0]", "%[s]", "%[x]") XP_LWR("%[v1]", "%[s]", "%[x]")
-                         XP_SW("%[v0]", 4, "%[y]") XP_LOOP_END XP_SW("%[v1]", 4, "%[y]") XP_END
-                     : [x] "+r"(x), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1)
-                     : [n] "r"(n), [s] "r"(stride)
-                     : "memory");
-  }
-  if (count & 1u) tvm_pulp_xp_put_word(y, tvm_pulp_xp_word(x));
-}
-
 /* `count` elements of one line of the result. */
 static void gather(const struct tvm_pulp_transpose_args *args, const uint8_t *x, uint8_t *y, uint32_t count) {
   if (args->element_bytes == 4u) {
-    gather_words(x, y, count, args->stride3);
+    tvm_pulp_gather_words(x, y, count, args->stride3);
   } else if (args->stride3 == 1u && count >= 4u) {
     tvm_pulp_copy_words(y, x, count >> 2);
     for (uint32_t i = count & ~3u; i < count; ++i) y[i] = x[i];
   } else {
-    gather_bytes(x, y, count, args->stride3);
+    tvm_pulp_gather_bytes(x, y, count, args->stride3);
   }
 }
 

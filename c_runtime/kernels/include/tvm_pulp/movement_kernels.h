@@ -74,6 +74,30 @@ struct tvm_pulp_space_to_depth_args {
   uint32_t flip;
 };
 
+/* An NHWC image as planes of blocks of block_height x 4 pixels: y[channels][grid_height][grid_width][block_height][4], with
+ * pad_value where a block leaves the image. The first block begins `top` rows above and `left` columns in front of it. */
+struct tvm_pulp_to_blocks_args {
+  const uint8_t *x;
+  uint8_t *y; /* word aligned */
+  uint32_t height, width, channels;
+  uint32_t grid_height, grid_width;
+  uint32_t block_height;
+  uint32_t plane_stride; /* bytes from a channel to the next one in y, a multiple of 4 */
+  uint32_t top, left;
+  int32_t pad_value;
+};
+
+/* The pixels y[height][width][channels] of planes x[channels][grid height][grid_width][block_height][block_width]. */
+struct tvm_pulp_from_blocks_args {
+  const void *x;
+  void *y;
+  uint32_t height, width, channels;
+  uint32_t grid_width;
+  uint32_t block_height, block_width;
+  uint32_t plane_stride;  /* bytes from a channel to the next one in x */
+  uint32_t element_bytes; /* 1 or 4 */
+};
+
 /* Every pixel of y[out_height][out_width][channels] is a weighted mean of a few pixels of x[][width][channels]:
  *
  *   acc = sum over column taps of weight * ((sum over row taps of weight * x + half) >> middle) - zero_point * 2^fraction

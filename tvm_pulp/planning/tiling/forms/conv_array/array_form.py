@@ -59,10 +59,12 @@ class ArrayDescription:
     bias: Local | None
     shift: Local | None = None
     array: Any = None
-    # Where the job's part of input, output and bias begins, in bytes.
+    # Where the job's part of input, output and parameters begins, in bytes.
     input_bytes: int = 0
     output_bytes: int = 0
     bias_bytes: int = 0
+    scale_bytes: int = 0
+    shift_bytes: int = 0
 
     @property
     def words(self) -> tuple[int, ...]:
@@ -260,9 +262,11 @@ class ArrayForm(JobForm):
         add = Kernel("lookup", {}, (source, local), (moved,))
         return [load, Load(table, Box.whole(table.spec.shape), local), add], moved
 
-    def job_steps(self, job: Any, first: int, source: Local, target: Local) -> tuple[list[Step], Job]:
-        """Loads of filters, scale and bias for channels from `first` on, and the job."""
-        packed, a, channels = self.packed, self.arithmetic, job.output_channels
+    def job_steps(
+        self, job: Any, first: int, source: Local, target: Local, channels: int | None = None
+    ) -> tuple[list[Step], Job]:
+        """Loads of filters, scale and bias for channels from `first` on, and the job; `channels`: of several jobs."""
+        packed, a, channels = self.packed, self.arithmetic, channels or job.output_channels
         row, rows = first, channels
         if self.mode is Mode.DEPTHWISE_3X3:
             group = self.context.depthwise_channels

@@ -15,7 +15,7 @@ def pointers(
     """
     found = []
     operands = (d.weights, d.input, d.output, d.scale, d.shift, d.bias)
-    begins = (d.weight_bytes, d.input_bytes, d.output_bytes, 0, 0, d.bias_bytes)
+    begins = (d.weight_bytes, d.input_bytes, d.output_bytes, d.scale_bytes, d.shift_bytes, d.bias_bytes)
     for index, (operand, begin) in enumerate(zip(operands, begins, strict=True)):
         if operand is None:
             found.append("")

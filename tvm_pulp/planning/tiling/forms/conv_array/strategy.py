@@ -4,6 +4,7 @@ from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 from tvm_pulp.planning.tiling.forms.conv_array.array_form import ArrayContext, ArrayForm
+from tvm_pulp.planning.tiling.forms.conv_array.blocks_form import blocks_forms
 from tvm_pulp.planning.tiling.forms.conv_array.dilated_form import DilatedForm
 from tvm_pulp.planning.tiling.forms.conv_array.forms import DenseForm, Direct3x3Form, Im2colForm, PointwiseForm
 from tvm_pulp.qnn.network import Layer
@@ -40,13 +41,21 @@ def conv2d_forms(layer: Layer, context: ArrayContext) -> list[Form]:
     unit_stride, plain = list(a["strides"]) == [1, 1], list(a["dilation"]) == [1, 1]
     is_3x3, by_phases = (kh, kw) == (3, 3) and (plain or unit_stride), not plain
     if per_group == 1 and a["groups"] > 1 and outputs == layer.inputs[0].spec.shape[3]:
-        refuse_if((kh, kw) != (3, 3), f"a depthwise {kh}x{kw} kernel is not 3x3", "use a 3x3 depthwise kernel")
-        refuse_if(not is_3x3, "its depthwise kernel has gaps and a stride", "use one without them or without it")
-        name = "3x3 depthwise" if unit_stride else "3x3 depthwise at stride 1, discarding"
-        if by_phases:
-            return [DilatedForm(layer, context, f"{name} by phases", arithmetic, Mode.DEPTHWISE_3X3)]
-        return [Direct3x3Form(layer, context, name, arithmetic, Mode.DEPTHWISE_3X3)]
-    forms: list[Form] = []
+        if is_3x3 and plain and unit_stride:
+            return [Direct3x3Form(layer, context, "3x3 depthwise", arithmetic, Mode.DEPTHWISE_3X3)]
+        blocks: list[Form] = [*blocks_forms(layer, context, arithmetic)]
+        if not is_3x3:
+            way_out = "use a 3x3 depthwise kernel" if plain else "use one without them or without it"
+            what = f"a depthwise {kh}x{kw} kernel is not 3x3" if plain else "its depthwise kernel has gaps and a stride"
+            refuse_if(not blocks, what, way_out)
+        elif by_phases:
+            name = "3x3 depthwise by phases"
+            blocks.append(DilatedForm(layer, context, name, arithmetic, Mode.DEPTHWISE_3X3))
+        else:
+            name = "3x3 depthwise at stride 1, discarding"
+            blocks.append(Direct3x3Form(layer, context, name, arithmetic, Mode.DEPTHWISE_3X3))
+        return blocks
+    forms: list[Form] = [*blocks_forms(layer, context, arithmetic)] if per_group == 1 < a["groups"] else []
     if (kh, kw) == (1, 1) and not any(a["pads"]):
         forms.append(_in_groups(PointwiseForm(layer, context, "1x1", arithmetic, Mode.POINTWISE)))
     elif is_3x3 and by_phases:

@@ -1,0 +1,176 @@
+"""Depthwise convolutions of any kernel that reaches from a block of pixels to its neighbours: one job per channel.
+
+Blocks of a channel's picture are pixels of a 3x3 job, their pixels its channels:
+
+    7x7 on 16 x 16 pixels    becomes    3x3 on 4 x 4 pixels of 16 channels
+"""
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from tvm_pulp.planning.tiling.forms.conv_array.array_form import ACTIVATION_SLACK, ArrayContext, ArrayForm
+from tvm_pulp.qnn.network import Layer
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.uma import Box, Derived, Kernel, Local, Recipe, Step, TileAxis, step_call
+from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic
+from tvm_pulp.uma.conv_array.modes import Mode
+from tvm_pulp.uma.windows import input_span
+
+# A word of pixels; the heights are tried.
+_BLOCK_WIDTH, _BLOCK_HEIGHTS = 4, (1, 2, 4)
+# Channels that the kernel before the jobs takes at a time.
+_CHANNELS = 4
+
+
+@dataclass(frozen=True)
+class Window:
+    """A kernel along rows or columns, and how many of these a block has."""
+
+    kernel: int
+    stride: int
+    dilation: int
+    before: int
+    block: int
+
+    @property
+    def results(self) -> int:
+        """Of a block."""
+        return self.block // self.stride
+
+    @property
+    def fits(self) -> bool:
+        """Tell whether what a block's results read lies in it and its neighbours."""
+        behind = (self.kernel - 1) * self.dilation - self.before - self.stride
+        return self.block % self.stride == 0 and self.before <= self.block and behind < self.block
+
+
+@dataclass(frozen=True)
+class BlocksForm(ArrayForm):
+    """The cores lay out planes of blocks, the array multiplies channel after channel, the cores put pixels together."""
+
+    block: tuple[int, int] = field(kw_only=True)
+
+    @cached_property
+    def windows(self) -> tuple[Window, Window]:
+        """Along rows and along columns."""
+        a, (_, kh, kw, _) = self.layer.attributes, self.layer.inputs[1].spec.shape
+        every = zip((kh, kw), a["strides"], a["dilation"], a["pads"][:2], self.block, strict=True)
+        down, across = (Window(*one) for one in every)
+        return down, across
+
+    @property
+    def result(self) -> tuple[int, int]:
+        """Rows and columns of the results of a block."""
+        return self.windows[0].results, self.windows[1].results
+
+    @property
+    def _multiplier(self) -> int:
+        return int(self.layer.outputs[0].spec.shape[3] // self.layer.inputs[0].spec.shape[3])
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        down, across = self.result
+        return (
+            TileAxis(3, _CHANNELS * self._multiplier), TileAxis(1, down), TileAxis(2, across), TileAxis(0, limit=1),
+        )  # fmt: skip
+
+    @cached_property
+    def _places(self) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+        """Along an axis, for every result of a block and every tap: the block that it reads and the pixel in it."""
+        found = []
+        for w in self.windows:
+            at = np.arange(w.results)[:, None] * w.stride + np.arange(w.kernel) * w.dilation - w.before + w.block
+            found.append((at // w.block, at % w.block))
+        return tuple(found)
+
+    def filters(self) -> np.ndarray:
+        """Results of a block as output channels, pixels of a block as input channels."""
+        weights = self.arithmetic.weights[..., 0]
+        (by, row), (bx, column) = self._places
+        channels, kh, _ = weights.shape
+        (down, across), (height, width) = self.result, self.block
+        dense = np.zeros((channels, down, across, height, width, 3, 3), weights.dtype)
+        for r in range(down):
+            for s in range(across):
+                for ky in range(kh):
+                    dense[:, r, s, row[r, ky], column[s], by[r, ky], bx[s]] = weights[:, ky]
+        return dense.reshape(channels * down * across, height * width, 3, 3)
+
+    def recipe(self, box: Box) -> Recipe:
+        x, pixels = self.layer.inputs[0], self.block[0] * self.block[1]
+        (down, across), multiplier = self.result, self._multiplier
+        each, channels = down * across, box.size[3]
+        blocks = -(-box.size[1] // down), -(-box.size[2] // across)
+        starts = zip(box.start[1:3], box.size[1:3], x.spec.shape[1:3], self.windows, strict=True)
+        rows, columns = (
+            input_span(start, size, extent, w.kernel, w.stride, w.dilation, w.before)
+            for start, size, extent, w in starts
+        )
+        first, inputs = box.start[3] // multiplier, channels // multiplier
+        source_box = Box((box.start[0], rows.start, columns.start, first), (1, rows.size, columns.size, inputs))
+        before, source = self.source(source_box, ACTIVATION_SLACK)
+        # An odd number of words from plane to plane: neighbouring channels lie in different banks.
+        plane = 4 * ((blocks[0] + 2) * (blocks[1] + 2) * (pixels // 4) | 1)
+        laid = Local("blocks", TensorSpec((inputs, plane), source.spec.dtype), ACTIVATION_SLACK)
+        top, left = (
+            span.start - (start * w.stride - w.block)
+            for span, start, w in zip((rows, columns), box.start[1:3], self.windows, strict=True)
+        )
+        fields = {
+            "height": rows.size, "width": columns.size, "channels": inputs, "grid_height": blocks[0] + 2,
+            "grid_width": blocks[1] + 2, "block_height": self.block[0], "plane_stride": plane,
+            "top": top, "left": left, "pad_value": self.arithmetic.zero_point,
+        }  # fmt: skip
+        steps: list[Step] = [*before, Kernel("to_blocks", fields, (source,), (laid,))]
+        result = blocks[0] * blocks[1] * each | 1
+        sums = Local("sums", TensorSpec((channels, result), self.raw_dtype))
+        job = self.array_job(*blocks, pixels, each)
+        loads, step = self.job_steps(job, box.start[3] * each, source=laid, target=sums, channels=channels * each)
+        filter_bytes, taps = (
+            self.packed.spec.shape[1],
+            self.layer.inputs[1].spec.elements // len(self.arithmetic.weights),
+        )
+        macs, itemsize = box.size[1] * box.size[2] * taps, self.arithmetic.output_bits // 8
+        jobs = []
+        for channel in range(channels):
+            d = step.description
+            at = each * channel
+            description = replace(
+                d, weight_bytes=d.weight_bytes + at * filter_bytes, input_bytes=channel // multiplier * plane,
+                output_bytes=channel * result * itemsize, bias_bytes=4 * at, shift_bytes=at,
+                scale_bytes=at * self.arithmetic.scale.itemsize,
+            )  # fmt: skip
+            jobs.append(replace(step, description=description, macs=macs))
+        raw = Local("pixels", TensorSpec(box.size, self.raw_dtype))
+        fields = {
+            "height": box.size[1], "width": box.size[2], "channels": channels, "grid_width": blocks[1],
+            "block_height": down, "block_width": across, "plane_stride": result * itemsize, "element_bytes": itemsize,
+        }  # fmt: skip
+        gather = Kernel("from_blocks", fields, (sums,), (raw,))
+        return self.arranged([*steps, *loads, *jobs, gather, *self.finish(raw, box)])
+
+
+def blocks_forms(layer: Layer, context: ArrayContext, arithmetic: Arithmetic) -> list[BlocksForm]:
+    """The form with the fewest cycles of the array; none where the kernel reaches too far or the cores cannot help."""
+    one = Local("one", TensorSpec((1,), "uint8"))
+    if isinstance(step_call(Kernel("to_blocks", _PROBE, (one,), (one,)), context.costs), Kernel):
+        return []
+    found = []
+    for height in _BLOCK_HEIGHTS:
+        form = BlocksForm(
+            layer, context, f"3x3 over blocks of {height}x{_BLOCK_WIDTH} pixels", arithmetic, Mode.DENSE_3X3,
+            block=(height, _BLOCK_WIDTH), derived=Derived(),
+        )  # fmt: skip
+        if all(window.fits for window in form.windows):
+            each = form.result[0] * form.result[1]
+            scale, bias = np.repeat(arithmetic.scale, each), np.repeat(arithmetic.bias, each)
+            shift = None if arithmetic.shift is None else np.repeat(arithmetic.shift, each)
+            found.append(replace(form, arithmetic=replace(arithmetic, scale=scale, bias=bias, shift=shift)))
+    return sorted(found, key=lambda form: form.bound_cycles())[:1]
+
+
+_PROBE = {
+    "height": 1, "width": 1, "channels": 4, "grid_height": 1, "grid_width": 1, "block_height": 1, "plane_stride": 4,
+    "top": 0, "left": 0, "pad_value": 0,
+}  # fmt: skip
