@@ -18,5 +18,5 @@ def dense_strategy(layer: Layer, context: Context) -> list[Form]:
 
 
 def conv2d_strategy(layer: Layer, context: Context) -> list[Form]:
-    """Constant weights of up to 8 bits, 8-bit inputs; groups with any kernel, or depthwise with a 3x3 kernel."""
+    """Constant weights of up to 8 bits, 8-bit inputs; groups with any kernel, or depthwise, 3x3 and up to 9x9."""
     return [*conv2d_forms(layer, context), *patches_forms(layer, known_arithmetic(layer, context), context)]
