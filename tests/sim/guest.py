@@ -4,14 +4,9 @@ Every program boots the same way: the controller starts the cluster cores, each 
 mask and calls `main` with its number in a0. Core 0 ends the run when its `main` returns.
 """
 
-import functools
-import struct
-import subprocess
-import sys
-import tempfile
 from collections.abc import Mapping
-from pathlib import Path
 
+from tests.sim.assembler import CLOCK, link, measurements
 from tvm_pulp import soc
 from tvm_pulp.sim.iss import Machine, RunResult
 
@@ -45,13 +40,8 @@ MACROS = """
 .macro lp_setupi count, end
 1000: .4byte 0x0000507b | (\\count << 20) | (((\\end - 1000b) / 2) << 15)
 .endm
-.macro begin
-  csrr s10, mcycle
-.endm
 .macro end number
-  csrr s11, mcycle
-  sub s11, s11, s10
-  addi s11, s11, -1
+  elapsed
   li s10, RESULTS + 4 * (\\number)
   sw s11, 0(s10)
 .endm
@@ -125,20 +115,9 @@ controller_stack:
 """
 
 
-@functools.cache
 def assemble(text: str, cores: int = 1) -> bytes:
     """Assemble a program (labels `main` and optionally `controller_main`) to an executable."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "link.ld").write_text(LINKER_SCRIPT)
-        (folder / "guest.S").write_text(f".equ CORES, {cores}\n{MACROS}\n{START}\n{text}\n")
-        command = [sys.executable, "-m", "ziglang", "cc", "-target", "riscv32-freestanding-none"]
-        command += ["-mcpu=generic_rv32+m+f", "-mabi=ilp32", "-nostdlib", "-g0", f"-Wl,-T,{folder / 'link.ld'}"]
-        done = subprocess.run(
-            [*command, str(folder / "guest.S"), "-o", str(folder / "guest.elf")], capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
-        return (folder / "guest.elf").read_bytes()
+    return link(f".equ CORES, {cores}\n{CLOCK}{MACROS}\n{START}\n{text}\n", LINKER_SCRIPT, "+m+f")
 
 
 def machine_for(
@@ -160,7 +139,7 @@ def run_guest(
     """Run a program; returns the result and its measurements."""
     machine = machine_for(text, cores, preset, settings)
     result = machine.run(max_cycles=10_000_000)
-    return result, struct.unpack("<256I", machine.read(RESULTS, 1024))
+    return result, measurements(machine, RESULTS)
 
 
 def measure(
@@ -171,8 +150,3 @@ def measure(
     text = "main:\n" + "\n".join(blocks) + "\n  ret\n.data\n.align 4\ndata: .space 64\n"
     _, cycles = run_guest(text, 1, preset, {"icache.ideal": True, **(settings or {})})
     return dict(zip(bodies, cycles, strict=False))
-
-
-def repeat(instruction: str, count: int = 16) -> str:
-    """The instruction `count` times."""
-    return "\n".join([instruction] * count)

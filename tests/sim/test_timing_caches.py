@@ -1,6 +1,7 @@
 """Instruction caches: cost of cold and warm straight-line code, sharing, and caches switched off."""
 
-from tests.sim.guest import repeat, run_guest
+from tests.sim.assembler import repeat
+from tests.sim.guest import run_guest
 
 # 64 instructions in 16 lines, entered by a jump.
 BLOCK = f"""

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.sim.guest import measure, repeat
+from tests.sim.assembler import repeat
+from tests.sim.guest import measure
 
 PREPARE = """
   li t0, L1

@@ -65,6 +65,14 @@ def test_a_plan_with_teams_is_read_back(tmp_path: Path) -> None:
     assert again.files == first.files and any(layer.team for layer in again.plan.record.layers)
 
 
+@pytest.mark.parametrize("options, beside", [({"effort": "fast"}, True), ({"effort": "rough"}, False)])
+def test_how_long_is_searched(tmp_path: Path, options: dict[str, str], beside: bool) -> None:
+    """Rules find it too; one rule alone, and the greedy planner, run layer after layer."""
+    model = write_branches(tmp_path / "four.onnx", 4, 1)
+    record = tvm_pulp.compile(model, target="c", soc="mempool", **options).plan.record
+    assert any(layer.team for layer in record.layers) == beside
+
+
 def test_few_cores_stay_together(tmp_path: Path) -> None:
     """Sixteen cores have enough to do with one layer; other machines have no teams."""
     model = write_branches(tmp_path / "four.onnx", 4, 1)

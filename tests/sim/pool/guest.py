@@ -1,37 +1,14 @@
 """Small programs for a pool of tiles: all cores enter `main` with their number in a0; core 0 ends the run."""
 
-import functools
-import struct
-import subprocess
-import sys
-import tempfile
 from collections.abc import Mapping
-from pathlib import Path
 
+from tests.sim.assembler import CLOCK, SNITCH_SCRIPT, link, measurements, warm
 from tvm_pulp import soc
 from tvm_pulp.sim.iss import Machine, RunResult
 
 RESULTS = 0x80000  # words of L1, where measurements go
 
-_SCRIPT = """
-ENTRY(_start)
-SECTIONS {
-  . = 0x80000000;
-  .text : { *(.text.start) *(.text*) }
-  .data : ALIGN(64) { *(.data*) *(.rodata*) }
-  /DISCARD/ : { *(.riscv.attributes) *(.comment) *(.note*) *(.debug*) }
-}
-"""
-
-_START = """
-.macro begin
-  csrr s10, mcycle
-.endm
-.macro end
-  csrr s11, mcycle
-  sub s11, s11, s10
-  addi s11, s11, -1
-.endm
+_START = f"""{CLOCK}
 .macro keep
   li s10, RESULTS
   slli t0, s1, 2
@@ -60,20 +37,9 @@ _start:
 """
 
 
-@functools.cache
 def assemble(text: str) -> bytes:
     """Assemble a program with a label `main` to an executable."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "link.ld").write_text(_SCRIPT)
-        (folder / "guest.S").write_text(f"{_START}\n{text}\n")
-        command = [sys.executable, "-m", "ziglang", "cc", "-target", "riscv32-freestanding-none"]
-        command += ["-mcpu=generic_rv32+m+a", "-mabi=ilp32", "-nostdlib", "-g0", f"-Wl,-T,{folder / 'link.ld'}"]
-        done = subprocess.run(
-            [*command, str(folder / "guest.S"), "-o", str(folder / "guest.elf")], capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
-        return (folder / "guest.elf").read_bytes()
+    return link(f"{_START}\n{text}\n", SNITCH_SCRIPT)
 
 
 def run_guest(
@@ -83,7 +49,7 @@ def run_guest(
     machine = Machine(soc.load(name).with_settings(settings or {}))
     machine.load_elf(assemble(text))
     result = machine.run(max_cycles=1_000_000)
-    return result, struct.unpack("<256I", machine.read(RESULTS, 1024)), machine
+    return result, measurements(machine, RESULTS), machine
 
 
 def on_core(number: int, body: str) -> str:
@@ -94,10 +60,4 @@ def on_core(number: int, body: str) -> str:
 
 def measure(body: str, prepare: str = "", core: int = 0, settings: Mapping[str, object] | None = None) -> int:
     """Cycles of a piece of code on one core, once all of it is in its instruction cache."""
-    text = f"  li s2, 2\n1:\n{prepare}\n  fence\n  begin\n{body}\n  end\n  addi s2, s2, -1\n  bnez s2, 1b\n  keep\n"
-    return run_guest(on_core(core, text), settings=settings)[1][core]
-
-
-def repeat(instruction: str, count: int) -> str:
-    """The instruction `count` times."""
-    return "\n".join([instruction] * count)
+    return run_guest(on_core(core, f"{warm(body, prepare)}  keep\n"), settings=settings)[1][core]

@@ -4,7 +4,8 @@ import struct
 
 import pytest
 
-from tests.sim.pool.guest import RESULTS, assemble, on_core, repeat, run_guest
+from tests.sim.assembler import repeat
+from tests.sim.pool.guest import RESULTS, assemble, on_core, run_guest
 from tvm_pulp import soc
 from tvm_pulp.sim.iss import Machine, RunFault
 
@@ -119,7 +120,7 @@ main:
 def _transfer(source: int, target: int, size: int) -> str:
     text = f"  li a2, DMA\n  li a3, {source}\n  sw a3, 0(a2)\n  li a3, {target}\n  sw a3, 4(a2)\n"
     text += f"  li a3, {size}\n  sw a3, 8(a2)\n  fence\n  begin\n  lw t3, 20(a2)\n1:\n  lw t3, 24(a2)\n  beqz t3, 1b\n"
-    return text + "  end\n  keep\n"
+    return text + "  elapsed\n  keep\n"
 
 
 @pytest.mark.sample(2)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.sim.pool.guest import measure, repeat, run_guest
+from tests.sim.assembler import repeat
+from tests.sim.pool.guest import measure, run_guest
 
 LOADED = ("t0", "t1", "t2", "t3", "t4", "t5", "a4", "a5", "a6")
 # A word of the interleaved region in a tile: tiles follow each other every 64 bytes.
@@ -71,7 +72,7 @@ def test_a_ninth_load_waits_for_an_answer() -> None:
 
 
 def test_atomics_of_all_cores_to_one_word_are_served_one_after_the_other() -> None:
-    text = "main:\n  li a2, FREE\n  li a3, 1\n  begin\n  amoadd.w t3, a3, (a2)\n  addi t3, t3, 1\n  end\n  keep\n"
+    text = "main:\n  li a2, FREE\n  li a3, 1\n  begin\n  amoadd.w t3, a3, (a2)\n  addi t3, t3, 1\n  elapsed\n  keep\n"
     text += "  bnez s1, 9f\n  li t1, 2000\n8:\n  addi t1, t1, -1\n  bnez t1, 8b\n9:\n  ret\n"
     _, cycles, machine = run_guest(text, settings={"icache.ideal": True})
     assert int.from_bytes(machine.read(0x40000, 4), "little") == 256
@@ -82,7 +83,9 @@ def test_atomics_of_all_cores_to_one_word_are_served_one_after_the_other() -> No
 def test_cores_of_a_tile_share_its_way_to_another_group() -> None:
     # Eight loads of each of four cores through one port: no less than 32 cycles; of one core alone 8.
     body = "  li a2, 0x40400\n  slli t0, s1, 5\n  add a2, a2, t0\n  begin\n"
-    body += "".join(f"  lw x{r}, {4 * (r - 12)}(a2)\n" for r in range(12, 20)).replace("x12", "x20") + "  end\n  keep\n"
+    body += (
+        "".join(f"  lw x{r}, {4 * (r - 12)}(a2)\n" for r in range(12, 20)).replace("x12", "x20") + "  elapsed\n  keep\n"
+    )
     text = f"main:\n  li t0, 4\n  bge s1, t0, 9f\n{body}9:\n  li t1, 300\n8:\n  addi t1, t1, -1\n  bnez t1, 8b\n  ret\n"
     _, cycles, _ = run_guest(text, settings={"icache.ideal": True})
     assert max(cycles[:4]) >= 28

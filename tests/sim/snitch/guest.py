@@ -1,31 +1,16 @@
 """Small programs for the Snitch cluster: all nine cores enter `main` with their number in a0 and meet at a barrier
 when they return; then core 0 ends the run."""
 
-import functools
-import struct
-import subprocess
-import sys
-import tempfile
 from collections.abc import Mapping
-from pathlib import Path
 
+from tests.sim.assembler import CLOCK, SNITCH_SCRIPT, link, measurements, warm
 from tvm_pulp import soc
 from tvm_pulp.sim.iss import Machine, RunResult
 
 RESULTS = 0x10010000  # 256 words of L1, where measurements go
 DMA_CORE = 8
 
-_SCRIPT = """
-ENTRY(_start)
-SECTIONS {
-  . = 0x80000000;
-  .text : { *(.text.start) *(.text*) }
-  .data : ALIGN(64) { *(.data*) *(.rodata*) }
-  /DISCARD/ : { *(.riscv.attributes) *(.comment) *(.note*) *(.debug*) }
-}
-"""
-
-_START = """
+_START = f"""{CLOCK}
 .macro dmsrc a, b
   .insn r 0x2b, 0, 0x00, x0, \\a, \\b
 .endm
@@ -47,13 +32,8 @@ _START = """
 .macro barrier
   csrr x0, 0x7c2
 .endm
-.macro begin
-  csrr s10, mcycle
-.endm
 .macro end number
-  csrr s11, mcycle
-  sub s11, s11, s10
-  addi s11, s11, -1
+  elapsed
   li s10, RESULTS + 4 * (\\number)
   sw s11, 0(s10)
 .endm
@@ -88,20 +68,9 @@ fromhost: .space 8
 """
 
 
-@functools.cache
 def assemble(text: str) -> bytes:
     """Assemble a program with a label `main` to an executable."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "link.ld").write_text(_SCRIPT)
-        (folder / "guest.S").write_text(f"{_START}\n{text}\n")
-        command = [sys.executable, "-m", "ziglang", "cc", "-target", "riscv32-freestanding-none"]
-        command += ["-mcpu=generic_rv32+m+a", "-mabi=ilp32", "-nostdlib", "-g0", f"-Wl,-T,{folder / 'link.ld'}"]
-        done = subprocess.run(
-            [*command, str(folder / "guest.S"), "-o", str(folder / "guest.elf")], capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
-        return (folder / "guest.elf").read_bytes()
+    return link(f"{_START}\n{text}\n", SNITCH_SCRIPT)
 
 
 def machine_for(text: str, settings: Mapping[str, object] | None = None, timeline: bool = False) -> Machine:
@@ -115,7 +84,7 @@ def run_guest(text: str, settings: Mapping[str, object] | None = None) -> tuple[
     """Run a program; returns the result and its measurements."""
     machine = machine_for(text, settings)
     result = machine.run(max_cycles=1_000_000)
-    return result, struct.unpack("<256I", machine.read(RESULTS, 1024))
+    return result, measurements(machine, RESULTS)
 
 
 def on_core(number: int, body: str) -> str:
@@ -125,10 +94,4 @@ def on_core(number: int, body: str) -> str:
 
 def measure(body: str, prepare: str = "", core: int = 0, settings: Mapping[str, object] | None = None) -> int:
     """Cycles of a piece of code on one core, once all of it is in its instruction cache."""
-    text = f"  li s2, 2\n1:\n{prepare}\n  fence\n  begin\n{body}\n  end 0\n  addi s2, s2, -1\n  bnez s2, 1b\n"
-    return run_guest(on_core(core, text), settings)[1][0]
-
-
-def repeat(instruction: str, count: int) -> str:
-    """The instruction `count` times."""
-    return "\n".join([instruction] * count)
+    return run_guest(on_core(core, warm(body, prepare, "end 0")), settings)[1][0]

@@ -14,7 +14,8 @@ import struct
 import numpy as np
 import pytest
 
-from tests.sim.snitch.guest import DMA_CORE, machine_for, measure, on_core, repeat
+from tests.sim.assembler import repeat
+from tests.sim.snitch.guest import DMA_CORE, machine_for, measure, on_core
 from tvm_pulp.sim.iss.library import PERIPHERAL
 from uma_backends.ita.jobs import Head, attention_products, register_words
 from uma_backends.ita.reference import Requantization

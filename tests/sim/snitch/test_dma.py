@@ -4,7 +4,8 @@ import struct
 
 import pytest
 
-from tests.sim.snitch.guest import DMA_CORE, machine_for, on_core, repeat, run_guest
+from tests.sim.assembler import repeat
+from tests.sim.snitch.guest import DMA_CORE, machine_for, on_core, run_guest
 from tvm_pulp.errors import GuestFault
 
 SET_UP = "  li a2, L1\n  la a3, buffer\n  li a4, {bytes}\n  li a5, 0\n  dmsrc {source}, x0\n  dmdst {target}, x0\n"

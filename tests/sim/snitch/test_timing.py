@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.sim.snitch.guest import DMA_CORE, measure, repeat, run_guest
+from tests.sim.assembler import repeat
+from tests.sim.snitch.guest import DMA_CORE, measure, run_guest
 
 PREPARE = "  li a2, L1\n  li a3, 7\n  li a4, 1000\n  li a5, REGISTERS\n"
 

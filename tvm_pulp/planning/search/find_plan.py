@@ -6,6 +6,7 @@ from dataclasses import replace
 from tvm_pulp.planning.search.attempts import Attempt, PlanEvaluator
 from tvm_pulp.planning.search.heuristics import policies
 from tvm_pulp.planning.search.heuristics.balance_engines import balance_engines
+from tvm_pulp.planning.search.heuristics.side_by_side import side_by_side
 from tvm_pulp.planning.search.heuristics.variations import VARIATIONS, join_attempts, vary
 from tvm_pulp.planning.search.solver import SolverAttempts, SolverRounds
 from tvm_pulp.planning.tiling.forms.cuts import MissingL1
@@ -21,8 +22,8 @@ _L3_FROM = (131072, 65536, 32768, 16384, 8192, 4096, 2048)
 def find_plan(evaluator: PlanEvaluator, *, planner: str, overlap: bool, l2_bytes: int, effort: str = "best") -> Plan:
     """The fastest plan found that fits L2, by its expected cycles; where none does, the one that needs least of it.
 
-    With the effort `fast` rules decide, and neither the solver nor variations of the best plan are tried; with `rough`
-    the layers stay as they are and one rule is enough.
+    With the effort `fast` rules decide, and neither the solver nor variations of the best plan are tried but for layers
+    side by side, where cores have teams; with `rough` the layers stay as they are and one rule is enough.
     """
     try:
         if planner == "greedy":
@@ -58,6 +59,9 @@ def _find(evaluator: PlanEvaluator, *, overlap: bool, l2_bytes: int, effort: str
         return fallback.plan
     if effort != "best":
         best = _fastest(tried)
+        beside = vary(evaluator, best, side_by_side) if effort == "fast" and overlap else ()
+        tried += [a for a in beside if a.plan.l2_needed <= l2_bytes]
+        best = min([best, *tried], key=lambda a: a.cycles)
         return replace(best.plan, planner=Planner("solver", best.name, len(tried)))
     return _best(evaluator, tried, overlap=overlap, l2_bytes=l2_bytes)
 

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tvm_pulp.planning.tiling.forms.cuts import Cuts
+from tvm_pulp.planning.tiling.forms.wrapped_form import WrappedForm
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Recipe, Step, Store
-from tvm_pulp.uma.strategy import Form, Rounding, TileAxis
+from tvm_pulp.uma.strategy import Form, TileAxis
 
 # A split has to save at least this part of the accelerator's cycles, and these cycles.
 _LEAST_PART, _LEAST_CYCLES = 0.05, 100
@@ -23,31 +24,22 @@ _CAUTION = 0.9
 
 
 @dataclass(frozen=True)
-class SplitForm:
-    """`share` of the axis is the cores'."""
+class SplitForm(WrappedForm):
+    """`share` of the axis is the cores', the rest that of the accelerator's form inside."""
 
-    accelerator: Form
     cores: Form
     axis: int
     share: float
 
     @property
     def name(self) -> str:
-        return f"{self.accelerator.name} beside {self.cores.name}"
-
-    @property
-    def rounding(self) -> Rounding:
-        return self.accelerator.rounding
-
-    @property
-    def engine(self) -> str:
-        return self.accelerator.engine
+        return f"{self.inner.name} beside {self.cores.name}"
 
     def axes(self) -> tuple[TileAxis, ...]:
         """Axes that both can cut."""
         other = {a.axis: a for a in self.cores.axes()}
         found = []
-        for mine in self.accelerator.axes():
+        for mine in self.inner.axes():
             if mine.axis in other:
                 limits = [a.limit for a in (mine, other[mine.axis]) if a.limit is not None]
                 step = math.lcm(mine.step, other[mine.axis].step)
@@ -57,8 +49,8 @@ class SplitForm:
     def recipe(self, box: Box) -> Recipe:
         first, rest = self.divide(box)
         if rest is None:
-            return self.accelerator.recipe(box)
-        mine, theirs = self.accelerator.recipe(first).steps, self.cores.recipe(rest).steps
+            return self.inner.recipe(box)
+        mine, theirs = self.inner.recipe(first).steps, self.cores.recipe(rest).steps
         last = max(i for i, s in enumerate(mine) if isinstance(s, Job))
         loads = [s for s in (*mine, *theirs) if isinstance(s, Load)]
         before = [s for s in mine[: last + 1] if not isinstance(s, Load)]
@@ -84,7 +76,7 @@ class SplitForm:
 
     def bound_cycles(self) -> int:
         """Both engines busy all the time."""
-        mine, theirs = self.accelerator.bound_cycles(), self.cores.bound_cycles()
+        mine, theirs = self.inner.bound_cycles(), self.cores.bound_cycles()
         return max(1, mine * theirs // (mine + theirs))
 
 
