@@ -175,9 +175,45 @@ def _on_jax(model: Any, inputs: Any, name: str) -> Any:
 
     values = tuple([v.value for v in group] for group in variables)
     made = lowered(call, values, inputs, f"Keras model '{name}'", "Keras", path_of)
+    if hasattr(made, "own"):
+        made = replace(made, own=_own_values(model, structured))
     names = [t.name for t in getattr(model, "inputs", None) or []]
     # A program of open lengths keeps its own names.
     return replace(made, inputs=names) if names and len(names) == len(getattr(made, "inputs", ())) else made
+
+
+def _own_values(model: Any, structured: bool) -> Any:
+    """What Keras gives, called as its users call it, and of a model with declared layers each of these."""
+    import keras
+
+    from tvm_pulp.frontend.stablehlo_program.program import OwnValues
+
+    def arrays(made: Any) -> list[np.ndarray]:
+        return [np.asarray(keras.ops.convert_to_numpy(m)) for m in keras.tree.flatten(made)]
+
+    def own(values: Any) -> OwnValues:
+        given = list(values) if structured else values[0] if len(values) == 1 else values
+        how = _for_inference(model)
+        results = arrays(model(given, **how) if structured or len(values) == 1 else model(*given, **how))
+        known = {n: tensor for n, tensor in _single_results(model, keras).items() if len(values) == len(model.inputs)}
+        if not known:
+            return OwnValues(results)
+        made = keras.Model(model.inputs, list(known.values()))(list(values), training=False)
+        return OwnValues(results, dict(zip(known, arrays(made), strict=True)))
+
+    return own
+
+
+def _single_results(model: Any, keras: Any) -> dict[str, Any]:
+    """Tensors of layers that are called once, by name; of a class of the user's nothing is known."""
+    if getattr(model, "inputs", None) is None or getattr(model, "outputs", None) is None:
+        return {}
+    found: dict[str, Any] = {}
+    for layer in model.layers:
+        if len(layer._inbound_nodes) == 1 and not isinstance(layer, keras.layers.InputLayer):
+            tensors = keras.tree.flatten(layer.output)
+            found |= {layer.name: tensors[0]} if len(tensors) == 1 else {}
+    return found
 
 
 def _on_tensorflow(model: Any, inputs: Any, name: str) -> Any:
@@ -193,4 +229,5 @@ def _on_tensorflow(model: Any, inputs: Any, name: str) -> Any:
 
     names = [t.name for t in getattr(model, "inputs", None) or []]
     known = names if len(names) == len(inputs) else []
-    return compiled(tf, call, [np.asarray(a) for a in inputs], f"Keras model '{name}'", "Keras", known)
+    made = compiled(tf, call, [np.asarray(a) for a in inputs], f"Keras model '{name}'", "Keras", known)
+    return replace(made, own=_own_values(model, structured))

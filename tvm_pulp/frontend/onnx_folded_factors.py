@@ -79,7 +79,8 @@ def _chain(layer: Any, weight: np.ndarray, readers: dict[str, list[Any]], consta
             found.append((current, None))
             continue
         given = _per_channel(current, before, constants, axis, rank, channels)
-        if given is None:
+        # What is rounded next is quantized: its factor is a scale.
+        if given is None or any(n is not None and n.op_type == "Round" for n in readers.get(current.output[0], ())):
             break
         found.append((current, given))
     while found and found[-1][1] is None:

@@ -20,6 +20,7 @@ from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend import onnx_quantized_operators, onnx_standard_operators
 from tvm_pulp.frontend.imported import Imported, ImportOptions
 from tvm_pulp.frontend.onnx_conversion import Conversion
+from tvm_pulp.frontend.onnx_fake_quantize import with_quantize_pairs
 from tvm_pulp.frontend.onnx_file import Graph
 from tvm_pulp.frontend.onnx_node_checks import check_quantization
 from tvm_pulp.frontend.onnx_standard import source_nodes, standard_graph
@@ -44,6 +45,7 @@ def is_quantized(graph: Graph) -> bool:
 
 def import_standard(graph: Graph, options: ImportOptions) -> Imported:
     """The graph as a checked Relax module: float, or dequantize and quantize around float operators."""
+    graph = with_quantize_pairs(graph)
     quantized = is_quantized(graph)
     if quantized:
         check_quantization(graph)

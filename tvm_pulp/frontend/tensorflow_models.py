@@ -11,7 +11,7 @@ import numpy as np
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.stablehlo_program.files import module_of
 from tvm_pulp.frontend.stablehlo_program.node import first_line
-from tvm_pulp.frontend.stablehlo_program.program import StablehloProgram, import_jax
+from tvm_pulp.frontend.stablehlo_program.program import OwnValues, StablehloProgram, import_jax
 
 NEEDED = "pip install 'tvm_pulp[tensorflow]'"
 # Operators that run Python, or reach out of the graph.
@@ -96,8 +96,8 @@ def _of_signature(tf: Any, loaded: Any, name: str) -> StablehloProgram:
     def call(*inputs: Any) -> Any:
         return function(**dict(zip(keys, inputs, strict=True)))
 
-    made = compiled(tf, call, examples, name, "TensorFlow", keys)
-    return made
+    call.owner = loaded  # type: ignore[attr-defined]  # its variables live as long as it does
+    return compiled(tf, call, examples, name, "TensorFlow", keys)
 
 
 def compiled(
@@ -129,7 +129,12 @@ def compiled(
     )
     outputs = _output_names(tf, concrete.structured_outputs)
     module = module_of(content, name)
-    return StablehloProgram(module, parameters, inputs, outputs, framework, parameters_last=True)
+
+    def own(values: Sequence[np.ndarray]) -> OwnValues:
+        made = function(*(tf.constant(v) for v in values))
+        return OwnValues([m.numpy() for m in tf.nest.flatten(made)])
+
+    return StablehloProgram(module, parameters, inputs, outputs, framework, parameters_last=True, own=own)
 
 
 def _of_these(function: Callable[..., Any], count: int) -> Callable[..., Any]:

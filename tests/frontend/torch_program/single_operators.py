@@ -93,6 +93,7 @@ OPERATORS: dict[str, Callable[[], Case]] = {
     "div": _of(lambda a, b: a / (b * b + 1), (3, 4), (3, 4)),
     "div_floor": _of(lambda a: torch.div(a, 0.37, rounding_mode="floor")),
     "div_trunc": _of(lambda a: torch.div(a, 0.37, rounding_mode="trunc")),
+    "round_decimals": _of(lambda a: torch.round(a, decimals=1) + torch.round(a * 100, decimals=-1)),
     "remainder": _of(lambda a: torch.remainder(a, 0.7)),
     "pow_square": _of(lambda a: a**2),
     "pow_cube": _of(lambda a: a**3),

@@ -36,3 +36,13 @@ def test_a_quantized_program() -> None:
     table = result.compare()
     assert table.framework == "PyTorch" and table.first_wrong is None, table.sentence
     assert sum(bool(row.tensor) for row in table.rows) >= len(table.rows) / 2
+
+
+def test_a_wrong_import(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tvm_pulp.frontend.torch_program import operators
+
+    monkeypatch.setitem(operators.OPERATORS, "aten.tanh", lambda g, x: g.emit("Sin", x))
+    module = torch.nn.Sequential(torch.nn.Linear(12, 8), torch.nn.Tanh(), torch.nn.Linear(8, 4))
+    x = torch.linspace(-2, 2, 12)[None]
+    table = tvm_pulp.compile(module, example_inputs=(x,), keep_layers=True).run([x.numpy()], layers=True).compare()
+    assert table.first_wrong is not None and "is not what PyTorch computes" in table.sentence

@@ -66,8 +66,15 @@ def _linen(module: Any, example_inputs: Any, name: str) -> StablehloProgram:
     def call(held: Any, *inputs: Any, **named: Any) -> Any:
         return plain.apply(held, *inputs, **named)
 
+    def layers(held: Any, *inputs: Any, **named: Any) -> dict[str, Any]:
+        from flax.traverse_util import flatten_dict
+
+        _, seen = plain.apply(held, *inputs, **named, capture_intermediates=True, mutable=["intermediates"])
+        flat = flatten_dict(dict(seen["intermediates"]))
+        return {"/".join(path[:-1]): made[0] for path, made in flat.items() if path[:-1] and hasattr(made[0], "shape")}
+
     call.signature_of = module.__call__  # type: ignore[attr-defined]
-    return lowered(call, variables, example_inputs, name)
+    return lowered(call, variables, example_inputs, name, layers_of=layers)
 
 
 def _nnx(module: Any, example_inputs: Any, name: str) -> StablehloProgram:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -29,6 +29,14 @@ def import_jax(what: str) -> Any:
 
 
 @dataclass(frozen=True)
+class OwnValues:
+    """What a model returns, in order, and results of its layers by the user's names."""
+
+    results: Sequence[np.ndarray]
+    layers: dict[str, np.ndarray] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class StablehloProgram:
     """A module in memory, the parameters that its first arguments are, and names of its inputs and outputs."""
 
@@ -43,6 +51,8 @@ class StablehloProgram:
     parameters_last: bool = False
     # Else names of values are the same for all sizes of inputs.
     fixed: bool = True
+    # What the framework makes of inputs without this program; a file has none.
+    own: Callable[[Sequence[np.ndarray]], OwnValues] | None = None
 
     @cached_property
     def translation(self) -> Translation:
@@ -78,14 +88,20 @@ class StablehloProgram:
             )
         return model
 
-    def values(self, inputs: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
-        """Tensors of the ONNX model, as XLA computes them in this program."""
+    def values(self, inputs: Sequence[np.ndarray]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+        """Results of nodes by name, as XLA computes them in this program, and layers of the framework.
+
+        Outputs are the framework's own where there is one.
+        """
         held = self.translation.places
         parameters = [array for _, array in self.parameters]
-        found = recorded_values(self.module, sorted(held), self._ordered(parameters, inputs))
+        found, results = recorded_values(self.module, sorted(held), self._ordered(parameters, inputs))
+        own = OwnValues(results) if self.own is None else self.own(inputs)
         model = self.translation.model
         given = {i.name: array for i, array in zip(model.graph.input, inputs, strict=True)}
-        return given | {p.name: np.ascontiguousarray(found[n].transpose(p.order)) for n, p in held.items()}
+        ends = {o.name: np.asarray(array) for o, array in zip(model.graph.output, own.results, strict=True)}
+        made = {name: np.ascontiguousarray(found[n].transpose(p.order)) for n, (name, p) in held.items()}
+        return given | made | ends, own.layers
 
 
 def _input_names(reader: Reader, first: int) -> list[str]:
@@ -117,8 +133,12 @@ def lowered(
     name: str,
     framework: str = "JAX",
     path_of: Callable[[Any], str] | None = None,
+    layers_of: Callable[..., dict[str, Any]] | None = None,
 ) -> Any:
-    """`function(parameters, *inputs)` as a program for inputs like these."""
+    """`function(parameters, *inputs)` as a program for inputs like these.
+
+    `layers_of`, of the same arguments, gives what layers compute, by the user's names.
+    """
     jax = import_jax(name)
     refuse_if(example_inputs is None, f"{name} is traced for inputs of fixed shapes: give example_inputs=(array, ...)")
     named = dict(example_inputs) if isinstance(example_inputs, Mapping) else {}
@@ -129,7 +149,7 @@ def lowered(
         def at_shapes(shapes: Sequence[Sequence[int]]) -> StablehloProgram:
             specs = [jax.ShapeDtypeStruct(tuple(s), leaf.dtype) for s, leaf in zip(shapes, leaves, strict=True)]
             inner = jax.tree_util.tree_unflatten(structure, specs)
-            return replace(lowered(function, parameters, inner, name, framework, path_of), fixed=False)
+            return replace(lowered(function, parameters, inner, name, framework, path_of, layers_of), fixed=False)
 
         free = jax.tree_util.tree_flatten_with_path((tuple(given), named))[0]
         return OpenProgram(dict(zip(_input_labels(function, given, free), leaves, strict=True)), at_shapes)
@@ -143,9 +163,17 @@ def lowered(
     as_path = path_of or path_text
     inputs = _input_labels(function, given, free)
     outputs = ["_".join(["output", *_keys(path)]) if not _named(path) else "_".join(_keys(path)) for path, _ in results]
-    return StablehloProgram(
-        module, [(as_path(path), np.asarray(array)) for path, array in held], inputs, outputs, framework
-    )
+    order = jax.tree_util.tree_structure(arguments[1:])
+
+    def own(values: Sequence[np.ndarray]) -> OwnValues:
+        positional, by_name = jax.tree_util.tree_unflatten(order, list(values))
+        given_all = (arguments[0], *positional)
+        made = jax.tree_util.tree_leaves(jax.jit(function)(*given_all, **by_name))
+        layers = {} if layers_of is None else jax.jit(layers_of)(*given_all, **by_name)
+        return OwnValues([np.asarray(m) for m in made], {n: np.asarray(v) for n, v in layers.items()})
+
+    parameter_list = [(as_path(path), np.asarray(array)) for path, array in held]
+    return StablehloProgram(module, parameter_list, inputs, outputs, framework, own=own)
 
 
 def _input_labels(function: Any, given: Any, free: Any) -> list[str]:

@@ -9,8 +9,10 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.stablehlo_program.node import first_line
 
 
-def recorded_values(module: Any, places: Sequence[int], arguments: Sequence[np.ndarray]) -> dict[int, np.ndarray]:
-    """Values by position among those of the main function."""
+def recorded_values(
+    module: Any, places: Sequence[int], arguments: Sequence[np.ndarray]
+) -> tuple[dict[int, np.ndarray], list[np.ndarray]]:
+    """Values by position among those of the main function, and what it returns."""
     import jax
     from jaxlib.mlir import ir
 
@@ -21,6 +23,7 @@ def recorded_values(module: Any, places: Sequence[int], arguments: Sequence[np.n
         made = [value for operation in block.operations for value in operation.operation.results]
         shown = [made[place] for place in places]
         last = list(block.operations)[-1]
+        shown += list(last.operation.operands)
         from jaxlib.mlir.dialects import func
 
         with ir.InsertionPoint(last):
@@ -37,7 +40,7 @@ def recorded_values(module: Any, places: Sequence[int], arguments: Sequence[np.n
         raise UserError(
             f"XLA does not run the program, so there is nothing to compare with ({first_line(error)})"
         ) from None
-    return dict(zip(places, results, strict=True))
+    return dict(zip(places, results[: len(places)], strict=True)), results[len(places) :]
 
 
 def _run(jax: Any, text: str, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:

@@ -18,14 +18,27 @@ def rewrite(outputs: Sequence[Node]) -> None:
     """All rewrites of a program."""
     nodes = closure(outputs)
     readers = Counter(o for node in nodes for o in node.operands) + Counter(outputs)
+    scaled = _scaled_to_round(nodes)
     for node in nodes:
         if node.array is None:
-            for rule in _RULES.get(node.op, ()):
+            for rule in _RULES.get(node.op, ()) if node not in scaled else ():
                 if rule(node, readers):
                     break
 
 
 Readers = Counter[Node]
+
+
+def _scaled_to_round(nodes: Sequence[Node]) -> set[Node]:
+    """Quotients that are rounded: they quantize, and belong to no layer before them."""
+    found = set()
+    for node in nodes:
+        if node.op == "round_nearest_even":
+            (inner,) = node.operands
+            while inner.op in ("clamp", "maximum", "minimum"):
+                inner = next((o for o in inner.operands if o.array is None), inner.operands[0])
+            found |= {inner} if inner.op in ("divide", "multiply") else set()
+    return found
 
 
 def unspread(node: Node) -> Node:

@@ -69,9 +69,9 @@ class Translation:
         rewrite(outputs)
         merge_products(outputs)
         identify(outputs)
-        self._values, self._names = PlacedValues(fixed), LayerNames()
-        # Of values of the program's main function: position -> tensor and the order of its axes in it.
-        self.places: dict[int, Placed] = {}
+        self._values, self._names = PlacedValues(fixed), LayerNames(closure(outputs))
+        # Of values of the program's main function: position -> the node's name, and the order of axes in its tensor.
+        self.places: dict[int, tuple[str, Placed]] = {}
         nodes = [n for n in closure([*inputs, *outputs]) if n.array is None]
         self._check_known(nodes)
         given = [self._input(node) for node in inputs]
@@ -113,7 +113,7 @@ class Translation:
         v.values[node] = made
         v.shapes.setdefault(made.name, tuple(node.shape[a] for a in made.order))
         if node.place is not None:
-            self.places[node.place] = made
+            self.places[node.place] = (label, made)
 
     def _outputs(self, outputs: Sequence[Node], names: Sequence[str]) -> list[Any]:
         made = []
@@ -154,9 +154,11 @@ def _plain_name(label: str) -> str:
 class LayerNames:
     """Names of nodes, each unique: of a layer with weights its path among the parameters, else the framework's."""
 
-    def __init__(self) -> None:
+    def __init__(self, nodes: Sequence[Node]) -> None:
         self._names: dict[Node, str] = {}
         self._taken: set[str] = set()
+        # No other node of a layer takes the name that the one with weights has.
+        self._reserved = {path for path in map(_weighted_layer, nodes) if path}
 
     def label(self, node: Node) -> str:
         if node not in self._names:
@@ -167,16 +169,23 @@ class LayerNames:
         return self._names[node]
 
     def _stem(self, node: Node) -> str:
-        if node.op in ("convolution", "dot_general", "gather") and len(node.operands) > 1:
-            weights = [o.label for o in map(unspread, node.operands) if o.label.startswith("@")]
-            path = layer_of(weights[0]) if weights else ""
-            if path and path not in self._taken:
-                return path
+        path = _weighted_layer(node)
+        if path and path not in self._taken:
+            return path
         parts = node.label.split("/")
         layer = "/".join(parts[:-1])
-        if layer and layer not in self._taken and node.op not in ("reshape", "transpose", "broadcast_in_dim"):
+        free = layer not in self._taken and layer not in self._reserved
+        if layer and free and node.op not in ("reshape", "transpose", "broadcast_in_dim"):
             return layer
         return "/".join(p for p in (layer, parts[-1] if node.op not in GROUPS else node.op) if p) or node.op
+
+
+def _weighted_layer(node: Node) -> str:
+    """The layer whose weights a node reads; "" for none."""
+    if node.op not in ("convolution", "dot_general", "gather") or len(node.operands) < 2:
+        return ""
+    weights = [o.label for o in map(unspread, node.operands) if o.label.startswith("@")]
+    return layer_of(weights[0]) if weights else ""
 
 
 def layer_of(parameter: str) -> str:

@@ -82,6 +82,15 @@ def _truncated(g: GraphBuilder, x: str) -> str:
     return g.emit("Mul", g.emit("Sign", x), g.emit("Floor", g.emit("Abs", x)))
 
 
+def rounded(g: GraphBuilder, x: Value, decimals: int = 0) -> str:
+    """Half to even, at a decimal place."""
+    if decimals == 0:
+        return g.emit("Round", x)
+    there, back = ("Mul", "Div") if decimals > 0 else ("Div", "Mul")
+    unit = np.asarray(10.0 ** abs(decimals), x.dtype)
+    return g.emit(back, g.emit("Round", g.emit(there, x, unit)), unit)
+
+
 def clamp(g: GraphBuilder, x: Value, low: Any = None, high: Any = None) -> str:
     (value,) = g.typed(x)
     if not isinstance(low, Value) and not isinstance(high, Value) and g.result.is_float:
@@ -161,6 +170,7 @@ OPERATORS: Operators = {
     "aten.log1p": lambda g, x: g.emit("Log", g.emit("Add", x, np.float32(1))),
     "aten.rsqrt": lambda g, x: g.emit("Reciprocal", g.emit("Sqrt", x)),
     "aten.square": lambda g, x: g.emit("Mul", x, x),
+    "aten.round.decimals": rounded,
     "aten.trunc": lambda g, x: _truncated(g, x.name),
     **overloads(clamp, "clamp", "", "Tensor"),
     "aten.clamp_min": clamp,

@@ -29,7 +29,7 @@ def compare_layers(
     # Values that the program had, and those of the framework, by the tensor that stores them.
     own: Values = dict(given)
     theirs: Values = dict(given)
-    tensors, rows = Tensors(reference.tensors), []
+    tensors, rows = Tensors(reference.tensors, reference.layers), []
     outputs = {t.storage: t.source for t in network.outputs}
     for layer in network.layers:
         stored = layer.outputs[0].storage
@@ -38,7 +38,11 @@ def compare_layers(
         found = computed[layer.name].reshape(stored.spec.shape) if layer.name in computed else None
         known = anchored if anchored is not None else found
         names = tuple(n for n in (outputs.get(stored, ""), stored.source, layer.name) if n)
-        source = None if known is None else tensors.find(known, names) or tensors.named(known, names)
+        source = None
+        if known is not None:
+            # An output is what the framework returns, whatever else has its values.
+            result = tensors.named(known, (outputs[stored],)) if stored in outputs else None
+            source = result or tensors.find(known, names) or tensors.named(known, names)
         theirs_value = source.value if source is not None else None
         rows.append(
             LayerRow(

@@ -32,10 +32,13 @@ class Found:
 class Tensors:
     """The tensors of a reference, by number of values."""
 
-    def __init__(self, tensors: Mapping[str, np.ndarray]) -> None:
-        self._tensors = tensors
+    def __init__(self, tensors: Mapping[str, np.ndarray], layers: Mapping[str, np.ndarray]) -> None:
+        """`layers`: results of the framework's layers, which may be one of several operators of that name."""
+        named = {f"{n} (layer)" if n in tensors else n: value for n, value in layers.items()}
+        self._tensors = {**named, **tensors}
+        self._only_by_value = named.keys()
         self._by_size: dict[int, list[str]] = {}
-        for name, value in tensors.items():
+        for name, value in self._tensors.items():
             self._by_size.setdefault(value.size, []).append(name)
         self._used: set[str] = set()
 
@@ -63,7 +66,8 @@ class Tensors:
         """The tensor of a layer's name, whatever it holds; in the layout in which it is nearest."""
         spec, plain = TensorSpec(value.shape, str(value.dtype)), {_plain(name) for name in names}
         for name in self._by_size.get(value.size, []):
-            made = list(forms(self._tensors[name], spec)) if _plain(name) in plain else []
+            meant = _plain(name) in plain and name not in self._only_by_value
+            made = list(forms(self._tensors[name], spec)) if meant else []
             if made:
                 return Found(name, min(made, key=lambda form: deviation(value, form).differing))
         return None
@@ -72,7 +76,8 @@ class Tensors:
 def forms(tensor: np.ndarray, spec: TensorSpec) -> Iterator[np.ndarray]:
     """A tensor as a result of that shape and type may hold it: channels last or first, the sign bit inverted."""
     wanted = np.dtype(spec.dtype)
-    if (tensor.dtype.kind == "f") != (wanted.kind == "f"):
+    # Training writes integers as floats.
+    if tensor.dtype.kind != "f" and wanted.kind == "f":
         return
     shifted = tensor
     if {tensor.dtype.name, wanted.name} == {"int8", "uint8"}:

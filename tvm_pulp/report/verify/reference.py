@@ -1,7 +1,7 @@
 """Values of a model's own tensors, as its framework computes them: onnxruntime, LiteRT, PyTorch or XLA."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,8 @@ class Reference:
     tensors: dict[str, np.ndarray]
     # By how much one layer may differ from it, in steps of an integer result.
     bound_lsb: int = 0
+    # Results of the framework's layers by the user's names, beside what its program computes.
+    layers: dict[str, np.ndarray] = field(default_factory=dict)
 
 
 def given_values(arrays: Mapping[str, np.ndarray]) -> Reference:
@@ -38,8 +40,9 @@ def model_values(model: Any, imported: Imported, inputs: Mapping[str, np.ndarray
     if program is not None:
         ordered = [inputs[name] for name in imported.inputs]
         if hasattr(program, "onnx_model"):
-            return Reference(program.framework, program.values(ordered), bound_lsb=1)
-        return Reference("PyTorch", torch_values(program, ordered), bound_lsb=1)
+            tensors, layers = program.values(ordered)
+            return Reference(program.framework, tensors, bound_lsb=1, layers=layers)
+        return Reference("PyTorch", torch_values(program, ordered, imported.outputs), bound_lsb=1)
     if imported.dialect == "pulp":
         from tvm_pulp.qnn.interpret import interpret_all
 
@@ -129,8 +132,8 @@ def _program(model: Any) -> Any:
     return None if found in (None, "onnx", "tflite") else load_program(Path(model), str(found))
 
 
-def torch_values(program: Any, inputs: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
-    """Values by the names of the nodes of an exported program."""
+def torch_values(program: Any, inputs: Sequence[np.ndarray], outputs: Sequence[str] = ()) -> dict[str, np.ndarray]:
+    """Values by the names of the nodes of an exported program, and what it returns by other names."""
     import torch
 
     found: dict[str, np.ndarray] = {}
@@ -145,5 +148,10 @@ def torch_values(program: Any, inputs: Sequence[np.ndarray]) -> dict[str, np.nda
             return value
 
     with torch.no_grad():
-        Recorder(program.module()).run(*(torch.from_numpy(np.array(array)) for array in inputs))
+        given = [torch.from_numpy(np.array(array)) for array in inputs]
+        Recorder(program.module()).run(*given)
+        made = torch.utils._pytree.tree_leaves(program.module()(*given)) if outputs else []
+    tensors = [m.detach().cpu().numpy() for m in made if isinstance(m, torch.Tensor) and m.dtype is not torch.bfloat16]
+    if len(tensors) == len(outputs):
+        found |= dict(zip(outputs, tensors, strict=True))
     return {name: value for name, value in found.items() if _is_numeric(value)}
