@@ -183,7 +183,7 @@ def _on_jax(model: Any, inputs: Any, name: str) -> Any:
 
 
 def _own_values(model: Any, structured: bool) -> Any:
-    """What Keras gives, called as its users call it, and of a model with declared layers each of these."""
+    """A function that calls the model as its users do; of declared layers it gives every result."""
     import keras
 
     from tvm_pulp.frontend.stablehlo_program.program import OwnValues

@@ -40,7 +40,7 @@ def with_quantize_pairs(graph: Graph) -> Graph:
 
 @dataclass
 class _Pair:
-    """What one group of nodes is: codes of x, from `low` to `high` around `zero_point`, and what one step becomes."""
+    """One group of nodes: codes of x, from `low` to `high` around `zero_point`, and what one step becomes."""
 
     x: str
     scale: np.float32

@@ -104,3 +104,20 @@ def test_what_is_missing_is_one_sentence() -> None:
         tvm_pulp.compile(lambda x: x)
     with pytest.raises(UserError, match=r"without parameters: give Linen\(\.\.\.\)\.bind\(variables\)"):
         tvm_pulp.compile(jax_networks.Linen(), example_inputs=(np.zeros((1, 16, 16, 3), np.float32),))
+
+
+@pytest.mark.parametrize("is_transposed", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_convolutions_of_integers(is_transposed: bool) -> None:
+    """They are added up in 32 bits, as the result's type says."""
+    random, axes = np.random.default_rng(0), ("NHWC", "HWIO", "NHWC")
+    kernel = random.integers(-127, 128, (3, 3, 3, 8)).astype(np.int8)
+    convolve = jax.lax.conv_transpose if is_transposed else jax.lax.conv_general_dilated
+
+    def function(x: Any) -> Any:
+        codes = jax.numpy.clip(jax.numpy.round(x), -127, 127).astype("int8")
+        return convolve(codes, kernel, (1, 1), "SAME", dimension_numbers=axes, preferred_element_type="int32")
+
+    x = random.normal(0, 60, (1, 6, 6, 3)).astype(np.float32)
+    (made,) = tvm_pulp.compile(function, "uma-neureka", example_inputs=(x,)).run([x]).outputs.values()
+    assert made.dtype == np.int32 and np.abs(made).max() > 1 << 15
+    assert np.array_equal(made, function(x))

@@ -30,7 +30,7 @@ def import_jax(what: str) -> Any:
 
 @dataclass(frozen=True)
 class OwnValues:
-    """What a model returns, in order, and results of its layers by the user's names."""
+    """Results that a model returns, in order, and those of its layers by the user's names."""
 
     results: Sequence[np.ndarray]
     layers: dict[str, np.ndarray] = field(default_factory=dict)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.frontend.onnx_graph_builder import onnx_type
 from tvm_pulp.frontend.stablehlo_program.elementwise import Operators
 from tvm_pulp.frontend.stablehlo_program.node import Node
 from tvm_pulp.frontend.stablehlo_program.placed_values import Placed, PlacedValues
@@ -24,6 +25,17 @@ def _kernel(v: PlacedValues, node: Node, order: list[int], flipped: list[int]) -
         return v.ordered(weight, order)
     turned = weight.array.transpose(order)
     return np.ascontiguousarray(np.flip(turned, tuple(flipped)) if flipped else turned)
+
+
+def _in_type_of(v: PlacedValues, node: Node, x: str, kernel: Any) -> list[Any]:
+    """Operands in the type of the result, in which they are added up: ONNX knows no wider one."""
+    made: list[Any] = [x, kernel]
+    for place, operand in enumerate(node.operands[:2]):
+        if operand.dtype != node.dtype:
+            is_array = isinstance(made[place], np.ndarray)
+            kind = onnx_type(node.dtype)
+            made[place] = made[place].astype(node.dtype) if is_array else v.g.emit("Cast", made[place], to=kind)
+    return made
 
 
 def convolution(v: PlacedValues, node: Node) -> Placed:
@@ -56,7 +68,7 @@ def convolution(v: PlacedValues, node: Node) -> Placed:
             f"node '{node.label}' is a transposed convolution with more padding than its kernel covers: pad its result",
         )
         made = v.g.emit(
-            *("ConvTranspose", x, kernel, *held),
+            *("ConvTranspose", *_in_type_of(v, node, x, kernel), *held),
             **shared,
             strides=spread,
             pads=[*lows, *(max(0, h) for h in highs)],
@@ -69,7 +81,12 @@ def convolution(v: PlacedValues, node: Node) -> Placed:
             ends = [source.shape[s] + min(0, p) for s, p in zip(spatial, after, strict=True)]
             x = v.g.emit("Slice", x, v.g.integers(*cut[1]), v.g.integers(*ends), v.g.integers(*(2 + d for d in cut[0])))
             before, after = ([max(0, p) for p in side] for side in (before, after))
-        made = v.g.emit("Conv", x, kernel, *held, **shared, strides=strides, pads=[*before, *after])
+        places = {**shared, "strides": strides, "pads": [*before, *after]}
+        if not held and weight.array is not None and rank < 3 and {source.dtype, weight.dtype} <= {"int8", "uint8"}:
+            made = v.g.emit("ConvInteger", x, kernel, **places)
+            made = made if node.dtype == "int32" else v.g.emit("Cast", made, to=onnx_type(node.dtype))
+        else:
+            made = v.g.emit("Conv", *_in_type_of(v, node, x, kernel), *held, **places)
     order = [a["output_batch_dimension"], a["output_feature_dimension"], *a["output_spatial_dimensions"]]
     return v.place(node, made, order)
 
