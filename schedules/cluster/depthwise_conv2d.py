@@ -9,7 +9,7 @@ import numpy as np
 from schedules.cluster.arithmetic import accumulator_reach, uniform_requant
 from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, TileAxis, register
 from schedules.cluster.conv2d import WindowKernel, channels_last, spans
-from schedules.kernel_cycles import Work, call_cost, kind_of, share, words, work
+from schedules.kernel_cycles import Work, call_cost, family_of, kind_of, share, words, work
 from schedules.packed_weights import has_moved_rows, pack_depthwise_weights, plane_stride, scratch_bytes
 from tvm_pulp.qnn.tensor_spec import BYTES
 
@@ -101,6 +101,8 @@ class DepthwiseKernel(WindowKernel):
         f = self._seen(self.common(call, box), turned, spread)
         sums = 0 if _is_fused(f) else 4 * f["multiplier"] * min(f["out_height"], _ROWS_AT_ONCE)
         room = scratch_bytes(f["out_width"], f["plane_stride"], f["plane_rows"], sums)
+        if family_of(self.costs.soc.software.kernels).reads_in_place:
+            room = 4  # none, but all fields are there
         return {"x": x, "weight": weight, **call.scratch(room), **f}
 
 

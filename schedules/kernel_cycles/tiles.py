@@ -8,6 +8,8 @@ from schedules.kernel_cycles.model import Fields, Work, WorkOf, kind_of, share, 
 
 # enum tvm_pulp_type: types of 16 bits come behind.
 _UINT8 = 1
+# Pixels of a piece of a row, as the kernel of depthwise convolutions has it.
+_PIECE = 16
 
 
 def _blocks(rows: int, columns: int, stretches: int, depth: int, kind: str, cores: int) -> Work:
@@ -64,6 +66,20 @@ def conv2d(f: Fields, cores: int) -> Work:
     return {**done, "staged": 4 * laid * depth, "staged_tap": 4 * laid * taps}
 
 
+def depthwise_conv2d(f: Fields, cores: int) -> Work:
+    """Pieces of output rows of one channel, of as many pixels as the kernel takes at once."""
+    width, lines = f["out_width"], f["out_height"] * f["channels"] * f["multiplier"]
+    pieces = -(-width // _PIECE)
+    while lines * pieces < 3 * cores and width >= 8 * pieces:
+        pieces *= 2
+    mine = share(lines * pieces, cores)
+    outputs = mine * -(-width // pieces)
+    work: Work = {"call": 1, "depthwise_piece": mine, f"output_{kind_of(f)}": outputs}
+    if (f["kernel_height"], f["kernel_width"], f["dilation_x"]) != (3, 3, 1):
+        return {**work, "depthwise_tap": outputs * f["kernel_height"] * f["kernel_width"]}
+    return {**work, "depthwise_slide" if f["stride_x"] == 1 else "depthwise_jump": outputs}
+
+
 def matmul(f: Fields, cores: int) -> Work:
     batch, rows, columns, depth = (f[n] for n in ("batch", "rows", "columns", "depth"))
     row_blocks = -(-rows // 4)
@@ -87,7 +103,13 @@ def layer_norm(f: Fields, cores: int) -> Work:
     return {"call": 1, "norm_row": rows, "norm_word": rows * words(columns), "norm_element": rows * part}
 
 
-WORKS: dict[str, WorkOf] = {"dense": dense, "conv2d": conv2d, "matmul": matmul, "layer_norm": layer_norm}
+WORKS: dict[str, WorkOf] = {
+    "dense": dense,
+    "conv2d": conv2d,
+    "depthwise_conv2d": depthwise_conv2d,
+    "matmul": matmul,
+    "layer_norm": layer_norm,
+}
 
 _OUTPUTS = {"none": 4.0, "pulp": 7.0, "pulp_range": 7.0, "pulp_wide": 40.0, "tflite": 22.0, "tflite_positive": 18.0}
 _OUTPUTS |= {"tflite_range": 22.0, "half_up": 60.0, "half_even": 90.0, "scaled": 16.0, "shift": 20.0}
@@ -100,6 +122,10 @@ _CYCLES |= {
     "staged": 8.0,
     "staged_tap": 40.0,
     "packed_element": 6.0,
+    "depthwise_piece": 600.0,
+    "depthwise_slide": 33.0,
+    "depthwise_jump": 98.0,
+    "depthwise_tap": 20.0,
     "summed_element": 4.0,
     "norm_row": 350.0,
     "norm_word": 10.0,
@@ -109,6 +135,12 @@ _CYCLES |= {
 }
 CYCLES = _CYCLES | {f"{where}output_{k}": v for k, v in _OUTPUTS.items() for where in ("", "plain_")}
 # One product at a time, on cores without dot products.
-SCALAR_CYCLES = CYCLES | {"word": 192.0, "row_word": 75.0, "border_word": 75.0, "norm_word": 32.0}
+SCALAR_CYCLES = CYCLES | {
+    "word": 192.0,
+    "row_word": 75.0,
+    "border_word": 75.0,
+    "norm_word": 32.0,
+    "depthwise_slide": 48.0,
+}
 # Fetching code from L2: the tiles of a group ask for the same lines at the same time.
 COLD = dict.fromkeys(CYCLES, 60.0)

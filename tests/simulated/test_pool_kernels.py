@@ -1,4 +1,4 @@
-"""Kernels for cores in tiles equal numpy: products of two activations, LayerNorm; odd sizes, types, zero points."""
+"""Kernels for cores in tiles equal numpy: products, depthwise convolutions, LayerNorm; odd sizes and types."""
 
 from typing import Any
 
@@ -71,3 +71,39 @@ def test_products_give_the_bits_of_numpy(machine: str, seed: int) -> None:
     a, b = (x.astype(np.int64) - point for x, point in zip(operands, points, strict=True))
     sums = a @ (b.swapaxes(-1, -2) if transpose_b else b)
     np.testing.assert_array_equal(found, np.clip((sums * 9 + (1 << 13)) >> 14, -128, 127))
+
+
+@pytest.mark.parametrize("machine, seed", cases())
+def test_depthwise_convolutions_give_the_bits_of_numpy(machine: str, seed: int) -> None:
+    """Windows that slide or jump, others tap by tap; borders, dilation, zero points, several results of each."""
+    random = np.random.default_rng(900 + seed)
+    kernel = [3, 3] if seed % 4 else [int(n) for n in random.choice([1, 2, 3, 5], 2)]
+    strides, dilation = ([int(n) for n in random.choice(c, 2)] for c in ([1, 1, 2], [1, 1, 1, 2]))
+    height, width = (int(n) for n in random.integers(max(kernel) * 2, 40, 2))
+    channels, multiplier = int(random.choice([2, 7, 16, 36])), int(random.choice([1, 1, 3]))
+    pads = [int(random.integers(0, (k - 1) * d + 1)) for k, d in zip(kernel * 2, dilation * 2, strict=True)]
+    low, high = LIMITS[dtype := str(random.choice(list(LIMITS)))]
+    x = random.integers(low, high, (1, height, width, channels)).astype(dtype)
+    count = channels * multiplier
+    weight = random.integers(-128, 128, (count, *kernel, 1)).astype(np.int8)
+    bias = random.integers(-5000, 5000, count).astype(np.int32)
+    rules = {
+        "pulp": (
+            Requant("pulp", 16, 0, -128, 127),
+            random.integers(50, 900, count),
+            random.integers(-9000, 9000, count),
+        ),
+        "tflite": (
+            Requant("tflite", 0, 3, -128, 127),
+            random.integers(1 << 30, (1 << 31) - 1, count),
+            np.full(count, -7),
+        ),
+    }
+    rule, mul, add = rules["tflite" if seed % 3 == 2 else "pulp"]
+    constants = [weight, bias, mul.astype(np.int32), add.astype(np.int32)]
+    attributes = {
+        "strides": strides, "pads": pads, "dilation": dilation, "groups": channels, "layout": "NHWC", "has_bias": 1,
+        "zero_point": int(random.integers(low, high)) if seed % 2 else 0, **rule.attributes(),
+    }  # fmt: skip
+    (found,) = run_operator(machine, "conv2d", [x], constants, attributes)
+    np.testing.assert_array_equal(found, OPERATORS["conv2d"].reference(attributes, [x, *constants]))
