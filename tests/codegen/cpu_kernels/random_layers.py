@@ -36,13 +36,21 @@ def random_rule(rng: np.random.Generator, channels: int, taps: int) -> tuple[dic
 
 
 def random_add(rng: np.random.Generator, number: int) -> tuple[Layer, np.ndarray]:
-    """A sum of two tensors with the rounding of TFLite or ONNX, the second a constant, and values for the first."""
+    """A sum of two tensors rounded as TFLite, ONNX or PULP do, the second a constant, and values for the first."""
     shape = (1, int(rng.integers(1, 90)))
     zero_points = [int(v) for v in rng.integers(-128, 128, 3)]
     scales = rng.uniform(0.01, 0.1, 3)
     attributes: dict[str, Any] = {"zero_point_a": zero_points[0], "zero_point_b": zero_points[1], "subtract": 0}
     tensors: list[np.ndarray] = []
-    if rng.integers(2):
+    sides: dict[str, Any] = {"requant_a": "none", "requant_b": "none"}
+    rounding = int(rng.integers(3))
+    if rounding == 2:
+        # The first operand is rounded by itself.
+        requant = Requant("pulp", 16, 0, -128, 127, True, "int8")
+        attributes, sides = {"form": "plain"}, {**requant.attributes("requant_a"), "requant_b": "none"}
+        factors = rng.integers((9_000, 20_000), (60_000, 65_536))
+        tensors = [np.array([value], np.int32) for factor in factors for value in (factor, 1 << 15)]
+    elif rounding:
         largest = 2 * scales[:2].max()
         fixed = [quantized_multiplier(v) for v in (*(scales[:2] / largest), largest / ((1 << 20) * scales[2]))]
         requant = Requant("tflite", 0, zero_points[2], -128, 127, True, "int8")
@@ -54,9 +62,9 @@ def random_add(rng: np.random.Generator, number: int) -> tuple[Layer, np.ndarray
         tensors = [np.array([value], np.int32) for value in fixed[2]]
     else:
         requant = Requant("half_even", 0, zero_points[2], -128, 127, True, "int8")
-        factors = [round(v * 2**20) for v in scales[:2] / scales[2]]
-        attributes |= {"form": "half_even", "multipliers": factors, "exponents": [0, 0], "shift": 20}
-    attributes |= {"left_shift": 20, **requant.attributes(), "requant_a": "none", "requant_b": "none"}
+        ratios = [round(v * 2**20) for v in scales[:2] / scales[2]]
+        attributes |= {"form": "half_even", "multipliers": ratios, "exponents": [0, 0], "shift": 20}
+    attributes |= {"left_shift": 20, **requant.attributes(), **sides}
     name, values = f"layer_{number}", rng.integers(-128, 128, (2, *shape)).astype(np.int8)
     if number % 2:
         # A row that is added to each of three.

@@ -56,7 +56,8 @@ def check(soc: str, seed: int, count: int) -> str:
 @pytest.mark.parametrize("soc", ["cortex-m4", *EMULATED, *(core for core in CORES if core.startswith("x86"))])
 def test_random_layers(soc: str) -> None:
     text = check(soc, 1, 20)
-    functions = (f"tvm_pulp_{name}(" for name in ("convolve", "depthwise", "multiply_row", "add", "attend", "max_pool"))
+    sums = ("add", "add_products")
+    functions = (f"tvm_pulp_{n}(" for n in ("convolve", "depthwise", "multiply_row", *sums, "attend", "max_pool"))
     for used in ("_s32", *functions):
         assert used in text
 

@@ -1,18 +1,27 @@
-"""Sums of two tensors of bytes as calls of a CPU's kernels: a summand of each value by a table, and one fitted rule."""
+"""Sums of two tensors of bytes as calls of a CPU's kernels: a summand of each value, and one fitted rule.
+
+A summand is the value times a factor, where factors of 16 bits exist that give the network's result of every pair of
+values; else it is looked up in a table.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 
-from tvm_pulp.codegen.cpu_kernels.fit_rule import Sums, fit_rule
+from tvm_pulp.codegen.cpu_kernels.fit_rule import FittedRule, Sums, fit_rule
 from tvm_pulp.codegen.cpu_kernels.kernel_call import RANGES, SATURATIONS, Call, KernelCall
 from tvm_pulp.qnn import fixed_point
 from tvm_pulp.qnn.add import left_shift, rules, split
-from tvm_pulp.qnn.network import Layer
+from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc.cpu import Cpu
 
 # Of a sum: a result's fraction of 16 bits and some more.
 _SUM_BITS = 27
+_LARGEST_FACTOR = (1 << 15) - 1
 
 
 def call_add(layer: Layer, cpu: Cpu) -> KernelCall | None:
@@ -27,35 +36,105 @@ def call_add(layer: Layer, cpu: Cpu) -> KernelCall | None:
     clipped = (requant.low, requant.high)
     if clipped not in SATURATIONS or not requant.operands:
         return None
-    tables, sums = _sums(requant, operands, _tables(layer))
-    if sums is None:
+    tables = _tables(layer)
+    made = _by_factors(layer, requant, operands, tables, cpu) or _by_tables(requant, operands, tables, cpu)
+    if made is None:
         return None
-    fitted = fit_rule(sums, clipped, doubled=cpu.doubled)
-    if fitted is None:
-        return None
-    # What a sum begins with is part of a table.
-    tables = [tables[0] + fitted.start[0], tables[1]]
+    fitted, factors, tables = made
     less = np.zeros(1, np.int64) if fitted.less is None else fitted.less
-    scale = np.concatenate([fitted.shift, fitted.multiply, fitted.add, less]).astype(np.int32)
     call = Call(layer, [a, b])
-    call.constant("tables", np.concatenate(tables).astype(np.int32))
-    call.constant("scale", scale)
+    if not factors:
+        call.constant("tables", np.concatenate(tables).astype(np.int32))
+    scale = [fitted.shift, fitted.multiply, fitted.add, less, np.array(factors, np.int64)]
+    call.constant("scale", np.concatenate(scale).astype(np.int32))
     suffix = SATURATIONS[clipped] + ("" if fitted.less is None else "_away")
     pointers = [
         name if t.spec.dtype == "uint8" else f"(const uint8_t *){name}" for name, t in zip("ab", (a, b), strict=True)
     ]
     call.result()
-    end = f"{count}, tables, scale, TVM_PULP_{suffix.upper()});"
+    function, how = ("tvm_pulp_add_products", signs_of(a, b)) if factors else ("tvm_pulp_add", "tables")
+    end = f"{count}, {how}, scale, TVM_PULP_{suffix.upper()});"
     if count == y.spec.elements:
-        body = [f"  tvm_pulp_add({', '.join(pointers)}, {call.y}, {end}"]
+        body = [f"  {function}({', '.join(pointers)}, {call.y}, {end}"]
     else:
         moved = [f"{p} + i" if t.spec.elements > count else p for p, t in zip(pointers, (a, b), strict=True)]
         body = [
             f"  for (int32_t i = 0; i < {y.spec.elements}; i += {count})",
-            f"    tvm_pulp_add({', '.join(moved)}, {call.y} + i, {end}",
+            f"    {function}({', '.join(moved)}, {call.y} + i, {end}",
         ]
     whole = [i for i, t in enumerate((a, b)) if t.spec.elements == y.spec.elements]
-    return call.made(["  /* Summands by tables. */", *body], "add.h", overwrites=whole)
+    return call.made([f"  /* Summands by {'factors' if factors else 'tables'}. */", *body], "add.h", overwrites=whole)
+
+
+# Constants of the rule, factors of both operands with what sums begin with, or else tables.
+_Made = tuple[FittedRule, list[int], list[np.ndarray]]
+
+
+def signs_of(a: Tensor, b: Tensor) -> str:
+    """Types of both operands, as kernels take them."""
+    return ", ".join(str(int(t.spec.dtype == "uint8")) for t in (a, b))
+
+
+def _by_tables(
+    requant: Requant, operands: tuple[np.ndarray, np.ndarray], tables: list[np.ndarray], cpu: Cpu
+) -> _Made | None:
+    tables, sums = _sums(requant, operands, tables)
+    fitted = None if sums is None else fit_rule(sums, (requant.low, requant.high), doubled=cpu.doubled)
+    # What a sum begins with is part of a table.
+    return None if fitted is None else (fitted, [], [tables[0] + fitted.start[0], tables[1]])
+
+
+def _by_factors(
+    layer: Layer, requant: Requant, operands: tuple[np.ndarray, np.ndarray], tables: list[np.ndarray], cpu: Cpu
+) -> _Made | None:
+    """Products with factors whose ratio is that of the operands' scales, as near as 16 bits allow."""
+    zeros = [int(layer.attributes.get(name, 0)) for name in ("zero_point_a", "zero_point_b")]
+    values = [np.arange(256, dtype=np.uint8).view(t.spec.dtype).astype(np.int64) for t in layer.inputs[:2]]
+    slopes = [Fraction(int(t[v.argmax()] - t[v.argmin()]), 255) for t, v in zip(tables, values, strict=True)]
+    if not slopes[0] or not slopes[1]:
+        return None
+    exact = (tables[0][:, None] + tables[1][None, :]).reshape(-1)
+    results = requant.apply(exact[None], operands, axis=0).astype(np.int64)[0]
+    # One real factor of all sums, whatever they are in units of.
+    scale = float(Sums(requant, operands, np.zeros(1, np.int64), exact[:1], exact[:1]).scales()[0])
+    # Results are known, so only the way of rounding below zero and that factor count.
+    stated, ones = (requant, 2.0**31) if requant.kind == "tflite" else (replace(requant, kind="half_even"), 1.0)
+    for first, second in _ratios(slopes[0] / slopes[1]):
+        products = [(v - z) * f for v, z, f in zip(values, zeros, (first, second), strict=True)]
+        sums = (products[0][:, None] + products[1][None, :]).reshape(-1)
+        unit = scale * float(slopes[0] / first)
+        found = _known(stated, (np.array([unit * ones]), np.zeros(1)), sums, results) if unit > 0 else None
+        fitted = None if found is None else fit_rule(found, (requant.low, requant.high), doubled=cpu.doubled)
+        if fitted is not None:
+            return fitted, [first, second, int(fitted.start[0]) - zeros[0] * first - zeros[1] * second], tables
+    return None
+
+
+def _ratios(wanted: Fraction) -> Iterator[tuple[int, int]]:
+    """Pairs of factors whose ratio is near, the nearest first."""
+    sign, size = (1 if wanted > 0 else -1), abs(wanted)
+    bits = _LARGEST_FACTOR
+    while bits > 127:
+        # The larger of both factors has to fit.
+        limit = bits if size <= 1 else int(bits / size)
+        near = size.limit_denominator(max(1, limit))
+        if 0 < near.numerator <= _LARGEST_FACTOR:
+            # Small ones are as exact with more bits, and sums differ more.
+            times = _LARGEST_FACTOR // max(near.numerator, near.denominator)
+            yield near.numerator * times, sign * near.denominator * times
+        bits //= 2
+
+
+def _known(
+    requant: Requant, operands: tuple[np.ndarray, np.ndarray], sums: np.ndarray, results: np.ndarray
+) -> Sums | None:
+    """Sums that can occur with their results; None where sums that round apart are the same."""
+    order = np.argsort(sums, kind="stable")
+    reachable, first = np.unique(sums[order], return_index=True)
+    known = np.minimum.reduceat(results[order], first)
+    if (known != np.maximum.reduceat(results[order], first)).any() or (np.diff(known) < 0).any():
+        return None
+    return Sums(requant, operands, np.zeros(1, np.int64), reachable[:1], reachable[-1:], reachable, known)
 
 
 def _is_row(spec: TensorSpec, whole: TensorSpec) -> bool:
@@ -88,14 +167,8 @@ def _sums(
         return tables, Sums(requant, operands, np.zeros(1, np.int64), reachable[:1], reachable[-1:], reachable)
     tables = [(table + (1 << excess >> 1)) >> excess for table in tables]
     sums = (tables[0][:, None] + tables[1][None, :]).reshape(-1)
-    order = np.argsort(sums, kind="stable")
-    reachable, first = np.unique(sums[order], return_index=True)
-    results = requant.apply(exact[None, order], operands, axis=0).astype(np.int64)[0]
-    known = np.minimum.reduceat(results, first)
-    if (known != np.maximum.reduceat(results, first)).any() or (np.diff(known) < 0).any():
-        return tables, None
-    rule = (operands[0], operands[1] - excess)
-    return tables, Sums(requant, rule, np.zeros(1, np.int64), reachable[:1], reachable[-1:], reachable, known)
+    results = requant.apply(exact[None], operands, axis=0).astype(np.int64)[0]
+    return tables, _known(requant, (operands[0], operands[1] - excess), sums, results)
 
 
 def _tables(layer: Layer) -> list[np.ndarray]:

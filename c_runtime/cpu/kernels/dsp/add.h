@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sums of two tensors of bytes: each value by a table, then the rule of product.h. */
+ * Sums of two tensors of bytes: summands by tables or factors, then the rule of product.h. */
 #ifndef TVM_PULP_ADD_H
 #define TVM_PULP_ADD_H
 
@@ -14,6 +14,42 @@ TVM_PULP_INLINE void tvm_pulp_add(const uint8_t *a, const uint8_t *b, int8_t *y,
 #pragma GCC unroll 4
   for (int32_t i = 0; i < count; i++) {
     const int32_t sum = tables[a[i]] + tables[256 + b[i]];
+    const int32_t added = saturation == TVM_PULP_S8_AWAY ? add + (less & sum >> 31) : add;
+    y[i] = (int8_t)tvm_pulp_saturate(tvm_pulp_scaled(sum, shift, multiply, added), saturation);
+  }
+}
+
+/* The lower or upper values of two words as one word. */
+TVM_PULP_INLINE int32_t tvm_pulp_one_of_both(uint32_t a, uint32_t b, int32_t is_upper) {
+  return (int32_t)(is_upper ? (a >> 16 | (b & 0xffff0000u)) : ((a & 0xffffu) | b << 16));
+}
+
+/* The same with products as summands: `scale` goes on with the factors of both tensors, of 16 bits, and what sums begin
+ * with. `a_unsigned`, `b_unsigned`: types of values. */
+TVM_PULP_INLINE void tvm_pulp_add_products(const uint8_t *a, const uint8_t *b, int8_t *y, int32_t count,
+                                           int32_t a_unsigned, int32_t b_unsigned, const int32_t *scale,
+                                           enum tvm_pulp_saturation saturation) {
+  const int32_t shift = scale[0], multiply = scale[1], add = scale[2], less = scale[3], start = scale[6];
+  const int32_t factors = (int32_t)(((uint32_t)scale[4] & 0xffffu) | (uint32_t)scale[5] << 16);
+  int32_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    const uint32_t first = *(const tvm_pulp_word *)(const void *)(a + i);
+    const uint32_t second = *(const tvm_pulp_word *)(const void *)(b + i);
+#pragma GCC unroll 2
+    for (int32_t j = 0; j < 2; j++) {
+      const uint32_t one = j ? tvm_pulp_odd(first, a_unsigned) : tvm_pulp_even(first, a_unsigned);
+      const uint32_t two = j ? tvm_pulp_odd(second, b_unsigned) : tvm_pulp_even(second, b_unsigned);
+#pragma GCC unroll 2
+      for (int32_t k = 0; k < 2; k++) {
+        const int32_t sum = __smlad(tvm_pulp_one_of_both(one, two, k), factors, start);
+        const int32_t added = saturation == TVM_PULP_S8_AWAY ? add + (less & sum >> 31) : add;
+        y[i + j + 2 * k] = (int8_t)tvm_pulp_saturate(tvm_pulp_scaled(sum, shift, multiply, added), saturation);
+      }
+    }
+  }
+  for (; i < count; i++) {
+    const int32_t one = a_unsigned ? a[i] : (int8_t)a[i], two = b_unsigned ? b[i] : (int8_t)b[i];
+    const int32_t sum = one * scale[4] + two * scale[5] + start;
     const int32_t added = saturation == TVM_PULP_S8_AWAY ? add + (less & sum >> 31) : add;
     y[i] = (int8_t)tvm_pulp_saturate(tvm_pulp_scaled(sum, shift, multiply, added), saturation);
   }
