@@ -79,6 +79,24 @@ def _requantize_add(kernel: Kernel, costs: CostModel) -> Call | None:
     return _call(kernel, "requantize_add", fields, costs)
 
 
+def _requantize_table(kernel: Kernel, costs: CostModel) -> Call | None:
+    """A rounding and a table, of channels in fours; without operands the question is only whether there is a kernel."""
+    x = kernel.inputs[0]
+    columns = x.spec.shape[-1]
+    if columns % 4:
+        return None
+    fields: Fields = {"rows": x.spec.elements // columns, "columns": columns}
+    if not kernel.outputs:
+        return Call(
+            "tvm_pulp_kernel_requantize_table", "", (), (), (), (), call_cost("requantize_table", fields, costs)
+        )
+    _, stages, table = kernel.inputs
+    assert isinstance(stages, Local) and isinstance(table, Local)
+    fields |= {"stages": Pointer(stages), "table": Pointer(table)}
+    fields["table_stride"] = table.spec.shape[-1] if len(table.spec.shape) > 1 else 0
+    return _call(kernel, "requantize_table", fields, costs)
+
+
 def _taken(spec: TensorSpec, steps: list[int]) -> tuple[int, int, int, int]:
     """Lines, pixels of a line, step between them, and bytes between lines of a 32-bit picture thinned out."""
     _, height, width, channels = spec.shape
@@ -176,6 +194,14 @@ def requantize_add_work(f: Fields, cores: int) -> Work:
     return {"call": 1, "group": groups, "element": 4 * groups * rows}
 
 
+@work("requantize_table")
+def requantize_table_work(f: Fields, cores: int) -> Work:
+    """Groups of four channels, or rows where there are few groups."""
+    groups, rows = f["columns"] // 4, f["rows"]
+    groups, rows = (share(groups, cores), rows) if groups >= cores else (groups, share(rows, cores))
+    return {"call": 1, "group": groups, "element": 4 * groups * rows}
+
+
 @work("im2col")
 def im2col_work(f: Fields, cores: int) -> Work:
     windows, row_bytes = share(f["out_height"] * f["out_width"], cores), f["kernel_width"] * f["channels"]
@@ -203,6 +229,7 @@ def im2col_work(f: Fields, cores: int) -> Work:
 _STEPS: dict[str, tuple[str, Callable[[Kernel, CostModel], Call | None]]] = {
     "requantize": ("requantize", _requantize),
     "requantize_add": ("requantize_add", _requantize_add),
+    "requantize_table": ("requantize_table", _requantize_table),
     "slice": ("transpose", _slice),
     "im2col": ("im2col", _im2col),
     "pad": ("im2col", _pad),

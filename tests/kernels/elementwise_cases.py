@@ -293,6 +293,21 @@ def requantize_add_case(rng: np.random.Generator, rows: int, columns: int, dtype
     return Case(Call("requantize_add", fields), expected, rows * columns)
 
 
+def requantize_table_case(rng: np.random.Generator, rows: int, columns: int, *, alike: bool) -> Case:
+    """`alike`: one table for all columns; some results of the rounding are clipped."""
+    x = rng.integers(-(1 << 28), 1 << 28, (rows, columns)).astype(np.int32)
+    shift, add = rng.integers(20, 22, columns), rng.integers(-(1 << 26), 1 << 28, columns)
+    table = random_bytes(rng, (256,) if alike else (columns, 256), "uint8")
+    place = np.clip((x.astype(np.int64) + add) >> shift, 0, 255)
+    expected = np.take_along_axis(np.broadcast_to(table, (columns, 256)), place.T, 1).T
+    stages = np.stack([shift, add]).reshape(2, -1, 4).transpose(1, 0, 2).astype(np.int32)
+    fields = {
+        "x": x, "y": Out(x.shape, "uint8"), "stages": stages, "table": table, "table_stride": 0 if alike else 256,
+        "rows": rows, "columns": columns,
+    }  # fmt: skip
+    return Case(Call("requantize_table", fields), np.ascontiguousarray(expected), rows * columns)
+
+
 def lookup_case(rng: np.random.Generator, count: int, *, misalign: int = 0) -> Case:
     x, table = random_bytes(rng, (count,), "uint8"), random_bytes(rng, (256,), "uint8")
     fields = {"x": x, "y": Out((count,), "uint8"), "table": table, "count": count}

@@ -47,6 +47,7 @@ from tests.kernels.elementwise_cases import (
     quantize_case,
     requantize_add_case,
     requantize_case,
+    requantize_table_case,
     thinned_case,
 )
 from tests.kernels.matrix_cases import Case, Window
@@ -161,6 +162,10 @@ def requantize_add(s: Shapes) -> Case:
     return requantize_add_case(s.rng, s.pick(1, s.size(1, 64)), 4 * s.size(1, 64))
 
 
+def requantize_table(s: Shapes) -> Case:
+    return requantize_table_case(s.rng, s.size(2, 64), 4 * s.size(1, 48), alike=s.flag())
+
+
 def lookup(s: Shapes) -> Case:
     return lookup_case(s.rng, s.size(8, 16000))
 
@@ -268,6 +273,7 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "qdq_mul": (qdq_mul, 80),
     "requantize": (requantize, 360),
     "requantize_add": (requantize_add, 80),
+    "requantize_table": (requantize_table, 60),
     "bias_of_rest": (lambda s: bias_of_rest_case(s.rng, s.size(8, 600), 4 * s.pick(1, 1, 2, 3)), 60),
     "hardswish": (hardswish, 90),
     "gelu": (gelu, 90),

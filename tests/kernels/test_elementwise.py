@@ -19,6 +19,7 @@ from tests.kernels.elementwise_cases import (
     quantize_case,
     requantize_add_case,
     requantize_case,
+    requantize_table_case,
     thinned_case,
 )
 from tests.kernels.random_requant import KINDS
@@ -163,3 +164,9 @@ def test_dequantize(seed, count, dtype, misalign, cores, tool):  # type: ignore[
 @given(SEEDS, st.integers(1, 20), st.integers(1, 20), BYTES, CORES, TOOLS)
 def test_requantize_add(seed, rows, fours, dtype, cores, tool):  # type: ignore[no-untyped-def]
     check(requantize_add_case(np.random.default_rng(seed), rows, 4 * fours, dtype), cores, tool)
+
+
+@settings(max_examples=20)
+@given(SEEDS, st.integers(1, 20), st.integers(1, 20), st.booleans(), CORES, TOOLS)
+def test_requantize_table(seed, rows, fours, alike, cores, tool):  # type: ignore[no-untyped-def]
+    check(requantize_table_case(np.random.default_rng(seed), rows, 4 * fours, alike=alike), cores, tool)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import tvm_pulp
+from tests.language_models.exact_norms import exact_norms
 from tests.language_models.exported.test_program import CAPACITY, CHUNK, Device
 from tests.language_models.exported_decoders import Reference
 from tests.language_models.hub_cells import CELLS, GENERATED, NOT_MADE, REFUSED, WITHOUT_MASK
@@ -85,15 +86,6 @@ def test_programs_compute_what_the_file_computes(family: str, exporter: str, how
     check(np.concatenate([device.see(part) for part in parts]), expected, how)
 
 
-def check_tokens(found: np.ndarray, expected: np.ndarray, how: str) -> None:
-    """As above; of integers the same tokens, and the same logits but for sums that onnxruntime rounds as floats."""
-    if how != "static":
-        check(found, expected, how)
-        return
-    np.testing.assert_array_equal(found.argmax(1), expected.argmax(1))
-    assert (found != expected).any(1).sum() <= 1
-
-
 @pytest.mark.parametrize(
     ("family", "exporter", "how"),
     [pytest.param(*cell, marks=() if cell == SHORT else pytest.mark.slow) for cell in sorted(GENERATED)],
@@ -102,6 +94,10 @@ def test_the_simulated_chip_generates_the_tokens_of_the_file(
     family: str, exporter: str, how: str, folder: Path
 ) -> None:
     model, expected = given(family, exporter, how, folder)
+    if how == "static" and isinstance(model, bytes):
+        # Where a sum of floats decides which integer is next, the chip has the right one.
+        reference = Reference(exact_norms(model))
+        expected = np.concatenate([reference.see([token]) for token in TEXT])
     if isinstance(model, bytes):
         path = folder / f"{family}_{exporter}_{how}.onnx"
         path.write_bytes(model)
@@ -114,4 +110,4 @@ def test_the_simulated_chip_generates_the_tokens_of_the_file(
     request = GenerationRequest(TEXT[:5], CAPACITY - 4, forced=TEXT[5:], keep_logits=True)
     found = tvm_pulp.compile(model, **options).generator().generate(request).logits
     assert found is not None
-    check_tokens(found, expected, how)
+    check(found, expected, how)

@@ -13,6 +13,7 @@ from tvm_pulp.uma.conv_array.array_backend import ArrayBackend, prepare_for_arra
 from tvm_pulp.uma.conv_array.modes import ModeCosts
 from uma_backends.neureka.attention import attention_strategy
 from uma_backends.neureka.dense_add import dense_add_strategy
+from uma_backends.neureka.dense_table import dense_table_strategy, table_patterns
 from uma_backends.neureka.matmul import matmul_strategy
 from uma_backends.neureka.neureka_form import ENGINE, POINTERS, WEIGHT_LEVELS, Context, Description
 from uma_backends.neureka.qdq_attention import qdq_attention_strategy
@@ -66,6 +67,7 @@ class NeurekaBackend(ArrayBackend):
             ("matmul", lambda: pattern_of("matmul"), matmul_strategy),
             ("dense_add", lambda: pattern_of("add", pattern_of("dense"), None), dense_add_strategy),
             ("add_dense", lambda: pattern_of("add", None, pattern_of("dense")), dense_add_strategy),
+            *((name, pattern, dense_table_strategy) for name, pattern in table_patterns()),
         ):
             self._register_pattern(name, pattern)
             self._register_operator_strategy(name, strategy)

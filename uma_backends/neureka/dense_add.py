@@ -15,7 +15,6 @@ from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma import Box, Form, Kernel, Load, Local, Refused, Step, Store, refuse_if, step_call
-from tvm_pulp.uma.conv_array.exact_rounding import ARRAY_SHIFT
 from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic
 from uma_backends.neureka.added_row import BYTES, AddedRow, find_added_row
 from uma_backends.neureka.geometry import Mode
@@ -37,7 +36,7 @@ def dense_add_strategy(region: Layer, context: Context) -> list[Form]:
     rules = [Requant.of(layer.attributes) for layer in (dense, add)]
     are_bytes = all((rule.low, rule.high) == _RANGES.get(rule.out_dtype) for rule in rules)
     refuse_if(not are_bytes, "a result does not have the range of a byte")
-    reach = (arithmetic.reach * arithmetic.rest.scale >> ARRAY_SHIFT) + np.abs(_signed_add(arithmetic, rules[0]))
+    reach = arithmetic.rest.largest(arithmetic.reach) + np.abs(_signed_add(arithmetic, rules[0]))
     refuse_if((reach >= _INT32).any(), "the first rounding needs more than 32 bits")
     if region not in _KNOWN:
         _KNOWN[region] = _added_row(dense, add)

@@ -37,6 +37,15 @@ class ExactFold:
     add: np.ndarray
     shift: np.ndarray
 
+    def largest(self, reach: int) -> np.ndarray:
+        """No |p| is above these, for accumulators of any channel up to `reach`.
+
+        Where there is a fraction it was chosen to leave p so many bits, by the channel's own accumulators.
+        """
+        bounds = reach * self.scale.astype(np.int64) >> ARRAY_SHIFT
+        # Scales are a little beside the nearest ones.
+        return np.where(self.shift > 0, np.minimum(bounds, (1 << _REACH_BITS) + (1 << 16)), bounds)
+
 
 def fold_exactly(
     rule: Requant, first: np.ndarray, second: np.ndarray, reach: Reach, bias: np.ndarray

@@ -42,6 +42,18 @@ struct tvm_pulp_requantize_add_args {
   int32_t mul, shift;
 };
 
+/* A rounding of what an engine multiplied and a function of its result, one for every column or one for all:
+ * y = table[(x + add) >> shift, clipped to 0 to 255]. */
+struct tvm_pulp_requantize_table_args {
+  const int32_t *x;
+  uint8_t *y;
+  const int32_t *stages; /* for every four columns: four of shift, four of add */
+  const uint8_t *table;
+  uint32_t table_stride; /* from a column's table to the next one's, or 0 */
+  uint32_t rows;
+  uint32_t columns; /* a multiple of 4 */
+};
+
 /* y = round((a - zero_point_a) * (b - zero_point_b) * scale), from low to high, plus zero_point: bytes, rounded in single
  * precision. Rows of a and y without a gap. */
 struct tvm_pulp_qdq_mul_args {

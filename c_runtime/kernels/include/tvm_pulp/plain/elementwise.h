@@ -96,4 +96,16 @@ static inline void tvm_pulp_plain_gelu(const struct tvm_pulp_gelu_args *p, uint3
   });
 }
 
+static inline void tvm_pulp_plain_requantize_table(const struct tvm_pulp_requantize_table_args *args, uint32_t core,
+                                                   uint32_t cores) {
+  struct tvm_pulp_range range = tvm_pulp_share(args->rows, core, cores);
+  for (uint32_t at = range.begin * args->columns; at < range.end * args->columns; ++at) {
+    uint32_t column = at % args->columns;
+    const int32_t *stage = args->stages + 2u * (column & ~3u) + (column & 3u);
+    int32_t value = (args->x[at] + stage[4]) >> stage[0];
+    uint32_t place = value < 0 ? 0u : value > 255 ? 255u : (uint32_t)value;
+    args->y[at] = args->table[column * (uintptr_t)args->table_stride + place];
+  }
+}
+
 #endif /* TVM_PULP_PLAIN_ELEMENTWISE_H */
