@@ -8,6 +8,7 @@ from schedules.cluster.attention_steps import attention_weights, bit_planes, qdq
 from schedules.cluster.base import Fields, kernel_call
 from schedules.cluster.block_steps import from_blocks, to_blocks
 from schedules.cluster.catalog import available
+from schedules.cluster.settle import settle
 from schedules.cluster.transpose import element_strides, transpose_fields
 from schedules.kernel_cycles import Work, call_cost, share, work
 from tvm_pulp.qnn.requant import Requant
@@ -239,6 +240,7 @@ _STEPS: dict[str, tuple[str, Callable[[Kernel, CostModel], Call | None]]] = {
     "attention_weights": ("attention_weights", attention_weights),
     "qdq_weights": ("qdq_weights", qdq_weights),
     "row_sums": ("row_sums", row_sums),
+    "settle": ("settle", settle),
     "translated_rows": ("copy_rows", translated_rows),
     "to_blocks": ("to_blocks", to_blocks),
     "from_blocks": ("from_blocks", from_blocks),

@@ -38,12 +38,15 @@ class Scratch:
 
 @dataclass(frozen=True)
 class Out:
-    """The result: an array of this shape and type, filled with a pattern before the call."""
+    """The result: an array of this shape and type, before the call `before` or filled with a pattern."""
 
     shape: tuple[int, ...]
     dtype: str
+    before: np.ndarray | None = None
 
     def empty(self) -> np.ndarray:
+        if self.before is not None:
+            return self.before.copy()
         size = int(np.prod(self.shape)) * np.dtype(self.dtype).itemsize
         return np.full(size, FILL, np.uint8).view(self.dtype).reshape(self.shape)
 
@@ -57,6 +60,8 @@ class Call:
     structure: str = ""
     misalign: Mapping[str, int] = field(default_factory=dict)
     """Bytes by which an array is moved from a word boundary."""
+    expected: Mapping[str, Any] = field(default_factory=dict)
+    """What the cost of the call is made from besides its arguments."""
 
     @property
     def structure_name(self) -> str:

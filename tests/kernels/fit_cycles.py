@@ -80,6 +80,7 @@ from tests.kernels.row_cases import (
     softmax_ita_case,
     softmax_tflite_case,
 )
+from tests.kernels.settle_case import settle_case
 from tvm_pulp.soc import Soc, load
 from tvm_pulp.soc.cost_model import MEASURED_BANKS, MEASURED_CORES, MEASURED_REFILL
 
@@ -236,6 +237,13 @@ def im2col(s: Shapes) -> Case:
     return im2col_case(s.rng, size, window)
 
 
+def settle(s: Shapes) -> Case:
+    """Many elements, so that chance leaves every core about as many open."""
+    size, depth = (s.size(6, 16), s.size(6, 16)), s.pick(0, 0, s.size(16, 64))
+    share = s.pick(0.0, 0.002, 0.005, 0.01, 0.03)
+    return settle_case(s.rng, size, 4 * s.size(16, 48), depth, open_share=share, below=True)
+
+
 def space_to_depth(s: Shapes) -> Case:
     size = (2 * s.size(2, 24), 2 * s.size(2, 24), s.pick(3, 3, s.size(1, 8)))
     return space_to_depth_case(s.rng, size, planar=s.flag(), unsigned=s.flag())
@@ -275,6 +283,7 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "requantize_add": (requantize_add, 80),
     "requantize_table": (requantize_table, 60),
     "bias_of_rest": (lambda s: bias_of_rest_case(s.rng, s.size(8, 600), 4 * s.pick(1, 1, 2, 3)), 60),
+    "settle": (settle, 90),
     "hardswish": (hardswish, 90),
     "gelu": (gelu, 90),
     "lookup": (lookup, 40),
@@ -346,7 +355,8 @@ def samples(kernel: str, seed: int, count: int, soc: Soc = SOC) -> Iterator[Samp
         made += 1
         measured = run_on_cluster(case.call, cores, folder=soc.software.kernels)
         warm = max(core["own_cycles"] for core in measured.cores)
-        work = work_of(kernel, flat(case.call.arguments), cores, soc.software.kernels)
+        fields = {**flat(case.call.arguments), **case.call.expected}
+        work = work_of(kernel, fields, cores, soc.software.kernels)
         yield Sample(work, warm, max(measured.first_cycles) - warm)
 
 

@@ -43,6 +43,7 @@ from tests.kernels.row_cases import (
     softmax_ita_case,
     softmax_tflite_case,
 )
+from tests.kernels.settle_case import settle_case
 from tvm_pulp.toolchain import build_host_program
 
 CORES = 3
@@ -73,7 +74,7 @@ class Program:
             return self._keep(f"buffer(0, {value.stride * CORES})")
         if isinstance(value, Out):
             size = value.empty().nbytes
-            name = self._keep(f"buffer(0, {size})")
+            name = self._keep(f"buffer(0, {size})") if value.before is None else self._pointer(value.before, outputs)
             outputs.append((name, size))
             return name
         content = np.ascontiguousarray(value).tobytes()
@@ -116,6 +117,8 @@ def cases(rng: np.random.Generator) -> Iterator[Case]:
     window = Window((3, 2), (2, 1), (1, 1), (1, 1, 1, 1))
     yield long_dense_case(rng, 5, 7, 40, 16)
     yield bias_of_rest_case(rng, 7, 8, "uint8", "int32")
+    yield settle_case(rng, (3, 5), 8, 6, open_share=0.5)
+    yield settle_case(rng, (3, 5), 8, dtypes=("uint8", "uint8"), open_share=0.5)
     for kind in KINDS:
         yield dense_case(rng, 5, 7, 9, kind)
         yield matmul_case(rng, 2, 3, 5, 7, kind, types=("uint8", "uint8"), transpose_b=False, zero_points=(3, -4))

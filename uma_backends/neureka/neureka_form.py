@@ -45,6 +45,7 @@ class Context(ArrayContext):
 
     engine: ClassVar[str] = ENGINE
     job_words: ClassVar[int] = JOB_WORDS
+    has_bounds: ClassVar[bool] = True
 
     weight_memory: str = "none"
     timing: Timing = DEFAULT_TIMING

@@ -51,6 +51,24 @@ def fold_exactly(
     rule: Requant, first: np.ndarray, second: np.ndarray, reach: Reach, bias: np.ndarray
 ) -> ExactFold | None:
     """Constants for every channel, or None where one has none: TFLite rounds halves away from zero on both sides."""
+    known = staircase_of(rule, first, second, bias)
+    if known is None:
+        return None
+    shift = _shifts(known.real, reach)
+    return _fit(known.results[None] << shift[:, None], known.steps, known.real, reach, shift)
+
+
+@dataclass(frozen=True)
+class Staircase:
+    """A rule by channel: `steps[channel, i]` is the least accumulator with `results[i]`, `real` what one adds."""
+
+    results: np.ndarray
+    steps: np.ndarray
+    real: np.ndarray
+
+
+def staircase_of(rule: Requant, first: np.ndarray, second: np.ndarray, bias: np.ndarray) -> Staircase | None:
+    """All results of a rule but its least, or None where a factor is not positive or a step cannot be found."""
     first, second = first.astype(np.int64), second.astype(np.int64)
     exponent = second - 31 if rule.kind == "tflite" else -second
     real = first * np.exp2(exponent.astype(np.float64))
@@ -58,10 +76,7 @@ def fold_exactly(
         return None
     results = np.arange(rule.low + 1, rule.high + 1)
     steps = _find_steps(_rounding(rule, first, second), (results - rule.zero_point)[None], real[:, None])
-    if steps is None:
-        return None
-    shift = _shifts(real, reach)
-    return _fit(results[None] << shift[:, None], steps - bias[:, None], real, reach, shift)
+    return None if steps is None else Staircase(results, steps - bias[:, None], real)
 
 
 @dataclass(frozen=True)

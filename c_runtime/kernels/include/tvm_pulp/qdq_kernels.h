@@ -225,4 +225,25 @@ struct tvm_pulp_add_accumulators_args {
   int32_t low, high;
 };
 
+/* Results of an engine, twice: y from below and `upper` from above. Where both agree they are the result; where not, y
+ * becomes ((sum * factor >> 16) + summand) >> shift, clipped, of the sum of that element's products. These are of all
+ * inputs of a pixel, or of the one channel in a window of 3 x 3 pixels, of which those outside of x are zeros. */
+struct tvm_pulp_settle_args {
+  const uint8_t *x; /* readable three bytes behind its end */
+  uint8_t *y;       /* word aligned, as upper: [rows][columns] */
+  const uint8_t *upper;
+  const int8_t *weight;  /* [columns][depth], or [columns][9] */
+  const int32_t *stages; /* [columns][3]: factor, unsigned, summand and shift; sums times factors stay within 2^47 */
+  uint32_t rows;
+  uint32_t columns; /* a multiple of 4 */
+  uint32_t width;   /* rows that are pixels of one line */
+  uint32_t x_height, x_width;
+  uint32_t x_stride; /* bytes from the window of a pixel to that of the next */
+  uint32_t x_line_stride;
+  uint32_t kernel; /* 1 or 3 */
+  uint32_t pad_top, pad_left;
+  uint32_t depth; /* a multiple of 4; weights of inputs that there are not are zeros */
+  uint32_t x_type, y_type; /* int8 or uint8 */
+};
+
 #endif /* TVM_PULP_QDQ_KERNELS_H */

@@ -88,6 +88,8 @@ class ArrayContext(ABC):
     job_words: ClassVar[int]
     # Widths of scales.
     scale_bits: ClassVar[tuple[int, ...]] = (8, 32)
+    # Whether a layer may run as two jobs between whose results the cores decide.
+    has_bounds: ClassVar[bool] = False
 
     # TFLite's and ONNX's rounding on the array, with its proven deviation.
     native_tflite: bool

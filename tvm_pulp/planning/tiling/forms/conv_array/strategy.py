@@ -1,10 +1,12 @@
 """The layers that arrays take, reasons why not, and the forms offered for them."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 from tvm_pulp.planning.tiling.forms.conv_array.array_form import ArrayContext, ArrayForm
 from tvm_pulp.planning.tiling.forms.conv_array.blocks_form import blocks_forms
+from tvm_pulp.planning.tiling.forms.conv_array.bounded_form import bounded_form
 from tvm_pulp.planning.tiling.forms.conv_array.dilated_form import DilatedForm
 from tvm_pulp.planning.tiling.forms.conv_array.forms import DenseForm, Direct3x3Form, Im2colForm, PointwiseForm
 from tvm_pulp.qnn.network import Layer
@@ -42,7 +44,7 @@ def conv2d_forms(layer: Layer, context: ArrayContext) -> list[Form]:
     is_3x3, by_phases = (kh, kw) == (3, 3) and (plain or unit_stride), not plain
     if per_group == 1 and a["groups"] > 1 and outputs == layer.inputs[0].spec.shape[3]:
         if is_3x3 and plain and unit_stride:
-            return [Direct3x3Form(layer, context, "3x3 depthwise", arithmetic, Mode.DEPTHWISE_3X3)]
+            return _with_bounds([Direct3x3Form(layer, context, "3x3 depthwise", arithmetic, Mode.DEPTHWISE_3X3)])
         blocks: list[Form] = [*blocks_forms(layer, context, arithmetic)]
         if not is_3x3:
             way_out = "use a 3x3 depthwise kernel" if plain else "use one without them or without it"
@@ -65,7 +67,12 @@ def conv2d_forms(layer: Layer, context: ArrayContext) -> list[Form]:
         forms.append(_in_groups(Direct3x3Form(layer, context, name, arithmetic, Mode.DENSE_3X3)))
     if (kh, kw) != (1, 1) or any(a["pads"]):
         forms.append(_in_groups(Im2colForm(layer, context, "im2col + 1x1", arithmetic, Mode.POINTWISE)))
-    return forms
+    return _with_bounds(forms)
+
+
+def _with_bounds(forms: Sequence[Form]) -> list[Form]:
+    """The forms, with results that two jobs bound where that takes clearly less: one of both is enough to plan with."""
+    return [(bounded_form(form) or form) if isinstance(form, ArrayForm) else form for form in forms]
 
 
 def _in_groups(form: ArrayForm) -> ArrayForm:

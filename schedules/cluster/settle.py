@@ -1,0 +1,50 @@
+"""The call that computes what two bounds of an engine leave open."""
+
+from math import sqrt
+
+from schedules.cluster.arithmetic import TYPES
+from schedules.cluster.base import Fields, kernel_call
+from schedules.kernel_cycles import Work, call_cost, share, work
+from tvm_pulp.soc.cost_model import CostModel
+from tvm_pulp.uma.recipe import Call, Kernel, Local, Pointer
+
+# Of the elements that bounds may leave open, about half lie outside of the range and are clipped alike.
+_INSIDE = 0.5
+
+
+def settle(kernel: Kernel, costs: CostModel) -> Call | None:
+    """Both bounds, the engine's input and the layer's constants; without operands: whether there is a kernel."""
+    if not kernel.inputs:
+        return Call("tvm_pulp_kernel_settle", "", (), (), (), (), call_cost("settle", _NOTHING, costs))
+    x, y, upper, weight, stages = (o for o in kernel.inputs if isinstance(o, Local))
+    job, columns = kernel.attributes["job"], y.spec.shape[-1]
+    pixel, line = job.input_strides
+    fields: Fields = {
+        "x": Pointer(x), "y": Pointer(y), "upper": Pointer(upper), "weight": Pointer(weight), "stages": Pointer(stages),
+        "rows": y.spec.elements // columns, "columns": columns, "width": job.output_width,
+        "x_height": job.input_height, "x_width": job.input_width, "x_stride": pixel, "x_line_stride": line,
+        "kernel": job.mode.kernel, "pad_top": job.padding.top, "pad_left": job.padding.left,
+        "depth": weight.spec.shape[-1], "x_type": TYPES[x.spec.dtype], "y_type": TYPES[y.spec.dtype],
+    }  # fmt: skip
+    expected = {"open": _INSIDE * kernel.attributes["open"]}
+    return kernel_call("settle", fields, costs, (x, y, upper, weight, stages), (y,), expected=expected)
+
+
+_NOTHING: Fields = {"rows": 1, "columns": 4, "open": 0, "depth": 1, "kernel": 1}
+
+
+@work("settle")
+def settle_work(f: Fields, cores: int) -> Work:
+    """Words that are compared, elements that are open, and of these words of their products, or taps.
+
+    Chance leaves one core more of them open than another, by about the root of their number.
+    """
+    of_core = f["open"] / cores
+    inputs = {"tap": 9 * of_core} if f["kernel"] == 3 else {"input": of_core * -(-f["depth"] // 4)}
+    return {
+        "call": 1,
+        "word": share(f["rows"] * f["columns"] // 4, cores),
+        "open": of_core,
+        "luck": sqrt(of_core),
+        **inputs,
+    }

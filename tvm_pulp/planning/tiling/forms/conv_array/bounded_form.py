@@ -1,0 +1,166 @@
+"""Exact rounding with results of a byte: the array computes a bound from below and one from above, the cores settle.
+
+Twice the jobs, but bytes instead of words leave the array, and the cores compare words of four results instead of
+rounding each of them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from tvm_pulp.planning.tiling.forms.conv_array.array_form import ArrayForm
+from tvm_pulp.planning.tiling.forms.conv_array.forms import Direct3x3Form, Im2colForm, PointwiseForm
+from tvm_pulp.qnn.network import Layer
+from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.uma import Box, Job, Kernel, Load, Local, Recipe, Step, Store, step_call
+from tvm_pulp.uma.conv_array.bounded_rounding import Bounds, bound_rounding
+from tvm_pulp.uma.conv_array.exact_rounding import ExactFold
+from tvm_pulp.uma.conv_array.folded_rounding import Reach
+from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic
+from tvm_pulp.uma.conv_array.modes import Mode
+from tvm_pulp.uma.conv_array.requantization import Requantization
+
+_RANGES = ((0, 255), (-128, 127))
+# Products of an open element take the cores longer than all of its rounding, if there are many or it is often open.
+_MOST_INPUTS = 64
+_MOST_OPEN = 0.03
+# Parts of the cycles of rounding on the cores that bounds may take: of engine and cores, and of the busier of the two,
+# which is what counts where they work side by side. Closer estimates than these do not decide.
+_MOST_CYCLES, _MOST_BUSIER = 0.9, 0.95
+# What they save at least: another form of a small layer changes more in its neighbours' tiles than in itself.
+_LEAST_SAVED = 2000
+# Looked for once, though annotation and planning ask both; by what is added to the input.
+_KNOWN: WeakKeyDictionary[Layer, dict[int, Bounds | None]] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class _Bounded(ArrayForm):
+    """The array's constants are those of the lower bound; `bounds` has the summands of the upper one."""
+
+    bounds: Bounds | None = None
+    # The layer's rule for sums of products.
+    exact: ExactFold | None = None
+
+    def assemble(self, before: list[Step], job: Job, raw: Local, box: Box) -> Recipe:
+        assert self.bounds is not None
+        first, channels, name = box.start[-1], box.size[-1], self.layer.name
+        upper, summand = (
+            Local("upper", raw.spec, raw.slack),
+            Local("upper_bias", job.description.bias.spec, self.parameter_slack),
+        )
+        constant = self.derived.constant(f"{name}_upper_bias", self.bounds.high.astype(np.int32))
+        reads = tuple(summand if local is job.description.bias else local for local in job.reads)
+        above = replace(
+            job, description=replace(job.description, output=upper, bias=summand), reads=reads, writes=(upper,)
+        )
+        end = self.settled(job, raw, upper, box)
+        load = Load(constant, Box((first,), (channels,)), summand)
+        return self.arranged([*before, load, job, above, *end, Store(raw, self.layer.outputs[0], box)])
+
+    def assemble_taken(self, before: list[Step], job: Job, raw: Local, box: Box, taken: Sequence[int]) -> Recipe | None:
+        raise NotImplementedError("results with a stride are not settled")
+
+    def settled(self, job: Job, raw: Local, upper: Local, box: Box) -> list[Step]:
+        """Open elements by the layer's own rule: products, factor, summand and shift of their channels."""
+        assert self.bounds is not None and self.exact is not None
+        first, channels, name = box.start[-1], box.size[-1], self.layer.name
+        taps = self.arithmetic.weights.reshape(len(self.arithmetic.weights), -1)
+        taps = taps if self.mode is Mode.DEPTHWISE_3X3 else np.pad(taps, ((0, 0), (0, -taps.shape[1] % 4)))
+        stages = np.stack([self.exact.scale, self.exact.add, self.exact.shift], axis=1)
+        loads = []
+        for part, data in (("taps", taps.astype(np.int8)), ("stages", stages.astype(np.uint32).view(np.int32))):
+            constant = self.derived.constant(f"{name}_{part}", data)
+            own = Box((first, 0), (channels, data.shape[1]))
+            loads.append(Load(constant, own, Local(part, TensorSpec(own.size, constant.spec.dtype))))
+        attributes = {"job": job.description.job, "open": round(self.bounds.open_share * box.elements)}
+        operands = (job.description.input, raw, upper, *(load.local for load in loads))
+        return [*loads, Kernel("settle", attributes, operands, (raw,))]
+
+
+@dataclass(frozen=True)
+class BoundedPointwiseForm(_Bounded, PointwiseForm):
+    """1x1 convolution."""
+
+
+@dataclass(frozen=True)
+class BoundedDepthwiseForm(_Bounded, Direct3x3Form):
+    """3x3 depthwise convolution without a stride."""
+
+
+@dataclass(frozen=True)
+class BoundedIm2colForm(_Bounded, Im2colForm):
+    """Any kernel, over windows as rows."""
+
+
+_FORMS: dict[type[ArrayForm], type[_Bounded]] = {
+    PointwiseForm: BoundedPointwiseForm,
+    Direct3x3Form: BoundedDepthwiseForm,
+    Im2colForm: BoundedIm2colForm,
+}
+
+
+def bounded_form(form: ArrayForm) -> ArrayForm | None:
+    """The same form with bounds, where the array has them, they are close and the cores have a kernel that settles."""
+    arithmetic, layer, context = form.arithmetic, form.layer, form.context
+    if type(form) not in _FORMS or not _is_suitable(form):
+        return None
+    known = _KNOWN.setdefault(layer, {})
+    if arithmetic.input_added not in known:
+        known[arithmetic.input_added] = _bounds(layer, arithmetic)
+    bounds = known[arithmetic.input_added]
+    if bounds is None:
+        return None
+    one, relu = bounds.has_one_shift, Requant.of(layer.attributes).low == 0
+    how = Requantization(32, int(bounds.shift[0]) if one else 0, bias=True, relu=relu, shift_vector=not one)
+    low = replace(
+        arithmetic,
+        scale=bounds.scale.astype(np.uint32),
+        bias=bounds.low.astype(np.int32),
+        shift=None if one else bounds.shift.astype(np.uint8),
+        requantization=how,
+        output_bits=8,
+        native=True,
+        rest=None,
+    )
+    kind = _FORMS[type(form)]
+    made = kind(layer, context, f"{form.name}, bounded", low, form.mode, bounds=bounds, exact=arithmetic.rest)
+    return made if _is_worth(made, form) else None
+
+
+def _is_worth(bounded: ArrayForm, form: ArrayForm) -> bool:
+    whole = Box.whole(form.layer.outputs[0].spec.shape)
+    (both, busier), (both_before, busier_before) = (
+        (r.cycles, max(r.engine_cycles, r.cycles - r.engine_cycles)) for r in (f.recipe(whole) for f in (bounded, form))
+    )
+    most = min(_MOST_CYCLES * both_before, both_before - _LEAST_SAVED)
+    return both <= most and busier <= _MOST_BUSIER * busier_before
+
+
+def _is_suitable(form: ArrayForm) -> bool:
+    layer, weight, out = form.layer, form.layer.inputs[1], form.layer.outputs[0].spec
+    if not form.context.has_bounds or form.arithmetic.rest is None or out.dtype not in ("int8", "uint8"):
+        return False
+    if isinstance(step_call(Kernel("settle", {}, (), ()), form.context.costs), Kernel) or out.shape[-1] % 4:
+        return False  # the cores have no kernel that decides
+    is_3x3 = type(form) is Direct3x3Form
+    # Of a 3x3 with all channels the second job takes as long as the first.
+    direct = not is_3x3 or (form.mode is Mode.DEPTHWISE_3X3 and list(layer.attributes["strides"]) == [1, 1])
+    groups = form.mode is Mode.DEPTHWISE_3X3 or int(layer.attributes["groups"]) == 1
+    inputs = int(np.prod(weight.spec.shape[1:]))
+    return bool(direct and groups and inputs <= _MOST_INPUTS and weight.spec.dtype == "int8")
+
+
+def _bounds(layer: Layer, arithmetic: Arithmetic) -> Bounds | None:
+    rule = Requant.of(layer.attributes)
+    if (rule.low, rule.high) not in _RANGES:
+        return None
+    bias = arithmetic.bias.astype(np.int64)
+    first, second = (np.broadcast_to(t.values.reshape(-1), bias.shape) for t in layer.inputs[-2:])
+    flat = arithmetic.weights.reshape(len(bias), -1).astype(np.int64)
+    ends = [flat * (end + arithmetic.input_added) for end in layer.inputs[0].spec.range]
+    reach = Reach(np.minimum(*ends).sum(axis=1), np.maximum(*ends).sum(axis=1))
+    found = bound_rounding(rule, first, second, reach, bias)
+    return found if found is not None and found.open_share <= _MOST_OPEN else None
