@@ -119,7 +119,7 @@ HELD = frozenset(
         ),
         *("gpt_prefill", "gpt_prefill_masked_fill", "gpt_prefill_dynamo", "vit", "vit_dynamo"),
         *("llama_prefill", "llama_prefill_dynamo", "unet_resize", "unet_resize_dynamo"),
-        *("mobilenetv2", "mobilenetv3", "convnext", "gpt_dynamic", "gpt_dynamic_dynamo"),
+        *("mobilenetv2", "mobilenetv3", "convnext", "efficientnet_lite", "gpt_dynamic", "gpt_dynamic_dynamo"),
         *("gpt_token", "gpt_token_dynamo", "llama_token", "llama_token_dynamo"),
     )
 )
