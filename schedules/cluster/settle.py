@@ -8,9 +8,6 @@ from schedules.kernel_cycles import Work, call_cost, share, work
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.recipe import Call, Kernel, Local, Pointer
 
-# Of the elements that bounds may leave open, about half lie outside of the range and are clipped alike.
-_INSIDE = 0.5
-
 
 def settle(kernel: Kernel, costs: CostModel) -> Call | None:
     """Both bounds, the engine's input and the layer's constants; without operands: whether there is a kernel."""
@@ -26,7 +23,7 @@ def settle(kernel: Kernel, costs: CostModel) -> Call | None:
         "kernel": job.mode.kernel, "pad_top": job.padding.top, "pad_left": job.padding.left,
         "depth": weight.spec.shape[-1], "x_type": TYPES[x.spec.dtype], "y_type": TYPES[y.spec.dtype],
     }  # fmt: skip
-    expected = {"open": _INSIDE * kernel.attributes["open"]}
+    expected = {"open": kernel.attributes["open"]}
     return kernel_call("settle", fields, costs, (x, y, upper, weight, stages), (y,), expected=expected)
 
 

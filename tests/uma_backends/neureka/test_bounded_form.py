@@ -23,7 +23,7 @@ LAYERS = (
 MORE = (
     (19, 32, 100, 1, 1, 1, 0, 0, "uint8", "half_up", "1x1, bounded"),
     (18, 112, 112, 112, 3, 1, 1, 4, "int8", "half_even", "3x3 depthwise, bounded"),
-    (44, 3, 64, 1, 3, 2, 1, 7, "int8", "half_even", "im2col + 1x1, bounded"),
+    (44, 3, 64, 1, 3, 2, 1, 7, "uint8", "half_even", "im2col + 1x1, bounded"),
 )
 
 
@@ -36,9 +36,10 @@ def convolution(source: np.random.Generator, case: tuple[Any, ...]) -> RandomLay
     spread = 75 * 75 * np.sqrt(weight[0].size)
     shift = np.full(outputs, 37, np.int32)
     scale = np.round(source.uniform(60, 160, outputs) / spread * 2.0**37).astype(np.int32)
+    zero = -5 if dtype == "int8" else -128
     attributes: dict[str, Any] = {
         "layout": "NHWC", "strides": [stride] * 2, "dilation": [1, 1], "pads": [pad] * 4, "groups": groups,
-        "zero_point": zero_point, "has_bias": 1, **Requant(kind, 0, -5, -128, 127).attributes(),
+        "zero_point": zero_point, "has_bias": 1, **Requant(kind, 0, zero, -128, 127).attributes(),
     }  # fmt: skip
     return RandomLayer("conv2d", attributes, TensorSpec((1, size, size, channels), dtype), (weight, bias, scale, shift))
 

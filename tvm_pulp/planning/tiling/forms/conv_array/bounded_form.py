@@ -27,6 +27,8 @@ _RANGES = ((0, 255), (-128, 127))
 # Products of an open element take the cores longer than all of its rounding, if there are many or it is often open.
 _MOST_INPUTS = 64
 _MOST_OPEN = 0.03
+# Where results begin at zero about half of all elements lie below, and are clipped alike.
+_INSIDE = 0.5
 # Parts of the cycles of rounding on the cores that bounds may take: of engine and cores, and of the busier of the two,
 # which is what counts where they work side by side. Closer estimates than these do not decide.
 _MOST_CYCLES, _MOST_BUSIER = 0.9, 0.95
@@ -75,7 +77,9 @@ class _Bounded(ArrayForm):
             constant = self.derived.constant(f"{name}_{part}", data)
             own = Box((first, 0), (channels, data.shape[1]))
             loads.append(Load(constant, own, Local(part, TensorSpec(own.size, constant.spec.dtype))))
-        attributes = {"job": job.description.job, "open": round(self.bounds.open_share * box.elements)}
+        rule = Requant.of(self.layer.attributes)
+        inside = _INSIDE if rule.zero_point == rule.low else 1.0
+        attributes = {"job": job.description.job, "open": round(inside * self.bounds.open_share * box.elements)}
         operands = (job.description.input, raw, upper, *(load.local for load in loads))
         return [*loads, Kernel("settle", attributes, operands, (raw,))]
 
