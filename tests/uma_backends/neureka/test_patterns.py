@@ -37,8 +37,7 @@ TAKEN = {
     "3x3 depthwise with gaps": conv2d((4, 3, 3, 1), 4, groups=4, dilation=[2, 2]),
     "3x3 in groups": conv2d((8, 3, 3, 2), 4, groups=2),
     "3x3 with two outputs of a channel": conv2d((8, 3, 3, 1), 4, groups=4),
-    "5x5 depthwise": conv2d((4, 5, 5, 1), 4, groups=4),
-    "3x3 depthwise with gaps and a stride": conv2d((4, 3, 3, 1), 4, groups=4, dilation=[2, 2], strides=[2, 2]),
+    "5x5 depthwise": conv2d((4, 5, 5, 1), 4, groups=4, pads=[2] * 4),
     "dense": dense(),
 }
 REFUSED = {
@@ -46,7 +45,7 @@ REFUSED = {
         conv2d((4, 11, 11, 1), 4, groups=4, pads=[5] * 4)
     ),
     "its depthwise kernel has gaps and a stride; use one without them or without it and it would run there": (
-        conv2d((4, 3, 3, 1), 4, groups=4, dilation=[5, 5], strides=[2, 2], pads=[5] * 4)
+        conv2d((4, 3, 3, 1), 4, groups=4, dilation=[2, 2], strides=[2, 2])
     ),
     "its input is int32, not 8-bit": dense("int32"),
     "its weights span -300 to 300, more than 8 bits": dense(

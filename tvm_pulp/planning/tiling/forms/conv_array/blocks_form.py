@@ -20,6 +20,8 @@ from tvm_pulp.uma.windows import input_span
 
 # A word of pixels; the heights are tried.
 _BLOCK_WIDTH, _BLOCK_HEIGHTS = 4, (1, 2, 4)
+# Results of a channel: fewer do not repay a job.
+_LEAST_RESULTS = 32
 # Channels that the kernel before the jobs takes at a time.
 _CHANNELS = 4
 
@@ -153,7 +155,9 @@ class BlocksForm(ArrayForm):
 
 def blocks_forms(layer: Layer, context: ArrayContext, arithmetic: Arithmetic) -> list[BlocksForm]:
     """The form with the fewest cycles of the array; none where the kernel reaches too far or the cores cannot help."""
-    one = Local("one", TensorSpec((1,), "uint8"))
+    one, (_, rows, columns, _) = Local("one", TensorSpec((1,), "uint8")), layer.outputs[0].spec.shape
+    if rows * columns < _LEAST_RESULTS:
+        return []
     if isinstance(step_call(Kernel("to_blocks", _PROBE, (one,), (one,)), context.costs), Kernel):
         return []
     found = []
