@@ -94,3 +94,51 @@ def test_nearly_known_functions_keep_their_values(name: str) -> None:
     x = np.array([[number, -1, 0.5, 2, -3, 30, number, 1]] * 4, np.float32)
     (made,) = tvm_pulp.compile(function, example_inputs=(x,)).run([x]).outputs.values()
     assert np.allclose(made, function(x), rtol=1e-5, atol=1e-5) and np.all((made == 0) == (function(x) == 0))
+
+
+def as_onnx(function: Function, x: np.ndarray) -> np.ndarray:
+    """What the translated program says, node by node."""
+    runtime = pytest.importorskip("onnxruntime", reason="pip install onnxruntime")
+    settings = runtime.SessionOptions()
+    settings.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    model = as_program(function, (np.zeros_like(x),)).onnx_model({})
+    session = runtime.InferenceSession(model.SerializeToString(), settings)
+    return np.asarray(session.run(None, {session.get_inputs()[0].name: x})[0])
+
+
+@pytest.mark.parametrize("name", [n for n in KNOWN if n != "layer norm"])
+def test_known_functions_at_all_magnitudes(name: str) -> None:
+    """From the smallest numbers to 1e30, both signs, and densely where functions bend."""
+    sizes = np.geomspace(1e-30, 1e30, 4000)
+    x = np.concatenate([sizes, -sizes, np.linspace(-12, 12, 24_000)]).astype(np.float32).reshape(-1, 8)
+    wanted = np.asarray(KNOWN[name][0](x))
+    assert np.all(np.abs(as_onnx(KNOWN[name][0], x) - wanted) <= 2e-6 * np.maximum(1, np.abs(wanted)))
+
+
+def with_a_fault(seed: int) -> tuple[str, Function, np.ndarray]:
+    """A known function that is another one in a window of random place and width; numbers in and around it."""
+    random = np.random.default_rng(seed)
+    name = str(random.choice([n for n in KNOWN if n != "layer norm"]))
+    known, place = KNOWN[name][0], random.uniform(-20, 20) * 10.0 ** random.integers(-1, 3)
+    width, factor = abs(place) * 10.0 ** random.uniform(-4, 0), random.uniform(0.1, 10)
+    jump = float(random.uniform(0.5, 2))
+    kinds: list[Function] = [
+        lambda x: jnp.where(jnp.abs(x - place) < width, known(x) + jump, known(x)),
+        lambda x: jnp.where(jnp.abs(factor * x - factor * place) < factor * width, known(x) - jump, known(x)),
+        lambda x: jnp.where((x * x > place * place) & (x > 0), known(x) + jump, known(x)),
+        lambda x: known(x) + jump * jnp.exp(-jnp.square((x - place) / width)),
+        lambda x: known(x) + jnp.maximum(x - place, 0) * jump,
+        lambda x: jnp.where(x == np.float32(place), jump, known(x)),
+    ]
+    near = np.float32(place) + np.float32(width) * np.linspace(-3, 3, 57)
+    numbers = np.concatenate([near, [place, -place, 2 * place, 0, 1, -1, 400]]).astype(np.float32)
+    return name, kinds[int(random.integers(len(kinds)))], numbers.reshape(-1, 8)
+
+
+@pytest.mark.sample(6)
+@pytest.mark.parametrize("seed", range(120))
+def test_random_faults_are_kept(seed: int) -> None:
+    name, function, x = with_a_fault(seed)
+    wanted = np.asarray(jax.jit(function)(x))
+    found = as_onnx(function, x)
+    assert np.all(np.abs(found - wanted) <= 1e-4 * np.maximum(1, np.abs(wanted))), (name, operators(function))
