@@ -5,6 +5,7 @@ module that interprets the graph at every call would be measured as Python. Quan
 `quantized_decomposed` with unsigned activations, which Inductor recognises.
 """
 
+import gc
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,11 +20,16 @@ Values = dict[str, Any]
 
 @dataclass(frozen=True)
 class Compiled:
-    """A compiled network: a call of it, its outputs, and bytes of its weights and of buffers alive at once."""
+    """A compiled network: a call of it, its outputs, and bytes of its tensors.
+
+    Weights as the model gives them, copies of them that the library packed for itself and that are kept beside, and
+    buffers alive at once.
+    """
 
     call: Callable[[], Any]
     outputs: list[np.ndarray]
     weight_bytes: int
+    packed_bytes: int
     buffer_bytes: int
     seconds: float
 
@@ -49,7 +55,7 @@ def compiled(model: Any, feeds: Mapping[str, np.ndarray]) -> Compiled:
     config.freezing = True
     inputs = [torch.from_numpy(np.asarray(feeds[value.name])) for value in _inputs(model)]
     function, weights = _function(model)
-    started = time.perf_counter()
+    before, started = {id(tensor) for tensor in _packed()}, time.perf_counter()
     with torch.no_grad():
         made = torch.compile(make_fx(function)(*inputs), fullgraph=True)
         outputs = [value.numpy() for value in made(*inputs)]
@@ -67,7 +73,17 @@ def compiled(model: Any, feeds: Mapping[str, np.ndarray]) -> Compiled:
         with torch.no_grad():
             made(*inputs)
 
-    return Compiled(call, outputs, sum(w.numel() * w.element_size() for w in weights.values()), most, seconds)
+    packed = sum(t.numel() * t.element_size() for t in _packed() if id(t) not in before)
+    given = sum(w.numel() * w.element_size() for w in weights.values())
+    return Compiled(call, outputs, given, packed, most, seconds)
+
+
+def _packed() -> list[Any]:
+    """Tensors in oneDNN's own order."""
+    import torch
+
+    found = (o for o in gc.get_objects() if type(o) in (torch.Tensor, torch.nn.Parameter))
+    return [tensor for tensor in found if tensor.is_mkldnn]
 
 
 def _inputs(model: Any) -> list[Any]:
