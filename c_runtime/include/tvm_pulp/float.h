@@ -42,6 +42,15 @@ TVM_PULP_INLINE float tvm_pulp_fma(float a, float b, float c) {
   float result;
   __asm__("fmadd.s %0,%1,%2,%3" : "=f"(result) : "f"(a), "f"(b), "f"(c));
   return result;
+#elif defined(__aarch64__) && defined(__linux__)
+  return __builtin_fmaf(a, b, c);
+#elif defined(__aarch64__)
+  float result;
+  __asm__("fmadd %s0, %s1, %s2, %s3" : "=w"(result) : "w"(a), "w"(b), "w"(c));
+  return result;
+#elif defined(__ARM_FEATURE_FMA)
+  __asm__("vfma.f32 %0, %1, %2" : "+t"(c) : "t"(a), "t"(b));
+  return c;
 #else
   /* The product is exact. The sum is rounded to odd: its last bit says that something is missing behind it, so that
    * rounding it again to a float is the only rounding that counts. */
