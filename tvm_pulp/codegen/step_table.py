@@ -148,6 +148,10 @@ class TableBuilder:
         if made.external is None:
             return Command(f"DMA_LOAD({size}u, {local}, {bundle_part(made)})", 3, about)
         base, outside = self.addresses.base(made.external), made.outside
+        if made.counter:
+            counter = self.addresses.base_name(self.lowered.tables.tensors[made.counter])
+            told = f"{base}, {size}u, {local}, {made.row}u, {counter}"
+            return Command(f"DMA_LOAD_ROWS_OF({told})", 3, about)
         lines = [] if outside is None or outside.line is None else [outside.line, outside.stride]
         macro = f"DMA_{made.do.upper()}{'_LINES' if lines else ''}{'_OF' if base else ''}"
         values = [f"{size}u", local, self.addresses.outside(move, made.external), *(f"{n}u" for n in lines)]

@@ -34,6 +34,10 @@ class VectorForm(RowForm):
         return -(-self.taken // TAPS)
 
     @property
+    def in_pieces(self) -> bool:
+        return True
+
+    @property
     def _matrix(self) -> np.ndarray:
         weights = self.arithmetic.weights
         return weights.reshape(len(weights), -1)

@@ -27,6 +27,10 @@ static void issue(const uint32_t *word, const uint32_t *bases, uint32_t *tickets
     } else if (code == TVM_PULP_COMMAND_SUBMIT) {
       tickets[head & 0xFFu] = ((tvm_pulp_submit)(uintptr_t)word[0])((const void *)(uintptr_t)word[1]);
       word += 2;
+    } else if (code == TVM_PULP_COMMAND_ROWS) {
+      const uint32_t bytes = tvm_pulp_row_bytes(word[1], bases, head & 0xFFFFFu);
+      tvm_pulp_copy((void *)(uintptr_t)word[0], (const void *)(uintptr_t)bases[(head >> 21 & 0xFFu) - 1u], bytes);
+      word += 2;
     } else if (code != TVM_PULP_COMMAND_BEGIN) {
       return;
     }

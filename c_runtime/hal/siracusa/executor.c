@@ -9,9 +9,16 @@ struct agent {
   uint32_t tickets[TVM_PULP_TICKETS];
 };
 
-/* Rare, hence not inlined. */
-__attribute__((noinline)) static void fetch(const uint32_t *word) {
-  tvm_pulp_l3_load((void *)(uintptr_t)word[0], word[1], word[2]);
+/* From L3, or rows of a cache: rare, hence not inlined. Returns what follows. */
+__attribute__((noinline)) static const uint32_t *issue_rare(const uint32_t *word, const uint32_t *bases) {
+  const uint32_t head = word[-1];
+  if (head >> 29 == TVM_PULP_COMMAND_FETCH) {
+    tvm_pulp_l3_load((void *)(uintptr_t)word[0], word[1], word[2]);
+    return word + 3;
+  }
+  const uint32_t bytes = tvm_pulp_row_bytes(word[1], bases, head & 0x1FFFFu);
+  tvm_pulp_dma_command((head & 0x1E0000u) | bytes, word[0], bases[(head >> 21 & 0xFFu) - 1u], 0, 0);
+  return word + 2;
 }
 
 __attribute__((noinline)) static void wait_for_l3(void) { tvm_pulp_l3_wait(); }
@@ -32,9 +39,8 @@ static inline void issue(const uint32_t *word, const uint32_t *bases, struct age
     } else if (code == TVM_PULP_COMMAND_SUBMIT) {
       agent->tickets[head & 0xFFu] = ((tvm_pulp_submit)(uintptr_t)word[0])((const void *)(uintptr_t)word[1]);
       word += 2;
-    } else if (code == TVM_PULP_COMMAND_FETCH) {
-      fetch(word);
-      word += 3;
+    } else if (code != TVM_PULP_COMMAND_END) {
+      word = issue_rare(word, bases);
     } else {
       return;
     }

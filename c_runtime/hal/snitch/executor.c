@@ -33,6 +33,10 @@ static inline void issue(const uint32_t *word, const uint32_t *bases, struct age
     } else if (code == TVM_PULP_COMMAND_SUBMIT) {
       agent->tickets[head & 0xFFu] = ((tvm_pulp_submit)(uintptr_t)word[0])((const void *)(uintptr_t)word[1]);
       word += 2;
+    } else if (code == TVM_PULP_COMMAND_ROWS) {
+      const uint32_t bytes = tvm_pulp_row_bytes(word[1], bases, head & 0xFFFFFu);
+      agent->groups[group] = tvm_pulp_dma_copy(word[0], bases[(head >> 21 & 0xFFu) - 1u], bytes);
+      word += 2;
     } else {
       return;
     }

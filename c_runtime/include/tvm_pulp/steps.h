@@ -56,6 +56,9 @@ static inline int tvm_pulp_can_execute(uint32_t l1_bytes) {
   DMA_LOAD_LINES(OF(base, bytes), local, offset, line, stride)
 #define DMA_STORE_LINES_OF(base, bytes, local, offset, line, stride) \
   DMA_STORE_LINES(OF(base, bytes), local, offset, line, stride)
+/* Rows of a tensor that the caller passes, as many as the number behind another pointer of his; at most so many bytes. */
+#define DMA_LOAD_ROWS_OF(base, bytes, local, row, counter) \
+  (uint32_t)TVM_PULP_COMMAND_ROWS << 29 | (TVM_PULP_LOAD + OF(base, bytes)), (local), (uint32_t)(counter) << 24 | (row)
 #define L3_LOAD(bytes, to, offset) (uint32_t)TVM_PULP_COMMAND_FETCH << 29, (to), (offset), (bytes)
 /* Rows of a cache: `load` looks up how many there are. The I/O DMA is waited for, never this ticket. */
 #define L3_LOAD_ROWS(ticket, load, rows) \

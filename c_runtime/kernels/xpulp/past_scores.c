@@ -15,12 +15,14 @@ TVM_PULP_KERNEL(past_scores) {
     const int8_t *q = args->q + head * size;
     y[capacity] = size == 32u ? tvm_pulp_logits_of_32(q, keys, args->mul, args->shift, y, -(1 << 30))
                               : tvm_pulp_logits_of_any(q, size >> 2, keys, args->mul, args->shift, y, -(1 << 30));
-    uint32_t left = capacity - length;
     int32_t *rest = y + length;
-    if (left != 0u) {
-      __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") "nop\nnop\n" XP_LOOP_END XP_SW("x0", 4, "%[y]") XP_END
+    uint32_t fours = (capacity - length) >> 2;
+    for (uint32_t few = (capacity - length) & 3u; few != 0u; --few) *rest++ = 0;
+    if (fours != 0u) {
+      __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_SW("x0", 4, "%[y]") XP_SW("x0", 4, "%[y]") XP_SW("x0", 4, "%[y]")
+                           XP_LOOP_END XP_SW("x0", 4, "%[y]") XP_END
                        : [y] "+r"(rest)
-                       : [n] "r"(left)
+                       : [n] "r"(fours)
                        : "memory");
     }
   }

@@ -1,6 +1,9 @@
 """`kv_cache`: before, new rows are an output of their own; after, they lie behind the past in one buffer."""
 
+import re
 from dataclasses import replace
+
+import pytest
 
 from tests.planning.tir.small_plans import plan_of, statements
 from tvm_pulp.planning.tir.insert_barriers import insert_barriers
@@ -8,7 +11,8 @@ from tvm_pulp.planning.tir.insert_tiled_dma import insert_tiled_dma
 from tvm_pulp.planning.tir.kv_cache import kv_cache
 from tvm_pulp.planning.tir.lower import layer_main, lower
 from tvm_pulp.planning.tir.place_buffers import place_buffers
-from tvm_pulp.planning.tir.statements import Main
+from tvm_pulp.planning.tir.read_function import read_function
+from tvm_pulp.planning.tir.statements import Main, MoveBytes
 from tvm_pulp.planning.tir.tables import Tables
 from tvm_pulp.qnn.network import Layer, Origin, State, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -101,3 +105,45 @@ def test_a_counter_tells_how_many_rows_come_from_l3() -> None:
 def test_it_is_part_of_every_compilation() -> None:
     names = [stage.name for stage in lower(appended().plan).stages]
     assert names.index("double_buffer") < names.index("kv_cache") < names.index("place_buffers")
+
+
+def counted_rows(operator: str, *, level: str = "l2", counted: bool = True) -> Tables:
+    """A layer looks at the first rows of a cache of sixteen rows of 32 bytes, an input counts them."""
+    specs = {"q": ((1, 32), "int8"), "past": ((16, 32), "int8"), "length": ((1,), "int32")}
+    q, past, length = (Tensor(n, TensorSpec(*spec), "input") for n, spec in specs.items())
+    past.level = level
+    if operator == "past_scores":
+        attributes = {"heads": 1, "kv_heads": 1, "mul": 1, "shift": 1}
+        y = Tensor("y", TensorSpec((1, 17), "int32"), "output")
+        layer, box = Layer("layer", operator, attributes, [q, past, length], [y]), (1, 17)
+    else:
+        y = Tensor("y", TensorSpec((16, 32), "int8"), "output")
+        layer, box = Layer("layer", operator, {"axes": [0, 1]}, [past], [y]), (16, 32)
+    plan = plan_of([layer], box, overlap=False)
+    plan.network.inputs = [q, past, length]
+    state = State(1, 0, None, 1, 512, 2 if counted else None, level=level)
+    plan.network.origin = Origin(None, ("q", "past", "length"), ("y",), None, states=(state,))
+    return Tables(plan)
+
+
+@pytest.mark.parametrize(
+    ("operator", "level", "counted", "expected"),
+    [
+        ("past_scores", "l2", True, "dma_load_rows(-1, {}, buffer({}, 0), tensor(past, 0), 512, length, 32)"),
+        ("past_scores", "l2", False, "dma_load(-1, {}, buffer({}, 0), tensor(past, 0), 512)"),
+        # It looks at all of them.
+        ("transpose", "l2", True, "dma_load(-1, {}, buffer({}, 0), tensor(past, 0), 512)"),
+    ],
+)
+def test_layers_that_are_told_how_many_rows_there_are_get_so_many(
+    operator: str, level: str, counted: bool, expected: str
+) -> None:
+    tables = counted_rows(operator, level=level, counted=counted)
+    main = kv_cache(insert_tiled_dma(layer_main(tables), tables), tables)
+    (found,) = [line for line in statements(main) if "tensor(past" in line]
+    assert re.sub(r"\((-1), \d+, buffer\([^,]*,", r"(\1, {}, buffer({},", found) == expected
+    # What is read from TIR is what was printed.
+    (again,) = [line for line in statements(read_function(main.function, tables, False)) if "tensor(past" in line]
+    assert again == found
+    moved = [s for s in main.statements if isinstance(s, MoveBytes) and s.external and s.external.name == "past"]
+    assert [s.expected_bytes for s in moved] == ([256] if "rows" in expected else [0])

@@ -5,11 +5,13 @@ import pytest
 
 from tvm_pulp import soc as socs
 from tvm_pulp.entry_point import plan_for
+from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.conformance.layer_network import layer_network, offered, pinned, simulate, target_for, tight_plan
 from tvm_pulp.uma.conformance.random_layer import RandomLayer, random_input
+from tvm_pulp.uma.recipe import Job
 from tvm_pulp.uma.strategy import Form
 from uma_backends.neureka import NeurekaBackend
 
@@ -88,3 +90,14 @@ def test_several_rows_are_a_picture() -> None:
 def test_weights_that_come_to_l1_are_waited_for_anyway() -> None:
     layer = product(np.random.default_rng(0), 256, 256, "int8", 4, 255)
     assert PARTLY in forms_of(layer) and list(forms_of(layer, weight_memory="none")) == [ROWS]
+
+
+def test_a_part_of_the_outputs_has_weights_of_its_own() -> None:
+    """Others may take the rest of them: its weights are not stored twice."""
+    form = forms_of(product(np.random.default_rng(3), 256, 96, "int8", 4, 1 << 9), weight_memory="sram")[PARTLY]
+    sizes = {}
+    for outputs in (96, 64):
+        (job,) = [s for s in form.recipe(Box((0, 0), (1, outputs))).steps if isinstance(s, Job)]
+        assert isinstance(job.weights, Tensor) and job.weights.level == "weight_sram"
+        sizes[outputs] = job.weights.spec.bytes
+    assert sizes == {96: 96 * 4 * 32, 64: 64 * 4 * 32}

@@ -249,8 +249,9 @@ class _Clock(StepClock):
     def _transfer(self, action: Transfer, issued: int) -> int:
         direction, outward = action.do, action.do == "store"
         access = (action.writes if outward else action.reads or action.writes)[0]
-        line = access.bytes if access.line is None else access.line
-        key, cycles = self._open[action.agent], self._costs.move_cycles(access.bytes, line, outward=outward)
+        size = action.expected_bytes or access.bytes
+        line = size if access.line is None else access.line
+        key, cycles = self._open[action.agent], self._costs.move_cycles(size, line, outward=outward)
         end = self.submit(direction, cycles, (key,), after=issued + self._costs.start_cycles(outward=outward))
         place, span = len(self.ends[direction]) - 1, len(self._result.spans)
         moving = _UnderWay(end - cycles, end, key, place, span, beside_kernels=self._costs.contention)

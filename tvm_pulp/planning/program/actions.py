@@ -99,6 +99,11 @@ class Transfer:
     ahead: bool  # issued before its layer begins
     reads: Accesses
     writes: Accesses
+    # Where it brings no more rows than there are: the input that counts them, bytes of a row, and those that plans
+    # expect to move.
+    counter: str = ""
+    row: int = 0
+    expected_bytes: int = 0
 
 
 @quick_record(kw_only=True)

@@ -5,6 +5,11 @@ Expects `tensor` places (`insert_tiled_dma`). In L2, new rows are written behind
     dma_store(9, 7, tensor("present_k", 16), buffer("y0.3", 0), 16)     becomes
     dma_store(9, 7, tensor("past_k", 80), buffer("y0.3", 0), 16)        where `past_k` holds 64 bytes of earlier rows
 
+What comes from there to layers that look at no more rows than there are is so many rows:
+
+    dma_load(9, 6, buffer("past_k", 0), tensor("past_k", 0), 4096)                            becomes
+    dma_load_rows(9, 6, buffer("past_k", 0), tensor("past_k", 0), 4096, "length", 16)         rows of 16 bytes
+
 In L3, what comes to L2 is no constant but rows of the state, no more of them than there are:
 
     l3_load(3, tensor("past_k", 0), 0, 4096)                            becomes
@@ -17,7 +22,16 @@ time only: there, the entry points of a language model set the pointer.
 
 from dataclasses import replace
 
-from tvm_pulp.planning.tir.statements import TENSOR, Address, FetchBytes, Main, MoveBytes, Positioned, positioned
+from tvm_pulp.planning.tir.statements import (
+    TENSOR,
+    Address,
+    FetchBytes,
+    Main,
+    MoveBytes,
+    Positioned,
+    counted,
+    positioned,
+)
 from tvm_pulp.planning.tir.tables import Tables
 from tvm_pulp.qnn.network import Network
 
@@ -25,7 +39,8 @@ from tvm_pulp.qnn.network import Network
 def kv_cache(main: Main, tables: Tables) -> Main:
     """The function with every cache in one place."""
     bound, fetched = _bound_rows(tables), _fetched_rows(tables.plan.network)
-    if not bound and not fetched:
+    known = _counted_rows(tables)
+    if not bound and not fetched and not known:
         return main
 
     def statement(made: Positioned) -> Positioned:
@@ -35,6 +50,11 @@ def kv_cache(main: Main, tables: Tables) -> Main:
         if isinstance(made, MoveBytes) and made.external is not None and made.external.name in bound:
             name, first = bound[made.external.name]
             return replace(made, external=Address(TENSOR, first + made.external.offset, name))
+        if isinstance(made, MoveBytes) and made.do == "load" and made.external is not None and made.outside is not None:
+            outside = made.outside
+            counter, row, size = known.get(made.external.name, ("", 0, 0))
+            if counter and outside.line is None and (made.external.offset, outside.bytes) == (0, size):
+                return replace(made, **counted(counter, row, size))
         return made
 
     return main.with_statements([statement(made) for made in positioned(main)])
@@ -51,6 +71,28 @@ def _bound_rows(tables: Tables) -> dict[str, tuple[str, int]]:
         # Inputs and outputs lie behind pointers of the caller; what lies in the arena has a place of its own.
         if past.name in tables.pointers and rows.name in tables.pointers:
             found[rows.name] = (past.name, past.spec.bytes)
+    return found
+
+
+def _counted_rows(tables: Tables) -> dict[str, tuple[str, int, int]]:
+    """Names of caches in L2 with the input that counts their rows, bytes of a row and of all, where that is enough.
+
+    It is if every layer that reads them is told how many there are.
+    """
+    network = tables.plan.network
+    found = {}
+    for state in network.states:
+        past = network.inputs[state.past]
+        if state.level == "l2" and state.counter is not None and len(past.spec.shape) == 2:
+            counter = network.inputs[state.counter]
+            readers = [p.layer for p in tables.plan.layers if past.storage in {t.storage for t in p.layer.inputs}]
+            pointers = past.storage.name in tables.pointers and counter.storage.name in tables.pointers
+            if pointers and all(counter.storage in {t.storage for t in layer.inputs} for layer in readers):
+                found[past.storage.name] = (
+                    counter.storage.name,
+                    past.spec.bytes // past.spec.shape[0],
+                    past.spec.bytes,
+                )
     return found
 
 

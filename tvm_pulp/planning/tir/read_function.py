@@ -19,6 +19,7 @@ from tvm_pulp.planning.tir.statements import (
     RunLayer,
     Statement,
     SubmitJob,
+    counted,
 )
 from tvm_pulp.planning.tir.tables import Tables
 
@@ -70,14 +71,20 @@ def _transfer(name: str, arguments: list[Any], tables: Tables, has_agents: bool)
     part = next((t for t in move.transfers if t.local == packed), None)
     if part is None:
         raise UserError(f"a TIR pass moved a transfer of layer {move.layer} in L1: leave it where its buffer is")
+    told: dict[str, Any]
     if name == "dma_load_bundle":
         external, size = None, sizes[1]
         part = replace(part, external=sizes[0], bytes=size, line=size, stride=size)
+        told = {}
+    elif name == "dma_load_rows":
+        size, counter, row = sizes
+        part, told = replace(part, bytes=size, line=size, stride=size), counted(counter, row, size)
     else:
         size, *lines = sizes
         line, stride = lines or (size, size)
-        part = replace(part, bytes=size, line=line, stride=stride)
-    return replace(tables.transfer(number, part), agent=agent, position=position, local=local, external=external)
+        part, told = replace(part, bytes=size, line=line, stride=stride), {}
+    made = tables.transfer(number, part)
+    return replace(made, agent=agent, position=position, local=local, external=external, **told)
 
 
 def _value(argument: Any) -> Any:

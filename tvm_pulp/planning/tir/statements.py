@@ -3,6 +3,7 @@
     run(layer, operator, operands...)                              a whole layer; `insert_tiled_dma` replaces it
     layer(position, i)                                             layer i begins
     dma_load(position, move, local, external, bytes)               also _2d with line and stride; dma_store alike
+    dma_load_rows(position, move, local, external, bytes, counter, row)  rows of a cache, at most so many bytes
     dma_load_bundle(position, move, local, bundle, offset, bytes)  constants of a layer or a tile
     l3_load(position, place, offset, bytes)                        a constant from L3 to L2
     l3_load_rows(position, place, state, bytes, counter, row)      rows of a cache, at most so many bytes
@@ -95,6 +96,11 @@ class MoveBytes(Transfer):
         """The side outside L1, unless it is a bundle."""
         found = self.reads if self.do == "load" else self.writes
         return found[0] if found else None
+
+
+def counted(counter: str, row: int, size: int) -> dict[str, Any]:
+    """Fields of a transfer of rows. Plans are made for a cache that is half full."""
+    return {"counter": counter, "row": row, "expected_bytes": max(row, size // 2)}
 
 
 @quick_record(kw_only=True)
@@ -260,5 +266,7 @@ def _transfer_words(transfer: MoveBytes) -> tuple[Any, ...]:
         places.reverse()
     outside = transfer.outside
     if outside is None or outside.line is None:
+        if transfer.counter:
+            return ("dma_load_rows", *head, *places, size, transfer.counter, transfer.row)
         return (f"dma_{transfer.do}", *head, *places, size)
     return (f"dma_{transfer.do}_2d", *head, *places, size, outside.line, outside.stride)

@@ -2,6 +2,8 @@
 
 from itertools import pairwise
 
+import pytest
+
 from tvm_pulp.planning.tiling.schedule.interleave_steps import can_interleave, interleave_steps
 from tvm_pulp.planning.tiling.schedule.step_order import StepOrder
 from tvm_pulp.planning.tiling.schedule.tiled_layer import TiledLayer
@@ -121,3 +123,23 @@ def test_only_jobs_that_cores_finish_are_worth_it() -> None:
     assert can_interleave([halves(a, b)])
     jobs_alone = Recipe(tuple(s for s in tile(a, b, (0, ROWS), (0, ROWS)).steps if not isinstance(s, Call)))
     assert not can_interleave([TiledLayer((jobs_alone,), False)])
+
+
+@pytest.mark.parametrize(
+    ("together", "first", "last"), [(True, "0.0 call", "1.0 call"), (False, "1.0 call", "0.0 call")]
+)
+def test_cores_that_share_a_layer_with_a_job_begin_at_once(together: bool, first: str, last: str) -> None:
+    """They read what the job reads; where they need its result, they end what another engine begins before."""
+    x, y, z = tensor("x"), tensor("y"), tensor("z")
+    box, parts = Box.whole((ROWS, 4)), [Box((start, 0), (ROWS // 2, 4)) for start in (0, ROWS // 2)]
+    a, source, raw, made = (Local(n, TensorSpec(box.size, "int8")) for n in ("a", "source", "raw", "made"))
+    b, c = (Local(n, TensorSpec(parts[0].size, "int8")) for n in "bc")
+    job, other = (
+        Job(engine, None, 4, (read,), (result,), cycles=cycles, queue=2)
+        for engine, read, result, cycles in (("npu", a, b, 1000), ("other", source, raw, 100))
+    )
+    mine = Call("mine", "mine", (), (), (a,), (c,), CoreCost(100))
+    both = Recipe((Load(x, box, a), job, mine, Store(b, y, parts[0]), Store(c, y, parts[1])), together)
+    finish = Call("finish", "finish", (), (), (raw,), (made,), CoreCost(10))
+    after = Recipe((Load(x, box, source), other, finish, Store(made, z, box)))
+    assert names([TiledLayer((both,), True), TiledLayer((after,), True)]) == ["0.0 job", "1.0 job", first, last]

@@ -1,5 +1,7 @@
 """Jobs beside other steps: they run until someone needs what they make, one after the other on an engine."""
 
+import pytest
+
 from tvm_pulp.planning.tiling.schedule.job_ends import expected_times, last_slots
 from tvm_pulp.planning.tiling.schedule.prefetch_leads import prefetch_leads
 from tvm_pulp.planning.tiling.schedule.schedule import compute_position
@@ -70,3 +72,19 @@ def test_who_submits_a_job_waits_for_a_place_in_the_queue() -> None:
     starts, _ = expected_times(*timed(layers))
     assert starts == [0, 0, 1000, 2000]
     assert last_slots(*timed(layers)) == {0: 1, 1: 2, 2: 3, 3: 3}
+
+
+def shared(x: Tensor, y: Tensor, *, together: bool) -> Recipe:
+    """A job makes the first half of a result, the cores make the second."""
+    halves = [Box((start,), (8,)) for start in (0, 8)]
+    a, b, c = Local("a", SPEC), *(Local(n, TensorSpec((8,), "int8")) for n in "bc")
+    made = Job("npu", None, 4, (a,), (b,), Tensor("w", SPEC, "constant"), cycles=1000, queue=2)
+    rest = Call("f", "struct f", (), (), (a,), (c,), CoreCost(300))
+    return Recipe((Load(x, BOX, a), made, rest, Store(b, y, halves[0]), Store(c, y, halves[1])), together)
+
+
+@pytest.mark.parametrize(("together", "begins"), [(True, 0), (False, 1000)])
+def test_cores_beside_the_job_of_their_layer_do_not_wait_for_it(together: bool, begins: int) -> None:
+    x, y = (Tensor(n, SPEC, "activation") for n in "xy")
+    starts, ends = expected_times(*timed([TiledLayer((shared(x, y, together=together),), two_copies=False)]))
+    assert starts == [0, begins] and ends == {0: 1000}

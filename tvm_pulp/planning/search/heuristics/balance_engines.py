@@ -144,7 +144,11 @@ def _with_splits(
     Weights of the cores' parts are many: they may have to come beside jobs that are long before them.
     """
     early = _cycles_within(evaluator, BESIDE_JOBS, l2_bytes) if groups else None
-    for pins in groups:
+    first = evaluator
+    # Those that did not help by themselves may do so beside one that does: once more around.
+    for number, pins in enumerate((*groups, *groups)):
+        if (number >= len(groups) and evaluator is first) or pins.keys() & evaluator.engine_choice.pins.keys():
+            continue
         engine_choice = EngineChoice(evaluator.engine_choice.forms, {**pins, **evaluator.engine_choice.pins})
         changed = replace(evaluator, engine_choice=engine_choice)
         found = _cycles_within(changed, JUST_IN_TIME, l2_bytes)

@@ -51,6 +51,7 @@ class _Interleaver:
     ) -> None:
         self._apart, self._resident = apart, resident
         self._orders = [tiled.order for tiled in tiled_layers]
+        self._together = {n for n, tiled in enumerate(tiled_layers) if any(r.together for r in tiled.recipes)}
         self._touched = [tiled.ranges for tiled in tiled_layers]
         self._done = [0] * len(tiled_layers)
         # Steps of every tile that are still to come.
@@ -124,7 +125,9 @@ class _Interleaver:
     def _take(self, layer: int, tile: int, step: Step) -> None:
         self._clock.wait(self._ready(layer))
         del self._waits_for[layer]
-        makes: tuple[Hashable, ...] = (*operands_of(step), (layer, tile))
+        # Cores that work beside the job of their tile read what it reads.
+        made = step.writes if isinstance(step, Job) and layer in self._together else operands_of(step)
+        makes: tuple[Hashable, ...] = (*made, (layer, tile))
         self._maker |= dict.fromkeys(makes, step.engine if isinstance(step, Job) else "")
         if isinstance(step, Job):
             self._clock.submit(step.engine, step.cycles, makes)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tvm_pulp.planning.tiling.cost.step_clock import StepClock
-from tvm_pulp.uma.recipe import Job, Recipe, operands_of
+from tvm_pulp.uma.recipe import Job, Kernel, Recipe, operands_of
 
 
 def last_slots(steps: Sequence[tuple[int, int, Any]], recipes: Sequence[Sequence[Recipe]]) -> dict[int, int]:
@@ -34,8 +34,10 @@ def expected_times(
     clock = StepClock()
     for slot, (layer, tile, step) in enumerate(steps):
         aliases, operands = recipes[layer][tile].activations, operands_of(step)
-        ready = clock.ready((*operands, *(aliases.get(o) for o in operands)))
         job = isinstance(step, Job) and beside_jobs
+        # Cores beside a job write another part of the same result.
+        mine = recipes[layer][tile].together and not job
+        ready = clock.ready((*operands, *(aliases.get(o) for o in (_read(step) if mine else operands))))
         # Jobs wait for their operands in their engine's queue, and whoever submits one for a place in it.
         clock.now += step_cycles
         clock.wait(clock.room_at(step.engine, step.queue) if job else ready)
@@ -47,3 +49,8 @@ def expected_times(
         else:
             clock.run(step.cost.cycles, makes)
     return starts, ends
+
+
+def _read(step: Any) -> tuple[Any, ...]:
+    """Operands that a step reads."""
+    return step.inputs if isinstance(step, Kernel) else step.reads

@@ -21,6 +21,6 @@ enum {
 };
 
 /* Changes with the layout of records. */
-#define TVM_PULP_EXECUTOR_MAGIC 0x54563301
+#define TVM_PULP_EXECUTOR_MAGIC 0x54563302
 
 #endif /* TVM_PULP_EXECUTOR_H */

@@ -21,6 +21,6 @@ enum { TVM_PULP_STORE = 0, TVM_PULP_LOAD = 1 << 20 };
 #define TVM_PULP_TEAM_OF(control) ((control) >> 3 & 7u)
 
 /* Changes with the layout of records. */
-#define TVM_PULP_EXECUTOR_MAGIC 0x54563402
+#define TVM_PULP_EXECUTOR_MAGIC 0x54563403
 
 #endif /* TVM_PULP_EXECUTOR_H */

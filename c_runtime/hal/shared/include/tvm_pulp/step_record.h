@@ -16,6 +16,7 @@ enum {
   TVM_PULP_COMMAND_BEGIN = 2,  /* group in bits 7:0 */
   TVM_PULP_COMMAND_SUBMIT = 3, /* ticket in bits 7:0; the driver's function; the job */
   TVM_PULP_COMMAND_FETCH = 4,  /* L2 address, L3 offset, bytes; only where there is an L3 */
+  TVM_PULP_COMMAND_ROWS = 5,   /* as 1D, all bytes of its pointer; see tvm_pulp_row_bytes */
   TVM_PULP_COMMAND_END = 7
 };
 
@@ -39,6 +40,14 @@ struct tvm_pulp_step {
   uint32_t control;
   const struct tvm_pulp_step *next;
 };
+
+/* Bytes of a transfer of as many rows as some pointer tells: its number in bits 31:24 of the last word, bytes of a row in
+ * the others. One row at least, since something has to be transferred, and `most` bytes. */
+static inline uint32_t tvm_pulp_row_bytes(uint32_t told, const uint32_t *bases, uint32_t most) {
+  const uint32_t rows = *(const uint32_t *)(uintptr_t)bases[told >> 24], row = told & 0xFFFFFFu;
+  const uint32_t bytes = rows != 0u ? rows * row : row;
+  return bytes < most ? bytes : most;
+}
 
 /* Run all steps. `bases` are the pointers known only at run time. Called by all cores together. */
 void tvm_pulp_execute(const struct tvm_pulp_step *step, const uint32_t *bases, tvm_pulp_wait wait_for_job);

@@ -26,6 +26,6 @@ enum {
 };
 
 /* Changes with the layout of records. */
-#define TVM_PULP_EXECUTOR_MAGIC 0x54563101
+#define TVM_PULP_EXECUTOR_MAGIC 0x54563102
 
 #endif /* TVM_PULP_EXECUTOR_H */

@@ -22,6 +22,6 @@ enum {
 };
 
 /* Changes with the layout of records. */
-#define TVM_PULP_EXECUTOR_MAGIC 0x54563201
+#define TVM_PULP_EXECUTOR_MAGIC 0x54563202
 
 #endif /* TVM_PULP_EXECUTOR_H */

@@ -221,6 +221,11 @@ class ArrayForm(JobForm):
     def raw_dtype(self) -> str:
         return self.layer.outputs[0].spec.dtype if self.arithmetic.native else "int32"
 
+    @property
+    def in_pieces(self) -> bool:
+        """Tell if weights of each job are stored by themselves: nobody else reads this packing."""
+        return False
+
     @cached_property
     def packed(self) -> Tensor:
         """Packed weights: one row per output channel, depthwise one per group of channels."""
@@ -282,6 +287,12 @@ class ArrayForm(JobForm):
             piece = self.derived.constant(f"{packed.name}_{row}_{rows}", packed.data[row : row + rows])
             weights = Local("weights", piece.spec, ACTIVATION_SLACK)
             steps.append(Load(piece, Box.whole(piece.spec.shape), weights))
+            offset = 0
+        elif self.in_pieces and rows < packed.spec.shape[0]:
+            # Others may have the rest of the channels, and read it elsewhere.
+            assert packed.data is not None
+            name = f"{packed.name}_{row}_{rows}"
+            weights = self.derived.constant(name, packed.data[row : row + rows], self.context.weight_level)
             offset = 0
         vectors: dict[str, Local] = {}
         for name, constant, data in (
