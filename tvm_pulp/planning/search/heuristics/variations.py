@@ -29,8 +29,9 @@ _LARGE_INPUT = 8192
 # Bytes that are fetched from L3 together, and bytes of constants that come to L1 together, at most: what is tried.
 _BATCHES = (65536, 131072, 262144, 524288)
 _BUNDLE_SIZES = (1024, 2048, 4096)
-# Where a change takes so many times the cycles, those of its kind that follow are not tried.
-_HOPELESS = 1.05
+# Where a change takes so many times the cycles, those of its kind that follow are not tried; of plans of many steps, which
+# take long, sooner.
+_HOPELESS, _HOPELESS_IF_LONG, _LONG = 1.05, 1.03, 256
 
 Changes = Iterator[tuple[str, Decisions]]
 
@@ -43,11 +44,12 @@ def vary(
     A variation goes on into one direction: where two steps in a row make it worse, the next would too.
     """
     before = best.cycles
+    most = best.cycles * (_HOPELESS if len(best.plan.schedule.slots) <= _LONG else _HOPELESS_IF_LONG)
     for name, wanted in variation(evaluator, best.plan):
         with suppress(UserError):
             attempt = Attempt(f"{best.name}, {name}", evaluator.plan(wanted))
             yield attempt
-            if attempt.cycles > _HOPELESS * best.cycles or attempt.cycles > before > best.cycles:
+            if attempt.cycles > most or attempt.cycles > before > best.cycles:
                 return
             before = attempt.cycles
 
