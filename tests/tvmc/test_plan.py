@@ -89,9 +89,7 @@ def test_options_that_cannot_be_followed(
     assert message in capsys.readouterr().err
 
 
-def test_programs_of_cpus(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_programs_of_cpus(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     assert main(["plan", "zoo:dscnn", "--soc=cortex-m4", "-o", str(tmp_path)]) == 0
     out = capsys.readouterr().out

@@ -29,8 +29,8 @@ _LARGE_INPUT = 8192
 # Bytes that are fetched from L3 together, and bytes of constants that come to L1 together, at most: what is tried.
 _BATCHES = (65536, 131072, 262144, 524288)
 _BUNDLE_SIZES = (1024, 2048, 4096)
-# Where a change takes so many times the cycles, those of its kind that follow are not tried; of plans of many steps, which
-# take long, sooner.
+# Where a change takes so many times the cycles, those of its kind that follow are not tried; of plans of many steps,
+# which take long, sooner.
 _HOPELESS, _HOPELESS_IF_LONG, _LONG = 1.05, 1.03, 256
 
 Changes = Iterator[tuple[str, Decisions]]
