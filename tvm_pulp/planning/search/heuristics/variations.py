@@ -41,15 +41,16 @@ def vary(
 ) -> Iterator[Attempt]:
     """Attempts that change the best one in one respect only, as far as they fit and as long as they may pay.
 
-    A variation goes on into one direction: where two steps in a row make it worse, the next would too.
+    A variation goes on into one direction: where two steps in a row make it worse, the next would too; in plans of many
+    steps one is enough.
     """
-    before = best.cycles
-    most = best.cycles * (_HOPELESS if len(best.plan.schedule.slots) <= _LONG else _HOPELESS_IF_LONG)
+    is_long = len(best.plan.schedule.slots) > _LONG
+    before, most = best.cycles, best.cycles * (_HOPELESS_IF_LONG if is_long else _HOPELESS)
     for name, wanted in variation(evaluator, best.plan):
         with suppress(UserError):
             attempt = Attempt(f"{best.name}, {name}", evaluator.plan(wanted))
             yield attempt
-            if attempt.cycles > most or attempt.cycles > before > best.cycles:
+            if attempt.cycles > most or attempt.cycles > before > best.cycles or (is_long and attempt.cycles > before):
                 return
             before = attempt.cycles
 
