@@ -27,10 +27,13 @@ class Touched:
     def clash(self, other: "Touched") -> Access | None:
         """One of these accesses whose order with the other's matters: they share a byte that one of them writes."""
         for mine, theirs in ((self.writes, other.reads), (self.writes, other.writes), (self.reads, other.writes)):
+            if not mine or not theirs:
+                continue
             for a in mine:
+                space, start, end = a.space, a.start, a.end
                 for b in theirs:
                     # Most places are apart by far: asked before the exact question, in bytes that lines span at most.
-                    if a.space == b.space and a.start < b.end and b.start < a.end and a.overlaps(b):
+                    if b.start < end and space == b.space and start < b.end and a.overlaps(b):
                         return a
         return None
 

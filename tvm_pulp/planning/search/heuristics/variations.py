@@ -91,8 +91,8 @@ def pipeline_tiles(evaluator: PlanEvaluator, plan: Plan, number: int | None) -> 
 
 
 def change_form(evaluator: PlanEvaluator, plan: Plan, number: int) -> Changes:
-    """In a pipeline, another form of a layer, which leaves more to its engine or to the cores."""
-    if plan.decisions.interleave and _can_gain(plan):
+    """In a pipeline of few steps, another form of a layer, which leaves more to its engine or to the cores."""
+    if plan.decisions.interleave and len(plan.schedule.slots) <= _LONG and _can_gain(plan):
         yield from in_other_form(evaluator, plan, number)
 
 

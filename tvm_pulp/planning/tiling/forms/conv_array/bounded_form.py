@@ -6,13 +6,14 @@ rounding each of them.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from tvm_pulp.planning.tiling.forms.conv_array.array_form import ArrayForm
 from tvm_pulp.planning.tiling.forms.conv_array.forms import Direct3x3Form, Im2colForm, PointwiseForm
-from tvm_pulp.qnn.network import Layer
+from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma import Box, Job, Kernel, Load, Local, Recipe, Step, Store, step_call
@@ -65,17 +66,25 @@ class _Bounded(ArrayForm):
     def assemble_taken(self, before: list[Step], job: Job, raw: Local, box: Box, taken: Sequence[int]) -> Recipe | None:
         raise NotImplementedError("results with a stride are not settled")
 
-    def settled(self, job: Job, raw: Local, upper: Local, box: Box) -> list[Step]:
-        """Open elements by the layer's own rule: products, factor, summand and shift of their channels."""
-        assert self.bounds is not None and self.exact is not None
-        first, channels, name = box.start[-1], box.size[-1], self.layer.name
+    @cached_property
+    def constants(self) -> dict[str, Tensor]:
+        """What an open element is computed from: its channel's taps, and factor, summand and shift."""
+        assert self.exact is not None
         taps = self.arithmetic.weights.reshape(len(self.arithmetic.weights), -1)
         taps = taps if self.mode is Mode.DEPTHWISE_3X3 else np.pad(taps, ((0, 0), (0, -taps.shape[1] % 4)))
         stages = np.stack([self.exact.scale, self.exact.add, self.exact.shift], axis=1)
+        return {
+            "taps": self.derived.constant(f"{self.layer.name}_taps", taps.astype(np.int8)),
+            "stages": self.derived.constant(f"{self.layer.name}_stages", stages.astype(np.uint32).view(np.int32)),
+        }
+
+    def settled(self, job: Job, raw: Local, upper: Local, box: Box) -> list[Step]:
+        """Open elements by the layer's own rule: products, factor, summand and shift of their channels."""
+        assert self.bounds is not None
+        first, channels = box.start[-1], box.size[-1]
         loads = []
-        for part, data in (("taps", taps.astype(np.int8)), ("stages", stages.astype(np.uint32).view(np.int32))):
-            constant = self.derived.constant(f"{name}_{part}", data)
-            own = Box((first, 0), (channels, data.shape[1]))
+        for part, constant in self.constants.items():
+            own = Box((first, 0), (channels, constant.spec.shape[1]))
             loads.append(Load(constant, own, Local(part, TensorSpec(own.size, constant.spec.dtype))))
         rule = Requant.of(self.layer.attributes)
         inside = _INSIDE if rule.zero_point == rule.low else 1.0

@@ -10,7 +10,7 @@ from tvm_pulp.planning.tiling.forms.conv_array.bounded_form import bounded_form
 from tvm_pulp.planning.tiling.forms.conv_array.dilated_form import DilatedForm
 from tvm_pulp.planning.tiling.forms.conv_array.forms import DenseForm, Direct3x3Form, Im2colForm, PointwiseForm
 from tvm_pulp.qnn.network import Layer
-from tvm_pulp.uma import Derived, Form, refuse_if
+from tvm_pulp.uma import Box, Derived, Form, refuse_if
 from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic, arithmetic_of
 from tvm_pulp.uma.conv_array.modes import Mode
 
@@ -50,13 +50,12 @@ def conv2d_forms(layer: Layer, context: ArrayContext) -> list[Form]:
             way_out = "use a 3x3 depthwise kernel" if plain else "use one without them or without it"
             what = f"a depthwise {kh}x{kw} kernel is not 3x3" if plain else "its depthwise kernel has gaps and a stride"
             refuse_if(not blocks, what, way_out)
-        elif by_phases:
+            return blocks
+        if by_phases:
             name = "3x3 depthwise by phases"
-            blocks.append(DilatedForm(layer, context, name, arithmetic, Mode.DEPTHWISE_3X3))
-        else:
-            name = "3x3 depthwise at stride 1, discarding"
-            blocks.append(Direct3x3Form(layer, context, name, arithmetic, Mode.DEPTHWISE_3X3))
-        return blocks
+            return _if_fewer(blocks, DilatedForm(layer, context, name, arithmetic, Mode.DEPTHWISE_3X3))
+        name = "3x3 depthwise at stride 1, discarding"
+        return _if_fewer(blocks, Direct3x3Form(layer, context, name, arithmetic, Mode.DEPTHWISE_3X3))
     forms: list[Form] = [*blocks_forms(layer, context, arithmetic)] if per_group == 1 < a["groups"] else []
     if (kh, kw) == (1, 1) and not any(a["pads"]):
         forms.append(_in_groups(PointwiseForm(layer, context, "1x1", arithmetic, Mode.POINTWISE)))
@@ -68,6 +67,13 @@ def conv2d_forms(layer: Layer, context: ArrayContext) -> list[Form]:
     if (kh, kw) != (1, 1) or any(a["pads"]):
         forms.append(_in_groups(Im2colForm(layer, context, "im2col + 1x1", arithmetic, Mode.POINTWISE)))
     return _with_bounds(forms)
+
+
+def _if_fewer(blocks: Sequence[Form], direct: ArrayForm) -> list[Form]:
+    """The direct form, before it that over blocks where the whole layer takes fewer cycles: its recipes are long."""
+    whole = Box.whole(direct.layer.outputs[0].spec.shape)
+    limit = direct.recipe(whole).cycles
+    return [*(form for form in blocks if form.recipe(whole).cycles < limit), direct]
 
 
 def _with_bounds(forms: Sequence[Form]) -> list[Form]:
