@@ -68,7 +68,7 @@ class _Bounded(ArrayForm):
 
     @cached_property
     def constants(self) -> dict[str, Tensor]:
-        """What an open element is computed from: its channel's taps, and factor, summand and shift."""
+        """Operands that an open element is computed from: its channel's taps, and factor, summand and shift."""
         assert self.exact is not None
         taps = self.arithmetic.weights.reshape(len(self.arithmetic.weights), -1)
         taps = taps if self.mode is Mode.DEPTHWISE_3X3 else np.pad(taps, ((0, 0), (0, -taps.shape[1] % 4)))
