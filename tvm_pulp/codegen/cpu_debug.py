@@ -4,7 +4,6 @@ A step is a layer. Pointers of the caller are the arena, inputs and outputs.
 """
 
 from collections.abc import Iterator, Sequence
-from importlib import resources
 
 import numpy as np
 
@@ -44,8 +43,3 @@ def _guards(layers: Sequence[str], arena: Arena) -> Iterator[Check]:
         assert isinstance(buffer.key, Tensor)
         behind = arena.offsets[buffer.key] + buffer.size - GUARD_BYTES
         yield from guard_of(layers[buffer.first], buffer.key.name, behind, _ARENA, buffer.first, buffer.last + 1)
-
-
-def one_core_header() -> str:
-    """The header of the little that checks ask of a machine."""
-    return resources.files("c_runtime").joinpath("cpu/one_core/hal.h").read_text()

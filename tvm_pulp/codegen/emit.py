@@ -10,7 +10,7 @@ import numpy as np
 
 from tvm_pulp.codegen import debug_source, layer_captures, mlf, run_function, weights
 from tvm_pulp.codegen import kernels as kernel_files
-from tvm_pulp.codegen.cpu_debug import cpu_debug_checks, one_core_header
+from tvm_pulp.codegen.cpu_debug import cpu_debug_checks
 from tvm_pulp.codegen.cpu_kernels.call_kernels import kernel_call
 from tvm_pulp.codegen.cpu_program import cpu_program_file
 from tvm_pulp.codegen.interface_header import interface_header
@@ -23,7 +23,7 @@ from tvm_pulp.planning.tiling.place.strip_choices import strip_choices
 from tvm_pulp.planning.tir.aot_main import AotMain, build_main
 from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.soc.cpu import Cpu
-from tvm_pulp.soc.cpu_platform import cpu_kernel_files, hal_files
+from tvm_pulp.soc.cpu_platform import cpu_kernel_files, hal_files, one_core_header
 from tvm_pulp.soc.kernel_sources import texts_in
 from tvm_pulp.uma.recipe import Kernel
 

@@ -16,7 +16,7 @@ from tvm_pulp.language_models.plan_entries import DECODE, ENCODE, state_rows, st
 from tvm_pulp.language_models.request import LanguageModelRequest
 from tvm_pulp.planning.tiling.alignment import aligned
 from tvm_pulp.qnn.network import Network, State
-from tvm_pulp.soc.cpu_platform import check_memories
+from tvm_pulp.soc.cpu_platform import check_memories, one_core_header
 from tvm_pulp.target import Target
 
 _LEVEL = "l2"
@@ -74,8 +74,9 @@ def cpu_language_model_files(request: LanguageModelRequest, target: Target, prog
         f"{SOURCES}/{made.name}_tables.c": source.tables(made),
     }
     root = resources.files("c_runtime")
-    headers = {"hal.h": "cpu/one_core/hal.h", "cpu_program.h": "include/tvm_pulp/cpu_program.h"}
-    texts |= {f"{RUNTIME}/include/tvm_pulp/{n}": root.joinpath(path).read_text() for n, path in headers.items()}
+    texts[f"{RUNTIME}/include/tvm_pulp/hal.h"] = one_core_header()
+    path = "include/tvm_pulp/cpu_program.h"
+    texts[f"{RUNTIME}/{path}"] = root.joinpath(path).read_text()
     files |= {path: text.encode() for path, text in texts.items()} | sampling_files()
     files["metadata.json"] = (json.dumps(metadata_of(request, made, records), indent=2) + "\n").encode()
     if request.tokenizer is not None:

@@ -9,7 +9,7 @@ from tvm_pulp.soc.kernel_sources import texts_in
 
 _SCRIPT = "link.ld.in"
 _KERNELS = "kernels"
-# What the C of language models asks of a machine.
+# What the C of language models and of debug builds asks of a machine.
 _ONE_CORE = "one_core"
 # Variables of the start-up code, and what sections are filled up with.
 _PROGRAM = 64
@@ -87,6 +87,11 @@ def hal_files(cpu: Cpu) -> dict[str, str]:
     found |= {f"libc/{path}": text for path, text in texts_in(_folder("libc"), suffixes)}
     header = "include/tvm_pulp/cpu_program.h"
     return {**found, "hal/link.ld": _linker_script(cpu), header: _folder(header).read_text(encoding="utf-8")}
+
+
+def one_core_header() -> str:
+    """`tvm_pulp/hal.h` of a machine that is one core with one memory."""
+    return str(_folder(f"cpu/{_ONE_CORE}/hal.h").read_text(encoding="utf-8"))
 
 
 def cpu_kernel_files(cpu: Cpu) -> dict[str, str]:

@@ -52,7 +52,7 @@ def call_add(layer: Layer, cpu: Cpu) -> KernelCall | None:
         name if t.spec.dtype == "uint8" else f"(const uint8_t *){name}" for name, t in zip("ab", (a, b), strict=True)
     ]
     call.result()
-    function, how = ("tvm_pulp_add_products", signs_of(a, b)) if factors else ("tvm_pulp_add", "tables")
+    function, how = ("tvm_pulp_add_products", _signs_of(a, b)) if factors else ("tvm_pulp_add", "tables")
     end = f"{count}, {how}, scale, TVM_PULP_{suffix.upper()});"
     if count == y.spec.elements:
         body = [f"  {function}({', '.join(pointers)}, {call.y}, {end}"]
@@ -70,7 +70,7 @@ def call_add(layer: Layer, cpu: Cpu) -> KernelCall | None:
 _Made = tuple[FittedRule, list[int], list[np.ndarray]]
 
 
-def signs_of(a: Tensor, b: Tensor) -> str:
+def _signs_of(a: Tensor, b: Tensor) -> str:
     """Types of both operands, as kernels take them."""
     return ", ".join(str(int(t.spec.dtype == "uint8")) for t in (a, b))
 
