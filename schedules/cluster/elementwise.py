@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from schedules.byte_tables import byte_values
-from schedules.cluster.arithmetic import TYPES, typed, uniform_requant
+from schedules.cluster.arithmetic import KINDS, TYPES, typed, uniform_requant
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, Tensor, TileAxis, register
 from schedules.kernel_cycles import Work, is_four, kind_of, share, work
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes
@@ -209,9 +209,13 @@ def requantize_work(f: Fields, cores: int) -> Work:
     if name and fours and clips:
         # Groups of four channels, or rows where there are few groups.
         groups, rows, lines = f["columns"] // 4, f["lines"] * f["rows"], f["lines"]
-        if name == "shift" and rows == 1:
+        if rows == 1 and f["requant.kind"] == KINDS["shift"]:
             return {"row_call": 1, "row_group": share(groups, cores)}
-        groups, rows = (share(groups, cores), rows) if groups >= cores else (groups, share(rows, cores))
+        if groups in (2, 4) and groups < cores and cores % groups == 0:
+            # As many cores for each group.
+            groups, rows = 1, share(rows, cores // groups)
+        else:
+            groups, rows = (share(groups, cores), rows) if groups >= cores else (groups, share(rows, cores))
         lined = {f"{name}_line": groups * lines} if lines > 1 else {}
         return {"call": 1, f"{name}_group": groups, f"{name}_element": 4 * groups * rows, **lined}
     if kind.startswith("shift") or (not is_four(f) and not block):

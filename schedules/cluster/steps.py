@@ -50,16 +50,26 @@ def _requantize(kernel: Kernel, costs: CostModel) -> Call | None:
         # Some pixels of a picture: every `step`-th of a line.
         lines, rows, step, line_stride = _taken(x.spec, a["taken"])
         clips = rule.low == 0 or rule.low == ~rule.high
-        fast = rule.kind in ("shift", "half_up") and x.spec.dtype == "int32" and clips and y.spec.dtype != "int32"
+        fast = (
+            rule.kind in ("shift", "shift_even", "half_up")
+            and x.spec.dtype == "int32"
+            and clips
+            and y.spec.dtype != "int32"
+        )
         if not fast or columns % 4 or mul.spec.elements == 1 or a["zero_point"] or x.spec.shape[0] != 1:
             return None
+    # Of several parts of the result's channels.
+    first = a.get("first_channel", 0)
+    y_columns, skipped = y.spec.shape[-1], first * _WORD_BYTES if mul.spec.elements > 1 else 0
+    assert isinstance(y, Local)
     fields = {
+        "y": Pointer(y, first * y.spec.itemsize),
         "lines": lines, "x_line_stride": line_stride, "rows": rows,
-        "columns": columns, "x_stride": step * columns * x.spec.itemsize, "y_stride": columns * y.spec.itemsize,
+        "columns": columns, "x_stride": step * columns * x.spec.itemsize, "y_stride": y_columns * y.spec.itemsize,
         "x_type": TYPES[x.spec.dtype], "per_row": 0, "zero_point": a["zero_point"],
         "requant.kind": PULP_WIDE if rule.kind == "pulp" and rule.wide else KINDS[rule.kind],
         "requant.per_channel": int(mul.spec.elements > 1), "requant.wide_result": STORED.get(y.spec.dtype, 0),
-        "requant.mul": Pointer(mul), "requant.add": Pointer(add), "requant.shift": rule.shift,
+        "requant.mul": Pointer(mul, skipped), "requant.add": Pointer(add, skipped), "requant.shift": rule.shift,
         "requant.zero_point": rule.zero_point, "requant.low": rule.low, "requant.high": rule.high,
     }  # fmt: skip
     return _call(kernel, "requantize", fields, costs)

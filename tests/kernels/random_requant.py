@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.qnn.fixed_point import quantize_multipliers, single_rounding_multipliers
-from tvm_pulp.qnn.requant import Requant, narrow_enough
+from tvm_pulp.qnn.requant import TO_EVEN, Requant, narrow_enough
 
 KINDS = ("none", "pulp", "pulp_wide", "tflite", "half_up", "half_even")
 _CODES = {"none": 0, "pulp": 1, "pulp_wide": 2, "tflite": 3, "half_up": 4, "half_even": 5, "shift": 6}
@@ -78,6 +78,12 @@ def random_rule(rng: np.random.Generator, kind: str, bound: int, channels: int) 
         shift = rng.integers(0, max(1, int(np.log2(bound / 32))), channels)
         add = rng.integers(low, high + 1, channels) << shift
         return Rule(Requant(kind, 0, 0, low, high), (shift.astype(np.int32), add.astype(np.int32)))
+    if kind == "shift_even":
+        # Some channels round to even, and half of the accumulators of a tensor are likely to lie on a half.
+        shift = rng.integers(1, 4, channels)
+        add = (zero_point << shift) + (1 << shift - 1)
+        shift += TO_EVEN * rng.integers(0, 2, channels)
+        return Rule(Requant(kind, 0, zero_point, low, high), (shift.astype(np.int32), add.astype(np.int32)))
     if kind == "tflite":
         return Rule(Requant(kind, 0, zero_point, low, high), quantize_multipliers(scale))
     return Rule(Requant(kind, 0, zero_point, low, high), single_rounding_multipliers(scale))

@@ -81,7 +81,7 @@ def test_mul(kind, seed, rows, columns, types, broadcast, per_channel, misalign,
 
 
 @pytest.mark.sample(3)
-@pytest.mark.parametrize("kind", [*KINDS, "shift"])
+@pytest.mark.parametrize("kind", [*KINDS, "shift", "shift_even"])
 @EXAMPLES
 @given(
     SEEDS, ROWS, COLUMNS, st.sampled_from(["int8", "uint8", "int32"]), st.sampled_from([0, 0, 7, -3]),
@@ -95,7 +95,7 @@ def test_requantize(kind, seed, rows, columns, dtype, zero_point, axis, per_chan
     check(case, cores, tool)
 
 
-@pytest.mark.parametrize("kind", ["shift", "half_up"])
+@pytest.mark.parametrize("kind", ["shift", "shift_even", "half_up"])
 @EXAMPLES
 @given(SEEDS, st.integers(1, 40), st.integers(1, 20), CORES, TOOLS)
 def test_requantize_four_channels(kind, seed, rows, groups, cores, tool):  # type: ignore[no-untyped-def]
@@ -104,7 +104,7 @@ def test_requantize_four_channels(kind, seed, rows, groups, cores, tool):  # typ
     check(requantize_case(rng, rows, 4 * groups, kind, dtype="int32", per_channel=True), cores, tool)
 
 
-@pytest.mark.parametrize("kind", ["shift", "half_up"])
+@pytest.mark.parametrize("kind", ["shift", "shift_even", "half_up"])
 @EXAMPLES
 @given(
     SEEDS, st.integers(1, 9), st.integers(1, 9), st.integers(1, 12), st.tuples(*[st.integers(1, 3)] * 2), CORES, TOOLS

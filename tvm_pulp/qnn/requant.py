@@ -22,6 +22,8 @@ import numpy as np
 from tvm_pulp.qnn import fixed_point
 from tvm_pulp.qnn.tensor_spec import Attributes
 
+# Added to the shift of a channel whose halves go to the even result.
+TO_EVEN = 32
 SINGLE_ROUNDINGS = {"half_up": fixed_point.scale_half_up, "half_even": fixed_point.scale_half_even}
 
 
@@ -93,6 +95,10 @@ class Requant:
             value = (acc * first + second) >> self.shift
         elif self.kind == "shift":
             value = (acc + second) >> first
+        elif self.kind == "shift_even":
+            # The summand holds half a unit: a multiple of the unit was a half, and an odd one loses its last step.
+            shift, total = first % TO_EVEN, acc + second
+            value = total - (((total >> shift) ^ self.zero_point) & first // TO_EVEN) >> shift
         elif self.kind in SINGLE_ROUNDINGS:
             value = SINGLE_ROUNDINGS[self.kind](acc, first, second) + self.zero_point
         else:
@@ -111,6 +117,10 @@ class Requant:
             value = call(name, acc, *picked, self.shift, self.low, self.high)
         elif self.kind == "shift":
             value = call("requantize", acc, 1, picked[1], picked[0], self.low, self.high)
+        elif self.kind == "shift_even":
+            shift, total = picked[0] % TO_EVEN, acc + picked[1]
+            odd = ((total >> shift) ^ self.zero_point) & (picked[0] // TO_EVEN)
+            value = call("requantize", total - odd, 1, 0, shift, self.low, self.high)
         else:
             wide = "_64" if str(acc.ty.dtype if hasattr(acc, "ty") else acc.dtype) == "int64" else ""
             value = call(f"requantize_{self.kind}{wide}", acc, *picked, self.zero_point, self.low, self.high)

@@ -9,7 +9,7 @@
 TVM_PULP_KERNEL(requantize) {
   const uint32_t bytes = tvm_pulp_result_bytes(&args->requant);
   if (args->x_type != TVM_PULP_INT32 || args->zero_point != 0 || args->lines != 1u ||
-      args->requant.kind == TVM_PULP_REQUANT_SHIFT) {
+      args->requant.kind >= TVM_PULP_REQUANT_SHIFT) {
     tvm_pulp_plain_requantize(args, core, cores);
     return;
   }

@@ -19,7 +19,6 @@ enum { BATCH = 8 };
 #define CLIP(v, f, i) XP_CLIPR(v, v, "%[h]")
 #define CLASS(v, f, i) XP_LBU("%[c]", 1, "%[m]") "slli %[c],%[c],9\nadd " v "," v ",%[c]\n"
 #define LOOK_UP(v, f, i) XP_LBUX(v, v, "%[t]")
-#define LARGEST(v, f, i) XP_MAX("%[b]", "%[b]", v)
 #define LIMIT(v, f, i) XP_MIN(v, v, "%[h]")
 #define PACK XP_PACKLO("%[v0]", "%[v1]", "%[v0]") XP_PACKHI("%[v0]", "%[v3]", "%[v2]")
 #define FOUR [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)
@@ -35,9 +34,17 @@ struct rows {
   float factors[BATCH];
 };
 
+static int32_t largest_byte(int32_t word) {
+  int32_t other = (int32_t)((uint32_t)word >> 16);
+  __asm__(XP_BEGIN XP_MAXU4("%[w]", "%[w]", "%[o]") "srli %[o],%[w],8\n" XP_MAXU4("%[w]", "%[w]", "%[o]") XP_END
+          : [w] "+r"(word), [o] "+r"(other));
+  return word & 0xff;
+}
+
+/* `best` becomes the largest of each of the four bytes of a word. */
 #define SCORES(LOGITS, CLASSES, REALS, ...)                                                                     \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") EACH(LOAD) LOGITS EACH(CLIP) CLASSES EACH(LOOK_UP) EACH(LARGEST) PACK \
-                       XP_LOOP_END XP_SW("%[v0]", 4, "%[y]") XP_END                                             \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") EACH(LOAD) LOGITS EACH(CLIP) CLASSES EACH(LOOK_UP) PACK \
+                       XP_MAXU4("%[b]", "%[b]", "%[v0]") XP_LOOP_END XP_SW("%[v0]", 4, "%[y]") XP_END                                             \
                    : [x] "+r"(x), [y] "+r"(y), [m] "+r"(mask), [b] "+r"(best), [c] "=&r"(c), FOUR REALS          \
                    : [n] "r"(n), [h] "r"(255), [t] "r"(table), __VA_ARGS__                                      \
                    : "memory")
@@ -49,7 +56,7 @@ struct rows {
     int32_t best = 0, c;                                                     \
     for (uint32_t key = args->keys; key < 4u * n; ++key) x[key] = x[0];      \
     ROW;                                                                     \
-    r->bests[i] = best;                                                      \
+    r->bests[i] = largest_byte(best);                                        \
   }
 #define EACH_MASKED_ROW(ROW)                                                                            \
   EACH_ROW(mask = args->mask + r->head * args->mask_head_stride + r->query * args->mask_stride; ROW;    \
@@ -96,7 +103,8 @@ static NOINLINE void scaled_scores(const struct tvm_pulp_qdq_weights_args *args,
 #endif
 }
 
-#define ADDRESS(v, f, i) "slli " v "," v ",2\n"
+/* A byte of a word times four: the address of its exponential. */
+#define ADDRESS(v, f, i) XP_DOTUP(v, "%[u4]", "%[m" i "]")
 #define EXPONENTIAL(v, f, i) XP_LWX(v, v, "%[t]")
 #define ADD(v, f, i) "add %[s],%[s]," v "\n"
 
@@ -106,16 +114,15 @@ static NOINLINE void exponentials(const struct tvm_pulp_qdq_weights_args *args, 
   const int32_t more = (int32_t)(args->stride - args->keys);
   const uint8_t *u = r->y;
   const float gain = args->reals[1];
-  int32_t *e = r->exponentials, v0, v1, v2, v3;
+  int32_t *e = r->exponentials, four, v0, v1, v2, v3;
   for (uint32_t i = 0; i < r->count; ++i) {
     const int32_t *table = args->exponential + 255 - r->bests[i], *first = e;
     int32_t total = 0;
-    __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LBU("%[v0]", 1, "%[u]") XP_LBU("%[v1]", 1, "%[u]")
-                         XP_LBU("%[v2]", 1, "%[u]") XP_LBU("%[v3]", 1, "%[u]") EACH(ADDRESS) EACH(EXPONENTIAL)
-                             EACH(ADD) XP_SW("%[v0]", 4, "%[e]") XP_SW("%[v1]", 4, "%[e]") XP_SW("%[v2]", 4, "%[e]")
+    __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LW("%[u4]", 4, "%[u]") EACH(ADDRESS) EACH(EXPONENTIAL) EACH(ADD)
+                             XP_SW("%[v0]", 4, "%[e]") XP_SW("%[v1]", 4, "%[e]") XP_SW("%[v2]", 4, "%[e]")
                                  XP_LOOP_END XP_SW("%[v3]", 4, "%[e]") XP_END
-                     : [u] "+r"(u), [e] "+r"(e), [s] "+r"(total), FOUR
-                     : [n] "r"(n), [t] "r"(table)
+                     : [u] "+r"(u), [e] "+r"(e), [s] "+r"(total), [u4] "=&r"(four), FOUR
+                     : [n] "r"(n), [t] "r"(table), [m0] "r"(4), [m1] "r"(4 << 8), [m2] "r"(4 << 16), [m3] "r"(4 << 24)
                      : "memory");
     r->factors[i] = gain / (float)(total - more * *first);
   }

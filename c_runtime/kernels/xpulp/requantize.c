@@ -53,17 +53,11 @@ static __attribute__((noinline)) void shift_rows(const struct tvm_pulp_requantiz
   }
 }
 
-/* Shares groups of four channels where there are enough of them, else rows. */
 static void shift_share(const struct tvm_pulp_requantize_args *p, uint32_t core, uint32_t cores) {
-  uint32_t groups = p->columns >> 2, first = core, step = cores;
-  struct tvm_pulp_range rows = {0, p->rows};
-  if (groups < cores) {
-    rows = tvm_pulp_share(p->rows, core, cores);
-    first = 0;
-    step = 1;
-  }
-  if (rows.begin == rows.end) return;
-  for (; first < groups; first += step) shift_rows(p, rows.begin, rows.end - rows.begin, 4u * first);
+  const uint32_t groups = p->columns >> 2;
+  struct tvm_pulp_group_share s = tvm_pulp_share_groups(groups, p->rows, core, cores);
+  if (s.range.begin == s.range.end) return;
+  for (; s.first < groups; s.first += s.step) shift_rows(p, s.range.begin, s.range.end - s.range.begin, 4u * s.first);
 }
 
 /* 32-bit numbers of channels in fours, each with a rule of its own, to bytes that one instruction clips. */
@@ -78,7 +72,7 @@ static __attribute__((noinline)) void requantize_others(const struct tvm_pulp_re
   uint32_t columns = args->columns, x_bytes = tvm_pulp_type_bytes(args->x_type);
   uint32_t y_bytes = tvm_pulp_result_bytes(&args->requant), four = tvm_pulp_is_four(&args->requant);
   uint32_t block = args->x_type == TVM_PULP_INT32 && args->zero_point == 0 && !args->per_row;
-  if (args->requant.kind == TVM_PULP_REQUANT_SHIFT || (!four && !block)) {
+  if (args->requant.kind >= TVM_PULP_REQUANT_SHIFT || (!four && !block)) {
     tvm_pulp_plain_requantize(args, core, cores);
     return;
   }
@@ -115,7 +109,7 @@ TVM_PULP_KERNEL(requantize) {
     } else {
       shift_share(args, core, cores);
     }
-  } else if (fours && (kind == TVM_PULP_REQUANT_SHIFT || kind == TVM_PULP_REQUANT_HALF_UP)) {
+  } else if (fours && (kind >= TVM_PULP_REQUANT_SHIFT || kind == TVM_PULP_REQUANT_HALF_UP)) {
     tvm_pulp_requantize_lines(args, core, cores);
   } else {
     requantize_others(args, core, cores);

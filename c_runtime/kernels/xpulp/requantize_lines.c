@@ -32,6 +32,39 @@ static __attribute__((noinline)) void shift_rows(const struct tvm_pulp_requantiz
   }
 }
 
+/* Of a channel that rounds halves to even, what lies behind the shift is zero for an odd multiple of the unit at most:
+ * one pass looks whether there is such a number, and there rarely is. */
+static uint32_t has_multiple(const uint8_t *x, uint32_t stride, uint32_t rows, int32_t add, uint32_t left) {
+  uint32_t least = 1;
+  int32_t v;
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LWR("%[v]", "%[xs]", "%[x]") "add %[v],%[v],%[a]\nsll %[v],%[v],%[l]\n"
+                   XP_LOOP_END XP_MINU("%[m]", "%[m]", "%[v]") XP_END
+                   : [x] "+r"(x), [m] "+r"(least), [v] "=&r"(v)
+                   : [n] "r"(rows), [xs] "r"(stride), [a] "r"(add), [l] "r"(left)
+                   : "memory");
+  return least == 0u;
+}
+
+/* Results of four channels, which were rounded half up before. */
+static __attribute__((noinline)) void to_even(const struct tvm_pulp_requantize_args *p, const struct taken *t,
+                                              uint32_t channel) {
+  const struct tvm_pulp_requant *r = &p->requant;
+  for (uint32_t last = channel + 4u; channel < last; ++channel) {
+    int32_t shift = r->mul[channel] - 32, add = r->add[channel];
+    const uint8_t *x = t->x + 4u * channel;
+    uint8_t *y = t->y + channel;
+    if (shift < 0) continue;
+    for (uint32_t left = t->lines; left > 0u; --left, x += p->x_line_stride, y += t->rows * p->y_stride) {
+      if (!has_multiple(x, p->x_stride, t->rows, add, 32u - (uint32_t)shift)) continue;
+      for (uint32_t row = 0; row < t->rows; ++row) {
+        int32_t total = *(const int32_t *)(const void *)(x + row * p->x_stride) + add;
+        total -= ((total >> shift) ^ r->zero_point) & 1;
+        y[row * p->y_stride] = (uint8_t)tvm_pulp_xp_min(tvm_pulp_xp_max(total >> shift, r->low), r->high);
+      }
+    }
+  }
+}
+
 /* One rounding, half up, by shifts above 32: the high word of the product, half a unit and the zero point in one
  * summand. Shifts from 33 to 53 leave room for both. */
 static uint32_t is_high(const int32_t *shift) {
@@ -72,23 +105,19 @@ static __attribute__((noinline)) void any_rows(const struct tvm_pulp_requantize_
 }
 
 void tvm_pulp_requantize_lines(const struct tvm_pulp_requantize_args *p, uint32_t core, uint32_t cores) {
-  uint32_t groups = p->columns >> 2, first = core, step = cores, kind = p->requant.kind;
+  const uint32_t groups = p->columns >> 2, kind = p->requant.kind, lines = p->lines > 1u;
   struct taken t = {p->x, p->y, p->rows, p->lines};
-  if (groups < cores) {
-    uint32_t lines = p->lines > 1u;
-    struct tvm_pulp_range range = tvm_pulp_share(lines ? p->lines : p->rows, core, cores);
-    uint32_t count = range.end - range.begin;
-    if (count == 0u) return;
-    t.x += range.begin * (lines ? p->x_line_stride : p->x_stride);
-    t.y += range.begin * (lines ? p->rows * p->y_stride : p->y_stride);
-    *(lines ? &t.lines : &t.rows) = count;
-    first = 0;
-    step = 1;
-  }
-  for (; first < groups; first += step) {
-    uint32_t channel = 4u * first;
-    if (kind == TVM_PULP_REQUANT_SHIFT) {
+  struct tvm_pulp_group_share s = tvm_pulp_share_groups(groups, lines ? p->lines : p->rows, core, cores);
+  const uint32_t count = s.range.end - s.range.begin;
+  if (count == 0u) return;
+  t.x += s.range.begin * (lines ? p->x_line_stride : p->x_stride);
+  t.y += s.range.begin * (lines ? p->rows * p->y_stride : p->y_stride);
+  *(lines ? &t.lines : &t.rows) = count;
+  for (; s.first < groups; s.first += s.step) {
+    uint32_t channel = 4u * s.first;
+    if (kind >= TVM_PULP_REQUANT_SHIFT) {
       shift_rows(p, &t, channel);
+      if (kind == TVM_PULP_REQUANT_SHIFT_EVEN) to_even(p, &t, channel);
     } else if (is_high(p->requant.add + channel)) {
       high_rows(p, &t, channel);
     } else {

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tvm_pulp.qnn import fixed_point
-from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.uma.conv_array.exact_rounding import ARRAY_SHIFT, ExactFold, RealRounding, fold_exactly
+from tvm_pulp.qnn.requant import TO_EVEN, Requant
+from tvm_pulp.uma.conv_array.exact_rounding import ARRAY_SHIFT, ExactFold, RealRounding, fold_exactly, fold_to_even
 from tvm_pulp.uma.conv_array.folded_rounding import Reach
 
 RANGES = [(-128, 127), (0, 255)]
@@ -90,3 +90,21 @@ def test_products_in_single_precision_are_rounded_as_they_are(scale: float) -> N
     # Powers of two have ties, which no line steps over; of 0.01 single precision makes some.
     assert (fold is not None or rule is not None) == (scale != 0.01)
     assert (fold is None) == (scale in (1 / 128, 3 / 256, 0.01))
+
+
+@pytest.mark.parametrize("zero_point", [0, -5, 3, 20])
+def test_halves_of_short_scales_go_to_even(zero_point: int) -> None:
+    """Beside channels that a line steps over; a channel whose product is neither is refused."""
+    rule = Requant("half_even", 0, zero_point, -128, 127)
+    first, second = np.array([43 << 25, 1 << 30, 1680149881]), np.array([39, 37, 39])
+    reach, bias = Reach(np.full(3, -90_000), np.full(3, 90_000)), np.array([-300, 64, 777])
+    assert fold_exactly(rule, first, second, reach, bias) is None
+    fold = fold_to_even(rule, first, second, reach, bias)
+    assert fold is not None and (fold.shift >= TO_EVEN).tolist() == [True, True, False]
+    acc = np.repeat(np.arange(-90_000, 90_001)[:, None], 3, axis=1)
+    product = acc * fold.scale >> ARRAY_SHIFT
+    assert np.abs(product + fold.add).max() < 1 << 31
+    made = Requant("shift_even", 0, zero_point, -128, 127).apply(product, [fold.shift, fold.add])
+    np.testing.assert_array_equal(made, rule.apply(acc + bias, [first, second]))
+    huge = Reach(np.full(3, -(1 << 29)), np.full(3, 1 << 29))
+    assert fold_to_even(rule, first, second, huge, bias) is None

@@ -9,6 +9,7 @@ _REQUANT_ROLES = {
     "half_up": ("mul", "shift"),
     "half_even": ("mul", "shift"),
     "shift": ("shift", "add"),
+    "shift_even": ("shift", "add"),
 }
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tvm_pulp.qnn import fixed_point
-from tvm_pulp.qnn.requant import SINGLE_ROUNDINGS, Requant
+from tvm_pulp.qnn.requant import SINGLE_ROUNDINGS, TO_EVEN, Requant
 from tvm_pulp.uma.conv_array.folded_rounding import Reach
 
 # What the array shifts out: with 31 bits of result the product stays inside 48.
@@ -55,7 +55,31 @@ def fold_exactly(
     if known is None:
         return None
     shift = _shifts(known.real, reach)
-    return _fit(known.results[None] << shift[:, None], known.steps, known.real, reach, shift)
+    fold, left = _fit(known.results[None] << shift[:, None], known.steps, known.real, reach, shift)
+    return None if len(left) else fold
+
+
+def fold_to_even(
+    rule: Requant, first: np.ndarray, second: np.ndarray, reach: Reach, bias: np.ndarray
+) -> ExactFold | None:
+    """As `fold_exactly`, for channels by the rule `shift_even` where a line cannot step over halves: scales are short.
+
+    The product of such a channel is exact and the summand half a unit; `TO_EVEN` is part of its shift.
+    """
+    known = staircase_of(rule, first, second, bias) if rule.kind == "half_even" else None
+    if known is None:
+        return None
+    shift = _shifts(known.real, reach)
+    fold, left = _fit(known.results[None] << shift[:, None], known.steps, known.real, reach, shift)
+    factor = known.real[left] * np.exp2(shift[left])
+    add = bias[left] * factor + (2 * rule.zero_point + 1) * np.exp2(shift[left] - 1)
+    is_short = (factor == np.rint(factor)) & (factor < _LARGEST_SCALE >> ARRAY_SHIFT) & (shift[left] > 0)
+    if not (is_short & (reach.magnitudes[left] * factor + np.abs(add) < 1 << 31)).all():
+        return None
+    fold.scale[left] = factor.astype(np.int64) << ARRAY_SHIFT
+    fold.add[left] = add.astype(np.int64)
+    fold.shift[left] += TO_EVEN
+    return fold
 
 
 @dataclass(frozen=True)
@@ -93,8 +117,8 @@ class RealRounding:
         if steps is None or not 0 < real[0] < 1:
             return None
         shift = _shifts(real, reach)
-        found = _fit(self.results[None] << shift[:, None], steps, real, reach, shift)
-        return None if found is None or not found.shift[0] else found
+        found, left = _fit(self.results[None] << shift[:, None], steps, real, reach, shift)
+        return None if len(left) or not found.shift[0] else found
 
     def as_half_even(self) -> tuple[int, int] | None:
         """Factor and shift of the rule `half_even`, where rounding the product itself first changes no result."""
@@ -140,8 +164,10 @@ def _shifts(real: np.ndarray, reach: Reach) -> np.ndarray:
     return np.asarray(np.clip(np.minimum(room, narrow), 0, _LARGEST_SHIFT), np.int64)
 
 
-def _fit(targets: np.ndarray, steps: np.ndarray, real: np.ndarray, reach: Reach, shift: np.ndarray) -> ExactFold | None:
-    """Search the scale of all channels at once; every step confines the summand from both sides."""
+def _fit(
+    targets: np.ndarray, steps: np.ndarray, real: np.ndarray, reach: Reach, shift: np.ndarray
+) -> tuple[ExactFold, np.ndarray]:
+    """Search the scale of all channels at once, every step confines the summand from both sides; which have none."""
     low, high = reach.low[:, None], reach.high[:, None]
     nearest = np.round(real * np.exp2(shift + ARRAY_SHIFT)).astype(np.int64)
     scales, summands = nearest.copy(), np.zeros_like(nearest)
@@ -163,5 +189,5 @@ def _fit(targets: np.ndarray, steps: np.ndarray, real: np.ndarray, reach: Reach,
         scales[left[fits]], summands[left[fits]] = scale[fits], middle[fits]
         left = left[~fits]
         if not len(left):
-            return ExactFold(scales, summands, shift)
-    return None
+            break
+    return ExactFold(scales, summands, shift), left

@@ -5,7 +5,7 @@ its own rule is of that shape and provably stays inside 32 bits. Otherwise the a
 shift, where that is exact, or the array delivers `acc + bias` as int32 and the cores do all of the requantization.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.uma import Refused, refuse_if
-from tvm_pulp.uma.conv_array.exact_rounding import ARRAY_SHIFT, ExactFold, fold_exactly
+from tvm_pulp.uma.conv_array.exact_rounding import ARRAY_SHIFT, ExactFold, fold_exactly, fold_to_even
 from tvm_pulp.uma.conv_array.folded_rounding import ROUNDING_RULES, Folded, Reach, fold_rounding
 from tvm_pulp.uma.conv_array.requantization import Requantization
 
@@ -49,6 +49,8 @@ class Arithmetic:
     why_not_native: str = ""
     # Where the array multiplies and the cores only add and shift: their constants. There is no bias then.
     rest: ExactFold | None = None
+    # The same where some channels have halves, which go to the even result.
+    rest_to_even: ExactFold | None = None
 
 
 def arithmetic_of(
@@ -81,15 +83,17 @@ def arithmetic_of(
     largest = int(max(m.max(initial=0) for m in (reach.magnitudes, reach.plus(bias).magnitudes)))
     is_wide = largest >= _INT32 or np.abs(bias).max(initial=0) >= _INT32
     refuse_if(is_wide, "its accumulator may exceed 32 bits")
-    reason, rest = "", None
+    reason, rest, rest_to_even = "", None, None
     try:
         scale, folded, shifts, how, deviation = _fold(layer, reach, bias, native_rounding, scale_bits)
     except Refused as refused:
-        reason, rest = str(refused), _rest(layer, reach, bias)
+        reason, rest = str(refused), _rest(layer, reach, bias, fold_exactly)
+        rest_to_even = _rest(layer, reach, bias, fold_to_even) if rest is None else None
         scale, folded, shifts, deviation = np.ones(len(bias), np.uint8), bias, None, 0
         how = Requantization(scale_bits=8, shift=0, bias=True, relu=False)
-    if rest is not None:
-        scale = rest.scale.astype(np.uint32)
+    multiplied = rest or rest_to_even
+    if multiplied is not None:
+        scale = multiplied.scale.astype(np.uint32)
         how = Requantization(scale_bits=32, shift=ARRAY_SHIFT, bias=False, relu=False)
     return Arithmetic(
         values.astype(np.int16),
@@ -108,17 +112,18 @@ def arithmetic_of(
         largest,
         reason,
         rest,
+        rest_to_even,
     )
 
 
-def _rest(layer: Layer, reach: Reach, bias: np.ndarray) -> ExactFold | None:
+def _rest(layer: Layer, reach: Reach, bias: np.ndarray, fold: Callable[..., ExactFold | None]) -> ExactFold | None:
     """An exact split between array and cores, where their kernel is fast: channels in fours, a range of bytes."""
     rule = Requant.of(layer.attributes)
     is_range = rule.high - rule.low <= 255 and (rule.low == 0 or rule.low == ~rule.high)
     if rule.kind not in ROUNDING_RULES or len(bias) % 4 or not is_range:
         return None
     first, second = (np.broadcast_to(t.data.reshape(-1), bias.shape) for t in layer.inputs[-2:] if t.data is not None)
-    return fold_exactly(rule, first, second, reach, bias)
+    return fold(rule, first, second, reach, bias)
 
 
 def _fold(

@@ -36,7 +36,8 @@ enum tvm_pulp_type {
 
 /* Meaning of `add`: pulp and shift the summand, tflite the exponent, half_* the shift. `mul` is the multiplier, for shift
  * the shift. The tflite multiplier is not negative and its accumulator stays within 2^29. pulp_narrow promises that
- * acc * mul + add fits 32 bits, shift that acc + add does; shift is for tvm_pulp_kernel_requantize only. */
+ * acc * mul + add fits 32 bits, shift* that acc + add does; shift* are for tvm_pulp_kernel_requantize only. shift_even:
+ * where 32 is added to the shift, an odd multiple of the unit, counted from the zero point, loses one: halves to even. */
 enum tvm_pulp_requant_kind {
   TVM_PULP_REQUANT_NONE = 0,
   TVM_PULP_REQUANT_PULP_NARROW = 1,
@@ -44,7 +45,8 @@ enum tvm_pulp_requant_kind {
   TVM_PULP_REQUANT_TFLITE = 3,
   TVM_PULP_REQUANT_HALF_UP = 4,
   TVM_PULP_REQUANT_HALF_EVEN = 5,
-  TVM_PULP_REQUANT_SHIFT = 6
+  TVM_PULP_REQUANT_SHIFT = 6,
+  TVM_PULP_REQUANT_SHIFT_EVEN = 7
 };
 
 struct tvm_pulp_requant {

@@ -64,13 +64,19 @@ static inline void tvm_pulp_plain_shift(const struct tvm_pulp_requantize_args *p
   TVM_PULP_EACH_ELEMENT(p->lines * p->rows, p->columns, core, cores, {
     int32_t x = tvm_pulp_load(tvm_pulp_plain_taken(p, row), column, p->x_type) - p->zero_point;
     uint32_t at = r->per_channel ? (p->per_row ? row : column) : 0u;
-    int32_t value = tvm_pulp_requantize(x, 1, r->add[at], r->mul[at], r->low, r->high);
+    int32_t shift = r->mul[at];
+    int32_t total = x + r->add[at];
+    if (shift & 32) {
+      shift -= 32;
+      total -= ((total >> shift) ^ r->zero_point) & 1;
+    }
+    int32_t value = tvm_pulp_clip(total >> shift, r->low, r->high);
     tvm_pulp_store(r, tvm_pulp_out_row(p->y, row, p->y_stride), column, value);
   });
 }
 
 static inline void tvm_pulp_plain_requantize(const struct tvm_pulp_requantize_args *p, uint32_t core, uint32_t cores) {
-  if (p->requant.kind == TVM_PULP_REQUANT_SHIFT) {
+  if (p->requant.kind >= TVM_PULP_REQUANT_SHIFT) {
     tvm_pulp_plain_shift(p, core, cores);
     return;
   }

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tvm_pulp.planning.tiling.cost.core_step import core_step
+from tvm_pulp.planning.tiling.forms.conv_array.channel_parts import in_parts
 from tvm_pulp.qnn.block_diagonal import block_diagonal
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
@@ -321,14 +322,15 @@ class ArrayForm(JobForm):
 
     def rest(self) -> tuple[dict[str, Any], list[Tensor]]:
         """Rule and constants of what the cores do with 32-bit results."""
-        rest, name = self.arithmetic.rest, self.layer.name
+        rest, name = self.arithmetic.rest or self.arithmetic.rest_to_even, self.layer.name
         if rest is None:
             rule = {k: v for k, v in self.layer.attributes.items() if k.startswith("requant")}
             return rule, list(self.layer.inputs[-2:])
         parts = (("shift", rest.shift), ("summand", rest.add))
         constants = [self.derived.constant(f"{name}_rest_{part}", data.astype(np.int32)) for part, data in parts]
         whole = Requant.of(self.layer.attributes)
-        return Requant("shift", 0, 0, whole.low, whole.high, dtype=whole.dtype).attributes(), constants
+        kind, zero_point = ("shift", 0) if self.arithmetic.rest else ("shift_even", whole.zero_point)
+        return Requant(kind, 0, zero_point, whole.low, whole.high, dtype=whole.dtype).attributes(), constants
 
     def finish(self, raw: Local, box: Box, taken: Sequence[int] = ()) -> list[Step]:
         """From the array's output to the stored tile; requantize on the cores where the array cannot.
@@ -356,7 +358,12 @@ class ArrayForm(JobForm):
         return steps
 
     def assemble(self, before: list[Step], job: Job, raw: Local, box: Box) -> Recipe:
-        return self.arranged([*before, job, *self.finish(raw, box)])
+        return self.arranged([*before, *self.job_and_end(job, raw, self.finish(raw, box), box)])
+
+    def job_and_end(self, job: Job, raw: Local, end: list[Step], box: Box) -> list[Step]:
+        """In parts of channels where the layer is one tile and that is faster."""
+        is_whole = box.size == self.layer.outputs[0].spec.shape
+        return (in_parts(self, job, raw, end) if is_whole else None) or [job, *end]
 
     def assemble_taken(self, before: list[Step], job: Job, raw: Local, box: Box, taken: Sequence[int]) -> Recipe | None:
         """As `assemble`, requantizing only some of the array's results; None where the cores have no kernel for it."""
@@ -364,7 +371,7 @@ class ArrayForm(JobForm):
         kernels = [s for s in end if isinstance(s, Kernel)]
         if not kernels or any(isinstance(step_call(k, self.context.costs), Kernel) for k in kernels):
             return None
-        return self.arranged([*before, job, *end])
+        return self.arranged([*before, *self.job_and_end(job, raw, end, box)])
 
     def arranged(self, given: list[Step]) -> Recipe:
         """A recipe of the steps, kernels with their costs."""
