@@ -97,6 +97,8 @@ MODELS: dict[str, RealModel] = {
         RealModel("lstm_dynamic", recurrent.lstm, LEGACY, quantizers.dynamic_int8),
         RealModel("gru", recurrent.gru, cycle_bound=160_000),
         RealModel("gru_dynamo", recurrent.gru, DYNAMO, cycle_bound=160_000),
+        RealModel("keywords_gru", recurrent.keywords_gru, cycle_bound=280_000),
+        RealModel("keywords_lstm", recurrent.keywords_lstm, cycle_bound=500_000),
     )
 }
 
@@ -116,6 +118,8 @@ HELD = frozenset(
             "lstm_dynamo",
             "gru",
             "gru_dynamo",
+            "keywords_gru",
+            "keywords_lstm",
         ),
         *("gpt_prefill", "gpt_prefill_masked_fill", "gpt_prefill_dynamo", "vit", "vit_dynamo"),
         *("llama_prefill", "llama_prefill_dynamo", "unet_resize", "unet_resize_dynamo"),

@@ -1,9 +1,10 @@
-"""nn.LSTM and nn.GRU over 20 steps of 16 values, 32 hidden, and a classifier of the last step."""
+"""nn.LSTM and nn.GRU over 20 steps of 16 values, 32 hidden, and a classifier of the last step; behind convolutions."""
 
 from typing import Any
 
 import numpy as np
 
+from tests.frontend.recurrent_networks import keyword_spotting
 from tests.real_models.exported_graph import ExportedGraph
 
 STEPS, WIDTH, HIDDEN = 20, 16, 32
@@ -52,3 +53,12 @@ def lstm(exporter: str) -> Any:
 
 def gru(exporter: str) -> Any:
     return _recurrent("GRU", exporter)
+
+
+def keywords_gru(_exporter: str) -> Any:
+    """Keywords by two convolutions and a GRU of 25 steps, which quantizers leave in float."""
+    return keyword_spotting("GRU", frames=50, hidden=64, bins=40, classes=12, linear_before_reset=1)
+
+
+def keywords_lstm(_exporter: str) -> Any:
+    return keyword_spotting("LSTM", frames=50, hidden=64, bins=40, classes=12)

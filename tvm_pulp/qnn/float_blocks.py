@@ -12,6 +12,8 @@ from tvm_pulp.qnn.loops import Expr, i32
 _REGISTERS, _CORES = 28, 8
 # Cycles around the sums of a block: finding its place, writing it.
 _AROUND = 50
+# Steps of the depth that one iteration adds to the sums of a single row.
+ROW_STEPS = 4
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class Blocks:
             step = max(2 * h * w, h * w + h + w + 3)
             return (-(-batch * blocks.rows * blocks.columns // _CORES)) * (depth * step + _AROUND + 2 * h * w)
 
-        shapes = [(h, w) for h in (1, 2, 3, 4, 6, 8) for w in (1, 2, 3, 4, 6, 8) if h * w + h + w <= _REGISTERS]
+        shapes = [(h, w) for h in (1, 2, 3, 4, 6, 8) for w in (1, 2, 3, 4, 6, 8, 12) if h * w + h + w <= _REGISTERS]
         found = [
             Blocks(h, w, -(-rows // h), -(-columns // w)) for h, w in shapes if h <= min(rows, tallest) and w <= columns
         ]

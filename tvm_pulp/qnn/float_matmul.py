@@ -11,7 +11,7 @@ import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn.elementwise import broadcast_shape
-from tvm_pulp.qnn.float_blocks import Blocks, block_start
+from tvm_pulp.qnn.float_blocks import ROW_STEPS, Blocks, block_start
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
 from tvm_pulp.qnn.tiles import MATMUL
 
@@ -59,13 +59,21 @@ class FloatMatmul(Operator):
             sums = [
                 [loops.scalar("sum", start[j], "float32") for j in range(blocks.width)] for _ in range(blocks.height)
             ]
-            with loops.loop("k", depth) as k:
+
+            def add_products(k: Any) -> None:
                 left = [loops.bind("left", a[first_a + k + i * depth]) for i in range(blocks.height)]
                 step = (1, depth) if transposed else (columns, 1)
                 right = [loops.bind("right", b[first_b + k * step[0] + j * step[1]]) for j in range(blocks.width)]
                 for i in range(blocks.height):
                     for j in range(blocks.width):
                         sums[i][j].set(call("fma", left[i], right[j], sums[i][j].value, dtype="float32"))
+
+            # One row has few sums beside its loop: several steps of the depth share what the loop costs.
+            together = ROW_STEPS if blocks.height == 1 and depth % ROW_STEPS == 0 else 1
+            with loops.loop("k", depth // together) as k:
+                place_k = loops.bind("deep", k * together) if together > 1 else k
+                for n in range(together):
+                    add_products(place_k + n if n else place_k)
             first_y = outer * (rows * columns) + row * columns + column if batch_shape else row * columns + column
             at = loops.bind("first_y", first_y)
             for i in range(blocks.height):

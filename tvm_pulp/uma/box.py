@@ -1,13 +1,14 @@
 """Boxes: rectangular parts of tensors, and the DMA transfers that move them."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import product
 
 from tvm_pulp.qnn.tiles import Box
 from tvm_pulp.quick_records import quick_record
 
-__all__ = ["Box", "Transfer", "pitched_transfers", "split_axis", "tiles", "transfers"]
+__all__ = ["Box", "Transfer", "pitched_transfers", "shifted", "split_axis", "tiles", "transfers"]
 
 
 @quick_record()
@@ -66,6 +67,11 @@ def transfers(box: Box, shape: tuple[int, ...], itemsize: int) -> tuple[Transfer
             result.append(Transfer(offset, local, run * lines, run, stride))
         local += run * lines
     return tuple(result)
+
+
+def shifted(moved: tuple[Transfer, ...], by: int) -> tuple[Transfer, ...]:
+    """The same commands for a tensor that begins so many bytes later."""
+    return tuple(replace(t, external=t.external + by) for t in moved) if by else moved
 
 
 def pitched_transfers(external: int, rows: int, row_bytes: int, pitch: int) -> list[Transfer]:

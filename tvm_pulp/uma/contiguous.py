@@ -3,15 +3,16 @@
 import numpy as np
 
 from tvm_pulp.qnn.network import Tensor
-from tvm_pulp.uma.box import Box, Transfer, transfers
+from tvm_pulp.uma.box import Box, Transfer, shifted, transfers
 
 # Kernels and engines expect operands at words.
 WORD = 4
 
 
 def tensor_transfers(tensor: Tensor, box: Box) -> tuple[Transfer, ...]:
-    """Fewest commands that move a box of a tensor."""
-    return transfers(box, tensor.spec.shape, np.dtype(tensor.spec.dtype).itemsize)
+    """Fewest commands that move a box of a tensor; places are those in its storage."""
+    size = np.dtype(tensor.spec.dtype).itemsize
+    return shifted(transfers(box, tensor.spec.shape, size), tensor.first * size)
 
 
 def box_bytes(tensor: Tensor, box: Box) -> int:

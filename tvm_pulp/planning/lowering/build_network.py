@@ -16,6 +16,7 @@ from tvm_pulp.frontend.imported import Imported
 from tvm_pulp.planning.lowering.generated_macs import generated_macs
 from tvm_pulp.planning.lowering.legalize_float import LoweredKernels, legalize_float
 from tvm_pulp.planning.lowering.operand_roles import operand_role
+from tvm_pulp.planning.lowering.pieces import Readers, first_of_piece
 from tvm_pulp.qnn import lineage
 from tvm_pulp.qnn.network import Layer, Network, Origin, State, Tensor
 from tvm_pulp.qnn.operator import OPERATORS, PREFIX, Attributes, Operator, spec_of
@@ -80,6 +81,7 @@ class _Builder:
         self._values: dict[Any, Any] = {}
         self._constants: dict[Any, Tensor] = {}
         self._layers: list[Layer] = []
+        self._readers = Readers(origin.module)
 
     def build(self) -> Network:
         function = self._module["main"]
@@ -133,10 +135,24 @@ class _Builder:
             source, name = self._tensor(value.args[0]), self._names.pick(variable.name)
             return Tensor(name, spec_of(value), source.kind, variable.name, view_of=source)
         if qnn.is_qnn(value):
-            return self._dialect(variable, value)
+            return self._piece(variable, value) or self._dialect(variable, value)
         if value.op.name == "relax.call_tir":
             return self._generated(variable, value)
         raise TypeError(f"no kernel for {value.op.name}")
+
+    def _piece(self, variable: Any, call: Any) -> Tensor | None:
+        """Floats that lie in another tensor without a gap, where functions of single elements are all that reads them.
+
+        Those take them from any place; what else reads a tensor may want it to begin where a vector does.
+        """
+        first = first_of_piece(call)
+        if first is None or spec_of(call).dtype != "float32" or not self._readers.only_maps(variable):
+            return None
+        source = self._tensor(call.args[0])
+        if source.storage.kind != "activation":
+            return None
+        name = self._names.pick(variable.name)
+        return Tensor(name, spec_of(call), source.kind, variable.name, view_of=source, offset=first)
 
     def _dialect(self, variable: Any, call: Any) -> Tensor:
         operator, attributes = OPERATORS[call.op.name.removeprefix(PREFIX)], qnn.attributes(call)

@@ -7,14 +7,12 @@ floats is joined with new rows; neither needs a layer of its own.
     concat(quantize(x), slice of y)               becomes   append_quantized(x, y)
 """
 
-import math
 from typing import Any
-
-from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.match import needed, require
-from tvm_pulp.canonicalize.rewriter import Rewriter, constant, is_op
+from tvm_pulp.canonicalize.rewriter import Rewriter, constant
+from tvm_pulp.planning.lowering.pieces import source_of_piece
 from tvm_pulp.qnn.operator import spec_of
 
 _BYTES = ("int8", "uint8")
@@ -38,24 +36,9 @@ class JoinQuantize(Rewriter):
         require(len(value.args) == 2 + len(tables) and tables in ([], [1]))
         spec = spec_of(value.args[1])
         require(spec.dtype in _BYTES and dtype in _BYTES)
-        source, first = self._source(value.args[1])
+        source, first = source_of_piece(self, value.args[1])
         values = {
             "axis": attributes["axis"], "dtype": dtype, "first": first,
             "appended": list(spec.shape), "has_table": len(tables),
         }  # fmt: skip
         return qnn.emit("append_quantized", [*made.args, source, *value.args[2:]], values)
-
-    def _source(self, operand: Any) -> tuple[Any, int]:
-        """The tensor that holds an operand without a gap, and from which element on."""
-        made = self.definition(operand)
-        if is_op(made, "relax.reshape") and isinstance(made.args[0], relax.Var):
-            return self._source(made.args[0])
-        if not qnn.is_qnn(made, "slice"):
-            return operand, 0
-        attributes, shape = qnn.attributes(made), spec_of(made.args[0]).shape
-        begin, size = attributes["begin"], attributes["size"]
-        # One piece: behind the first axis that is longer than one everything is taken.
-        cut = next((axis for axis, n in enumerate(size) if n > 1), len(size))
-        if any(s != 1 for s in attributes["stride"]) or list(size[cut + 1 :]) != list(shape[cut + 1 :]):
-            return operand, 0
-        return made.args[0], sum(b * math.prod(shape[axis + 1 :]) for axis, b in enumerate(begin))

@@ -17,6 +17,7 @@ from tvm_pulp.planning.lowering.float_layers import FloatLayers
 from tvm_pulp.planning.lowering.float_operators import LOWERINGS
 from tvm_pulp.planning.lowering.join_quantize import JoinQuantize
 from tvm_pulp.planning.lowering.join_takes import JoinTakes
+from tvm_pulp.planning.lowering.merge_products import MergeProducts
 from tvm_pulp.planning.lowering.share_loops import share_loops
 from tvm_pulp.qnn.operator import OPERATORS, PREFIX
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -37,7 +38,7 @@ class LoweredFunction:
 
 def legalize_float(module: Any) -> Any:
     """Everything outside the dialect as its float layers, and what they do not know as `call_tir`."""
-    for step in (FloatLayers(), JoinQuantize(), JoinTakes()):
+    for step in (FloatLayers(), MergeProducts(), JoinQuantize(), JoinTakes()):
         module = step.run(module)
     skip = [*(PREFIX + name for name in OPERATORS), *RESHAPES]
     try:

@@ -35,7 +35,7 @@ def _same_tensor(one: Tensor, other: Tensor) -> bool:
     if (one.name, one.spec, one.kind, one.source) != (other.name, other.spec, other.kind, other.source):
         return False
     if one.view_of is not None and other.view_of is not None:
-        return _same_tensor(one.view_of, other.view_of)
+        return one.offset == other.offset and _same_tensor(one.view_of, other.view_of)
     if (one.view_of is None) != (other.view_of is None) or (one.data is None) != (other.data is None):
         return False
     return one.data is None or other.data is None or np.array_equal(one.data, other.data, equal_nan=True)

@@ -40,7 +40,7 @@ def layer_class(entry: LayerForms) -> tuple[object, ...]:
     layer = entry.layer
     operands = tuple((t.spec.shape, t.spec.dtype, t.kind == "constant", t.view_of is None) for t in layer.operands)
     # x + x moves less than x + y.
-    stored = [t.storage for t in layer.inputs]
+    stored = [(t.storage, t.first) for t in layer.inputs]
     same = tuple(stored.index(storage) for storage in stored)
     lists = tuple((k, tuple(v)) for k, v in sorted(layer.attributes.items()) if isinstance(v, list | tuple))
     forms = []

@@ -21,6 +21,9 @@ def overwritten(network: Network, may: Mapping[Layer, tuple[int, ...]]) -> dict[
             operand = layer.inputs[number].storage
             if operand.kind != "activation" or result.kind != "activation" or result.view_of is not None:
                 continue
+            # A piece from the middle of a tensor lies elsewhere than a result that takes the tensor's place.
+            if any(t.storage is operand and t.first for t in layer.inputs):
+                continue
             root = places.get(operand, operand)
             ends = max(alive[t][1] for t in (root, *(t for t, place in places.items() if place is root)))
             if ends > index or result.spec.bytes > root.spec.bytes or result.spec.dtype != root.spec.dtype:

@@ -28,6 +28,8 @@ from tvm_pulp.uma.recipe import Call, Job, Load, Local, Recipe, Store, operands_
 
 # Records and descriptors of a layer travel together unless they would take more than this part of L1.
 PAGE_SHARE = 12
+# A box of what begins at an element of a tensor.
+_Piece = tuple[Tensor, int, Box]
 
 
 def build_schedule(
@@ -106,7 +108,7 @@ class _Builder:
         """Blocks and moves of a layer; returns where its buffers lie."""
         places: dict[Local, Place] = {}
         self._constants(index, tiled, places)
-        live: dict[tuple[Tensor, Box], tuple[int, Block]] = {}
+        live: dict[_Piece, tuple[int, Block]] = {}
         for tile, recipe in enumerate(tiled.recipes):
             for step in recipe.steps:
                 if isinstance(step, Load) and step.local not in places and step.local.inside is None:
@@ -221,7 +223,7 @@ class _Builder:
         tile: int,
         tiled: TiledLayer,
         step: Load,
-        live: dict[tuple[Tensor, Box], tuple[int, Block]],
+        live: dict[_Piece, tuple[int, Block]],
         places: dict[Local, Place],
     ) -> None:
         storage, slots = step.tensor.storage, self._steps.uses(index, tile, step.local)
@@ -231,7 +233,7 @@ class _Builder:
             block.extend(end)
             places[step.local] = _part_of(block, step)
             return
-        key = (storage, step.box)
+        key = (storage, step.tensor.first, step.box)
         if key in live and live[key][0] >= tile - 1:
             block = live[key][1]
             block.extend(end)
