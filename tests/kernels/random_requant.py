@@ -9,7 +9,7 @@ from tvm_pulp.qnn.fixed_point import quantize_multipliers, single_rounding_multi
 from tvm_pulp.qnn.requant import TO_EVEN, Requant, narrow_enough
 
 KINDS = ("none", "pulp", "pulp_wide", "tflite", "half_up", "half_even")
-_CODES = {"none": 0, "pulp": 1, "pulp_wide": 2, "tflite": 3, "half_up": 4, "half_even": 5, "shift": 6}
+_CODES = {"none": 0, "pulp": 1, "pulp_wide": 2, "tflite": 3, "half_up": 4, "half_even": 5, "shift": 6, "shift_even": 7}
 
 
 @dataclass(frozen=True)
