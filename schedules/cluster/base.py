@@ -84,6 +84,11 @@ class KernelForm:
     def cores(self) -> int:
         return self.costs.cores
 
+    @property
+    def is_offered(self) -> bool:
+        """Tell whether it is worth a look on this machine."""
+        return True
+
     def axes(self) -> tuple[TileAxis, ...]:
         return self.cut or tile_axes(self.layer)
 

@@ -42,6 +42,6 @@ def forms(layer: Layer, costs: CostModel) -> list[KernelForm]:
     found: list[KernelForm] = []
     for is_smaller in (False, True):
         every = (s for s in SCHEDULES.get(layer.operator, ()) if s.is_smaller == is_smaller)
-        suitable = (s.form for s in every if s.kernel in there and s.applies(layer))
-        found += [form(layer, costs) for form in islice(suitable, 1)]
+        suitable = (s.form(layer, costs) for s in every if s.kernel in there and s.applies(layer))
+        found += islice((form for form in suitable if form.is_offered), 1)
     return found

@@ -138,7 +138,7 @@ class PlanesKernel(KernelForm):
         }  # fmt: skip
 
 
-def _function_of_byte(layer: Layer) -> bool:
+def function_of_byte(layer: Layer) -> bool:
     """An 8-bit result that depends on one 8-bit value only: a table of 256 entries."""
     rule = Requant.of(layer.attributes)
     single = layer.inputs[0].spec.dtype in BYTES and layer.outputs[0].spec.dtype in BYTES
@@ -147,7 +147,7 @@ def _function_of_byte(layer: Layer) -> bool:
     return single and all(t.spec.elements == 1 and t.data is not None for t in layer.inputs[1:]) and rule.kind != "none"
 
 
-def _is_byte_table(layer: Layer) -> bool:
+def is_byte_table(layer: Layer) -> bool:
     """A constant table of 256 bytes."""
     table = layer.inputs[1]
     return table.data is not None and table.spec.elements == 256 and table.spec.dtype in BYTES
@@ -233,13 +233,13 @@ def requantize_work(f: Fields, cores: int) -> Work:
     return elements_work(f, f"{'int32' if wide else 'byte'}_{kind}{channels}", cores, dense=dense)
 
 
-_TABLED = Schedule(_function_of_byte, LookupKernel)
+_TABLED = Schedule(function_of_byte, LookupKernel)
 register("mul", Schedule(applies_mul, MulKernel))
 register("requantize", _TABLED, Schedule(applies_requantize, RequantizeKernel), Schedule(applies_planes, PlanesKernel))
 register("hardswish", _TABLED, Schedule(applies_unary, HardswishKernel))
 register("gelu", _TABLED, Schedule(applies_unary, GeluKernel))
 register("integer_div", _TABLED)
-register("lookup", Schedule(_is_byte_table, LookupKernel))
+register("lookup", Schedule(is_byte_table, LookupKernel))
 
 
 def applies_qdq_mul(layer: Layer) -> bool:

@@ -103,12 +103,18 @@ def layer_norm(f: Fields, cores: int) -> Work:
     return {"call": 1, "norm_row": rows, "norm_word": rows * words(columns), "norm_element": rows * part}
 
 
+def spread_lookup(f: Fields, cores: int) -> Work:
+    """One table, for which all cores wait, or several."""
+    return {"call": 1, "spread_eight" if f["tables"] > 1 else "eight": share(-(-f["count"] // 8), cores)}
+
+
 WORKS: dict[str, WorkOf] = {
     "dense": dense,
     "conv2d": conv2d,
     "depthwise_conv2d": depthwise_conv2d,
     "matmul": matmul,
     "layer_norm": layer_norm,
+    "spread_lookup": spread_lookup,
 }
 
 _OUTPUTS = {"none": 4.0, "pulp": 7.0, "pulp_range": 7.0, "pulp_wide": 40.0, "tflite": 22.0, "tflite_positive": 18.0}
@@ -127,6 +133,8 @@ _CYCLES |= {
     "depthwise_jump": 98.0,
     "depthwise_tap": 20.0,
     "summed_element": 4.0,
+    "eight": 40.0,
+    "spread_eight": 31.5,
     "norm_row": 350.0,
     "norm_word": 10.0,
     "norm_element": 42.0,
@@ -141,6 +149,8 @@ SCALAR_CYCLES = CYCLES | {
     "border_word": 75.0,
     "norm_word": 32.0,
     "depthwise_slide": 48.0,
+    "eight": 60.0,
+    "spread_eight": 53.0,
 }
 # Fetching code from L2: the tiles of a group ask for the same lines at the same time.
 COLD = dict.fromkeys(CYCLES, 60.0)

@@ -1,4 +1,4 @@
-"""Kernels for cores in tiles equal numpy: products, depthwise convolutions, LayerNorm; odd sizes and types."""
+"""Kernels for cores in tiles equal numpy: products, depthwise convolutions, LayerNorm, tables; odd sizes and types."""
 
 from typing import Any
 
@@ -107,3 +107,14 @@ def test_depthwise_convolutions_give_the_bits_of_numpy(machine: str, seed: int) 
     }  # fmt: skip
     (found,) = run_operator(machine, "conv2d", [x], constants, attributes)
     np.testing.assert_array_equal(found, OPERATORS["conv2d"].reference(attributes, [x, *constants]))
+
+
+@pytest.mark.parametrize("machine, seed", cases())
+def test_tables_give_the_bits_of_numpy(machine: str, seed: int) -> None:
+    """Eight bytes at a time and what is left of them; one table, or as many as go round all banks."""
+    random = np.random.default_rng(1200 + seed)
+    count = int(random.choice([3, 2000, 9001, 40_007]))
+    types = [str(t) for t in random.choice(list(LIMITS), 2)]
+    x, table = (random.integers(*LIMITS[t], n).astype(t) for t, n in zip(types, (count, 256), strict=True))
+    (found,) = run_operator(machine, "lookup", [x[None]], [table], {})
+    np.testing.assert_array_equal(found, table[x.astype(np.int64) - LIMITS[types[0]][0]][None])

@@ -61,6 +61,11 @@ class CostModel:
         """Bytes of a beat and of a burst."""
         return self.soc.dma.bytes_per_cycle, self.soc.dma.burst_bytes
 
+    @property
+    def dma_bytes_per_cycle(self) -> int:
+        """The most that is moved in a cycle: every group of tiles moves its own part."""
+        return self.soc.dma.bytes_per_cycle * (self.soc.tiles.groups if self.soc.cluster.kind.tiles else 1)
+
     def move_cycles(self, size: int, line: int, *, outward: bool) -> int:
         """Beats of one command: none spans two lines; a burst towards L2 costs one cycle more."""
         if not size:

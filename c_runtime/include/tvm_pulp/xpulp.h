@@ -277,6 +277,12 @@ __asm__(
 #define XP_ADD4(rd, a, b) XP_R(0x57, 1, 0x00, rd, a, b)
 #define XP_SUB4(rd, a, b) XP_R(0x57, 1, 0x04, rd, a, b)
 #define XP_PACK_H(rd, a, b) XP_R(0x57, 0, 0x68, rd, a, b)
+/* The byte of a word with a number, zero extended; the low byte of a register into byte 1 of another. */
+#define XP_BYTE_0(rd, a) XP_R(0x57, 7, 0x48, rd, a, "x0")
+#define XP_BYTE_1(rd, a) XP_R(0x57, 7, 0x49, rd, a, "x0")
+#define XP_BYTE_2(rd, a) XP_R(0x57, 7, 0x48, rd, a, "x1")
+#define XP_BYTE_3(rd, a) XP_R(0x57, 7, 0x49, rd, a, "x1")
+#define XP_INSERT_1(rd, a) XP_R(0x57, 7, 0x59, rd, a, "x0")
 #define XP_SHUFFLE2_B(rd, a, select) XP_R(0x57, 1, 0x64, rd, a, select)
 #define XP_SHUFFLE2_H(rd, a, select) XP_R(0x57, 0, 0x64, rd, a, select)
 #define XP_PACKLO(rd, a, b) XP_R(0x57, 1, 0x70, rd, a, b)

@@ -47,7 +47,7 @@ def run_page(report: Mapping[str, Any], details: RunDetails, title: str) -> str:
         "energy": energy and energy_text(energy, report.get("energy_spread")),
         "timeline": timeline_data(details.activity, plan, expected),
         "memory": memory_data(report, facts, plan, axis),
-        "roofline": roofline_data(report, soc.dma.bytes_per_cycle if report["cycles"] else None),
+        "roofline": roofline_data(report, CostModel(soc).dma_bytes_per_cycle if report["cycles"] else None),
         "graph": graph_data(facts),
         "notes": _notes(plan) if plan is not None else [],
     }

@@ -376,6 +376,7 @@ struct tvm_pulp_attention_weights_args {
 #include "tvm_pulp/movement_kernels.h"
 #include "tvm_pulp/pair_kernels.h"
 #include "tvm_pulp/qdq_kernels.h"
+#include "tvm_pulp/tile_kernels.h"
 
 #define TVM_PULP_KERNEL(name) \
   void tvm_pulp_kernel_##name(const struct tvm_pulp_##name##_args *args, uint32_t core, uint32_t cores)
@@ -388,7 +389,7 @@ TVM_PULP_KERNEL(softmax_ita); TVM_PULP_KERNEL(softmax_tflite); TVM_PULP_KERNEL(r
 TVM_PULP_KERNEL(layer_norm); TVM_PULP_KERNEL(qdq_norm); TVM_PULP_KERNEL(rope); TVM_PULP_KERNEL(qdq_rope);
 TVM_PULP_KERNEL(attention); TVM_PULP_KERNEL(attention_weights); TVM_PULP_KERNEL(bit_planes);
 TVM_PULP_KERNEL(qdq_attention); TVM_PULP_KERNEL(past_qdq_attention); TVM_PULP_KERNEL(qdq_weights);
-TVM_PULP_KERNEL(row_sums);
+TVM_PULP_KERNEL(row_sums); TVM_PULP_KERNEL(spread_lookup);
 TVM_PULP_KERNEL(rotary); TVM_PULP_KERNEL(past_attention); TVM_PULP_KERNEL(past_scores); TVM_PULP_KERNEL(past_mix);
 TVM_PULP_KERNEL(past_mean); TVM_PULP_KERNEL(transpose); TVM_PULP_KERNEL(copy_rows); TVM_PULP_KERNEL(im2col);
 TVM_PULP_KERNEL(space_to_depth); TVM_PULP_KERNEL(add_accumulators); TVM_PULP_KERNEL(mean_pool);
