@@ -381,7 +381,6 @@ struct tvm_pulp_attention_weights_args {
 #define TVM_PULP_KERNEL(name) \
   void tvm_pulp_kernel_##name(const struct tvm_pulp_##name##_args *args, uint32_t core, uint32_t cores)
 TVM_PULP_KERNEL(dense); TVM_PULP_KERNEL(matmul); TVM_PULP_KERNEL(conv2d); TVM_PULP_KERNEL(depthwise_conv2d);
-TVM_PULP_KERNEL(small_depthwise);
 TVM_PULP_KERNEL(add); TVM_PULP_KERNEL(add_pairs); TVM_PULP_KERNEL(mul); TVM_PULP_KERNEL(quantize);
 TVM_PULP_KERNEL(dequantize); TVM_PULP_KERNEL(qdq_mul); TVM_PULP_KERNEL(requantize); TVM_PULP_KERNEL(requantize_add);
 TVM_PULP_KERNEL(lookup); TVM_PULP_KERNEL(hardswish); TVM_PULP_KERNEL(gelu); TVM_PULP_KERNEL(i_softmax);
@@ -389,7 +388,7 @@ TVM_PULP_KERNEL(softmax_ita); TVM_PULP_KERNEL(softmax_tflite); TVM_PULP_KERNEL(r
 TVM_PULP_KERNEL(layer_norm); TVM_PULP_KERNEL(qdq_norm); TVM_PULP_KERNEL(rope); TVM_PULP_KERNEL(qdq_rope);
 TVM_PULP_KERNEL(attention); TVM_PULP_KERNEL(attention_weights); TVM_PULP_KERNEL(bit_planes);
 TVM_PULP_KERNEL(qdq_attention); TVM_PULP_KERNEL(past_qdq_attention); TVM_PULP_KERNEL(qdq_weights);
-TVM_PULP_KERNEL(row_sums); TVM_PULP_KERNEL(spread_lookup);
+TVM_PULP_KERNEL(row_sums); TVM_PULP_KERNEL(small_depthwise); TVM_PULP_KERNEL(spread_lookup);
 TVM_PULP_KERNEL(rotary); TVM_PULP_KERNEL(past_attention); TVM_PULP_KERNEL(past_scores); TVM_PULP_KERNEL(past_mix);
 TVM_PULP_KERNEL(past_mean); TVM_PULP_KERNEL(transpose); TVM_PULP_KERNEL(copy_rows); TVM_PULP_KERNEL(im2col);
 TVM_PULP_KERNEL(space_to_depth); TVM_PULP_KERNEL(add_accumulators); TVM_PULP_KERNEL(mean_pool);
