@@ -65,11 +65,70 @@ def resize_bilinear(rng: Random) -> Case:
     return "RESIZE_BILINEAR", operands, Tensor((2, *goal, channels), **same), options, 3
 
 
+def squared_difference(rng: Random) -> Case:
+    shape = tuple(int(v) for v in rng.integers(1, 8, 3))
+    other = tuple(1 if rng.random() < 0.3 else n for n in shape)
+    operands = [Tensor(shape, **quantization(rng)), Tensor(other, **quantization(rng))]
+    return "SQUARED_DIFFERENCE", operands, Tensor(shape, **quantization(rng)), options_of("SquaredDifferenceOptions"), 2
+
+
+def gelu(rng: Random) -> Case:
+    options = options_of("GeluOptions", approximate=bool(rng.integers(2)))
+    return "GELU", [Tensor((256,), **quantization(rng))], Tensor((256,), **quantization(rng)), options, 2
+
+
+def rsqrt(rng: Random) -> Case:
+    """Of a byte that is never below its zero point, which the kernel refuses."""
+    x = Tensor((256,), scale=float(np.exp(rng.uniform(-9, 0))), zero_point=-128)
+    y = Tensor((256,), scale=float(np.exp(rng.uniform(-5, 0))), zero_point=int(rng.integers(-128, 0)))
+    return "RSQRT", [x], y, None, 2
+
+
+def batches(rng: Random) -> tuple[list[int], list[int], np.ndarray]:
+    """Sizes of a picture that blocks divide, the blocks, and what lies around it."""
+    places, block = [int(v) for v in rng.integers(1, 5, 2)], [int(rng.integers(2, 4)), int(rng.integers(1, 4))]
+    sides = np.array([[(v := int(rng.integers(b))), b - v if v else 0] for b in block], np.int32)
+    sizes = [n * b for n, b in zip(places, block, strict=True)]
+    return sizes, block, sides
+
+
+def _moved(rng: Random, kind: str, shape: list[int], result: list[int], block: list[int], sides: np.ndarray) -> Case:
+    same = quantization(rng)
+    given = [np.array(block, np.int32), sides]
+    operands = [Tensor(tuple(shape), **same), *(Tensor(a.shape, "int32", data=a) for a in given)]
+    return kind, operands, Tensor(tuple(result), **same), options_of("".join(_words(kind)) + "Options"), 2
+
+
+def _words(kind: str) -> list[str]:
+    return [w if w == "ND" else w.capitalize() for w in kind.split("_")]
+
+
+def space_to_batch(rng: Random) -> Case:
+    sizes, block, sides = batches(rng)
+    shape = [2, *(n + b - int(s) for n, b, s in zip(sizes, block, sides.sum(1), strict=True)), 3]
+    wide = [n + int(s) for n, s in zip(shape[1:3], sides.sum(1), strict=True)]
+    result = [2 * block[0] * block[1], *(n // b for n, b in zip(wide, block, strict=True)), 3]
+    return _moved(rng, "SPACE_TO_BATCH_ND", shape, result, block, sides)
+
+
+def batch_to_space(rng: Random) -> Case:
+    sizes, block, sides = batches(rng)
+    sizes = [n + b for n, b in zip(sizes, block, strict=True)]  # so that something is left
+    shape = [2 * block[0] * block[1], *(n // b for n, b in zip(sizes, block, strict=True)), 3]
+    result = [2, *(n - int(s) for n, s in zip(sizes, sides.sum(1), strict=True)), 3]
+    return _moved(rng, "BATCH_TO_SPACE_ND", shape, result, block, sides)
+
+
 # Builder, and the dialect operators it may become.
 CASES = {
     "batch_matmul": (batch_matmul, {"matmul", "dense"}),
     "transpose_conv": (transpose_conv, {"conv2d"}),
     "resize_bilinear": (resize_bilinear, {"resize"}),
+    "squared_difference": (squared_difference, {"mul"}),
+    "gelu": (gelu, {"lookup"}),
+    "rsqrt": (rsqrt, {"lookup"}),
+    "space_to_batch": (space_to_batch, {"transpose", "relax.reshape"}),
+    "batch_to_space": (batch_to_space, {"transpose", "relax.reshape"}),
 }
 
 

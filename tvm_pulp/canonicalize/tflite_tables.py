@@ -1,5 +1,7 @@
-"""Tables of TFLite's reference kernels for LEAKY_RELU and HARD_SWISH, which round otherwise than a float function."""
+"""Tables of TFLite's reference kernels for LEAKY_RELU, RSQRT and HARD_SWISH, which round otherwise than a float
+function."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -8,6 +10,8 @@ from tvm_pulp.canonicalize.qdq_rewriter import IntegerTarget, QdqRewriter, Quant
 from tvm_pulp.canonicalize.rewriter import is_op, needed, or_none, require
 from tvm_pulp.qnn.fixed_point import multiply, quantize_multiplier
 from tvm_pulp.qnn.tensor_spec import BYTES
+
+_ROOT_BITS = 20
 
 
 @or_none
@@ -22,6 +26,8 @@ def reference_table(
     require(fold.arithmetic.name == "tflite" and x.dtype in BYTES and x.dtype == target.dtype)
     if is_op(call, "relax.nn.leakyrelu"):
         made = _leaky_relu(x.every_distance, x, np.float32(call.attrs.alpha), target)
+    elif is_op(call, "relax.rsqrt"):
+        made = _inverse_root(x.every_distance, x, target)
     else:
         require(np.allclose(values, _hard_swish_values(x.every_value), rtol=1e-5, atol=1e-6))
         made = _hard_swish(x.every_distance, x, target)
@@ -33,6 +39,15 @@ def _leaky_relu(centred: np.ndarray, x: Quantized, alpha: np.float32, target: In
     sides = [quantize_multiplier(float(factor)) for factor in (scale / result, scale * alpha / result)]
     positive, negative = (multiply(centred, np.array([m]), np.array([e])) for m, e in sides)
     return np.where(centred >= 0, positive, negative)
+
+
+def _inverse_root(centred: np.ndarray, x: Quantized, target: IntegerTarget) -> np.ndarray:
+    """Roots with 20 bits behind the point; of zero the largest number there is, and of negative ones, which the kernel
+    refuses."""
+    multiplier, exponent = quantize_multiplier(1 / (math.sqrt(float(x.scale)) * float(target.scale)))
+    roots = np.rint((1 << _ROOT_BITS) / np.sqrt(np.maximum(centred, 1))).astype(np.int64)
+    scaled = multiply(roots, np.array([multiplier]), np.array([exponent - _ROOT_BITS]))
+    return np.where(centred > 0, scaled, target.high - target.zero_point)
 
 
 def _hard_swish_values(x: np.ndarray) -> np.ndarray:

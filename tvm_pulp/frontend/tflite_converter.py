@@ -12,27 +12,34 @@ from tvm.error import OpNotImplemented
 from tvm.relax.frontend.tflite.tflite_frontend import OperatorConverter, get_tensor_name
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.frontend import tflite_hybrid, tflite_lstm, tflite_operators
+from tvm_pulp.frontend import tflite_dilated, tflite_hybrid, tflite_lstm, tflite_operators
 from tvm_pulp.frontend.onnx_dialect_values import variable_name
-from tvm_pulp.frontend.relax_values import constant, framework_reason
+from tvm_pulp.frontend.relax_values import constant, framework_reason, shape_of
+from tvm_pulp.frontend.tflite_fold import folded
 from tvm_pulp.qnn.lineage import Lineage
 
 # Operators whose result has the scale and zero point of their operand, so that integers may be moved as they are.
 _MOVEMENTS = frozenset(
     {
-        *("DEPTH_TO_SPACE", "EXPAND_DIMS", "GATHER", "PAD", "PADV2", "RESIZE_NEAREST_NEIGHBOR", "SLICE"),
-        *("SPACE_TO_DEPTH", "SPLIT", "SPLIT_V", "SQUEEZE", "STRIDED_SLICE", "TILE", "TRANSPOSE", "UNPACK"),
+        *("DEPTH_TO_SPACE", "EXPAND_DIMS", "GATHER", "PAD", "PADV2", "RESIZE_NEAREST_NEIGHBOR", "SELECT"),
+        *("SELECT_V2", "SHAPE", "SLICE", "SPACE_TO_DEPTH", "SPLIT", "SPLIT_V", "SQUEEZE", "STRIDED_SLICE"),
+        *("TILE", "TRANSPOSE", "UNPACK"),
     }
 )
 # Functions of the converter and an operator that give the result.
 _OPERATORS: dict[str, Callable[..., Any]] = {
     "BATCH_MATMUL": tflite_operators.batch_matmul,
+    "BATCH_TO_SPACE_ND": tflite_dilated.batch_to_space_nd,
     "CONV_2D": tflite_hybrid.conv2d,
     "DEPTHWISE_CONV_2D": tflite_hybrid.depthwise_conv2d,
+    "EXPAND_DIMS": tflite_operators.expand_dims,
     "FULLY_CONNECTED": tflite_hybrid.fully_connected,
+    "GELU": tflite_operators.gelu,
     "LOGISTIC": tflite_operators.logistic,
     "RESIZE_BILINEAR": tflite_operators.resize_bilinear,
     "SOFTMAX": tflite_operators.softmax,
+    "SPACE_TO_BATCH_ND": tflite_dilated.space_to_batch_nd,
+    "SQUARED_DIFFERENCE": tflite_operators.squared_difference,
     "TANH": tflite_operators.tanh,
     "TRANSPOSE_CONV": tflite_operators.transpose_conv,
     "UNIDIRECTIONAL_SEQUENCE_LSTM": tflite_lstm.unidirectional_sequence_lstm,
@@ -54,13 +61,22 @@ class TfliteConverter(OperatorConverter):
         self.named: dict[str, Lineage] = {}
         for name, rule in _OPERATORS.items():
             self.convert_map[name] = partial(rule, self, self.convert_map[name])
+        # Tensors, by their numbers, that follow from constants.
+        self._folded: dict[int, np.ndarray] = {}
 
     def convert_op_to_relax(self) -> None:
         """Operators in order, each result bound to a variable that is called after its tensor: layers have its name."""
+        dilated, ends = (
+            tflite_dilated.DilatedConvolutions(self),
+            set(tflite_operators.indices(self.subgraph, "Outputs")),
+        )
         for index in range(self.subgraph.OperatorsLength()):
-            operator = self.subgraph.Operators(index)
-            names = [get_tensor_name(self.subgraph, t.tensor_idx) for t in self.get_output_tensors(operator)]
-            made = self._converted(operator, names[0] if names else "")
+            operator, chain = self.subgraph.Operators(index), dilated.found.get(index)
+            places = [chain.result] if chain else [t.tensor_idx for t in self.get_output_tensors(operator)]
+            names = [get_tensor_name(self.subgraph, place) for place in places]
+            if index in dilated.others or (not ends & {*places} and self._fold(operator, places[0])):
+                continue
+            made = self._converted(operator, names[0] if names else "", chain)
             if made is None:  # done beforehand
                 continue
             if len(names) > 1:
@@ -74,10 +90,41 @@ class TfliteConverter(OperatorConverter):
                 self.named[str(made.name)] = Lineage(called, tuple(filter(None, names[0].split(";"))))
             self.exp_tab.set_expr(names[0], made)
 
-    def _converted(self, operator: Any, result: str) -> Any:
+    def _fold(self, operator: Any, place: int) -> bool:
+        """Tell if the result of an operator is a constant, which is noted."""
+        made = folded(self, self.get_op_code_str(operator), operator)
+        if made is not None:
+            self._folded[place] = made
+        return made is not None
+
+    def known_value(self, tensor: Any) -> Any:
+        """A tensor's value where it is a constant of the file or follows from some, else None."""
+        if tensor.tensor_idx in self._folded:
+            return self._folded[tensor.tensor_idx]
+        is_held = not self.has_expr(tensor.tensor_idx) and tensor.buffer.DataLength() > 0
+        return self.get_tensor_value(tensor) if is_held else None
+
+    def get_tensor_value(self, tensor_wrapper: Any, is_sparse: bool = False) -> Any:
+        if tensor_wrapper.tensor_idx in self._folded:
+            return self._folded[tensor_wrapper.tensor_idx]
+        return super().get_tensor_value(tensor_wrapper, is_sparse)
+
+    def get_tensor_shape(self, tensor_wrapper: Any) -> Any:
+        """Sizes that the file leaves open are those of what was computed."""
+        place, tensor = tensor_wrapper.tensor_idx, tensor_wrapper.tensor
+        if place in self._folded:
+            return np.array(self._folded[place].shape, np.int32)
+        is_open = tensor.ShapeSignatureLength() and -1 in tensor.ShapeSignatureAsNumpy()
+        if is_open and self.has_expr(place) and (shape := shape_of(self.get_expr(place))) is not None:
+            return np.array(shape, np.int32)
+        return super().get_tensor_shape(tensor_wrapper)
+
+    def _converted(self, operator: Any, result: str, chain: tflite_dilated.Dilated | None) -> Any:
         """The result of one operator; where TVM's type rules refuse it, a sentence that names it and its operands."""
         kind = self.get_op_code_str(operator)
         try:
+            if chain is not None:
+                return self.bb.normalize(tflite_dilated.dilated_convolution(self, operator, chain))
             made = self.convert_map[kind](op=operator)
             return made if made is None else self.bb.normalize(made)
         except _SAID_ELSEWHERE:

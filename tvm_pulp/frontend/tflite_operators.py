@@ -1,8 +1,8 @@
 """TFLite's operators that TVM's converter lacks or computes otherwise, and how options and tensors are read.
 
-BATCH_MATMUL and TRANSPOSE_CONV; RESIZE_BILINEAR of integers, as its reference kernel computes it: weights of ten bits,
-rounded once, a half away from zero, not from the zero point; LOGISTIC, TANH and SOFTMAX of 16-bit integers, which have
-kernels of their own.
+BATCH_MATMUL, EXPAND_DIMS, GELU and TRANSPOSE_CONV; SQUARED_DIFFERENCE and RESIZE_BILINEAR of integers, as the reference
+kernels compute them: the latter with weights of ten bits, rounded once, a half away from zero, not from the zero point;
+LOGISTIC, TANH and SOFTMAX of 16-bit integers, which have kernels of their own.
 """
 
 import importlib
@@ -15,6 +15,7 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.qnn import curve, softmax_tflite16
+from tvm_pulp.qnn.fixed_point import quantize_multiplier
 from tvm_pulp.qnn.tensor_spec import RANGES
 
 
@@ -66,8 +67,8 @@ def batch_matmul(converter: Any, _upstream: Callable[..., Any], op: Any) -> Any:
         # FULLY_CONNECTED rounds otherwise: products with constants of two axes are its.
         right = converter.bb.normalize(relax.op.expand_dims(right, 0))
     product = converter.bb.normalize(relax.op.matmul(left, right))
-    shape = [int(d) for d in converter.get_tensor_shape(result)]
-    return activated(converter, relax.op.reshape(product, shape), result, 0)
+    shape, rank = [int(d) for d in product.ty.shape.values], max(len(converter.get_tensor_shape(t)) for t in tensors)
+    return activated(converter, relax.op.reshape(product, shape[-rank:]), result, 0)
 
 
 def transpose_conv(converter: Any, _upstream: Callable[..., Any], op: Any) -> Any:
@@ -100,6 +101,50 @@ def transpose_conv(converter: Any, _upstream: Callable[..., Any], op: Any) -> An
     (result,) = converter.get_output_tensors(op)
     function = options.FusedActivationFunction() if hasattr(options, "FusedActivationFunction") else 0
     return activated(converter, real, result, function)
+
+
+def gelu(converter: Any, _upstream: Callable[..., Any], op: Any) -> Any:
+    """By erf, or its approximation by tanh where the file says so."""
+    (x,), (y,) = converter.get_input_tensors(op), converter.get_output_tensors(op)
+    function = relax.op.nn.gelu_tanh if options_of(op, "GeluOptions").Approximate() else relax.op.nn.gelu
+    return activated(converter, function(converter.bb.normalize(real_value(converter, x))), y, 0)
+
+
+def expand_dims(converter: Any, _upstream: Callable[..., Any], op: Any) -> Any:
+    data, axis = converter.get_input_tensors(op)
+    return relax.op.expand_dims(converter.get_tensor_expr(data), int(converter.get_tensor_value(axis).reshape(-1)[0]))
+
+
+# Extra bits of the common scale of two operands that are subtracted and squared.
+_DIFFERENCE_BITS = 7
+
+
+def squared_difference(converter: Any, upstream: Callable[..., Any], op: Any) -> Any:
+    """Of bytes: their difference at a common scale, rounded, then its square, rounded once more."""
+    tensors, (y,) = converter.get_input_tensors(op), converter.get_output_tensors(op)
+    if any(converter.get_tensor_type_str(t.tensor.Type()) not in _KINDS for t in (*tensors, y)):
+        return upstream(op)
+    scales, zero_points = [_scale(t) for t in tensors], [_zero_point(t) for t in tensors]
+    twice = 2.0 * max(scales)
+    pairs = [quantize_multiplier(scale / twice) for scale in scales]
+    attributes = {
+        "form": "tflite",
+        "left_shift": _DIFFERENCE_BITS,
+        "multipliers": [multiplier for multiplier, _ in pairs],
+        "exponents": [exponent for _, exponent in pairs],
+        "subtract": 1,
+        "zero_point_a": zero_points[0],
+        "zero_point_b": zero_points[1],
+        **qnn.Requant().attributes(),
+    }
+    difference = qnn.emit("add", [converter.get_tensor_expr(t) for t in tensors], attributes)
+    difference = converter.bb.emit(converter.bb.normalize(difference))
+    multiplier, exponent = quantize_multiplier(twice * twice / ((1 << 2 * _DIFFERENCE_BITS) * _scale(y)))
+    dtype = converter.get_tensor_type_str(y.tensor.Type())
+    rule = qnn.Requant("tflite", 0, _zero_point(y), *RANGES[dtype], dtype=dtype)
+    constants = [relax.const(np.array([v], np.int32)) for v in (multiplier, exponent)]
+    attributes = {**rule.attributes(), "zero_point_a": 0, "zero_point_b": 0}
+    return qnn.emit("mul", [difference, difference, *constants], attributes)
 
 
 _BITS = 10
@@ -159,6 +204,10 @@ def _is_sixteen_bits(converter: Any, op: Any) -> bool:
 
 def _scale(tensor: Any) -> float:
     return float(np.float32(tensor.qnn_params["scale"].value.numpy()))
+
+
+def _zero_point(tensor: Any) -> int:
+    return int(tensor.qnn_params["zero_point"].value.numpy())
 
 
 def _curve(function: str, converter: Any, upstream: Callable[..., Any], op: Any) -> Any:
