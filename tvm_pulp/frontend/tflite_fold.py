@@ -33,7 +33,8 @@ def _gather(op: Any, arrays: Arrays) -> Any:
     options = options_of(op, "GatherOptions")
     if options.BatchDims():
         return None
-    return np.take(*arrays, axis=options.Axis())
+    x, places = arrays
+    return np.take(x, places, axis=options.Axis())
 
 
 def _strided_slice(op: Any, arrays: Arrays) -> Any:
