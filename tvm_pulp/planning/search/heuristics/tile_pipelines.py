@@ -5,6 +5,7 @@ layer begins with the rows that are there. A form that leaves less to the cores 
 fewer cycles by itself, and the other way round.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -68,12 +69,20 @@ def core_cycles(evaluator: PlanEvaluator) -> int:
     return sum(_busy(recipe)[1] for tiling in tilings for recipe in tiling.recipes)
 
 
-def pipelined(evaluator: PlanEvaluator, decisions: Decisions, number: int | None) -> Iterator[tuple[str, Decisions]]:
-    """Decisions with all layers in steps of equal length, or only those with the `number`th most rows."""
+def pipelined(
+    evaluator: PlanEvaluator, decisions: Decisions, number: int | None, *, is_long: bool = False
+) -> Iterator[tuple[str, Decisions]]:
+    """Decisions with all layers in steps of equal length, or those of so many rows as takes the `number`th most cycles.
+
+    `is_long`: of a plan of many steps, which are shorter already.
+    """
     found = [entry for entry in _in_rows(evaluator) if entry.cuts.form is decisions.choices[entry.index].tiling.form]
-    counts = sorted({entry.rows for entry in found}, reverse=True)
+    cycles = Counter[int]()
+    for entry in found:
+        cycles[entry.rows] += sum(_busy(entry.cuts.whole))
+    counts = [rows for rows, _ in cycles.most_common()]
     if number is None:
-        yield from _cut(decisions, found, _STEP_CYCLES, "all rows")
+        yield from _cut(decisions, found, _STEP_CYCLES[is_long:], "all rows")
     for rows in counts[number : number + 1] if number is not None else ():
         yield from _cut(decisions, [e for e in found if e.rows == rows], _STEP_CYCLES_OF_ROWS, f"{rows} rows")
 
