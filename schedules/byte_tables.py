@@ -30,19 +30,6 @@ def logit_range(size: int, mul: int, add: int, shift: int) -> tuple[int, int]:
     return min(ends), max(ends)
 
 
-def least_to_skip(table: np.ndarray, exponentials: np.ndarray, probability: np.ndarray | None) -> int:
-    """The attention kernel's `skips_from` for a table of `logit_table` and one of `small_exponential_table`.
-
-    A mask value of -128 leaves at most `largest - 128` of a logit (plus 128), and exponentials are 0 from some distance
-    to the row's largest logit on; 256 where that never happens or a weight of 0 still counts.
-    """
-    alive = np.flatnonzero(exponentials)
-    distance = 256 - int(alive.min())
-    if probability is not None and int(probability.reshape(-1)[0]) != 0:
-        return 256
-    return min(256, max(0, int(table.max()) - 128) + distance)
-
-
 def tflite_exponential_table(attributes: dict[str, Any]) -> np.ndarray:
     """Table of `softmax_tflite`: entry 255 - d is the Q0.31 exponential of the distance d."""
     # TVM comes in with the dialect: not before it is needed.

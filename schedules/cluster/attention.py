@@ -2,13 +2,19 @@
 
 import numpy as np
 
-from schedules.byte_tables import least_to_skip, logit_range
+from schedules.byte_tables import logit_range
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, Tensor, TileAxis, register
 from schedules.kernel_cycles import Work, given, share, words, work
 from schedules.packed_weights import padded
 from tvm_pulp.qnn.attention import dimensions, operands
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.qnn.softmax_i_tables import exponentials, logit_table, small_exponential_table
+from tvm_pulp.qnn.softmax_i_tables import (
+    expected_keys,
+    exponentials,
+    least_to_skip,
+    logit_table,
+    small_exponential_table,
+)
 from tvm_pulp.uma.recipe import Pointer
 
 _QUERIES_TOGETHER = 16
@@ -71,9 +77,7 @@ class AttentionKernel(KernelForm):
         fields |= {name: self.keys(call, name, of[name], heads, (0, keys)) for name in "kv"}
         fields |= self.mask(call, of.get("mask"), queries, keys)
         fields["probability"] = call.load_whole("probability", of["probability"]) if "probability" in of else 0
-        tables = self.tables(call, of, keys, size)
-        if tables["skips_from"] in range(256):
-            call.expected = {"keys": self.visible_keys(of, queries, keys)}
+        tables = self.tables(call, of, queries, keys)
         # Room for this many queries at a time: the more, the fewer times keys and values are read.
         together = min(_QUERIES_TOGETHER, queries[1])
         return fields | call.scratch((5 * together + size) * padded(keys) + 32) | {
@@ -86,15 +90,9 @@ class AttentionKernel(KernelForm):
             **call.requant_member("requant", Requant.of(a), [of["mul"], of["add"]]), **tables,
         }  # fmt: skip
 
-    def visible_keys(self, of: dict[str, Tensor], queries: tuple[int, int], keys: int) -> int:
-        """Keys that the kernel looks at on average: a mask with a row per query hides what comes after the query."""
-        every = dimensions(self.layer.attributes, of["q"].spec, of["k"].spec)[1]
-        if "mask" not in of or every < 3 or every > keys:
-            return keys
-        return keys - every + queries[0] + (queries[1] + 1) // 2
-
-    def tables(self, call: Arguments, of: dict[str, Tensor], keys: int, size: int) -> Fields:
+    def tables(self, call: Arguments, of: dict[str, Tensor], queries: tuple[int, int], keys: int) -> Fields:
         """Tables of the softmax; those of the kernel's fastest path where it applies."""
+        _, every, _, size = dimensions(self.layer.attributes, of["q"].spec, of["k"].spec)
         layer, rule = self.layer, Requant.of(self.layer.attributes, "logit")
         large = exponentials(layer.attributes)
         small = small_exponential_table(large, layer.attributes["levels"], keys) if size == 4 and keys >= 4 else None
@@ -115,7 +113,10 @@ class AttentionKernel(KernelForm):
                 tables |= {"table_covers": 1, "logit_requant.low": low, "logit_requant.high": high}
         values = logit_table(table, low, high)
         if small is not None:
-            tables["skips_from"] = least_to_skip(values, small, of["probability"].data if "probability" in of else None)
+            skips_from = least_to_skip(values, small, of["probability"].data if "probability" in of else None)
+            tables["skips_from"] = skips_from
+            if "mask" in of:
+                call.expected = {"keys": expected_keys(keys, every, queries, skips_from, values)}
         constant = self.constant(f"logits_{low}_{high}", values)
         return {**tables, "table": call.load_whole("table", constant)}
 

@@ -10,7 +10,7 @@ from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.recipe import Call, Kernel, Local, Pointer
 
 # Rows of the softmax that the kernel takes at a time at most.
-_ROWS_TOGETHER = 8
+_ROWS_TOGETHER = 16
 _PROBABILITY_BYTES = 256
 
 
@@ -35,8 +35,10 @@ def attention_weights(kernel: Kernel, costs: CostModel) -> Call:
     names = ("mask", "table", "exponential", "small_exponential", "probability")
     fields: Fields = {n: Pointer(given_by_name[n]) if n in given_by_name else 0 for n in names}
     fields |= {"x": Pointer(logits), "y": Pointer(logits), "scratch": Pointer(scratch), "scratch_stride": room}
-    fields |= {"stride": stride, **{n: a[n] for n in ("rows", "keys", "mask_stride", "levels")}}
-    return kernel_call("attention_weights", fields, costs, kernel.inputs, [logits, scratch])
+    numbers = ("rows", "queries", "keys", "mask_stride", "levels", "step", "lift", "low", "high")
+    fields |= {"stride": stride, **{n: a[n] for n in numbers}}
+    expected = {"keys": a["expected_keys"]}
+    return kernel_call("attention_weights", fields, costs, kernel.inputs, [logits, scratch], expected=expected)
 
 
 def qdq_weights(kernel: Kernel, costs: CostModel) -> Call:
@@ -109,16 +111,36 @@ def bit_planes_work(f: Fields, cores: int) -> Work:
 
 @work("attention_weights")
 def attention_weights_work(f: Fields, cores: int) -> Work:
+    keys, small, has_mask = f["keys"], given(f["small_exponential"]), given(f["mask"])
+    if small and not given(f["table"]) and (has_mask or f["step"] > 1):
+        return _pairs_work(f, cores)
     mine = share(f["rows"], cores)
-    logits = mine * 4 * words(f["keys"])
-    small = given(f["small_exponential"])
+    logits = mine * 4 * words(keys)
     work: Work = {"row": mine, "logit": logits}
     if given(f["probability"]):
         work["probability"] = logits
     work = {f"{'' if small else 'large_'}{name}": count for name, count in work.items()}
-    if given(f["table"]) or given(f["mask"]) or f["keys"] % 4:
+    if given(f["table"]) or has_mask or keys % 4:
         work["prepared"] = mine
         work["looked_up" if given(f["table"]) else "copied"] = logits
-    if given(f["mask"]):
+    if has_mask:
         work["masked"] = logits
     return {"call": 1, **work}
+
+
+def _pairs_work(f: Fields, cores: int) -> Work:
+    """Two rows at a time, of one query where there is a mask; a row that is left over counts twice."""
+    queries, heads, stride = share(f["queries"], cores), f["rows"] // f["queries"], 4 * words(f["keys"])
+    room = f["scratch_stride"] - (_PROBABILITY_BYTES if given(f["probability"]) else 0)
+    pairs = queries * -(-heads // 2) if given(f["mask"]) else -(-queries * heads // 2)
+    mine = 2 * (queries * heads if room < 4 * stride else pairs)
+    work: Work = {"call": 1, "row": mine, "logit": mine * stride}
+    if given(f["probability"]):
+        work["probability"] = mine * stride
+    if f["lift"]:
+        work["lifted"] = mine * stride
+    if given(f["mask"]):
+        work["masked"] = mine
+    if f["keys"] % 4:
+        work["rest"] = mine
+    return {f"pairs_{name}": count for name, count in work.items()}

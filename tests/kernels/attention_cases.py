@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from schedules.byte_tables import by_stored_byte, least_to_skip, logit_range
+from schedules.byte_tables import by_stored_byte, logit_range
 from tests.kernels.call import Call, Out, Scratch
 from tests.kernels.matrix_cases import TYPE_CODES, Case, random_bytes
 from tests.kernels.random_requant import Rule, random_rule
@@ -15,7 +15,7 @@ from tvm_pulp.qnn.qdq_attention import QdqAttention
 from tvm_pulp.qnn.qdq_rope import QdqRope
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.softmax import Softmax
-from tvm_pulp.qnn.softmax_i_tables import exponential_table, logit_table, small_exponential_table
+from tvm_pulp.qnn.softmax_i_tables import exponential_table, least_to_skip, logit_table, small_exponential_table
 
 LARGEST_TABLE = 4096
 PLAIN_PRODUCT = {"transpose_b": True, "zero_point_a": 0, "zero_point_b": 0, "requant": "none"}
@@ -272,38 +272,55 @@ def attention_weights_case(
     with_probability: bool = False,
     small: bool = True,
     batch: int = 8,
+    heads: int = 1,
+    step: int = 1,
+    causal_mask: bool = False,
 ) -> Case:
-    """`small`: 16-bit exponentials where they fit."""
+    """`small`: 16-bit exponentials where they fit; `rows` of each head; `step` values become one logit, with these."""
     padded = -(-keys // 4) * 4
-    x = random_bytes(rng, (rows, padded), "uint8")
+    x = random_bytes(rng, (heads * rows, padded), "uint8")
     table, probability = np.sort(random_bytes(rng, (256,), "int8")), random_bytes(rng, (256,), "int8")
     mask = np.where(rng.random((rows, keys)) < 0.5, 0, random_bytes(rng, (rows, keys), "int8")).astype(np.int8)
     attributes = {"form": "i_softmax", **random_exponential(rng, short=small and bool(rng.integers(2)))}
     large = exponential_table(attributes)
     halves = small_exponential_table(large, attributes["levels"], keys) if small else None
-    logits = x[:, :keys].astype(np.int64) - 128
+    if causal_mask:
+        mask = np.where(np.arange(keys) > np.arange(rows)[:, None] + rng.integers(keys), -128, 0).astype(np.int8)
+    if halves is None or with_table:
+        step = 1
+    first = -128 if step == 1 else int(rng.integers(-(255 // step), 1))
+    lift = int(step == 2 and rng.integers(2))
+    if lift:
+        first = -64
+    logits = first + (x[:, :keys].astype(np.int64) + lift * (x[:, :keys] < 128)) // step
     if with_table:
         logits = table[logits + 128].astype(np.int64)
     if with_mask:
-        logits = np.clip(logits + mask, -128, 127)
+        logits = np.clip(logits + np.tile(mask, (heads, 1)), -128, 127)
     weights = Softmax().reference(attributes, [logits.astype(np.int8)])
-    room = (4 if halves is None else 2) * batch * padded + 256 * with_probability
+    # An odd number of words: copies of a table begin in different banks.
+    room = (4 if halves is None else 2) * batch * padded + 256 * with_probability | 4
     fields = {
         "x": x,
-        "y": Out((rows, padded), "uint8"),
+        "y": Out((heads * rows, padded), "uint8"),
         "mask": mask if with_mask else None,
         "table": logit_table(table, -128, 127) if with_table else None,
         "exponential": large if halves is None else None,
-        "small_exponential": halves,
+        "small_exponential": halves if halves is None else np.repeat(halves, step),
         "probability": probability if with_probability else None,
         "scratch": Scratch(room),
         "scratch_stride": room,
-        "rows": rows,
+        "rows": heads * rows,
+        "queries": rows,
         "keys": keys,
         "stride": padded,
         "mask_stride": keys,
         "levels": 256,
+        "step": step,
+        "lift": lift,
+        "low": step * (-128 - first),
+        "high": step * (128 - first) - 1,
     }
-    expected = np.zeros((rows, padded), np.uint8)
+    expected = np.zeros((heads * rows, padded), np.uint8)
     expected[:, :keys] = probability[weights].view(np.uint8) if with_probability else weights
-    return Case(Call("attention_weights", fields), expected, rows * keys)
+    return Case(Call("attention_weights", fields), expected, heads * rows * keys)

@@ -25,11 +25,12 @@ def attention(s: Shapes) -> Case:
 
 
 def attention_weights(s: Shapes) -> Case:
-    forms = {"with_mask": s.rng.random() < 0.3, "with_table": s.flag(), "with_probability": s.rng.random() < 0.3}
-    small, batch = s.rng.random() < 0.7, s.pick(1, 8, 8, 8)
+    forms = {"with_mask": s.flag(), "with_table": s.rng.random() < 0.3, "with_probability": s.flag()}
+    small, batch, heads, step = s.rng.random() < 0.8, s.pick(1, 16, 16, 16), s.pick(1, 1, 2, 4, 4), s.pick(1, 1, 2)
     return attention_weights_case(
-        s.rng, s.size(1, 96), s.size(4, 128, s.pick(1, 4, 4)), small=small, batch=batch, **forms
-    )
+        s.rng, s.size(1, 96 // heads), s.size(4, 128, s.pick(1, 4, 4)), small=small, batch=batch, heads=heads,
+        step=step, causal_mask=not forms["with_table"] and small, **forms,
+    )  # fmt: skip
 
 
 def qdq_weights(s: Shapes) -> Case:

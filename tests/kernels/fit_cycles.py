@@ -294,7 +294,7 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "layer_norm": (norm(layer_norm_case), 170),
     "qdq_norm": (qdq_norm, 160),
     "attention": (attention, 320),
-    "attention_weights": (attention_weights, 120),
+    "attention_weights": (attention_weights, 200),
     "qdq_attention": (qdq_attention, 160),
     "past_qdq_attention": (past_qdq_attention, 160),
     "qdq_weights": (qdq_weights, 90),

@@ -61,12 +61,14 @@ def test_attention_skips_hidden_keys(seed, heads, queries, keys, table, probabil
 @settings(max_examples=60)
 @given(
     SEEDS, st.integers(1, 12), st.integers(1, 40), st.booleans(), st.booleans(), st.booleans(), st.booleans(),
-    st.integers(1, 9), CORES, TOOLS,
+    st.integers(1, 9), CORES, TOOLS, st.integers(1, 3), st.sampled_from([1, 2, 2, 4, 8]), st.booleans(),
 )  # fmt: skip
-def test_attention_weights(seed, rows, keys, mask, table, probability, small, batch, cores, tool):  # type: ignore[no-untyped-def]
+def test_attention_weights(  # type: ignore[no-untyped-def]
+    seed, rows, keys, mask, table, probability, small, batch, cores, tool, heads, step, causal
+):
     case = attention_weights_case(
         np.random.default_rng(seed), rows, keys, with_mask=mask, with_table=table, with_probability=probability,
-        small=small, batch=batch,
+        small=small, batch=batch, heads=heads, step=step, causal_mask=causal,
     )  # fmt: skip
     check(case, cores, tool)
 

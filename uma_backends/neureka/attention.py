@@ -1,7 +1,7 @@
 """Attention whose two products the array makes: keys and values become its weights.
 
-Head by head the array multiplies queries and keys, the cores make weights of the logits while it is at the next head,
-and the array multiplies them and the values. Logits leave the array plus 128, as the softmax wants them.
+Some heads at a time the array multiplies queries and keys, the cores make weights of the logits while it is at the next
+heads, and the array multiplies them and the values. Logits leave the array plus 128, as the softmax wants them.
 """
 
 from typing import Any
@@ -11,7 +11,14 @@ import numpy as np
 from tvm_pulp.qnn.attention import dimensions, operands
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.qnn.softmax_i_tables import exponentials, logit_table, small_exponential_table
+from tvm_pulp.qnn.softmax_i_tables import (
+    expected_keys,
+    exponentials,
+    least_to_skip,
+    levels_of_a_logit,
+    logit_table,
+    small_exponential_table,
+)
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma import Box, Form, Kernel, Load, Local, Recipe, Step, Store, TileAxis, refuse_if
 from uma_backends.neureka.activation_weights import (
@@ -25,6 +32,8 @@ from uma_backends.neureka.forms import rows_of
 from uma_backends.neureka.neureka_form import ACTIVATION_SLACK, Context
 
 _ADDED = 128
+# Groups of heads at least, so that array and cores have something to do at the same time, and heads of one at most.
+_GROUPS, _TOGETHER = 4, 4
 
 
 def attention_strategy(layer: Layer, context: Context) -> list[Form]:
@@ -73,21 +82,30 @@ class AttentionForm(ActivationWeights):
         softmax, tables = self._tables(of, queries, keys, loads)
         packed_k, pack_k = self.pack("keys", k, heads[1], keys, size, turned=False)
         packed_v, pack_v = self.pack("values", v, heads[1], size, keys, turned=True)
-        before: list[Step] = []
-        after: list[list[Step]] = []
-        for head in range(heads[1]):
-            fill = extra * padded
-            logits = Local("logits", TensorSpec((count, padded), "uint8"), ACTIVATION_SLACK + fill, fill=fill)
-            rows = Rows(logits, 0, padded)
-            before.append(self.job(0, shape, size, keys, q.at(head), packed_k.at(head), rows, vectors[0]))
-            weigh = self.on_cores(Kernel("attention_weights", softmax, (logits, *tables), (logits,)))
+        together = max(1, min(_TOGETHER, heads[1] // _GROUPS))
+        groups = []
+        for head in range(0, heads[1], together):
+            chosen, fill = range(head, min(head + together, heads[1])), extra * padded
+            spec = TensorSpec((len(chosen) * count, padded), "uint8")
+            logits = Local("logits", spec, ACTIVATION_SLACK + fill, fill=fill)
+            rows = Rows(logits, count * padded, padded)
+            multiply = [
+                self.job(0, shape, size, keys, q.at(h), packed_k.at(h), rows.at(h - head), vectors[0]) for h in chosen
+            ]
+            attributes = {**softmax, "rows": len(chosen) * count}
+            weigh = self.on_cores(Kernel("attention_weights", attributes, (logits, *tables), (logits,)))
             # Weights take the place of logits.
-            weights = Rows(logits, 0, padded, is_signed="probability" in of)
-            after.append([weigh, self.job(1, shape, keys, size, weights, packed_v.at(head), y.at(head), vectors[1])])
-        # The logits of a head are made while the cores are at the weights of the one before.
-        steps = [pack_k, before[0], pack_v]
-        for head, rest in enumerate(after):
-            steps += [*before[head + 1 : head + 2], *rest]
+            weights = Rows(logits, count * padded, padded, is_signed="probability" in of)
+            mix = [
+                self.job(1, shape, keys, size, weights.at(h - head), packed_v.at(h), y.at(h), vectors[1])
+                for h in chosen
+            ]
+            groups.append((multiply, weigh, mix))
+        steps: list[Step] = [pack_k, *groups[0][0], pack_v]
+        for number, (_, weigh, mix) in enumerate(groups):
+            # The logits of a group are made while the cores are at the weights of the one before.
+            following = groups[number + 1][0] if number + 1 < len(groups) else []
+            steps += [*following, weigh, *mix]
         return Recipe((*loads, *steps, Store(y.local, output, box)), together=True)
 
     def _load(
@@ -115,16 +133,25 @@ class AttentionForm(ActivationWeights):
         large = exponentials(self.layer.attributes)
         small = small_exponential_table(large, self.layer.attributes["levels"], keys)
         found: dict[str, Local] = {}
+        table = of["logit_table"].values.reshape(-1) if "logit_table" in of else None
+        values, (step, lift, first) = logit_table(table, -128, 127), (1, 0, -128)
+        steps = levels_of_a_logit(table) if table is not None and small is not None else None
+        if steps is not None:
+            step, lift, first = *steps, int(values[0]) - 128
+        elif table is not None:
+            found["table"] = self.constant("logits", values, loads)
         if small is None:
             found["exponential"] = self.constant("exponential", large.astype(np.uint32), loads)
         else:
-            found["small_exponential"] = self.constant("small_exponential", small, loads)
-        if "logit_table" in of:
-            found["table"] = self.constant("logits", logit_table(of["logit_table"].values, -128, 127), loads)
+            found["small_exponential"] = self.constant("small_exponential", np.repeat(small, step), loads)
         if "probability" in of:
             found["probability"] = self.constant("probability", of["probability"].values.reshape(-1), loads)
-        mask_stride = 0
+        mask_stride, expected = 0, keys
         if "mask" in of:
+            if small is not None:
+                probability = of["probability"].values if "probability" in of else None
+                every = dimensions(self.layer.attributes, of["q"].spec, of["k"].spec)[1]
+                expected = expected_keys(keys, every, queries, least_to_skip(values, small, probability), values)
             shape = of["mask"].spec.shape
             box = Box.whole(shape)
             if len(shape) > 1 and shape[-2] > 1:
@@ -133,5 +160,9 @@ class AttentionForm(ActivationWeights):
             found["mask"] = Local("mask", TensorSpec(box.size, "int8"))
             loads.append(Load(of["mask"], box, found["mask"]))
         levels = self.layer.attributes["levels"]
-        attributes = {"rows": queries[1], "keys": keys, "mask_stride": mask_stride, "levels": levels}
+        low = step * (-128 - first)
+        attributes = {
+            "queries": queries[1], "keys": keys, "expected_keys": expected, "mask_stride": mask_stride,
+            "levels": levels, "step": step, "lift": lift, "low": low, "high": low + 256 * step - 1,
+        }  # fmt: skip
         return {**attributes, "operands": tuple(found)}, list(found.values())

@@ -274,6 +274,8 @@ __asm__(
 #define XP_MAX4(rd, a, b) XP_R(0x57, 1, 0x18, rd, a, b)
 #define XP_MAXU4(rd, a, b) XP_R(0x57, 1, 0x1c, rd, a, b)
 #define XP_MINU4(rd, a, b) XP_R(0x57, 1, 0x14, rd, a, b)
+/* All ones where a < b, unsigned. */
+#define XP_CMPLTU4(rd, a, b) XP_R(0x57, 1, 0x22, rd, a, b)
 #define XP_ADD4(rd, a, b) XP_R(0x57, 1, 0x00, rd, a, b)
 #define XP_SUB4(rd, a, b) XP_R(0x57, 1, 0x04, rd, a, b)
 #define XP_PACK_H(rd, a, b) XP_R(0x57, 0, 0x68, rd, a, b)

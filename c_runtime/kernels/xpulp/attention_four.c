@@ -35,11 +35,6 @@ struct work {
  * cold. */
 #define ONE_COPY(rest) __asm__("" : "+r"(rest))
 
-static uint32_t largest_byte(int32_t word) {
-  word = tvm_pulp_xp_maxu4(word, (int32_t)((uint32_t)word >> 16));
-  return (uint32_t)tvm_pulp_xp_max(word & 0xff, word >> 8 & 0xff);
-}
-
 /* Groups of keys, at least one, before those that the masks of two queries hide with -128. */
 static uint32_t groups_to_see(const struct tvm_pulp_attention_args *args, const int8_t *mask) {
   const int32_t hidden = (int32_t)0x80808080u;
@@ -63,7 +58,8 @@ static uint32_t groups_to_see(const struct tvm_pulp_attention_args *args, const 
   for (;;) {                                                                                              \
     LOOP;                                                                                                 \
     if (hidden != 0u) {                                                                                   \
-      if (largest_byte(best) >= args->skips_from && largest_byte(best_next) >= args->skips_from) {        \
+      if (tvm_pulp_largest_byte(best) >= args->skips_from &&                                              \
+          tvm_pulp_largest_byte(best_next) >= args->skips_from) {                                         \
         groups -= hidden;                                                                                 \
         break;                                                                                            \
       }                                                                                                   \
@@ -123,7 +119,7 @@ static inline uint32_t exponentials(const struct work *c, const uint8_t *x, uint
                                     uint32_t *m) {
   const struct tvm_pulp_attention_args *args = c->args;
   uint32_t sum = 0, v0, v1, v2, v3, w;
-  const uint16_t *table = args->small_exponential + 255 - largest_byte(best), *end;
+  const uint16_t *table = args->small_exponential + 255 - tvm_pulp_largest_byte(best), *end;
   EXPONENTIALS;
   end = e;
   /* What fills up the last word does not count. */

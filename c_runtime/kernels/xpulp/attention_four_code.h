@@ -58,6 +58,11 @@
 /* One word more is read than there are. */
 #define EXPONENTIALS EXPONENTIALS_OF(LOAD_LOGITS, "", LOAD_LOGITS)
 
+static inline uint32_t tvm_pulp_largest_byte(int32_t word) {
+  word = tvm_pulp_xp_maxu4(word, (int32_t)((uint32_t)word >> 16));
+  return (uint32_t)tvm_pulp_xp_max(word & 0xff, word >> 8 & 0xff);
+}
+
 /* Whether one of the eight exponentials before `e` reaches a bound, which both halves of `t` hold. */
 #define ANY_REACHES                                                                                         \
   __asm__("lw %[v0],-4(%[e])\nlw %[v1],-8(%[e])\nlw %[v2],-12(%[e])\nlw %[v3],-16(%[e])\n"                  \

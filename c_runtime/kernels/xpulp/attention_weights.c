@@ -2,6 +2,7 @@
  *
  * Some rows at a time go through every loop, so that its instructions stay in the private cache. */
 #include "attention_four_code.h"
+#include "attention_pairs.h"
 #include "softmax_row.h"
 #include "tile.h"
 #include "translate.h"
@@ -15,11 +16,6 @@ struct rows {
   uint8_t *exponentials;
   uint32_t room; /* of the exponentials of a row */
 };
-
-/* What fills up the last word of a row counts for nothing. */
-static inline void clear_rest(const struct tvm_pulp_attention_weights_args *args, uint8_t *y) {
-  for (uint32_t key = args->keys; key < args->stride; ++key) y[key] = 0;
-}
 
 /* Subtracts what the mask takes, down to 0, and adds what it gives, up to 255. */
 static inline int32_t masked(int32_t word, const int8_t *mask) {
@@ -50,7 +46,7 @@ static void prepare(const struct tvm_pulp_attention_weights_args *args, const ui
     y[key] = (uint8_t)tvm_pulp_xp_clipur(logit + (mask ? mask[key] : 0), 255);
   }
   /* Even the exponential of what fills up the last word must be one of the table. */
-  clear_rest(args, y);
+  tvm_pulp_clear_rest(args, y);
 }
 
 /* The factor of a row's weights. */
@@ -88,7 +84,7 @@ static __attribute__((noinline)) void small_rows(const struct rows *r, const uin
   }
   for (uint32_t i = 0; i < count; ++i) {
     weights(r, (const uint16_t *)(const void *)(r->exponentials + i * r->room), factors[i], y + i * stride);
-    clear_rest(r->args, y + i * stride);
+    tvm_pulp_clear_rest(r->args, y + i * stride);
   }
 }
 
@@ -105,14 +101,15 @@ static __attribute__((noinline)) void large_rows(const struct rows *r, const uin
   for (uint32_t i = 0; i < count; ++i, y += stride) {
     tvm_pulp_normalize((const uint32_t *)(const void *)(r->exponentials + i * r->room), y, keys, reciprocals[i]);
     if (r->probability) {
-      clear_rest(args, y);
+      tvm_pulp_clear_rest(args, y);
       tvm_pulp_translate(y, (const uint8_t *)r->probability, y, stride >> 2);
     }
-    clear_rest(args, y);
+    tvm_pulp_clear_rest(args, y);
   }
 }
 
-TVM_PULP_KERNEL(attention_weights) {
+static __attribute__((noinline)) void any_rows(const struct tvm_pulp_attention_weights_args *args, uint32_t core,
+                                               uint32_t cores) {
   struct tvm_pulp_range range = tvm_pulp_share(args->rows, core, cores);
   if (range.begin == range.end) return;
   uint8_t *scratch = args->scratch + core * args->scratch_stride;
@@ -132,7 +129,7 @@ TVM_PULP_KERNEL(attention_weights) {
     uint8_t *y = args->y + row * stride;
     if (changes) {
       for (uint32_t i = 0; i < count; ++i) {
-        const int8_t *mask = args->mask ? args->mask + (row + i) * args->mask_stride : 0;
+        const int8_t *mask = args->mask ? args->mask + (row + i) % args->queries * args->mask_stride : 0;
         prepare(args, x + i * stride, mask, y + i * stride);
       }
       x = y;
@@ -142,5 +139,13 @@ TVM_PULP_KERNEL(attention_weights) {
     } else {
       large_rows(&r, x, y, count);
     }
+  }
+}
+
+TVM_PULP_KERNEL(attention_weights) {
+  if (args->small_exponential && !args->table && (args->mask || args->step > 1u)) {
+    tvm_pulp_attention_pairs(args, core, cores);
+  } else {
+    any_rows(args, core, cores);
   }
 }

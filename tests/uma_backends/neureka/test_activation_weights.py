@@ -143,6 +143,29 @@ def test_the_array_takes_heads_that_are_worth_it(heads: int, queries: int, keys:
     assert [layer["engine"] for layer in result.report["layers"]] == [engine]
 
 
+@pytest.mark.parametrize("heads", [9, 16])
+def test_masked_logits_that_a_division_makes(heads: int) -> None:
+    """Some heads at a time, a causal mask that lets hidden keys through, halves rounded towards 0 and other weights."""
+    rng, count = np.random.default_rng(heads), 21
+    q, k, v = (rng.integers(-128, 128, (1, count, heads, 4)).astype(np.int8) for _ in "qkv")
+    mask = np.where(np.arange(count) > np.arange(count)[:, None], -128, 0).astype(np.int8)[None]
+    tables = [np.trunc(np.arange(-128, 128) / 2).astype(np.int8), (np.arange(256) // 2).astype(np.int8)]
+    layouts = {f"{name}_layout": "shd" for name in "qkvy"}
+    present = {"has_mask": 1, "has_logit_table": 1, "has_probability": 1}
+    softmax = {"a": 1, "b": 64, "c": 2136, "log2": 47, "levels": 256}
+    rule = Requant("pulp", 16, 0, -128, 127, wide=False)
+    factors = [np.array([value], np.int32) for value in (953, 1 << 15, 425, 1 << 15)]
+    case = Case(
+        "attention", {**layouts, **present, **softmax, **rule.attributes(), **rule.attributes("logit")},
+        [q, k, v, mask, *factors[:2], *tables, *factors[2:]],
+    )  # fmt: skip
+    network, data, expected = network_of([case])
+    target = pinned(TARGET, network)
+    result = simulate(target, plan_for(target, network), data)
+    np.testing.assert_array_equal(result.outputs[0], expected[0])
+    assert result.jobs["neureka"] >= 2 * heads
+
+
 @pytest.mark.parametrize(("queries", "keys", "engine"), [(32, 32, "neureka"), (1, 64, "cluster")])
 def test_the_array_takes_quantized_heads_that_are_worth_it(queries: int, keys: int, engine: str) -> None:
     """All queries of a sequence, not a single one."""

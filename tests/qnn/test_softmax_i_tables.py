@@ -1,9 +1,9 @@
-"""Tables over bytes: when the attention kernel may skip what a mask hides."""
+"""When attention kernels may skip what a mask hides, how many keys that leaves, and tables that only divide."""
 
 import numpy as np
 import pytest
 
-from schedules.byte_tables import least_to_skip
+from tvm_pulp.qnn.softmax_i_tables import expected_keys, least_to_skip, levels_of_a_logit
 
 
 def hidden_weights_vanish(largest: int, table: np.ndarray, exponentials: np.ndarray) -> bool:
@@ -41,3 +41,29 @@ def test_a_weight_of_zero_that_still_counts_forbids_it() -> None:
     assert least_to_skip(table, falling(20), probability) == 256
     probability[0, :2] = (0, 5)
     assert least_to_skip(table, falling(20), probability) == allowed
+
+
+def test_a_causal_mask_is_expected_to_hide_for_good_where_half_of_the_logits_do() -> None:
+    table = np.arange(64, 192).astype(np.uint8)
+    assert expected_keys(64, 64, (0, 64), 127, table) == 32
+    assert expected_keys(64, 64, (32, 32), 127, table) == 48
+    assert expected_keys(64, 64, (0, 64), 128, table) == 64
+    assert expected_keys(64, 1, (0, 1), 100, table) == 64
+
+
+@pytest.mark.parametrize(
+    ("table", "found"),
+    [
+        (np.arange(-128, 128), (1, 0)),
+        (np.arange(-128, 128) // 2, (2, 0)),
+        (np.trunc(np.arange(-128, 128) / 2), (2, 1)),
+        (np.arange(-128, 128) // 4 - 8, (4, 0)),
+        # Rounded otherwise, steep, falling, without 0.
+        (np.arange(-127, 129) // 2, None),
+        (np.arange(-128, 128).clip(-64, 63) * 2, None),
+        (-np.arange(-127, 129), None),
+        (np.arange(-128, 128) // 8 + 20, None),
+    ],
+)
+def test_a_table_that_divides_is_seen(table: np.ndarray, found: tuple[int, int] | None) -> None:
+    assert levels_of_a_logit(table.astype(np.int8)) == found

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Assembler text of the loops over logits that are there already, four at a time, for two rows. */
+#ifndef TVM_PULP_ATTENTION_PAIRS_CODE_H
+#define TVM_PULP_ATTENTION_PAIRS_CODE_H
+
+#include "attention_four_code.h"
+
+/* The largest byte of each lane. */
+#define LARGEST_OF_TWO                                                                                      \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LW("%[w]", 4, "%[x]") XP_LW("%[g]", 4, "%[z]")                \
+                       XP_MAXU4("%[b]", "%[b]", "%[w]") XP_LOOP_END XP_MAXU4("%[c]", "%[c]", "%[g]") XP_END \
+                   : [x] "+r"(x), [z] "+r"(x_next), [b] "+r"(best), [c] "+r"(best_next), [w] "=&r"(w),       \
+                     [g] "=&r"(w_next)                                                                      \
+                   : [n] "r"(n)                                                                             \
+                   : "memory")
+
+/* What becomes of four logits before the table: nothing, one more where they are less than `l`, `l` at least. */
+#define AS_THEY_ARE(w) ""
+#define LIFTED(w) XP_CMPLTU4("%[v0]", w, "%[l]") XP_SUB4(w, w, "%[v0]")
+#define AT_LEAST(w) XP_MAXU4(w, w, "%[l]")
+/* Exponentials of the word `w`. A dot product with 2 in one lane picks that byte, doubled: the offset into a table of
+ * halves. The last store is left to the caller. */
+#define EXPONENTIALS_OF_WORD(w, table, e, sum)                                                              \
+  XP_DOTUP("%[v0]", w, "%[c0]") XP_DOTUP("%[v1]", w, "%[c1]") XP_DOTUP("%[v2]", w, "%[c2]")                  \
+  XP_DOTUP("%[v3]", w, "%[c3]") SUMMED_EXPONENTIALS(table, e, sum)
+#define SUMMED_EXPONENTIALS(table, e, sum)                                                                  \
+  XP_LHUX("%[v0]", "%[v0]", table) XP_LHUX("%[v1]", "%[v1]", table) XP_LHUX("%[v2]", "%[v2]", table)         \
+  XP_LHUX("%[v3]", "%[v3]", table) XP_PACK_H("%[v0]", "%[v1]", "%[v0]") XP_PACK_H("%[v2]", "%[v3]", "%[v2]") \
+  XP_SDOTUP2(sum, "%[v0]", "%[o]") XP_SW("%[v0]", 4, e) XP_SDOTUP2(sum, "%[v2]", "%[o]")
+#define EXPONENTIALS_OF_TWO(BEFORE, limit)                                                                  \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LW("%[w]", 4, "%[x]") XP_LW("%[g]", 4, "%[z]")                \
+                       BEFORE("%[w]") EXPONENTIALS_OF_WORD("%[w]", "%[t]", "%[e]", "%[s]")                  \
+                       XP_SW("%[v2]", 4, "%[e]") BEFORE("%[g]")                                             \
+                       EXPONENTIALS_OF_WORD("%[g]", "%[u]", "%[f]", "%[r]") XP_LOOP_END                     \
+                       XP_SW("%[v2]", 4, "%[f]") XP_END                                                     \
+                   : [x] "+r"(x), [z] "+r"(x_next), [e] "+r"(e), [f] "+r"(e_next), [s] "+r"(sum),            \
+                     [r] "+r"(sum_next), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3),     \
+                     [w] "=&r"(w), [g] "=&r"(w_next)                                                        \
+                   : [n] "r"(n), [t] "r"(table), [u] "r"(table_next), [o] "r"(0x00010001), [c0] "r"(2),      \
+                     [c1] "r"(2 << 8), [c2] "r"(2 << 16), [c3] "r"(2 << 24), [l] "r"(limit)                 \
+                   : "memory")
+
+/* Of one word of each row, to which a mask adds `step` levels for each of its own. */
+#define MASKED_EXPONENTIALS(w, table, e, sum)                                                               \
+  XP_DOTUP("%[v0]", w, "%[c0]") XP_DOTUP("%[v1]", w, "%[c1]") XP_DOTUP("%[v2]", w, "%[c2]")                  \
+  XP_DOTUP("%[v3]", w, "%[c3]") XP_SDOTSP("%[v0]", "%[m]", "%[s0]") XP_SDOTSP("%[v1]", "%[m]", "%[s1]")      \
+  XP_SDOTSP("%[v2]", "%[m]", "%[s2]") XP_SDOTSP("%[v3]", "%[m]", "%[s3]") SUMMED_EXPONENTIALS(table, e, sum) \
+  XP_SW("%[v2]", 4, e)
+#define EXPONENTIALS_OF_MIXED(mask, step)                                                                   \
+  __asm__ volatile(MASKED_EXPONENTIALS("%[w]", "%[t]", "%[e]", "%[s]")                                       \
+                       MASKED_EXPONENTIALS("%[g]", "%[u]", "%[f]", "%[r]")                                  \
+                   : [e] "+r"(e), [f] "+r"(e_next), [s] "+r"(sum), [r] "+r"(sum_next), [v0] "=&r"(v0),       \
+                     [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)                                         \
+                   : [w] "r"(w), [g] "r"(w_next), [m] "r"(mask), [t] "r"(table), [u] "r"(table_next),        \
+                     [o] "r"(0x00010001), [c0] "r"(2), [c1] "r"(2 << 8), [c2] "r"(2 << 16), [c3] "r"(2 << 24), \
+                     [s0] "r"((step) << 1), [s1] "r"((step) << 9), [s2] "r"((step) << 17), [s3] "r"((step) << 25) \
+                   : "memory")
+
+/* Weights of exponentials, as bytes. */
+#define WEIGHTS_OF_TWO(LOOK_UP)                                                                             \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") WEIGHTS("%[e]", "%[f]", "%[h]") LOOK_UP PACKED("%[t0]")          \
+                       XP_SW("%[t0]", 4, "%[y]") WEIGHTS("%[g]", "%[i]", "%[j]") LOOK_UP PACKED("%[t0]")     \
+                       XP_LOOP_END XP_SW("%[t0]", 4, "%[z]") XP_END                                         \
+                   : [e] "+r"(e), [g] "+r"(e_next), [y] "+r"(y), [z] "+r"(y_next), [t0] "=&r"(t0),           \
+                     [t1] "=&r"(t1), [t2] "=&r"(t2), [t3] "=&r"(t3), [x0] "=&r"(x0), [x1] "=&r"(x1)         \
+                   : [n] "r"(n), [f] "r"(LOWER_HALVES(m)), [h] "r"(UPPER_HALVES(m)), [i] "r"(LOWER_HALVES(m_next)), \
+                     [j] "r"(UPPER_HALVES(m_next)), [p] "r"(probability)                                    \
+                   : "memory")
+
+#endif /* TVM_PULP_ATTENTION_PAIRS_CODE_H */
