@@ -3,7 +3,9 @@
 from schedules.kernel_cycles.model import Fields, Work, WorkOf, kind_of, share, words
 
 # enum tvm_pulp_type: types of 16 bits come behind.
-_INT32 = 2
+_UINT8, _INT32 = 1, 2
+# Strides, widths and gaps of depthwise windows whose code knows them.
+_WRITTEN_OUT = {(1, 3, 1), (1, 5, 1), (1, 7, 1), (1, 9, 1), (2, 3, 1), (2, 5, 1), (2, 7, 1), (1, 3, 2)}
 
 
 def _blocks(rows: int, columns: int, depth: int, kind: str, cores: int) -> Work:
@@ -36,17 +38,33 @@ def conv2d(f: Fields, cores: int) -> Work:
     return _summed(work, f, depth) | {"spread": rows, "spread_element": 4 * work["rows"] * depth, **apart}
 
 
+def _any_window(f: Fields, channels: int) -> Work:
+    """Rows laid out and sums of four outputs of so many channels; windows of some widths are written out."""
+    height, width, stride = f["kernel_height"], f["kernel_width"], f["stride_x"]
+    reach, columns = (height - 1) * f["dilation_y"] + 1, max(4, f["out_width"])
+    most = (f["plane_rows"] - reach) // f["stride_y"] + 1
+    chunks = -(-f["out_height"] // most)
+    laid = channels * ((f["out_height"] - chunks) * f["stride_y"] + chunks * reach)
+    row_bytes = (columns - 1) * stride + (width - 1) * f["dilation_x"] + 1
+    filters = channels * f["multiplier"]
+    lines = filters * f["out_height"]
+    fours = lines * -(-columns // 4)
+    done = {"any_call": 1, "laid_row": laid, "laid": laid * row_bytes, "filter": filters * chunks, "line": lines}
+    done |= {"four": fours}
+    if f["x_type"] == _UINT8:
+        done["flipped_tap"] = filters * chunks * height * width
+    if (stride, width, f["dilation_x"]) in _WRITTEN_OUT:
+        return done | {f"known_row_{stride}{width}{f['dilation_x']}": fours * height}
+    return done | {"four_row": fours * height, "four_tap": fours * height * width}
+
+
 def depthwise_conv2d(f: Fields, cores: int) -> Work:
     channels, kind = share(f["channels"], cores) * f["multiplier"], kind_of(f)
     outputs = channels * f["out_height"] * f["out_width"]
     kernel, dilation = (f["kernel_height"], f["kernel_width"]), (f["dilation_y"], f["dilation_x"])
     dense = f["y_row_stride"] == f["out_width"] * f["y_pixel_stride"] and f["multiplier"] == 1
     if kernel != (3, 3) or dilation != (1, 1) or f["stride_x"] > 2 or f["pad_left"] > 1 or not dense:
-        lines = channels * f["out_height"]
-        rows = share(f["channels"], cores) * ((f["out_height"] - 1) * f["stride_y"] + kernel[0])
-        fours = lines * -(-f["out_width"] // 4) * kernel[0]
-        done = {"any_call": 1, "laid_row": rows, "laid": rows * f["out_width"] * f["stride_x"], "line": lines}
-        return done | {"four_row": fours, "four_tap": fours * kernel[1], f"any_output_{kind}": outputs}
+        return _any_window(f, share(f["channels"], cores)) | {f"any_output_{kind}": outputs}
     tap = "tap" if f["stride_x"] == 1 else "strided_tap"
     return {"call": 1, "channel": channels, "row": channels * f["out_height"], tap: outputs, f"output_{kind}": outputs}
 
