@@ -221,10 +221,15 @@ class Recipe:
         return sum(s.cycles for s in self.steps if isinstance(s, Job))
 
     @property
+    def core_cycles(self) -> int:
+        """Cycles of the cores' kernels."""
+        return sum(s.cost.cycles for s in self.steps if isinstance(s, Kernel | Call))
+
+    @property
     def cycles(self) -> int:
         """Cycles of the compute steps, one after the other, their code at hand; data movement is not counted."""
-        cores = sum(s.cost.cycles for s in self.steps if isinstance(s, Kernel | Call))
-        return max(self.engine_cycles, cores) if self.together else self.engine_cycles + cores
+        engine, cores = self.engine_cycles, self.core_cycles
+        return max(engine, cores) if self.together else engine + cores
 
     @property
     def code(self) -> tuple[str, ...]:

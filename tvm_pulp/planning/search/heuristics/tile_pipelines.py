@@ -15,7 +15,7 @@ from tvm_pulp.planning.tiling.forms.cuts import Cuts, Tiling
 from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.planning.tiling.schedule import Choice, Decisions
 from tvm_pulp.qnn.network import Layer
-from tvm_pulp.uma.recipe import Call, Job, Kernel, Recipe
+from tvm_pulp.uma.recipe import Recipe
 from tvm_pulp.uma.strategy import TileAxis
 
 # Cycles that a step of a pipeline should take: what is tried, with all layers, with those of equally many rows and with
@@ -66,7 +66,7 @@ def core_cycles(evaluator: PlanEvaluator) -> int:
     """Cycles of the cores with tiles as large as L1 allows, which plans with smaller ones do not undercut."""
     choice, l1_bytes = evaluator.engine_choice, evaluator.l1_bytes
     tilings = (choice.tiling(index, l1_bytes) for index in range(len(choice.forms)))
-    return sum(_busy(recipe)[1] for tiling in tilings for recipe in tiling.recipes)
+    return sum(recipe.core_cycles for tiling in tilings for recipe in tiling.recipes)
 
 
 def pipelined(
@@ -144,5 +144,4 @@ def _same(some: Decisions, other: Decisions) -> bool:
 
 def _busy(recipe: Recipe) -> tuple[int, int]:
     """Cycles of engines and of the cores."""
-    cores = sum(step.cost.cycles for step in recipe.steps if isinstance(step, Kernel | Call))
-    return sum(step.cycles for step in recipe.steps if isinstance(step, Job)), cores
+    return recipe.engine_cycles, recipe.core_cycles

@@ -26,6 +26,8 @@ from tvm_pulp.uma.teams import parts
 _CORES_HANDICAP = 1.1
 # Many small jobs, each with its own programming and waiting, cost more than the sum of their cycles.
 _FINER_HANDICAP = 1.25
+# Cores that work for an accelerator's form can do nothing else meanwhile: this part of their cycles counts once more.
+_HELP_HANDICAP = 0.15
 
 
 @dataclass(frozen=True)
@@ -221,5 +223,9 @@ def cheapest(entry: LayerForms, l1_bytes: int, pin: str | None) -> tuple[Tiling,
 
 def handicapped(tiling: Tiling) -> float:
     """Cycles by which forms are compared."""
-    cores = _CORES_HANDICAP if tiling.form.engine == CLUSTER else 1
-    return tiling.cycles * cores * (_FINER_HANDICAP if tiling.finer else 1)
+    finer = _FINER_HANDICAP if tiling.finer else 1
+    if tiling.form.engine == CLUSTER:
+        return tiling.cycles * _CORES_HANDICAP * finer
+    first = tiling.recipe(tiling.tiles[0])
+    help_cycles = first.core_cycles * len(tiling.tiles) if first.engine_cycles else 0
+    return tiling.cycles * finer + _HELP_HANDICAP * help_cycles
