@@ -144,10 +144,11 @@ def mul_case(
     broadcast: bool = False,
     per_channel: bool = False,
     misalign: int = 0,
+    rule: Rule | None = None,
 ) -> Case:
     a = random_bytes(rng, (rows, columns), types[0])
     b = random_bytes(rng, (1 if broadcast else rows, columns), types[1])
-    rule = make_rule(rng, kind, 1 << 17, columns, per_channel)
+    rule = rule or make_rule(rng, kind, 1 << 17, columns, per_channel)
     attributes = {"zero_point_a": zero_points[0], "zero_point_b": zero_points[1]}
     expected = Mul().reference({**attributes, **rule.requant.attributes()}, [a, b, *rule.operands])
     fields = {**shape_fields(rows, columns, rule, a=a, b=b), **attributes}

@@ -1,5 +1,7 @@
 """Element-wise kernels: random shapes, odd sizes, all requantization forms, 1 to 8 cores, both compilers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -22,7 +24,9 @@ from tests.kernels.elementwise_cases import (
     requantize_table_case,
     thinned_case,
 )
-from tests.kernels.random_requant import KINDS
+from tests.kernels.random_requant import KINDS, Rule
+from tvm_pulp.qnn.elementwise import Mul
+from tvm_pulp.qnn.requant import Requant
 
 SEEDS = st.integers(0, 1 << 30)
 CORES = st.integers(1, 8)
@@ -78,6 +82,27 @@ def test_mul(kind, seed, rows, columns, types, broadcast, per_channel, misalign,
         per_channel=per_channel, misalign=misalign,
     )  # fmt: skip
     check(case, cores, tool)
+
+
+@pytest.mark.parametrize("mul", [1271, 32767, -32768, 32768])
+@pytest.mark.parametrize("add", [1 << 15, 0])
+def test_mul_of_many_by_halves(mul: int, add: int) -> None:
+    """Products of 16 bits and a multiplier of 16 bits, rounded half up, have a loop of their own: and only those."""
+    rule = Rule(Requant("pulp", 16, 0, -128, 127, wide=False), (np.array([mul], np.int32), np.array([add], np.int32)))
+    case = mul_case(np.random.default_rng(abs(mul) + add), 2, 1035, rule=rule)
+    for name in "ab":
+        case.call.arguments[name][:, :3] = -128
+    expected = Mul().reference(
+        {"zero_point_a": 0, "zero_point_b": 0, **rule.requant.attributes()},
+        [case.call.arguments["a"], case.call.arguments["b"], *rule.operands],
+    )
+    check(replace(case, expected=expected), 3, "zig")
+
+
+@pytest.mark.parametrize(("count", "misalign"), [(1500, 0), (2101, 0), (2101, 1)])
+def test_lookup_of_much(count: int, misalign: int) -> None:
+    """Cores with much to look up have a table of their own."""
+    check(lookup_case(np.random.default_rng(count), count, misalign=misalign), 3, "zig")
 
 
 @pytest.mark.sample(3)

@@ -256,6 +256,8 @@ __asm__(
 #define XP_MULHHU16(rd, a, b) XP_R(0x5b, 0, 0x30, rd, a, b)
 #define XP_MACU23(rd, a, b) XP_R(0x5b, 1, 0x17, rd, a, b)
 #define XP_MACHHU23(rd, a, b) XP_R(0x5b, 1, 0x37, rd, a, b)
+/* Product of signed lower halves: rd = (a * b + 2^15) >> 16 */
+#define XP_MULSR16(rd, a, b) XP_R(0x5b, 4, 0x50, rd, a, b)
 #define XP_SDOTSP(rd, a, b) XP_R(0x57, 1, 0x5c, rd, a, b)
 #define XP_SDOTUSP(rd, a, b) XP_R(0x57, 1, 0x54, rd, a, b)
 #define XP_SDOTUP(rd, a, b) XP_R(0x57, 1, 0x50, rd, a, b)
