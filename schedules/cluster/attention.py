@@ -4,7 +4,7 @@ import numpy as np
 
 from schedules.byte_tables import logit_range
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, Tensor, TileAxis, register
-from schedules.kernel_cycles import Work, given, share, words, work
+from schedules.kernel_cycles import Work, family_of, given, share, words, work
 from schedules.packed_weights import padded
 from tvm_pulp.qnn.attention import dimensions, operands
 from tvm_pulp.qnn.requant import Requant
@@ -80,7 +80,8 @@ class AttentionKernel(KernelForm):
         tables = self.tables(call, of, queries, keys)
         # Room for this many queries at a time: the more, the fewer times keys and values are read.
         together = min(_QUERIES_TOGETHER, queries[1])
-        return fields | call.scratch((5 * together + size) * padded(keys) + 32) | {
+        one_query = family_of(self.costs.soc.software.kernels).one_query
+        return fields | call.scratch(2 * padded(keys) if one_query else (5 * together + size) * padded(keys) + 32) | {
             "heads": heads[1], "queries": queries[1], "keys": keys, "size": size, "levels": a["levels"],
             **self.strides("q", heads[1], queries[1], size),
             **self.strides("k", self.heads_apart(of["k"], heads[1]), keys, size),

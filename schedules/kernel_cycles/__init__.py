@@ -33,6 +33,8 @@ class Family:
     lays_out_rows: bool = False
     # Convolutions read pixels of whole words where they are.
     reads_in_place: bool = False
+    # Attention takes one query after the other: its scratch holds two bytes for each key.
+    one_query: bool = False
     # Integers are normalized by integers even where cores have single precision.
     normalizes_by_integers: bool = False
 
@@ -40,7 +42,7 @@ class Family:
 _FAMILIES = {
     "rv32im": Family(pairs.WORKS, lays_out_rows=True, normalizes_by_integers=True),
     "rv32": Family(rv32.WORKS, lays_out_rows=True),
-    "tiles": Family(tiles.WORKS, reads_in_place=True),
+    "tiles": Family(tiles.WORKS, reads_in_place=True, one_query=True),
 }
 
 

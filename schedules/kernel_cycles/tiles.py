@@ -108,7 +108,14 @@ def spread_lookup(f: Fields, cores: int) -> Work:
     return {"call": 1, "spread_eight" if f["tables"] > 1 else "eight": share(-(-f["count"] // 8), cores)}
 
 
+def attention(f: Fields, cores: int) -> Work:
+    """Whole queries of a head; products with keys, a row of weights, products with values."""
+    logits = share(f["heads"] * f["queries"], cores) * f["keys"]
+    return {"call": 1, "logit": logits, "key_word": logits * words(f["size"])}
+
+
 WORKS: dict[str, WorkOf] = {
+    "attention": attention,
     "dense": dense,
     "conv2d": conv2d,
     "depthwise_conv2d": depthwise_conv2d,
@@ -134,6 +141,8 @@ _CYCLES |= {
     "depthwise_tap": 20.0,
     "summed_element": 4.0,
     "eight": 40.0,
+    "logit": 150.0,
+    "key_word": 20.0,
     "spread_eight": 31.5,
     "norm_row": 350.0,
     "norm_word": 10.0,
@@ -150,6 +159,7 @@ SCALAR_CYCLES = CYCLES | {
     "norm_word": 32.0,
     "depthwise_slide": 48.0,
     "eight": 60.0,
+    "key_word": 45.0,
     "spread_eight": 53.0,
 }
 # Fetching code from L2: the tiles of a group ask for the same lines at the same time.

@@ -35,10 +35,19 @@ def test_layers_of_odd_sizes_give_the_bits_of_the_host(tmp_path: Path, machine: 
     run_beside_host(write_small(tmp_path / "small.onnx"), machine)
 
 
+def test_attention_gives_the_bits_of_the_host() -> None:
+    """Heads with a mask, on caches."""
+    run = run_beside_host("zoo:tinyllama", "minpool")
+    assert "attention kernel" in {layer["form"] for layer in run.report["layers"]}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name, machine",
     [
+        ("tinyllama", "itapool"),
+        ("vit_block", "mempool"),
+        ("vit_block", "itapool"),
         ("dscnn", "minpool"),
         ("octave_head", "minpool"),
         ("dscnn", "mempool"),
