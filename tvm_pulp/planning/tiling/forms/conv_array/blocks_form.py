@@ -21,7 +21,7 @@ from tvm_pulp.uma.windows import input_span
 # A word of pixels; the heights are tried.
 _BLOCK_WIDTH, _BLOCK_HEIGHTS = 4, (1, 2, 4)
 # Results of a channel: fewer do not repay a job.
-_LEAST_RESULTS = 32
+_LEAST_RESULTS = 20
 # Channels that the kernel before the jobs takes at a time.
 _CHANNELS = 4
 
