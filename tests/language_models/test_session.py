@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from tests.language_models.llama_in_numpy import Llama
-from tests.language_models.small_decoders import CAPACITY, CHUNK, compiled, weights
+from tests.language_models.small_decoders import CAPACITY, CHUNK, compiled, compiled_llama, weights
+from tvm_pulp.api import CompileOptions
 from tvm_pulp.errors import UserError
 from tvm_pulp.language_models.session import GenerationRequest, Sampling
 
@@ -37,6 +38,20 @@ def test_every_split_of_a_text_gives_the_same_logits(name: str, target: str) -> 
         assert made.logits is not None
         np.testing.assert_array_equal(made.logits, expected, err_msg=f"prompt of {prompt}")
         assert made.tokens == expected[prompt - 1 :].argmax(1).tolist()
+
+
+@pytest.mark.parametrize(
+    ("target", "soc"), [("uma-neureka", "rv32-mcu-neureka"), pytest.param("c", "rv32-mcu", marks=pytest.mark.slow)]
+)
+def test_one_core_copies_the_rows_of_a_cache_that_hold_a_token(target: str, soc: str) -> None:
+    options = CompileOptions(target=target, soc=soc, state_memory="l2")
+    app = compiled_llama("small", weights("shared_heads"), (CAPACITY, CHUNK), options)
+    assert any(b"DMA_LOAD_ROWS_OF(" in text for path, text in app.files.items() if path.endswith(".c"))
+    text, model = tokens_for("shared_heads", CAPACITY), Llama(weights("shared_heads"))
+    expected = np.array([model.see(token) for token in text])
+    made = app.generator().generate(GenerationRequest(text[:CHUNK], CAPACITY - CHUNK + 1, forced=text[CHUNK:]))
+    assert made.tokens == expected[CHUNK - 1 :].argmax(1).tolist()
+    assert len(set(made.tokens)) > 3
 
 
 def test_tokens_stream_and_are_those_of_the_whole_run() -> None:
