@@ -361,8 +361,9 @@ class ArrayForm(JobForm):
         return self.arranged([*before, *self.job_and_end(job, raw, self.finish(raw, box), box)])
 
     def job_and_end(self, job: Job, raw: Local, end: list[Step], box: Box) -> list[Step]:
-        """In parts of channels where the layer is one tile and that is faster."""
+        """In parts of channels where that is faster and the layer one subtile of pixels, which is not cut by rows."""
         is_whole = box.size == self.layer.outputs[0].spec.shape
+        is_whole = is_whole and box.elements // box.size[-1] <= self.context.rows * self.context.columns
         return (in_parts(self, job, raw, end) if is_whole else None) or [job, *end]
 
     def assemble_taken(self, before: list[Step], job: Job, raw: Local, box: Box, taken: Sequence[int]) -> Recipe | None:

@@ -1,4 +1,4 @@
-"""A layer of one tile in parts of its channels: the cores finish the results of one while the array makes the next.
+"""A layer of one subtile of pixels in parts of channels: the cores finish one while the array makes the next.
 
 Tiles do the same where a layer has several. Results of a part lie side by side; the cores write them between those of
 the others.
