@@ -37,6 +37,13 @@ def keras_int8(name: str, folder: Path) -> Quantized:
 
 def qwix_int8(name: str, folder: Path) -> Quantized:
     """qwix' `PtqProvider`: weights and activations of convolutions and products, ranges at run time."""
+    function, inputs = _by_qwix(name)
+    expected = _jitted(function, inputs)
+    return function, tuple(inputs), inputs, expected, steps_of_floats(expected)
+
+
+def _by_qwix(name: str, seed: int | None = None) -> tuple[Callable[..., Any], Arrays]:
+    """A quantized network and its inputs; with a seed, some of its floats are the next float above or below."""
     import jax
     import qwix
     from jax import numpy as jnp
@@ -50,12 +57,40 @@ def qwix_int8(name: str, folder: Path) -> Quantized:
     shapes = jax.eval_shape(model.init, jax.random.key(0), *inputs)
     parameters = qwix.quantize_params(jax.tree.map(jnp.asarray, variables["params"]), shapes["params"])
     held = {**variables, "params": parameters}
+    if seed is not None:
+        random = np.random.default_rng(seed)
+
+        def nudged(leaf: Any) -> Any:
+            array = np.asarray(leaf)
+            ends = random.choice(np.array([-np.inf, np.inf], np.float32), array.shape)
+            return jnp.asarray(np.nextafter(array, ends)) if array.dtype == np.float32 else leaf
+
+        held = jax.tree.map(nudged, held)
 
     def function(x: Any) -> Any:
         return model.apply(held, x)
 
-    expected = [np.asarray(a) for a in jax.tree_util.tree_leaves(jax.jit(function)(*inputs))]
-    return function, tuple(inputs), inputs, expected, steps_of_floats(expected)
+    return function, inputs
+
+
+def _jitted(function: Callable[..., Any], inputs: Arrays) -> Arrays:
+    import jax
+
+    return [np.asarray(a) for a in jax.tree_util.tree_leaves(jax.jit(function)(*inputs))]
+
+
+def width_of_qwix(name: str) -> float:
+    """How many steps apart `jax.jit` is from itself when the last bits of the parameters are others.
+
+    A row is divided by the 127.5th of its largest value. Where that value is negative, it becomes -127 or -128 by the
+    last bit of what was computed before.
+    """
+    from tests.frontend.stablehlo_program.matrix import apart
+
+    function, inputs = _by_qwix(name)
+    expected = _jitted(function, inputs)
+    others = (_jitted(_by_qwix(name, seed)[0], inputs) for seed in range(8))
+    return max(apart(other, expected, steps_of_floats(expected)) for other in others)
 
 
 def litert_file(name: str, folder: Path, *, is_quantized: bool = True) -> Path:
@@ -151,7 +186,8 @@ def cell(quantizer: Callable[[str, Path], Quantized | None], name: str) -> dict[
         model, examples, inputs, expected, steps = given
         result = tvm_pulp.compile(model, TARGET, example_inputs=examples).run(inputs)
         found = [a.astype(np.float64) for a in result.outputs.values()]
-        return {"steps": apart(found, expected, steps), "cycles": int(result.report["cycles"])}
+        made = {"steps": apart(found, expected, steps), "cycles": int(result.report["cycles"])}
+        return {**made, "width": width_of_qwix(name)} if quantizer is qwix_int8 and made["steps"] > 0.1 else made
 
 
 def cells(backend: str, networks: Sequence[str]) -> Iterator[dict[str, Any]]:

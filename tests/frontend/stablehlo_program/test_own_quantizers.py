@@ -22,8 +22,6 @@ from tests.frontend.stablehlo_program import keras_networks, own_quantizers  # n
 
 pytestmark = pytest.mark.jax
 PAGE, FIRST, LAST = "docs/frameworks.md", "<!-- own quantizers -->\n", "<!-- end of own quantizers -->\n"
-# Further away than a step, as JAX is from itself without `jax.jit`: ranges at run time move with the order of sums.
-NOT_RIGHT = {("gpt", "qwix"), ("vit", "qwix")}
 # Packages that quantizers need beside the framework.
 NEEDED = {"qwix": "qwix", "LiteRT": "ai_edge_litert"}
 
@@ -85,8 +83,13 @@ def test_the_whole_table(repository: Path) -> None:
         page = repository / PAGE
         head, rest = page.read_text(encoding="utf-8").split(FIRST)
         page.write_text(head + FIRST + table(found) + LAST + rest.split(LAST)[1], encoding="utf-8")
-    wrong = {(n, q) for n, cells in found.items() for q, made in cells.items() if made["steps"] > 1}
-    assert len(found) == len(keras_networks.NETWORKS) and wrong == NOT_RIGHT, wrong
+    wrong = {(n, q): made for n, cells in found.items() for q, made in cells.items() if not is_right(made)}
+    assert len(found) == len(keras_networks.NETWORKS) and not wrong, wrong
+
+
+def is_right(cell: dict[str, Any]) -> bool:
+    """Within a step, or nearer than the framework is to itself when the last bits of its parameters are others."""
+    return bool(cell["steps"] <= max(1, cell.get("width", 0)))
 
 
 def table(found: dict[str, dict[str, Any]]) -> str:
