@@ -71,9 +71,8 @@ def join_attempts(evaluator: PlanEvaluator, best: Attempt, others: Sequence[Atte
 def mix_layers(evaluator: PlanEvaluator, plan: Plan) -> Changes:
     """Steps interleaved, or not where they are, so that the next layer's jobs begin while the cores finish this one's;
     and cuts that follow each other."""
-    decisions, is_long = plan.decisions, len(plan.schedule.slots) > _LONG
-    if not plan.policy.overlap or len(plan.schedule.slots) > MANY_STEPS or (is_long and _can_gain(plan)):
-        # Of many steps, pipelines mix as well.
+    decisions = plan.decisions
+    if not plan.policy.overlap or len(plan.schedule.slots) > MANY_STEPS:
         return
     if not can_interleave([tiled_layer(c) for c in decisions.choices]):
         return
@@ -88,7 +87,7 @@ def pipeline_tiles(evaluator: PlanEvaluator, plan: Plan, number: int | None) -> 
     """Layers of engines and cores in pieces that follow each other: all of them, or those with the number of rows that
     takes the `number`th most cycles."""
     is_long = len(plan.schedule.slots) > _LONG
-    if (number is None or (plan.decisions.interleave and not (is_long and number))) and _can_gain(plan):
+    if (number is None or plan.decisions.interleave) and _can_gain(plan):
         yield from pipelined(evaluator, plan.decisions, number, is_long=is_long)
 
 
