@@ -52,15 +52,15 @@ static uint64_t last_wait(const struct ne16_job *job, uint64_t wait, uint32_t pi
 static void subtile(struct banks *banks, const struct ne16_job *job, uint32_t base, uint32_t k, uint32_t ho, uint32_t wo) {
   const uint32_t beats = job->output_bytes == 1 ? 1 : (k + 7) / 8, step = ne16_output_step(job);
   for (uint32_t i = 0; job->stream_in && i < NE16_PATCH * NE16_PATCH * beats; i++) {
-    const uint32_t pixel = i / beats, row = pixel / NE16_PATCH * job->output_d2;
-    load(banks, base + row + pixel % NE16_PATCH * job->output_d1 + i % beats * job->output_d0);
+    const uint32_t pixel = i / beats, row = pixel / NE16_PATCH * job->at.output_d2;
+    load(banks, base + row + pixel % NE16_PATCH * job->at.output_d1 + i % beats * job->at.output_d0);
   }
   banks->now += PAUSE;
   for (uint32_t i = 0; i < ((ho - 1) * NE16_PATCH + wo) * beats; i++) {
     const uint32_t y = i / beats / NE16_PATCH, x = i / beats % NE16_PATCH, beat = i % beats;
     const uint32_t left = k - 8 * beat, bytes = job->output_bytes == 1 ? k : 4 * (left < 8 ? left : 8);
     const bool written = x < wo && x % step == 0 && y % step == 0;
-    const uint32_t address = base + y * job->output_d2 + x * job->output_d1 + beat * job->output_d0;
+    const uint32_t address = base + y * job->at.output_d2 + x * job->at.output_d1 + beat * job->at.output_d0;
     const uint64_t wait = written ? store(banks, address, bytes) : 0;
     const bool last = i + 1 == ((ho - 1) * NE16_PATCH + wo) * beats;
     end_beat(banks, last ? last_wait(job, wait, ho * wo) : wait);
@@ -73,9 +73,9 @@ uint64_t ne16_bank_waits(const struct ne16_job *job) {
     for (uint32_t i = 0; i < job->ho.count; i++) {
       for (uint32_t j = 0; j < job->wo.count; j++) {
         const uint32_t channel = a * job->ko.full * job->output_bytes;
-        const uint32_t base = job->output + channel + NE16_PATCH * (i * job->output_d2 + j * job->output_d1);
-        subtile(&banks, job, base, ne16_dimension_size(&job->ko, a), ne16_dimension_size(&job->ho, i),
-                ne16_dimension_size(&job->wo, j));
+        const uint32_t base = job->at.output + channel + NE16_PATCH * (i * job->at.output_d2 + j * job->at.output_d1);
+        subtile(&banks, job, base, array_dimension_size(&job->ko, a), array_dimension_size(&job->ho, i),
+                array_dimension_size(&job->wo, j));
       }
     }
   }

@@ -11,10 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tvm_pulp/job_queue.h"
+#include "tvm_pulp/array_job.h"
 
 enum {
-  NE16_JOB_WORDS = 24,
   NE16_PATCH = 3,            /* output rows and columns of a subtile */
   NE16_HALO = 2,             /* rows and columns an input window has more, in 3x3 modes */
   NE16_INPUT_BYTES = 16,     /* of a pixel and step */
@@ -30,11 +29,6 @@ struct ne16_options {
 
 enum ne16_mode { NE16_3X3 = 0, NE16_DEPTHWISE = 1, NE16_1X1 = 2, NE16_LINEAR = 6 };
 
-/* One dimension of a job: `count` subtiles, all of size `full` but the last one of size `last`. */
-struct ne16_dimension {
-  uint32_t count, full, last;
-};
-
 struct ne16_job {
   enum ne16_mode mode;
   uint32_t weight_bits;
@@ -44,14 +38,13 @@ struct ne16_job {
   uint32_t output_bytes; /* 1 or 4 */
   uint32_t shift;
 
-  struct ne16_dimension ki, ko, ho, wo; /* ki in bytes, in linear mode in words of 16 bytes */
+  struct array_dimension ki, ko, ho, wo; /* ki in bytes, in linear mode in words of 16 bytes */
   uint32_t hi_full, hi_last, wi_full, wi_last; /* loaded input window of a subtile */
   uint32_t pad_top, pad_right, pad_bottom, pad_left, pad_value;
   uint32_t mask_top, mask_right, mask_bottom, mask_left; /* rows and columns of the filter that do not count */
   int32_t weight_offset;
 
-  uint32_t weights, input, output, scale, shifts, biases; /* pointers as the registers hold them */
-  uint32_t input_d0, input_d1, output_d0, output_d1, output_d2, weights_d0, weights_d1, weights_d2;
+  struct array_places at;
 };
 
 /* Work buffers, grown on demand and kept between jobs. */
@@ -68,17 +61,11 @@ struct ne16_engine {
   struct ne16_scratch scratch;
 };
 
-static inline uint32_t ne16_dimension_size(const struct ne16_dimension *dimension, uint32_t index) {
-  return index + 1 == dimension->count ? dimension->last : dimension->full;
-}
-static inline uint32_t ne16_dimension_total(const struct ne16_dimension *dimension) {
-  return (dimension->count - 1) * dimension->full + dimension->last;
-}
 static inline uint32_t ne16_kernel(const struct ne16_job *job) { return job->mode == NE16_3X3 || job->mode == NE16_DEPTHWISE ? 3 : 1; }
 static inline bool ne16_is_depthwise(const struct ne16_job *job) { return job->mode == NE16_DEPTHWISE; }
 /* Bytes of all input channels of a pixel, and their number. */
 static inline uint32_t ne16_input_bytes(const struct ne16_job *job) {
-  return ne16_dimension_total(&job->ki) * (job->mode == NE16_LINEAR ? NE16_INPUT_BYTES : 1);
+  return array_dimension_total(&job->ki) * (job->mode == NE16_LINEAR ? NE16_INPUT_BYTES : 1);
 }
 static inline uint32_t ne16_input_channels(const struct ne16_job *job) { return ne16_input_bytes(job) >> job->wide_input; }
 /* Bytes of one bit plane of a group of input channels. */

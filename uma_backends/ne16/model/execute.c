@@ -51,7 +51,7 @@ static bool unpack_group(struct subtile *s, uint32_t channel, uint32_t group, ui
   const uint32_t kernel = ne16_kernel(job), taps = kernel * kernel;
   const bool linear = job->mode == NE16_LINEAR;
   const uint32_t plane_bytes = linear ? ne16_input_bytes(job) / 8 : ne16_plane_bytes(job);
-  const uint32_t between = job->mode == NE16_1X1 ? plane_bytes : job->weights_d0, tap_bytes = plane_bytes / taps;
+  const uint32_t between = job->mode == NE16_1X1 ? plane_bytes : job->at.weights_d0, tap_bytes = plane_bytes / taps;
   const uint8_t *planes[8];
   for (uint32_t p = 0; p < job->weight_bits; p++) {
     planes[p] = memory(s->engine, ne16_weights_at(job, channel, group) + p * between, plane_bytes);
@@ -111,7 +111,7 @@ static bool load_window(struct subtile *s, uint32_t i, uint32_t j) {
         for (uint32_t c = 0; c < s->channels; c++) pixel[c] = (int32_t)job->pad_value;
         continue;
       }
-      const uint32_t address = job->input + (i * NE16_PATCH + y) * job->input_d1 + (j * NE16_PATCH + x) * job->input_d0 +
+      const uint32_t address = job->at.input + (i * NE16_PATCH + y) * job->at.input_d1 + (j * NE16_PATCH + x) * job->at.input_d0 +
                                (ne16_is_depthwise(job) ? s->ko_first : 0);
       const uint8_t *bytes = memory(s->engine, address, s->channels * value_bytes);
       if (bytes == NULL) return false;
@@ -146,8 +146,8 @@ static void accumulate(const struct subtile *s, uint32_t y, uint32_t x, uint32_t
 /* Host pointer to the 32-byte beat that holds output channel `k` of a pixel. */
 static uint8_t *output_beat(struct subtile *s, uint32_t y, uint32_t x, uint32_t k, uint32_t count) {
   const struct ne16_job *job = s->job;
-  const uint32_t step = job->output_bytes == 4 ? k / 8 * job->output_d0 : 0;
-  return memory(s->engine, job->output + y * job->output_d2 + x * job->output_d1 + s->ko_first * job->output_bytes + step,
+  const uint32_t step = job->output_bytes == 4 ? k / 8 * job->at.output_d0 : 0;
+  return memory(s->engine, job->at.output + y * job->at.output_d2 + x * job->at.output_d1 + s->ko_first * job->output_bytes + step,
                 count * job->output_bytes);
 }
 
@@ -195,7 +195,7 @@ static bool stream_out(struct subtile *s, uint32_t y, uint32_t x, const uint32_t
 static bool execute_subtile(struct subtile *s, uint32_t i, uint32_t j) {
   const struct ne16_job *job = s->job;
   uint32_t sums[NE16_PATCH][NE16_PATCH][NE16_OUTPUT_CHANNELS] = {0};
-  const uint32_t ho = ne16_dimension_size(&job->ho, i), wo = ne16_dimension_size(&job->wo, j), step = ne16_output_step(job);
+  const uint32_t ho = array_dimension_size(&job->ho, i), wo = array_dimension_size(&job->wo, j), step = ne16_output_step(job);
   if (!load_window(s, i, j)) return false;
   for (uint32_t y = 0; y < ho; y += step) {
     for (uint32_t x = 0; x < wo; x += step) {
@@ -215,17 +215,17 @@ static bool execute_subtile(struct subtile *s, uint32_t i, uint32_t j) {
 static bool read_parameters(struct subtile *s) {
   const struct ne16_job *job = s->job;
   if (!job->norm_quant) return true;
-  const uint8_t *scales = memory(s->engine, job->scale + s->ko_first * job->scale_bytes, s->ko * job->scale_bytes);
+  const uint8_t *scales = memory(s->engine, job->at.scale + s->ko_first * job->scale_bytes, s->ko * job->scale_bytes);
   if (scales == NULL) return false;
   for (uint32_t k = 0; k < s->ko; k++) s->scales[k] = read_value(scales + k * job->scale_bytes, job->scale_bytes);
   if (job->bias) {
-    const uint8_t *biases = memory(s->engine, job->biases + 4 * s->ko_first, 4 * s->ko);
+    const uint8_t *biases = memory(s->engine, job->at.biases + 4 * s->ko_first, 4 * s->ko);
     if (biases == NULL) return false;
     for (uint32_t k = 0; k < s->ko; k++) s->biases[k] = read_value(biases + 4 * k, 4);
   }
   memset(s->shifts, (int)job->shift, sizeof s->shifts);
   if (!job->shift_vector) return true;
-  const uint8_t *shifts = memory(s->engine, job->shifts + s->ko_first, s->ko);
+  const uint8_t *shifts = memory(s->engine, job->at.shifts + s->ko_first, s->ko);
   if (shifts == NULL) return false;
   for (uint32_t k = 0; k < s->ko; k++) {
     if (shifts[k] > 31) {
@@ -241,7 +241,7 @@ bool ne16_execute(struct ne16_engine *engine, const struct ne16_job *job) {
   struct subtile s = {.engine = engine, .job = job};
   for (uint32_t major = 0; major < job->ko.count; major++) {
     s.ko_first = major * job->ko.full;
-    s.ko = ne16_dimension_size(&job->ko, major);
+    s.ko = array_dimension_size(&job->ko, major);
     s.channels = ne16_is_depthwise(job) ? s.ko : ne16_input_channels(job);
     if (!read_parameters(&s) || !unpack_weights(&s)) return false;
     for (uint32_t i = 0; i < job->ho.count; i++) {

@@ -5,23 +5,6 @@
 
 #include "engine.h"
 
-enum ne16_job_word {
-  WEIGHTS_PTR, INFEAT_PTR, OUTFEAT_PTR, SCALE_PTR, SCALE_SHIFT_PTR, SCALE_BIAS_PTR,
-  INFEAT_D0, INFEAT_D1, INFEAT_D2, OUTFEAT_D0, OUTFEAT_D1, OUTFEAT_D2, WEIGHTS_D0, WEIGHTS_D1, WEIGHTS_D2,
-  SUBTILE_REM0, SUBTILE_REM1, SUBTILE_REM2, SUBTILE_NB0, SUBTILE_NB1, PADDING, WEIGHT_OFFSET, FILTER_MASK, CONFIG0,
-};
-
-/* A job beyond these sizes fits no memory of the SoC; refusing it keeps a wild guest from stalling the host. */
-#define LARGEST_OUTPUT (UINT64_C(1) << 20)
-#define LARGEST_MACS (UINT64_C(1) << 33)
-
-static uint32_t field(uint32_t word, unsigned low, unsigned bits) { return (word >> low) & ((1u << bits) - 1u); }
-
-/* A remainder of 0 means "full". */
-static struct ne16_dimension dimension(uint32_t count, uint32_t remainder, uint32_t full) {
-  return (struct ne16_dimension){.count = count, .full = full, .last = remainder == 0 ? full : remainder};
-}
-
 #define REFUSE(...)                               \
   do {                                            \
     job_queue_fault(&engine->queue, __VA_ARGS__); \
@@ -30,49 +13,49 @@ static struct ne16_dimension dimension(uint32_t count, uint32_t remainder, uint3
 
 /* Bits 9, 10 and 26, which NEUREKA has, and 11 and 15 do nothing here, whatever programs write. */
 static bool decode_config(struct ne16_engine *engine, uint32_t config, struct ne16_job *job) {
-  if (field(config, 0, 3) == 0) REFUSE("NE16 weight width is 1 bit, use 2 to 8 bits");
-  job->weight_bits = field(config, 0, 3) + 1;
-  job->wide_input = field(config, 3, 1);
-  job->norm_quant = field(config, 4, 1);
-  const uint32_t mode = field(config, 5, 2), linear = field(config, 7, 1);
+  if (array_field(config, 0, 3) == 0) REFUSE("NE16 weight width is 1 bit, use 2 to 8 bits");
+  job->weight_bits = array_field(config, 0, 3) + 1;
+  job->wide_input = array_field(config, 3, 1);
+  job->norm_quant = array_field(config, 4, 1);
+  const uint32_t mode = array_field(config, 5, 2), linear = array_field(config, 7, 1);
   if (mode == 3) REFUSE("NE16 filter mode 3 is reserved, use 0 (3x3), 1 (depthwise) or 2 (1x1)");
   if (linear && mode != NE16_1X1) REFUSE("NE16 linear mode belongs to filter mode 2, clear CONFIG0[7] or set CONFIG0[6:5] to 2");
   job->mode = linear ? NE16_LINEAR : (enum ne16_mode)mode;
   if (job->wide_input && (linear || mode == NE16_DEPTHWISE)) {
     REFUSE("NE16 takes 16-bit activations in 3x3 and 1x1 mode only, clear CONFIG0[3]");
   }
-  job->strided = field(config, 8, 1);
+  job->strided = array_field(config, 8, 1);
   if (job->strided && ne16_kernel(job) == 1) REFUSE("NE16 1x1 jobs have their stride in INFEAT_D0 and D1, clear CONFIG0[8]");
-  job->stream_in = field(config, 14, 1);
-  job->shift = field(config, 16, 5);
-  switch (field(config, 21, 2)) {
+  job->stream_in = array_field(config, 14, 1);
+  job->shift = array_field(config, 16, 5);
+  switch (array_field(config, 21, 2)) {
     case 0: job->output_bytes = 1; break;
     case 2: job->output_bytes = 4; break;
-    default: REFUSE("NE16 output mode %" PRIu32 " writes nothing, use 0 (8 bit) or 2 (32 bit)", field(config, 21, 2));
+    default: REFUSE("NE16 output mode %" PRIu32 " writes nothing, use 0 (8 bit) or 2 (32 bit)", array_field(config, 21, 2));
   }
   if (job->stream_in && job->output_bytes != 4) REFUSE("NE16 stream-in needs 32-bit output, set CONFIG0[22:21] to 2");
   if (job->stream_in && mode == NE16_DEPTHWISE) REFUSE("NE16 stream-in is wrong in depthwise mode, clear CONFIG0[14]");
   if (!job->norm_quant && job->output_bytes != 4) {
     REFUSE("NE16 raw accumulators need 32-bit output, set CONFIG0[22:21] to 2 or CONFIG0[4]");
   }
-  job->relu = !field(config, 23, 1);
-  job->shift_vector = field(config, 24, 1);
-  job->bias = field(config, 25, 1);
-  if (job->norm_quant && field(config, 12, 2) == 3) REFUSE("NE16 scale mode 3 is reserved, use 0, 1 or 2 (8, 16 or 32 bit)");
-  job->scale_bytes = 1u << field(config, 12, 2);
+  job->relu = !array_field(config, 23, 1);
+  job->shift_vector = array_field(config, 24, 1);
+  job->bias = array_field(config, 25, 1);
+  if (job->norm_quant && array_field(config, 12, 2) == 3) REFUSE("NE16 scale mode 3 is reserved, use 0, 1 or 2 (8, 16 or 32 bit)");
+  job->scale_bytes = 1u << array_field(config, 12, 2);
   return true;
 }
 
 static bool decode_sizes(struct ne16_engine *engine, const uint32_t *words, struct ne16_job *job) {
   const bool depthwise = ne16_is_depthwise(job);
   const uint32_t halo = ne16_kernel(job) - 1;
-  if (field(words[SUBTILE_REM0], 0, 16) == 0) REFUSE("NE16 sources disagree about 0 input channels left, write 1 to 16 into SUBTILE_REM0");
-  job->ki = dimension(field(words[SUBTILE_NB0], 0, 16), field(words[SUBTILE_REM0], 0, 16),
+  if (array_field(words[SUBTILE_REM0], 0, 16) == 0) REFUSE("NE16 sources disagree about 0 input channels left, write 1 to 16 into SUBTILE_REM0");
+  job->ki = array_dimension(array_field(words[SUBTILE_NB0], 0, 16), array_field(words[SUBTILE_REM0], 0, 16),
                       job->mode == NE16_LINEAR ? NE16_LINEAR_WORDS : NE16_INPUT_BYTES);
-  job->ko = dimension(field(words[SUBTILE_NB0], 16, 16), field(words[SUBTILE_REM0], 16, 16),
+  job->ko = array_dimension(array_field(words[SUBTILE_NB0], 16, 16), array_field(words[SUBTILE_REM0], 16, 16),
                       depthwise ? NE16_INPUT_BYTES : NE16_OUTPUT_CHANNELS);
-  job->ho = dimension(field(words[SUBTILE_NB1], 16, 16), field(words[SUBTILE_REM1], 16, 16), NE16_PATCH);
-  job->wo = dimension(field(words[SUBTILE_NB1], 0, 16), field(words[SUBTILE_REM1], 0, 16), NE16_PATCH);
+  job->ho = array_dimension(array_field(words[SUBTILE_NB1], 16, 16), array_field(words[SUBTILE_REM1], 16, 16), NE16_PATCH);
+  job->wo = array_dimension(array_field(words[SUBTILE_NB1], 0, 16), array_field(words[SUBTILE_REM1], 0, 16), NE16_PATCH);
   if (job->ki.count == 0 || job->ko.count == 0 || job->ho.count == 0 || job->wo.count == 0) {
     REFUSE("NE16 job has a dimension of 0 subtiles, write at least 1 into every SUBTILE_NB field");
   }
@@ -84,37 +67,37 @@ static bool decode_sizes(struct ne16_engine *engine, const uint32_t *words, stru
   if (depthwise && (job->ki.count != job->ko.count || job->ki.last != job->ko.last)) {
     REFUSE("NE16 depthwise needs equal input and output channel subtiles, see SUBTILE_NB0 and SUBTILE_REM0");
   }
-  const uint64_t pixels = (uint64_t)ne16_dimension_total(&job->ho) * ne16_dimension_total(&job->wo);
+  const uint64_t pixels = (uint64_t)array_dimension_total(&job->ho) * array_dimension_total(&job->wo);
   if (job->strided && (job->ho.count != 1 || job->wo.count != 1 || job->ho.last == 2 || job->wo.last == 2)) {
     REFUSE("NE16 strided jobs compute one patch of 1 or 3 rows and columns, see SUBTILE_NB1 and SUBTILE_REM1");
   }
   if (job->mode == NE16_LINEAR && pixels != 1) REFUSE("NE16 linear mode computes one pixel, write 1 into SUBTILE_NB1 and SUBTILE_REM1");
   job->hi_full = job->wi_full = NE16_PATCH + halo;
-  job->hi_last = dimension(1, field(words[SUBTILE_REM2], 16, 16), job->hi_full).last;
-  job->wi_last = dimension(1, field(words[SUBTILE_REM2], 0, 16), job->wi_full).last;
+  job->hi_last = array_dimension(1, array_field(words[SUBTILE_REM2], 16, 16), job->hi_full).last;
+  job->wi_last = array_dimension(1, array_field(words[SUBTILE_REM2], 0, 16), job->wi_full).last;
   if (job->hi_last > job->hi_full || job->wi_last > job->wi_full) {
     REFUSE("NE16 input remainder is larger than the input buffer, see SUBTILE_REM2");
   }
-  if (pixels > LARGEST_OUTPUT || pixels * ne16_dimension_total(&job->ko) > LARGEST_OUTPUT || ne16_job_macs(job) > LARGEST_MACS) {
+  if (pixels > ARRAY_LARGEST_OUTPUT || pixels * array_dimension_total(&job->ko) > ARRAY_LARGEST_OUTPUT || ne16_job_macs(job) > ARRAY_LARGEST_MACS) {
     REFUSE("NE16 job is larger than any memory it could work on, see SUBTILE_NB0 and SUBTILE_NB1");
   }
   return true;
 }
 
 static bool decode_borders(struct ne16_engine *engine, uint32_t padding, uint32_t mask, struct ne16_job *job) {
-  job->pad_top = field(padding, 28, 4);
-  job->pad_right = field(padding, 24, 4);
-  job->pad_bottom = field(padding, 20, 4);
-  job->pad_left = field(padding, 16, 4);
-  job->pad_value = field(padding, 0, job->wide_input ? 16 : 8);
+  job->pad_top = array_field(padding, 28, 4);
+  job->pad_right = array_field(padding, 24, 4);
+  job->pad_bottom = array_field(padding, 20, 4);
+  job->pad_left = array_field(padding, 16, 4);
+  job->pad_value = array_field(padding, 0, job->wide_input ? 16 : 8);
   if (ne16_kernel(job) == 1 && padding >> 16 != 0) REFUSE("NE16 1x1 jobs cannot be padded, write 0 into PADDING[31:16]");
   if (job->pad_top > NE16_HALO || job->pad_right > NE16_HALO || job->pad_bottom > NE16_HALO || job->pad_left > NE16_HALO) {
     REFUSE("NE16 pads at most 2 pixels per side, see PADDING");
   }
-  job->mask_top = field(mask, 24, 8);
-  job->mask_right = field(mask, 16, 8);
-  job->mask_bottom = field(mask, 8, 8);
-  job->mask_left = field(mask, 0, 8);
+  job->mask_top = array_field(mask, 24, 8);
+  job->mask_right = array_field(mask, 16, 8);
+  job->mask_bottom = array_field(mask, 8, 8);
+  job->mask_left = array_field(mask, 0, 8);
   if (ne16_kernel(job) == 1 && mask != 0) REFUSE("NE16 masks 3x3 filters only, write 0 into FILTER_MASK");
   if (job->mask_top > 3 || job->mask_right > 3 || job->mask_bottom > 3 || job->mask_left > 3) {
     REFUSE("NE16 masks at most 3 rows or columns per side, see FILTER_MASK");
@@ -132,26 +115,13 @@ bool ne16_decode(struct ne16_engine *engine, const uint32_t *words, struct ne16_
   if (job->weight_offset < -256 || job->weight_offset > 255) {
     REFUSE("NE16 weight offset %" PRId32 " does not fit the 9 bits of the hardware, use -256 to 255", job->weight_offset);
   }
-  job->weights = words[WEIGHTS_PTR];
-  job->input = words[INFEAT_PTR];
-  job->output = words[OUTFEAT_PTR];
-  job->scale = words[SCALE_PTR];
-  job->shifts = words[SCALE_SHIFT_PTR];
-  job->biases = words[SCALE_BIAS_PTR];
-  job->input_d0 = words[INFEAT_D0];
-  job->input_d1 = words[INFEAT_D1];
-  job->output_d0 = words[OUTFEAT_D0];
-  job->output_d1 = words[OUTFEAT_D1];
-  job->output_d2 = words[OUTFEAT_D2];
-  job->weights_d0 = words[WEIGHTS_D0];
-  job->weights_d1 = words[WEIGHTS_D1];
-  job->weights_d2 = words[WEIGHTS_D2];
+  job->at = array_places(words);
   return true;
 }
 
 uint64_t ne16_job_macs(const struct ne16_job *job) {
   const uint32_t step = ne16_output_step(job), taps = ne16_kernel(job) * ne16_kernel(job);
-  const uint64_t rows = (ne16_dimension_total(&job->ho) + step - 1) / step;
-  const uint64_t columns = (ne16_dimension_total(&job->wo) + step - 1) / step;
-  return rows * columns * ne16_dimension_total(&job->ko) * taps * (ne16_is_depthwise(job) ? 1 : ne16_input_channels(job));
+  const uint64_t rows = (array_dimension_total(&job->ho) + step - 1) / step;
+  const uint64_t columns = (array_dimension_total(&job->wo) + step - 1) / step;
+  return rows * columns * array_dimension_total(&job->ko) * taps * (ne16_is_depthwise(job) ? 1 : ne16_input_channels(job));
 }

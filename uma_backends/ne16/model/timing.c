@@ -47,7 +47,7 @@ uint64_t ne16_job_cycles(const struct ne16_options *options, const struct ne16_j
     const uint64_t step = step_cycles(job, k), frame = frame_cycles(job, k, ko_last);
     if (job->mode == NE16_LINEAR) {
       const uint64_t beats = job->output_bytes == 1 ? 1 : ceil_div(k, 8);
-      cycles += ko_count * (steps * step + ne16_dimension_total(&job->ki) + frame + beats);
+      cycles += ko_count * (steps * step + array_dimension_total(&job->ki) + frame + beats);
       continue;
     }
     for (int class = 0; class < 4; class++) {

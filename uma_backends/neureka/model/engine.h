@@ -12,9 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tvm_pulp/job_queue.h"
+#include "tvm_pulp/array_job.h"
 
-enum { NEUREKA_JOB_WORDS = 24, NEUREKA_TAPS = 9, NEUREKA_HALO = 2 };
+enum { NEUREKA_TAPS = 9, NEUREKA_HALO = 2 };
 
 /* Upper limits of the geometry parameters; they size the fixed buffers. */
 enum { NEUREKA_MAX_PE_ROWS = 16, NEUREKA_MAX_PE_COLUMNS = 16, NEUREKA_MAX_CHANNELS = 64 };
@@ -42,13 +42,6 @@ enum { NEUREKA_RTL = 0 };
 
 enum neureka_mode { NEUREKA_3X3 = 0, NEUREKA_DEPTHWISE = 1, NEUREKA_1X1 = 2 };
 
-/* One dimension of a job: `count` subtiles, all of size `full` but the last one of size `last`. */
-struct neureka_dimension {
-  uint32_t count;
-  uint32_t full;
-  uint32_t last;
-};
-
 struct neureka_job {
   enum neureka_mode mode;
   uint32_t weight_bits;
@@ -57,14 +50,13 @@ struct neureka_job {
   uint32_t output_bytes; /* 1 or 4 */
   uint32_t shift;
 
-  struct neureka_dimension ki, ko, ho, wo;
+  struct array_dimension ki, ko, ho, wo;
   uint32_t hi_full, hi_last, wi_full, wi_last; /* loaded input window of a subtile */
   uint32_t pad_top, pad_right, pad_bottom, pad_left;
   uint8_t pad_value;
   uint32_t weight_offset; /* two's complement; accumulation is modulo 2^32 */
 
-  uint32_t weights, input, output, scale, shifts, biases; /* pointers as the registers hold them */
-  uint32_t input_d0, input_d1, output_d0, output_d1, output_d2, weights_d0, weights_d1;
+  struct array_places at;
 };
 
 /* Where a job that goes access by access is. The phases are those of one spatial subtile, in order. */
@@ -120,12 +112,6 @@ static inline bool neureka_is_rtl(const struct neureka_options *options) { retur
 
 /* job.c: false after a fault. */
 bool neureka_decode(struct neureka_engine *engine, const uint32_t *words, struct neureka_job *job);
-static inline uint32_t neureka_dimension_size(const struct neureka_dimension *dimension, uint32_t index) {
-  return index + 1 == dimension->count ? dimension->last : dimension->full;
-}
-static inline uint32_t neureka_dimension_total(const struct neureka_dimension *dimension) {
-  return (dimension->count - 1) * dimension->full + dimension->last;
-}
 uint64_t neureka_job_macs(const struct neureka_job *job);
 
 /* timing.c: the whole job, and its parts that walk.c needs too */

@@ -59,11 +59,11 @@ static bool read_weights(struct subtile *s, uint32_t channel, uint32_t ki, uint8
   const bool depthwise = job->mode == NEUREKA_DEPTHWISE, pointwise = job->mode == NEUREKA_1X1;
   const uint32_t planes = pointwise ? 1 : job->weight_bits, group = planes * g->weight_beat_bytes;
   const uint32_t base =
-      job->weights + (depthwise ? ki * group
-                                : s->ko_first * job->ki.count * group + ki * group + channel * job->weights_d1);
+      job->at.weights + (depthwise ? ki * group
+                                : s->ko_first * job->ki.count * group + ki * group + channel * job->at.weights_d1);
   const uint8_t *beats[8];
   for (uint32_t plane = 0; plane < planes; plane++) {
-    beats[plane] = memory(s->engine, port, base + plane * job->weights_d0, g->weight_beat_bytes);
+    beats[plane] = memory(s->engine, port, base + plane * job->at.weights_d0, g->weight_beat_bytes);
     if (beats[plane] == NULL) return false;
   }
   if (pointwise) {
@@ -116,7 +116,7 @@ static bool load_window(struct subtile *s, uint32_t i, uint32_t j) {
   const uint32_t top = i == 0 ? job->pad_top : 0, left = j == 0 ? job->pad_left : 0;
   const uint32_t bottom = job->hi_full - (last_row ? job->pad_bottom : 0);
   const uint32_t right = job->wi_full - (last_column ? job->pad_right : 0);
-  const uint32_t valid = depthwise ? s->ko : neureka_dimension_total(&job->ki);
+  const uint32_t valid = depthwise ? s->ko : array_dimension_total(&job->ki);
   const int16_t padding = job->input_signed ? (int16_t)(int8_t)job->pad_value : (int16_t)job->pad_value;
 
   const size_t count = (size_t)job->hi_full * s->window_columns * s->channels;
@@ -130,8 +130,8 @@ static bool load_window(struct subtile *s, uint32_t i, uint32_t j) {
         for (uint32_t c = 0; c < valid; c++) pixel[c] = padding;
         continue;
       }
-      const uint32_t address = job->input + (i * job->ho.full + y) * job->input_d1 +
-                               (j * job->wo.full + x) * job->input_d0 + (depthwise ? s->ko_first : 0);
+      const uint32_t address = job->at.input + (i * job->ho.full + y) * job->at.input_d1 +
+                               (j * job->wo.full + x) * job->at.input_d0 + (depthwise ? s->ko_first : 0);
       const uint8_t *bytes = memory(s->engine, TVM_PULP_PORT_L1, address, valid);
       if (bytes == NULL) return false;
       if (job->input_signed) {
@@ -190,9 +190,9 @@ static void accumulate_depthwise(struct subtile *s, uint32_t ho, uint32_t wo, ui
 /* Host pointer to the 32-byte beat that holds output channel `k` of a pixel. */
 static uint8_t *output_beat(struct subtile *s, uint32_t y, uint32_t x, uint32_t k, uint32_t count) {
   const struct neureka_job *job = s->job;
-  const uint32_t step = job->output_bytes == 4 ? k / 8 * job->output_d0 : 0;
+  const uint32_t step = job->output_bytes == 4 ? k / 8 * job->at.output_d0 : 0;
   const uint32_t address =
-      job->output + y * job->output_d2 + x * job->output_d1 + s->ko_first * job->output_bytes + step;
+      job->at.output + y * job->at.output_d2 + x * job->at.output_d1 + s->ko_first * job->output_bytes + step;
   return memory(s->engine, TVM_PULP_PORT_L1, address, count * job->output_bytes);
 }
 
@@ -227,7 +227,7 @@ static bool execute_subtile(struct subtile *s, uint32_t i, uint32_t j) {
   const struct neureka_job *job = s->job;
   enum { STRIDE = NEUREKA_MAX_CHANNELS };
   static _Thread_local uint32_t sums[NEUREKA_MAX_PE_ROWS * NEUREKA_MAX_PE_COLUMNS * STRIDE];
-  const uint32_t ho = neureka_dimension_size(&job->ho, i), wo = neureka_dimension_size(&job->wo, j);
+  const uint32_t ho = array_dimension_size(&job->ho, i), wo = array_dimension_size(&job->wo, j);
   memset(sums, 0, (size_t)ho * wo * STRIDE * sizeof *sums);
   if (!load_window(s, i, j)) return false;
   for (uint32_t p = 0; job->stream_in && p < ho * wo; p++) {
@@ -252,18 +252,18 @@ static bool read_parameters(struct subtile *s) {
   how->bias = job->bias;
   how->relu = job->relu;
   how->narrow = job->output_bytes == 1;
-  const uint8_t *scales = memory(s->engine, TVM_PULP_PORT_L1, job->scale + s->ko_first * job->scale_bytes,
+  const uint8_t *scales = memory(s->engine, TVM_PULP_PORT_L1, job->at.scale + s->ko_first * job->scale_bytes,
                                  s->ko * job->scale_bytes);
   if (scales == NULL) return false;
   for (uint32_t k = 0; k < s->ko; k++) how->scales[k] = job->scale_bytes == 1 ? scales[k] : read_word(scales + 4 * k);
   if (job->bias) {
-    const uint8_t *biases = memory(s->engine, TVM_PULP_PORT_L1, job->biases + 4 * s->ko_first, 4 * s->ko);
+    const uint8_t *biases = memory(s->engine, TVM_PULP_PORT_L1, job->at.biases + 4 * s->ko_first, 4 * s->ko);
     if (biases == NULL) return false;
     for (uint32_t k = 0; k < s->ko; k++) how->biases[k] = read_word(biases + 4 * k);
   }
   memset(how->shifts, (int)job->shift, sizeof how->shifts);
   if (job->shift_vector) {
-    const uint8_t *shifts = memory(s->engine, TVM_PULP_PORT_L1, job->shifts + s->ko_first, s->ko);
+    const uint8_t *shifts = memory(s->engine, TVM_PULP_PORT_L1, job->at.shifts + s->ko_first, s->ko);
     if (shifts == NULL) return false;
     for (uint32_t k = 0; k < s->ko; k++) {
       if (shifts[k] > 31) {
@@ -283,7 +283,7 @@ bool neureka_execute(struct neureka_engine *engine, const struct neureka_job *jo
   s.depth = round_up((size_t)(job->mode == NEUREKA_1X1 ? 1 : NEUREKA_TAPS) * s.channels, NEUREKA_DEPTH_ALIGNMENT);
   for (uint32_t major = 0; major < job->ko.count; major++) {
     s.ko_first = major * job->ko.full;
-    s.ko = neureka_dimension_size(&job->ko, major);
+    s.ko = array_dimension_size(&job->ko, major);
     if (!read_parameters(&s) || !unpack_weights(&s)) return false;
     for (uint32_t i = 0; i < job->ho.count; i++) {
       for (uint32_t j = 0; j < job->wo.count; j++) {

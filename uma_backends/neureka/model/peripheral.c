@@ -86,7 +86,7 @@ static bool finish_job(void *self) {
 
 static const struct job_queue_rules RULES = {
     .name = "NEUREKA",
-    .job_words = NEUREKA_JOB_WORDS,
+    .job_words = ARRAY_JOB_WORDS,
     .ticket_bits = 8,
     .ignored_words = 2, /* the public simulator's trace verbosity: programs built for it write them */
     .trigger_answer = 0xDEADBEEFu,

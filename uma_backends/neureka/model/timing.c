@@ -74,7 +74,7 @@ static struct neureka_phases simulator_phases(const struct neureka_options *opti
 
 struct neureka_phases neureka_phases(const struct neureka_options *options, const struct neureka_job *job,
                                      uint32_t ko_index) {
-  const uint32_t ko = neureka_dimension_size(&job->ko, ko_index);
+  const uint32_t ko = array_dimension_size(&job->ko, ko_index);
   const uint64_t beats = weight_beats(options, job, ko);
   struct neureka_phases phases =
       neureka_is_rtl(options) ? rtl_phases(job, beats, ko) : simulator_phases(options, job, ko_index);

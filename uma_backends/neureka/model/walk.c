@@ -20,7 +20,7 @@ static uint64_t store(struct neureka_engine *engine, uint32_t address, uint32_t 
 static uint64_t beyond(uint64_t cycles, uint64_t accesses) { return cycles > accesses ? cycles - accesses : 0; }
 
 static uint32_t channels_out(const struct neureka_engine *engine) {
-  return neureka_dimension_size(&engine->job.ko, engine->walk.step.ko);
+  return array_dimension_size(&engine->job.ko, engine->walk.step.ko);
 }
 
 static bool is_last_spatial(const struct neureka_engine *engine) {
@@ -97,8 +97,8 @@ void neureka_walk_start(struct neureka_engine *engine, uint64_t cycle) {
 static uint32_t pixel_out(const struct neureka_engine *engine, uint32_t bytes_per_channel) {
   const struct neureka_job *job = &engine->job;
   const struct neureka_walk *walk = &engine->walk;
-  return job->output + (walk->step.ho * job->ho.full + walk->row) * job->output_d2 +
-         (walk->step.wo * job->wo.full + walk->column) * job->output_d1 + walk->beat * job->output_d0 +
+  return job->at.output + (walk->step.ho * job->ho.full + walk->row) * job->at.output_d2 +
+         (walk->step.wo * job->wo.full + walk->column) * job->at.output_d1 + walk->beat * job->at.output_d0 +
          walk->step.ko * job->ko.full * bytes_per_channel;
 }
 
@@ -173,8 +173,8 @@ static void load_pixel(struct neureka_engine *engine) {
   const uint32_t wi = neureka_loaded(&engine->options, step->wo + 1 == job->wo.count, job->wi_full, job->wi_last);
   const uint32_t channel = (job->mode == NEUREKA_DEPTHWISE ? step->ko : step->ki) * job->ki.full;
   const bool is_last = (channel / job->ki.full) + 1 == job->ki.count && job->ki.last != g->channels_1x1;
-  const uint32_t address = job->input + (step->ho * g->pe_rows + walk->row) * job->input_d1 +
-                           (step->wo * g->pe_columns + walk->column) * job->input_d0 + channel;
+  const uint32_t address = job->at.input + (step->ho * g->pe_rows + walk->row) * job->at.input_d1 +
+                           (step->wo * g->pe_columns + walk->column) * job->at.input_d0 + channel;
   uint64_t cycles = load(engine, address, is_last ? job->ki.last : g->channels_1x1);
   const bool is_over = walk->row + 1 == hi && walk->column + 1 == wi;
   /* What the formula has beyond one cycle per pixel: the rest of the array in 1x1 mode, slower beats. */
@@ -200,7 +200,7 @@ static void load_weights(struct neureka_engine *engine) {
   const uint32_t channels = depthwise ? 1 : channels_out(engine);
   const uint32_t before = depthwise ? walk->step.ko : walk->step.ko * job->ko.full * job->ki.count + walk->step.ki;
   const uint32_t address =
-      job->weights + before * planes * beat + walk->row * job->weights_d1 + walk->beat * job->weights_d0;
+      job->at.weights + before * planes * beat + walk->row * job->at.weights_d1 + walk->beat * job->at.weights_d0;
   walk->cycle += load(engine, address, beat);
   if (++walk->beat < planes) return;
   walk->beat = 0;
@@ -218,7 +218,7 @@ static void finish_frame(struct neureka_engine *engine) {
 static void load_shifts(struct neureka_engine *engine) {
   const struct neureka_job *job = &engine->job;
   const uint64_t cycles =
-      load(engine, job->shifts + engine->walk.step.ko * job->ko.full, engine->options.geometry.output_channels);
+      load(engine, job->at.shifts + engine->walk.step.ko * job->ko.full, engine->options.geometry.output_channels);
   enter(&engine->walk, NEUREKA_SCALE, cycles + engine->walk.phases.shift);
 }
 
@@ -226,14 +226,14 @@ static void load_shifts(struct neureka_engine *engine) {
 static void load_scales(struct neureka_engine *engine) {
   const struct neureka_job *job = &engine->job;
   struct neureka_walk *walk = &engine->walk;
-  walk->cycle += load(engine, job->scale + walk->step.ko * job->ko.full * job->scale_bytes + 4 * walk->beat, 4);
+  walk->cycle += load(engine, job->at.scale + walk->step.ko * job->ko.full * job->scale_bytes + 4 * walk->beat, 4);
   if (++walk->beat == walk->phases.scale_beats) enter(walk, job->bias ? NEUREKA_BIAS : NEUREKA_STREAM_OUT, walk->phases.scale);
 }
 
 static void load_biases(struct neureka_engine *engine) {
   const struct neureka_job *job = &engine->job;
   struct neureka_walk *walk = &engine->walk;
-  walk->cycle += load(engine, job->biases + walk->step.ko * job->ko.full * 4 + 32 * walk->beat, 32);
+  walk->cycle += load(engine, job->at.biases + walk->step.ko * job->ko.full * 4 + 32 * walk->beat, 32);
   if (++walk->beat == walk->phases.bias_beats) enter(walk, NEUREKA_STREAM_OUT, walk->phases.bias);
 }
 
@@ -251,7 +251,7 @@ static bool next_subtile(struct neureka_engine *engine) {
 static bool stream_out(struct neureka_engine *engine) {
   const struct neureka_job *job = &engine->job;
   struct neureka_walk *walk = &engine->walk;
-  const uint32_t ho = neureka_dimension_size(&job->ho, walk->step.ho), wo = neureka_dimension_size(&job->wo, walk->step.wo);
+  const uint32_t ho = array_dimension_size(&job->ho, walk->step.ho), wo = array_dimension_size(&job->wo, walk->step.wo);
   const uint32_t channels = channels_out(engine);
   const uint32_t beats = job->output_bytes == 1 ? 1 : word_beats(channels);
   const uint32_t bytes = job->output_bytes == 1 ? channels : beat_bytes(engine, channels);
