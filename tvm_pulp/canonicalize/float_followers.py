@@ -17,12 +17,14 @@ _OPERATORS |= {f"relax.nn.{name}" for name in ("gelu", "gelu_tanh", "leakyrelu",
 
 
 def follows(call: Any) -> bool:
-    """Tell if a call works element by element on tensors of four axes, its constants one number or of as many axes."""
+    """Tell if a call works element by element on tensors of four axes, and how its constants lie beside them."""
     if relax_name(call) not in _OPERATORS or len(spec_of(call).shape) != 4:
         return False
     tensors = [a for a in call.args if isinstance(a, relax.Var)]
     held = [array for a in call.args if (array := constant(a)) is not None]
-    return all(len(spec_of(t).shape) == 4 for t in tensors) and all(a.size == 1 or a.ndim in (3, 4) for a in held)
+    # Scales of a quantization lie along an axis that it names.
+    ranks = (3, 4) if relax_name(call) == "relax.quantize" else (1, 2, 3, 4)
+    return all(len(spec_of(t).shape) == 4 for t in tensors) and all(a.size == 1 or a.ndim in ranks for a in held)
 
 
 def moved_constant(argument: Any, axes: list[int]) -> Any:

@@ -9,6 +9,7 @@ from tvm_pulp.canonicalize.dead_channels import DeadChannels
 from tvm_pulp.canonicalize.drop_identity import DropIdentity
 from tvm_pulp.canonicalize.explicit_padding import ExplicitPadding
 from tvm_pulp.canonicalize.float_tables import FloatTables
+from tvm_pulp.canonicalize.float_to_nchw import FloatToNchw
 from tvm_pulp.canonicalize.fold_transposes import FoldTransposes
 from tvm_pulp.canonicalize.fuse_attention import FuseAttention
 from tvm_pulp.canonicalize.fuse_gathers import FuseGathers
@@ -42,6 +43,7 @@ def passes_of(dialect: str) -> list[Any]:
         ],
         "tflite": [
             FoldQdq(TfliteArithmetic()),
+            FloatToNchw(),
             DeadChannels(),
             DropIdentity(),
             ExplicitPadding(),

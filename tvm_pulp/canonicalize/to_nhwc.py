@@ -12,9 +12,10 @@ from typing import Any
 from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.float_followers import follows, moved_constant
+from tvm_pulp.canonicalize.float_followers import follows
 from tvm_pulp.canonicalize.permute import permuted
-from tvm_pulp.canonicalize.rewriter import Rewriter, constant, spec_of
+from tvm_pulp.canonicalize.rewriter import constant, spec_of
+from tvm_pulp.canonicalize.twin_rewriter import TwinRewriter
 
 TO_NHWC, TO_NCHW = [0, 2, 3, 1], [0, 3, 1, 2]
 # The place of each NCHW axis afterwards.
@@ -27,18 +28,8 @@ _FOLLOWERS |= {"lookup", "dilate", "slice", "gather", "add_accumulators"}
 _PER_AXIS = {"pad": ("before", "after"), "dilate": ("strides",), "slice": ("begin", "stride", "size")}
 
 
-class ToNhwc(Rewriter):
-    """Keeps, for each old variable, the plain value, the NHWC value, or both."""
-
-    def start(self, function: Any) -> None:
-        self._nhwc: dict[Any, Any] = {}  # old variable -> NHWC value
-        self._old: dict[Any, Any] = {}  # plain value -> old variable, to find its NHWC twin
-
-    def operand(self, variable: Any) -> Any:
-        if variable not in self._values:
-            twin = self._nhwc[variable]
-            self._values[variable] = self.emit(permuted(twin, TO_NCHW), variable.name)
-        return self._values[variable]
+class ToNhwc(TwinRewriter):
+    there, back = TO_NHWC, TO_NCHW
 
     def _binding(self, binding: Any) -> None:
         """Decide per binding before operands are made plain."""
@@ -49,27 +40,16 @@ class ToNhwc(Rewriter):
         elif name in _FOLLOWERS and self._can_follow(value):
             self._follow(variable, value, name, attributes)
         elif name == "transpose" and attributes["axes"] == TO_NCHW:
-            self._nhwc[variable] = self._substitute(value.args[0])
+            self._twins[variable] = self._substitute(value.args[0])
         elif name == "transpose" and attributes["axes"] == TO_NHWC and isinstance(value.args[0], relax.Var):
             self._values[variable] = self._twin(value.args[0])
             self._merge_origin(variable, self._values[variable])
-        elif name == "reduce" and self._is_only_nhwc(value.args[0]):
+        elif name == "reduce" and self._is_only_twin(value.args[0]):
             self._reduce(variable, value.args[0], attributes)
-        elif follows(value) and any(self._is_only_nhwc(a) for a in value.args):
-            arguments = [self._twin(a) if isinstance(a, relax.Var) else moved_constant(a, TO_NHWC) for a in value.args]
-            self._define(variable, relax.Call(value.op, arguments, value.attrs, value.ty_args))
+        elif follows(value) and any(self._is_only_twin(a) for a in value.args):
+            self._follow_floats(variable, value)
         else:
             super()._binding(binding)
-
-    def _twin(self, variable: Any) -> Any:
-        if variable not in self._nhwc:
-            self._nhwc[variable] = self.emit(permuted(self.operand(variable), TO_NHWC), variable.name)
-        return self._nhwc[variable]
-
-    def _define(self, variable: Any, call: Any) -> None:
-        twin = self.emit(call, variable.name)
-        self._nhwc[variable] = twin
-        self._origin[twin] = variable
 
     def _windowed(self, variable: Any, call: Any, name: str, attributes: dict[str, Any]) -> None:
         arguments = [self._twin(call.args[0]), *call.args[1:]]
@@ -77,14 +57,10 @@ class ToNhwc(Rewriter):
             arguments[1] = constant(call.args[1]).transpose(TO_NHWC)
         self._define(variable, qnn.emit(name, arguments, {**attributes, "layout": "NHWC"}))
 
-    def _is_only_nhwc(self, expression: Any) -> bool:
-        """Tell if a value exists in NHWC and nobody has asked for its plain form."""
-        return isinstance(expression, relax.Var) and expression in self._nhwc and expression not in self._values
-
     def _can_follow(self, call: Any) -> bool:
         """Element-wise operators stay in NHWC when a 4-D operand already is; constants must be per tensor."""
         data = [a for a in call.args if isinstance(a, relax.Var)]
-        if not any(self._is_only_nhwc(a) for a in data) or spec_of(call).dtype == "float32":
+        if not any(self._is_only_twin(a) for a in data) or spec_of(call).dtype == "float32":
             return False  # floats that a table gives: their bytes are moved before, a quarter as many
         full = all(len(spec_of(a).shape) == 4 for a in (*data, call))
         loose = call.args[:2] if qnn.is_qnn(call, "add", "sub", "mul") else []
@@ -101,7 +77,7 @@ class ToNhwc(Rewriter):
     def _reduce(self, variable: Any, operand: Any, attributes: dict[str, Any]) -> None:
         """Reduce the same axes where they are now. Without `keepdims` the result has no layout any more."""
         reduced = sorted(AXIS[a] for a in attributes["axes"])
-        call = qnn.emit("reduce", [self._nhwc[operand]], {**attributes, "axes": reduced})
+        call = qnn.emit("reduce", [self._twins[operand]], {**attributes, "axes": reduced})
         if attributes["keepdims"]:
             self._define(variable, call)
             return
