@@ -119,12 +119,12 @@ def inception(g: ExportedGraph, draw: Draw) -> Any:
     return x.classified()
 
 
-def vgg(g: ExportedGraph, draw: Draw) -> Any:
+def vgg(g: ExportedGraph, draw: Draw, size: int = 48) -> Any:
     width = int(draw.choice([8, 16, 24]))
-    x = picture(g, 3, 48, 48)
+    x = picture(g, 3, size, size)
     for factor in (1, 2, 4):
         x = x.conv(width * factor, 3).conv(width * factor, 3).pooled()
-    flat = g.node("Relu", g.gemm(g.node("Flatten", x.value, axis=1), width * 4 * 36, 64))
+    flat = g.node("Relu", g.gemm(g.node("Flatten", x.value, axis=1), width * 4 * (size // 8) ** 2, 64))
     g.output(g.gemm(flat, 64, 10), [1, 10])
     return g.model()
 
