@@ -124,9 +124,8 @@ class _Lowering:
                 line = line + down * taps[i][j]
             acc = acc + weight * (line >> i32(middle) if middle else line)
         acc = loops.bind("acc", acc)
-        value = rule.expression(acc, [of["mul"], of["add"]], i32(0))
         if not a["ties"]:
-            return value
+            return rule.expression(acc, [of["mul"], of["add"]], i32(0))
         low = self.inputs[0].range[0]
         total: Any = None
         for i in range(len(rows)):
@@ -138,6 +137,9 @@ class _Lowering:
         more = tirx.Select(total >= of["thresholds"][place], lower + 1, lower)
         decided = call("clip", more, rule.low, rule.high).astype(self.output.dtype)
         nearest, slack = (1 << fraction) >> 1, a["slack"]
+        # One scale: what is no half is rounded by a shift.
+        rounded = ((acc + i32(nearest)) >> i32(fraction)) + rule.zero_point
+        value = call("clip", rounded, rule.low, rule.high).astype(self.output.dtype)
         # Unsigned: one comparison instead of two.
         distance = (acc & i32((1 << fraction) - 1)) - i32(nearest - slack)
         return tirx.Select(distance.astype("uint32") <= tirx.const(2 * slack, "uint32"), decided, value)
