@@ -26,7 +26,7 @@ def runtime_folder() -> Path:
 def common_files() -> dict[str, bytes]:
     """Files that the adapters of all simulators share."""
     root = runtime_folder()
-    headers = [f"include/tvm_pulp/{name}.h" for name in ("job_queue", "peripheral")]
+    headers = [f"include/tvm_pulp/{name}.h" for name in ("array_job", "job_queue", "peripheral")]
     hosted = (root / "plugins" / "common" / "hosted_model.hpp").read_bytes()
     return {name: (root / name).read_bytes() for name in headers} | {"src/hosted_model.hpp": hosted}
 
