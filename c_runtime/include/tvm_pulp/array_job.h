@@ -88,6 +88,17 @@ static inline void array_claim_operand(struct array_claims *claims, const char *
   claims->is_write = is_write;
 }
 
+/* What the array's own rounding reads for its channels. */
+static inline void array_claim_rounding(struct array_claims *claims, const struct array_places *at, uint32_t channels,
+                                        uint32_t scale_bytes, bool has_bias, bool has_shifts) {
+  array_claim_operand(claims, "scale", false);
+  array_claim(claims, at->scale, channels * scale_bytes);
+  array_claim_operand(claims, "bias", false);
+  if (has_bias) array_claim(claims, at->biases, channels * 4);
+  array_claim_operand(claims, "shift", false);
+  if (has_shifts) array_claim(claims, at->shifts, channels);
+}
+
 /* Rows (or columns) read from memory: all loaded ones that padding does not overwrite. */
 static inline uint32_t array_loaded_end(const struct array_dimension *output, uint32_t full, uint32_t last,
                                         uint32_t padding) {

@@ -55,12 +55,7 @@ bool ne16_claim(struct ne16_engine *engine, const struct ne16_job *job) {
   struct array_claims claims = {.queue = &engine->queue, .port = TVM_PULP_PORT_L1, .operand = "input", .valid = true};
   claim_input(&claims, job);
   if (job->norm_quant) {
-    array_claim_operand(&claims, "scale", false);
-    array_claim(&claims, job->at.scale, channels * job->scale_bytes);
-    array_claim_operand(&claims, "bias", false);
-    if (job->bias) array_claim(&claims, job->at.biases, channels * 4);
-    array_claim_operand(&claims, "shift", false);
-    if (job->shift_vector) array_claim(&claims, job->at.shifts, channels);
+    array_claim_rounding(&claims, &job->at, channels, job->scale_bytes, job->bias, job->shift_vector);
   }
   array_claim_operand(&claims, "output", true);
   claim_output(&claims, job);
