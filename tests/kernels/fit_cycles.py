@@ -79,6 +79,7 @@ from tests.kernels.row_cases import (
     rms_norm_case,
     softmax_ita_case,
     softmax_tflite_case,
+    uniform_norm_case,
 )
 from tests.kernels.settle_case import settle_case
 from tvm_pulp.soc import Soc, load
@@ -291,6 +292,7 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "softmax_ita": (softmax(softmax_ita_case), 60),
     "softmax_tflite": (softmax(softmax_tflite_case), 60),
     "rms_norm": (norm(rms_norm_case), 170),
+    "uniform_norm": (softmax(uniform_norm_case), 80),
     "layer_norm": (norm(layer_norm_case), 170),
     "qdq_norm": (qdq_norm, 160),
     "attention": (attention, 320),

@@ -6,6 +6,7 @@ import numpy as np
 
 from schedules.byte_tables import tflite_exponential_table
 from schedules.cluster.rows import is_narrow_norm, real_norm
+from schedules.cluster.uniform_norm import root_factors
 from tests.kernels.call import Call, Out, Scratch
 from tests.kernels.matrix_cases import TYPE_CODES, Case, random_bytes
 from tvm_pulp.qnn.qdq_norm import QdqNorm
@@ -108,6 +109,27 @@ def rms_norm_case(
     }
     expected = RmsNorm().reference({**attributes, "wide": wide}, [x, weight])
     return Case(Call("rms_norm", fields, misalign={"x": misalign}), expected, x.size)
+
+
+def uniform_norm_case(
+    rng: np.random.Generator, rows: int, columns: int, *, dtype: str = "int8", levels: int = 256, misalign: int = 0
+) -> Case:
+    """Rows of all sizes; weights of either sign that reach some or all of the levels."""
+    x = random_bytes(rng, (rows, columns), dtype)
+    x = (x // 2.0 ** rng.integers(0, 7, (rows, 1))).astype(dtype)
+    shift = int(rng.integers(10, 21))
+    low, high = (-128, 127) if dtype == "int8" else (0, 255)
+    found = None
+    while found is None:
+        weight = int(rng.choice([-1, 1]) * (1 << shift) * levels * rng.uniform(0.02, 0.5))
+        found = root_factors(weight, shift, levels, columns, low, high)
+    fields = {
+        "x": x, "factors": found.factors, "y": Out(x.shape, "int8"), "rows": rows, "columns": columns,
+        "x_type": TYPE_CODES[dtype], "levels": levels, "add": found.add, "shift": found.shift,
+    }  # fmt: skip
+    weights = np.full(columns, weight, np.int32)
+    expected = RmsNorm().reference({"levels": levels, "shift": shift, "wide": True}, [x, weights])
+    return Case(Call("uniform_norm", fields, misalign={"x": misalign}), expected, x.size)
 
 
 def layer_norm_case(

@@ -12,6 +12,7 @@ from tests.kernels.row_cases import (
     rms_norm_case,
     softmax_ita_case,
     softmax_tflite_case,
+    uniform_norm_case,
 )
 
 SEEDS = st.integers(0, 1 << 30)
@@ -54,6 +55,13 @@ def test_rms_norm(seed, rows, columns, dtype, levels, width, misalign, cores, to
     rng = np.random.default_rng(seed)
     case = rms_norm_case(rng, rows, columns, dtype=dtype, levels=levels, wide=width == 0, misalign=misalign)
     check(case, cores, tool)
+
+
+@FEW
+@given(SEEDS, ROWS, COLUMNS, BYTES, st.sampled_from([256, 16]), MISALIGN, CORES, TOOLS)
+def test_uniform_norm(seed, rows, columns, dtype, levels, misalign, cores, tool):  # type: ignore[no-untyped-def]
+    rng = np.random.default_rng(seed)
+    check(uniform_norm_case(rng, rows, columns, dtype=dtype, levels=levels, misalign=misalign), cores, tool)
 
 
 @EXAMPLES

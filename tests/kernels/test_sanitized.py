@@ -42,6 +42,7 @@ from tests.kernels.row_cases import (
     rms_norm_case,
     softmax_ita_case,
     softmax_tflite_case,
+    uniform_norm_case,
 )
 from tests.kernels.settle_case import settle_case
 from tvm_pulp.toolchain import build_host_program
@@ -146,6 +147,7 @@ def cases(rng: np.random.Generator) -> Iterator[Case]:
     yield softmax_tflite_case(rng, 5, 9)
     yield rms_norm_case(rng, 5, 9)
     yield rms_norm_case(rng, 5, 9, wide=True, levels=1024)
+    yield uniform_norm_case(rng, 5, 9)
     yield layer_norm_case(rng, 5, 9)
     yield layer_norm_case(rng, 5, 9, wide=True, dtype="uint8")
     for form in ("layer", "rms", "layer_quantized", "rms_quantized", "plain"):

@@ -294,6 +294,17 @@ struct tvm_pulp_rms_norm_args {
   uint32_t wide; /* 0 promises |x * weight| + (root << shift) < 2^30 */
 };
 
+/* The same of bytes where one weight is for all columns: y = clip((x * factors[isqrt(mean(x^2) + 1)] + add) >> shift). */
+struct tvm_pulp_uniform_norm_args {
+  const void *x;
+  const int32_t *factors;
+  void *y;
+  uint32_t rows, columns;
+  uint32_t x_type;
+  uint32_t levels; /* at most 256 */
+  int32_t add, shift;
+};
+
 /* y = clip((d * weight / isqrt(mean(d^2) + 1) + bias) >> shift, ...), d = x - mean(x). */
 struct tvm_pulp_layer_norm_args {
   const void *x;
@@ -340,6 +351,7 @@ TVM_PULP_KERNEL(past_mean); TVM_PULP_KERNEL(transpose); TVM_PULP_KERNEL(copy_row
 TVM_PULP_KERNEL(space_to_depth); TVM_PULP_KERNEL(add_accumulators); TVM_PULP_KERNEL(mean_pool);
 TVM_PULP_KERNEL(resize); TVM_PULP_KERNEL(long_dense); TVM_PULP_KERNEL(bias_of_rest); TVM_PULP_KERNEL(to_blocks);
 TVM_PULP_KERNEL(from_blocks); TVM_PULP_KERNEL(requantize_table); TVM_PULP_KERNEL(settle);
+TVM_PULP_KERNEL(uniform_norm);
 void tvm_pulp_kernel_max_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
 void tvm_pulp_kernel_avg_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
 

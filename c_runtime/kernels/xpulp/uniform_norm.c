@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Rows are shared where there are as many as cores, else every row is, its root made by all who need it. */
+#include "norm_row.h"
+
+#define EACH(OP, b) OP("%[v0]", b) OP("%[v1]", b) OP("%[v2]", b) OP("%[v3]", b)
+#define SCALE(v, b) "mul " v "," v "," b "\n"
+#define SHIFT(v, b) XP_ADDNR(v, b, "%[s]")
+#define CLIP(v, b) XP_CLIPR(v, v, b)
+#define LOOP(LOAD)                                                                                                 \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") LOAD("%[v0]", 1, "%[x]") LOAD("%[v1]", 1, "%[x]") LOAD("%[v2]", 1, "%[x]") \
+                       LOAD("%[v3]", 1, "%[x]") EACH(SCALE, "%[m]") EACH(SHIFT, "%[a]") EACH(CLIP, "%[h]")          \
+                       XP_PACKLO("%[v0]", "%[v1]", "%[v0]") XP_PACKHI("%[v0]", "%[v3]", "%[v2]") XP_LOOP_END       \
+                       XP_SW("%[v0]", 4, "%[y]") XP_END                                                            \
+                   : [x] "+r"(x), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)       \
+                   : [n] "r"(n), [m] "r"(factor), [a] "r"(args->add), [s] "r"(args->shift), [h] "r"(high)           \
+                   : "memory")
+
+/* Elements [column, column + count) of a row. */
+#define PIECE(name, type, SUMS, LOAD)                                                                              \
+  static inline __attribute__((always_inline)) void name(const struct tvm_pulp_uniform_norm_args *args, const type *x, \
+                                                         uint8_t *y, uint32_t column, uint32_t count) {            \
+    uint32_t columns = args->columns, n = count >> 2, mean = tvm_pulp_mean(SUMS(x, columns, 0), columns);          \
+    int32_t factor = args->factors[tvm_pulp_xp_isqrt(mean + 1u)], v0, v1, v2, v3;                                  \
+    int32_t high = (int32_t)(args->levels / 2u - 1u);                                                              \
+    x += column;                                                                                                   \
+    y += column;                                                                                                   \
+    if (n != 0u) LOOP(LOAD);                                                                                       \
+    for (n = count & 3u; n != 0u; --n) {                                                                           \
+      *y++ = (uint8_t)tvm_pulp_xp_clipr((*x++ * factor + args->add) >> args->shift, high);                         \
+    }                                                                                                              \
+  }
+PIECE(signed_piece, int8_t, tvm_pulp_sums_signed, XP_LB)
+PIECE(unsigned_piece, uint8_t, tvm_pulp_sums_unsigned, XP_LBU)
+
+static __attribute__((noinline)) void any_rows(const struct tvm_pulp_uniform_norm_args *args, uint32_t core,
+                                               uint32_t cores) {
+  struct tvm_pulp_row_walk w = tvm_pulp_walk_rows(args->rows, args->columns, core, cores);
+  for (; tvm_pulp_next_piece(&w); tvm_pulp_walk_on(&w)) {
+    const uint8_t *x = (const uint8_t *)args->x + w.row * w.columns;
+    uint8_t *y = (uint8_t *)args->y + w.row * w.columns;
+    if (args->x_type == TVM_PULP_INT8) {
+      signed_piece(args, (const int8_t *)x, y, w.column, w.count);
+    } else {
+      unsigned_piece(args, x, y, w.column, w.count);
+    }
+  }
+}
+
+/* One signed row, a token, is the usual case: its code is small, since it is cold. */
+TVM_PULP_KERNEL(uniform_norm) {
+  if (args->rows == 1u && args->x_type == TVM_PULP_INT8) {
+    struct tvm_pulp_range range = tvm_pulp_share_words(args->columns, core, cores);
+    if (range.begin != range.end) {
+      signed_piece(args, (const int8_t *)args->x, (uint8_t *)args->y, range.begin, range.end - range.begin);
+    }
+  } else {
+    any_rows(args, core, cores);
+  }
+}
