@@ -14,6 +14,7 @@ from tvm_pulp.qnn import fixed_point
 from tvm_pulp.qnn.add import LEFT_SHIFT, Add
 from tvm_pulp.qnn.add_accumulators import AddAccumulators
 from tvm_pulp.qnn.elementwise import Gelu, Hardswish, Mul, QdqMul, Requantize
+from tvm_pulp.qnn.gate import Gate
 from tvm_pulp.qnn.quantize import Dequantize, Quantize
 from tvm_pulp.qnn.requant import Requant
 
@@ -313,6 +314,24 @@ def lookup_case(rng: np.random.Generator, count: int, *, misalign: int = 0) -> C
     x, table = random_bytes(rng, (count,), "uint8"), random_bytes(rng, (256,), "uint8")
     fields = {"x": x, "y": Out((count,), "uint8"), "table": table, "count": count}
     return Case(Call("lookup", fields, misalign={"x": misalign, "table": misalign}), table[x], count)
+
+
+def gate_case(rng: np.random.Generator, count: int, *, dtype: str = "int8", rounded: bool, misalign: int = 0) -> Case:
+    """`rounded`: by 2^16, half up."""
+    a, b = random_bytes(rng, (1, count), dtype), random_bytes(rng, (1, count), "int8")
+    table = random_bytes(rng, (256,), "int8")
+    rule = make_rule(rng, "pulp", 1 << 14, count, per_channel=False)
+    while rule.requant.out_dtype == "int32" or rule.requant.wide or rule.requant.low not in (0, ~rule.requant.high):
+        rule = make_rule(rng, "pulp", 1 << 14, count, per_channel=False)
+    if rounded:
+        scale, half = (np.array([v], np.int32) for v in (rng.integers(-(1 << 15), 1 << 15), 1 << 15))
+        rule = Rule(Requant("pulp", 16, 0, -128, 127, wide=False), (scale, half))
+    expected = Gate().reference(rule.requant.attributes(), [a, b, table, *rule.operands])
+    # Entries in the order of what is stored.
+    entries = table if dtype == "uint8" else np.roll(table, 128)
+    shared = shape_fields(1, count, rule, a=a, b=b)
+    fields = {n: shared[n] for n in ("a", "b", "y", "requant")} | {"table": entries, "count": count}
+    return Case(Call("gate", fields, misalign={"a": misalign, "table": misalign}), expected, count)
 
 
 def add_accumulators_case(

@@ -12,6 +12,7 @@ from tests.kernels.elementwise_cases import (
     add_accumulators_case,
     add_case,
     dequantize_case,
+    gate_case,
     gelu_case,
     hardswish_case,
     linear_sum_case,
@@ -153,6 +154,17 @@ def test_activation(make, kind, seed, rows, columns, dtype, per_channel, misalig
 @given(SEEDS, st.integers(1, 500), MISALIGN, CORES, TOOLS)
 def test_lookup(seed, count, misalign, cores, tool):  # type: ignore[no-untyped-def]
     check(lookup_case(np.random.default_rng(seed), count, misalign=misalign), cores, tool)
+
+
+@settings(max_examples=10)
+@given(SEEDS, st.integers(1, 500), BYTES, st.booleans(), MISALIGN, CORES, TOOLS)
+def test_gate(seed, count, dtype, rounded, misalign, cores, tool):  # type: ignore[no-untyped-def]
+    rng = np.random.default_rng(seed)
+    check(gate_case(rng, count, dtype=dtype, rounded=rounded, misalign=misalign), cores, tool)
+
+
+def test_a_large_gate_has_tables_of_cores() -> None:
+    check(gate_case(np.random.default_rng(4), 4170, rounded=True, misalign=1), 8)
 
 
 @settings(max_examples=40)

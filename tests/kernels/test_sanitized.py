@@ -19,6 +19,7 @@ from tests.kernels.call import RUNTIME, WARNINGS, Call, Out, Scratch, plain_twin
 from tests.kernels.elementwise_cases import (
     add_case,
     dequantize_case,
+    gate_case,
     gelu_case,
     hardswish_case,
     lookup_case,
@@ -139,6 +140,8 @@ def cases(rng: np.random.Generator) -> Iterator[Case]:
     for part in ("past_scores", "past_mix", "past_mean"):
         yield past_parts_case(rng, part, 3, 2, 12, (5, 6))
     yield lookup_case(rng, 37)
+    yield gate_case(rng, 37, rounded=True)
+    yield gate_case(rng, 37, dtype="uint8", rounded=False)
     for form in ("alone", "kept", "scaled", "twice"):
         yield add_pairs_case(rng, 3, 7, form, per_channel=form != "kept", dtype="uint8" if form == "twice" else "int8")
     yield i_softmax_case(rng, 5, 9)

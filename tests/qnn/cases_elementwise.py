@@ -132,6 +132,13 @@ def lookup(rng: Rng) -> Case:
     return Case("lookup", {}, [x, integers(rng, (256,), str(pick(rng, ("int8", "uint8", "int32"))))])
 
 
+def gate(rng: Rng) -> Case:
+    a = integers(rng, shape(rng), byte_type(rng))
+    b, table = integers(rng, a.shape, byte_type(rng)), integers(rng, (256,), byte_type(rng))
+    rule, tensors = requant(rng, magnitude(table) * magnitude(b), 1)
+    return Case("gate", rule.attributes(), [a, b, table, *tensors])
+
+
 def no_norm(rng: Rng) -> Case:
     dims = shape(rng)
     x = integers(rng, dims, byte_type(rng))
@@ -223,5 +230,6 @@ CASES = {
     "gelu": gelu,
     "integer_div": integer_div,
     "lookup": lookup,
+    "gate": gate,
     "no_norm": no_norm,
 }

@@ -1,8 +1,10 @@
 """Pass: tables move into the operator that reads their results, and tables that change nothing disappear.
 
-Expects functions of one byte as lookups. A table that only a concatenation reads is applied while the bytes are moved.
+Expects functions of one byte as lookups. A table that only a concatenation reads is applied while the bytes are moved,
+one that only a product reads before the bytes are multiplied.
 
     concat(past, lookup(x, table))   becomes   concat(past, x, table)
+    mul(lookup(x, table), y)         becomes   gate(x, y, table)
 """
 
 from typing import Any
@@ -16,6 +18,8 @@ class FuseLookups(Rewriter):
     def visit(self, variable: Any, value: Any) -> Any:
         if qnn.is_qnn(value, "lookup") and _keeps_values(value):
             return value.args[0]
+        if qnn.is_qnn(value, "mul"):
+            return self._gate(value)
         require(qnn.is_qnn(value, "concat"))
         attributes = qnn.attributes(value)
         parts, tables = divide(attributes, list(value.args))
@@ -26,6 +30,18 @@ class FuseLookups(Rewriter):
         numbers = sorted(tables)
         require(numbers)
         return qnn.emit("concat", [*parts, *(tables[n] for n in numbers)], {**attributes, "tables": numbers})
+
+    def _gate(self, value: Any) -> Any:
+        """A product of int8 tensors, one of them a function of bytes, with one scale for all."""
+        attributes, (a, b, *rest) = qnn.attributes(value), value.args
+        require(attributes.pop("zero_point_a") == 0 and attributes.pop("zero_point_b") == 0)
+        require(attributes["requant"] == "pulp" and all(spec_of(r).elements == 1 for r in rest))
+        require(spec_of(a) == spec_of(b) and spec_of(a).dtype == "int8")
+        inner = self.single(a, "lookup")
+        if inner is None:
+            inner, b = self.single(b, "lookup"), a
+        require(inner is not None and constant(inner.args[1]) is not None)
+        return qnn.emit("gate", [inner.args[0], b, inner.args[1], *rest], attributes)
 
 
 def _keeps_values(call: Any) -> bool:

@@ -72,11 +72,14 @@ static inline uint32_t tvm_pulp_largest_byte(int32_t word) {
           : [e] "r"(e), [t] "r"(bound)                                                                      \
           : "memory")
 
-/* floor(2^39 * top / sum) + 1; top < 2^8, 2^15 <= sum < 2^24. */
+/* floor(2^39 * top / sum) + 1; top < 2^8, 2^15 <= sum < 2^24. With 2^32 = quotient * sum + rest, rest / sum is
+ * rest * (quotient + rest / sum) / 2^32: its first two terms are less than 2^-16 too small, which is half a unit of the
+ * result, so that what they give is at most one too small. One division takes longer than all other steps. */
 static inline uint32_t tvm_pulp_weight_factor(uint32_t top, uint32_t sum) {
-  uint32_t quotient = (top << 24) / sum, rest = (top << 24) - quotient * sum, digit = (rest << 8) / sum;
-  rest = (rest << 8) - digit * sum;
-  return ((quotient << 8 | digit) << 7) + (rest << 7) / sum + 1u;
+  uint32_t quotient = 0xffffffffu / sum, rest = 0u - quotient * sum, fraction = rest * quotient, scale = top << 7;
+  fraction += (uint32_t)((uint64_t)fraction * rest >> 32);
+  uint32_t factor = scale * quotient + (uint32_t)((uint64_t)fraction * scale >> 32);
+  return factor + (0u - factor * sum >= sum) + 1u;
 }
 
 /* Halves of a factor, both in both halves of a word. */

@@ -112,6 +112,7 @@ def layers() -> dict[str, Layer]:
             TensorSpec((2, 9, 11, 1), "uint8"),
         ),
         "lookup": make_layer("lookup", {}, x, vector(source, 256, -128, 127, "int8")),
+        "gate": make_layer("gate", PULP, x, x, vector(source, 256, -128, 127, "int8"), *one),
         "curve": make_layer(
             "curve",
             {"function": "tanh", **curve.parameters(1 / 5000)},

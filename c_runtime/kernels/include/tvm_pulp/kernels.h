@@ -199,6 +199,15 @@ struct tvm_pulp_mul_args {
   struct tvm_pulp_requant requant;
 };
 
+/* y = requantize(table[a] * b), entries in the order of the bytes of a; the narrow PULP form, per tensor, to bytes. */
+struct tvm_pulp_gate_args {
+  const uint8_t *a;
+  const int8_t *b, *table;
+  uint8_t *y;
+  uint32_t count;
+  struct tvm_pulp_requant requant;
+};
+
 /* y = requantize(x - zero_point); per_row: channels are rows, not columns. Of a picture some rows may be taken: there
  * are `lines` times `rows` of them, lines of x are x_line_stride apart, and the rows of y follow each other. */
 struct tvm_pulp_requantize_args {
@@ -351,7 +360,7 @@ TVM_PULP_KERNEL(past_mean); TVM_PULP_KERNEL(transpose); TVM_PULP_KERNEL(copy_row
 TVM_PULP_KERNEL(space_to_depth); TVM_PULP_KERNEL(add_accumulators); TVM_PULP_KERNEL(mean_pool);
 TVM_PULP_KERNEL(resize); TVM_PULP_KERNEL(long_dense); TVM_PULP_KERNEL(bias_of_rest); TVM_PULP_KERNEL(to_blocks);
 TVM_PULP_KERNEL(from_blocks); TVM_PULP_KERNEL(requantize_table); TVM_PULP_KERNEL(settle);
-TVM_PULP_KERNEL(uniform_norm);
+TVM_PULP_KERNEL(uniform_norm); TVM_PULP_KERNEL(gate);
 void tvm_pulp_kernel_max_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
 void tvm_pulp_kernel_avg_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
 

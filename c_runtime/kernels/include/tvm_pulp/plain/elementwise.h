@@ -52,6 +52,11 @@ static inline void tvm_pulp_plain_mul(const struct tvm_pulp_mul_args *p, uint32_
   });
 }
 
+static inline void tvm_pulp_plain_gate(const struct tvm_pulp_gate_args *p, uint32_t core, uint32_t cores) {
+  struct tvm_pulp_range range = tvm_pulp_share(p->count, core, cores);
+  for (uint32_t i = range.begin; i < range.end; ++i) tvm_pulp_finish(&p->requant, p->y, i, p->table[p->a[i]] * p->b[i], 0);
+}
+
 /* A row of x, counted over all lines. */
 static inline const void *tvm_pulp_plain_taken(const struct tvm_pulp_requantize_args *p, uint32_t row) {
   uint32_t line = row / p->rows;

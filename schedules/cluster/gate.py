@@ -1,0 +1,38 @@
+"""A function of a byte times another tensor, in one loop."""
+
+import math
+
+from schedules.byte_tables import byte_values
+from schedules.cluster.arithmetic import uniform_requant
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, register
+from schedules.kernel_cycles import Work, share, work
+from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.tensor_spec import BYTES, looked_up
+
+
+def applies_gate(layer: Layer) -> bool:
+    """A table of int8, int8, and the PULP rule with products of 32 bits to bytes that one instruction clips."""
+    (_, b, table), rule = layer.inputs[:3], Requant.of(layer.attributes)
+    stored = [layer.inputs[0].spec.dtype in BYTES, b.spec.dtype == "int8", table.spec.dtype == "int8"]
+    narrow = rule.kind == "pulp" and not rule.wide and rule.out_dtype in BYTES and rule.low in (0, ~rule.high)
+    return all(stored) and table.data is not None and narrow and uniform_requant(layer)
+
+
+class GateKernel(KernelForm):
+    kernel = "gate"
+
+    def fields(self, call: Arguments, box: Box) -> Fields:
+        a, b, table = self.layer.inputs[:3]
+        # By the byte that is stored.
+        entries = looked_up(table.values.reshape(-1), byte_values(a.spec.dtype).astype(a.spec.dtype))
+        pointers = {"a": call.load("a", a, box), "b": call.load("b", b, box)}
+        fields = {**pointers, "table": call.load_constant("table", entries), "count": math.prod(box.size)}
+        return fields | call.requant()
+
+
+@work("gate")
+def gate_work(f: Fields, cores: int) -> Work:
+    return {"call": 1, "element": 4 * share(-(-f["count"] // 4), cores)}
+
+
+register("gate", Schedule(applies_gate, GateKernel))
