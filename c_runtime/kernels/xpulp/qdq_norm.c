@@ -136,6 +136,10 @@ PIECE(two_rounded_stages, EACH(ROUND0) STAGE EACH(ROUND1) EACH(LOAD_WEIGHT1) EAC
 EIGHTS(eight_biased, FLW, PLUS)
 EIGHTS(eight_weighted, NO_FLW, NO_PLUS)
 
+#include "norm_pairs.h"
+PAIRS(pairs_biased, FLW, PLUS)
+PAIRS(pairs_weighted, NO_FLW, NO_PLUS)
+
 /* A few elements of the only row, one at a time: the loop is a quarter as long, and its code is fetched for them alone. */
 #define FEW 32u
 #define ONE(OP) OP("%[v]", "ft0", "ft1", "0")
@@ -229,9 +233,11 @@ static __attribute__((noinline)) void some_rows(const struct tvm_pulp_qdq_norm_a
     }
     if (args->narrow) {
       if (args->bias0) {
-        eight_biased(args, pieces, count);
+        uint32_t done = pairs_biased(args, pieces, count);
+        if (done < count) eight_biased(args, pieces + done, count - done);
       } else {
-        eight_weighted(args, pieces, count);
+        uint32_t done = pairs_weighted(args, pieces, count);
+        if (done < count) eight_weighted(args, pieces + done, count - done);
       }
     }
     for (uint32_t i = 0; i < count; ++i) {
