@@ -17,6 +17,7 @@ from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes
 from tvm_pulp.qnn import fixed_point
 from tvm_pulp.qnn.add import Add, left_shift
 from tvm_pulp.qnn.add_accumulators import SIDES
+from tvm_pulp.qnn.operator import Attributes
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES
 
@@ -30,6 +31,11 @@ def linear_sum(layer: Layer) -> LinearSum | None:
     scalars = tuple(int(t.data.reshape(-1)[0]) for t in constants if t.data is not None)
     if len(scalars) < len(constants):
         return None
+    return linear_sum_of(attributes, types, scalars)
+
+
+def linear_sum_of(attributes: Attributes, types: tuple[str, ...], scalars: tuple[int, ...]) -> LinearSum | None:
+    """As `linear_sum`, by attributes, types of the operands and constants of the rounding."""
     return _linear_sum(json.dumps(attributes, sort_keys=True), types, scalars)
 
 

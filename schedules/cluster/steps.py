@@ -8,6 +8,7 @@ from schedules.cluster.attention_steps import attention_weights, bit_planes, qdq
 from schedules.cluster.base import Fields, kernel_call
 from schedules.cluster.block_steps import from_blocks, to_blocks
 from schedules.cluster.catalog import available
+from schedules.cluster.requantize_sum import requantize_sum
 from schedules.cluster.settle import settle
 from schedules.cluster.transpose import element_strides, transpose_fields
 from schedules.kernel_cycles import Work, call_cost, share, work
@@ -240,6 +241,7 @@ def im2col_work(f: Fields, cores: int) -> Work:
 _STEPS: dict[str, tuple[str, Callable[[Kernel, CostModel], Call | None]]] = {
     "requantize": ("requantize", _requantize),
     "requantize_add": ("requantize_add", _requantize_add),
+    "requantize_sum": ("requantize_sum", requantize_sum),
     "requantize_table": ("requantize_table", _requantize_table),
     "slice": ("transpose", _slice),
     "im2col": ("im2col", _im2col),

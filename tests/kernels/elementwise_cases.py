@@ -310,6 +310,24 @@ def requantize_table_case(rng: np.random.Generator, rows: int, columns: int, *, 
     return Case(Call("requantize_table", fields), np.ascontiguousarray(expected), rows * columns)
 
 
+def requantize_sum_case(rng: np.random.Generator, rows: int, columns: int, b_dtype: str, dtype: str) -> Case:
+    """Results of both signs, some of them clipped in either step."""
+    x = rng.integers(-(1 << 28), 1 << 28, (rows, columns)).astype(np.int32)
+    b = random_bytes(rng, (rows, columns), b_dtype)
+    shift0, add0 = rng.integers(19, 22, columns), rng.integers(-(1 << 27), 1 << 27, columns)
+    (mul, mul_b), shift = rng.integers(-(1 << 21), 1 << 21, 2).tolist(), 20
+    add = int(rng.integers(-(1 << 26), 1 << 26))
+    first = np.clip((x.astype(np.int64) + add0) >> shift0, -128, 127)
+    second = np.clip((first * mul + b.astype(np.int64) * mul_b + add) >> shift, -128, 127)
+    stages = np.stack([shift0, add0]).reshape(2, -1, 4).transpose(1, 0, 2).astype(np.int32)
+    fields = {
+        "x": x, "y": Out(x.shape, dtype), "b": b, "stages": stages, "rows": rows, "columns": columns,
+        "b_type": TYPE_CODES[b_dtype], "y_type": TYPE_CODES[dtype], "mul": mul, "mul_b": mul_b, "add": add, "shift": shift,
+    }  # fmt: skip
+    expected = (second + (128 if dtype == "uint8" else 0)).astype(dtype)
+    return Case(Call("requantize_sum", fields), expected, rows * columns)
+
+
 def lookup_case(rng: np.random.Generator, count: int, *, misalign: int = 0) -> Case:
     x, table = random_bytes(rng, (count,), "uint8"), random_bytes(rng, (256,), "uint8")
     fields = {"x": x, "y": Out((count,), "uint8"), "table": table, "count": count}

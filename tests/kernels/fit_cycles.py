@@ -48,6 +48,7 @@ from tests.kernels.elementwise_cases import (
     quantize_case,
     requantize_add_case,
     requantize_case,
+    requantize_sum_case,
     requantize_table_case,
     thinned_case,
 )
@@ -163,6 +164,10 @@ def gelu(s: Shapes) -> Case:
 
 def requantize_add(s: Shapes) -> Case:
     return requantize_add_case(s.rng, s.pick(1, s.size(1, 64)), 4 * s.size(1, 64))
+
+
+def requantize_sum(s: Shapes) -> Case:
+    return requantize_sum_case(s.rng, s.size(2, 64), 4 * s.size(1, 48), s.pick("int8", "uint8"), "int8")
 
 
 def requantize_table(s: Shapes) -> Case:
@@ -283,6 +288,7 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "qdq_mul": (qdq_mul, 80),
     "requantize": (requantize, 360),
     "requantize_add": (requantize_add, 80),
+    "requantize_sum": (requantize_sum, 60),
     "requantize_table": (requantize_table, 60),
     "bias_of_rest": (lambda s: bias_of_rest_case(s.rng, s.size(8, 600), 4 * s.pick(1, 1, 2, 3)), 60),
     "settle": (settle, 90),

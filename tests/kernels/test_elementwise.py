@@ -22,6 +22,7 @@ from tests.kernels.elementwise_cases import (
     quantize_case,
     requantize_add_case,
     requantize_case,
+    requantize_sum_case,
     requantize_table_case,
     thinned_case,
 )
@@ -207,3 +208,9 @@ def test_requantize_add(seed, rows, fours, dtype, cores, tool):  # type: ignore[
 @given(SEEDS, st.integers(1, 20), st.integers(1, 20), st.booleans(), CORES, TOOLS)
 def test_requantize_table(seed, rows, fours, alike, cores, tool):  # type: ignore[no-untyped-def]
     check(requantize_table_case(np.random.default_rng(seed), rows, 4 * fours, alike=alike), cores, tool)
+
+
+@settings(max_examples=20)
+@given(SEEDS, st.integers(1, 20), st.integers(1, 20), BYTES, BYTES, CORES, TOOLS)
+def test_requantize_sum(seed, rows, fours, b_dtype, dtype, cores, tool):  # type: ignore[no-untyped-def]
+    check(requantize_sum_case(np.random.default_rng(seed), rows, 4 * fours, b_dtype, dtype), cores, tool)

@@ -27,6 +27,7 @@ from tests.kernels.elementwise_cases import (
     qdq_mul_case,
     quantize_case,
     requantize_add_case,
+    requantize_sum_case,
     requantize_case,
 )
 from tests.kernels.long_dense_case import long_dense_case
@@ -164,6 +165,7 @@ def cases(rng: np.random.Generator) -> Iterator[Case]:
     yield row_sums_case(rng, 2, 3, 8, dtype="uint8")
     yield qdq_rope_case(rng, 3, 2, 6, axis=2)
     yield requantize_add_case(rng, 3, 8, "uint8")
+    yield requantize_sum_case(rng, 3, 8, "uint8", "int8")
     yield quantize_case(rng, 3, 7, apart=True, strange=True)
     yield dequantize_case(rng, 37, "uint8")
     yield qdq_mul_case(rng, 3, 7, types=("uint8", "int8"), broadcast=True)

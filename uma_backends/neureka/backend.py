@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.planning.tiling.forms.conv_array import pointers, word_text
+from tvm_pulp.planning.tiling.forms.conv_array import pointers, summed_patterns, word_text
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma import Changes, pattern_of
 from tvm_pulp.uma.conv_array.array_backend import ArrayBackend, prepare_for_array
@@ -18,7 +18,12 @@ from uma_backends.neureka.matmul import matmul_strategy
 from uma_backends.neureka.neureka_form import ENGINE, POINTERS, WEIGHT_LEVELS, Context, Description
 from uma_backends.neureka.qdq_attention import qdq_attention_strategy
 from uma_backends.neureka.registers import WEIGHT_MEMORY_BASE, WORD_NAMES, word_fields
-from uma_backends.neureka.strategy import conv2d_strategy, dense_strategy
+from uma_backends.neureka.strategy import (
+    conv2d_strategy,
+    conv2d_summed_strategy,
+    dense_strategy,
+    dense_summed_strategy,
+)
 from uma_backends.neureka.timing import DEFAULT_TIMING, Timing, tile_cycles
 
 _FOLDER = Path(__file__).parent
@@ -68,6 +73,8 @@ class NeurekaBackend(ArrayBackend):
             ("dense_add", lambda: pattern_of("add", pattern_of("dense"), None), dense_add_strategy),
             ("add_dense", lambda: pattern_of("add", None, pattern_of("dense")), dense_add_strategy),
             *((name, pattern, dense_table_strategy) for name, pattern in table_patterns()),
+            *((name, pattern, conv2d_summed_strategy) for name, pattern in summed_patterns(["conv2d"])),
+            *((name, pattern, dense_summed_strategy) for name, pattern in summed_patterns(["dense"])),
         ):
             self._register_pattern(name, pattern)
             self._register_operator_strategy(name, strategy)

@@ -42,6 +42,20 @@ struct tvm_pulp_requantize_add_args {
   int32_t mul, shift;
 };
 
+/* A rounding of what an engine multiplied, and a sum with other bytes: v = (x + add0) >> shift0, clipped to a signed byte,
+ * then y = (v * mul + b * mul_b + add) >> shift, clipped to a signed byte, plus 128 where y is unsigned. Nothing that is
+ * shifted leaves 32 bits. */
+struct tvm_pulp_requantize_sum_args {
+  const int32_t *x;
+  uint8_t *y;
+  const uint8_t *b;
+  const int32_t *stages; /* for every four columns: four of shift0, four of add0 */
+  uint32_t rows;
+  uint32_t columns; /* a multiple of 4 */
+  uint32_t b_type, y_type; /* int8 or uint8 */
+  int32_t mul, mul_b, add, shift;
+};
+
 /* A rounding of what an engine multiplied and a function of its result, one for every column or one for all:
  * y = table[(x + add) >> shift, clipped to 0 to 255]. */
 struct tvm_pulp_requantize_table_args {

@@ -119,4 +119,18 @@ static inline void tvm_pulp_plain_requantize_table(const struct tvm_pulp_requant
   }
 }
 
+static inline void tvm_pulp_plain_requantize_sum(const struct tvm_pulp_requantize_sum_args *args, uint32_t core,
+                                                 uint32_t cores) {
+  struct tvm_pulp_range range = tvm_pulp_share(args->rows, core, cores);
+  for (uint32_t at = range.begin * args->columns; at < range.end * args->columns; ++at) {
+    uint32_t column = at % args->columns;
+    const int32_t *stage = args->stages + 2u * (column & ~3u) + (column & 3u);
+    int32_t value = tvm_pulp_clip((args->x[at] + stage[4]) >> stage[0], -128, 127);
+    uint32_t other = (uint32_t)tvm_pulp_load(args->b, at, args->b_type) * (uint32_t)args->mul_b;
+    int32_t total = (int32_t)((uint32_t)value * (uint32_t)args->mul + other + (uint32_t)args->add);
+    value = tvm_pulp_clip(total >> args->shift, -128, 127);
+    args->y[at] = (uint8_t)(value + (args->y_type == TVM_PULP_INT8 ? 0 : 128));
+  }
+}
+
 #endif /* TVM_PULP_PLAIN_ELEMENTWISE_H */

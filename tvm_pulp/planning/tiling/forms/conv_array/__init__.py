@@ -12,6 +12,7 @@ from tvm_pulp.planning.tiling.forms.conv_array.forms import DenseForm, channel_a
 from tvm_pulp.planning.tiling.forms.conv_array.job_words import pointers, word_text
 from tvm_pulp.planning.tiling.forms.conv_array.row_form import RowForm
 from tvm_pulp.planning.tiling.forms.conv_array.strategy import by_rows, conv2d_forms, known_arithmetic
+from tvm_pulp.planning.tiling.forms.conv_array.summed import summed_patterns, summed_strategy
 from tvm_pulp.uma.conv_array.modes import CONTEXTS
 
 __all__ = [
@@ -30,5 +31,7 @@ __all__ = [
     "known_arithmetic",
     "pointers",
     "rows_of",
+    "summed_patterns",
+    "summed_strategy",
     "word_text",
 ]

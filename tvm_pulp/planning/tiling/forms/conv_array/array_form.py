@@ -204,6 +204,8 @@ class ArrayForm(JobForm):
     mode: Mode
     # Groups of a convolution whose filters are those of one job, with zeros where groups do not meet.
     groups_at_once: int = field(default=1, kw_only=True)
+    # What the cores add to the layer's result while they round it: `summed.Residual`.
+    residual: Any = field(default=None, kw_only=True)
 
     @property
     def rounding(self) -> Rounding:
@@ -338,6 +340,8 @@ class ArrayForm(JobForm):
         `taken`: steps between the lines and pixels of the output that are kept.
         """
         out = self.layer.outputs[0]
+        if self.residual is not None:
+            return list(self.residual.finish(self, raw, box, taken))
         if self.arithmetic.native or out.spec.dtype == "int32":
             return [Store(raw, out, box)]
         first, channels = box.start[-1], box.size[-1]

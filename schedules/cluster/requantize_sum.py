@@ -1,0 +1,63 @@
+"""The rounding of what an engine multiplied and a sum with another tensor in one pass, where the sum is linear."""
+
+from typing import Any
+
+from schedules.byte_tables import byte_values
+from schedules.cluster.add import linear_sum_of
+from schedules.cluster.arithmetic import TYPES
+from schedules.cluster.base import Fields, kernel_call
+from schedules.kernel_cycles import Work, call_cost, share, work
+from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.soc.cost_model import CostModel
+from tvm_pulp.uma.recipe import Call, Kernel, Local, Pointer
+
+_INT32 = 1 << 31
+
+
+def requantize_sum(kernel: Kernel, costs: CostModel) -> Call | None:
+    """Channels in fours; without operands the question is only whether there is a kernel for such a sum.
+
+    Attributes: `sum`, those of the operator; `types` and `scalars` of its operands; `place` of the rounded one, whose
+    smallest value is `low`.
+    """
+    a, x = kernel.attributes, kernel.inputs[0]
+    columns, found = x.spec.shape[-1], sum_fields(a)
+    if columns % 4 or found is None or "taken" in a:
+        return None
+    fields: Fields = {"rows": x.spec.elements // columns, "columns": columns}
+    if not kernel.outputs:
+        name = "tvm_pulp_kernel_requantize_sum"
+        return Call(name, "", (), (), (), (), call_cost("requantize_sum", fields, costs))
+    (_, stages, b), (y,) = kernel.inputs, kernel.outputs
+    assert isinstance(x, Local) and isinstance(stages, Local) and isinstance(b, Local) and isinstance(y, Local)
+    fields |= {"x": Pointer(x), "y": Pointer(y), "stages": Pointer(stages), "b": Pointer(b)}
+    fields |= {"b_type": TYPES[b.spec.dtype], "y_type": TYPES[y.spec.dtype], **found}
+    return kernel_call("requantize_sum", fields, costs, [x, stages, b], [y])
+
+
+def sum_fields(a: dict[str, Any]) -> Fields | None:
+    """Factors, summand and shift for a first operand and a result that are signed bytes; None where none are exact."""
+    linear = linear_sum_of(a["sum"], tuple(a["types"]), tuple(a["scalars"]))
+    if linear is None:
+        return None
+    mul, mul_b = (linear.mul_a, linear.mul_b) if a["place"] == 0 else (linear.mul_b, linear.mul_a)
+    add = linear.add + mul * (a["low"] + 128) - ((Requant.of(a["sum"]).low + 128) << linear.shift)
+    # What is shifted has to stay within 32 bits.
+    other = byte_values(a["types"][1 - a["place"]])
+    corners = [v * mul + int(b) * mul_b + add for v in (-128, 127) for b in (other.min(), other.max())]
+    if max(map(abs, corners)) >= _INT32:
+        return None
+    return {"mul": mul, "mul_b": mul_b, "add": add, "shift": linear.shift}
+
+
+@work("requantize_sum")
+def requantize_sum_work(f: Fields, cores: int) -> Work:
+    """Groups of four channels; rows are shared where there are fewer groups than cores."""
+    groups, rows = f["columns"] // 4, f["rows"]
+    if groups >= cores:
+        groups = share(groups, cores)
+    elif groups in (2, 4) and cores % groups == 0:
+        groups, rows = 1, share(rows, cores // groups)
+    else:
+        rows = share(rows, cores)
+    return {"call": 1, "group": groups, "element": 4 * groups * rows}

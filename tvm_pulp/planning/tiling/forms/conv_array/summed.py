@@ -1,0 +1,103 @@
+"""A convolution or a product whose result is added to another tensor, as one region.
+
+Where the cores round the array's 32-bit results anyway they add the other operand in the same pass: the rounded bytes
+are neither stored nor loaded again, the sum of a tile is made while the array makes the next one.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.planning.tiling.forms.conv_array.array_form import ArrayContext, ArrayForm
+from tvm_pulp.qnn.network import Layer, Tensor
+from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.uma import Box, Form, Kernel, Load, Local, Refused, Step, Store, pattern_of, refuse_if, step_call
+from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic
+
+_RANGES = {"int8": (-128, 127), "uint8": (0, 255)}
+_INT32 = 1 << 31
+Strategy = Callable[[Layer, Any], list[Form]]
+
+
+@dataclass(frozen=True)
+class Residual:
+    """The other operand of a sum, the attributes of the step that makes it, and the rounding before it."""
+
+    other: Tensor
+    attributes: dict[str, Any]
+    first: Requant
+
+    def summand(self, arithmetic: Arithmetic) -> np.ndarray:
+        """Of the rounding before the sum, whose result shall be a signed byte."""
+        assert arithmetic.rest is not None
+        return np.asarray(arithmetic.rest.add - ((self.first.low + 128) << arithmetic.rest.shift))
+
+    def finish(self, form: ArrayForm, raw: Local, box: Box, taken: Sequence[int]) -> list[Step]:
+        """From the array's output to the stored sum."""
+        rest, out, spec = form.arithmetic.rest, form.layer.outputs[0], TensorSpec(box.size, self.other.spec.dtype)
+        assert rest is not None
+        first, channels = box.start[-1], box.size[-1]
+        # The kernel takes four channels at a time.
+        stages = np.stack([rest.shift, self.summand(form.arithmetic)]).reshape(2, -1, 4).transpose(1, 0, 2)
+        constants = form.derived.constant(f"{form.layer.name}_stages", stages.reshape(-1).astype(np.int32))
+        local, b = Local("stages", TensorSpec((2 * channels,), "int32")), Local("b", spec)
+        y = Local("y", TensorSpec(box.size, out.spec.dtype))
+        attributes = {**self.attributes, **({"taken": list(taken)} if taken else {})}
+        loads = [Load(constants, Box((2 * first,), (2 * channels,)), local), Load(self.other, box, b)]
+        return [*loads, Kernel("requantize_sum", attributes, (raw, local, b), (y,)), Store(y, out, box)]
+
+
+def summed_patterns(operators: Sequence[str]) -> list[tuple[str, Callable[[], Any]]]:
+    """Sums with the result of an operator on either side."""
+
+    def on(operator: str, place: int) -> Callable[[], Any]:
+        return lambda: pattern_of("add", *(pattern_of(operator) if i == place else None for i in range(2)))
+
+    sides = ("summed", "summed_turned")
+    return [(f"{name}_{side}", on(name, place)) for name in operators for place, side in enumerate(sides)]
+
+
+def summed_strategy(region: Layer, context: ArrayContext, strategy: Strategy) -> list[Form]:
+    """The forms of a layer that the cores round by an addition and a shift, with a sum behind."""
+    layer, add = region.parts
+    residual = _residual(layer, add)
+    kernel = Kernel("requantize_sum", residual.attributes, (Local("x", TensorSpec((1, 4), "int32")),), ())
+    has_kernel = not isinstance(step_call(kernel, context.costs), Kernel)
+    refuse_if(not has_kernel, "the cores have no kernel that rounds and makes this sum")
+    whole = replace(layer, name=region.name, outputs=region.outputs)
+    # The layer's own rounding is what forms are made for; only names and what is stored are the sum's.
+    forms = [form for form in strategy(layer, context) if isinstance(form, ArrayForm)]
+    plain = [form for form in forms if type(form).finish is ArrayForm.finish and _rounds(form.arithmetic, residual)]
+    if not plain:
+        raise Refused("its rounding is not an addition and a shift of 32 bits")
+    return [replace(form, layer=whole, name=f"{form.name}, summed", residual=residual) for form in plain]
+
+
+def _residual(layer: Layer, add: Layer) -> Residual:
+    product, result = layer.outputs[0], add.outputs[0]
+    place = next(i for i, t in enumerate(add.inputs[:2]) if t.storage is product.storage)
+    other, constants = add.inputs[1 - place], add.inputs[2:]
+    refuse_if(other.data is not None, "what is added is a constant")
+    is_same = other.spec.shape == product.spec.shape == result.spec.shape
+    refuse_if(not is_same or other.storage is product.storage, "what is added is not a tensor of the same shape")
+    known = all(t.spec.elements == 1 and t.data is not None for t in constants)
+    refuse_if(not known or add.attributes["form"] == "plain", "the sum has other roundings than frameworks'")
+    rules = [Requant.of(part.attributes) for part in (layer, add)]
+    are_bytes = all((rule.low, rule.high) == _RANGES.get(rule.out_dtype) for rule in rules)
+    refuse_if(not are_bytes or other.spec.dtype not in _RANGES, "a result does not have the range of a byte")
+    refuse_if(product.spec.shape[-1] % 4 != 0, "its channels are no multiple of four")
+    attributes = {
+        "sum": add.attributes, "types": [t.spec.dtype for t in add.inputs[:2]], "place": place, "low": rules[0].low,
+        "scalars": [int(t.data.reshape(-1)[0]) for t in constants if t.data is not None],
+    }  # fmt: skip
+    return Residual(other, attributes, rules[0])
+
+
+def _rounds(arithmetic: Arithmetic, residual: Residual) -> bool:
+    if arithmetic.native or arithmetic.rest is None:
+        return False
+    reach = arithmetic.rest.largest(arithmetic.reach) + np.abs(residual.summand(arithmetic))
+    return bool((reach < _INT32).all())
