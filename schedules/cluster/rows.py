@@ -213,6 +213,8 @@ register("layer_norm", Schedule(applies_norm, LayerNormKernel))
 _STAGES = 2
 # Elements of a core up to which the only row has a loop over single elements: FEW of qdq_norm.c.
 _FEW_NORMALIZED = 32
+# Columns from which on rows are not taken in pairs: are_pair of norm_pairs.h.
+_SIGNED_BYTES = 128
 
 
 def applies_qdq_norm(layer: Layer) -> bool:
@@ -265,9 +267,11 @@ class QdqNormKernel(RowKernel):
 def qdq_norm_work(f: Fields, cores: int) -> Work:
     """Normalizations in single precision: rows are shared where that is fairer; some sequences have fast loops."""
     rows, columns, stages, rounds = f["rows"], f["columns"], f["stages"], f["rounds"]
-    most = share(rows, cores)
+    most, paired = share(rows, cores), 0
     if rows >= cores and (most * cores - rows < most or most > 8):
         part, touched = most * columns, most
+        # Two rows at a time, where the multiplier of an element is a signed byte.
+        paired = most // 2 * 2 * columns if not f["centred"] or columns < _SIGNED_BYTES else 0
     else:
         part = 4 * share(-(-rows * columns // 4), cores)
         touched = -(-part // columns) + (1 if rows > 1 else 0)
@@ -283,7 +287,11 @@ def qdq_norm_work(f: Fields, cores: int) -> Work:
     if rows == 1 and part <= _FEW_NORMALIZED and form not in ("any", "two_rounded"):
         form = {"narrow_biased": "biased", "narrow": "weighted"}.get(form, form)
         return {"few_call": 1, "few_sum": columns, f"few_{form}": part}
-    return {"call": 1, "row": touched, "sum": touched * columns, f"element_{form}": part}
+    work: Work = {"call": 1, "row": touched, "sum": touched * columns}
+    if paired and form in ("narrow_biased", "narrow"):
+        work = {"paired_call": 1, "paired_row": touched, "sum": touched * columns, f"paired_{form}": paired}
+        part -= paired
+    return {**work, f"element_{form}": part} if part else work
 
 
 register("qdq_norm", Schedule(applies_qdq_norm, QdqNormKernel))

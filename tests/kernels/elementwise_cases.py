@@ -322,7 +322,8 @@ def requantize_sum_case(rng: np.random.Generator, rows: int, columns: int, b_dty
     stages = np.stack([shift0, add0]).reshape(2, -1, 4).transpose(1, 0, 2).astype(np.int32)
     fields = {
         "x": x, "y": Out(x.shape, dtype), "b": b, "stages": stages, "rows": rows, "columns": columns,
-        "b_type": TYPE_CODES[b_dtype], "y_type": TYPE_CODES[dtype], "mul": mul, "mul_b": mul_b, "add": add, "shift": shift,
+        "b_type": TYPE_CODES[b_dtype], "y_type": TYPE_CODES[dtype], "mul": mul, "mul_b": mul_b,
+        "add": add, "shift": shift,
     }  # fmt: skip
     expected = (second + (128 if dtype == "uint8" else 0)).astype(dtype)
     return Case(Call("requantize_sum", fields), expected, rows * columns)

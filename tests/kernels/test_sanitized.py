@@ -27,8 +27,8 @@ from tests.kernels.elementwise_cases import (
     qdq_mul_case,
     quantize_case,
     requantize_add_case,
-    requantize_sum_case,
     requantize_case,
+    requantize_sum_case,
 )
 from tests.kernels.long_dense_case import long_dense_case
 from tests.kernels.matrix_cases import Case, Window, conv2d_case, dense_case, depthwise_case, matmul_case

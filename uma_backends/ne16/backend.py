@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tvm_pulp.planning.tiling.forms.conv_array import POINTERS, pointers, word_text
+from tvm_pulp.planning.tiling.forms.conv_array import POINTERS, pointers, summed_patterns, word_text
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma import Changes, pattern_of
 from tvm_pulp.uma.conv_array.array_backend import ArrayBackend, prepare_for_array
@@ -13,7 +13,12 @@ from uma_backends.ne16.geometry import INPUT_BYTES, Mode, input_subtile
 from uma_backends.ne16.job import ArrayJob
 from uma_backends.ne16.ne16_form import ENGINE, Context, Description
 from uma_backends.ne16.registers import WORD_NAMES, word_fields
-from uma_backends.ne16.strategy import conv2d_strategy, dense_strategy
+from uma_backends.ne16.strategy import (
+    conv2d_strategy,
+    conv2d_summed_strategy,
+    dense_strategy,
+    dense_summed_strategy,
+)
 from uma_backends.ne16.timing import Timing, job_cycles
 
 _FOLDER = Path(__file__).parent
@@ -36,6 +41,10 @@ class Ne16Backend(ArrayBackend):
         for name, strategy in (("conv2d", conv2d_strategy), ("dense", dense_strategy)):
             self._register_pattern(name, lambda name=name: pattern_of(name))
             self._register_operator_strategy(name, strategy)
+        for operator, summed in (("conv2d", conv2d_summed_strategy), ("dense", dense_summed_strategy)):
+            for name, pattern in summed_patterns([operator]):
+                self._register_pattern(name, pattern)
+                self._register_operator_strategy(name, summed)
         files = [_FOLDER / "driver" / name for name in ("ne16.c", "ne16.h", "ne16_platform.h")]
         self._register_driver(files, "job", "submit", job_members, changed_members, _word_fields)
 

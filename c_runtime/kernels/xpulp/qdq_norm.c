@@ -232,12 +232,15 @@ static __attribute__((noinline)) void some_rows(const struct tvm_pulp_qdq_norm_a
       start_piece(args, w.row, w.column, w.count, &pieces[count++]);
     }
     if (args->narrow) {
-      if (args->bias0) {
-        uint32_t done = pairs_biased(args, pieces, count);
-        if (done < count) eight_biased(args, pieces + done, count - done);
+      /* Parts of rows are seldom alike: they would fetch the code of both loops. */
+      uint32_t done = 0;
+      if (w.whole) done = args->bias0 ? pairs_biased(args, pieces, count) : pairs_weighted(args, pieces, count);
+      if (done == count) {
+        /* nothing is left for the other loop */
+      } else if (args->bias0) {
+        eight_biased(args, pieces + done, count - done);
       } else {
-        uint32_t done = pairs_weighted(args, pieces, count);
-        if (done < count) eight_weighted(args, pieces + done, count - done);
+        eight_weighted(args, pieces + done, count - done);
       }
     }
     for (uint32_t i = 0; i < count; ++i) {
