@@ -40,8 +40,9 @@
 #define MOVED_TOO(v) "add " v "," v ",%[q]\n"
 
 /* Whether the loop can take a piece and the one behind it. */
-static inline int are_pair(const struct piece *p) {
-  return p[0].column == p[1].column && p[0].count == p[1].count && p[0].count >= 4u && p[0].multiplier < 128;
+static inline int are_pair(const struct piece *p, uint32_t pieces) {
+  return pieces > 1u && p[0].column == p[1].column && p[0].count == p[1].count && p[0].count >= 4u &&
+         p[0].multiplier < 128;
 }
 
 /* What is left of two pieces lies where the loop ended; little code in the loop's way, since most rows leave nothing. */
@@ -63,7 +64,7 @@ static __attribute__((noinline)) void leave_rest(struct piece *p, const uint8_t 
     const int32_t zeros = (int32_t)((uint32_t)(args->zero_point & 0xff) * 0x01010101u);                        \
     const int32_t low = HALVES(args->low), high = HALVES(args->high), multiplier = p->multiplier;              \
     uint32_t done = 0;                                                                                         \
-    for (; done + 2u <= pieces && are_pair(p); done += 2u, p += 2) {                                           \
+    for (; are_pair(p, pieces - done); done += 2u, p += 2) {                                                   \
       const uint8_t *x = p->x, *x1 = p[1].x;                                                                   \
       uint8_t *y = p->y, *y1 = p[1].y;                                                                         \
       uintptr_t weight = (uintptr_t)(args->weight0 + p->column), bias = (uintptr_t)(args->bias0 + p->column);  \

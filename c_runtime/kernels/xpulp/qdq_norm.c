@@ -221,7 +221,7 @@ static inline void start_piece(const struct tvm_pulp_qdq_norm_args *args, uint32
 }
 
 /* Pieces are started together, so that each loop's code stays in the private cache. */
-enum { BATCH = 8 };
+enum { BATCH = 8, LEAST_PAIRED = 4 };
 
 static __attribute__((noinline)) void some_rows(const struct tvm_pulp_qdq_norm_args *args, uint32_t core,
                                                 uint32_t cores) {
@@ -232,9 +232,11 @@ static __attribute__((noinline)) void some_rows(const struct tvm_pulp_qdq_norm_a
       start_piece(args, w.row, w.column, w.count, &pieces[count++]);
     }
     if (args->narrow) {
-      /* Parts of rows are seldom alike: they would fetch the code of both loops. */
+      /* A pair alone does not repay the longer loop's code; parts of rows are seldom alike and would fetch both loops. */
       uint32_t done = 0;
-      if (w.whole) done = args->bias0 ? pairs_biased(args, pieces, count) : pairs_weighted(args, pieces, count);
+      if (w.whole && count >= LEAST_PAIRED && are_pair(pieces, count)) {
+        done = args->bias0 ? pairs_biased(args, pieces, count) : pairs_weighted(args, pieces, count);
+      }
       if (done == count) {
         /* nothing is left for the other loop */
       } else if (args->bias0) {
