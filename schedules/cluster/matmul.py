@@ -47,7 +47,7 @@ class MatmulKernel(KernelForm):
             "b_stride": depth if attributes["transpose_b"] else columns, "y_stride": y_stride, **apart,
             "y_batch_stride": rows * y_stride, "transpose_b": int(attributes["transpose_b"]), "a_type": typed(a),
             "b_type": typed(b), "zero_point_a": attributes["zero_point_a"],
-            "zero_point_b": attributes["zero_point_b"], **call.requant(box.span(-1)),
+            "zero_point_b": attributes["zero_point_b"], **call.requant(box.span(-1), short=self.rounds_short),
         }  # fmt: skip
 
 
@@ -84,10 +84,11 @@ def matmul_work(f: Fields, cores: int) -> Work:
     work["packed_row" if f["transpose_b"] else "packed_column"] = packed * words(depth)
     if depth % 4:
         work |= {"staged_row": tiles * few, "staged_word": tiles * few * words(depth)}
+    kind = kind_of(f)
     if row_bias:
-        work["summed_word"] = tiles * few * words(depth)
-    prefix = "few_" if few < 4 else "biased_" if row_bias else ""
-    work[f"{prefix}output_{kind_of(f)}"] = tiles * 4 * few
+        work |= {"summed_row": tiles * few, "summed_word": tiles * few * words(depth)}
+    prefix = "few_" if few < 4 else "biased_" if row_bias and kind != "scaled" else ""
+    work[f"{prefix}output_{kind}"] = tiles * 4 * few
     return work
 
 

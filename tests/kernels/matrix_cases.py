@@ -110,7 +110,7 @@ def matmul_case(
 ) -> Case:
     a = random_bytes(rng, (batch, rows, depth), types[0])
     b = random_bytes(rng, (batch, columns, depth) if transpose_b else (batch, depth, columns), types[1])
-    rule = make_rule(rng, kind, 2 * depth, columns, per_channel)
+    rule = with_promise(make_rule(rng, kind, 2 * depth, columns, per_channel), depth)
     attributes = {"transpose_b": transpose_b, "zero_point_a": zero_points[0], "zero_point_b": zero_points[1]}
     expected = Matmul().reference({**attributes, **rule.requant.attributes()}, [a, b, *rule.operands])
     stride = padded(depth)

@@ -65,7 +65,8 @@ def long_dense(s: Shapes) -> Case:
 def matmul(s: Shapes) -> Case:
     batch, rows, columns, depth = s.size(1, 4), s.size(1, 64), s.size(4, 64), s.size(4, 128, s.pick(1, 4))
     types = ("int8", "uint8" if s.rng.random() < 0.2 else "int8")
-    return matmul_case(s.rng, batch, rows, columns, depth, s.kind(), types=types, transpose_b=s.flag())
+    kind, transposed, zeros = s.kind(), s.flag(), (s.pick(0, 3), s.pick(0, 0, -7))
+    return matmul_case(s.rng, batch, rows, columns, depth, kind, types=types, transpose_b=transposed, zero_points=zeros)
 
 
 def conv2d(s: Shapes) -> Case:

@@ -22,6 +22,7 @@ from tvm_pulp.canonicalize.no_norms import NoNorms
 from tvm_pulp.canonicalize.qdq import FoldQdq
 from tvm_pulp.canonicalize.qdq_arithmetic import OnnxArithmetic, TfliteArithmetic
 from tvm_pulp.canonicalize.qdq_products import QdqProducts
+from tvm_pulp.canonicalize.repeated_rows import RepeatedRows
 from tvm_pulp.canonicalize.to_nhwc import ToNhwc
 from tvm_pulp.canonicalize.unreachable_ties import UnreachableTies
 from tvm_pulp.frontend.imported import Imported
@@ -65,7 +66,7 @@ def passes_of(dialect: str) -> list[Any]:
             ExplicitPadding(),
         ],
     }
-    return [AlongAxis(), *by_dialect.get(dialect, []), CallAfterNodes()]
+    return [AlongAxis(), *by_dialect.get(dialect, []), RepeatedRows(), CallAfterNodes()]
 
 
 def canonicalize(imported: Imported) -> Any:

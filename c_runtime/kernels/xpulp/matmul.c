@@ -65,21 +65,6 @@ static void pack_block(struct operands *o, const int8_t *b, uint32_t first) {
   }
 }
 
-/* Sums of rows of a, times minus the zero point of b. */
-static void sum_rows(const struct operands *o, const int8_t *a, uint32_t rows, int32_t *row_bias) {
-  uint32_t words = o->stride >> 2;
-  for (uint32_t row = 0; row < rows; ++row, a += o->stride) {
-    const int32_t *x = (const int32_t *)(const void *)a;
-    int32_t sum = 0;
-    for (uint32_t k = 0; k < words; ++k) {
-      int32_t value = x[k] & (k + 1u == words ? o->last_mask : -1);
-      sum = o->args->a_type == TVM_PULP_UINT8 ? tvm_pulp_xp_sdotusp4(sum, value, ONES)
-                                              : tvm_pulp_xp_sdotsp4(sum, value, ONES);
-    }
-    row_bias[row] = -o->zero_point * sum;
-  }
-}
-
 /* Rows [first, end) times the packed block. */
 static void multiply(struct operands *o, struct tvm_pulp_tiles *tiles, const int8_t *a, uint32_t first, uint32_t end,
                      uint8_t *y) {
@@ -87,7 +72,7 @@ static void multiply(struct operands *o, struct tvm_pulp_tiles *tiles, const int
   uint32_t direct = args->a_stride == o->stride && ((uintptr_t)a & 3u) == 0u;
   while (first < end) {
     uint32_t rows = end - first;
-    if (rows > 4u) rows = direct && o->zero_point == 0 ? rows & ~3u : 4u;
+    if (rows > 4u) rows = direct ? rows & ~3u : 4u;
     const int8_t *from = a + first * args->a_stride;
     uint8_t *to = y + first * args->y_stride;
     if (!direct) {
@@ -97,9 +82,7 @@ static void multiply(struct operands *o, struct tvm_pulp_tiles *tiles, const int
       from = (const int8_t *)o->rows;
     }
     if (o->zero_point) {
-      int32_t row_bias[4];
-      sum_rows(o, from, rows, row_bias);
-      tvm_pulp_tiles_run_biased(tiles, from, rows, 0, 1, to, args->y_stride, row_bias);
+      tvm_pulp_tiles_run_summed(tiles, from, rows, 0, 1, to, args->y_stride, args->depth, -o->zero_point);
     } else {
       tvm_pulp_tiles_run(tiles, from, rows, 0, 1, to, args->y_stride);
     }
