@@ -111,9 +111,9 @@ class _Module:
         attributes = {"form": "plain", **side.attributes("requant_a"), "requant_b": "none", **whole.attributes()}
         return self._emit("add", [x, branch, *tensors, *ones], attributes)
 
-    def _product(self, a: Any, b: Any, scale: Scale) -> Any:
+    def _gate(self, a: Any, b: Any, table: np.ndarray, scale: Scale) -> Any:
         rule, tensors = _requant(scale, 128 * 128)
-        return self._emit("mul", [a, b, *tensors], {"zero_point_a": 0, "zero_point_b": 0, **rule.attributes()})
+        return self._emit("gate", [a, b, table, *tensors], rule.attributes())
 
     def _block(self, block: Block, x: Any, rotation: Any, length: Any, past: Sequence[Any]) -> tuple[Any, list[Any]]:
         normal = self._norm(x, block.norm1)
@@ -122,8 +122,8 @@ class _Module:
         mixed = self._attention(block, (q, k, v), past, length)
         x = self._sum(x, self._linear(mixed, block.o), block.sum1)
         normal = self._norm(x, block.norm2)
-        gate = self._emit("lookup", [self._linear(normal, block.gate), block.silu])
-        both = self._product(gate, self._linear(normal, block.up), block.product)
+        gate, up = (self._linear(normal, linear) for linear in (block.gate, block.up))
+        both = self._gate(gate, up, block.silu, block.product)
         return self._sum(x, self._linear(both, block.down), block.sum2), [k, v]
 
     def _attention(self, block: Block, new: Sequence[Any], past: Sequence[Any], length: Any) -> Any:
