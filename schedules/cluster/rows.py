@@ -78,6 +78,25 @@ class TfliteSoftmaxKernel(RowKernel):
         return {**rows, "table": call.load_whole("table", self.constant("exponential", table))}
 
 
+def applies_table(layer: Layer) -> bool:
+    """The form `table` from bytes to bytes, the zero point inside the range."""
+    a, types = layer.attributes, {layer.inputs[0].spec.dtype, layer.outputs[0].spec.dtype}
+    return a["form"] == "table" and types <= set(BYTES) and a["low"] <= a["zero_point"] <= a["high"]
+
+
+class TableSoftmaxKernel(RowKernel):
+    kernel = "softmax_table"
+
+    def fields(self, call: Arguments, box: Box) -> Fields:
+        a, rows = self.layer.attributes, self.rows(call, box)
+        reversed_table = self.constant("exponential", self.layer.inputs[1].values[::-1].copy())
+        gain = self.constant("gain", np.array([a["gain"]], np.float32))
+        tables = {"table": call.load_whole("table", reversed_table), "gain": call.load_whole("gain", gain)}
+        numbers = {"high": a["high"] - a["zero_point"], "zero_point": a["zero_point"]}
+        types = {"x_type": typed(self.layer.inputs[0])}
+        return {**rows, **tables, **call.scratch(4 * box.size[-1] + 16), **types, **numbers}
+
+
 def applies_norm(layer: Layer) -> bool:
     """Constant weights whose double fits 32 bits."""
     weight = layer.inputs[1].data
@@ -168,7 +187,7 @@ class LayerNormKernel(NormKernel):
     kernel = "layer_norm"
 
 
-@work("softmax_ita", "softmax_tflite")
+@work("softmax_ita", "softmax_tflite", "softmax_table")
 def whole_rows(f: Fields, cores: int) -> Work:
     """Softmax forms whose rows are never shared."""
     mine = share(f["rows"], cores)
@@ -204,6 +223,7 @@ register(
     Schedule(applies_i_softmax, ISoftmaxKernel),
     Schedule(applies_ita, ItaSoftmaxKernel),
     Schedule(applies_tflite, TfliteSoftmaxKernel),
+    Schedule(applies_table, TableSoftmaxKernel),
 )
 register("rms_norm", Schedule(applies_norm, RmsNormKernel))
 register("layer_norm", Schedule(applies_norm, LayerNormKernel))

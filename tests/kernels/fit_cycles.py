@@ -80,6 +80,7 @@ from tests.kernels.row_cases import (
     qdq_norm_case,
     rms_norm_case,
     softmax_ita_case,
+    softmax_table_case,
     softmax_tflite_case,
     uniform_norm_case,
 )
@@ -298,6 +299,7 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "gate": (lambda s: gate_case(s.rng, s.size(8, 16000), rounded=True), 40),
     "i_softmax": (softmax(i_softmax_case), 80),
     "softmax_ita": (softmax(softmax_ita_case), 60),
+    "softmax_table": (softmax(softmax_table_case), 60),
     "softmax_tflite": (softmax(softmax_tflite_case), 60),
     "rms_norm": (norm(rms_norm_case), 170),
     "uniform_norm": (softmax(uniform_norm_case), 80),

@@ -13,6 +13,7 @@ from tvm_pulp.qnn.qdq_norm import QdqNorm
 from tvm_pulp.qnn.rows import LayerNorm, RmsNorm
 from tvm_pulp.qnn.softmax import Softmax
 from tvm_pulp.qnn.softmax_i_tables import exponential_table
+from tvm_pulp.qnn.softmax_table import exponentials, fraction_bits
 from tvm_pulp.qnn.softmax_tflite import parameters
 
 
@@ -63,6 +64,24 @@ def softmax_tflite_case(rng: np.random.Generator, rows: int, columns: int) -> Ca
     fields = {"x": x, "y": Out(x.shape, "int8"), "table": tflite_exponential_table(attributes)}
     fields |= {"rows": rows, "columns": columns}
     return Case(Call("softmax_tflite", fields), Softmax().reference(attributes, [x]), x.size)
+
+
+def softmax_table_case(
+    rng: np.random.Generator, rows: int, columns: int, *, dtype: str = "int8", misalign: int = 0
+) -> Case:
+    x, unsigned = random_bytes(rng, (rows, columns), dtype), bool(rng.integers(2))
+    low, high = (0, 255) if unsigned else (-128, 127)
+    zero_point = int(rng.choice([low, low, low + int(rng.integers(256))]))
+    limits = {"low": low, "high": int(rng.choice([high, high, (zero_point + high) // 2])), "zero_point": zero_point}
+    gain = float(np.float32(rng.choice([255.99998, 256.0, rng.uniform(20, 700)])))
+    attributes = {"form": "table", "gain": gain, "dtype": "uint8" if unsigned else "int8", **limits}
+    table = exponentials(float(rng.uniform(0.003, 0.3)), fraction_bits(columns) or 16)
+    fields = {"x": x, "y": Out(x.shape, attributes["dtype"]), "table": table[::-1].copy()}
+    fields |= {"gain": np.array([gain], np.float32), "scratch": Scratch(4 * columns + 16)}
+    fields |= {"scratch_stride": 4 * columns + 16, "rows": rows, "columns": columns, "x_type": TYPE_CODES[dtype]}
+    fields |= {"high": limits["high"] - zero_point, "zero_point": zero_point}
+    expected = Softmax().reference(attributes, [x, table])
+    return Case(Call("softmax_table", fields, misalign={"x": misalign}), expected, x.size)
 
 
 def real_size(rng: np.random.Generator, attributes: dict[str, Any], weight: np.ndarray, columns: int) -> np.ndarray:

@@ -11,6 +11,7 @@ from tests.kernels.row_cases import (
     qdq_norm_case,
     rms_norm_case,
     softmax_ita_case,
+    softmax_table_case,
     softmax_tflite_case,
     uniform_norm_case,
 )
@@ -41,6 +42,13 @@ def test_softmax_ita_over_the_whole_row(seed, rows, columns, dtype, cores, tool)
 @given(SEEDS, ROWS, COLUMNS, st.sampled_from([16, 5]), CORES, TOOLS)
 def test_softmax_ita_in_groups(seed, rows, columns, group, cores, tool):  # type: ignore[no-untyped-def]
     check(softmax_ita_case(np.random.default_rng(seed), rows, columns, group=group), cores, tool)
+
+
+@FEW
+@given(SEEDS, ROWS, st.integers(1, 40), st.sampled_from(["int8", "uint8"]), st.integers(0, 3), CORES, TOOLS)
+def test_softmax_table(seed, rows, columns, dtype, misalign, cores, tool):  # type: ignore[no-untyped-def]
+    case = softmax_table_case(np.random.default_rng(seed), rows, columns, dtype=dtype, misalign=misalign)
+    check(case, cores, tool)
 
 
 @FEW

@@ -43,6 +43,7 @@ from tests.kernels.row_cases import (
     qdq_norm_case,
     rms_norm_case,
     softmax_ita_case,
+    softmax_table_case,
     softmax_tflite_case,
     uniform_norm_case,
 )
@@ -148,6 +149,7 @@ def cases(rng: np.random.Generator) -> Iterator[Case]:
     yield i_softmax_case(rng, 5, 9)
     yield softmax_ita_case(rng, 5, 9)
     yield softmax_ita_case(rng, 5, 37, group=16)
+    yield softmax_table_case(rng, 5, 9)
     yield softmax_tflite_case(rng, 5, 9)
     yield rms_norm_case(rng, 5, 9)
     yield rms_norm_case(rng, 5, 9, wide=True, levels=1024)

@@ -206,6 +206,21 @@ struct tvm_pulp_qdq_weights_args {
   int32_t probability_high; /* up to 255 */
 };
 
+/* Softmax of rows without a gap by a table: y = round(e * (gain / total)), half to even, up to `high`, plus the zero
+ * point; e of a value by its distance to the row's largest, total their sum. */
+struct tvm_pulp_softmax_table_args {
+  const uint8_t *x;
+  uint8_t *y;
+  const int32_t *table; /* e of the distances 255 to 0 */
+  const float *gain;
+  uint8_t *scratch; /* word aligned; scratch_stride >= 4 columns + 16 */
+  uint32_t scratch_stride;
+  uint32_t rows, columns;
+  uint32_t x_type;
+  int32_t high; /* 0 to 255 */
+  int32_t zero_point;
+};
+
 /* y = factor * (sum of a row's bytes + add), of some matrices of rows. */
 struct tvm_pulp_row_sums_args {
   const uint8_t *x;

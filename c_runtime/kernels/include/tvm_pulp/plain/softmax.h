@@ -5,6 +5,7 @@
 #define TVM_PULP_PLAIN_SOFTMAX_H
 
 #include "tvm_pulp/elements.h"
+#include "tvm_pulp/real.h"
 #include "tvm_pulp/softmax_tflite.h"
 #include "tvm_pulp/work_share.h"
 
@@ -80,6 +81,22 @@ static inline void tvm_pulp_plain_softmax_tflite(const struct tvm_pulp_softmax_t
     for (uint32_t i = 0; i < args->columns; ++i) {
       int32_t scaled = tvm_pulp_doubling_high_multiply(inverse, args->table[x[i] - lowest]);
       y[i] = (int8_t)tvm_pulp_clip(tvm_pulp_rounding_shift(scaled, bits) - 128, -128, 127);
+    }
+  }
+}
+
+static inline void tvm_pulp_plain_softmax_table(const struct tvm_pulp_softmax_table_args *args, uint32_t core,
+                                                uint32_t cores) {
+  struct tvm_pulp_range range = tvm_pulp_share(args->rows, core, cores);
+  for (uint32_t row = range.begin; row < range.end; ++row) {
+    const void *x = tvm_pulp_row(args->x, row, args->columns);
+    uint8_t *y = args->y + (uintptr_t)row * args->columns;
+    int32_t lowest = tvm_pulp_row_maximum(x, args->columns, args->x_type) - 255, total = 0;
+    for (uint32_t i = 0; i < args->columns; ++i) total += args->table[tvm_pulp_load(x, i, args->x_type) - lowest];
+    float factor = args->gain[0] / (float)total;
+    for (uint32_t i = 0; i < args->columns; ++i) {
+      float scaled = (float)args->table[tvm_pulp_load(x, i, args->x_type) - lowest] * factor;
+      y[i] = (uint8_t)(tvm_pulp_round_within(scaled, 0, args->high) + args->zero_point);
     }
   }
 }
