@@ -3,6 +3,7 @@
 import functools
 import math
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -356,13 +357,15 @@ class Reference:
 class _Samples(quantization.CalibrationDataReader):
     """Inputs on the way through a few texts."""
 
-    def __init__(self, model: Any, vocabulary: int, texts: int = 4, steps: int = 10) -> None:
-        rng, reference = np.random.default_rng(9), Reference(model.SerializeToString())
+    def __init__(self, model: Any, vocabulary: int, given: Callable[[int], dict[str, np.ndarray]] | None) -> None:
+        content = model.SerializeToString()
+        rng, given = np.random.default_rng(9), given or functools.partial(given_of, content)
+        reference = Reference(content, given(0))
         self._feeds: list[dict[str, np.ndarray]] = []
-        for text in range(texts):
+        for text in range(4):
             reference.reset()
-            reference.given = given_of(model.SerializeToString(), text + 1)
-            for step in range(steps):
+            reference.given = given(text + 1)
+            for step in range(10):
                 tokens = rng.integers(0, vocabulary, 6 if step == 0 else 1).tolist()
                 self._feeds.append(reference.feed(tokens))
                 reference.see(tokens)
@@ -372,8 +375,13 @@ class _Samples(quantization.CalibrationDataReader):
         return next(self._left, None)
 
 
-def quantized(model: Any, vocabulary: int, how: str, folder: Path) -> bytes:
-    """What the ordinary tool makes of a float model: `static`, `unsigned`, `dynamic`, or `products`, those only."""
+def quantized(
+    model: Any, vocabulary: int, how: str, folder: Path, given: Callable[[int], dict[str, np.ndarray]] | None = None
+) -> bytes:
+    """What the ordinary tool makes of a float model: `static`, `unsigned`, `dynamic`, or `products`, those only.
+
+    `given`: what all tokens of a text look at, by a seed.
+    """
     source, target = folder / "float.onnx", folder / f"{how}.onnx"
     onnx.save(model, source)
     if how == "dynamic":
@@ -382,7 +390,7 @@ def quantized(model: Any, vocabulary: int, how: str, folder: Path) -> bytes:
         kind = quantization.QuantType.QUInt8 if how == "unsigned" else quantization.QuantType.QInt8
         products = {"op_types_to_quantize": ["MatMul", "Gemm"], "per_channel": True} if how == "products" else {}
         quantization.quantize_static(
-            source, target, _Samples(model, vocabulary), quant_format=quantization.QuantFormat.QDQ,
+            source, target, _Samples(model, vocabulary, given), quant_format=quantization.QuantFormat.QDQ,
             activation_type=kind, weight_type=quantization.QuantType.QInt8, **products,
         )  # fmt: skip
     return target.read_bytes()

@@ -167,6 +167,20 @@ def exported_model(family: str, exporter: str, how: str, folder: Path) -> bytes:
     return quantized(onnx.load(path), VOCABULARY, how, folder)
 
 
+def quantized_program(program: Any, samples: list[tuple[Any, ...]], shapes: tuple[Any, ...]) -> Any:
+    """A program by PT2E, its linear layers in int8; `shapes`: which lengths of its inputs are open."""
+    pt2e = pytest.importorskip("torchao.quantization.pt2e.quantize_pt2e", reason="torchao is not installed")
+    from torchao.quantization.pt2e.quantizer import x86_inductor_quantizer as x86
+
+    # The quantizer that runs on other operators as well turns numbers beside positions into floats.
+    quantizer = x86.X86InductorQuantizer()
+    quantizer.set_module_type_qconfig(torch.nn.Linear, x86.get_default_x86_inductor_quantization_config())
+    prepared = pt2e.prepare_pt2e(program.module(check_guards=False), quantizer)
+    for sample in samples:
+        prepared(*sample)
+    return torch.export.export(pt2e.convert_pt2e(prepared), samples[0], dynamic_shapes=shapes)
+
+
 @functools.cache
 def exported_program(family: str, how: str) -> Any:
     """A program of `torch.export` with open lengths, as it is or by PT2E; of one layer: tracing takes long."""
@@ -176,16 +190,7 @@ def exported_program(family: str, how: str) -> Any:
         program = torch.export.export(WithCaches(model), arguments, dynamic_shapes=_nested(_open(arguments)))
         if how == "float":
             return program
-        pt2e = pytest.importorskip("torchao.quantization.pt2e.quantize_pt2e", reason="torchao is not installed")
-        from torchao.quantization.pt2e.quantizer import x86_inductor_quantizer as x86
-
-        # The quantizer that runs on other operators as well turns numbers beside positions into floats.
-        quantizer = x86.X86InductorQuantizer()
-        quantizer.set_module_type_qconfig(torch.nn.Linear, x86.get_default_x86_inductor_quantization_config())
-        prepared = pt2e.prepare_pt2e(program.module(check_guards=False), quantizer)
-        for _ in range(4):
-            prepared(*_arguments(model))
-        return torch.export.export(pt2e.convert_pt2e(prepared), arguments, dynamic_shapes=_open(arguments))
+        return quantized_program(program, [arguments, *(_arguments(model) for _ in range(4))], _open(arguments))
 
 
 def program_logits(program: Any, text: list[int]) -> np.ndarray:

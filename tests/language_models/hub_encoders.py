@@ -6,7 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
+
+from tests.language_models.exported_decoders import quantized
+from tests.language_models.hub_decoders import quantized_program
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 transformers = pytest.importorskip("transformers", reason="transformers is not installed")
@@ -44,12 +48,15 @@ def build(family: str, seed: int = 4) -> Any:
             if weights.ndim > 1:
                 size = 1 if "embed" in name or "shared" in name else weights[0].numel() ** 0.5
                 weights.copy_(torch.randn_like(weights) / size)
+            elif "norm" in name:
+                # With ones, values of a norm behind a quantized table are multiples of one number, and ties abound.
+                weights.add_(0.2 * torch.randn_like(weights))
     return model
 
 
-def features(family: str) -> Any:
+def features(family: str, seed: int = 0) -> Any:
     """What the encoder reads."""
-    torch.manual_seed(9)
+    torch.manual_seed(9 + seed)
     if family == "whisper":
         return torch.randn(1, 8, 2 * ENCODED)
     return torch.randint(3, VOCABULARY, (1, ENCODED))
@@ -84,9 +91,9 @@ class Step(torch.nn.Module):  # type: ignore[misc,name-defined]
         return (out.logits, *(t for layer in pairs for t in (layer.keys, layer.values)))
 
 
-def given(model: Any, family: str, form: str) -> dict[str, Any]:
+def given(model: Any, family: str, form: str, seed: int = 0) -> dict[str, Any]:
     """Inputs beside tokens, positions and caches."""
-    read = features(family)
+    read = features(family, seed)
     if form == "whole":
         return {"input_features": read}
     with torch.no_grad():
@@ -98,30 +105,83 @@ def given(model: Any, family: str, form: str) -> dict[str, Any]:
     return {f"encoder.{n}.{k}": t for n, p in enumerate(pairs) for k, t in (("key", p.keys), ("value", p.values))}
 
 
+def _arguments(step: Step, more: dict[str, Any]) -> tuple[Any, ...]:
+    """Three tokens behind five others."""
+    past = tuple(torch.randn(1, 4, 5, 8) for _ in range(2 * step.layers))
+    return (torch.randint(3, VOCABULARY, (1, 3)), torch.arange(5, 8)[None], *past, *more.values())
+
+
+def _open(step: Step, more: dict[str, Any]) -> tuple[Any, ...]:
+    """Which lengths are open."""
+    free = torch.export.Dim.DYNAMIC
+    return ({1: free}, {1: free}, *({2: free} for _ in range(2 * step.layers)), *({} for _ in more))
+
+
+def _nested(shapes: tuple[Any, ...]) -> tuple[Any, ...]:
+    """As a function with an argument for all but the first two has them."""
+    return (*shapes[:2], shapes[2:])
+
+
 @functools.cache
-def exported(family: str, form: str, exporter: str, folder: Path) -> tuple[bytes, dict[str, np.ndarray]]:
-    """The file, and what is given to it."""
+def exported(family: str, form: str, exporter: str, folder: Path) -> bytes:
+    """The file."""
     model = build(family)
     step, more = Step(model, form), given(model, family, form)
-    heads = 4
-    past = tuple(torch.randn(1, heads, 5, 8) for _ in range(2 * step.layers))
-    arguments = (torch.randint(3, VOCABULARY, (1, 3)), torch.arange(5, 8)[None], *past, *more.values())
+    arguments = _arguments(step, more)
     kinds = [f"{layer}.{kind}" for layer in range(step.layers) for kind in ("key", "value")]
     pasts, presents = [f"past.{k}" for k in kinds], [f"present.{k}" for k in kinds]
-    names = {"input_names": ["tokens", "positions", *pasts, *more], "output_names": ["logits", *presents]}
+    names = {"input_names": ["input_ids", "position_ids", *pasts, *more], "output_names": ["logits", *presents]}
     path = folder / f"{family}_{form}_{exporter}.onnx"
     with warnings.catch_warnings(action="ignore"), torch.no_grad():
         if exporter == "torchscript":
-            axes: dict[str, Any] = {"tokens": {1: "sequence"}, "positions": {1: "sequence"}, "logits": {1: "sequence"}}
+            axes: dict[str, Any] = {name: {1: "sequence"} for name in ("input_ids", "position_ids", "logits")}
             axes |= {name: {2: "past"} for name in pasts} | {name: {2: "total"} for name in presents}
             torch.onnx.export(step, arguments, path, dynamic_axes=axes, opset_version=17, dynamo=False, **names)
         else:
-            free = torch.export.Dim.DYNAMIC
-            shapes = ({1: free}, {1: free}, (*({2: free} for _ in past), *({} for _ in more)))
             torch.onnx.export(
-                step, arguments, path, dynamic_shapes=shapes, dynamo=True, external_data=False, verbose=False, **names
-            )
-    return path.read_bytes(), {name: tensor.numpy() for name, tensor in more.items()}
+                step, arguments, path, dynamic_shapes=_nested(_open(step, more)), dynamo=True,
+                external_data=False, verbose=False, **names,
+            )  # fmt: skip
+    return path.read_bytes()
+
+
+def exported_model(family: str, form: str, exporter: str, how: str, folder: Path) -> bytes:
+    """The file as exported, or quantized by onnxruntime: `static`, `products`, those only, or `dynamic`."""
+    content, model = exported(family, form, exporter, folder), build(family)
+    if how == "float":
+        return content
+
+    def texts(seed: int) -> dict[str, np.ndarray]:
+        return {name: tensor.numpy() for name, tensor in given(model, family, form, seed).items()}
+
+    return quantized(onnx.load_model_from_string(content), VOCABULARY, how, folder, texts)
+
+
+@functools.cache
+def exported_program(family: str, form: str, how: str) -> Any:
+    """A program of `torch.export` with open lengths, as it is or by PT2E."""
+    model = build(family)
+    step, more = Step(model, form), given(model, family, form)
+    shapes, arguments = _open(step, more), _arguments(step, more)
+    with warnings.catch_warnings(action="ignore"), torch.no_grad():
+        program = torch.export.export(step, arguments, dynamic_shapes=_nested(shapes))
+        if how == "float":
+            return program
+        samples = [_arguments(step, given(model, family, form, seed)) for seed in range(1, 5)]
+        return quantized_program(program, samples, shapes)
+
+
+def program_logits(program: Any, text: list[int], more: dict[str, Any]) -> np.ndarray:
+    """What PyTorch computes with a program, token by token."""
+    module = program.module(check_guards=False)
+    # It was traced for several tokens, and says so.
+    module._forward_pre_hooks.clear()
+    past, found = [torch.zeros(1, 4, 0, 8) for _ in range(4)], []
+    with torch.no_grad():
+        for place, token in enumerate(text):
+            logits, *past = module(torch.tensor([[token]]), torch.tensor([[place]]), *past, *more.values())
+            found.append(logits[0].numpy())
+    return np.concatenate(found)
 
 
 def by_optimum(family: str, folder: Path) -> tuple[Path, Path]:

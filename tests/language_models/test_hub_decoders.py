@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tvm_pulp
-from tests.language_models.exact_norms import exact_norms
+from tests.language_models.exact_sums import exact_sums
 from tests.language_models.exported.test_program import CAPACITY, CHUNK, Device
 from tests.language_models.exported_decoders import Reference
 from tests.language_models.hub_cells import CELLS, GENERATED, NOT_MADE, REFUSED, WITHOUT_MASK
@@ -96,7 +96,7 @@ def test_the_simulated_chip_generates_the_tokens_of_the_file(
     model, expected = given(family, exporter, how, folder)
     if how == "static" and isinstance(model, bytes):
         # Where a sum of floats decides which integer is next, the chip has the right one.
-        reference = Reference(exact_norms(model))
+        reference = Reference(exact_sums(model))
         expected = np.concatenate([reference.see([token]) for token in TEXT])
     if isinstance(model, bytes):
         path = folder / f"{family}_{exporter}_{how}.onnx"

@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+import numpy as np
+import onnx
 import pytest
+from onnx import numpy_helper
 
 from tests.language_models.exported_decoders import exported
 from tvm_pulp.api import CompileOptions
@@ -54,3 +57,15 @@ def test_other_files_are_none(tmp_path: Path) -> None:
 def test_a_symbolic_length_needs_a_capacity(file: Path) -> None:
     with pytest.raises(UserError, match=r"cache 'past_key_values.0.key' has a symbolic length: state --capacity N"):
         exported_request(file, CompileOptions(), "net")
+
+
+def test_scales_of_positions_are_looked_at(file: Path) -> None:
+    """What computes with positions becomes tables; a scale there is no better for that."""
+    model = onnx.load_model_from_string(exported("llama", "static"))
+    cosine = next(n for n in model.graph.node if n.op_type == "Cos")
+    angle = next(n for n in model.graph.node if n.output[0] == cosine.input[0])
+    scale = next(i for i in model.graph.initializer if i.name == angle.input[1])
+    scale.CopyFrom(numpy_helper.from_array(np.array(np.inf, np.float32), scale.name))
+    file.write_bytes(model.SerializeToString())
+    with pytest.raises(UserError, match=f"scale '{scale.name}' must be positive and finite: quantize the model again"):
+        exported_request(file, CompileOptions(capacity=16), "net")

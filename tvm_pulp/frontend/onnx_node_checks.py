@@ -80,7 +80,10 @@ def check_quantization(graph: Graph) -> None:
             if not np.issubdtype(scale.dtype, np.floating):
                 raise UserError(f"{label(node)}: scale '{name}' is {scale.dtype}, not a float: re-export the model")
             if scale.size == 0 or not np.isfinite(scale).all() or (scale <= 0).any():
-                raise UserError(f"{label(node)}: scale '{name}' must be positive and finite: quantize the model again")
+                raise UserError(
+                    f"{label(node)}: scale '{name}' must be positive and finite: quantize the model again, without "
+                    "nodes whose values have no bounds (onnxruntime: nodes_to_exclude)"
+                )
             if zero_point is not None and str(zero_point.dtype) not in _ZERO_POINT_TYPES:
                 kind, known = zero_point.dtype, ", ".join(_ZERO_POINT_TYPES)
                 raise UserError(f"{label(node)}: quantization to {kind} is not supported; use one of {known}")

@@ -8,6 +8,7 @@ from tvm_pulp.compile_options import check_exists
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend import onnx_file
 from tvm_pulp.frontend.load import format_of, printable_messages
+from tvm_pulp.frontend.onnx_node_checks import check_quantization
 from tvm_pulp.frontend.zoo import decoders
 from tvm_pulp.language_models.exported import (
     Encoder,
@@ -60,6 +61,9 @@ def exported_request(model: Any, options: Any, name: str) -> LanguageModelReques
     roles = find_roles(graph.model)
     if roles is None:
         return None
+    if isinstance(graph, onnx_file.Graph):
+        # Of the whole file: what computes with positions is a table before a program's nodes are looked at.
+        check_quantization(graph)
     if options.capacity is None:
         raise UserError(
             f"cache '{roles.caches[0].past}' has a symbolic length: state --capacity N, the tokens that it shall hold"

@@ -116,7 +116,13 @@ _LANGUAGE_MODELS = (
     (
         "decoder beside an encoder (T5, Whisper, BART): given its keys and values, its states or what it reads; a file "
         "of its own (`--encoder`), optimum's merged files",
-        "generates tokens, the encoder once for a text; lengths of what is given are fixed by `--input-shapes`",
+        "generates tokens, the encoder once for a text; lengths of what is given are fixed by `--input-shapes`; float, "
+        "static and dynamic QDQ, `torch.export`, PT2E",
+    ),
+    (
+        "T5 with all operators quantized (`quantize_static` as it comes)",
+        "refused: its positions are logarithms, of zero too, whose scale is infinite (onnxruntime does not run it "
+        'either); quantize its products: `op_types_to_quantize=["MatMul", "Gemm"]`',
     ),
     (
         "merged graphs (`use_cache_branch`, `If`)",
