@@ -16,6 +16,7 @@ import argparse
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain, product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -27,6 +28,7 @@ from tests.golden.deeploy_cases import BIT_EXACT
 from tests.kernels import float_graphs
 from tests.kernels.call import REPOSITORY
 from tests.simulated.golden_cases import DATA, deeploy_cases
+from tests.simulated.single_convolution import Convolution
 from tvm_pulp.api import App, Compilation, CompileOptions
 from tvm_pulp.planning.estimate import estimate_program
 from tvm_pulp.planning.program.actions import Kernel, actions_of
@@ -78,6 +80,7 @@ def networks(with_floats: bool) -> Iterator[tuple[str, dict[str, Any], Any]]:
         yield str(path), {}, [np.load(path.parent / "golden.npz")["inputs"][0]]
 
 
+WINDOWS: tuple[dict[str, int], ...] = ({}, {"dilation": 2}, {"stride": 2})
 # What only float layers do.
 FLOATS = {"float", "float_compare", "float_divide", "convert"} | {
     f"call_{n}" for n in (
@@ -85,6 +88,16 @@ FLOATS = {"float", "float_compare", "float_divide", "convert"} | {
         "sqrt", "tanh",
     )
 }  # fmt: skip
+
+
+def window_networks(folder: Path) -> Iterator[tuple[str, dict[str, Any], Any]]:
+    """Windows of quantize/dequantize graphs, some mostly outside their image."""
+    for number, (size, kernel, more) in enumerate(product((2, 4, 7, 10, 16), (1, 3, 5), WINDOWS)):
+        if kernel == 1 and more != WINDOWS[0]:
+            continue
+        path = folder / f"window_{number}.onnx"
+        onnx.save(Convolution((kernel, kernel), (size, size), 16, 0, 16, 16, **more).network(), path)
+        yield str(path), {}, None
 
 
 def float_networks(folder: Path) -> Iterator[tuple[str, dict[str, Any], Any]]:
@@ -167,7 +180,8 @@ def main() -> int:
         calls = {f"call_{n}": v for n, v in before.functions.items() if n != "other"}
         kept = {n: v for n, v in {**before.operations, **calls, "call": before.call}.items() if n not in FLOATS}
     with TemporaryDirectory() as folder:
-        chosen = float_networks(Path(folder)) if options.floats else networks(soc.cluster.isa.single_float)
+        whole = networks(soc.cluster.isa.single_float)
+        chosen = float_networks(Path(folder)) if options.floats else chain(whole, window_networks(Path(folder)))
         for model, more, inputs in chosen:
             data += samples(options.soc, model, more, inputs)
             sys.stderr.write(f"{model}: {len(data)} layers\n")

@@ -9,6 +9,7 @@ from zlib import crc32
 
 from tvm import tirx
 
+from tvm_pulp.planning.tiling.cost.guards import Guard, share_that_holds
 from tvm_pulp.planning.tiling.cost.operation_cycles import OperationCycles, operation_cycles
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.operator import OPERATORS
@@ -97,7 +98,9 @@ class _Counter:
         self.shared = 1
         self._loops: list[tuple[Any, int]] = []  # variables and extents
         self._chance = 1.0  # that a conditional part is executed
+        self._guards: list[Guard] = []  # conditions around, as far as loops decide them
         self._depth_of: dict[Any, int] = {}  # loops around a variable's value
+        self._value_of: dict[Any, Any] = {}
 
     def _note(self, name: str, depth: int) -> int:
         times = self._chance * math.prod(extent for _, extent in self._loops[:depth])
@@ -116,6 +119,7 @@ class _Counter:
             self._if(s)
         elif kind == "Bind":
             self._depth_of[s.var] = self.value(s.value)
+            self._value_of[s.var] = s.value
         elif kind == "BufferStore":
             depth = self.value(s.value)
             self._access(s.buffer, s.indices, "store", max(depth, 0) if not self._accumulates(s) else 0)
@@ -135,20 +139,22 @@ class _Counter:
         self._loops.pop()
 
     def _if(self, s: Any) -> None:
-        before = self._chance
-        first = self._first_iteration(s.condition)
-        if first is None:
-            self._note("branch", self.value(s.condition))
-            # One of two branches: as often the one as the other, as far as anybody knows.
-            chances = (before, 0.0) if s.else_case is None else (before / 2, before / 2)
-        else:
+        before, guards = self._chance, self._guards
+        first, share = self._first_iteration(s.condition), None
+        if first is not None:
             # The first iteration of a reduction: compilers peel it off.
             chances = before / first, before
-        for case, chance in zip((s.then_case, s.else_case), chances, strict=True):
+        else:
+            self._note("branch", self.value(s.condition))
+            share = share_that_holds(s.condition, guards, self._loops, self._value_of)
+            # Of branches that data decides: as often the one as the other, as far as anybody knows.
+            unknown = (before, 0.0) if s.else_case is None else (before / 2, before / 2)
+            chances = unknown if share is None else (before * share, before * (1 - share))
+        for case, chance, holds in zip((s.then_case, s.else_case), chances, (True, False), strict=True):
             if case is not None:
-                self._chance = chance
+                self._chance, self._guards = chance, guards if share is None else [*guards, (s.condition, holds)]
                 self.statement(case)
-        self._chance = before
+        self._chance, self._guards = before, guards
 
     def _first_iteration(self, condition: Any) -> int | None:
         """Iterations of the loops that a condition restricts to their first one; None for any other condition."""
