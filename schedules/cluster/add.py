@@ -9,9 +9,9 @@ import numpy as np
 
 from schedules.byte_functions import LinearSum, SumTable, find_linear_sum, find_sum_table
 from schedules.byte_tables import byte_values
-from schedules.cluster.arithmetic import typed
+from schedules.cluster.arithmetic import TYPES, typed
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, Tensor, TileAxis, register
-from schedules.cluster.elementwise import ElementwiseKernel, bytes_in_rows, elements_work, plain_work, same_or_row
+from schedules.cluster.elementwise import ElementwiseKernel, bytes_in_rows, elements_work, plain_work, row_axes
 from schedules.kernel_cycles import Work, given, is_four, kind_of, share, work
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes
 from tvm_pulp.qnn import fixed_point
@@ -67,7 +67,7 @@ def applies(layer: Layer) -> bool:
     """Operands of the result's shape, or one row of it; both roundings of frameworks, by tables where that is exact."""
     form = layer.attributes["form"]
     if form != "plain" and linear_sum(layer) is not None:
-        return all(same_or_row(t.spec, layer.outputs[0].spec.shape) for t in layer.inputs[:2])
+        return row_axes(layer, 2) > 0
     if not bytes_in_rows(layer, 2) or form not in ("plain", "tflite"):
         return False
     tabled = form == "tflite" or any(Requant.of(layer.attributes, p).kind != "none" for p in ("requant_a", "requant_b"))
@@ -177,6 +177,10 @@ def add_work(f: Fields, cores: int) -> Work:
         return elements_work(f, "sums" + "_of_tables" * tables + "_of_table" * one, cores, dense=dense)
     wide = given(f["wide_table_a"]) or given(f["wide_table_b"]) or f["a_type"] == 2 or f["b_type"] == 2
     if wide or one or not is_four(f):
+        signed = f["a_type"] == f["b_type"] == TYPES["int8"] and f["requant.low"] < 0 and not tables
+        narrow = kind_of(f) == "pulp_range" and not f["requant.per_channel"] and not f["requant.wide_result"]
+        if signed and narrow and not wide and not one:
+            return elements_work(f, "bounded", cores, dense=dense)
         return plain_work(f, kind_of(f), cores)
     if f["rows"] == 1 and f["columns"] <= _FEW_SUMS and not tables:
         return {"few_call": 1, "few": 4 * share(-(-f["columns"] // 4), cores)}

@@ -1,6 +1,7 @@
 """Element-wise operators but the sum: mul, requantize, hardswish, gelu, lookup, qdq_mul."""
 
 import math
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -12,39 +13,51 @@ from schedules.kernel_cycles import Work, is_four, kind_of, share, work
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes
 from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
+from tvm_pulp.qnn.tensor_spec import BYTES
 from tvm_pulp.qnn.tiles import broadcast_box
 from tvm_pulp.uma.recipe import Pointer
 
 
-def same_or_row(spec: TensorSpec, shape: tuple[int, ...]) -> bool:
-    """Tell if an operand has the result's shape, is one row of it, or is a single element per row of one column."""
-    return spec.shape == shape or (spec.elements == shape[-1] and spec.shape[-1:] == shape[-1:])
+def row_axes(layer: Layer, count: int) -> int:
+    """How many of the last axes are a row: each operand has the result's shape or is one row of it; 0 where none do."""
+    shape = layer.outputs[0].spec.shape
+    parts = [t.spec for t in layer.inputs[:count] if t.spec.shape != shape]
+    channels = any(t.spec.elements > 1 for t in Requant.of(layer.attributes).tensors(layer.inputs))
+    for axes in range(1, 2 if channels else len(shape) + 1):
+        row = shape[-axes:]
+        if all(p.elements == math.prod(row) and p.shape[-axes:] == row for p in parts):
+            return axes
+    return 0
 
 
 def bytes_in_rows(layer: Layer, count: int) -> bool:
-    shape = layer.outputs[0].spec.shape
     data = [t.spec for t in layer.inputs[:count]]
     # Products of bytes and TFLite's common scale stay far below 2^30; a 32-bit operand promises nothing.
     reach = None if any(s.dtype == "int32" for s in data) else 1 << 29
-    return all(s.dtype in TYPES and same_or_row(s, shape) for s in data) and uniform_requant(layer, reach)
+    return all(s.dtype in TYPES for s in data) and row_axes(layer, count) > 0 and uniform_requant(layer, reach)
 
 
 class ElementwiseKernel(KernelForm):
-    """Rows of the last axis; an operand that is one row is repeated by a stride of 0."""
+    """Rows of the last axes; an operand that is one row is repeated by a stride of 0."""
 
     # How many of the operands are data.
     data_operands: ClassVar[int] = 1
 
     def axes(self) -> tuple[TileAxis, ...]:
-        return tile_axes(self.layer)[:-1] or tile_axes(self.layer)
+        inner = len(self.layer.outputs[0].spec.shape) - self.row_axes
+        outer = tuple(axis for axis in tile_axes(self.layer) if axis.axis < inner)
+        return outer or tile_axes(self.layer)
+
+    @cached_property
+    def row_axes(self) -> int:
+        return max(1, row_axes(self.layer, len(self.data())))
 
     def data(self) -> list[Tensor]:
         return self.layer.inputs[: self.data_operands]
 
     def geometry(self, box: Box) -> tuple[int, int]:
         """Rows and columns of a part: one row where nothing depends on the column."""
-        columns = box.size[-1]
+        columns = math.prod(box.size[-self.row_axes :])
         rule = Requant.of(self.layer.attributes)
         flat = all(t.spec.elements == 1 for t in rule.tensors(self.layer.inputs))
         whole = all(t.spec.elements == self.layer.outputs[0].spec.elements for t in self.data())
@@ -205,19 +218,21 @@ def requantize_work(f: Fields, cores: int) -> Work:
     block = wide and f["zero_point"] == 0 and not f["per_row"]
     fours = block and f["requant.per_channel"] and f["columns"] % 4 == 0 and not f["requant.wide_result"]
     clips = f["requant.low"] == 0 or f["requant.low"] == ~f["requant.high"]
-    name = {"shift": "shift", "half_up": "high", "scaled": "high"}.get(kind)
-    if name and fours and clips:
+    name = {"shift": "shift", "shift_range": "shift", "half_up": "high", "scaled": "high"}.get(kind)
+    if name and fours:
         # Groups of four channels, or rows where there are few groups.
         groups, rows, lines = f["columns"] // 4, f["lines"] * f["rows"], f["lines"]
-        if rows == 1 and f["requant.kind"] == KINDS["shift"]:
+        if rows == 1 and clips and f["requant.kind"] == KINDS["shift"]:
             return {"row_call": 1, "row_group": share(groups, cores)}
         if groups in (2, 4) and groups < cores and cores % groups == 0:
             # As many cores for each group.
             groups, rows = 1, share(rows, cores // groups)
         else:
             groups, rows = (share(groups, cores), rows) if groups >= cores else (groups, share(rows, cores))
-        lined = {f"{name}_line": groups * lines} if lines > 1 else {}
-        return {"call": 1, f"{name}_group": groups, f"{name}_element": 4 * groups * rows, **lined}
+        further = {f"{name}_line": groups * lines} if lines > 1 else {}
+        if not clips:
+            further |= {"range_group": groups, "range_element": 4 * groups * rows}
+        return {"call": 1, f"{name}_group": groups, f"{name}_element": 4 * groups * rows, **further}
     if kind.startswith("shift") or (not is_four(f) and not block):
         return plain_work(f, kind, cores)
     if wide and f["requant.per_channel"] and f["columns"] >= cores:
@@ -233,8 +248,9 @@ def requantize_work(f: Fields, cores: int) -> Work:
     return elements_work(f, f"{'int32' if wide else 'byte'}_{kind}{channels}", cores, dense=dense)
 
 
+# By a number that is known, products are functions of a byte too.
 _TABLED = Schedule(function_of_byte, LookupKernel)
-register("mul", Schedule(applies_mul, MulKernel))
+register("mul", _TABLED, Schedule(applies_mul, MulKernel))
 register("requantize", _TABLED, Schedule(applies_requantize, RequantizeKernel), Schedule(applies_planes, PlanesKernel))
 register("hardswish", _TABLED, Schedule(applies_unary, HardswishKernel))
 register("gelu", _TABLED, Schedule(applies_unary, GeluKernel))
@@ -244,8 +260,8 @@ register("lookup", Schedule(is_byte_table, LookupKernel))
 
 def applies_qdq_mul(layer: Layer) -> bool:
     """Operands of the result's shape, or one row of it."""
-    shape, data = layer.outputs[0].spec.shape, [t.spec for t in layer.inputs[:2]]
-    return all(same_or_row(spec, shape) for spec in data) and any(spec.shape == shape for spec in data)
+    whole = layer.outputs[0].spec.shape
+    return row_axes(layer, 2) > 0 and any(t.spec.shape == whole for t in layer.inputs[:2])
 
 
 class QdqMulKernel(ElementwiseKernel):

@@ -13,7 +13,7 @@ from schedules.cluster.settle import settle
 from schedules.cluster.transpose import element_strides, transpose_fields
 from schedules.kernel_cycles import Work, call_cost, share, work
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.recipe import Call, Kernel, Local, Pointer
 
@@ -50,13 +50,7 @@ def _requantize(kernel: Kernel, costs: CostModel) -> Call | None:
     if "taken" in a:
         # Some pixels of a picture: every `step`-th of a line.
         lines, rows, step, line_stride = _taken(x.spec, a["taken"])
-        clips = rule.low == 0 or rule.low == ~rule.high
-        fast = (
-            rule.kind in ("shift", "shift_even", "half_up")
-            and x.spec.dtype == "int32"
-            and clips
-            and y.spec.dtype != "int32"
-        )
+        fast = rule.kind in ("shift", "shift_even", "half_up") and x.spec.dtype == "int32" and y.spec.dtype in BYTES
         if not fast or columns % 4 or mul.spec.elements == 1 or a["zero_point"] or x.spec.shape[0] != 1:
             return None
     # Of several parts of the result's channels.

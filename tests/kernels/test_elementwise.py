@@ -1,12 +1,14 @@
 """Element-wise kernels: random shapes, odd sizes, all requantization forms, 1 to 8 cores, both compilers."""
 
 from dataclasses import replace
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.kernels import random_requant
 from tests.kernels.check import TOOLCHAINS, check
 from tests.kernels.elementwise_cases import (
     add_accumulators_case,
@@ -129,6 +131,25 @@ def test_requantize_four_channels(kind, seed, rows, groups, cores, tool):  # typ
     """What engines leave to the cores: 32-bit numbers, channels in fours, each with its summand and shift."""
     rng = np.random.default_rng(seed)
     check(requantize_case(rng, rows, 4 * groups, kind, dtype="int32", per_channel=True), cores, tool)
+
+
+@pytest.mark.parametrize("limits", [(-34, 127), (-100, 50), (-9, 101), (12, 127), (12, 255)])
+@pytest.mark.parametrize("kind", ["shift", "shift_even", "half_up"])
+def test_ranges_that_no_instruction_clips(kind: str, limits: tuple[int, int]) -> None:
+    """As of TFLite's ReLU, which cuts at the zero point."""
+    rng = np.random.default_rng(abs(limits[0]))
+    for rows, cores in ((1, 8), (13, 8), (5, 1)):
+        with patch.object(random_requant, "random_range", lambda _: limits):
+            case = requantize_case(rng, rows, 8 * rows + 4, kind, dtype="int32", per_channel=True)
+        assert rows == 1 or {case.expected.min(), case.expected.max()} == set(limits)
+        check(case, cores, "zig")
+
+
+@pytest.mark.parametrize("limits", [(-34, 127), (-100, 50), (12, 127)])
+def test_sums_in_such_ranges(limits: tuple[int, int]) -> None:
+    rng = np.random.default_rng(abs(limits[0]))
+    for rows, columns, cores in ((1, 200, 8), (7, 30, 8), (5, 31, 3), (1, 3, 1)):
+        check(linear_sum_case(rng, rows, columns, misalign=rows % 4, limits=limits), cores, "zig")
 
 
 @pytest.mark.parametrize("kind", ["shift", "shift_even", "half_up"])

@@ -62,7 +62,7 @@ def _rounded(layer: Layer, rule: Requant, constants: list[Tensor], reach: int) -
         why = "its first operand has a zero point, and the second one's columns are no rows"
         refuse_if(not layer.attributes["transpose_b"], why)
         return CORRECTED, exact
-    is_fast = layer.outputs[0].spec.shape[-1] % 4 == 0 and rule.low in (0, ~rule.high)
+    is_fast = layer.outputs[0].spec.shape[-1] % 4 == 0 and rule.out_dtype in BYTES
     sides = Reach(np.array([-reach]), np.array([reach]))
     fold = fold_exactly(rule, first, second, sides, np.zeros(1, np.int64)) if is_fast else None
     return (RAW, exact) if fold is None else (Product.scaled(fold), Rest.of(rule, fold))

@@ -37,11 +37,9 @@ TVM_PULP_INLINE int32_t tvm_pulp_requantize_wide(int32_t acc, int32_t mul, int32
   return value < low ? low : value > high ? high : (int32_t)value;
 }
 
-/* High half of 2*a*b, rounded to nearest; never called with both operands INT32_MIN. */
+/* High half of 2*a*b, rounded to nearest, halves up; never called with both operands INT32_MIN. */
 TVM_PULP_INLINE int32_t tvm_pulp_doubling_high_multiply(int32_t a, int32_t b) {
-  int64_t product = (int64_t)a * b;
-  int64_t nudged = product + (product >= 0 ? (int64_t)1 << 30 : 1 - ((int64_t)1 << 30));
-  return (int32_t)(nudged / ((int64_t)1 << 31));
+  return (int32_t)(((int64_t)a * b + ((int64_t)1 << 30)) >> 31);
 }
 
 /* Divide by 2^bits, rounding half away from zero. */

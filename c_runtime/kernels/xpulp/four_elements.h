@@ -11,10 +11,19 @@
 #include "tvm_pulp/work_share.h"
 #include "tvm_pulp/xpulp.h"
 
+/* Whether one instruction clips to the range of the results. */
+TVM_PULP_INLINE uint32_t tvm_pulp_is_one_clip(const struct tvm_pulp_requant *r) {
+  return r->low == 0 || r->low == ~r->high;
+}
+
+/* Narrow PULP form, one constant for all, bytes. */
+TVM_PULP_INLINE uint32_t tvm_pulp_is_narrow(const struct tvm_pulp_requant *r) {
+  return r->kind == TVM_PULP_REQUANT_PULP_NARROW && !r->wide_result && !r->per_channel;
+}
+
 /* Requantization that the loops can do: narrow PULP form, one constant for all, a range that one instruction clips. */
 TVM_PULP_INLINE uint32_t tvm_pulp_is_four(const struct tvm_pulp_requant *r) {
-  return r->kind == TVM_PULP_REQUANT_PULP_NARROW && !r->wide_result && !r->per_channel &&
-         (r->low == 0 || r->low == ~r->high);
+  return tvm_pulp_is_narrow(r) && tvm_pulp_is_one_clip(r);
 }
 
 /* The values %[v0] .. %[v3] to bytes at %[y]; operands m, a, sh, h are multiplier, summand, shift, upper limit. */
@@ -26,8 +35,17 @@ TVM_PULP_INLINE uint32_t tvm_pulp_is_four(const struct tvm_pulp_requant *r) {
 #define FOUR_ADD                                                                                           \
   XP_ADDNR("%[v0]", "%[a]", "%[sh]") XP_ADDNR("%[v1]", "%[a]", "%[sh]") XP_ADDNR("%[v2]", "%[a]", "%[sh]") \
   XP_ADDNR("%[v3]", "%[a]", "%[sh]")
-#define FOUR_STORE \
-  XP_PACKLO("%[v0]", "%[v1]", "%[v0]") XP_PACKHI("%[v0]", "%[v3]", "%[v2]") XP_LOOP_END XP_SW("%[v0]", 4, "%[y]")
+#define FOUR_PACK XP_PACKLO("%[v0]", "%[v1]", "%[v0]") XP_PACKHI("%[v0]", "%[v3]", "%[v2]")
+#define FOUR_STORE FOUR_PACK XP_LOOP_END XP_SW("%[v0]", 4, "%[y]")
+
+/* Ranges that no single instruction clips: first a wider one, then four bytes at once. */
+#define SIGNED_ENDS XP_MAX4("%[v0]", "%[v0]", "%[least]") XP_MIN4("%[v0]", "%[v0]", "%[most]")
+#define UNSIGNED_ENDS XP_MAXU4("%[v0]", "%[v0]", "%[least]")
+#define ENDS , [least] "r"(least), [most] "r"(most)
+
+/* Four times the same byte. */
+TVM_PULP_INLINE uint32_t tvm_pulp_four_times(int32_t byte) { return (uint32_t)(byte & 0xff) * 0x01010101u; }
+
 #define FOUR_FINISH(CLIP) FOUR_MUL("%[m]") FOUR_ADD FOUR(CLIP, "%[h]") FOUR_STORE
 #define FOUR_LOAD(LOAD, step, p) \
   LOAD("%[v0]", step, p) LOAD("%[v1]", step, p) LOAD("%[v2]", step, p) LOAD("%[v3]", step, p)

@@ -45,11 +45,12 @@ static __attribute__((noinline)) void shift_rows(const struct tvm_pulp_requantiz
   const int32_t *shift = r->mul + channel, *add = r->add + channel;
   const uint8_t *x = (const uint8_t *)p->x + row * p->x_stride + 4u * channel;
   uint8_t *y = (uint8_t *)p->y + row * p->y_stride + channel;
+  const int32_t high = r->high;
   FOUR_LOCALS;
   if (r->low == 0) {
-    SHIFT_LOOP(XP_CLIPUR, , );
+    SHIFT_LOOP(XP_CLIPUR, , , );
   } else {
-    SHIFT_LOOP(XP_CLIPR, , );
+    SHIFT_LOOP(XP_CLIPR, , , );
   }
 }
 
@@ -60,11 +61,11 @@ static void shift_share(const struct tvm_pulp_requantize_args *p, uint32_t core,
   for (; s.first < groups; s.first += s.step) shift_rows(p, s.range.begin, s.range.end - s.range.begin, 4u * s.first);
 }
 
-/* 32-bit numbers of channels in fours, each with a rule of its own, to bytes that one instruction clips. */
+/* 32-bit numbers of channels in fours, each with a rule of its own, to bytes. */
 static inline uint32_t are_fours(const struct tvm_pulp_requantize_args *args) {
   const struct tvm_pulp_requant *r = &args->requant;
   return args->x_type == TVM_PULP_INT32 && args->zero_point == 0 && !args->per_row && r->per_channel &&
-         !r->wide_result && (r->low == 0 || r->low == ~r->high) && (args->columns & 3u) == 0u;
+         !r->wide_result && (args->columns & 3u) == 0u;
 }
 
 static __attribute__((noinline)) void requantize_others(const struct tvm_pulp_requantize_args *args, uint32_t core,
@@ -103,7 +104,7 @@ static __attribute__((noinline)) void requantize_others(const struct tvm_pulp_re
 /* What engines leave comes first, in as little code as possible: it is called for every tile. */
 TVM_PULP_KERNEL(requantize) {
   uint32_t fours = are_fours(args), kind = args->requant.kind;
-  if (fours && kind == TVM_PULP_REQUANT_SHIFT && args->lines == 1u) {
+  if (fours && kind == TVM_PULP_REQUANT_SHIFT && args->lines == 1u && tvm_pulp_is_one_clip(&args->requant)) {
     if (args->rows == 1u) {
       tvm_pulp_requantize_row_of_shifts(args, core, cores);
     } else {

@@ -17,6 +17,22 @@ struct taken {
     LOOP;                                                                        \
   }
 
+/* Loops for every range of bytes, with the ends of one that no single instruction clips. */
+#define EACH_RANGE(PRODUCTS, ...)                                                \
+  if (r->low == 0) {                                                             \
+    EACH_LINE(SHIFT_LOOP(XP_CLIPUR, PRODUCTS, , __VA_ARGS__))                    \
+  } else if (r->low == ~high) {                                                  \
+    EACH_LINE(SHIFT_LOOP(XP_CLIPR, PRODUCTS, , __VA_ARGS__))                     \
+  } else {                                                                       \
+    const uint32_t least = tvm_pulp_four_times(r->low), most = tvm_pulp_four_times(high); \
+    if (r->low > 0) {                                                            \
+      EACH_LINE(SHIFT_LOOP(XP_CLIPUR, PRODUCTS, UNSIGNED_ENDS, __VA_ARGS__ ENDS)) \
+    } else {                                                                     \
+      high = high > ~r->low ? high : ~r->low;                                    \
+      EACH_LINE(SHIFT_LOOP(XP_CLIPR, PRODUCTS, SIGNED_ENDS, __VA_ARGS__ ENDS))   \
+    }                                                                            \
+  }
+
 static __attribute__((noinline)) void shift_rows(const struct tvm_pulp_requantize_args *p, const struct taken *t,
                                                  uint32_t channel) {
   const struct tvm_pulp_requant *r = &p->requant;
@@ -24,12 +40,9 @@ static __attribute__((noinline)) void shift_rows(const struct tvm_pulp_requantiz
   const uint8_t *x = t->x + 4u * channel;
   uint8_t *y = t->y + channel;
   uint32_t rows = t->rows, gap = p->x_line_stride - rows * p->x_stride;
+  int32_t high = r->high;
   FOUR_LOCALS;
-  if (r->low == 0) {
-    EACH_LINE(SHIFT_LOOP(XP_CLIPUR, , ))
-  } else {
-    EACH_LINE(SHIFT_LOOP(XP_CLIPR, , ))
-  }
+  EACH_RANGE(, )
 }
 
 /* Of a channel that rounds halves to even, what lies behind the shift is zero for an odd multiple of the unit at most:
@@ -80,17 +93,13 @@ static __attribute__((noinline)) void high_rows(const struct tvm_pulp_requantize
   const uint8_t *x = t->x + 4u * channel;
   uint8_t *y = t->y + channel;
   uint32_t rows = t->rows, gap = p->x_line_stride - rows * p->x_stride;
-  int32_t shift[4], add[4];
+  int32_t shift[4], add[4], high = r->high;
   FOUR_LOCALS;
   for (uint32_t i = 0; i < 4u; ++i) {
     shift[i] = r->add[channel + i] - 32;
     add[i] = (int32_t)((2u * (uint32_t)r->zero_point + 1u) << (shift[i] - 1));
   }
-  if (r->low == 0) {
-    EACH_LINE(SHIFT_LOOP(XP_CLIPUR, HIGH_WORDS, MULTIPLIERS))
-  } else {
-    EACH_LINE(SHIFT_LOOP(XP_CLIPR, HIGH_WORDS, MULTIPLIERS))
-  }
+  EACH_RANGE(HIGH_WORDS, MULTIPLIERS)
 }
 
 /* Four channels of the rows by the general function, line by line. */

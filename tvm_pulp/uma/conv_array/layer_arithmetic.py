@@ -12,6 +12,7 @@ import numpy as np
 
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.tensor_spec import BYTES
 from tvm_pulp.uma import Refused, refuse_if
 from tvm_pulp.uma.conv_array.exact_rounding import ARRAY_SHIFT, ExactFold, fold_exactly, fold_to_even
 from tvm_pulp.uma.conv_array.folded_rounding import ROUNDING_RULES, Folded, Reach, fold_rounding
@@ -119,8 +120,7 @@ def arithmetic_of(
 def _rest(layer: Layer, reach: Reach, bias: np.ndarray, fold: Callable[..., ExactFold | None]) -> ExactFold | None:
     """An exact split between array and cores, where their kernel is fast: channels in fours, a range of bytes."""
     rule = Requant.of(layer.attributes)
-    is_range = rule.high - rule.low <= 255 and (rule.low == 0 or rule.low == ~rule.high)
-    if rule.kind not in ROUNDING_RULES or len(bias) % 4 or not is_range:
+    if rule.kind not in ROUNDING_RULES or len(bias) % 4 or rule.out_dtype not in BYTES:
         return None
     first, second = (np.broadcast_to(t.data.reshape(-1), bias.shape) for t in layer.inputs[-2:] if t.data is not None)
     return fold(rule, first, second, reach, bias)

@@ -214,7 +214,7 @@ struct tvm_pulp_requantize_args {
   const void *x;
   void *y;
   uint32_t lines; /* 1; more only for int32 of a multiple of four channels, each with its shift or half_up rule, without
-                     a zero point of x, to bytes that one instruction clips (low is 0 or -high - 1) */
+                     a zero point of x, to bytes */
   uint32_t x_line_stride;
   uint32_t rows, columns;
   uint32_t x_stride, y_stride;
