@@ -53,6 +53,22 @@ def test_the_same_values_in_fewer_nodes(kind: str, behind: Sequence[str], shape:
     assert np.allclose(found, wanted, rtol=1e-5, atol=1e-5) and source.SerializeToString() == untouched
 
 
+@pytest.mark.parametrize("kind", WEIGHTS)
+def test_changes_of_type_that_change_nothing(kind: str) -> None:
+    """As Keras' layers on PyTorch write them before and behind every node."""
+    source = model(kind, (5,))
+    for place in range(len(source.graph.node) - 1, 0, -1):
+        node = source.graph.node[place]
+        value = next(i for i in node.input if i not in AFFINE)
+        node.input[list(node.input).index(value)] = f"{value}.cast"
+        source.graph.node.insert(place, helper.make_node("Cast", [value], [f"{value}.cast"], to=TensorProto.FLOAT))
+    made = with_folded_factors(source)
+    assert not {n.op_type for n in made.graph.node} & {"Sub", "Mul", "Div"}
+    x = RANDOM.normal(size=(4, 8) if kind == "MatMul" else (1, 8, 6, 6)).astype(np.float32)
+    wanted, found = (ReferenceEvaluator(m).run(None, {"x": x})[0] for m in (source, made))
+    assert np.allclose(found, wanted, rtol=1e-5, atol=1e-5)
+
+
 def test_what_is_read_elsewhere_stays() -> None:
     made = with_folded_factors(model("Conv", (5,), read_twice=True))
     assert [n.op_type for n in made.graph.node] == ["Conv", "Transpose", "Add", "Div", "Relu"]

@@ -1,6 +1,6 @@
 """Factors and addends per channel behind a layer with constant weights become part of these.
 
-Some exporters write a batch normalization so, and behind a change of layout: onnxruntime folds neither.
+Some exporters write a batch normalization so, behind a change of layout or type: onnxruntime folds neither.
 
     Conv -> Transpose -> Sub -> Mul -> Add  ->  Conv -> Transpose
 
@@ -37,7 +37,7 @@ def with_folded_factors(model: Any) -> Any:
         if weight.dtype.kind == "f" and held is not None and _is_plain(layer, weight):
             chain = _chain(layer, weight, readers, constants)
             # One addend right behind a layer is its bias already.
-            if [n.op_type for n, _ in chain] not in ([], ["Add"]):
+            if [n.op_type for n, _ in chain if n.op_type != "Cast"] not in ([], ["Add"]):
                 weights, bias = _folded(layer, weight, held, chain)
                 made.graph.initializer.extend(
                     (constant_of(f"{name}.weight", weights), constant_of(f"{name}.bias", bias))
@@ -76,6 +76,10 @@ def _chain(layer: Any, weight: np.ndarray, readers: dict[str, list[Any]], consta
         before, current = current.output[0], readers[current.output[0]][0]
         if current.op_type == "Transpose" and is_conv and current.attribute:
             axis = list(current.attribute[0].ints).index(axis)
+            found.append((current, None))
+            continue
+        if current.op_type == "Cast" and helper.np_dtype_to_tensor_dtype(weight.dtype) == current.attribute[0].i:
+            # From and to what the weights are: some exporters write many of these.
             found.append((current, None))
             continue
         given = _per_channel(current, before, constants, axis, rank, channels)
