@@ -9,7 +9,7 @@ import numpy as np
 
 from schedules.byte_functions import LinearSum, SumTable, find_linear_sum, find_sum_table
 from schedules.byte_tables import byte_values
-from schedules.cluster.arithmetic import TYPES, typed
+from schedules.cluster.arithmetic import typed
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, Tensor, TileAxis, register
 from schedules.cluster.elementwise import ElementwiseKernel, bytes_in_rows, elements_work, plain_work, row_axes
 from schedules.kernel_cycles import Work, given, is_four, kind_of, share, work
@@ -177,10 +177,6 @@ def add_work(f: Fields, cores: int) -> Work:
         return elements_work(f, "sums" + "_of_tables" * tables + "_of_table" * one, cores, dense=dense)
     wide = given(f["wide_table_a"]) or given(f["wide_table_b"]) or f["a_type"] == 2 or f["b_type"] == 2
     if wide or one or not is_four(f):
-        signed = f["a_type"] == f["b_type"] == TYPES["int8"] and f["requant.low"] < 0 and not tables
-        narrow = kind_of(f) == "pulp_range" and not f["requant.per_channel"] and not f["requant.wide_result"]
-        if signed and narrow and not wide and not one:
-            return elements_work(f, "bounded", cores, dense=dense)
         return plain_work(f, kind_of(f), cores)
     if f["rows"] == 1 and f["columns"] <= _FEW_SUMS and not tables:
         return {"few_call": 1, "few": 4 * share(-(-f["columns"] // 4), cores)}

@@ -219,7 +219,7 @@ def requantize_work(f: Fields, cores: int) -> Work:
     fours = block and f["requant.per_channel"] and f["columns"] % 4 == 0 and not f["requant.wide_result"]
     clips = f["requant.low"] == 0 or f["requant.low"] == ~f["requant.high"]
     name = {"shift": "shift", "shift_range": "shift", "half_up": "high", "scaled": "high"}.get(kind)
-    if name and fours:
+    if name and fours and (clips or name == "shift"):
         # Groups of four channels, or rows where there are few groups.
         groups, rows, lines = f["columns"] // 4, f["lines"] * f["rows"], f["lines"]
         if rows == 1 and clips and f["requant.kind"] == KINDS["shift"]:

@@ -273,7 +273,6 @@ __asm__(
 #define XP_DOTSP2(rd, a, b) XP_R(0x57, 0, 0x4c, rd, a, b)
 #define XP_SDOTSP2(rd, a, b) XP_R(0x57, 0, 0x5c, rd, a, b)
 #define XP_SDOTUSP2(rd, a, b) XP_R(0x57, 0, 0x54, rd, a, b)
-#define XP_MIN4(rd, a, b) XP_R(0x57, 1, 0x10, rd, a, b)
 #define XP_MAX4(rd, a, b) XP_R(0x57, 1, 0x18, rd, a, b)
 #define XP_MAXU4(rd, a, b) XP_R(0x57, 1, 0x1c, rd, a, b)
 #define XP_MINU4(rd, a, b) XP_R(0x57, 1, 0x14, rd, a, b)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Fast where both operands are bytes, with two narrow tables or without any. */
-#include "add_bounded.h"
 #include "add_by_table.h"
 #include "add_few.h"
 #include "four_elements.h"
@@ -57,10 +56,6 @@ static __attribute__((noinline)) void add_piece(const struct tvm_pulp_add_args *
   }
 }
 
-static __attribute__((noinline)) void add_plainly(const struct tvm_pulp_add_args *args, uint32_t core, uint32_t cores) {
-  tvm_pulp_plain_add(args, core, cores);
-}
-
 TVM_PULP_KERNEL(add) {
   const uint32_t columns = args->columns;
   if (columns <= TVM_PULP_ADD_FEW && args->rows == 1u && tvm_pulp_is_four(&args->requant) &&
@@ -80,8 +75,7 @@ TVM_PULP_KERNEL(add) {
     fast = !wide && !args->table_a && !args->table_b;
   }
   if (!fast || !tvm_pulp_is_four(&args->requant)) {
-    fast &= !args->table_a && (args->a_type | args->b_type) == TVM_PULP_INT8 && args->requant.low < 0;
-    (fast && tvm_pulp_is_narrow(&args->requant) ? tvm_pulp_add_bounded : add_plainly)(args, core, cores);
+    tvm_pulp_plain_add(args, core, cores);
     return;
   }
   uint32_t is_dense = args->a_stride == columns && args->b_stride == columns && args->y_stride == columns;

@@ -16,14 +16,9 @@ TVM_PULP_INLINE uint32_t tvm_pulp_is_one_clip(const struct tvm_pulp_requant *r) 
   return r->low == 0 || r->low == ~r->high;
 }
 
-/* Narrow PULP form, one constant for all, bytes. */
-TVM_PULP_INLINE uint32_t tvm_pulp_is_narrow(const struct tvm_pulp_requant *r) {
-  return r->kind == TVM_PULP_REQUANT_PULP_NARROW && !r->wide_result && !r->per_channel;
-}
-
 /* Requantization that the loops can do: narrow PULP form, one constant for all, a range that one instruction clips. */
 TVM_PULP_INLINE uint32_t tvm_pulp_is_four(const struct tvm_pulp_requant *r) {
-  return tvm_pulp_is_narrow(r) && tvm_pulp_is_one_clip(r);
+  return r->kind == TVM_PULP_REQUANT_PULP_NARROW && !r->wide_result && !r->per_channel && tvm_pulp_is_one_clip(r);
 }
 
 /* The values %[v0] .. %[v3] to bytes at %[y]; operands m, a, sh, h are multiplier, summand, shift, upper limit. */
@@ -38,13 +33,8 @@ TVM_PULP_INLINE uint32_t tvm_pulp_is_four(const struct tvm_pulp_requant *r) {
 #define FOUR_PACK XP_PACKLO("%[v0]", "%[v1]", "%[v0]") XP_PACKHI("%[v0]", "%[v3]", "%[v2]")
 #define FOUR_STORE FOUR_PACK XP_LOOP_END XP_SW("%[v0]", 4, "%[y]")
 
-/* Ranges that no single instruction clips: first a wider one, then four bytes at once. */
-#define SIGNED_ENDS XP_MAX4("%[v0]", "%[v0]", "%[least]") XP_MIN4("%[v0]", "%[v0]", "%[most]")
-#define UNSIGNED_ENDS XP_MAXU4("%[v0]", "%[v0]", "%[least]")
-#define ENDS , [least] "r"(least), [most] "r"(most)
-
-/* Four times the same byte. */
-TVM_PULP_INLINE uint32_t tvm_pulp_four_times(int32_t byte) { return (uint32_t)(byte & 0xff) * 0x01010101u; }
+/* To a range that no single instruction clips, from %[l] on. */
+#define XP_BETWEEN(rd, a, high) XP_MAX(rd, a, "%[l]") XP_MIN(rd, rd, high)
 
 #define FOUR_FINISH(CLIP) FOUR_MUL("%[m]") FOUR_ADD FOUR(CLIP, "%[h]") FOUR_STORE
 #define FOUR_LOAD(LOAD, step, p) \

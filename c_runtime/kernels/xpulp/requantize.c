@@ -45,12 +45,11 @@ static __attribute__((noinline)) void shift_rows(const struct tvm_pulp_requantiz
   const int32_t *shift = r->mul + channel, *add = r->add + channel;
   const uint8_t *x = (const uint8_t *)p->x + row * p->x_stride + 4u * channel;
   uint8_t *y = (uint8_t *)p->y + row * p->y_stride + channel;
-  const int32_t high = r->high;
   FOUR_LOCALS;
   if (r->low == 0) {
-    SHIFT_LOOP(XP_CLIPUR, , , );
+    SHIFT_LOOP(XP_CLIPUR, , );
   } else {
-    SHIFT_LOOP(XP_CLIPR, , , );
+    SHIFT_LOOP(XP_CLIPR, , );
   }
 }
 

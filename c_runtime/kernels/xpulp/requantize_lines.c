@@ -17,22 +17,6 @@ struct taken {
     LOOP;                                                                        \
   }
 
-/* Loops for every range of bytes, with the ends of one that no single instruction clips. */
-#define EACH_RANGE(PRODUCTS, ...)                                                \
-  if (r->low == 0) {                                                             \
-    EACH_LINE(SHIFT_LOOP(XP_CLIPUR, PRODUCTS, , __VA_ARGS__))                    \
-  } else if (r->low == ~high) {                                                  \
-    EACH_LINE(SHIFT_LOOP(XP_CLIPR, PRODUCTS, , __VA_ARGS__))                     \
-  } else {                                                                       \
-    const uint32_t least = tvm_pulp_four_times(r->low), most = tvm_pulp_four_times(high); \
-    if (r->low > 0) {                                                            \
-      EACH_LINE(SHIFT_LOOP(XP_CLIPUR, PRODUCTS, UNSIGNED_ENDS, __VA_ARGS__ ENDS)) \
-    } else {                                                                     \
-      high = high > ~r->low ? high : ~r->low;                                    \
-      EACH_LINE(SHIFT_LOOP(XP_CLIPR, PRODUCTS, SIGNED_ENDS, __VA_ARGS__ ENDS))   \
-    }                                                                            \
-  }
-
 static __attribute__((noinline)) void shift_rows(const struct tvm_pulp_requantize_args *p, const struct taken *t,
                                                  uint32_t channel) {
   const struct tvm_pulp_requant *r = &p->requant;
@@ -40,9 +24,14 @@ static __attribute__((noinline)) void shift_rows(const struct tvm_pulp_requantiz
   const uint8_t *x = t->x + 4u * channel;
   uint8_t *y = t->y + channel;
   uint32_t rows = t->rows, gap = p->x_line_stride - rows * p->x_stride;
-  int32_t high = r->high;
   FOUR_LOCALS;
-  EACH_RANGE(, )
+  if (r->low == 0) {
+    EACH_LINE(SHIFT_LOOP(XP_CLIPUR, , ))
+  } else if (r->low == ~r->high) {
+    EACH_LINE(SHIFT_LOOP(XP_CLIPR, , ))
+  } else {
+    EACH_LINE(SHIFT_LOOP(XP_BETWEEN, , , [l] "r"(r->low)))
+  }
 }
 
 /* Of a channel that rounds halves to even, what lies behind the shift is zero for an odd multiple of the unit at most:
@@ -93,13 +82,17 @@ static __attribute__((noinline)) void high_rows(const struct tvm_pulp_requantize
   const uint8_t *x = t->x + 4u * channel;
   uint8_t *y = t->y + channel;
   uint32_t rows = t->rows, gap = p->x_line_stride - rows * p->x_stride;
-  int32_t shift[4], add[4], high = r->high;
+  int32_t shift[4], add[4];
   FOUR_LOCALS;
   for (uint32_t i = 0; i < 4u; ++i) {
     shift[i] = r->add[channel + i] - 32;
     add[i] = (int32_t)((2u * (uint32_t)r->zero_point + 1u) << (shift[i] - 1));
   }
-  EACH_RANGE(HIGH_WORDS, MULTIPLIERS)
+  if (r->low == 0) {
+    EACH_LINE(SHIFT_LOOP(XP_CLIPUR, HIGH_WORDS, MULTIPLIERS))
+  } else {
+    EACH_LINE(SHIFT_LOOP(XP_CLIPR, HIGH_WORDS, MULTIPLIERS))
+  }
 }
 
 /* Four channels of the rows by the general function, line by line. */
@@ -127,7 +120,7 @@ void tvm_pulp_requantize_lines(const struct tvm_pulp_requantize_args *p, uint32_
     if (kind >= TVM_PULP_REQUANT_SHIFT) {
       shift_rows(p, &t, channel);
       if (kind == TVM_PULP_REQUANT_SHIFT_EVEN) to_even(p, &t, channel);
-    } else if (is_high(p->requant.add + channel)) {
+    } else if (is_high(p->requant.add + channel) && tvm_pulp_is_one_clip(&p->requant)) {
       high_rows(p, &t, channel);
     } else {
       any_rows(p, &t, channel);

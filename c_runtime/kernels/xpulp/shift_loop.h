@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The loop over 32-bit numbers of four channels that become bytes by an addition, a shift and a clip. It uses p, rows, x,
- * y, add, shift, high and mul of the function around it. */
+ * The loop over 32-bit numbers of four channels that become bytes by an addition, a shift and a clip. It uses p, r, rows, x,
+ * y, add, shift and mul of the function around it. */
 #ifndef TVM_PULP_SHIFT_LOOP_H
 #define TVM_PULP_SHIFT_LOOP_H
 
@@ -37,14 +37,14 @@ static inline struct tvm_pulp_group_share tvm_pulp_share_groups(uint32_t groups,
   "mulh %[v1],%[v1],%[m1]\nmulh %[v2],%[v2],%[m2]\nmulh %[v3],%[v3],%[m3]\nmulh %[v0],%[v0],%[m0]\n"
 #define MULTIPLIERS , [m0] "r"(mul[0]), [m1] "r"(mul[1]), [m2] "r"(mul[2]), [m3] "r"(mul[3])
 /* Further operands come last. */
-#define SHIFT_LOOP(CLIP, PRODUCTS, BOUND, ...)                                                             \
+#define SHIFT_LOOP(CLIP, PRODUCTS, ...)                                                                    \
   __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") "lw %[v1],4(%[x])\nlw %[v2],8(%[x])\nlw %[v3],12(%[x])\n"      \
                    XP_LWR("%[v0]", "%[xs]", "%[x]") PRODUCTS XP_ADDNR("%[v1]", "%[a1]", "%[s1]")           \
                    XP_ADDNR("%[v2]", "%[a2]", "%[s2]") XP_ADDNR("%[v3]", "%[a3]", "%[s3]")                 \
                    XP_ADDNR("%[v0]", "%[a0]", "%[s0]") FOUR(CLIP, "%[h]")                                  \
-                   FOUR_PACK BOUND XP_LOOP_END XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END                     \
+                   FOUR_PACK XP_LOOP_END XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END                           \
                    : [x] "+r"(x), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3) \
-                   : [n] "r"(rows), [xs] "r"(p->x_stride), [ys] "r"(p->y_stride), [h] "r"(high), [a0] "r"(add[0]), \
+                   : [n] "r"(rows), [xs] "r"(p->x_stride), [ys] "r"(p->y_stride), [h] "r"(r->high), [a0] "r"(add[0]), \
                      [a1] "r"(add[1]), [a2] "r"(add[2]), [a3] "r"(add[3]), [s0] "r"(shift[0]), [s1] "r"(shift[1]), \
                      [s2] "r"(shift[2]), [s3] "r"(shift[3]) __VA_ARGS__                                    \
                    : "memory")
