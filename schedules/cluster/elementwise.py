@@ -1,7 +1,6 @@
 """Element-wise operators but the sum: mul, requantize, hardswish, gelu, lookup, qdq_mul."""
 
 import math
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -13,51 +12,39 @@ from schedules.kernel_cycles import Work, is_four, kind_of, share, work
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes
 from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.qnn.tensor_spec import BYTES
+from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
 from tvm_pulp.qnn.tiles import broadcast_box
 from tvm_pulp.uma.recipe import Pointer
 
 
-def row_axes(layer: Layer, count: int) -> int:
-    """How many of the last axes are a row: each operand has the result's shape or is one row of it; 0 where none do."""
-    shape = layer.outputs[0].spec.shape
-    parts = [t.spec for t in layer.inputs[:count] if t.spec.shape != shape]
-    channels = any(t.spec.elements > 1 for t in Requant.of(layer.attributes).tensors(layer.inputs))
-    for axes in range(1, 2 if channels else len(shape) + 1):
-        row = shape[-axes:]
-        if all(p.elements == math.prod(row) and p.shape[-axes:] == row for p in parts):
-            return axes
-    return 0
+def same_or_row(spec: TensorSpec, shape: tuple[int, ...]) -> bool:
+    """Tell if an operand has the result's shape, is one row of it, or is a single element per row of one column."""
+    return spec.shape == shape or (spec.elements == shape[-1] and spec.shape[-1:] == shape[-1:])
 
 
 def bytes_in_rows(layer: Layer, count: int) -> bool:
+    shape = layer.outputs[0].spec.shape
     data = [t.spec for t in layer.inputs[:count]]
     # Products of bytes and TFLite's common scale stay far below 2^30; a 32-bit operand promises nothing.
     reach = None if any(s.dtype == "int32" for s in data) else 1 << 29
-    return all(s.dtype in TYPES for s in data) and row_axes(layer, count) > 0 and uniform_requant(layer, reach)
+    return all(s.dtype in TYPES and same_or_row(s, shape) for s in data) and uniform_requant(layer, reach)
 
 
 class ElementwiseKernel(KernelForm):
-    """Rows of the last axes; an operand that is one row is repeated by a stride of 0."""
+    """Rows of the last axis; an operand that is one row is repeated by a stride of 0."""
 
     # How many of the operands are data.
     data_operands: ClassVar[int] = 1
 
     def axes(self) -> tuple[TileAxis, ...]:
-        inner = len(self.layer.outputs[0].spec.shape) - self.row_axes
-        outer = tuple(axis for axis in tile_axes(self.layer) if axis.axis < inner)
-        return outer or tile_axes(self.layer)
-
-    @cached_property
-    def row_axes(self) -> int:
-        return max(1, row_axes(self.layer, len(self.data())))
+        return tile_axes(self.layer)[:-1] or tile_axes(self.layer)
 
     def data(self) -> list[Tensor]:
         return self.layer.inputs[: self.data_operands]
 
     def geometry(self, box: Box) -> tuple[int, int]:
         """Rows and columns of a part: one row where nothing depends on the column."""
-        columns = math.prod(box.size[-self.row_axes :])
+        columns = box.size[-1]
         rule = Requant.of(self.layer.attributes)
         flat = all(t.spec.elements == 1 for t in rule.tensors(self.layer.inputs))
         whole = all(t.spec.elements == self.layer.outputs[0].spec.elements for t in self.data())
@@ -260,8 +247,8 @@ register("lookup", Schedule(is_byte_table, LookupKernel))
 
 def applies_qdq_mul(layer: Layer) -> bool:
     """Operands of the result's shape, or one row of it."""
-    whole = layer.outputs[0].spec.shape
-    return row_axes(layer, 2) > 0 and any(t.spec.shape == whole for t in layer.inputs[:2])
+    shape, data = layer.outputs[0].spec.shape, [t.spec for t in layer.inputs[:2]]
+    return all(same_or_row(spec, shape) for spec in data) and any(spec.shape == shape for spec in data)
 
 
 class QdqMulKernel(ElementwiseKernel):
