@@ -10,10 +10,10 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from schedules.cluster.arithmetic import typed
+from schedules.cluster.arithmetic import TYPES, typed
 from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, register
 from schedules.cluster.rows import RowKernel, shared_rows
-from schedules.kernel_cycles import work
+from schedules.kernel_cycles import Work, work
 from tvm_pulp.qnn.tensor_spec import BYTES
 
 # Of factors, the largest first; how far the one that is taken may be from the nearest; summands, in sixteenths of what
@@ -87,5 +87,14 @@ class UniformNormKernel(RowKernel):
         return fields | {"levels": self.layer.attributes["levels"], "add": found.add, "shift": found.shift}
 
 
-work("uniform_norm")(shared_rows)
+@work("uniform_norm")
+def uniform_norm_work(f: Fields, cores: int) -> Work:
+    """One signed row of a power of two of columns has the shortest code."""
+    columns = f["columns"]
+    even = columns & (columns - 1) == 0 and cores & (cores - 1) == 0 and columns >= 8 * cores
+    if f["rows"] == 1 and f["x_type"] == TYPES["int8"] and even:
+        return {"token_call": 1, "token_element": columns // cores, "token_statistic": columns}
+    return shared_rows(f, cores)
+
+
 register("rms_norm", Schedule(applies_uniform, UniformNormKernel), first=True)

@@ -192,6 +192,12 @@ def norm(make: Callable[..., Case]) -> Callable[[Shapes], Case]:
     return case
 
 
+def uniform_norm(s: Shapes) -> Case:
+    if s.flag():
+        return uniform_norm_case(s.rng, 1, s.pick(64, 128, 256, 512))
+    return softmax(uniform_norm_case)(s)
+
+
 def qdq_norm(s: Shapes) -> Case:
     form = s.pick("layer", "layer", "rms", "rms_quantized", "layer_quantized", "plain")
     return qdq_norm_case(s.rng, s.pick(1, s.size(1, 64)), s.size(8, s.pick(256, 512)), form=form)
@@ -302,7 +308,7 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "softmax_table": (softmax(softmax_table_case), 60),
     "softmax_tflite": (softmax(softmax_tflite_case), 60),
     "rms_norm": (norm(rms_norm_case), 170),
-    "uniform_norm": (softmax(uniform_norm_case), 80),
+    "uniform_norm": (uniform_norm, 120),
     "layer_norm": (norm(layer_norm_case), 170),
     "qdq_norm": (qdq_norm, 160),
     "attention": (attention, 320),

@@ -5,7 +5,7 @@ import pytest
 
 from tests.kernels.check import check
 from tests.kernels.elementwise_cases import add_case, requantize_add_case, requantize_case
-from tests.kernels.row_cases import qdq_norm_case
+from tests.kernels.row_cases import qdq_norm_case, uniform_norm_case
 
 BYTES = ("int8", "uint8")
 
@@ -27,3 +27,8 @@ def test_add(first: str, second: str) -> None:
 @pytest.mark.parametrize("dtype, columns", [("int8", 64), ("uint8", 31)])
 def test_qdq_norm(form: str, dtype: str, columns: int) -> None:
     check(qdq_norm_case(np.random.default_rng(0), 1, columns, dtype=dtype, form=form), 8)
+
+
+@pytest.mark.parametrize(("columns", "cores"), [(64, 8), (128, 4), (32, 8), (16, 2)])
+def test_uniform_norm(columns: int, cores: int) -> None:
+    check(uniform_norm_case(np.random.default_rng(columns), 1, columns, misalign=1), cores)

@@ -44,7 +44,7 @@ static inline const uint8_t *table_of(const struct tvm_pulp_copy_rows_args *args
   return args->table ? args->table + core * args->table_stride : 0;
 }
 
-static __attribute__((noinline)) void few_rows(const struct tvm_pulp_copy_rows_args *args, uint32_t core,
+static TVM_PULP_CLOSE void few_rows(const struct tvm_pulp_copy_rows_args *args, uint32_t core,
                                                uint32_t cores) {
   uint32_t bytes = args->row_bytes;
   const uint8_t *table = table_of(args, core);

@@ -39,7 +39,7 @@ static inline int32_t requantized(int32_t value, int32_t mul, int32_t add, const
   return tvm_pulp_xp_min(tvm_pulp_xp_max(value, r->low), r->high);
 }
 
-static __attribute__((noinline)) void run_row(const struct tvm_pulp_dense_args *args, uint32_t core, uint32_t cores) {
+static TVM_PULP_CLOSE void run_row(const struct tvm_pulp_dense_args *args, uint32_t core, uint32_t cores) {
   const struct tvm_pulp_requant r = args->requant;
   struct tvm_pulp_range range = tvm_pulp_share(args->columns >> 2, core, cores);
   uint32_t words = args->depth_stride >> 2, first = 4u * range.begin;

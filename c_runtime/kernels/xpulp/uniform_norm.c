@@ -16,6 +16,13 @@
                    : [n] "r"(n), [m] "r"(factor), [a] "r"(args->add), [s] "r"(args->shift), [h] "r"(high)           \
                    : "memory")
 
+#define SQUARES                                                                                                    \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LW("%[f]", 4, "%[x]") XP_LW("%[g]", 4, "%[x]") XP_SDOTSPS("%[q]", "%[f]") \
+                       XP_LOOP_END XP_SDOTSPS("%[r]", "%[g]") XP_END                                               \
+                   : [x] "+r"(x), [q] "+r"(squares), [r] "+r"(more), [f] "=&r"(v0), [g] "=&r"(v1)                   \
+                   : [n] "r"(n)                                                                                    \
+                   : "memory")
+
 /* Elements [column, column + count) of a row. */
 #define PIECE(name, type, SUMS, LOAD)                                                                              \
   static inline __attribute__((always_inline)) void name(const struct tvm_pulp_uniform_norm_args *args, const type *x, \
@@ -47,14 +54,21 @@ static __attribute__((noinline)) void any_rows(const struct tvm_pulp_uniform_nor
   }
 }
 
-/* One signed row, a token, is the usual case: its code is small, since it is cold. */
+/* One signed row, a token, is the usual case, mostly of a power of two of columns: its code is small, since it is cold. */
 TVM_PULP_KERNEL(uniform_norm) {
-  if (args->rows == 1u && args->x_type == TVM_PULP_INT8) {
-    struct tvm_pulp_range range = tvm_pulp_share_words(args->columns, core, cores);
-    if (range.begin != range.end) {
-      signed_piece(args, (const int8_t *)args->x, (uint8_t *)args->y, range.begin, range.end - range.begin);
-    }
-  } else {
+  uint32_t columns = args->columns, odd = (columns & (columns - 1u)) | (cores & (cores - 1u));
+  if ((odd | (args->rows - 1u) | (args->x_type - TVM_PULP_INT8)) != 0u || columns < 8u * cores) {
     any_rows(args, core, cores);
+    return;
   }
+  uint32_t each = columns >> tvm_pulp_xp_fl1((int32_t)cores);
+  const int8_t *x = (const int8_t *)args->x;
+  uint32_t n = columns >> 3, squares = 0, more = 0;
+  int32_t v0, v1, v2, v3, high = (int32_t)(args->levels / 2u - 1u);
+  SQUARES;
+  int32_t factor = args->factors[tvm_pulp_xp_isqrt(((squares + more) >> tvm_pulp_xp_fl1((int32_t)columns)) + 1u)];
+  uint8_t *y = (uint8_t *)args->y + core * each;
+  x = (const int8_t *)args->x + core * each;
+  n = each >> 2;
+  LOOP(XP_LB);
 }
