@@ -143,9 +143,15 @@ def take(call: Any, x: Any, zero_point: int) -> Any:
 
 
 def largest(call: Any, x: Any, zero_point: int) -> Any:
-    """The maximum along axes; over whole images it is a pool."""
+    """The maximum along axes; over whole images, lines of pixels and rows of tokens it is a pool."""
     shape, keepdims = spec_of(x).shape, bool(call.attrs.keepdims)
     axes = axes_of(call, ()) if call.attrs.axis is not None else None
+    if len(shape) == 3 and axes in ([1], [2]):
+        # Channels first, as an image of one row.
+        line = x if axes == [2] else qnn.emit("transpose", [x], {"axes": [0, 2, 1]})
+        image = (shape[0], shape[3 - axes[0]], 1, shape[axes[0]])
+        pooled = qnn.emit("max_pool", [relax.op.reshape(line, image)], whole_image(image))
+        return relax.op.reshape(pooled, spec_of(call).shape)
     if len(shape) == 4 and axes == [2, 3]:
         pooled = qnn.emit("max_pool", [x], whole_image(shape))
         return pooled if keepdims else relax.op.reshape(pooled, spec_of(call).shape)

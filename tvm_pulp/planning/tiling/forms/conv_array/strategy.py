@@ -8,7 +8,13 @@ from tvm_pulp.planning.tiling.forms.conv_array.array_form import ArrayContext, A
 from tvm_pulp.planning.tiling.forms.conv_array.blocks_form import blocks_forms
 from tvm_pulp.planning.tiling.forms.conv_array.bounded_form import bounded_form
 from tvm_pulp.planning.tiling.forms.conv_array.dilated_form import DilatedForm
-from tvm_pulp.planning.tiling.forms.conv_array.forms import DenseForm, Direct3x3Form, Im2colForm, PointwiseForm
+from tvm_pulp.planning.tiling.forms.conv_array.forms import (
+    DenseForm,
+    Direct3x3Form,
+    Im2colForm,
+    PointwiseForm,
+    fold_rows,
+)
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.uma import Box, Derived, Form, refuse_if
 from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic, arithmetic_of
@@ -18,6 +24,8 @@ from tvm_pulp.uma.conv_array.modes import Mode
 _KNOWN: WeakKeyDictionary[Layer, dict[tuple[bool, bool, tuple[int, ...]], Arithmetic]] = WeakKeyDictionary()
 # Groups of a job: beyond them zeros outweigh everything.
 _MOST_GROUPS = 64
+# So many times fewer subtiles are worth it that rows of a picture are not the rows of a pipeline any more.
+_CLEARLY_FEWER = 1.5
 
 
 def known_arithmetic(layer: Layer, context: ArrayContext) -> Arithmetic:
@@ -58,7 +66,7 @@ def conv2d_forms(layer: Layer, context: ArrayContext) -> list[Form]:
         return _if_fewer(blocks, Direct3x3Form(layer, context, name, arithmetic, Mode.DEPTHWISE_3X3))
     forms: list[Form] = [*blocks_forms(layer, context, arithmetic)] if per_group == 1 < a["groups"] else []
     if (kh, kw) == (1, 1) and not any(a["pads"]):
-        forms.append(_in_groups(PointwiseForm(layer, context, "1x1", arithmetic, Mode.POINTWISE)))
+        forms.append(_pointwise(layer, context, arithmetic))
     elif is_3x3 and by_phases:
         forms.append(_in_groups(DilatedForm(layer, context, "3x3 by phases", arithmetic, Mode.DENSE_3X3)))
     elif is_3x3:
@@ -67,6 +75,19 @@ def conv2d_forms(layer: Layer, context: ArrayContext) -> list[Form]:
     if (kh, kw) != (1, 1) or any(a["pads"]):
         forms.append(_in_groups(Im2colForm(layer, context, "im2col + 1x1", arithmetic, Mode.POINTWISE)))
     return _with_bounds(forms)
+
+
+def _pointwise(layer: Layer, context: ArrayContext, arithmetic: Arithmetic) -> ArrayForm:
+    """Pixels where they are, or one behind the other, as rows, where subtiles of the picture would be mostly empty."""
+    _, height, width, _ = layer.outputs[0].spec.shape
+    if list(layer.attributes["strides"]) == [1, 1] and layer.attributes["groups"] == 1:
+        h, w = fold_rows(height * width, context.rows, context.columns)
+        folded, direct = (
+            -(-rows // context.rows) * -(-columns // context.columns) for rows, columns in ((h, w), (height, width))
+        )
+        if _CLEARLY_FEWER * folded <= direct:
+            return by_rows(layer, context)
+    return _in_groups(PointwiseForm(layer, context, "1x1", arithmetic, Mode.POINTWISE))
 
 
 def _if_fewer(blocks: Sequence[Form], direct: ArrayForm) -> list[Form]:
