@@ -235,8 +235,9 @@ _STAGES = 2
 _FEW_NORMALIZED = 32
 # Columns from which on rows are not taken in pairs: are_pair of norm_pairs.h.
 _SIGNED_BYTES = 128
-# Rows of a core that repay the longer loop's code: LEAST_PAIRED of qdq_norm.c.
-_LEAST_PAIRED = 4
+# Rows of a core that repay the longer loop's code, and those that go through a loop together: LEAST_PAIRED and BATCH of
+# qdq_norm.c.
+_LEAST_PAIRED, _NORMALIZED_TOGETHER = 4, 8
 
 
 def applies_qdq_norm(layer: Layer) -> bool:
@@ -293,8 +294,9 @@ def qdq_norm_work(f: Fields, cores: int) -> Work:
     if rows >= cores and (most * cores - rows < most or most > 8):
         part, touched = most * columns, most
         # Two rows at a time, where the multiplier of an element is a signed byte.
-        fits = most >= _LEAST_PAIRED and (not f["centred"] or columns < _SIGNED_BYTES)
-        paired = most // 2 * 2 * columns if fits else 0
+        last = most % _NORMALIZED_TOGETHER
+        paired = most if last >= _LEAST_PAIRED and last % 2 == 0 else most - last
+        paired = 0 if f["centred"] and columns >= _SIGNED_BYTES else paired * columns
     else:
         part = 4 * share(-(-rows * columns // 4), cores)
         touched = -(-part // columns) + (1 if rows > 1 else 0)

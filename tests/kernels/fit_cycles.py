@@ -310,7 +310,7 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "rms_norm": (norm(rms_norm_case), 170),
     "uniform_norm": (uniform_norm, 120),
     "layer_norm": (norm(layer_norm_case), 170),
-    "qdq_norm": (qdq_norm, 160),
+    "qdq_norm": (qdq_norm, 400),
     "attention": (attention, 320),
     "attention_weights": (attention_weights, 200),
     "qdq_attention": (qdq_attention, 160),

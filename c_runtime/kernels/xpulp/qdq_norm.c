@@ -232,9 +232,10 @@ static __attribute__((noinline)) void some_rows(const struct tvm_pulp_qdq_norm_a
       start_piece(args, w.row, w.column, w.count, &pieces[count++]);
     }
     if (args->narrow) {
-      /* A pair alone does not repay the longer loop's code; parts of rows are seldom alike and would fetch both loops. */
+      /* A pair alone does not repay the longer loop's code; a row left over, and parts of rows, which are seldom alike,
+       * would fetch both loops. */
       uint32_t done = 0;
-      if (w.whole && count >= LEAST_PAIRED && are_pair(pieces, count)) {
+      if (w.whole && count >= LEAST_PAIRED && count % 2u == 0u && are_pair(pieces, count)) {
         done = args->bias0 ? pairs_biased(args, pieces, count) : pairs_weighted(args, pieces, count);
       }
       if (done == count) {
