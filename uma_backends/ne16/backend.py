@@ -4,7 +4,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tvm_pulp.planning.tiling.forms.conv_array import POINTERS, pointers, summed_patterns, word_text
+from tvm_pulp.planning.tiling.forms.conv_array import (
+    POINTERS,
+    pair_sum_patterns,
+    pair_sum_strategy,
+    pointers,
+    summed_patterns,
+    word_text,
+)
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma import Changes, pattern_of
 from tvm_pulp.uma.conv_array.array_backend import ArrayBackend, prepare_for_array
@@ -41,6 +48,9 @@ class Ne16Backend(ArrayBackend):
         for name, strategy in (("conv2d", conv2d_strategy), ("dense", dense_strategy)):
             self._register_pattern(name, lambda name=name: pattern_of(name))
             self._register_operator_strategy(name, strategy)
+        for name, pattern in pair_sum_patterns():
+            self._register_pattern(name, pattern)
+            self._register_operator_strategy(name, pair_sum_strategy)
         for operator, summed in (("conv2d", conv2d_summed_strategy), ("dense", dense_summed_strategy)):
             for name, pattern in summed_patterns([operator]):
                 self._register_pattern(name, pattern)

@@ -6,7 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.planning.tiling.forms.conv_array import pointers, summed_patterns, word_text
+from tvm_pulp.planning.tiling.forms.conv_array import (
+    pair_sum_patterns,
+    pair_sum_strategy,
+    pointers,
+    summed_patterns,
+    word_text,
+)
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma import Changes, pattern_of
 from tvm_pulp.uma.conv_array.array_backend import ArrayBackend, prepare_for_array
@@ -73,6 +79,7 @@ class NeurekaBackend(ArrayBackend):
             ("dense_add", lambda: pattern_of("add", pattern_of("dense"), None), dense_add_strategy),
             ("add_dense", lambda: pattern_of("add", None, pattern_of("dense")), dense_add_strategy),
             *((name, pattern, dense_table_strategy) for name, pattern in table_patterns()),
+            *((name, pattern, pair_sum_strategy) for name, pattern in pair_sum_patterns()),
             *((name, pattern, conv2d_summed_strategy) for name, pattern in summed_patterns(["conv2d"])),
             *((name, pattern, dense_summed_strategy) for name, pattern in summed_patterns(["dense"])),
         ):

@@ -126,6 +126,13 @@ def _rest(layer: Layer, reach: Reach, bias: np.ndarray, fold: Callable[..., Exac
     return fold(rule, first, second, reach, bias)
 
 
+def _without_twos(scale: np.ndarray, add: np.ndarray, shift: int) -> Folded:
+    """Without the twos that scale, summand and shift share: a scale of 8 bits is fetched four times as fast."""
+    shared = int(np.bitwise_or.reduce(np.concatenate([scale, add, [1 << shift]])))
+    twos = (shared & -shared).bit_length() - 1
+    return Folded(scale >> twos, add >> twos, np.full(len(scale), shift - twos), 0)
+
+
 def _fold(
     layer: Layer, reach: Reach, bias: np.ndarray, native_rounding: bool, scale_bits: Sequence[int]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, Requantization, int]:
@@ -140,7 +147,7 @@ def _fold(
     )
     if rule.kind == "pulp":
         refuse_if((first < 0).any(), "a multiplier is negative")
-        folded = Folded(first, second + bias * first, np.full(len(bias), rule.shift), 0)
+        folded = _without_twos(first, second + bias * first, rule.shift)
     else:
         is_native = rule.kind in ROUNDING_RULES and native_rounding
         refuse_if(not is_native, f"{rule.kind} requantization rounds in a way the array cannot")

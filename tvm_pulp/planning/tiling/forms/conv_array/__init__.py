@@ -10,6 +10,7 @@ from tvm_pulp.planning.tiling.forms.conv_array.array_form import (
 )
 from tvm_pulp.planning.tiling.forms.conv_array.forms import DenseForm, channel_axis, rows_of
 from tvm_pulp.planning.tiling.forms.conv_array.job_words import pointers, word_text
+from tvm_pulp.planning.tiling.forms.conv_array.pair_sum import pair_sum_patterns, pair_sum_strategy
 from tvm_pulp.planning.tiling.forms.conv_array.row_form import RowForm
 from tvm_pulp.planning.tiling.forms.conv_array.strategy import by_rows, conv2d_forms, known_arithmetic
 from tvm_pulp.planning.tiling.forms.conv_array.summed import summed_patterns, summed_strategy
@@ -29,6 +30,8 @@ __all__ = [
     "channel_axis",
     "conv2d_forms",
     "known_arithmetic",
+    "pair_sum_patterns",
+    "pair_sum_strategy",
     "pointers",
     "rows_of",
     "summed_patterns",
