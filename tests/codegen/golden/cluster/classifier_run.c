@@ -76,9 +76,9 @@ static void call_tvmgen_classifier_dense(const void *arguments, uint32_t core, u
  * transpose: image uint8[1, 4, 6, 6] -> image_2 uint8[1, 6, 6, 4] (of hidden_acc)
  *   cluster, tiled, 1 tile of 1x6x6x4, about 1137 cycles
  * conv2d: image_2 uint8[1, 6, 6, 4] -> hidden uint8[1, 6, 6, 4] (of hidden_acc, hidden)
- *   cluster, tiled, 1 tile of 1x6x6x4, about 4509 cycles
+ *   cluster, tiled, 1 tile of 1x6x6x4, about 3803 cycles
  * conv2d: hidden uint8[1, 6, 6, 4] -> hidden2 uint8[1, 6, 6, 4] (of hidden2_acc, hidden2)
- *   cluster, tiled, 1 tile of 1x6x6x4, about 4462 cycles
+ *   cluster, tiled, 1 tile of 1x6x6x4, about 3756 cycles
  * add: hidden uint8[1, 6, 6, 4], hidden2 uint8[1, 6, 6, 4] -> total uint8[1, 6, 6, 4] (of sum_acc, total)
  *   cluster, tiled, 1 tile of 1x6x6x4, about 842 cycles
  * max_pool: total uint8[1, 6, 6, 4] -> pool uint8[1, 3, 3, 4]

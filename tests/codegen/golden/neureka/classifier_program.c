@@ -14,7 +14,7 @@ const struct tvm_pulp_symbol tvm_pulp_symbols[] = {
     {0, 0, 0},
 };
 
-const uint32_t tvm_pulp_mark_count = 8;
+const uint32_t tvm_pulp_mark_count = 7;
 
 void tvm_pulp_network(void) {
   const struct tvmgen_classifier_inputs inputs = {tvmgen_classifier_inputs_image};

@@ -28,14 +28,14 @@ _CONSTANTS = (2, 4, 6)
 
 
 def pair_sum_patterns() -> list[tuple[str, Callable[[], Any]]]:
-    """Sums of anything, and of one convolution or two that are read nowhere else."""
+    """Sums of one convolution or two that nobody else reads: to bring both operands there takes longer."""
 
     def of(places: Sequence[int], constants: int) -> Callable[[], Any]:
         return lambda: pattern_of(
             "add", *(pattern_of("conv2d") if i in places else None for i in range(2)), *[None] * constants
         )
 
-    found: list[tuple[str, Callable[[], Any]]] = [("sum", lambda: pattern_of("add"))]
+    found: list[tuple[str, Callable[[], Any]]] = []
     for name, places in (("first", [0]), ("second", [1]), ("both", [0, 1])):
         counts = _CONSTANTS[: 3 - len(places)]
         found += [(f"sum_of_{name}_convolution_{count}", of(places, count)) for count in counts]
@@ -44,11 +44,13 @@ def pair_sum_patterns() -> list[tuple[str, Callable[[], Any]]]:
 
 def pair_sum_strategy(region: Layer, context: ArrayContext) -> list[Form]:
     """A sum, and convolutions before it, which the array rounds as exactly as they are written."""
-    *convolutions, add = region.parts or (region,)
+    *convolutions, add = region.parts
     a, spec, constants = add.attributes, add.outputs[0].spec, list(add.inputs[2:])
     is_picture = len(spec.shape) == 4 and all(t.spec.shape == spec.shape and t.data is None for t in add.inputs[:2])
     refuse_if(a["form"] != "plain" or not is_picture, "it is not the rounded sum of two pictures of one shape")
     layers = {layer.outputs[0].storage: layer for layer in convolutions}
+    # What one hands to another would have to lie there as a whole.
+    refuse_if(any(layer.inputs[0].storage in layers for layer in convolutions), "one convolution reads the other")
     parts, types = [], []
     for side, operand in zip(_SIDES, add.inputs[:2], strict=True):
         rule = Requant.of(a, side)
@@ -115,8 +117,8 @@ def _one_by_one(
     """A 1x1 that the array rounds by itself; refuses what it cannot."""
     attributes = {**_WINDOW, "zero_point": 0, "has_bias": 0, **rule.attributes()}
     layer = Layer(name, "conv2d", attributes, [x, _constant(f"{name}_ones", filters), *own], out)
-    how = {"unsigned_only": context.unsigned_only, "scale_bits": context.scale_bits}
-    arithmetic = arithmetic_of(layer, native_rounding=False, **how)
+    unsigned, widths = context.unsigned_only, context.scale_bits
+    arithmetic = arithmetic_of(layer, native_rounding=False, unsigned_only=unsigned, scale_bits=widths)
     refuse_if(not arithmetic.native or arithmetic.input_added != 0, arithmetic.why_not_native or "it has a sign")
     return PointwiseForm(layer, context, "1x1", arithmetic, Mode.POINTWISE)
 
