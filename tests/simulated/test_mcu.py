@@ -26,3 +26,25 @@ def test_networks_of_the_benchmark_are_exact(golden_data: Path, network: str) ->
         for given, expected in zip(golden["inputs"][:2], golden["outputs_reference"], strict=False):
             [made] = app.run([given]).outputs.values()
             np.testing.assert_array_equal(made.reshape(-1), expected.reshape(-1))
+
+
+def test_windows_that_are_mostly_outside_run_as_loops(tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    from tests.simulated.single_convolution import Convolution
+
+    report = Convolution((3, 3), (4, 4), 16, 0, 16, 16).run(tmp_path, soc="rv32-mcu")
+    (layer,) = (layer for layer in report["layers"] if layer["op"] == "conv2d")
+    # The kernel takes 24 k, since it computes with zeros around the image.
+    assert layer["cycles"] < 17_000
+    assert layer["estimated_cycles"] == pytest.approx(layer["cycles"], rel=0.1)
+
+
+@pytest.mark.slow
+def test_floats_by_software_are_expected_to_take_long(tmp_path: Path) -> None:
+    """A network that runs stays below the cycles at which a run is said to hang."""
+    pytest.importorskip("onnxruntime.quantization")
+    from tests.real_models import catalog
+
+    feeds = catalog.sample_inputs("gru")
+    report = tvm_pulp.compile(catalog.write("gru", tmp_path), target="c", soc="rv32-mcu").run(feeds).report
+    assert sum(layer["estimated_cycles"] for layer in report["layers"]) == pytest.approx(report["cycles"], rel=0.4)
