@@ -27,7 +27,7 @@ def leaky8_work(f: Fields, cores: int) -> Work:
     return {"call": 1, "element": share(f["count"], cores)}
 
 
-for core_type, element in (("ri5cy", 9.0), ("rv32", 11.0)):
+for core_type, element in (("ri5cy", 9.0), ("rv32", 8.0)):
     state_costs("leaky8", core_type, {"call": 40.0, "element": element}, {"call": 60.0, "element": 30.0})
 add_kernels(Path(__file__).parent / "kernels")
 register("leaky8", Schedule(applies, Leaky8Kernel))
