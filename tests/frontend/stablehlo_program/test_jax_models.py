@@ -78,7 +78,28 @@ def test_numbers_beyond_the_range_of_integers_saturate(dtype: str) -> None:
     assert np.array_equal(made, jax.jit(function)(x))
 
 
+FUNCTIONS = {
+    "rows of a table, one by one": lambda x: jax.vmap(lambda i: TABLE[i])((10 * x[:, 0]).astype("int32") % 7),
+    "rows that are taken along the second axis": lambda x: jax.vmap(lambda i: TABLE[:, i])((x[0] > 0).astype("int32")),
+    "the place of the largest": lambda x: jax.numpy.argmax(x, axis=1),
+    "the place of the smallest of all": lambda x: jax.numpy.argmin(x),
+    "sorted": lambda x: jax.numpy.sort(x),
+    "the order of sorting": lambda x: jax.numpy.argsort(x, axis=-1),
+    "a sum over no axis": lambda x: jax.numpy.sum(x, axis=()) + 1,
+}
+TABLE = jax.numpy.arange(35.0).reshape(7, 5)
+
+
+@pytest.mark.parametrize("case", FUNCTIONS)
+def test_places_and_orders(case: str) -> None:
+    x = np.random.default_rng(5).normal(size=(4, 6)).astype(np.float32)
+    (made,) = tvm_pulp.compile(FUNCTIONS[case], example_inputs=(x,)).run([x]).outputs.values()
+    expected = np.asarray(jax.jit(FUNCTIONS[case])(x))
+    assert np.array_equal(made.reshape(expected.shape), expected)
+
+
 REFUSED = {
+    "sorting along another axis": (lambda x: jax.numpy.sort(x, axis=0), "along an axis that is not the last"),
     "a loop without an end": (
         lambda x: jax.lax.while_loop(lambda s: s.sum() < 3, lambda s: s + 1, x),
         "a loop whose end depends on values: use jax.lax.scan",

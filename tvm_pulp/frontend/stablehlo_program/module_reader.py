@@ -140,7 +140,7 @@ class Reader:
 
     def _loop(self, operation: Any, state: list[Node], scope: "_Scope") -> list[Node]:
         """A loop whose end is known, step after step."""
-        label, (condition, body) = scope.caller, operation.regions
+        label, (condition, body) = scope.caller or "while", operation.regions
         for _ in range(_MOST_STEPS + 1):
             (goes_on,) = self._inside(condition, state, scope)
             if goes_on.array is None:

@@ -164,6 +164,9 @@ def _gather(v: PlacedValues, node: Node) -> Placed:
     plain = len(mapped) == 1 and list(a["collapsed_slice_dims"]) == mapped and not a["operand_batching_dims"]
     if plain and all(sizes[d] == source.shape[d] for d in range(source.rank) if d != mapped[0]):
         return _rows(v, node, mapped[0])
+    moving = [d for d in mapped if sizes[d] != source.shape[d]]
+    if len(mapped) > 1 and len(moving) == 1 and sizes[moving[0]] == 1 and indices.array is None:
+        return _some_rows(v, node, moving[0])
     if indices.array is not None and source.array is None:
         flat = np.arange(int(np.prod(source.shape))).reshape(source.shape)
         places = gathered(Node("gather", (), node.shape, "int64", a), flat, indices.array)
@@ -183,6 +186,30 @@ def _gather(v: PlacedValues, node: Node) -> Placed:
         f"node '{node.label}' reads elements at computed places along {len(mapped)} axes: read rows along one axis, "
         "jnp.take(x, rows, axis)"
     )
+
+
+def _some_rows(v: PlacedValues, node: Node, axis: int) -> Placed:
+    """Rows along one axis, where places along others are stated too: there the whole axis is read, from its start."""
+    source, indices = node.operands
+    a, vector = node.attributes, node.attributes["index_vector_dim"]
+    whole = all(size == source.shape[d] for d, size in enumerate(a["slice_sizes"]) if d != axis)
+    refuse_if(
+        not whole or bool(a["operand_batching_dims"]) or not set(a["collapsed_slice_dims"]) <= {axis},
+        f"node '{node.label}' reads parts of rows at computed places: read whole rows, jnp.take(x, rows, axis)",
+    )
+    place = list(a["start_index_map"]).index(axis)
+    shape = tuple(1 if d == vector else s for d, s in enumerate(indices.shape))
+    column = Node("slice", (indices,), shape, indices.dtype, {}, node.label)
+    v.values[column] = v.place(column, v.g.cut(v.natural(indices), vector, place, place + 1))
+    offsets, sizes = list(a["offset_dims"]), list(node.shape)
+    if axis not in a["collapsed_slice_dims"]:
+        gone = offsets.pop(axis)
+        del sizes[gone]
+        offsets = [d - (d > gone) for d in offsets]
+    changed = {**a, "start_index_map": [axis], "collapsed_slice_dims": [axis], "offset_dims": offsets}
+    rows = Node("gather", (source, column), tuple(sizes), node.dtype, changed, node.label)
+    v.values[rows] = _rows(v, rows, axis)
+    return v.place(node, v.reshaped(v.natural(rows), node.shape))
 
 
 def _rows(v: PlacedValues, node: Node, axis: int) -> Placed:

@@ -85,6 +85,8 @@ _REDUCERS = {"add": "ReduceSum", "maximum": "ReduceMax", "minimum": "ReduceMin",
 
 def _reduced(v: PlacedValues, node: Node, op: str) -> Placed:
     source, axes = node.operands[0], list(node.attributes["dimensions"])
+    if not axes:
+        return v.at(source)
     order = v.order(source)
     x = v.ordered(source, order)
     places = v.g.integers(*sorted(order.index(d) for d in axes))
@@ -116,9 +118,9 @@ def result(v: PlacedValues, node: Node) -> Placed:
     whole = node.operands[0]
     if whole.op == "top_k":
         return _largest(v, whole, node, largest=True)
-    if whole.op == "sort" and len(set(whole.attributes["directions"])) == 1:
+    if whole.op == "sort":
         return _sorted(v, whole, node)
-    if whole.op == "reduce" and len(whole.operands) == 4 and whole.attributes["directions"]:
+    if _is_place_of_extreme(whole):
         largest = whole.attributes["directions"][0] in ("GT", "GE")
         source, axis = whole.operands[0], whole.attributes["dimensions"][0]
         x = v.natural(source)
@@ -131,21 +133,46 @@ def result(v: PlacedValues, node: Node) -> Placed:
     raise UserError(f"node '{node.label}' is '{whole.op}' of several tensors: sort or reduce one tensor")
 
 
+def _counts(node: Node, axis: int) -> bool:
+    """Tell if a constant numbers the elements along an axis."""
+    if node.array is None:
+        return False
+    shape = [-1 if d == axis else 1 for d in range(node.rank)]
+    return bool((node.array == np.arange(node.shape[axis]).reshape(shape)).all())
+
+
+def _is_place_of_extreme(whole: Node) -> bool:
+    """Tell if a reduction of a tensor and of numbers along its axis finds the first of its extremes, as JAX writes it."""
+    a = whole.attributes
+    if whole.op != "reduce" or len(whole.operands) != 4 or a["reducer"] != _EXTREME or len(a["dimensions"]) != 1:
+        return False
+    return a["directions"][1:] == ["NE", "EQ", "LT"] and _counts(whole.operands[1], a["dimensions"][0])
+
+
+_EXTREME = "compare/compare/or/compare/compare/and/or/select/select"
+
+
 def _largest(v: PlacedValues, whole: Node, node: Node, largest: bool) -> Placed:
-    source = whole.operands[0]
+    source, place = whole.operands[0], node.attributes.get("place", 0)
     count = node.shape[-1]
     both = v.g.emit_many("TopK", [v.natural(source), v.g.integers(count)], 2, axis=-1, largest=int(largest), sorted=1)
-    made = both[node.attributes["place"]]
-    return v.place(node, made if node.attributes["place"] == 0 else v.g.emit("Cast", made, to=onnx_type(node.dtype)))
+    return v.place(node, both[0] if place == 0 else v.g.emit("Cast", both[1], to=onnx_type(node.dtype)))
 
 
 def _sorted(v: PlacedValues, whole: Node, node: Node) -> Placed:
-    numbers = whole.operands[1:]
+    last = whole.operands[0].rank - 1
+    # Of floats it is asked before whether they are zeros or no numbers.
+    directions = {d for d in whole.attributes["directions"] if d not in ("EQ", "NE")}
+    numbered = all(_counts(number, last) for number in whole.operands[1:])
     refuse_if(
-        len(numbers) > 1 or whole.attributes["dimension"] != whole.operands[0].rank - 1,
+        len(whole.operands) > 2 or not numbered or whole.attributes["dimension"] != last or len(directions) != 1,
         f"node '{node.label}' sorts several tensors, or along an axis that is not the last: use jnp.argsort",
     )
-    return _largest(v, whole, node, largest=whole.attributes["directions"][0] in ("GT", "GE"))
+    return _largest(v, whole, node, largest=directions <= {"GT", "GE"})
+
+
+def sort(v: PlacedValues, node: Node) -> Placed:
+    return _sorted(v, node, node)
 
 
 OPERATORS: Operators = {
@@ -153,4 +180,5 @@ OPERATORS: Operators = {
     "reduce": reduce,
     "mean": lambda v, node: _reduced(v, node, "ReduceMean"),
     "result": result,
+    "sort": sort,
 }

@@ -24,7 +24,7 @@ OPERATORS: Operators = {
 _PARAMETERS = ("kernel", "weight", "embedding", "embeddings", "scale", "bias", "value", "raw_value", "gamma", "beta")
 _COLLECTIONS = ("params", "batch_stats")
 # What operators that read them write, if anything.
-_MADE_BY_READERS = ("argument", "broadcast_in_dim", "sort", "top_k")
+_MADE_BY_READERS = ("argument", "broadcast_in_dim", "top_k")
 _WAYS_OUT = {
     "custom_call": "Python and other code outside of the program cannot run on the device: write it in JAX' operators",
     "rng": "the program draws random numbers: call the model for inference (deterministic=True, training=False)",
@@ -76,7 +76,7 @@ class Translation:
         self._check_known(nodes)
         given = [self._input(node) for node in inputs]
         for node in nodes:
-            if node.op in OPERATORS:
+            if node.op in OPERATORS and not _split(node):
                 self._node(node)
         made = self._outputs(outputs, names)
         g = self._values.g
@@ -139,7 +139,7 @@ def _alive(nodes: Sequence[Any], outputs: Sequence[str]) -> list[Any]:
 
 def _split(node: Node) -> bool:
     """An operator of several results that the node behind it writes."""
-    return node.op == "reduce" and len(node.operands) == 4
+    return (node.op == "reduce" and len(node.operands) == 4) or (node.op == "sort" and len(node.operands) > 1)
 
 
 def _shown(node: Node) -> str:

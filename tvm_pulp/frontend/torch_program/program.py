@@ -195,7 +195,7 @@ def in_known_operators(program: Any, known: Collection[str]) -> Any:
 
     with _quiet():
         if any(op._schema.is_mutable for op in operators()):
-            program = program.run_decompositions({})
+            program = _decomposed(program, {})
         for _ in range(_ROUNDS):
             unknown = {op for op in operators() if str(op).removesuffix(".default") not in known}
             if not unknown:
@@ -206,8 +206,18 @@ def in_known_operators(program: Any, known: Collection[str]) -> Any:
             table |= {op: more[op] for op in unknown if op not in table and op in more}
             if not table:
                 break
-            program = program.run_decompositions(table)
+            program = _decomposed(program, table)
     return program
+
+
+def _decomposed(program: Any, table: dict[Any, Any]) -> Any:
+    try:
+        return program.run_decompositions(table)
+    except Exception as error:  # PyTorch raises many classes for what it cannot rewrite
+        raise UserError(
+            f"PyTorch cannot write the program without operators that change tensors in place ({_first_line(error)}): "
+            "make program.run_decompositions({}) work first"
+        ) from None
 
 
 def name_of(node: Any) -> str:
