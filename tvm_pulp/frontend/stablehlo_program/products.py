@@ -142,7 +142,7 @@ def _counts(node: Node, axis: int) -> bool:
 
 
 def _is_place_of_extreme(whole: Node) -> bool:
-    """Tell if a reduction of a tensor and of numbers along its axis finds the first of its extremes, as JAX writes it."""
+    """Tell if a reduction of a tensor and of numbers along its axis finds the first extreme, as JAX writes it."""
     a = whole.attributes
     if whole.op != "reduce" or len(whole.operands) != 4 or a["reducer"] != _EXTREME or len(a["dimensions"]) != 1:
         return False
