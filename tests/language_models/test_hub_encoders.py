@@ -64,7 +64,10 @@ def check(model: Any, inputs: dict[str, np.ndarray], expected: np.ndarray, how: 
     found = app.generator().generate(request)
     if how == "static":
         np.testing.assert_array_equal(found.logits, expected)
-    np.testing.assert_allclose(found.logits, expected, atol=1e-4)
+    # Where ranges come from the values themselves, the last bit of a float may move a byte by a step, and all logits a
+    # little; tokens stay.
+    span = 0.005 * (expected.max() - expected.min()) if how == "dynamic" else 1e-4
+    np.testing.assert_allclose(found.logits, expected, rtol=0 if how == "dynamic" else 1e-7, atol=span)
     best = np.take_along_axis(expected[4:], np.array(found.tokens)[:, None], 1)[:, 0]
     assert (expected[4:].max(1) - best < 1e-4).all()
     # Keys and values of an encoder are made once, not for every token.
