@@ -10,6 +10,7 @@ from onnx import helper
 from tests.golden.deeploy_cases import read_case
 from tvm_pulp import api
 from tvm_pulp.api import CompileOptions
+from tvm_pulp.planning.tiling.forms import pin_of
 from tvm_pulp.tvmc.main import main
 
 # Views between layers, attributes called like ours ("form"), several outputs, outputs that are copies, float kernels.
@@ -36,7 +37,7 @@ def test_a_plan_is_drawn_with_engines_and_cycles(tmp_path: Path, capsys: pytest.
     assert [n.name for n in model.graph.node] == [p.layer.name for p in plan.layers]
     for node, planned in zip(model.graph.node, plan.layers, strict=True):
         facts = {a.name: helper.get_attribute_value(a) for a in node.attribute}
-        assert node.domain == f"tvm_pulp.{planned.engine}" and node.op_type == planned.layer.operator
+        assert node.domain == f"tvm_pulp.{pin_of(planned.tiling.form)}" and node.op_type == planned.layer.operator
         assert facts["plan_form"].decode() == planned.tiling.form.name
         assert facts["plan_cycles"] == planned.estimated_cycles and facts["macs"] == planned.layer.macs
     softmax = next(n for n in model.graph.node if n.op_type in ("softmax", "add", "attention"))
