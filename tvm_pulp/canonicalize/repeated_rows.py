@@ -16,14 +16,23 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant, needed, require, spec_of
+from tvm_pulp.qnn import lineage
 
 # Bytes of a row, which every tile brings along, and of a constant that is written out.
 _MOST_ROW, _MOST_WRITTEN = 16 * 1024, 8 * 1024
 
 
+_CONCERNED = ("add", "mul", "qdq_mul")
+
+
 class RepeatedRows(Rewriter):
+    def run(self, module: Any) -> Any:
+        values = (b.value for b in lineage.bindings_of(module["main"]))
+        concerned = any(qnn.is_qnn(v, *_CONCERNED) and _differ(v) for v in values)
+        return super().run(module) if concerned else module
+
     def visit(self, variable: Any, value: Any) -> Any:
-        require(qnn.is_qnn(value, "add", "mul", "qdq_mul"))
+        require(qnn.is_qnn(value, *_CONCERNED))
         operands, others, shape = list(value.args[:2]), value.args[2:], spec_of(value).shape
         place = int(spec_of(operands[0]).shape == shape)
         small, large = spec_of(operands[place]), spec_of(operands[1 - place])
@@ -50,3 +59,9 @@ class RepeatedRows(Rewriter):
         if data is not None:
             return relax.const(data.reshape(shape))
         return operand if spec_of(operand).shape == shape else self.emit(relax.op.reshape(operand, shape))
+
+
+def _differ(value: Any) -> bool:
+    """Tell if the two operands have different shapes."""
+    first, second = value.args[:2]
+    return spec_of(first).shape != spec_of(second).shape

@@ -19,6 +19,8 @@ _SOLVER_TIME = 1.0
 _MOST_KINDS = 8
 # By how much that has to make the network faster: all figures are estimates.
 _LEAST_GAIN = 0.003
+# A cover whose sum is so many times that of the best one is not planned: none of those was ever the fastest.
+_HOPELESS = 1.04
 
 
 @dataclass(frozen=True)
@@ -94,11 +96,19 @@ class Covers:
         cycles = expected(best)
         for kind in self._kinds():
             for other in _changed(taken, kind):
+                if self._cost(other) > _HOPELESS * self._cost(taken):
+                    continue
                 changed = self.cover(other)
                 found = expected(changed)
                 if found is not None and (cycles is None or found < (1 - _LEAST_GAIN) * cycles):
                     taken, best, cycles = other, changed, found
         return best
+
+    def _cost(self, taken: Taken) -> int:
+        """The sum of a cover, of operators that regions could hold."""
+        inside = {i for candidate in taken for i in candidate.operators}
+        every = [*taken, *(self._single[i] for i in self._touched if i not in inside)]
+        return sum(candidate.cost or 0 for candidate in every)
 
     def _kinds(self) -> list[list[_Candidate]]:
         """Regions with the same operators and shapes, kinds with most of them first."""
