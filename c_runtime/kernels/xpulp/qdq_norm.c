@@ -204,7 +204,7 @@ static struct tvm_pulp_row_walk walk(uint32_t rows, uint32_t columns, uint32_t c
 }
 
 /* `count` elements of a row from a column on. */
-static inline void start_piece(const struct tvm_pulp_qdq_norm_args *args, uint32_t row, uint32_t column, uint32_t count,
+TVM_PULP_XP void start_piece(const struct tvm_pulp_qdq_norm_args *args, uint32_t row, uint32_t column, uint32_t count,
                                struct piece *p) {
   const uint32_t columns = args->columns, at = row * columns;
   const uint8_t *x = args->x + at;
