@@ -153,6 +153,20 @@ def test_the_whole_network_has_the_last_word() -> None:
     assert asked[0] == ("add+add", "add", "add") and ("add+add", "add+add") in asked
 
 
+def test_long_networks_do_not_try_what_costs_clearly_more() -> None:
+    layers = chain(40)
+    operators = [offer(layer, Fixed("npu", 100)) for layer in layers]
+    regions = [region(layers[0:2], Fixed("npu", 203)), region(layers[2:5], Fixed("npu", 600))]
+    asked: list[tuple[str, ...]] = []
+
+    def expected(cover: Cover) -> int:
+        asked.append(tuple(e.layer.operator for e in cover.forms if e.layer.parts))
+        return 5000 - len(asked)
+
+    Covers(operators, regions, {}, 4096).fastest(expected)
+    assert asked == [(), ("add+add",)]
+
+
 def test_a_gain_within_the_error_of_estimates_is_none() -> None:
     a, b = layers = chain(2)
     operators = [offer(layer, Fixed("npu", 100)) for layer in layers]

@@ -19,8 +19,9 @@ _SOLVER_TIME = 1.0
 _MOST_KINDS = 8
 # By how much that has to make the network faster: all figures are estimates.
 _LEAST_GAIN = 0.003
-# A cover whose sum is so many times that of the best one is not planned: none of those was ever the fastest.
-_HOPELESS = 1.04
+# Of networks with so many operators, which take long to plan, covers that cost so many times the best are not planned:
+# none of those that were measured was the fastest.
+_LONG, _HOPELESS = 32, 1.04
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ class Covers:
         cycles = expected(best)
         for kind in self._kinds():
             for other in _changed(taken, kind):
-                if self._cost(other) > _HOPELESS * self._cost(taken):
+                if len(self._operators) > _LONG and self._cost(other) > _HOPELESS * self._cost(taken):
                     continue
                 changed = self.cover(other)
                 found = expected(changed)
