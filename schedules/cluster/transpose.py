@@ -1,9 +1,10 @@
 """Transposes, by sizes and strides of at most four axes."""
 
 from schedules.cluster.arithmetic import TYPES
-from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, register
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
 from schedules.kernel_cycles import Work, share, work
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_part
+from tvm_pulp.qnn.tensor_spec import BYTES
 
 Axes = list[tuple[int, int]]  # size, and stride in elements
 
@@ -13,6 +14,12 @@ def applies_transpose(layer: Layer) -> bool:
     return (
         layer.inputs[0].spec.dtype in TYPES and len(merged(layer.inputs[0].spec.shape, layer.attributes["axes"])) <= 4
     )
+
+
+def applies_planes(layer: Layer) -> bool:
+    """Three planes of bytes, as pictures have them, become pixels."""
+    spec, axes = layer.inputs[0].spec, layer.attributes["axes"]
+    return spec.dtype in BYTES and axes == [0, 2, 3, 1] and spec.shape[:2] == (1, 3)
 
 
 def element_strides(shape: tuple[int, ...]) -> list[int]:
@@ -66,6 +73,16 @@ class TransposeKernel(KernelForm):
         return {"x": call.load("x", x, source), **transpose_fields(*in_words(pairs, x.spec.itemsize))}
 
 
+class JoinPlanesKernel(KernelForm):
+    kernel = "join_planes"
+    cut = (TileAxis(1),)
+
+    def fields(self, call: Arguments, box: Box) -> Fields:
+        pixels = box.size[1] * box.size[2]
+        x = call.load("x", self.layer.inputs[0], tile_part(self.layer, box).inputs[0])
+        return {"x": x, "pixels": pixels, "plane_stride": pixels}
+
+
 @work("transpose")
 def transpose_work(f: Fields, cores: int) -> Work:
     line = f["size3"]
@@ -75,4 +92,9 @@ def transpose_work(f: Fields, cores: int) -> Work:
     return {"call": 1, f"{kind}_line": -(-mine // line) + (1 if lines > 1 else 0), kind: mine}
 
 
-register("transpose", Schedule(applies_transpose, TransposeKernel))
+@work("join_planes")
+def join_planes_work(f: Fields, cores: int) -> Work:
+    return {"call": 1, "four_pixels": share(-(-f["pixels"] // 4), cores)}
+
+
+register("transpose", Schedule(applies_planes, JoinPlanesKernel), Schedule(applies_transpose, TransposeKernel))

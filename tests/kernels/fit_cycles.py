@@ -66,6 +66,7 @@ from tests.kernels.movement_cases import (
     bit_planes_case,
     copy_rows_case,
     im2col_case,
+    join_planes_case,
     mean_pool_case,
     pool_case,
     resize_case,
@@ -222,6 +223,10 @@ def transpose(s: Shapes) -> Case:
     return transpose_case(s.rng, shape, axes, dtype=dtype)
 
 
+def join_planes(s: Shapes) -> Case:
+    return join_planes_case(s.rng, s.size(64, 4096, 4))
+
+
 def bit_planes(s: Shapes) -> Case:
     turned, sizes = s.flag(), (s.size(4, 96, 4), s.size(4, 96, s.pick(1, 4, 4)))
     return bit_planes_case(s.rng, s.size(1, 8), *(sizes if turned else sizes[::-1]), turned=turned)
@@ -328,6 +333,7 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "avg_pool": (lambda s: pool(s, average=True), 80),
     "mean_pool": (mean_pool, 120),
     "transpose": (transpose, 100),
+    "join_planes": (join_planes, 30),
     "copy_rows": (copy_rows, 100),
     "bit_planes": (bit_planes, 60),
     "im2col": (im2col, 160),

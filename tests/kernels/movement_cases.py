@@ -112,6 +112,12 @@ def transpose_case(
     return Case(Call("transpose", fields, misalign={"x": moved, "y": moved}), expected, x.size)
 
 
+def join_planes_case(rng: np.random.Generator, pixels: int, *, misalign: int = 0) -> Case:
+    x = random_bytes(rng, (3, pixels), "uint8")
+    fields = {"x": x, "y": Out((pixels, 3), "uint8"), "pixels": pixels, "plane_stride": pixels}
+    return Case(Call("join_planes", fields, misalign={"x": misalign}), np.ascontiguousarray(x.T), x.size)
+
+
 def copy_rows_case(
     rng: np.random.Generator, rows: int, row_bytes: int, gap: int, *, misalign: int = 0, with_table: bool = False
 ) -> Case:

@@ -11,6 +11,7 @@ from tests.kernels.movement_cases import (
     bit_planes_case,
     copy_rows_case,
     im2col_case,
+    join_planes_case,
     mean_pool_case,
     pad_case,
     pool_case,
@@ -104,6 +105,12 @@ def test_space_to_depth(seed, half, planar, unsigned, cores, tool):  # type: ign
 def test_transpose(seed, shape, axes, dtype, misalign, cores, tool):  # type: ignore[no-untyped-def]
     case = transpose_case(np.random.default_rng(seed), shape, tuple(axes), dtype=dtype, misalign=misalign)
     check(case, cores, tool)
+
+
+@settings(max_examples=12)
+@given(SEEDS, st.integers(1, 150), MISALIGN, CORES, TOOLS)
+def test_join_planes(seed, pixels, misalign, cores, tool):  # type: ignore[no-untyped-def]
+    check(join_planes_case(np.random.default_rng(seed), pixels, misalign=misalign), cores, tool)
 
 
 @pytest.mark.parametrize("with_table", [False, True])

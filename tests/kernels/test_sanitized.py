@@ -32,7 +32,7 @@ from tests.kernels.elementwise_cases import (
 )
 from tests.kernels.long_dense_case import long_dense_case
 from tests.kernels.matrix_cases import Case, Window, conv2d_case, dense_case, depthwise_case, matmul_case
-from tests.kernels.movement_cases import copy_rows_case, pool_case, transpose_case
+from tests.kernels.movement_cases import copy_rows_case, join_planes_case, pool_case, transpose_case
 from tests.kernels.pair_cases import add_pairs_case
 from tests.kernels.past_attention_cases import past_attention_case, past_parts_case, rotary_case
 from tests.kernels.qdq_weights_cases import qdq_weights_case, row_sums_case
@@ -175,6 +175,7 @@ def cases(rng: np.random.Generator) -> Iterator[Case]:
     yield pool_case(rng, (5, 6, 5), Window((2, 3), pads=(1, 1, 1, 1)), average=False)
     yield transpose_case(rng, (2, 3, 4, 5), (2, 0, 3, 1))
     yield transpose_case(rng, (2, 3, 4, 5), (0, 2, 1, 3), dtype="int32")
+    yield join_planes_case(rng, 7)
     yield copy_rows_case(rng, 3, 7, 2)
 
 

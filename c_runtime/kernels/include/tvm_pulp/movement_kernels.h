@@ -36,6 +36,14 @@ struct tvm_pulp_transpose_args {
   uint32_t stride0, stride1, stride2, stride3;
 };
 
+/* Three planes of bytes as pixels of three channels: y[pixels][3]. */
+struct tvm_pulp_join_planes_args {
+  const uint8_t *x;
+  uint8_t *y;
+  uint32_t pixels;
+  uint32_t plane_stride;
+};
+
 /* Rows of bytes from one place to another: one operand of a concatenation, a slice, a KV-cache append. */
 struct tvm_pulp_copy_rows_args {
   const void *x;

@@ -20,6 +20,18 @@ static inline void tvm_pulp_plain_transpose(const struct tvm_pulp_transpose_args
   }
 }
 
+static inline void tvm_pulp_plain_join_pixels(const struct tvm_pulp_join_planes_args *args, uint32_t begin,
+                                              uint32_t end) {
+  for (uint32_t i = begin; i < end; ++i)
+    for (uint32_t plane = 0; plane < 3u; ++plane) args->y[3u * i + plane] = args->x[plane * args->plane_stride + i];
+}
+
+static inline void tvm_pulp_plain_join_planes(const struct tvm_pulp_join_planes_args *args, uint32_t core,
+                                              uint32_t cores) {
+  struct tvm_pulp_range range = tvm_pulp_share(args->pixels, core, cores);
+  tvm_pulp_plain_join_pixels(args, range.begin, range.end);
+}
+
 static inline void tvm_pulp_plain_copy_rows(const struct tvm_pulp_copy_rows_args *args, uint32_t core, uint32_t cores) {
   struct tvm_pulp_range range = tvm_pulp_share(args->rows * args->row_bytes, core, cores);
   for (uint32_t at = range.begin; at < range.end; ++at) {
