@@ -1,7 +1,7 @@
 """The sum of two tensors: as one multiply-accumulate, by tables of operands or results; that of unrounded results."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -168,6 +168,29 @@ class AddKernel(ElementwiseKernel):
         }  # fmt: skip
 
 
+def applies_in_range(layer: Layer) -> bool:
+    """Sums of bytes that are one multiply-accumulate, to a range that no single instruction clips."""
+    rule = Requant.of(layer.attributes)
+    if rule.low in (0, ~rule.high) or linear_sum(layer) is None:
+        return False
+    return all(same_or_row(t.spec, layer.outputs[0].spec.shape) for t in layer.inputs[:2])
+
+
+class AddInRangeKernel(ElementwiseKernel):
+    kernel, data_operands = "add_in_range", 2
+
+    def fields(self, call: Arguments, box: Box) -> Fields:
+        rule, linear = Requant.of(self.layer.attributes), linear_sum(self.layer)
+        assert linear is not None
+        return self.rows(call, box, "ab") | asdict(linear) | {"low": rule.low, "high": rule.high}
+
+
+@work("add_in_range")
+def add_in_range_work(f: Fields, cores: int) -> Work:
+    dense = f["a_stride"] == f["b_stride"] == f["y_stride"] == f["columns"]
+    return elements_work(f, "element", cores, dense=dense)
+
+
 @work("add")
 def add_work(f: Fields, cores: int) -> Work:
     tables = given(f["table_a"]) and given(f["table_b"])
@@ -183,7 +206,7 @@ def add_work(f: Fields, cores: int) -> Work:
     return elements_work(f, "tables" if tables else "plain", cores, dense=dense)
 
 
-register("add", Schedule(applies, AddKernel))
+register("add", Schedule(applies_in_range, AddInRangeKernel), Schedule(applies, AddKernel))
 
 
 def applies_accumulators(layer: Layer) -> bool:

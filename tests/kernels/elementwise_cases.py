@@ -135,6 +135,29 @@ def linear_sum_case(
     return Case(Call("add", fields, misalign={"a": misalign}), rule.apply(total), rows * columns)
 
 
+def add_in_range_case(
+    rng: np.random.Generator, rows: int, columns: int, types: tuple[str, str] = ("int8", "int8"), *, misalign: int = 0,
+    broadcast: bool = False,
+) -> Case:  # fmt: skip
+    """A sum with a multiplier for each operand to part of a byte's values."""
+    a, b = (
+        random_bytes(rng, (rows, columns), types[0]),
+        random_bytes(rng, (1 if broadcast else rows, columns), types[1]),
+    )
+    first, second = (int(m) for m in rng.integers(-(1 << 21), 1 << 21, 2))
+    shift, add, unsigned = int(rng.integers(15, 24)), int(rng.integers(-(1 << 26), 1 << 26)), bool(rng.integers(2))
+    low, high = (int(v) for v in np.sort(rng.integers(0, 256, 2)) - (0 if unsigned else 128))
+    total = a.astype(np.int64) * first + b.astype(np.int64) * second + add
+    expected = np.clip(total >> shift, low, high).astype("uint8" if unsigned else "int8")
+    fields = {
+        "a": a, "b": b, "y": Out(expected.shape, expected.dtype.name), "rows": rows, "columns": columns,
+        "a_stride": columns, "b_stride": 0 if broadcast else columns, "y_stride": columns,
+        "a_type": TYPE_CODES[types[0]], "b_type": TYPE_CODES[types[1]], "mul_a": first, "mul_b": second, "add": add,
+        "shift": shift, "low": low, "high": high,
+    }  # fmt: skip
+    return Case(Call("add_in_range", fields, misalign={"a": misalign}), expected, rows * columns)
+
+
 def mul_case(
     rng: np.random.Generator,
     rows: int,

@@ -38,6 +38,7 @@ from tests.kernels.call import REPOSITORY, run_on_cluster
 from tests.kernels.elementwise_cases import (
     add_accumulators_case,
     add_case,
+    add_in_range_case,
     dequantize_case,
     gate_case,
     gelu_case,
@@ -114,6 +115,12 @@ def add(s: Shapes) -> Case:
     by_table = form == "one" or (form in ("inner", "plain") and s.flag() and kind != "none")
     broadcast = rows > 1 and s.rng.random() < 0.3
     return add_case(s.rng, rows, columns, kind, form=form, broadcast=broadcast, by_table=by_table)
+
+
+def add_in_range(s: Shapes) -> Case:
+    rows = s.size(1, 64)
+    types = s.pick(("int8", "int8"), ("uint8", "uint8"), ("int8", "uint8"))
+    return add_in_range_case(s.rng, rows, s.size(8, 400), types, broadcast=rows > 1 and s.flag())
 
 
 def add_pairs(s: Shapes) -> Case:
@@ -294,6 +301,7 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "small_depthwise": (small_depthwise, 300),
     "add": (add, 300),
     "add_accumulators": (add_accumulators, 80),
+    "add_in_range": (add_in_range, 60),
     "mul": (mul, 120),
     "quantize": (quantize, 80),
     "dequantize": (dequantize, 40),

@@ -13,6 +13,7 @@ from tests.kernels.check import TOOLCHAINS, check
 from tests.kernels.elementwise_cases import (
     add_accumulators_case,
     add_case,
+    add_in_range_case,
     dequantize_case,
     gate_case,
     gelu_case,
@@ -73,6 +74,13 @@ def test_add_by_table(form, kind, seed, rows, columns, types, broadcast, misalig
 @given(SEEDS, ROWS, COLUMNS, TYPES, MISALIGN, CORES, TOOLS)
 def test_linear_sum(seed, rows, columns, types, misalign, cores, tool):  # type: ignore[no-untyped-def]
     check(linear_sum_case(np.random.default_rng(seed), rows, columns, types, misalign=misalign), cores, tool)
+
+
+@EXAMPLES
+@given(SEEDS, ROWS, COLUMNS, TYPES, st.booleans(), MISALIGN, CORES, TOOLS)
+def test_add_in_range(seed, rows, columns, types, broadcast, misalign, cores, tool):  # type: ignore[no-untyped-def]
+    rng = np.random.default_rng(seed)
+    check(add_in_range_case(rng, rows, columns, types, broadcast=broadcast, misalign=misalign), cores, tool)
 
 
 @pytest.mark.sample(2)

@@ -18,6 +18,7 @@ from tests.kernels.bias_of_rest_case import bias_of_rest_case
 from tests.kernels.call import RUNTIME, WARNINGS, Call, Out, Scratch, plain_twins
 from tests.kernels.elementwise_cases import (
     add_case,
+    add_in_range_case,
     dequantize_case,
     gate_case,
     gelu_case,
@@ -167,6 +168,7 @@ def cases(rng: np.random.Generator) -> Iterator[Case]:
     yield row_sums_case(rng, 2, 3, 8, dtype="uint8")
     yield qdq_rope_case(rng, 3, 2, 6, axis=2)
     yield requantize_add_case(rng, 3, 8, "uint8")
+    yield add_in_range_case(rng, 3, 7, ("int8", "uint8"), broadcast=True)
     yield requantize_sum_case(rng, 3, 8, "uint8", "int8")
     yield quantize_case(rng, 3, 7, apart=True, strange=True)
     yield dequantize_case(rng, 37, "uint8")

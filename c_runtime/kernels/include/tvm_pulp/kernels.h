@@ -188,6 +188,19 @@ struct tvm_pulp_add_args {
   struct tvm_pulp_requant requant;
 };
 
+/* y = (a * mul_a + b * mul_b + add) >> shift, from low to high; bytes, and nothing leaves 32 bits. A stride of 0 repeats
+ * one row. */
+struct tvm_pulp_add_in_range_args {
+  const uint8_t *a, *b;
+  uint8_t *y;
+  uint32_t rows, columns;
+  uint32_t a_stride, b_stride, y_stride;
+  uint32_t a_type, b_type;
+  int32_t mul_a, mul_b, add;
+  uint32_t shift;
+  int32_t low, high;
+};
+
 /* y = requantize((a - zero_point_a) * (b - zero_point_b)). */
 struct tvm_pulp_mul_args {
   const void *a, *b;
@@ -361,7 +374,7 @@ TVM_PULP_KERNEL(space_to_depth); TVM_PULP_KERNEL(add_accumulators); TVM_PULP_KER
 TVM_PULP_KERNEL(resize); TVM_PULP_KERNEL(long_dense); TVM_PULP_KERNEL(bias_of_rest); TVM_PULP_KERNEL(to_blocks);
 TVM_PULP_KERNEL(from_blocks); TVM_PULP_KERNEL(requantize_table); TVM_PULP_KERNEL(settle);
 TVM_PULP_KERNEL(uniform_norm); TVM_PULP_KERNEL(softmax_table); TVM_PULP_KERNEL(gate); TVM_PULP_KERNEL(requantize_sum);
-TVM_PULP_KERNEL(join_planes);
+TVM_PULP_KERNEL(join_planes); TVM_PULP_KERNEL(add_in_range);
 void tvm_pulp_kernel_max_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
 void tvm_pulp_kernel_avg_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
 

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Sums to a range that no single instruction clips, as behind TFLite's ReLU. A kernel of its own: the code of other sums
+ * stays as short as it is. */
+#include "four_elements.h"
+#include "tvm_pulp/kernels.h"
+
+#define LOOP(LOAD_A, LOAD_B)                                                                           \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_PAIRS(LOAD_A, LOAD_B) FOUR_MUL("%[m]")                \
+                   XP_MAC("%[v0]", "%[w0]", "%[mb]") XP_MAC("%[v1]", "%[w1]", "%[mb]")                 \
+                   XP_MAC("%[v2]", "%[w2]", "%[mb]") XP_MAC("%[v3]", "%[w3]", "%[mb]")                 \
+                   FOUR_ADD FOUR(XP_BETWEEN, "%[h]") FOUR_STORE XP_END                                 \
+                   : FOUR_OUTPUTS, [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3),     \
+                     [pa] "+r"(a), [pb] "+r"(b)                                                        \
+                   : [n] "r"(n), [m] "r"(p->mul_a), [mb] "r"(p->mul_b), [a] "r"(p->add),               \
+                     [sh] "r"(p->shift), [l] "r"(p->low), [h] "r"(p->high)                             \
+                   : "memory")
+
+static __attribute__((noinline)) void add_piece(const struct tvm_pulp_add_in_range_args *p, const uint8_t *a,
+                                                const uint8_t *b, uint8_t *y, uint32_t count) {
+  int32_t w0, w1, w2, w3;
+  FOUR_LOCALS;
+  const uint32_t n = count >> 2;
+  if (n == 0u) {
+    /* only the rest below */
+  } else if (p->a_type == TVM_PULP_INT8) {
+    if (p->b_type == TVM_PULP_INT8) {
+      LOOP(XP_LB, XP_LB);
+    } else {
+      LOOP(XP_LB, XP_LBU);
+    }
+  } else if (p->b_type == TVM_PULP_INT8) {
+    LOOP(XP_LBU, XP_LB);
+  } else {
+    LOOP(XP_LBU, XP_LBU);
+  }
+  for (uint32_t i = 0; i < (count & 3u); ++i) {
+    /* The sum fits 32 bits, so products may wrap around on the way. */
+    uint32_t left = (uint32_t)tvm_pulp_load(a, i, p->a_type) * (uint32_t)p->mul_a;
+    uint32_t right = (uint32_t)tvm_pulp_load(b, i, p->b_type) * (uint32_t)p->mul_b;
+    int32_t scaled = tvm_pulp_xp_add_shift((int32_t)(left + right), p->add, p->shift);
+    y[i] = (uint8_t)tvm_pulp_xp_min(tvm_pulp_xp_max(scaled, p->low), p->high);
+  }
+}
+
+TVM_PULP_KERNEL(add_in_range) {
+  const uint32_t columns = args->columns;
+  const uint32_t is_dense = args->a_stride == columns && args->b_stride == columns && args->y_stride == columns;
+  TVM_PULP_EACH_PIECE(args->rows, columns, is_dense, core, cores, {
+    const uint8_t *a = args->a + row * args->a_stride + column;
+    const uint8_t *b = args->b + row * args->b_stride + column;
+    add_piece(args, a, b, args->y + row * args->y_stride + column, count);
+  });
+}
