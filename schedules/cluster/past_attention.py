@@ -2,6 +2,7 @@
 
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, Tensor, TileAxis, register
 from schedules.kernel_cycles import Work, share, words, work
+from tvm_pulp.uma.recipe import Pointer
 
 _LARGEST_HEAD = 64
 
@@ -65,11 +66,20 @@ class PastKernel(KernelForm):
         first, heads = (number // shared * self.size for number in self.heads(box))
         return {name: call.load(name, tensor, Box((0, first), (tensor.spec.shape[0], heads)))}
 
-    def past(self, call: Arguments, name: str, tensor: Tensor, box: Box) -> Fields:
-        """The columns of a cache."""
-        first, heads = (number // self.group * self.size for number in self.heads(box))
-        pointer, apart = call.rows(name, tensor, Box((0, first), (tensor.spec.shape[0], heads)))
-        return {name: pointer, "past_stride": apart}
+    def past(self, call: Arguments, name: str, tensor: Tensor, box: Box, together: int = 1) -> tuple[Pointer, int]:
+        """The columns of a cache whose words hold so many positions of an element, and how far its rows are apart."""
+        first, heads = (number // self.group * self.size * together for number in self.heads(box))
+        return call.rows(name, tensor, Box((0, first), (tensor.spec.shape[0], heads)))
+
+    def keys(self, call: Arguments, tensor: Tensor, box: Box) -> Fields:
+        """The columns of a cache of keys."""
+        return dict(zip(("past_k", "past_stride"), self.past(call, "past_k", tensor, box), strict=True))
+
+    def values(self, call: Arguments, tensor: Tensor, box: Box, columns: int) -> Fields:
+        """The columns of a cache of values; a position has `columns`."""
+        together = tensor.spec.shape[1] // columns
+        pointer, apart = self.past(call, "past_v", tensor, box, together)
+        return {"past_v": pointer, "value_stride": apart}
 
     def counted(self, call: Arguments, box: Box, length: Tensor, table: Tensor | None = None) -> Fields:
         """How many rows count, the table of exponentials, sizes and factors of logits."""
@@ -103,7 +113,8 @@ class PastAttentionKernel(HeadColumnsKernel):
         keys = past_k.spec.shape[0] + k.spec.shape[0]
         fields: Fields = {"q": call.load("q", q, box)}
         fields |= self.columns(call, "k", k, box, self.group) | self.columns(call, "v", v, box, self.group)
-        fields |= self.past(call, "past_k", past_k, box) | self.past(call, "past_v", past_v, box)
+        fields |= self.keys(call, past_k, box) | self.values(call, past_v, box, v.spec.shape[1])
+        fields["by_element"] = int(past_v.spec.shape[1] > v.spec.shape[1])
         fields |= self.counted(call, box, length, table) | call.scratch(6 * keys + 48)
         # Plans are made for a cache that is half full.
         call.expected = {"keys": keys // 2}
@@ -118,20 +129,25 @@ class PastScoresKernel(PastKernel):
         q, past, length = self.layer.inputs
         capacity = past.spec.shape[0]
         call.expected = {"keys": capacity // 2}
-        fields = self.columns(call, "q", q, box) | self.past(call, "past_k", past, box)
+        fields = self.columns(call, "q", q, box) | self.keys(call, past, box)
         return fields | self.counted(call, box, length) | {"capacity": capacity}
 
 
 class PastMixKernel(PastKernel):
     kernel = "past_mix"
 
+    @property
+    def function(self) -> str:
+        k, past = self.layer.inputs[1], self.layer.inputs[3]
+        return "past_mix_by_element" if past.spec.shape[1] > k.spec.shape[1] else self.kernel
+
     def fields(self, call: Arguments, box: Box) -> Fields:
         q, k, scores, past, length, table = self.layer.inputs
-        capacity, (first, heads) = past.spec.shape[0], self.heads(box)
+        capacity, (first, heads) = scores.spec.shape[1] - 1, self.heads(box)
         call.expected = {"keys": capacity // 2}
         fields = self.columns(call, "q", q, box) | self.columns(call, "k", k, box, self.group)
         fields["scores"] = call.load("scores", scores, Box((first, 0), (heads, capacity + 1)))
-        fields |= self.past(call, "past_v", past, box) | self.counted(call, box, length, table)
+        fields |= self.values(call, past, box, k.spec.shape[1]) | self.counted(call, box, length, table)
         return fields | call.scratch(2 * capacity + 4) | {"capacity": capacity}
 
 
@@ -148,10 +164,16 @@ class PastMeanKernel(HeadColumnsKernel):
 def past_attention_work(f: Fields, cores: int) -> Work:
     """Queries of a head go in pairs. A call does not tell how many keys they see: plans state `keys` as expected."""
     queries = 2 * share(f["heads"] * -(-f["queries"] // 2), cores)
-    keys = f["keys"] if "keys" in f else int(f["length"][0]) + f["first"] + f["queries"] / 2
+    new = f["first"] + f["queries"] / 2
+    keys = f["keys"] if "keys" in f else int(f["length"][0]) + new
     work: Work = {"call": 1, "query": queries, "result": queries * words(f["size"]), "key": queries * keys}
     work["word"] = queries * keys * words(f["size"])
-    return work | ({"any_key": queries * keys, "any_word": work["word"]} if f["size"] != 32 else {})
+    if f["by_element"]:
+        work["word"] = queries * min(keys, new) * words(f["size"])
+        work["element_word"] = queries * max(0, keys - new) * words(f["size"])
+    return work | (
+        {"any_key": queries * keys, "any_word": queries * keys * words(f["size"])} if f["size"] != 32 else {}
+    )
 
 
 @work("past_scores")
@@ -166,6 +188,7 @@ def past_scores_work(f: Fields, cores: int) -> Work:
 
 
 @work("past_mix")
+@work("past_mix_by_element")
 def past_mix_work(f: Fields, cores: int) -> Work:
     mine = share(f["heads"], cores)
     keys = f["keys"] if "keys" in f else int(f["length"][0])

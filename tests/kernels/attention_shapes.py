@@ -12,7 +12,7 @@ from tests.kernels.attention_cases import (
 )
 from tests.kernels.matrix_cases import Case
 from tests.kernels.matrix_shapes import Shapes
-from tests.kernels.past_attention_cases import past_attention_case, past_parts_case, rotary_case
+from tests.kernels.past_attention_cases import past_attention_case, past_parts_case, rotary_case, value_groups_case
 from tests.kernels.qdq_weights_cases import qdq_weights_case, row_sums_case
 
 
@@ -66,7 +66,12 @@ def rotary(s: Shapes) -> Case:
 
 def past_attention(s: Shapes) -> Case:
     heads, group, rows, length = s.size(1, 8), s.pick(1, 1, 2), s.pick(1, s.size(1, 32)), s.size(1, 192)
-    return past_attention_case(s.rng, (rows, rows), heads, group, s.pick(4, 32, 32, 16), (length, 192))
+    cache, by_element = (length, 192), s.flag()
+    return past_attention_case(s.rng, (rows, rows), heads, group, s.pick(4, 32, 32, 16), cache, by_element=by_element)
+
+
+def value_groups(s: Shapes) -> Case:
+    return value_groups_case(s.rng, s.size(2, 33), 4 * s.size(4, 96), s.size(1, 200))
 
 
 def past_part(part: str) -> Callable[[Shapes], Case]:

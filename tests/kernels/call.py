@@ -117,6 +117,11 @@ def plain_twins() -> tuple[Path, ...]:
     missing = sorted(set(declared) - {path.stem for path in own})
     lines = [f'#include "tvm_pulp/plain/{header.name}"' for header in headers]
     lines += [f"TVM_PULP_KERNEL({name}) {{ tvm_pulp_plain_{name}(args, core, cores); }}" for name in missing]
+    arguments = "const struct tvm_pulp_past_mix_args *args, uint32_t core, uint32_t cores"
+    lines.append(
+        f"void tvm_pulp_kernel_past_mix_by_element({arguments}) "
+        "{ tvm_pulp_plain_past_mix_by_element(args, core, cores); }"
+    )
     twins = Path(tempfile.mkdtemp(prefix="tvm_pulp_twins_")) / "plain_twins.c"
     twins.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return (*own, twins)

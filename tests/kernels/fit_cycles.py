@@ -31,6 +31,7 @@ from tests.kernels.attention_shapes import (
     rope,
     rotary,
     row_sums,
+    value_groups,
 )
 from tests.kernels.bias_of_rest_case import bias_of_rest_case
 from tests.kernels.block_cases import from_blocks_case, to_blocks_case
@@ -332,9 +333,11 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "row_sums": (row_sums, 40),
     "rope": (rope, 120),
     "rotary": (rotary, 60),
-    "past_attention": (past_attention, 120),
+    "past_attention": (past_attention, 200),
     "past_scores": (past_part("past_scores"), 90),
     "past_mix": (past_part("past_mix"), 90),
+    "past_mix_by_element": (past_part("past_mix_by_element"), 90),
+    "value_groups": (value_groups, 60),
     "past_mean": (past_part("past_mean"), 60),
     "qdq_rope": (qdq_rope, 80),
     "max_pool": (lambda s: pool(s, average=False), 140),

@@ -35,7 +35,7 @@ from tests.kernels.long_dense_case import long_dense_case
 from tests.kernels.matrix_cases import Case, Window, conv2d_case, dense_case, depthwise_case, matmul_case
 from tests.kernels.movement_cases import copy_rows_case, join_planes_case, pool_case, transpose_case
 from tests.kernels.pair_cases import add_pairs_case
-from tests.kernels.past_attention_cases import past_attention_case, past_parts_case, rotary_case
+from tests.kernels.past_attention_cases import past_attention_case, past_parts_case, rotary_case, value_groups_case
 from tests.kernels.qdq_weights_cases import qdq_weights_case, row_sums_case
 from tests.kernels.random_requant import KINDS
 from tests.kernels.row_cases import (
@@ -140,7 +140,9 @@ def cases(rng: np.random.Generator) -> Iterator[Case]:
     yield rotary_case(rng, 3, 2, 6)
     yield past_attention_case(rng, (2, 3), 2, 2, 32, (7, 9))
     yield past_attention_case(rng, (1, 1), 3, 1, 12, (6, 6))
-    for part in ("past_scores", "past_mix", "past_mean"):
+    yield past_attention_case(rng, (2, 3), 2, 2, 12, (7, 9), by_element=True)
+    yield value_groups_case(rng, 6, 12, 7)
+    for part in ("past_scores", "past_mix", "past_mix_by_element", "past_mean"):
         yield past_parts_case(rng, part, 3, 2, 12, (5, 6))
     yield lookup_case(rng, 37)
     yield gate_case(rng, 37, rounded=True)

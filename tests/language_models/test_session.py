@@ -114,6 +114,7 @@ def test_columns_of_large_products_are_the_cores_and_lie_in_the_weight_memory() 
 
 def test_bytes_written_to_the_cache_are_those_of_the_new_token() -> None:
     app = compiled("shared_heads", "uma-neureka")
+    assert b"or 4 tokens of an element in a word" in app.files["codegen/host/src/small_decoder.c"]
     shape = weights("shared_heads").shape
     generator = app.generator()
     one = generator.generate(GenerationRequest([1, 2, 3], 2)).counters.dma["bytes_out"]

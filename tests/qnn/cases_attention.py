@@ -121,7 +121,13 @@ def past_attention(rng: Rng) -> Case:
     attributes = {"heads": kv_heads * group, "kv_heads": kv_heads, "mul": int(rng.integers(1, 200))}
     attributes["shift"] = int(rng.integers(1, 14))
     table = exponential_table(int(rng.integers(4, 64)))
+    shapes[4] = stored_values(rng, *shapes[4])
     return Case("past_attention", attributes, [*(integers(rng, shape) for shape in shapes), length, table])
+
+
+def stored_values(rng: Rng, capacity: int, columns: int) -> tuple[int, int]:
+    """The shape of a cache of values, by position or with four positions of an element in a word."""
+    return ((capacity + 3) // 4, 4 * columns) if rng.integers(2) else (capacity, columns)
 
 
 def past_part(rng: Rng, part: str) -> Case:
@@ -131,7 +137,8 @@ def past_part(rng: Rng, part: str) -> Case:
     attributes = {"heads": heads, "kv_heads": kv_heads, "mul": int(rng.integers(1, 200))}
     attributes["shift"] = int(rng.integers(1, 14))
     q, k, v = (integers(rng, (1, n * size)) for n in (heads, kv_heads, kv_heads))
-    past_k, past_v = (integers(rng, (capacity, kv_heads * size)) for _ in range(2))
+    past_k = integers(rng, (capacity, kv_heads * size))
+    past_v = integers(rng, stored_values(rng, capacity, kv_heads * size))
     if part == "past_scores":
         return Case(part, attributes, [q, past_k, length])
     scores = PastScores().reference(attributes, [q, past_k, length])
@@ -148,6 +155,12 @@ def past_scores(rng: Rng) -> Case:
 
 def past_mix(rng: Rng) -> Case:
     return past_part(rng, "past_mix")
+
+
+def value_groups(rng: Rng) -> Case:
+    rows, columns, length = (int(rng.integers(1, 10)), int(rng.integers(1, 6)), int(rng.integers(0, 9)))
+    shapes = ((rows, columns), (1, 4 * columns))
+    return Case("value_groups", {}, [*(integers(rng, shape) for shape in shapes), np.array([length], np.int32)])
 
 
 def past_mean(rng: Rng) -> Case:
@@ -178,4 +191,5 @@ CASES = {
     "past_scores": past_scores,
     "past_mix": past_mix,
     "past_mean": past_mean,
+    "value_groups": value_groups,
 }

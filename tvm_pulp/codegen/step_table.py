@@ -153,6 +153,7 @@ class TableBuilder:
             told = f"{base}, {size}u, {local}, {made.row}u, {counter}"
             return Command(f"DMA_LOAD_ROWS_OF({told})", 3, about)
         lines = [] if outside is None or outside.line is None else [outside.line, outside.stride]
+        lines = [1, made.apart] if made.apart else lines
         macro = f"DMA_{made.do.upper()}{'_LINES' if lines else ''}{'_OF' if base else ''}"
         values = [f"{size}u", local, self.addresses.outside(move, made.external), *(f"{n}u" for n in lines)]
         return Command(f"{macro}({', '.join([base, *values] if base else values)})", 3 + len(lines), about)

@@ -12,13 +12,14 @@ from tvm_pulp.codegen.emit_cluster import named_constants
 from tvm_pulp.codegen.weights import SharedConstants
 from tvm_pulp.entry_point import Progress, emit_for
 from tvm_pulp.language_models import source
-from tvm_pulp.language_models.entry_module import ENCODED, PAST, POSITIONS, TOKENS, UNWRITTEN, EntryModule
+from tvm_pulp.language_models.entry_module import ENCODED, PAST, POSITIONS, PRESENT, TOKENS, UNWRITTEN, EntryModule
 from tvm_pulp.language_models.given_source import given_arrays, has_encoder
-from tvm_pulp.language_models.plan_entries import DECODE, ENCODE, PREFILL, Entry, programs, state_rows
+from tvm_pulp.language_models.plan_entries import DECODE, ENCODE, PREFILL, Entry, programs
 from tvm_pulp.language_models.prompt_cuts import cheapest_cuts
 from tvm_pulp.language_models.prompt_source import Chunk
 from tvm_pulp.language_models.request import LanguageModelRequest
-from tvm_pulp.language_models.source import Input, RowTable, SourceFacts, StateBuffer, unique_rows
+from tvm_pulp.language_models.source import Input, RowTable, SourceFacts, unique_rows
+from tvm_pulp.language_models.state_buffer import StateBuffer
 from tvm_pulp.language_models.weight_places import content_of
 from tvm_pulp.planning.tir import LoweredPlan
 from tvm_pulp.planning.tir.tables import Tables
@@ -120,9 +121,15 @@ def source_facts(
     given = given_arrays(modules[DECODE], modules.get(ENCODE))
     known |= {array.name: Input(ENCODED, array.symbol) for array in given if array.is_read}
     tokens = {name: module for name, module in modules.items() if name != ENCODE}
-    rows = state_rows(list(tokens.values()), decoder.capacity, level)
-    states = tuple(StateBuffer(f"state_{n}", c.dtype, c.width, rows) for n, c in enumerate(decode.caches))
+    states = tuple(
+        StateBuffer(
+            f"state_{n}", c.dtype, c.width, c.rows_of(list(tokens.values()), decoder.capacity, level), c.together
+        )
+        for n, c in enumerate(decode.caches)
+    )
     known |= {c.past: Input(PAST, s.symbol) for c, s in zip(decode.caches, states, strict=True)}
+    parts = [s for module in tokens.values() for s in module.sources if s.purpose == PRESENT]
+    known |= {part.name: Input(PRESENT, known[part.cache].symbol) for part in parts}
     inputs = {
         name: tuple(known.get(s.name, Input(s.purpose, "hidden")) for s in module.sources)
         for name, module in tokens.items()

@@ -12,7 +12,7 @@ from tvm_pulp.errors import refuse_if
 from tvm_pulp.language_models import source
 from tvm_pulp.language_models.compile import metadata_of, sampling_files, source_facts
 from tvm_pulp.language_models.entry_module import EntryModule
-from tvm_pulp.language_models.plan_entries import DECODE, ENCODE, state_rows, states_of
+from tvm_pulp.language_models.plan_entries import DECODE, ENCODE, states_of
 from tvm_pulp.language_models.request import LanguageModelRequest
 from tvm_pulp.planning.tiling.alignment import aligned
 from tvm_pulp.qnn.network import Network, State
@@ -43,8 +43,10 @@ def cpu_language_model_files(request: LanguageModelRequest, target: Target, prog
     module = decoder.entry_module(1, False) or decoder.entry_module(1, True)
     assert module is not None, "attention is one operator or several"
     progress("lowering the program of one token")
-    rows = state_rows([module], decoder.capacity, _LEVEL)
-    sizes = [aligned(rows * c.width * np.dtype(c.dtype).itemsize) for c in module.caches]
+    sizes = [
+        aligned(c.rows_of([module], decoder.capacity, _LEVEL) * c.width * np.dtype(c.dtype).itemsize)
+        for c in module.caches
+    ]
     programs = {DECODE: _program(request, target, DECODE, module, states_of(module, sizes, _LEVEL, request.name))}
     encoder = decoder.encoder_module()
     if encoder is not None:

@@ -3,7 +3,9 @@
     main(x[n, width], rotation[n, head], length[1], past_k_0[capacity, kv_width], past_v_0, past_k_1, ...)
         -> logits[n, vocabulary], k_0[n, kv_width], v_0, k_1, ...
 
-`x` holds rows of the embedding, `rotation` those of the table of positions from `length` on.
+`x` holds rows of the embedding, `rotation` those of the table of positions from `length` on. Values by element have
+four positions of an element in a word: past_v_0[capacity / 4, kv_width * 4]; for n > 1, the input last_v_0[1, kv_width
+* 4] is the part that the first new row belongs to, and v_0 has whole words.
 """
 
 from collections.abc import Sequence
@@ -16,10 +18,20 @@ from tvm import relax
 from tvm_pulp import qnn
 from tvm_pulp.frontend.imported import Imported
 from tvm_pulp.frontend.zoo.weights import NORM_SHIFT, Block, DecoderWeights, Linear, Scale
-from tvm_pulp.language_models.entry_module import LENGTH, PAST, POSITIONS, TOKENS, CacheRows, EntryModule, Source
+from tvm_pulp.language_models.entry_module import (
+    LENGTH,
+    PAST,
+    POSITIONS,
+    PRESENT,
+    TOKENS,
+    CacheRows,
+    EntryModule,
+    Source,
+)
 from tvm_pulp.qnn.past_attention import exponential_table
 from tvm_pulp.qnn.requant import Requant, narrow_enough
 from tvm_pulp.qnn.rotary import rotation_table
+from tvm_pulp.qnn.value_groups import TOGETHER
 
 
 @dataclass(frozen=True)
@@ -29,6 +41,8 @@ class Llama:
     weights: DecoderWeights
     capacity: int
     chunk: int
+    # Four positions of an element of the values lie in a word.
+    by_element: bool = False
     # Two programs fill L2 beside the weights of the larger ones.
     further_chunks: ClassVar[tuple[int, ...]] = ()
 
@@ -51,6 +65,7 @@ class Llama:
             return None
         weights, shape = self.weights, self.weights.shape
         kinds = [f"{kind}_{layer}" for layer in range(shape.layers) for kind in "kv"]
+        lasts = kinds[1::2] if self.by_element and rows > 1 else []
         # A chunk that begins with the last token looks at positions behind it.
         rotation = rotation_table(self.capacity + self.chunk - 1, shape.head, weights.rotary_base)
         sources = (
@@ -58,32 +73,39 @@ class Llama:
             Source("rotation", POSITIONS, rotation),
             Source(LENGTH, LENGTH),
             *(Source(f"past_{kind}", PAST) for kind in kinds),
+            *(Source(f"last_{kind}", PRESENT, cache=f"past_{kind}") for kind in lasts),
         )
         names = tuple(source.name for source in sources)
-        imported = Imported(_Module(weights, rows, self.capacity).build(names), names, ("logits", *kinds), "pulp")
-        caches = tuple(CacheRows(f"past_{kind}", kind, shape.kv_width, "int8") for kind in kinds)
+        module = _Module(weights, rows, self.capacity, by_element=self.by_element).build(names)
+        together = {"k": 1, "v": TOGETHER if self.by_element else 1}
+        caches = tuple(CacheRows(f"past_{kind}", kind, shape.kv_width, "int8", together[kind[0]]) for kind in kinds)
+        imported = Imported(module, names, ("logits", *kinds), "pulp")
         return EntryModule(imported, sources, caches, self.capacity - 1, rows)
 
 
 class _Module:
-    def __init__(self, weights: DecoderWeights, rows: int, capacity: int) -> None:
-        self._weights, self._rows, self._capacity = weights, rows, capacity
+    def __init__(self, weights: DecoderWeights, rows: int, capacity: int, *, by_element: bool) -> None:
+        self._weights, self._rows, self._capacity, self._by_element = weights, rows, capacity, by_element
         self._builder = relax.BlockBuilder()
         self._table = exponential_table(weights.score_steps)
 
     def build(self, names: Sequence[str]) -> Any:
         shape, builder = self._weights.shape, self._builder
         specs = [((self._rows, shape.width), "int8"), ((self._rows, shape.head), "int16"), ((1,), "int32")]
-        specs += [((self._capacity, shape.kv_width), "int8")] * (2 * shape.layers)
+        keys = values = ((self._capacity, shape.kv_width), "int8")
+        if self._by_element:
+            values = ((-(-self._capacity // TOGETHER), TOGETHER * shape.kv_width), "int8")
+        specs += [keys, values] * shape.layers
+        specs += [((1, TOGETHER * shape.kv_width), "int8")] * (len(names) - len(specs))
         variables = [relax.Var(n, relax.TensorType(s, d)) for n, (s, d) in zip(names, specs, strict=True)]
         with builder.function("main", variables):
             with builder.dataflow():
                 x, rotation, length, *past = variables
-                new: list[Any] = []
+                lasts, new = past[2 * shape.layers :], list[Any]()
                 for index, block in enumerate(self._weights.blocks):
                     cache = past[2 * index : 2 * index + 2]
-                    x, rows = self._block(block, x, rotation, length, cache)
-                    new += rows
+                    x, (k, v) = self._block(block, x, rotation, length, cache)
+                    new += [k, self._emit("value_groups", [v, lasts[index], length]) if lasts else v]
                 normal = self._norm(x, self._weights.norm)
                 operands = [normal, self._weights.embedding, self._weights.head_bias.astype(np.int32)]
                 logits = self._emit("dense", operands, {"zero_point": 0, "has_bias": 1, "requant": "none"})

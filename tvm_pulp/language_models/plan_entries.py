@@ -13,7 +13,8 @@ from tvm_pulp.entry_point import ClusterEntryPoint, Progress, plan_for
 from tvm_pulp.errors import UserError
 from tvm_pulp.language_models.entry_module import LENGTH, EntryModule
 from tvm_pulp.language_models.prompt_cuts import cheapest_cuts
-from tvm_pulp.language_models.request import LanguageModelRequest
+from tvm_pulp.language_models.request import Decoder, LanguageModelRequest
+from tvm_pulp.language_models.value_layout import value_layout
 from tvm_pulp.language_models.weight_places import packed_bytes, spread_programs
 from tvm_pulp.planning.search import StateRoom, cycles_with_state, place_state
 from tvm_pulp.planning.tiling.alignment import aligned
@@ -121,17 +122,15 @@ def _table_bytes(one: Entry) -> int:
     return sum(source.table.nbytes for source in one.module.sources if source.table is not None)
 
 
-def state_rows(modules: Sequence[EntryModule], capacity: int, level: str) -> int:
-    """Rows of a cache. In L2 a whole chunk is written, also behind the last token that fits."""
-    return max(m.past + m.rows for m in modules) if level == "l2" else capacity
-
-
 def states_of(module: EntryModule, sizes: Sequence[int], level: str, name: str) -> tuple[State, ...]:
     """Caches of so many bytes as states of a program: new rows go out behind the logits."""
     inputs = module.imported.inputs
     counter = next((i for i, source in enumerate(module.sources) if source.purpose == LENGTH), None)
     pairs = enumerate(zip(module.caches, sizes, strict=True), 1)
-    states = [State(inputs.index(c.past), out, None, module.rows, size, counter) for out, (c, size) in pairs]
+    states = [
+        State(inputs.index(c.past), out, None, module.rows, size, counter, together=c.together)
+        for out, (c, size) in pairs
+    ]
     return placed_states(states, level, f"tvmgen_{name}_state")
 
 
@@ -140,7 +139,9 @@ class _EntryPlanner:
 
     def __init__(self, request: LanguageModelRequest, target: Target, progress: Progress) -> None:
         self._request, self._target, self._progress = request, target, progress
-        self._module = cache(request.decoder.entry_module)
+        # Four values of an element in a word, where that is faster; only in L2, where the DMA writes single bytes.
+        self._by_element = value_layout(request.decoder, target)
+        self._module = cache(lambda level, *which: self._decoder(level).entry_module(*which))
         self._entry_point = cache(self._make_entry_point)
 
     def _make_entry_point(self, name: str, module: EntryModule) -> ClusterEntryPoint:
@@ -148,10 +149,15 @@ class _EntryPlanner:
         imported = module.imported
         return ClusterEntryPoint(self._target, f"{self._request.name}_{name}", imported, imported.module)
 
-    def _modules(self, rows: int) -> Iterator[EntryModule]:
+    def _decoder(self, level: str) -> Decoder:
+        """The decoder with its caches as they are stored at a level."""
+        decoder = self._by_element if level == "l2" else None
+        return decoder or self._request.decoder
+
+    def _modules(self, rows: int, level: str = "l2") -> Iterator[EntryModule]:
         """Attention as one operator, where it is of that form; then attention in parts, where it can be."""
         for in_parts in (False, True):
-            module = self._module(rows, in_parts)
+            module = self._module(level, rows, in_parts)
             if module is not None:
                 yield module
 
@@ -162,15 +168,17 @@ class _EntryPlanner:
     def state_bytes(self, level: str) -> list[int]:
         """Bytes of every cache."""
         decoder = self._request.decoder
-        modules = [next(self._modules(rows)) for rows in {1, decoder.chunk}]
-        rows = state_rows(modules, decoder.capacity, level)
-        return [aligned(rows * c.width * np.dtype(c.dtype).itemsize) for c in modules[0].caches]
+        modules = [next(self._modules(rows, level)) for rows in {1, decoder.chunk}]
+        return [
+            aligned(c.rows_of(modules, decoder.capacity, level) * c.width * np.dtype(c.dtype).itemsize)
+            for c in modules[0].caches
+        ]
 
     def plan(self, name: str, rows: int, level: str, *, first: bool) -> Entry:
         """An entry point, the caches at a level of memory. The first one planned decides where shared weights lie."""
         self._progress(f"planning {name} of {rows} token{'s' if rows > 1 else ''}, the cache in {level.upper()}")
         made, refusal = None, None
-        for module in self._modules(rows):
+        for module in self._modules(rows, level):
             if made is not None or refusal is not None:
                 self._progress(f"planning {name} with attention in parts")
             try:

@@ -9,7 +9,7 @@ import numpy as np
 from tvm_pulp.codegen import weights as constants
 from tvm_pulp.codegen.c_expression import c_type
 from tvm_pulp.codegen.state_source import l3_symbol
-from tvm_pulp.language_models.entry_module import ENCODED, LENGTH, PAST, POSITIONS, TOKENS
+from tvm_pulp.language_models.entry_module import ENCODED, LENGTH, PAST, POSITIONS, PRESENT, TOKENS
 from tvm_pulp.language_models.exported.cache_rows import LEAST
 from tvm_pulp.language_models.given_source import (
     GivenArray,
@@ -20,7 +20,7 @@ from tvm_pulp.language_models.given_source import (
     encoding_marks,
 )
 from tvm_pulp.language_models.prompt_source import Chunk, choice, cuts_table
-from tvm_pulp.planning.tiling.alignment import aligned
+from tvm_pulp.language_models.state_buffer import StateBuffer, append_marks, past_pointer
 from tvm_pulp.uma.backend import Codegen
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -90,28 +90,6 @@ class RowTable:
     @property
     def kind(self) -> str:
         return c_type(str(self.data.dtype))
-
-
-@dataclass(frozen=True)
-class StateBuffer:
-    """A cache of the device: a row per token."""
-
-    symbol: str
-    dtype: str
-    width: int
-    rows: int
-
-    @property
-    def kind(self) -> str:
-        return c_type(self.dtype)
-
-    @property
-    def row_bytes(self) -> int:
-        return self.width * np.dtype(self.dtype).itemsize
-
-    @property
-    def bytes(self) -> int:
-        return aligned(self.rows * self.row_bytes)
 
 
 @dataclass(frozen=True)
@@ -194,23 +172,30 @@ def header(facts: SourceFacts) -> str:
 def source(facts: SourceFacts) -> str:
     """The text of `<name>_decoder.c`: state and entry points."""
     in_l2 = facts.level == "l2"
-    new = [f"{facts.cache(s)} + before * {s.width}u" if in_l2 else f"{s.symbol}_rows" for s in facts.states]
+    one, several = (
+        [s.place(facts.cache(s), whole=whole) if in_l2 else f"{s.symbol}_rows" for s in facts.states]
+        for whole in (False, True)
+    )
     buffers = [(facts.cache(s), f"{s.symbol}_rows", s.row_bytes) for s in facts.states]
     rooms = [_room(t.kind, t.symbol, facts.chunk * t.width) for t in facts.tokens if facts.chunks]
     spare = " A chunk may write rows behind the last token that fits." if facts.states[0].rows > facts.capacity else ""
     logits = "(float *)(void *)logits" if facts.has_real_logits else "logits"
-    chunk, one = (f"  rank({count}{facts.vocabulary}u);\n" for count in ("count * ", ""))
-    ranks = {"RANK": _RANK, "RANK_CHUNK": chunk, "RANK_ONE": one}
+    rank_chunk, rank_one = (f"  rank({count}{facts.vocabulary}u);\n" for count in ("count * ", ""))
+    ranks = {"RANK": _RANK, "RANK_CHUNK": rank_chunk, "RANK_ONE": rank_one}
     more = {
         "MEMORY": facts.level.upper(),
         "SPARE": spare,
+        "TOGETHER": next(
+            (f" or {s.together} tokens of an element in a word" for s in facts.states if s.together > 1), ""
+        ),
         "STATE": "\n".join(_state(facts)),
         "GIVEN": definitions(facts.name, facts.given, "TVM_PULP_KEPT" if facts.by_itself else "TVM_PULP_IN_L2"),
         "ENCODE": encoder_function(facts.name, facts.given),
         "ROOMS": "\n".join(rooms),
         "CLEAR": _clear(facts),
-        **_append(facts.level, buffers),
-        "OUTPUTS": ", ".join([logits, *new]),
+        **append_marks(facts.level, buffers),
+        "DECODE_OUTPUTS": ", ".join([logits, *one]),
+        "OUTPUTS": ", ".join([logits, *several]),
         "HEADERS": "".join(f'#include "tvmgen_{facts.name}_{chunk.entry}.h"\n' for chunk in facts.chunks)
         + encoder_header(facts.name, facts.given)
         + ('#include "tvm_pulp/cpu_program.h"\n' if facts.by_itself and facts.given else ""),
@@ -286,7 +271,10 @@ def _input(facts: SourceFacts, given: Input, token_row: str) -> str:
     whole = facts.symbol(given.symbol)
     if given.purpose == PAST:
         state = next(s for s in facts.states if s.symbol == given.symbol)
-        return _past(facts.cache(state), state.kind, facts.level)
+        return past_pointer(facts.cache(state), state.kind, facts.level)
+    if given.purpose == PRESENT:
+        state = next(s for s in facts.states if s.symbol == given.symbol)
+        return state.place(facts.cache(state), whole=True)
     return {
         LENGTH: "(const int32_t *)(uintptr_t)&length",
         TOKENS: token_row,
@@ -368,33 +356,3 @@ def _place_in_l3(name: str, level: str, offset: int) -> str:
         return ""
     symbol = l3_symbol(name)
     return f"\n#ifndef {symbol}\n#define {symbol} {offset}u /* first byte of the state in L3 */\n#endif\n"
-
-
-def _past(cache: str, kind: str, level: str) -> str:
-    """The pointer to a cache that a program gets; of one in L3 its place there."""
-    return cache if level != "l3" else f"(const {kind} *)(uintptr_t)({cache}u)"
-
-
-def _append(level: str, buffers: Sequence[tuple[str, str, int]]) -> dict[str, str]:
-    """Marks of the templates: a function that puts new rows behind others, and its calls after the programs.
-
-    In L2 the programs have written them there. Buffers are a cache and its new rows in L2, both as C expressions,
-    and the bytes of a row.
-    """
-    if level == "l2":
-        return {"APPEND": "", "APPEND_CHUNK": "tvm_pulp_barrier();", "APPEND_ONE": "tvm_pulp_barrier();"}
-    if level == "l1":
-        begin, end = "is_agent()) {\n    const uint32_t group = tvm_pulp_dma_begin();", "dma_wait(group);"
-        copy = "dma_load((uint8_t *)({0}) + before * {2}, {1}, count * {2});"
-    else:
-        begin, end = "core_id() == 0u) {", "l3_wait();"
-        copy = "l3_store({0}u + before * {2}u, {1}, count * {2}u);"
-    lines = [
-        "/* New rows are in L2; the past is not touched. */",
-        "static void append(uint32_t before, uint32_t count) {",
-        "  tvm_pulp_barrier();",
-        f"  if (tvm_pulp_{begin}",
-        *(f"    tvm_pulp_{statement}" for statement in (*(copy.format(*b) for b in buffers), end)),
-    ]
-    text = "\n".join([*lines, "  }", "}", "", ""])
-    return {"APPEND": text, "APPEND_CHUNK": "append(before, count);", "APPEND_ONE": "append(before, 1);"}

@@ -31,6 +31,8 @@ class Tensor:
     level: str = "l2"
     # Of an input or output that `--io` made integer.
     quantization: Quantization | None = None
+    # Of an output that goes to single bytes of a cache's words: bytes from one to the next.
+    apart: int = 0
 
     @property
     def values(self) -> np.ndarray:
@@ -96,7 +98,9 @@ class Layer:
 class State:
     """A cache: an input with `length` rows, and an output with `rows` new ones that belong behind them.
 
-    Both have a row per position and belong to one buffer of `bytes`, which stays between calls.
+    Both have a row per position and belong to one buffer of `bytes`, which stays between calls. Where the buffer holds
+    several positions of an element `together`, the input has a row for so many; an output of one new row goes out as
+    bytes that far apart, one of more new rows is made of such words itself.
     """
 
     past: int  # place among the inputs
@@ -110,6 +114,8 @@ class State:
     level: str = "l2"
     symbol: str = ""
     offset: int = 0
+    # Positions of an element that lie in a word of the buffer: 1, or as many as a row of the input has.
+    together: int = 1
 
 
 def placed_states(states: Sequence[State], level: str, symbol: str = "") -> tuple[State, ...]:

@@ -23,6 +23,18 @@ def by_head(attributes: Attributes, rows: np.ndarray) -> np.ndarray:
     return np.repeat(rows.reshape(count, kv_heads, rows.shape[1] // kv_heads), attributes["heads"] // kv_heads, 1)
 
 
+def value_rows(past_v: np.ndarray, width: int) -> np.ndarray:
+    """Values of a cache as rows of a position each, also where four positions of an element lie in a word."""
+    return past_v.reshape(len(past_v), width, -1).swapaxes(1, 2).reshape(-1, width)
+
+
+def value_at(past_v: Any, together: int, key: Any, element: Any) -> Any:
+    """A value of a cache whose words hold `together` positions of an element, in TIR."""
+    if together == 1:
+        return past_v[key, element]
+    return past_v[tirx.truncdiv(key, i32(together)), element * together + tirx.truncmod(key, i32(together))]
+
+
 def logit_of(attributes: Attributes, dot: Any) -> Any:
     """A product of query and key as a logit, in numpy or TIR."""
     return (dot * attributes["mul"] + (1 << attributes["shift"] >> 1)) >> attributes["shift"]
@@ -58,10 +70,10 @@ def mean(total: Any, weights: Any) -> Any:
 class PastAttention(Operator):
     """Attention of new tokens over a cache and themselves.
 
-    Operands: q[n, heads * size], k[n, kv_heads * size], v as k, past_k[capacity, kv_heads * size], past_v as past_k,
-    length[1] of int32, exponential[256] of uint8. Query i sees the first `length` rows of the past and the new rows up
-    to its own; rows of the past from `length` on hold anything. Several heads may share keys and values. Per query and
-    head:
+    Operands: q[n, heads * size], k[n, kv_heads * size], v as k, past_k[capacity, kv_heads * size], past_v as past_k or,
+    with four positions of an element in a word, [capacity / 4, kv_heads * size * 4], length[1] of int32,
+    exponential[256] of uint8. Query i sees the first `length` rows of the past and the new rows up to its own; rows of
+    the past from `length` on hold anything. Several heads may share keys and values. Per query and head:
 
         logit = (q . k * mul + 2^(shift - 1)) >> shift
         e = exponential[min(largest logit - logit, 255)]
@@ -70,10 +82,8 @@ class PastAttention(Operator):
 
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         q, k, v, past_k, past_v, length, table = (i.astype(np.int64) for i in inputs)
-        known = int(length[0])
-        keys, values = (
-            by_head(attributes, np.concatenate((past[:known], new))) for past, new in ((past_k, k), (past_v, v))
-        )
+        known, pairs = int(length[0]), ((past_k, k), (value_rows(past_v, v.shape[1]), v))
+        keys, values = (by_head(attributes, np.concatenate((past[:known], new))) for past, new in pairs)
         y = np.zeros((len(q), *keys.shape[1:]), np.int64)
         for row, queries in enumerate(q.reshape(y.shape)):
             seen = known + row + 1
@@ -88,7 +98,7 @@ class PastAttention(Operator):
         of = dict(zip(self.operand_names.split(), loops.buffers(self.operand_names, inputs), strict=True))
         y = loops.buffer("y", output)
         rows, heads = inputs[0].shape[0], int(attributes["heads"])
-        size = inputs[0].shape[1] // heads
+        size, together = inputs[0].shape[1] // heads, inputs[4].shape[1] // inputs[2].shape[1]
         with loops.parallel("place", rows * heads) as place:
             row, head = loops.split(place, heads, "row", "head")
             first = first_column(loops, attributes, head, size)
@@ -114,9 +124,12 @@ class PastAttention(Operator):
             over_keys(lambda past, key: total.set(total.value + weight(past, key)))
             with loops.loop("j", size) as j:
                 acc = loops.scalar("acc", 0)
-                over_keys(
-                    lambda past, key: acc.set(acc.value + weight(past, key) * i32(of[f"{past}v"][key, first + j]))
-                )
+
+                def add(past: str, key: Any) -> None:
+                    value = value_at(of[f"{past}v"], together if past else 1, key, first + j)
+                    acc.set(acc.value + weight(past, key) * i32(value))
+
+                over_keys(add)
                 loops.store(y, [row, head * size + j], mean(acc.value, total.value))
 
     def macs(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> int:
@@ -171,7 +184,8 @@ class PastMix(Operator):
     """Values of a cache mixed for one new token: what attention needs beside the token's own value.
 
     Operands: q[1, heads * size], k[1, kv_heads * size], scores as past_scores makes them, past_v[capacity, kv_heads *
-    size], length[1] of int32, exponential[256] of uint8. Per head:
+    size] or, with four positions of an element in a word, [capacity / 4, kv_heads * size * 4], length[1] of int32,
+    exponential[256] of uint8. Per head:
 
         e = exponential[min(largest logit - logit, 255)], of the new row too
         sum(e * v) of the rows of the past, e of the new row, sum(e) of all
@@ -188,13 +202,14 @@ class PastMix(Operator):
         fresh = logit_of(attributes, dots)
         logits = np.concatenate((scores[:, :known], fresh[:, None]), 1)
         weights = table[np.minimum(np.maximum(scores[:, -1], fresh)[:, None] - logits, LARGEST_DISTANCE)]
-        sums = np.einsum("hk,khd->hd", weights[:, :-1], by_head(attributes, past[:known]))
+        values = by_head(attributes, value_rows(past, k.shape[1])[:known])
+        sums = np.einsum("hk,khd->hd", weights[:, :-1], values)
         return np.concatenate((sums, weights[:, -1:], weights.sum(1, keepdims=True)), 1).astype(np.int32)
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         q, k, scores, past, length, table = loops.buffers("q k scores past_v length exponential", inputs)
-        y, (heads, columns), capacity = loops.buffer("y", output), output.shape, inputs[3].shape[0]
-        size = columns - 2
+        y, (heads, columns), capacity = loops.buffer("y", output), output.shape, inputs[2].shape[1] - 1
+        size, together = columns - 2, inputs[3].shape[1] // inputs[1].shape[1]
         with loops.parallel("head", heads) as head:
             first = first_column(loops, attributes, head, size)
             scaled = logit(loops, attributes, size, lambda i: q[0, head * size + i], lambda i: k[0, first + i])
@@ -208,12 +223,12 @@ class PastMix(Operator):
                 e = loops.bind("e", exponential_of(table, largest - scores[head, key]))
                 total.set(total.value + e)
                 with loops.loop("i", size) as i:
-                    loops.store(y, [head, i], y[head, i] + e * i32(past[key, first + i]))
+                    loops.store(y, [head, i], y[head, i] + e * i32(value_at(past, together, key, first + i)))
             loops.store(y, [head, size], own)
             loops.store(y, [head, size + 1], total.value)
 
     def macs(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> int:
-        return inputs[0].elements * (inputs[3].shape[0] + 1)
+        return inputs[0].elements * inputs[2].shape[1]
 
 
 @register("past_mean", attributes="heads keys kv_heads")

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Two queries of one head at a time. Logits of all keys that a query sees, exponentials as bytes, four keys in a word,
- * words of both queries side by side; then four keys by four elements of the values are turned once and count for both
- * queries. Keys that are no whole group of four have a word of their own each. */
+ * words of both queries side by side; then four keys by four elements of the values are turned once, unless the cache
+ * holds them so, and count for both queries. Keys that are no whole group of four have a word of their own each. */
 #include "past_logits.h"
 #include "reciprocal.h"
 #include "tvm_pulp/kernels.h"
@@ -10,12 +10,13 @@
 
 enum { TOGETHER = 2 };
 
-/* Rows of values in groups of four, and behind them one by one. */
+/* Rows of values in groups of four, and behind them one by one; or groups with four keys of an element in a word. */
 struct rows {
   const int8_t *values;
   uint32_t stride;
   uint32_t groups;
   uint32_t single;
+  uint32_t by_element;
 };
 
 static inline uint8_t *byte_of(uint32_t *words, uint32_t groups, uint32_t key) {
@@ -78,6 +79,21 @@ static __attribute__((noinline)) uint32_t exponentials(const int32_t *logits, ui
                      [even] "r"(0x06040200), [odd] "r"(0x07050301)                                        \
                    : "memory", "t0", "t1") /* gcc allows 30 operands */
 
+#define VALUES(into, at) "lw " into "," #at "(%[p])\n"
+#define ADD_WORDS                                                                                                    \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") VALUES("%[v1]", 4) VALUES("%[v2]", 8) VALUES("%[v3]", 12)                \
+                       XP_LWR("%[v0]", "%[o]", "%[p]") XP_LW("t0", 4, "%[e]") XP_LW("t1", 4, "%[e]")                 \
+                           XP_SDOTUSP("%[a0]", "t0", "%[v0]") XP_SDOTUSP("%[a1]", "t0", "%[v1]")                     \
+                               XP_SDOTUSP("%[a2]", "t0", "%[v2]") XP_SDOTUSP("%[a3]", "t0", "%[v3]")                 \
+                                   XP_SDOTUSP("%[b0]", "t1", "%[v0]") XP_SDOTUSP("%[b1]", "t1", "%[v1]")             \
+                                       XP_SDOTUSP("%[b2]", "t1", "%[v2]") XP_LOOP_END                                \
+                                           XP_SDOTUSP("%[b3]", "t1", "%[v3]") XP_END                                 \
+                   : [p] "+r"(p), [e] "+r"(e), [a0] "+r"(a0), [a1] "+r"(a1), [a2] "+r"(a2), [a3] "+r"(a3),           \
+                     [b0] "+r"(b0), [b1] "+r"(b1), [b2] "+r"(b2), [b3] "+r"(b3), [v0] "=&r"(v0), [v1] "=&r"(v1),     \
+                     [v2] "=&r"(v2), [v3] "=&r"(v3)                                                                  \
+                   : [n] "r"(n), [o] "r"(rows->stride)                                                               \
+                   : "memory", "t0", "t1")
+
 /* A mean from its sum; `raised` holds what the sum of the weights adds to twice the sum. */
 static inline int32_t mean_of(int32_t sum, uint32_t raised, struct tvm_pulp_reciprocal inverse) {
   return (int32_t)((tvm_pulp_high_word(2u * (uint32_t)sum + raised, inverse.multiplier) >> inverse.shift) - 128u);
@@ -102,8 +118,12 @@ static inline void add_all_values(const struct rows *all, const uint32_t *words,
     int32_t a0 = 0, a1 = 0, a2 = 0, a3 = 0, b0 = 0, b1 = 0, b2 = 0, b3 = 0, v0, v1, v2, v3;
     const uint32_t *e = words;
     for (const struct rows *rows = all; rows != all + 2; ++rows) {
-      const int8_t *p = rows->values + at;
+      const int8_t *p = rows->values + (rows->by_element ? 4u * at : at);
       uint32_t n = rows->groups, inner = rows->stride, single = rows->single;
+      if (rows->by_element) {
+        if (n != 0u) ADD_WORDS;
+        continue;
+      }
       for (;;) {
         if (n != 0u) ADD_VALUES;
         if (single == 0u) break;
@@ -123,8 +143,10 @@ static inline void two_queries(const struct tvm_pulp_past_attention_args *args, 
                                uint32_t length, int32_t *logits) {
   const uint32_t size = args->size, column = (args->group == 1u ? head : head / args->group) * size;
   const uint32_t new_rows = args->first + queries[1] + 1u;
-  const struct rows rows[2] = {{args->past_v + column, args->past_stride, length >> 2, length & 3u},
-                               {args->v + column, args->k_stride, new_rows >> 2, new_rows & 3u}};
+  const struct rows rows[2] = {
+      args->by_element ? (struct rows){args->past_v + 4u * column, args->value_stride, (length + 3u) >> 2, 0, 1}
+                       : (struct rows){args->past_v + column, args->value_stride, length >> 2, length & 3u, 0},
+      {args->v + column, args->k_stride, new_rows >> 2, new_rows & 3u, 0}};
   /* Words of exponentials follow the logits. */
   uint32_t *words = (uint32_t *)(void *)(logits + length + new_rows);
   uint32_t *new_words = words + TOGETHER * (rows[0].groups + rows[0].single), totals[TOGETHER];

@@ -147,3 +147,13 @@ def test_layers_that_are_told_how_many_rows_there_are_get_so_many(
     assert again == found
     moved = [s for s in main.statements if isinstance(s, MoveBytes) and s.external and s.external.name == "past"]
     assert [s.expected_bytes for s in moved] == ([256] if "rows" in expected else [0])
+
+
+def test_a_new_row_goes_to_single_bytes_of_words() -> None:
+    tables = counted_rows("transpose")
+    tables.plan.network.outputs[0].storage.apart = 4
+    main = kv_cache(insert_tiled_dma(layer_main(tables), tables), tables)
+    (found,) = [line for line in statements(main) if "tensor(y" in line]
+    assert re.fullmatch(r"dma_store_bytes\(\d+, \d+, tensor\(y, 0\), buffer\([^)]*\), 512, 4\)", found)
+    (again,) = [line for line in statements(read_function(main.function, tables, False)) if "tensor(y" in line]
+    assert again == found

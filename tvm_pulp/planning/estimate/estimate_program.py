@@ -250,7 +250,7 @@ class _Clock(StepClock):
         direction, outward = action.do, action.do == "store"
         access = (action.writes if outward else action.reads or action.writes)[0]
         size = action.expected_bytes or access.bytes
-        line = size if access.line is None else access.line
+        line = (1 if action.apart else size) if access.line is None else access.line
         key, cycles = self._open[action.agent], self._costs.move_cycles(size, line, outward=outward)
         end = self.submit(direction, cycles, (key,), after=issued + self._costs.start_cycles(outward=outward))
         place, span = len(self.ends[direction]) - 1, len(self._result.spans)

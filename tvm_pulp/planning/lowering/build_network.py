@@ -101,6 +101,9 @@ class _Builder:
         ):
             outputs.append(self._output(result, source))
             outputs[-1].quantization = self._origin.quantization.get(("output", source))
+        for state in self._origin.states:
+            if state.together > 1 and state.rows == 1:
+                outputs[state.present].storage.apart = state.together
         network = Network(self._name, self._layers, inputs, outputs, self._origin)
         for joined in network.joined_caches():
             # In L1 the past is followed by the new rows already: what joins them is the buffer itself.

@@ -104,6 +104,8 @@ class Transfer:
     counter: str = ""
     row: int = 0
     expected_bytes: int = 0
+    # Where a store puts single bytes into words of a cache: bytes from one to the next.
+    apart: int = 0
 
 
 @quick_record(kw_only=True)

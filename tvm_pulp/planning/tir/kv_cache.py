@@ -10,6 +10,11 @@ What comes from there to layers that look at no more rows than there are is so m
     dma_load(9, 6, buffer("past_k", 0), tensor("past_k", 0), 4096)                            becomes
     dma_load_rows(9, 6, buffer("past_k", 0), tensor("past_k", 0), 4096, "length", 16)         rows of 16 bytes
 
+Where words hold four positions of an element, the new row goes to one byte of each, and rows come four at a time:
+
+    dma_store(9, 7, tensor("v", 0), buffer("y0.3", 0), 16)              becomes
+    dma_store_bytes(9, 7, tensor("v", 0), buffer("y0.3", 0), 16, 4)     four bytes from one to the next
+
 In L3, what comes to L2 is no constant but rows of the state, no more of them than there are:
 
     l3_load(3, tensor("past_k", 0), 0, 4096)                            becomes
@@ -39,8 +44,8 @@ from tvm_pulp.qnn.network import Network
 def kv_cache(main: Main, tables: Tables) -> Main:
     """The function with every cache in one place."""
     bound, fetched = _bound_rows(tables), _fetched_rows(tables.plan.network)
-    known = _counted_rows(tables)
-    if not bound and not fetched and not known:
+    known, spread = _counted_rows(tables), _spread_rows(tables.plan.network)
+    if not bound and not fetched and not known and not spread:
         return main
 
     def statement(made: Positioned) -> Positioned:
@@ -50,6 +55,11 @@ def kv_cache(main: Main, tables: Tables) -> Main:
         if isinstance(made, MoveBytes) and made.external is not None and made.external.name in bound:
             name, first = bound[made.external.name]
             return replace(made, external=Address(TENSOR, first + made.external.offset, name))
+        if isinstance(made, MoveBytes) and made.do == "store" and made.external is not None:
+            apart = spread.get(made.external.name, 0)
+            if apart:
+                external = replace(made.external, offset=apart * made.external.offset)
+                return replace(made, external=external, apart=apart)
         if isinstance(made, MoveBytes) and made.do == "load" and made.external is not None and made.outside is not None:
             outside = made.outside
             counter, row, size = known.get(made.external.name, ("", 0, 0))
@@ -88,12 +98,14 @@ def _counted_rows(tables: Tables) -> dict[str, tuple[str, int, int]]:
             readers = [p.layer for p in tables.plan.layers if past.storage in {t.storage for t in p.layer.inputs}]
             pointers = past.storage.name in tables.pointers and counter.storage.name in tables.pointers
             if pointers and all(counter.storage in {t.storage for t in layer.inputs} for layer in readers):
-                found[past.storage.name] = (
-                    counter.storage.name,
-                    past.spec.bytes // past.spec.shape[0],
-                    past.spec.bytes,
-                )
+                row = past.spec.bytes // (past.spec.shape[0] * state.together)
+                found[past.storage.name] = (counter.storage.name, row, past.spec.bytes)
     return found
+
+
+def _spread_rows(network: Network) -> dict[str, int]:
+    """Names of outputs that go to single bytes of a cache's words, with how far those are apart."""
+    return {t.storage.name: t.storage.apart for t in network.outputs if t.storage.apart}
 
 
 def _fetched_rows(network: Network) -> dict[str, tuple[str, int]]:

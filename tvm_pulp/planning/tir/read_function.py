@@ -79,6 +79,9 @@ def _transfer(name: str, arguments: list[Any], tables: Tables, has_agents: bool)
     elif name == "dma_load_rows":
         size, counter, row = sizes
         part, told = replace(part, bytes=size, line=size, stride=size), counted(counter, row, size)
+    elif name == "dma_store_bytes":
+        size, apart = sizes
+        part, told = replace(part, bytes=size, line=size, stride=size), {"apart": apart}
     else:
         size, *lines = sizes
         line, stride = lines or (size, size)

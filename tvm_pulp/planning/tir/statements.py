@@ -4,6 +4,7 @@
     layer(position, i)                                             layer i begins
     dma_load(position, move, local, external, bytes)               also _2d with line and stride; dma_store alike
     dma_load_rows(position, move, local, external, bytes, counter, row)  rows of a cache, at most so many bytes
+    dma_store_bytes(position, move, external, local, bytes, apart)       single bytes of words of a cache
     dma_load_bundle(position, move, local, bundle, offset, bytes)  constants of a layer or a tile
     l3_load(position, place, offset, bytes)                        a constant from L3 to L2
     l3_load_rows(position, place, state, bytes, counter, row)      rows of a cache, at most so many bytes
@@ -268,5 +269,7 @@ def _transfer_words(transfer: MoveBytes) -> tuple[Any, ...]:
     if outside is None or outside.line is None:
         if transfer.counter:
             return ("dma_load_rows", *head, *places, size, transfer.counter, transfer.row)
+        if transfer.apart:
+            return ("dma_store_bytes", *head, *places, size, transfer.apart)
         return (f"dma_{transfer.do}", *head, *places, size)
     return (f"dma_{transfer.do}_2d", *head, *places, size, outside.line, outside.stride)

@@ -36,7 +36,9 @@ struct tvm_pulp_past_attention_args {
   uint32_t size; /* of a head: a multiple of 4, at most 64 */
   uint32_t q_stride;    /* also of y */
   uint32_t k_stride;    /* also of v */
-  uint32_t past_stride; /* of both */
+  uint32_t past_stride; /* of keys */
+  uint32_t value_stride; /* of past_v: from a row to the next, or from four rows to the next four */
+  uint32_t by_element;  /* past_v holds four rows of an element in a word */
   int32_t mul;          /* |q . k * mul| stays below 2^30 */
   int32_t shift;        /* at least 1 */
 };
@@ -55,7 +57,8 @@ struct tvm_pulp_past_scores_args {
   int32_t mul, shift;
 };
 
-/* Then what needs the new key: sums of e * v over the past, e of the new row, the sum of all e. */
+/* Then what needs the new key: sums of e * v over the past, e of the new row, the sum of all e. past_mix_by_element finds
+ * four rows of an element in a word of past_v. */
 struct tvm_pulp_past_mix_args {
   const int8_t *q; /* all tensors word aligned, all strides multiples of 4 */
   const int8_t *k;
@@ -67,9 +70,20 @@ struct tvm_pulp_past_mix_args {
   uint8_t *scratch;           /* word aligned; scratch_stride >= 2 * capacity + 4 */
   uint32_t scratch_stride;
   uint32_t heads, group, size;
-  uint32_t past_stride;
+  uint32_t value_stride; /* from a row to the next; past_mix_by_element: from four rows to the next four */
   uint32_t capacity;
   int32_t mul, shift;
+};
+
+/* New rows of values behind those of a cache that holds four rows of an element in a word: the fours that they touch, the
+ * first of which begins as `group` does. */
+struct tvm_pulp_value_groups_args {
+  const int8_t *v;     /* word aligned [rows][columns] */
+  const int8_t *group; /* word aligned [columns][4]: the last four rows of the cache, `length` % 4 of them rows */
+  const int32_t *length;
+  int8_t *y; /* word aligned [(rows + 6) / 4][columns][4], zeros behind the last row */
+  uint32_t rows;
+  uint32_t columns; /* a multiple of 4 */
 };
 
 /* Last what needs the new value: the mean. */

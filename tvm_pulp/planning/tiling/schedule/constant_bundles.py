@@ -34,7 +34,8 @@ def record_bytes(moves: Sequence[Move], limits: CommandLimits, *, job: bool, fet
             most = sum(p.bytes + PIECE_ALIGNMENT for p in move.source.pieces) + _MOST_RECORDS
             words += _COMMAND_WORDS * (1 + most // (limits.largest or most + 1))
         else:
-            words += sum(_LINES_WORDS if t.is_2d else _COMMAND_WORDS for t in move.transfers)
+            apart = move.outward and move.source.storage.apart
+            words += sum(_LINES_WORDS if t.is_2d or apart else _COMMAND_WORDS for t in move.transfers)
     return 4 * words
 
 

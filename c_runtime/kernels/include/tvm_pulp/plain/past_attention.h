@@ -6,6 +6,7 @@
 
 #include "tvm_pulp/elements.h"
 #include "tvm_pulp/kernels.h"
+#include "tvm_pulp/plain/past_parts.h"
 #include "tvm_pulp/work_share.h"
 
 static inline void tvm_pulp_plain_rotary(const struct tvm_pulp_rotary_args *args, uint32_t core, uint32_t cores) {
@@ -37,7 +38,7 @@ static inline int32_t tvm_pulp_plain_past_logits(const struct tvm_pulp_past_atte
 
 static inline void tvm_pulp_plain_past_attention(const struct tvm_pulp_past_attention_args *args, uint32_t core,
                                                    uint32_t cores) {
-  const uint32_t length = (uint32_t)*args->length;
+  const uint32_t length = (uint32_t)*args->length, rows = args->by_element ? 4u : 1u;
   struct tvm_pulp_range range = tvm_pulp_share(args->queries * args->heads, core, cores);
   int32_t *logits = (int32_t *)(void *)(args->scratch + (uintptr_t)core * args->scratch_stride);
   for (uint32_t at = range.begin; at < range.end; ++at) {
@@ -56,7 +57,7 @@ static inline void tvm_pulp_plain_past_attention(const struct tvm_pulp_past_atte
     for (uint32_t i = 0; i < args->size; ++i) {
       int32_t acc = 0;
       for (uint32_t key = 0; key < length; ++key) {
-        acc += logits[key] * args->past_v[(uintptr_t)key * args->past_stride + column + i];
+        acc += logits[key] * tvm_pulp_plain_value(args->past_v, args->value_stride, rows, key, column + i);
       }
       for (uint32_t key = 0; key < seen; ++key) {
         acc += logits[length + key] * args->v[(uintptr_t)key * args->k_stride + column + i];
