@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -286,6 +287,15 @@ class QdqNormKernel(RowKernel):
         return fields
 
 
+def _parts_of_rows(rows: int, columns: int, cores: int) -> tuple[int, int]:
+    """Elements of a core, and rows that one of them belongs to at most; the only row is shared in words."""
+    unit = 8 if rows > 1 else 4
+    each, rest = divmod(-(-rows * columns // unit), cores)
+    ends = [unit * (each * core + min(core, rest)) for core in range(cores + 1)]
+    touched = [-(-end // columns) - begin // columns for begin, end in pairwise(ends) if end > begin]
+    return ends[1], max(touched)
+
+
 @work("qdq_norm")
 def qdq_norm_work(f: Fields, cores: int) -> Work:
     """Normalizations in single precision: rows are shared where that is fairer; some sequences have fast loops."""
@@ -298,8 +308,7 @@ def qdq_norm_work(f: Fields, cores: int) -> Work:
         paired = most if last >= _LEAST_PAIRED and last % 2 == 0 else most - last
         paired = 0 if f["centred"] and columns >= _SIGNED_BYTES else paired * columns
     else:
-        part = 4 * share(-(-rows * columns // 4), cores)
-        touched = -(-part // columns) + (1 if rows > 1 else 0)
+        part, touched = _parts_of_rows(rows, columns, cores)
     form = "any"
     if f["narrow"]:
         form = "narrow_biased" if given(f["bias0"]) else "narrow"

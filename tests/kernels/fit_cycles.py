@@ -209,7 +209,8 @@ def uniform_norm(s: Shapes) -> Case:
 
 def qdq_norm(s: Shapes) -> Case:
     form = s.pick("layer", "layer", "rms", "rms_quantized", "layer_quantized", "plain")
-    return qdq_norm_case(s.rng, s.pick(1, s.size(1, 64)), s.size(8, s.pick(256, 512)), form=form)
+    columns = s.size(8, s.pick(256, 512), s.pick(1, 8, 8, 8))
+    return qdq_norm_case(s.rng, s.pick(1, s.size(1, 64)), columns, form=form)
 
 
 def pool(s: Shapes, *, average: bool) -> Case:

@@ -195,11 +195,14 @@ static struct tvm_pulp_row_walk walk(uint32_t rows, uint32_t columns, uint32_t c
   struct tvm_pulp_row_walk w = tvm_pulp_walk_rows(rows, columns, core, cores);
   struct tvm_pulp_range whole = tvm_pulp_share(rows, 0, cores);
   if (!w.whole || whole.end * cores - rows < whole.end || whole.end > 8u) return w;
-  struct tvm_pulp_range range = tvm_pulp_share_words(rows * columns, core, cores);
+  /* In eights, so that the loop over eight elements leaves little to others. */
+  const uint32_t elements = rows * columns;
+  struct tvm_pulp_range range = tvm_pulp_share((elements + 7u) >> 3, core, cores);
+  const uint32_t begin = 8u * range.begin, end = 8u * range.end < elements ? 8u * range.end : elements;
   w.whole = 0;
-  w.left = range.end - range.begin;
-  w.row = range.begin / columns;
-  w.column = range.begin - w.row * columns;
+  w.left = end - begin;
+  w.row = begin / columns;
+  w.column = begin - w.row * columns;
   return w;
 }
 
