@@ -86,6 +86,14 @@ FUNCTIONS = {
     "sorted": lambda x: jax.numpy.sort(x),
     "the order of sorting": lambda x: jax.numpy.argsort(x, axis=-1),
     "a sum over no axis": lambda x: jax.numpy.sum(x, axis=()) + 1,
+    "a maximum that begins with a number": lambda x: jax.lax.reduce(x, np.float32(1.5), jax.lax.max, (1,)),
+    "a minimum that begins with a value": lambda x: jax.lax.reduce(x, x[1, 1], jax.lax.min, (0,)),
+    "windows that begin with a number": lambda x: jax.lax.reduce_window(
+        x, np.float32(0.25), jax.lax.max, (1, 3), (1, 2), "SAME"
+    ),
+    "sums of windows that begin with a number": lambda x: jax.lax.reduce_window(
+        jax.numpy.round(x), np.float32(2), jax.lax.add, (1, 2), (1, 2), "VALID"
+    ),
 }
 TABLE = jax.numpy.arange(35.0).reshape(7, 5)
 
@@ -98,7 +106,23 @@ def test_places_and_orders(case: str) -> None:
     assert np.array_equal(made.reshape(expected.shape), expected)
 
 
+def last_largest(x: Any) -> Any:
+    """Of equal ones the last; JAX and TensorFlow take the first."""
+    numbers = jax.lax.broadcasted_iota("int32", x.shape, 1)
+
+    def later(a: Any, b: Any) -> Any:
+        return tuple(jax.lax.select(a[0] > b[0], one, other) for one, other in zip(a, b, strict=True))
+
+    return jax.lax.reduce((x, numbers), (np.float32(-np.inf), np.int32(0)), later, (1,))[1]
+
+
 REFUSED = {
+    "another choice of equal values": (last_largest, "is 'reduce' of several tensors"),
+    "an order by two tensors": (lambda x: jax.lax.sort((x, x), num_keys=2)[0], "sorts several tensors"),
+    "borders that are not zero": (
+        lambda x: jax.lax.reduce_window(x, np.float32(2), jax.lax.add, (1, 2), (1, 1), "SAME"),
+        "pads its windows with other numbers than 0: begin with 0",
+    ),
     "sorting along another axis": (lambda x: jax.numpy.sort(x, axis=0), "along an axis that is not the last"),
     "a loop without an end": (
         lambda x: jax.lax.while_loop(lambda s: s.sum() < 3, lambda s: s + 1, x),

@@ -58,6 +58,25 @@ def test_functions_that_tensorflow_writes_as_polynomials(name: str) -> None:
     assert [n.op_type for n in program.onnx_model({}).graph.node] == [operator, "Identity"]
 
 
+ORDERS = {
+    "the place of the largest": lambda x: tf.argmax(x, -1),
+    "the place of the smallest": lambda x: tf.argmin(x, 0),
+    "sorted": lambda x: tf.sort(x, direction="ASCENDING"),
+    "the order of sorting": lambda x: tf.argsort(x, direction="DESCENDING", stable=True),
+    "places of the largest three": lambda x: tf.math.top_k(x, 3)[1],
+}
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_places_and_orders(name: str) -> None:
+    """Equal values, too."""
+    x = np.random.default_rng(2).integers(-4, 4, (3, 9)).astype(np.float32)
+    function = tf.function(ORDERS[name])
+    (found,) = tvm_pulp.compile(function, example_inputs=(x,)).run([x]).outputs.values()
+    expected = function(x).numpy()
+    assert np.array_equal(found.reshape(expected.shape), expected)
+
+
 def test_saved_models_with_python_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     class WithPython(tf.Module):  # type: ignore[misc]
         @tf.function(input_signature=[tf.TensorSpec((2,))])

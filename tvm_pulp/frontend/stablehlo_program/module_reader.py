@@ -12,6 +12,7 @@ from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.limits import LARGEST_FOLDED, MOST_NODES, check_shape
 from tvm_pulp.frontend.stablehlo_program.meanings import evaluated
 from tvm_pulp.frontend.stablehlo_program.node import Node, constant
+from tvm_pulp.frontend.stablehlo_program.reducers import Run, kept_extreme, neutral, order_of
 
 _TYPES = {
     **{f"f{bits}": f"float{bits}" for bits in (16, 32, 64)},
@@ -105,6 +106,16 @@ class Reader:
             name, sides = "dot_general", (operands[0].rank - 1, 0)
             attributes = {f"{s}_batching_dimensions": [] for s in ("lhs", "rhs")}
             attributes |= {f"{s}_contracting_dimensions": [d] for s, d in zip(("lhs", "rhs"), sides, strict=True)}
+        if name == "set_dimension_size" and operands[1].scalar == operands[0].shape[attributes["dimension"]]:
+            return operands[:1]  # what a tensor has anyway
+        if name == "sort":
+            order = order_of(self._on_numbers(operation.regions[0], scope), [o.dtype for o in operands])
+            attributes["order"] = order
+        if name == "reduce" and len(operands) == 4:
+            kept = kept_extreme(self._on_numbers(operation.regions[0], scope), [o.dtype for o in operands[:2]])
+            attributes["extreme"] = kept
+        if name in ("reduce", "reduce_window") and len(operands) == 2:
+            return [self._reduction(name, operands, *types[0], attributes, label)]
         if len(types) == 1:
             return [self.make(name, operands, *types[0], attributes, label)]
         whole = Node(name, tuple(operands), (), "int64", attributes, label)
@@ -112,6 +123,29 @@ class Reader:
             Node("result", (whole,), shape, dtype, {"place": place}, label)
             for place, (shape, dtype) in enumerate(types)
         ]
+
+    def _on_numbers(self, region: Any, scope: "_Scope") -> Run:
+        """The function of a reduction or a sorting, for constants."""
+
+        def run(values: Sequence[np.ndarray]) -> list[np.ndarray] | None:
+            arrays = [n.array for n in self._inside(region, [constant(v) for v in values], scope)]
+            return None if any(a is None for a in arrays) else [a for a in arrays if a is not None]
+
+        return run
+
+    def _reduction(
+        self, op: str, operands: Sequence[Node], shape: Any, dtype: str, attributes: Any, label: str
+    ) -> Node:
+        """A reduction of one tensor; a number that it begins with, and that changes something, comes behind it."""
+        (x, first), reducer = operands, attributes["reducer"]
+        nothing = neutral(reducer, dtype)
+        if nothing is None or (first.scalar is not None and first.scalar == nothing):
+            return self.make(op, operands, shape, dtype, attributes, label)
+        if reducer in ("add", "multiply") and np.any(attributes.get("padding", 0)):
+            raise UserError(f"node '{label}' pads its windows with other numbers than {nothing}: begin with {nothing}")
+        made = self.make(op, [x, constant(np.asarray(nothing, dtype))], shape, dtype, attributes, label)
+        spread = self.make("broadcast_in_dim", [first], shape, dtype, {"broadcast_dimensions": []}, label)
+        return self.make(reducer, [made, spread], shape, dtype, {}, label)
 
     def make(self, op: str, operands: Sequence[Node], shape: Any, dtype: str, attributes: Any, label: str) -> Node:
         """A node; a constant where all of its operands are."""
@@ -268,8 +302,6 @@ def _attributes(operation: Any, label: str) -> dict[str, Any]:
         body = operation.regions[0].blocks[0].operations
         inner = [o.operation for o in body][:-1]
         made["reducer"] = "/".join(o.name.split(".", 1)[-1] for o in inner)
-        compares = [o for o in inner if o.name == "stablehlo.compare"]
-        made["directions"] = [_plain(o.attributes["comparison_direction"], label) for o in compares]
     return made
 
 

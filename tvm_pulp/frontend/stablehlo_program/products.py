@@ -9,6 +9,7 @@ from tvm_pulp.frontend.onnx_graph_builder import onnx_type
 from tvm_pulp.frontend.stablehlo_program.elementwise import Operators
 from tvm_pulp.frontend.stablehlo_program.node import Node
 from tvm_pulp.frontend.stablehlo_program.placed_values import Placed, PlacedValues
+from tvm_pulp.frontend.stablehlo_program.reducers import neutral
 
 
 def dot_general(v: PlacedValues, node: Node) -> Placed:
@@ -103,13 +104,7 @@ def reduce(v: PlacedValues, node: Node) -> Placed:
     if len(node.operands) == 2:
         kind = {"or": "maximum", "and": "minimum"}.get(kind, kind)
         if kind in _REDUCERS:
-            first, made = node.operands[1], _reduced(v, node, _REDUCERS[kind])
-            neutral = {"add": 0.0, "multiply": 1.0}.get(kind)
-            if neutral is not None and first.scalar is not None and float(first.scalar) != neutral:
-                made = Placed(
-                    v.g.emit("Add" if kind == "add" else "Mul", made.name, np.asarray(first.scalar)), made.order
-                )
-            return made
+            return _reduced(v, node, _REDUCERS[kind])
     raise UserError(f"node '{node.label}' reduces by '{kind}': use a sum, a product, a maximum or a minimum")
 
 
@@ -121,7 +116,7 @@ def result(v: PlacedValues, node: Node) -> Placed:
     if whole.op == "sort":
         return _sorted(v, whole, node)
     if _is_place_of_extreme(whole):
-        largest = whole.attributes["directions"][0] in ("GT", "GE")
+        largest = whole.attributes["extreme"] == "maximum"
         source, axis = whole.operands[0], whole.attributes["dimensions"][0]
         x = v.natural(source)
         if node.attributes["place"] == 0:
@@ -142,14 +137,13 @@ def _counts(node: Node, axis: int) -> bool:
 
 
 def _is_place_of_extreme(whole: Node) -> bool:
-    """Tell if a reduction of a tensor and of numbers along its axis finds the first extreme, as JAX writes it."""
+    """Tell if a reduction of a tensor and of numbers along its axis finds the first extreme."""
     a = whole.attributes
-    if whole.op != "reduce" or len(whole.operands) != 4 or a["reducer"] != _EXTREME or len(a["dimensions"]) != 1:
+    if whole.op != "reduce" or len(whole.operands) != 4 or not a["extreme"] or len(a["dimensions"]) != 1:
         return False
-    return a["directions"][1:] == ["NE", "EQ", "LT"] and _counts(whole.operands[1], a["dimensions"][0])
-
-
-_EXTREME = "compare/compare/or/compare/compare/and/or/select/select"
+    source, numbers, first, _ = whole.operands
+    begins = first.scalar is not None and first.scalar == neutral(a["extreme"], source.dtype)
+    return begins and _counts(numbers, a["dimensions"][0])
 
 
 def _largest(v: PlacedValues, whole: Node, node: Node, largest: bool) -> Placed:
@@ -161,14 +155,13 @@ def _largest(v: PlacedValues, whole: Node, node: Node, largest: bool) -> Placed:
 
 def _sorted(v: PlacedValues, whole: Node, node: Node) -> Placed:
     last = whole.operands[0].rank - 1
-    # Of floats it is asked before whether they are zeros or no numbers.
-    directions = {d for d in whole.attributes["directions"] if d not in ("EQ", "NE")}
+    order = whole.attributes["order"]
     numbered = all(_counts(number, last) for number in whole.operands[1:])
     refuse_if(
-        len(whole.operands) > 2 or not numbered or whole.attributes["dimension"] != last or len(directions) != 1,
+        len(whole.operands) > 2 or not numbered or whole.attributes["dimension"] != last or not order,
         f"node '{node.label}' sorts several tensors, or along an axis that is not the last: use jnp.argsort",
     )
-    return _largest(v, whole, node, largest=directions <= {"GT", "GE"})
+    return _largest(v, whole, node, largest=order == "GT")
 
 
 def sort(v: PlacedValues, node: Node) -> Placed:
