@@ -208,7 +208,16 @@ def whole_kernel(layer: Layer) -> Kernel:
 def runtime_files(with_math: bool, more: tuple[str, ...] = ()) -> dict[str, str]:
     """Parts of the C runtime that the emitted sources include. `more`: further headers."""
     root = resources.files("c_runtime")
-    headers = ("fixed_point16.h", "float.h", "float_functions.h", "integer.h", "real.h", "softmax_tflite.h", *more)
+    headers = (
+        "fixed_point16.h",
+        "float.h",
+        "float_functions.h",
+        "integer.h",
+        "real.h",
+        "soft_float.h",
+        "softmax_tflite.h",
+        *more,
+    )
     texts = {path: root.joinpath(path).read_text() for path in (f"include/tvm_pulp/{h}" for h in headers)}
     texts |= {f"math/{path}": text for path, text in texts_in(root.joinpath("math"))} if with_math else {}
     return {f"{RUNTIME}/{path}": text for path, text in texts.items()}

@@ -155,10 +155,14 @@ class Loops:
         size = i32(count)
         return self.bind(outer, tirx.truncdiv(place, size)), self.bind(inner, tirx.truncmod(place, size))
 
-    def scalar(self, name: str, value: Any, dtype: str = "int32") -> Scalar:
-        buffer = tirx.decl_buffer((1,), dtype, self._unique(name), scope="local")
+    def local(self, name: str, count: int, dtype: str = "int32") -> Any:
+        """A few variables in a row, on the stack."""
+        buffer = tirx.decl_buffer((count,), dtype, self._unique(name), scope="local")
         self._append(tirx.AllocBuffer(buffer))
-        scalar = Scalar(self, buffer)
+        return buffer
+
+    def scalar(self, name: str, value: Any, dtype: str = "int32") -> Scalar:
+        scalar = Scalar(self, self.local(name, 1, dtype))
         scalar.set(tirx.const(value, dtype) if isinstance(value, int) else value)
         return scalar
 

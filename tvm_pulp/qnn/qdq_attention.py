@@ -32,6 +32,8 @@ _ATTRIBUTES = (
     "logit_low logit_scale low probability_high q_head_stride q_offset q_stride queries size v_head_stride v_offset "
     "v_stride value_scale y_layout zero_point zero_point_k zero_point_q zero_point_v"
 )
+# Results of a row that a pass over the keys adds up: a stack has room for them everywhere.
+_TOGETHER = 16
 # Operands of `past_qdq_attention` beside those of `qdq_attention`.
 OF_THE_PAST = ("past_k", "past_v", "length")
 
@@ -98,7 +100,7 @@ class QdqAttention(Operator):
         return [Segment(attributes["keys"])]
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
-        """Every pass over a row computes its logits again: plain C needs no scratch memory then."""
+        """Every pass over a row computes its logits again: plain C needs no memory for a row of them then."""
         a, specs = attributes, operands(attributes, inputs)
         flat = ("q", "k", "v", "past_k", "past_v")
         of = {name: loops.buffer(name, spec.flat if name in flat else spec) for name, spec in specs.items()}
@@ -151,19 +153,27 @@ class QdqAttention(Operator):
 
             over_keys(lambda keys, key: total.set(total.value + exponential(keys, key)))
             factor = loops.bind("factor", tirx.const(a["gain"], "float32") / total.value.astype("float32"))
-            with loops.loop("j", size) as j:
-                acc = loops.scalar("acc", 0)
+            blocks = -(-size // _TOGETHER)
+            width = -(-size // blocks)
+            with loops.loop("block", blocks) as block:
+                # Where the blocks do not come out even the last two overlap.
+                first = loops.bind("first", tirx.min(block * width, i32(size - width)))
+                sums = loops.local("sums", width)
+                with loops.loop("j", width) as j:
+                    loops.store(sums, [j], i32(0))
 
-                def add(keys: Segment, key: Any, j: Any = j, acc: Any = acc) -> None:
+                def add(keys: Segment, key: Any) -> None:
                     e = exponential(keys, key).astype("float32")
                     p = loops.bind("p", call("round_within", e * factor, 0, a["probability_high"]))
-                    acc.set(acc.value + p * at("v", keys.is_past, head, key, j))
+                    with loops.loop("j", width) as j:
+                        loops.store(sums, [j], sums[j] + p * at("v", keys.is_past, head, key, first + j))
 
                 over_keys(add)
-                there = [i32(0), *((head, query) if a["y_layout"] == "hsd" else (query, head)), j]
-                value = acc.value.astype("float32") * tirx.const(a["value_scale"], "float32")
-                rounded = call("round_within", value, a["low"], a["high"]) + a["zero_point"]
-                loops.store(y, there, rounded.astype(output.dtype))
+                with loops.loop("j", width) as j:
+                    there = [i32(0), *((head, query) if a["y_layout"] == "hsd" else (query, head)), first + j]
+                    value = sums[j].astype("float32") * tirx.const(a["value_scale"], "float32")
+                    rounded = call("round_within", value, a["low"], a["high"]) + a["zero_point"]
+                    loops.store(y, there, rounded.astype(output.dtype))
 
     def macs(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> int:
         return 2 * int(np.prod([attributes[n] for n in ("heads", "queries", "keys", "size")]))

@@ -9,6 +9,14 @@
 
 #include "tvm_pulp/integer.h"
 
+/* Cores without a float unit compute with integers; so does who defines this before. */
+#if defined(__riscv) && !defined(__riscv_flen)
+#define TVM_PULP_SOFT_FLOAT
+#endif
+#if defined(TVM_PULP_SOFT_FLOAT)
+#include "tvm_pulp/soft_float.h"
+#endif
+
 TVM_PULP_INLINE uint32_t tvm_pulp_float_bits(float value) {
   uint32_t bits;
   __builtin_memcpy(&bits, &value, sizeof bits);
@@ -37,7 +45,9 @@ TVM_PULP_INLINE float tvm_pulp_float_of_int64(int64_t x) {
 
 /* a * b + c, rounded once. */
 TVM_PULP_INLINE float tvm_pulp_fma(float a, float b, float c) {
-#if defined(__riscv_flen)
+#if defined(TVM_PULP_SOFT_FLOAT)
+  return tvm_pulp_float_of(tvm_pulp_soft_fma(tvm_pulp_float_bits(a), tvm_pulp_float_bits(b), tvm_pulp_float_bits(c)));
+#elif defined(__riscv_flen)
   /* Compilers call a function for the builtin where nothing may be assumed about libc. */
   float result;
   __asm__("fmadd.s %0,%1,%2,%3" : "=f"(result) : "f"(a), "f"(b), "f"(c));
@@ -139,6 +149,16 @@ static __attribute__((noinline, unused)) int32_t tvm_pulp_quantize_close(float x
  * whole number's own value can the division say anything else. */
 TVM_PULP_INLINE int32_t tvm_pulp_quantize(float x, float scale, float reciprocal, float sure, int32_t zero, int32_t low,
                                           int32_t high) {
+#if defined(TVM_PULP_SOFT_FLOAT)
+  int32_t whole;
+  (void)sure; /* In units behind the point it depends on the range alone. */
+  if (!tvm_pulp_soft_round_quotient(tvm_pulp_float_bits(x), tvm_pulp_float_bits(reciprocal), high - low > 255 ? 128 : 8,
+                                    &whole)) {
+    return tvm_pulp_quantize_close(x, scale, zero, low, high);
+  }
+  whole += zero;
+  return whole < low ? low : whole > high ? high : whole;
+#else
   float sum = tvm_pulp_fma(x, reciprocal, TVM_PULP_UNITS);
   float rest = tvm_pulp_fma(TVM_PULP_UNITS - sum, scale, x);
   int32_t whole = (int32_t)tvm_pulp_float_bits(sum), lowest = TVM_PULP_UNITS_BITS + low - zero;
@@ -149,6 +169,7 @@ TVM_PULP_INLINE int32_t tvm_pulp_quantize(float x, float scale, float reciprocal
   }
   if (__builtin_expect(place > most, 0)) place = whole < lowest ? 0u : most;
   return (int32_t)place + low;
+#endif
 }
 
 #endif /* TVM_PULP_FLOAT_H */

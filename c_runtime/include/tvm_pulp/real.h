@@ -9,12 +9,31 @@
 
 #include "tvm_pulp/integer.h"
 
-/* Nearest integer, ties to even; what is beyond 2^22 becomes that. `x` is a number. */
+/* Nearest integer, ties to even; what is beyond 2^22 becomes that. `x` is a number. By integers alone: without a float
+ * unit, a sum and two comparisons are ten times as long. */
+TVM_PULP_INLINE int32_t tvm_pulp_soft_round_even(float x) {
+  uint32_t bits;
+  __builtin_memcpy(&bits, &x, sizeof bits);
+  const uint32_t exponent = bits >> 23 & 0xffu, mantissa = (bits & 0x7fffffu) | 0x800000u;
+  uint32_t whole = 0;
+  if (exponent >= 127u + 22u) {
+    whole = 4194304u;
+  } else if (exponent >= 127u - 1u) {
+    /* Twice the number, and whether something is behind that: a half and more of it, or an odd number and a half. */
+    const uint32_t down = 127u + 22u - exponent, twice = mantissa >> down, rest = mantissa << (32u - down) != 0u;
+    whole = (twice + (rest | (twice >> 1 & 1u))) >> 1;
+  }
+  return (bits >> 31) != 0u ? -(int32_t)whole : (int32_t)whole;
+}
+
+/* The same by a float unit where there is one. */
 TVM_PULP_INLINE int32_t tvm_pulp_round_even(float x) {
 #if defined(__riscv_flen)
   int32_t result;
   __asm__("fcvt.w.s %0,%1,rne" : "=r"(result) : "f"(x));
   return tvm_pulp_clip(result, -4194304, 4194304);
+#elif defined(__riscv)
+  return tvm_pulp_soft_round_even(x);
 #else
   if (x <= -4194304.0f) return -4194304;
   if (x >= 4194304.0f) return 4194304;
