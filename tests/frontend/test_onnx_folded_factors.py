@@ -9,6 +9,7 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 from tvm_pulp.frontend.onnx_folded_factors import with_folded_factors
+from tvm_pulp.frontend.quantize.float_model import folded
 
 RANDOM = np.random.default_rng(3)
 AFFINE = ("Sub", "Mul", "Add", "Div")
@@ -35,7 +36,7 @@ def model(kind: str, shape: tuple[int, ...], read_twice: bool = False, behind: S
     graph = helper.make_graph(
         nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, given)], outputs, constants
     )
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10)
 
 
 @pytest.mark.parametrize("kind", WEIGHTS)
@@ -65,6 +66,29 @@ def test_changes_of_type_that_change_nothing(kind: str) -> None:
     made = with_folded_factors(source)
     assert not {n.op_type for n in made.graph.node} & {"Sub", "Mul", "Div"}
     x = RANDOM.normal(size=(4, 8) if kind == "MatMul" else (1, 8, 6, 6)).astype(np.float32)
+    wanted, found = (ReferenceEvaluator(m).run(None, {"x": x})[0] for m in (source, made))
+    assert np.allclose(found, wanted, rtol=1e-5, atol=1e-5)
+
+
+def test_a_bias_whose_shape_is_computed() -> None:
+    """As PyTorch writes that of Keras' layers: the size of the result's last axis is asked for at run time."""
+    pytest.importorskip("onnxruntime", reason="quantize: onnxruntime")
+    source = model("Conv", (5,), behind=("Add", "Sub", "Mul"))
+    added = next(n for n in source.graph.node if n.op_type == "Add")
+    added.input[1] = "shaped"
+    further = [
+        helper.make_node("Shape", ["turned"], ["sizes"]),
+        helper.make_node("Gather", ["sizes", "last"], ["size"], axis=0),
+        helper.make_node("Concat", ["ones", "size"], ["wanted"], axis=0),
+        helper.make_node("Reshape", ["Add", "wanted"], ["shaped"]),
+    ]
+    for number, node in enumerate(further):
+        source.graph.node.insert(2 + number, node)
+    numbers = {"last": [3], "ones": [1, 1, 1]}
+    source.graph.initializer.extend(numpy_helper.from_array(np.array(v, np.int64), n) for n, v in numbers.items())
+    made = folded(source)
+    assert [n.op_type for n in made.graph.node] == ["Conv", "Transpose", "Relu"]
+    x = RANDOM.normal(size=(1, 8, 6, 6)).astype(np.float32)
     wanted, found = (ReferenceEvaluator(m).run(None, {"x": x})[0] for m in (source, made))
     assert np.allclose(found, wanted, rtol=1e-5, atol=1e-5)
 

@@ -68,14 +68,11 @@ def _as_onnx(model: Any) -> Any:
 
 def folded(model: Any) -> Any:
     """The model after onnxruntime's basic optimizations and what these leave; every node has a name of its own."""
-    import onnx
-
-    settings = basic_settings()
-    with tempfile.TemporaryDirectory() as folder:
-        target = Path(folder, "folded.onnx")
-        settings.optimized_model_filepath = str(target)
-        session(with_folded_factors(model), settings)
-        made = onnx.load(str(target))
+    made = _optimized(with_folded_factors(model))
+    # Numbers whose shape was computed are constants only now.
+    further = with_folded_factors(made)
+    if len(further.graph.node) < len(made.graph.node):
+        made = _optimized(further)
     # The optimizer states domains that nothing uses.
     used = {node.domain or "" for node in made.graph.node}
     kept = [entry for entry in made.opset_import if entry.domain in ("", "ai.onnx") or entry.domain in used]
@@ -87,6 +84,18 @@ def folded(model: Any) -> Any:
         node.name = name if name not in taken else f"{name}_{number}"
         taken.add(node.name)
     return made
+
+
+def _optimized(model: Any) -> Any:
+    """The model after onnxruntime's basic optimizations."""
+    import onnx
+
+    settings = basic_settings()
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder, "folded.onnx")
+        settings.optimized_model_filepath = str(target)
+        session(model, settings)
+        return onnx.load(str(target))
 
 
 def with_all_types(model: Any) -> Any:
