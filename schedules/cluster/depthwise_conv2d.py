@@ -99,9 +99,11 @@ class DepthwiseKernel(WindowKernel):
         _, *rows = filters.spec.shape
         weight = call.load("weight", filters, Box((box.start[3], 0, 0), (box.size[3], *rows)))
         f = self._seen(self.common(call, box), turned, spread)
-        sums = 0 if _is_fused(f) else 4 * f["multiplier"] * min(f["out_height"], _ROWS_AT_ONCE)
+        family = family_of(self.costs.soc.software.kernels)
+        fused = _is_fused(f) and not family.keeps_sums
+        sums = 0 if fused else 4 * f["multiplier"] * min(f["out_height"], _ROWS_AT_ONCE)
         room = scratch_bytes(f["out_width"], f["plane_stride"], f["plane_rows"], sums)
-        if family_of(self.costs.soc.software.kernels).reads_in_place:
+        if family.reads_in_place:
             room = 4  # none, but all fields are there
         return {"x": x, "weight": weight, **call.scratch(room), **f}
 

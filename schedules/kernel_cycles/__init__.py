@@ -37,10 +37,12 @@ class Family:
     one_query: bool = False
     # Integers are normalized by integers even where cores have single precision.
     normalizes_by_integers: bool = False
+    # Depthwise kernels write all sums into scratch before they round them.
+    keeps_sums: bool = False
 
 
 _FAMILIES = {
-    "rv32im": Family(pairs.WORKS, lays_out_rows=True, normalizes_by_integers=True),
+    "rv32im": Family(pairs.WORKS, lays_out_rows=True, normalizes_by_integers=True, keeps_sums=True),
     "rv32": Family(rv32.WORKS, lays_out_rows=True),
     "tiles": Family(tiles.WORKS, reads_in_place=True, one_query=True),
 }

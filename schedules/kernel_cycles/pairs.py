@@ -56,4 +56,43 @@ def layer_norm(f: Fields, cores: int) -> Work:
     return {"call": 1, "row": rows, f"{crowded}{element}": rows * f["columns"]}
 
 
-WORKS: dict[str, WorkOf] = {"dense": dense, "add_pairs": add_pairs, "layer_norm": layer_norm}
+def _passes(f: Fields) -> dict[str, int]:
+    """How often the kernel goes along its rows: with three, two and one rows of three columns, with six to two taps."""
+    height, width = f["kernel_height"], f["kernel_width"]
+    triples = width // 3 if (f["stride_x"], f["dilation_x"]) == (1, 1) else 0
+    threes, rest = divmod(height, 3)
+    if rest == 1 and threes:
+        threes, rest = threes - 1, 4
+    taps = -(-height * (width - 3 * triples) // 2) * 2
+    found = {"three": triples * threes, "two": triples * (rest // 2), "one": triples * (rest % 2)}
+    found |= {"taps6": taps // 6} | ({f"taps{taps % 6}": 1} if taps % 6 else {})
+    return {name: count for name, count in found.items() if count}
+
+
+def depthwise_conv2d(f: Fields, cores: int) -> Work:
+    """Rows laid out as pairs, then passes along them, each adding a part of the window."""
+    kind, width, height, stride = kind_of(f), f["out_width"], f["out_height"], f["stride_x"]
+    crowded = "crowded_" if cores >= _CROWD else ""
+    reach = (f["kernel_height"] - 1) * f["dilation_y"] + 1
+    most, pairs = (f["plane_rows"] - reach) // f["stride_y"] + 1, -(-width // 2)
+    lines = share(f["channels"] * height, cores)
+    whole, part = divmod(lines, height)
+    chunks = whole * -(-height // most) + -(-part // most)
+    rows = (lines - chunks) * f["stride_y"] + chunks * reach
+    inside = rows * ((2 * pairs - 2) * stride + (f["kernel_width"] - 1) * f["dilation_x"] + 1)
+    filters, results = chunks * f["multiplier"], lines * f["multiplier"]
+    done: Work = {"call": 1, "chunk": chunks, "laid_row": rows, "laid" if stride == 1 else "laid_apart": inside}
+    done |= {"filter": filters, "tap": filters * f["kernel_height"] * f["kernel_width"], "line": results}
+    if f["x_type"] == _UINT8:
+        done["flipped_tap"] = done["tap"]
+    for name, count in _passes(f).items():
+        done |= {f"{name}_line": results * count, f"{crowded}{name}_pair": results * count * pairs}
+    return done | {f"output_{kind}": results * width}
+
+
+WORKS: dict[str, WorkOf] = {
+    "dense": dense,
+    "depthwise_conv2d": depthwise_conv2d,
+    "add_pairs": add_pairs,
+    "layer_norm": layer_norm,
+}

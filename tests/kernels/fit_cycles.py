@@ -376,6 +376,10 @@ def flat(arguments: Any, prefix: str = "") -> dict[str, Any]:
     return found
 
 
+# Stacks and what else is in L1 beside the operands.
+_OF_CORES = 0x6000
+
+
 def samples(kernel: str, seed: int, count: int, soc: Soc = SOC) -> Iterator[Sample]:
     """Random calls, measured."""
     make, shapes, made = ALL_MODELS[kernel][0], Shapes(seed), 0
@@ -385,6 +389,9 @@ def samples(kernel: str, seed: int, count: int, soc: Soc = SOC) -> Iterator[Samp
         used = sum(v.nbytes for v in case.call.arguments.values() if isinstance(v, np.ndarray))
         # Attention that does not end in a full range is not worth a model of its own.
         if used > 120_000 or (kernel == "attention" and not typical(case)):
+            continue
+        scratch = case.call.arguments.get("scratch_stride", 0) * cores
+        if used + case.expected.nbytes + scratch + _OF_CORES > soc.memory.l1.size:
             continue
         if case.call.arguments.get("real_weight") is not None and by_integers:
             continue

@@ -95,7 +95,7 @@ def test_a_layer_norm_beyond_32_bits() -> None:
     np.testing.assert_array_equal(run_on_cluster(case.call, 8, folder=FAMILY).output, case.expected)
 
 
-@pytest.mark.parametrize("kernel", ["dense", "add_pairs", "layer_norm"])
+@pytest.mark.parametrize("kernel", ["dense", "depthwise_conv2d", "add_pairs", "layer_norm"])
 def test_the_cost_model_stays_near_the_simulator(kernel: str) -> None:
     soc = load("snitch-ita")
     stated = COEFFICIENTS[soc.software.core_type][kernel]

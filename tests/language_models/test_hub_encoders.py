@@ -1,5 +1,6 @@
 """T5, Whisper and BART of `transformers`: the encoder once, then tokens, equal to onnxruntime's."""
 
+from collections.abc import Iterable
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from tests.language_models.hub_encoders import (
     given,
     program_logits,
 )
+from tests.language_models.last_bits import moved_bits
 from tvm_pulp.errors import UserError
 from tvm_pulp.language_models.session import GenerationRequest
 
@@ -57,21 +59,38 @@ def given_to(family: str, form: str) -> dict[str, np.ndarray]:
     return {name: tensor.numpy() for name, tensor in given(build(family), family, form).items()}
 
 
-def check(model: Any, inputs: dict[str, np.ndarray], expected: np.ndarray, how: str, soc: str = "siracusa") -> None:
+def check(
+    model: Any,
+    inputs: dict[str, np.ndarray],
+    expected: np.ndarray,
+    how: str,
+    soc: str = "siracusa",
+    others: Iterable[np.ndarray] = (),
+) -> None:
+    """`others`: logits that are as right as the expected ones, token by token."""
     planner = {} if soc == "host" else {"planner": "greedy"}
     app = tvm_pulp.compile(model, target="c", soc=soc, capacity=CAPACITY, **planner)
     request = GenerationRequest(TEXT[:5], CAPACITY - 4, forced=TEXT[5:], keep_logits=True, inputs=inputs)
     found = app.generator().generate(request)
+    assert found.logits is not None
     if how == "static":
         np.testing.assert_array_equal(found.logits, expected)
-    # Where ranges come from the values themselves, the last bit of a float may move a byte by a step, and all logits a
-    # little; tokens stay.
-    span = 0.005 * (expected.max() - expected.min()) if how == "dynamic" else 1e-4
-    np.testing.assert_allclose(found.logits, expected, rtol=0 if how == "dynamic" else 1e-7, atol=span)
+    wrong = np.abs(found.logits - expected).max(1) > 1e-4
+    for other in others:
+        if not wrong.any():
+            break
+        wrong &= np.abs(found.logits - other).max(1) > 1e-4
+    assert not wrong.any(), f"logits of tokens {np.flatnonzero(wrong).tolist()}"
     best = np.take_along_axis(expected[4:], np.array(found.tokens)[:, None], 1)[:, 0]
     assert (expected[4:].max(1) - best < 1e-4).all()
     # Keys and values of an encoder are made once, not for every token.
     assert found.encode_cycles is not None
+
+
+def logits_of(content: bytes, inputs: dict[str, np.ndarray]) -> np.ndarray:
+    """Of onnxruntime without graph optimizations."""
+    reference = Reference(content, inputs)
+    return np.concatenate([reference.see([token]) for token in TEXT])
 
 
 def check_file(cell: tuple[str, str, str, str], folder: Path, soc: str = "siracusa") -> None:
@@ -81,9 +100,11 @@ def check_file(cell: tuple[str, str, str, str], folder: Path, soc: str = "siracu
         pytest.importorskip("onnxscript", reason="onnxscript, which this exporter needs, is not installed")
     content, inputs = exported_model(*cell, folder), given_to(family, form)
     # Where a sum of floats decides which integer is next, the chip has the right one.
-    reference = Reference(exact_sums(content) if how in ("static", "products") else content, inputs)
-    expected = np.concatenate([reference.see([token]) for token in TEXT])
-    check(onnx.load_model_from_string(content), inputs, expected, how, soc)
+    expected = logits_of(exact_sums(content) if how in ("static", "products") else content, inputs)
+    # Whisper beside states, older exporter: a byte of the sixth token lies on a tie, and logits are 0.09 of 42 away,
+    # in the tests as in onnxruntime with the last bits of the file's parameters moved.
+    moved = (logits_of(moved_bits(content, seed), inputs) for seed in range(16 if how == "dynamic" else 0))
+    check(onnx.load_model_from_string(content), inputs, expected, how, soc, moved)
 
 
 @pytest.mark.slow
