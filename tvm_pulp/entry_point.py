@@ -52,15 +52,18 @@ def prepare_module(module: Any, target: Target) -> Any:
     return module
 
 
-def plan_for(target: Target, network: Network) -> LoweredPlan:
-    """Plan a network, or take the plan that was given; lowered and checked independently."""
+def plan_for(target: Target, network: Network, *, beyond_l2: int = 0) -> LoweredPlan:
+    """Plan a network, or take the plan that was given; lowered and checked independently.
+
+    `beyond_l2`: bytes that may exceed L2, since the caller finds a place for constants elsewhere.
+    """
     request = PlanRequest(
         target.soc,
         target.engines,
         target.cores,
         target.l1_beside_state(network),
-        target.l2_bytes(),
-        target.l2_beside_code,
+        target.l2_bytes() + beyond_l2,
+        target.l2_beside_code + beyond_l2,
         target.pins,
         target.double_buffer,
         target.planner,

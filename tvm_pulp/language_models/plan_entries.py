@@ -105,7 +105,7 @@ def _further(planner: "_EntryPlanner", entries: Mapping[str, Entry], rows: int, 
     """A program of so many tokens; None where those that there are serve as well, or there is no room for its code."""
     one, known = entries[DECODE], cheapest_cuts(programs(entries), rows)[rows].cycles
     tables = _table_bytes(one)
-    room = target.l2_bytes() - max(e.lowered.plan.l2_needed for e in entries.values()) - tables
+    room = target.l2_bytes() - max(l2_taken(e.lowered.plan) for e in entries.values()) - tables
     # It takes as long as the program of one token at least.
     if room < _LEAST_ROOM or one.cycles > known * (1 - _LEAST_SAVED):
         return None
@@ -202,7 +202,7 @@ class _EntryPlanner:
         self._progress("planning the encoder")
         plans = [entry.lowered.plan for entry in entries.values()]
         arenas = [plan.arena.size for plan in plans]
-        taken = max(p.l2_needed for p in plans) + sum(arenas) - max(arenas) + _table_bytes(entries[DECODE])
+        taken = max(map(l2_taken, plans)) + sum(arenas) - max(arenas) + _table_bytes(entries[DECODE])
         room = self._target.l2_bytes() - taken
         refusal = UserError(
             f"encoder and decoder exceed L2 and the weight memory: {taken} bytes of L2 hold the decoder; lower "
@@ -219,9 +219,14 @@ class _EntryPlanner:
 
     def _lowered(self, name: str, module: EntryModule, level: str, *, first: bool) -> LoweredPlan:
         network = self._entry_point(name, module).built(self._states(module, level))
-        lowered = plan_for(self._target, network)
-        off_chip = bool(lowered.plan.l3_offsets())
-        if off_chip or (first and not spread_bundles(lowered.plan, self._target.soc)):
+        # Columns of the cores lie in L2 when a plan is made and go to the weight memory afterwards.
+        beyond = _MOVED_COLUMNS if first and self._target.soc.software.weight_parts else 0
+        lowered = plan_for(self._target, network, beyond_l2=beyond)
+        fits = self._fits(lowered.plan, first=first)
+        if not fits and beyond and lowered.plan.l2_needed > self._target.l2_bytes():
+            lowered = plan_for(self._target, network)
+            fits = self._fits(lowered.plan, first=first)
+        if not fits:
             lowered = self._without_splits(network, lowered)
         if lowered.plan.l3_offsets():
             raise UserError(
@@ -229,6 +234,12 @@ class _EntryPlanner:
                 "memory: lower it"
             )
         return lowered
+
+    def _fits(self, plan: Plan, *, first: bool) -> bool:
+        """Tell whether L2 and the weight memory hold all of a plan; bundles of the first one are moved."""
+        if plan.l3_offsets() or not first:
+            return not plan.l3_offsets()
+        return spread_bundles(plan, self._target.soc) and l2_taken(plan) <= self._target.l2_bytes()
 
     def _without_splits(self, network: Network, lowered: LoweredPlan) -> LoweredPlan:
         """The plan with accelerators alone: weights that the cores have a share of exist twice."""
@@ -253,6 +264,13 @@ def _reads_caches_by_kernels(plan: Plan) -> bool:
 
 # Smaller ones are not worth a place of their own.
 _LEAST_BYTES = 8192
+# Bytes by which the program of one token may exceed L2 before they move.
+_MOVED_COLUMNS = 512 * 1024
+
+
+def l2_taken(plan: Plan) -> int:
+    """Bytes of L2 without bundles that were moved elsewhere."""
+    return plan.l2_needed - sum(bundle.bytes for bundle in plan.schedule.bundles if bundle.level != "l2")
 
 
 def spread_bundles(plan: Plan, soc: Any) -> bool:

@@ -28,8 +28,8 @@ _LEAST_GAIN = 0.003
 _LEAST_EARLY_GAIN = 0.02
 # Cuts into pipelines by which orders are compared, where the other one takes at most so many times the cycles without.
 _PIPELINES, _NEAR = 2, 1.05
-# Kinds of layers that are tried.
-_MOST_KINDS = 8
+# Kinds of layers that are tried, and layers of a kind of which half are tried as well.
+_MOST_KINDS, _MANY = 8, 16
 
 
 def balance_engines(evaluator: PlanEvaluator, *, overlap: bool, l2_bytes: int) -> PlanEvaluator:
@@ -145,8 +145,10 @@ def _with_splits(
     """
     early = _cycles_within(evaluator, BESIDE_JOBS, l2_bytes) if groups else None
     first = evaluator
-    # Those that did not help by themselves may do so beside one that does: once more around.
-    for number, pins in enumerate((*groups, *groups)):
+    # Those that did not help by themselves may do so beside one that does: once more around. Then every other layer of
+    # a kind that repeated blocks have twice: transfers may have no time for both.
+    halves = [dict(list(pins.items())[start::2]) for pins in groups if len(pins) >= _MANY for start in (0, 1)]
+    for number, pins in enumerate((*groups, *groups, *halves)):
         if (number >= len(groups) and evaluator is first) or pins.keys() & evaluator.engine_choice.pins.keys():
             continue
         engine_choice = EngineChoice(evaluator.engine_choice.forms, {**pins, **evaluator.engine_choice.pins})
@@ -155,7 +157,8 @@ def _with_splits(
         if found is not None and found < (1 - _LEAST_GAIN) * cycles:
             evaluator, cycles = changed, found
             continue
-        found = _cycles_within(changed, BESIDE_JOBS, l2_bytes) if early is not None else None
+        is_half = number >= 2 * len(groups)
+        found = _cycles_within(changed, BESIDE_JOBS, l2_bytes) if early is not None and not is_half else None
         if found is not None and early is not None and found < (1 - _LEAST_EARLY_GAIN) * min(early, cycles):
             evaluator, cycles = changed, found
     return evaluator, cycles

@@ -1,0 +1,49 @@
+"""Every other layer of a kind goes to two engines where transfers have no time for all of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from tvm_pulp.planning.search.heuristics import balance_engines
+from tvm_pulp.planning.tiling.forms import EngineChoice
+
+BOTH = "array+cluster"
+LAST = {f"last{block}": BOTH for block in range(8)}
+# Two layers of a block, one behind the other.
+TWICE = {f"{name}{block}": BOTH for block in range(8) for name in ("first", "second")}
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    engine_choice: EngineChoice
+
+
+def split_names(monkeypatch: pytest.MonkeyPatch, groups: list[Mapping[str, str]], gains: Mapping[str, int]) -> set[str]:
+    """Layers that are split if each kind changes the expected 100,000 cycles so."""
+
+    def cycles(evaluator: Any, lead: int, _l2_bytes: int) -> int | None:
+        kinds = {name.rstrip("0123456789") for name in evaluator.engine_choice.pins}
+        if {"first", "second"} <= kinds:
+            kinds = kinds - {"first", "second"} | {"both"}
+        return 100_000 - sum(gains[kind] for kind in kinds) if lead == balance_engines.JUST_IN_TIME else None
+
+    monkeypatch.setattr(balance_engines, "_cycles_within", cycles)
+    start: Any = Evaluated(EngineChoice([], {}))
+    made, _ = balance_engines._with_splits(start, groups, 100_000, 1 << 20)
+    return {name.rstrip("0123456789") for name in made.engine_choice.pins}
+
+
+@pytest.mark.parametrize(
+    ("gains", "expected"),
+    [
+        ({"last": 2000, "both": -3000, "first": 3000, "second": 2000}, {"last", "first"}),
+        ({"last": 2000, "both": -3000, "first": -10, "second": 2000}, {"last", "second"}),
+        ({"last": 2000, "both": 9000, "first": 3000, "second": 2000}, {"last", "first", "second"}),
+        # Beside nothing that helps they are not tried.
+        ({"last": -1, "both": -3000, "first": 3000, "second": 2000}, set()),
+    ],
+)
+def test_halves(monkeypatch: pytest.MonkeyPatch, gains: dict[str, int], expected: set[str]) -> None:
+    assert split_names(monkeypatch, [TWICE, LAST], gains) == expected
