@@ -13,6 +13,7 @@ from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.imported import SourceNode, UnsupportedOperators
 from tvm_pulp.frontend.onnx_folded_factors import with_folded_factors
 from tvm_pulp.frontend.onnx_graph_builder import OPSET, GraphBuilder, Value, onnx_type, unused
+from tvm_pulp.frontend.onnx_integer_products import with_integer_products
 from tvm_pulp.frontend.torch_program import program as programs
 from tvm_pulp.frontend.torch_program.operators import OPERATORS
 
@@ -31,7 +32,7 @@ def translated(program: Any, sizes: Mapping[Any, int]) -> Any:
         raise UserError(
             f"the module changes its buffer '{name}' while it computes: pass what it keeps as an input and an output"
         )
-    return with_folded_factors(_Translation(program, sizes).model())
+    return with_integer_products(with_folded_factors(_Translation(program, sizes).model()))
 
 
 class _Translation:
