@@ -9,9 +9,19 @@ from tvm import tirx
 from tvm_pulp.qnn.conv2d import output_size
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
 from tvm_pulp.qnn.pool import windows
+from tvm_pulp.qnn.tiles import Box, Part, TileAxis, TileRule, Whole, window_box, with_channels
 
 
-@register("im2col", attributes="dilation kernel pads strides zero_point")
+def _axes(_whole: Whole) -> tuple[TileAxis, ...]:
+    return (TileAxis(1), TileAxis(2), TileAxis(0))
+
+
+def _part(whole: Whole, box: Box) -> Part:
+    source, attributes = window_box(whole, box, whole.attributes["kernel"])
+    return Part((with_channels(source, 0, whole.inputs[0].shape[3]),), attributes)
+
+
+@register("im2col", attributes="dilation kernel pads strides zero_point", tile=TileRule(_axes, _part))
 class Im2col(Operator):
     def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         n, h, w, c = inputs[0].shape

@@ -92,12 +92,13 @@ def _prepare(module: Any) -> Any:
     from uma_backends.ita.negated_tables import NegatedTables
     from uma_backends.ita.parted_attention import PartedAttention
     from uma_backends.ita.parted_polynomial_attention import PartedPolynomialAttention
+    from uma_backends.ita.products_of_windows import ProductsOfWindows
     from uma_backends.ita.signed_operands import SignedOperands
     from uma_backends.ita.signed_probabilities import SignedProbabilities
     from uma_backends.ita.transposed_values import TransposedValues
 
     parted = (PartedAttention(), PartedPolynomialAttention())
-    steps = (*parted, SignedOperands(), NegatedTables(), SignedProbabilities(), TransposedValues())
+    steps = (*parted, SignedOperands(), ProductsOfWindows(), NegatedTables(), SignedProbabilities(), TransposedValues())
     # A view of a view, which one head leaves behind, hides the projection behind it: dropped last.
     for step in (*steps, DropIdentity()):
         module = step.run(module)

@@ -4,6 +4,8 @@ Expects canonical form. The cores take 128 from every byte, once for all product
 Only where the engine can tell the product's sums exactly then.
 
     dense(x as uint8, w; z)   becomes   dense(lookup(x, -128...127) as int8, w; z - 128)
+
+So do inputs of convolutions that become products (`products_of_windows.py`).
 """
 
 from typing import Any
@@ -26,19 +28,22 @@ class SignedOperands(Rewriter):
         self._signed: dict[Any, Any] = {}
 
     def visit(self, variable: Any, value: Any) -> Any:
-        require(qnn.is_qnn(value, "dense") and spec_of(value.args[0]).dtype == "uint8")
+        operator = next((name for name in ("dense", "conv2d") if qnn.is_qnn(value, name)), None)
+        require(operator is not None and spec_of(value.args[0]).dtype == "uint8")
         attributes = qnn.attributes(value)
         attributes["zero_point"] += _LOWEST
-        _check_sums(value, attributes)
+        check_product(value, attributes)
         x = value.args[0]
         if x not in self._signed:
             self._signed[x] = self.emit(qnn.emit("lookup", [x, relax.const(MOVED)]), f"{x.name}_signed")
-        return qnn.emit("dense", [self._signed[x], *value.args[1:]], attributes)
+        return qnn.emit(str(operator), [self._signed[x], *value.args[1:]], attributes)
 
 
-def _check_sums(value: Any, attributes: dict[str, Any]) -> None:
-    """The sums of the product with int8 inputs must leave the engine exactly."""
+def check_product(value: Any, attributes: dict[str, Any]) -> None:
+    """Sums of a product, or of a convolution as one of windows, must leave the engine exactly with int8 inputs."""
     weights, rule = needed(constant(value.args[1])), qnn.Requant.of(attributes)
+    require(attributes.get("layout", "NHWC") == "NHWC" and attributes.get("groups", 1) == 1)
+    weights = weights.reshape(len(weights), -1)
     constants = [needed(constant(a)) for a in value.args[len(value.args) - rule.operands :]]
     require(weights.dtype == np.int8 and weights.shape[1] <= LONGEST_INNER and rule.kind != "none")
     bias = -attributes["zero_point"] * weights.astype(np.int64).sum(axis=1)

@@ -1,0 +1,37 @@
+"""Pass: convolutions become products of their windows with the weights, which the engine multiplies.
+
+Expects canonical form and int8 inputs. A window is a row of a matrix, which the cores lay out; where it is a single
+pixel there is nothing to lay out.
+
+    conv2d(x, w)   becomes   dense(im2col(x), w as one row a channel)
+
+Only where the engine can tell the product's sums exactly: windows of up to 960 bytes.
+"""
+
+from typing import Any
+
+from tvm import relax
+
+from tvm_pulp import qnn
+from tvm_pulp.canonicalize.rewriter import Rewriter, constant, require, spec_of
+from uma_backends.ita.signed_operands import check_product
+
+# Below, starting the engine and putting digits together takes longer than the cores' own products.
+_LEAST_MACS = 1 << 14
+_OF_WINDOWS = ("dilation", "pads", "strides", "zero_point")
+_OF_PRODUCTS = ("has_bias", "sum_bits", "zero_point")
+
+
+class ProductsOfWindows(Rewriter):
+    def visit(self, variable: Any, value: Any) -> Any:
+        require(qnn.is_qnn(value, "conv2d") and spec_of(value.args[0]).dtype == "int8")
+        a, x = qnn.attributes(value), value.args[0]
+        check_product(value, a)
+        weights = constant(value.args[1])
+        require(spec_of(value).elements * weights[0].size >= _LEAST_MACS)
+        kernel = list(weights.shape[1:3])
+        if kernel != [1, 1] or any(a["pads"]) or list(a["strides"]) != [1, 1]:
+            how = {name: a[name] for name in _OF_WINDOWS} | {"kernel": kernel}
+            x = self.emit(qnn.emit("im2col", [x], how), f"{variable.name}_windows")
+        kept = {name: held for name, held in a.items() if name in _OF_PRODUCTS or name.startswith("requant")}
+        return qnn.emit("dense", [x, relax.const(weights.reshape(len(weights), -1)), *value.args[2:]], kept)
