@@ -1,18 +1,16 @@
 """Products with constant weights on ITA: by the engine's own requantization where it is exact, else digit by digit."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from tvm_pulp.qnn.network import Layer
-from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.uma import EXACT, Box, Derived, Form, Recipe, TileAxis, refuse_if
+from tvm_pulp.uma import EXACT, Box, Derived, Form, Recipe, Step, TileAxis, refuse_if
 from uma_backends.ita.activation_unit import unit_for
-from uma_backends.ita.command import panels_of
+from uma_backends.ita.command import Panel, panels_of
 from uma_backends.ita.digit_products import DigitProducts, Operands
-from uma_backends.ita.digits import Digits, choose_digits, constants_of
+from uma_backends.ita.digits import constants_of
 from uma_backends.ita.geometry import LONGEST_INNER, TILE, TILE_BYTES, tiles
 from uma_backends.ita.ita_form import (
     ENGINE,
@@ -24,8 +22,9 @@ from uma_backends.ita.ita_form import (
     row_runs,
     shifted,
 )
-from uma_backends.ita.linear_arithmetic import LinearArithmetic, arithmetic_of, check_sums, folded
+from uma_backends.ita.linear_arithmetic import LinearArithmetic, arithmetic_of, folded
 from uma_backends.ita.panels import load_panels, store_panels
+from uma_backends.ita.portions import LinearPortion, linear_portions
 from uma_backends.ita.reference import Gelu
 from uma_backends.ita.timing import product_cycles
 
@@ -33,12 +32,14 @@ from uma_backends.ita.timing import product_cycles
 def dense_strategy(layer: Layer, context: Context) -> list[Form]:
     """int8 inputs, constant int8 weights, inner length up to 960; one multiplier of up to 8 bits and int8 results.
 
-    Any other requantization where sums fit the digits that the inner length leaves room for.
+    Any other requantization, and longer ones, where sums fit the digits that the inner length leaves room for, of one
+    product or of several.
     """
 
     def by_digits() -> Form:
-        arithmetic, digits = linear_digits(*folded(layer), *constants_of(layer))
-        return DenseForm(layer, arithmetic, context, "linear, digit by digit", digits=digits)
+        portions = linear_portions(*folded(layer), *constants_of(layer))
+        name = "linear, digit by digit" if len(portions) == 1 else f"linear, {len(portions)} products digit by digit"
+        return DenseForm(layer, None, context, name, portions=portions)
 
     return native_or_digits(lambda: DenseForm(layer, arithmetic_of(layer), context), by_digits)
 
@@ -58,38 +59,37 @@ def dense_activation_strategy(region: Layer, context: Context) -> list[Form]:
     return [DenseForm(region, replace(found, activation=unit), context, name, first=dense)]
 
 
-def linear_digits(
-    weights: np.ndarray, bias: np.ndarray, rule: Requant, constants: Sequence[np.ndarray]
-) -> tuple[LinearArithmetic, Digits]:
-    """Constants and digits of sums; the input's zero point is inside the biases."""
-    check_sums(weights, bias)
-    reach = int((np.abs(weights).sum(axis=1) * 128 + np.abs(bias)).max(initial=1))
-    found = choose_digits(rule, constants, reach, tiles(weights.shape[1]), bias)
-    return LinearArithmetic(weights.astype(np.int8), bias + found.offset, found.rule(0)), found
-
-
 @dataclass(frozen=True)
 class DenseForm:
-    """Rows of panels times packed weights, once per digit; `first` multiplies, `layer` may hold more."""
+    """Rows of panels times packed weights; `first` multiplies, `layer` may hold more.
+
+    By the engine's own requantization (`arithmetic`), or once per digit of all `portions`.
+    """
 
     layer: Layer
-    arithmetic: LinearArithmetic
+    arithmetic: LinearArithmetic | None
     context: Context
     name: str = "linear"
     engine: str = ENGINE
     first: Layer | None = None
-    digits: Digits | None = None
+    portions: tuple[LinearPortion, ...] = ()
     rounding = EXACT
 
     @cached_property
-    def _packed(self) -> PackedWeights:
+    def _packed(self) -> list[PackedWeights]:
         """Kept per form: names of packed constants are those of the layer."""
-        a = self.arithmetic
-        return PackedWeights(self.layer.name, a.weights, a.bias if a.has_bias else None)
+        products: tuple[LinearPortion | LinearArithmetic, ...] = (
+            self.portions if self.arithmetic is None else (self.arithmetic,)
+        )
+        suffixes = ["", *(f"_{number}" for number in range(1, len(products)))]
+        return [
+            PackedWeights(f"{self.layer.name}{suffix}", p.weights, p.bias if p.bias.any() else None, suffix)
+            for p, suffix in zip(products, suffixes, strict=True)
+        ]
 
     @cached_property
-    def _products(self) -> DigitProducts | None:
-        return None if self.digits is None else DigitProducts(self.layer, self.digits, self.context, Derived())
+    def _products(self) -> DigitProducts:
+        return DigitProducts(self.layer, tuple(p.portion for p in self.portions), self.context, Derived())
 
     @cached_property
     def _row_axis(self) -> int:
@@ -106,33 +106,47 @@ class DenseForm:
         return (columns, TileAxis(self._row_axis, TILE if plain else 1, least=1))
 
     def bound_cycles(self) -> int:
-        rows, columns = flattened(self.layer.outputs[0]).spec.shape
-        cycles = product_cycles if self._products is None else self._products.cycles
-        return cycles(tiles(rows), tiles(columns), self._packed.inner, has_bias=self.arithmetic.has_bias, gap=0)
+        rows, columns = (tiles(extent) for extent in flattened(self.layer.outputs[0]).spec.shape)
+        inner = [(p.inner, p.bias is not None) for p in self._packed]
+        if self.arithmetic is not None:
+            return sum(product_cycles(rows, columns, length, has_bias=biased, gap=0) for length, biased in inner)
+        counted = zip(self.portions, inner, strict=True)
+        return sum(p.portion.cycles(rows, columns, n, has_bias=biased, gap=0) for p, (n, biased) in counted)
 
     def recipe(self, box: Box) -> Recipe:
         x, out = flattened((self.first or self.layer).inputs[0]), self.layer.outputs[0]
-        columns, inner = box.size[-1], self._packed.inner
+        columns = box.size[-1]
         rows, depth = box.elements // columns, x.spec.shape[1]
         row = int(np.ravel_multi_index((0, *box.start[:-1]), (1, *out.spec.shape[:-1])))
         part = Box((row, box.start[-1]), (rows, columns))
         loads, left = load_panels("x", x, Box((row, 0), (rows, depth)), self.context)
-        more, weights, bias = self._packed.load(box.start[-1] // TILE, tiles(columns))
-        right = panels_of(weights, inner, TILE_BYTES)
-        if self._products is not None:
-            per_column = [shifted(right, column * inner * TILE_BYTES) for column in range(tiles(columns))]
-            operands = Operands(left, per_column, bias, depth, columns)
+        if self.arithmetic is None:
+            more, operands = self._operands(left, box.start[-1] // TILE, columns)
             return Recipe(arranged([*loads, *more, *self._products.steps(operands, flattened(out), part)]))
+        (packed,) = self._packed
+        more, weights, bias = packed.load(box.start[-1] // TILE, tiles(columns))
+        right = panels_of(weights, packed.inner, TILE_BYTES)
         result, after = store_panels("y", flattened(out), part, self.context)
         jobs = [
             self.context.product(
-                (count, tiles(columns), inner),
+                (count, tiles(columns), packed.inner),
                 self.arithmetic,
                 (shifted(left, offset), right, shifted(result, offset)),
                 done * depth * columns,
                 bias,
-                right_stride=inner * TILE_BYTES,
+                right_stride=packed.inner * TILE_BYTES,
             )
             for offset, count, done in row_runs(rows)
         ]
         return Recipe(arranged([*loads, *more, *jobs, *after]))
+
+    def _operands(self, left: tuple[Panel, ...], first: int, columns: int) -> tuple[list[Step], list[Operands]]:
+        """Loads of some of the column tiles of weights, and the operands of each product."""
+        steps, operands = list[Step](), list[Operands]()
+        for portion, packed in zip(self.portions, self._packed, strict=True):
+            loads, weights, bias = packed.load(first, tiles(columns))
+            right = panels_of(weights, packed.inner, TILE_BYTES)
+            per_column = [shifted(right, column * packed.inner * TILE_BYTES) for column in range(tiles(columns))]
+            steps += loads
+            operands.append(Operands(left[portion.panels], per_column, bias, portion.depth, columns))
+        return steps, operands

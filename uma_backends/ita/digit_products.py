@@ -30,20 +30,28 @@ class Operands:
 
 
 @dataclass(frozen=True)
-class DigitProducts:
-    """The parts that a layer's tiles have in common."""
+class Portion:
+    """Digits of a product whose sums count `factor` times in the sums of a layer."""
 
-    layer: Layer
     digits: Digits
-    context: Context
-    derived: Derived
+    factor: int = 1
 
     def cycles(self, rows: int, columns: int, inner: int, *, has_bias: bool, gap: int = QUEUE_GAP) -> int:
         """Of all passes; sizes in tiles."""
         lengths = [inner + len(self.digits.units(number)) for number in range(len(self.digits.steps))]
         return sum(columns * product_cycles(rows, 1, length, has_bias=has_bias, gap=gap) for length in lengths)
 
-    def steps(self, operands: Operands, y: Tensor, part: Box) -> list[Step]:
+
+@dataclass(frozen=True)
+class DigitProducts:
+    """The parts that a layer's tiles have in common; its sums are those of one product or of several."""
+
+    layer: Layer
+    portions: tuple[Portion, ...]
+    context: Context
+    derived: Derived
+
+    def steps(self, operands: Sequence[Operands], y: Tensor, part: Box) -> list[Step]:
         """Loads of constants, jobs, joining and stores for a part of the result, which is a matrix."""
         (_, first), (rows, columns) = part.start, part.size
         unit, loads = self._unit()
@@ -51,10 +59,14 @@ class DigitProducts:
         jobs: list[Step] = []
         joined: list[Step] = []
         for column in range(tiles(columns)):
-            made = [Panel(panel_local(f"digit{i}_{column}", rows)) for i in range(len(self.digits.steps))]
-            for number in range(len(made)):
-                jobs += self._jobs(operands, column, number, made, unit, rows)
-            joined += self._joined(made, vectors, y, part, column)
+            digits: list[Panel] = []
+            for which, (portion, product) in enumerate(zip(self.portions, operands, strict=True)):
+                names = [f"digit{which}_{i}_{column}" for i in range(len(portion.digits.steps))]
+                made = [Panel(panel_local(name, rows)) for name in names]
+                for number in range(len(made)):
+                    jobs += self._jobs(portion.digits, product, column, number, made, unit, rows)
+                digits += made
+            joined += self._joined(digits, vectors, y, part, column)
         return [*loads, *more, *jobs, *joined]
 
     def _unit(self) -> tuple[Panel, list[Step]]:
@@ -79,9 +91,16 @@ class DigitProducts:
         return found, loads
 
     def _jobs(
-        self, operands: Operands, column: int, number: int, made: Sequence[Panel], unit: Panel, rows: int
+        self,
+        digits: Digits,
+        operands: Operands,
+        column: int,
+        number: int,
+        made: Sequence[Panel],
+        unit: Panel,
+        rows: int,
     ) -> list[Step]:
-        units = self.digits.units(number)
+        units = digits.units(number)
         left = (*operands.left, *(made[digit] for digit in units))
         right = (*operands.right[column], *(unit for _ in units))
         # The first digit's job counts as the product.
@@ -89,7 +108,7 @@ class DigitProducts:
         return [
             self.context.product(
                 (count, 1, len(left)),
-                Rule(self.digits.rule(number)),
+                Rule(digits.rule(number)),
                 (shifted(left, offset), right, shifted((made[number],), offset)),
                 done * per_row,
                 operands.bias,
@@ -104,7 +123,9 @@ class DigitProducts:
         (row, first), (rows, columns) = part.start, part.size
         width = min(TILE, columns - column * TILE)
         rule = {k: v for k, v in self.layer.attributes.items() if k.startswith("requant")}
-        attributes: dict[str, Any] = {"steps": list(self.digits.steps), "offset": self.digits.offset, "columns": width}
+        steps = [p.factor * step for p in self.portions for step in p.digits.steps]
+        offset = sum(p.factor * p.digits.offset for p in self.portions)
+        attributes: dict[str, Any] = {"steps": steps, "offset": offset, "columns": width}
         tensors = [parts[min(column, len(parts) - 1)] for parts in vectors]
         result = Local(f"joined{column}", TensorSpec((rows, width), y.spec.dtype))
         kernel = Kernel("join_digits", {**attributes, **rule}, (*(p.local for p in made), *tensors), (result,))

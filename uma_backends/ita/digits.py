@@ -64,7 +64,11 @@ def choose_digits(
     requant: Requant, constants: Sequence[np.ndarray], reach: int, inner: int, bias: np.ndarray
 ) -> Digits:
     """The cheapest digits for sums up to `reach` over `inner` tiles; refuses where there are none."""
-    low, high = needed_sums(requant, constants, reach)
+    return digits_between(*needed_sums(requant, constants, reach), inner, bias)
+
+
+def digits_between(low: int, high: int, inner: int, bias: np.ndarray) -> Digits:
+    """The cheapest digits that tell sums from `low` to `high` over `inner` tiles; refuses where there are none."""
     offset = -((low + high) // 2)
     span = max(high + offset, -low - offset)
     refuse_if(np.abs(bias + offset).max(initial=0) >= 1 << (BIAS_BITS - 1), f"a bias needs more than {BIAS_BITS} bits")

@@ -110,6 +110,8 @@ class PackedWeights:
     name: str
     weights: np.ndarray  # int8 [out][in]
     bias: np.ndarray | None
+    # Of names in L1, where a layer has several.
+    suffix: str = ""
 
     @staticmethod
     def of_heads(name: str, made: LinearArithmetic, heads: int, filling: int = 0) -> "PackedWeights":
@@ -127,7 +129,7 @@ class PackedWeights:
     @cached_property
     def tensor(self) -> Tensor:
         """All tiles, a row per 64 outputs."""
-        tiled = tile_matrix(pad_matrix(_spread(self.weights)))
+        tiled = tile_matrix(pad_matrix(spread(self.weights)))
         return Derived().constant(f"{self.name}_ita_weights", tiled.reshape(tiled.shape[0], -1))
 
     @cached_property
@@ -140,16 +142,16 @@ class PackedWeights:
     def load(self, first: int, count: int) -> tuple[list[Step], Local, Local | None]:
         """Loads of some of the column tiles, with the buffers."""
         width = self.inner * TILE_BYTES
-        local = Local(f"weights{first}", TensorSpec((count, width), "int8"))
+        local = Local(f"weights{first}{self.suffix}", TensorSpec((count, width), "int8"))
         steps: list[Step] = [Load(self.tensor, Box((first, 0), (count, width)), local)]
         if self.bias is None:
             return steps, local, None
-        bias = Local(f"bias{first}", TensorSpec((count, BIAS_BYTES), "uint8"), BIAS_OVERREAD)
+        bias = Local(f"bias{first}{self.suffix}", TensorSpec((count, BIAS_BYTES), "uint8"), BIAS_OVERREAD)
         steps.append(Load(self.bias_tensor, Box((first, 0), (count, BIAS_BYTES)), bias))
         return steps, local, bias
 
 
-def _spread(weights: np.ndarray) -> np.ndarray:
+def spread(weights: np.ndarray) -> np.ndarray:
     """Columns where the panels of the input have them: an overlapping last panel finds zeros where it overlaps."""
     depth = weights.shape[1]
     if depth < TILE or depth % TILE == 0:

@@ -35,6 +35,7 @@ class LinearArithmetic:
 def arithmetic_of(layer: Layer) -> LinearArithmetic:
     """Arithmetic of a dense layer by the engine's own requantization."""
     values, bias = folded(layer)
+    check_depth(values.shape[1])
     found = rule_of(Requant.of(layer.attributes), layer.inputs[len(layer.inputs) - 2 :])
     if found.negated:
         values, bias = -values, -bias
@@ -50,7 +51,7 @@ def folded(layer: Layer) -> tuple[np.ndarray, np.ndarray]:
     x, weight = layer.inputs[0].spec, layer.inputs[1]
     if weight.data is None:
         raise Refused("its weights are not constant")
-    check_operands(x, weight.spec, weight.spec.shape[1])
+    check_types(x, weight.spec)
     values = weight.data.astype(np.int64)
     bias = -int(layer.attributes["zero_point"]) * values.sum(axis=1)
     if layer.attributes["has_bias"]:
@@ -61,8 +62,16 @@ def folded(layer: Layer) -> tuple[np.ndarray, np.ndarray]:
 
 def check_operands(a: TensorSpec, b: TensorSpec, depth: int) -> None:
     """Types and inner length of a product."""
+    check_types(a, b)
+    check_depth(depth)
+
+
+def check_types(a: TensorSpec, b: TensorSpec) -> None:
     is_signed = (a.dtype, b.dtype) == ("int8", "int8")
     refuse_if(not is_signed, f"it multiplies {a.dtype} by {b.dtype}: the engine multiplies int8 by int8")
+
+
+def check_depth(depth: int) -> None:
     refuse_if(
         depth > LONGEST_INNER, f"its inner length is {depth}: sums of the engine are over {LONGEST_INNER} at most"
     )

@@ -20,7 +20,7 @@ from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.uma import EXACT, Box, Derived, Form, Load, Local, Recipe, Step, TileAxis, refuse_if
 from uma_backends.ita.command import Panel
-from uma_backends.ita.digit_products import DigitProducts, Operands
+from uma_backends.ita.digit_products import DigitProducts, Operands, Portion
 from uma_backends.ita.digits import Digits, choose_digits, constants_of
 from uma_backends.ita.geometry import BIAS_BYTES, BIAS_OVERREAD, LONGEST_INNER, MOST_TILES, TILE, TILE_BYTES, tiles
 from uma_backends.ita.ita_form import ENGINE, Context, arranged, flattened, native_or_digits, shifted
@@ -89,7 +89,8 @@ class MatmulForm:
 
     @cached_property
     def _products(self) -> DigitProducts | None:
-        return None if self.digits is None else DigitProducts(self.layer, self.digits, self.context, self._derived)
+        portions = () if self.digits is None else (Portion(self.digits),)
+        return DigitProducts(self.layer, portions, self.context, self._derived) if portions else None
 
     @cached_property
     def _factors(self) -> list[list[int]]:
@@ -108,7 +109,8 @@ class MatmulForm:
             return prod(lead) * product_cycles(tiles(rows), tiles(columns), inner, has_bias=False, gap=0)
         inner *= 1 + sum(len(factors) for factors in self._factors)
         has_bias = bool(self.rule.summand)
-        return prod(lead) * self._products.cycles(tiles(rows), tiles(columns), inner, has_bias=has_bias, gap=0)
+        (portion,) = self._products.portions
+        return prod(lead) * portion.cycles(tiles(rows), tiles(columns), inner, has_bias=has_bias, gap=0)
 
     def recipe(self, box: Box) -> Recipe:
         (a, b), out, lead = self.layer.inputs[:2], self.layer.outputs[0], box.start[:-2]
@@ -124,7 +126,7 @@ class MatmulForm:
         place = _part(out, lead, row, column, rows, columns)
         if self._products is not None:
             filled, operands = self._longer(rows, left, right, bias, depth, columns)
-            steps = self._products.steps(operands, flattened(out), place)
+            steps = self._products.steps([operands], flattened(out), place)
             return Recipe(arranged([*left_loads, *right_loads, *filled, *bias_loads, *steps]))
         result, after = store_panels("y", flattened(out), place, self.context)
         sizes = (tiles(rows), tiles(columns), tiles(depth))

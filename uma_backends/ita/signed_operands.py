@@ -15,8 +15,7 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant, needed, require, spec_of
-from uma_backends.ita.dense import linear_digits
-from uma_backends.ita.geometry import LONGEST_INNER
+from uma_backends.ita.portions import linear_portions
 
 _LOWEST = -128
 # Bytes by their value, moved.
@@ -45,8 +44,8 @@ def check_product(value: Any, attributes: dict[str, Any]) -> None:
     require(attributes.get("layout", "NHWC") == "NHWC" and attributes.get("groups", 1) == 1)
     weights = weights.reshape(len(weights), -1)
     constants = [needed(constant(a)) for a in value.args[len(value.args) - rule.operands :]]
-    require(weights.dtype == np.int8 and weights.shape[1] <= LONGEST_INNER and rule.kind != "none")
+    require(weights.dtype == np.int8 and rule.kind != "none")
     bias = -attributes["zero_point"] * weights.astype(np.int64).sum(axis=1)
     if attributes["has_bias"]:
         bias = bias + constant(value.args[2]).astype(np.int64)
-    linear_digits(weights.astype(np.int64), bias, rule, constants)
+    linear_portions(weights.astype(np.int64), bias, rule, constants)

@@ -151,6 +151,7 @@ def layers() -> dict[str, Layer]:
             x,
             TensorSpec((7,), "int8"),
         ),
+        "im2col": make_layer("im2col", {**window, "kernel": [3, 3], "zero_point": -7}, x),
         "max_pool": make_layer("max_pool", {**window, "kernel": [3, 3]}, x),
         "avg_pool": make_layer("avg_pool", {**window, **NONE, "kernel": [3, 3], "low": -128, "high": 127}, x),
         "avg_pool with requantization": make_layer(

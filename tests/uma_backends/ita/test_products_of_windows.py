@@ -54,7 +54,7 @@ def test_nothing_changes(
 
 
 def test_windows_that_are_too_long_stay() -> None:
-    _, module = network((3, 3), {"strides": [1, 1], "pads": [1] * 4, "dilation": [1, 1]}, "uint8", 120)
+    _, module = network((3, 3), {"strides": [1, 1], "pads": [1] * 4, "dilation": [1, 1]}, "uint8", 480)
     assert operators_of(ProductsOfWindows().run(SignedOperands().run(module))) == ["conv2d"]
 
 
@@ -62,9 +62,11 @@ def test_windows_that_are_too_long_stay() -> None:
     "layer",
     [
         Convolution((3, 3), (19, 17), 2, 0.0, filters=20),
-        Convolution((3, 3), (33, 32), 2, 0.0, filters=8, stride=2),
+        Convolution((3, 3), (33, 32), 12, 0.0, filters=8, stride=2),
         pytest.param(Convolution((3, 3), (96, 96), 2, 0.0, filters=70), marks=pytest.mark.slow),
         pytest.param(Convolution((1, 1), (33, 9), 10, 0.0, filters=66), marks=pytest.mark.slow),
+        pytest.param(Convolution((3, 3), (10, 9), 20, 0.0, filters=66), marks=pytest.mark.slow),
+        pytest.param(Convolution((5, 5), (9, 8), 7, 0.0, filters=65), marks=pytest.mark.slow),
     ],
     ids=str,
 )

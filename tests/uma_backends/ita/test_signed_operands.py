@@ -42,5 +42,5 @@ def test_they_are_moved_once_and_change_nothing() -> None:
 
 
 def test_sums_that_are_too_long_stay() -> None:
-    _, module = network(1000)
+    _, module = network(4000)
     assert "lookup" not in operators_of(SignedOperands().run(module))
