@@ -21,7 +21,7 @@ from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.planning.search.attempts import PlanEvaluator
 from tvm_pulp.planning.search.cover import Cover, Covers, recorded_cover
 from tvm_pulp.planning.search.find_plan import find_plan
-from tvm_pulp.planning.search.heuristics.balance_engines import expected_cycles
+from tvm_pulp.planning.search.heuristics.balance_engines import expected_cycles, pipelined_cycles
 from tvm_pulp.planning.search.heuristics.tile_pipelines import core_cycles
 from tvm_pulp.planning.search.memory_limits import (
     check_capacity,
@@ -41,6 +41,10 @@ from tvm_pulp.qnn.network import Network
 from tvm_pulp.uma.annotate import Annotated, annotate
 from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.region import Region, region_of
+
+# By how much operators one by one have to be faster in pieces than regions of several; of longer networks it would
+# take too long to find out.
+_LEAST_GAIN, _MOST_OPERATORS = 0.003, 32
 
 
 @dataclass(frozen=True)
@@ -191,7 +195,13 @@ def _or_by_cores(best: Plan, network: Network, operators: list[LayerForms], requ
 def _fastest_cover(network: Network, covers: Covers, request: PlanRequest) -> Cover:
     if request.planner == "greedy" or not request.overlap:
         return covers.cover(covers.cheapest())
-    return covers.fastest(lambda cover: expected_cycles(_evaluator(network, cover, request)))
+    found = covers.fastest(lambda cover: expected_cycles(_evaluator(network, cover, request)))
+    plain = covers.cover(frozenset())
+    if len(plain.forms) in (len(found.forms), 1) or len(plain.forms) > _MOST_OPERATORS:
+        return found
+    # Layers that stand alone can be cut into pieces that follow each other, which may gain more than regions do.
+    taken, apart = (pipelined_cycles(_evaluator(network, cover, request)) for cover in (found, plain))
+    return plain if apart < (1 - _LEAST_GAIN) * taken else found
 
 
 def _find_in(evaluator: PlanEvaluator, request: PlanRequest) -> Plan:

@@ -86,6 +86,6 @@ def test_an_order_of_pipelines_beats_the_other_with_constants_that_come_early(
 ) -> None:
     """None: no room for constants that come early."""
     some, other = object(), object()
-    monkeypatch.setattr(balance_engines, "_pipelined_cycles", lambda e: pipelined[e is other])
+    monkeypatch.setattr(balance_engines, "pipelined_cycles", lambda e: pipelined[e is other])
     monkeypatch.setattr(balance_engines, "_cycles_within", lambda e, _lead, _l2_bytes: early[e is other])
     assert balance_engines._gains_as_pipelines(some, other, 1 << 20) is taken  # type: ignore[arg-type]

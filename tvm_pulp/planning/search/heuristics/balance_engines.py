@@ -59,10 +59,10 @@ def balance_engines(evaluator: PlanEvaluator, *, overlap: bool, l2_bytes: int) -
     if plain is not None and plain < _NEAR * cycles and _gains_as_pipelines(by_depth, best, l2_bytes):
         best, cycles = by_depth, plain
     divided, cycles = _with_splits(best, groups, cycles, l2_bytes)
-    if divided is best or _pipelined_cycles(best) >= cycles:
+    if divided is best or pipelined_cycles(best) >= cycles:
         return divided
     # Pipelines may have no use for divided layers.
-    return divided if _pipelined_cycles(divided) <= _pipelined_cycles(best) else best
+    return divided if pipelined_cycles(divided) <= pipelined_cycles(best) else best
 
 
 def _same_order(some: PlanEvaluator, other: PlanEvaluator) -> bool:
@@ -74,14 +74,14 @@ def _gains_as_pipelines(some: PlanEvaluator, other: PlanEvaluator, l2_bytes: int
 
     Constants that come just in time hide what an order gains where transfers are many.
     """
-    cycles = _pipelined_cycles(some)
-    if cycles >= _pipelined_cycles(other):
+    cycles = pipelined_cycles(some)
+    if cycles >= pipelined_cycles(other):
         return False
     early = _cycles_within(other, BESIDE_JOBS, l2_bytes)
     return early is None or cycles < early or (_cycles_within(some, BESIDE_JOBS, l2_bytes) or math.inf) < early
 
 
-def _pipelined_cycles(evaluator: PlanEvaluator) -> float:
+def pipelined_cycles(evaluator: PlanEvaluator) -> float:
     """Expected cycles as pipelines of tiles; infinitely many where a layer does not fit."""
     with suppress(UserError):
         decisions = policy_decisions(evaluator, JUST_IN_TIME, whole_l1(evaluator), NOTHING_IN_L3)

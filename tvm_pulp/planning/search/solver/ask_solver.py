@@ -21,6 +21,8 @@ from tvm_pulp.qnn.network import Tensor
 _FIRST_TIME, _NEXT_TIME = 0.1, 0.05
 _ROUNDS = 4
 _STEPS_OF_ALL_ROUNDS = 400
+# A first plan that takes so many times the cycles of the best says that the model does not fit the network.
+_NEAR = 1.1
 # L1 that the solver may plan with: addresses and records need some more than it counts.
 _SHARE = 0.98
 # How often the solver is asked again because blocks found no room.
@@ -84,10 +86,11 @@ class SolverRounds:
             if self._l2_limit is not None and self._l2_bytes is not None and plan.l2_needed > self._l2_limit:
                 self._l2_bytes -= plan.l2_needed - self._l2_limit + self._l2_limit // 64
                 continue
-            if plan.estimated_cycles >= best.cycles:
-                break  # its model does not fit: what it says next has never been faster either
             self._learn(plan)
-            best = result.attempts[-1]
+            if plan.estimated_cycles < best.cycles:
+                best = result.attempts[-1]
+            elif number or plan.estimated_cycles > _NEAR * best.cycles:
+                break  # its model does not fit: what it says next has never been faster either
         return result
 
     def _solve(
