@@ -22,7 +22,7 @@ _FIRST_TIME, _NEXT_TIME = 0.1, 0.05
 _ROUNDS = 4
 _STEPS_OF_ALL_ROUNDS = 400
 # A first plan that takes so many times the cycles of the best says that the model does not fit the network.
-_NEAR = 1.1
+_NEAR = 1.06
 # L1 that the solver may plan with: addresses and records need some more than it counts.
 _SHARE = 0.98
 # How often the solver is asked again because blocks found no room.
