@@ -1,6 +1,6 @@
 """Windows of a convolution as rows of a matrix: [n, oh, ow, kh * kw * C]. Padding reads the zero point.
 
-Internal: engines that have only 1x1 convolutions use it; no frontend produces it.
+Internal: engines that have only 1x1 convolutions, or products, use it; no frontend produces it.
 """
 
 import numpy as np

@@ -5,7 +5,7 @@ pixel there is nothing to lay out.
 
     conv2d(x, w)   becomes   dense(im2col(x), w as one row a channel)
 
-Only where the engine can tell the product's sums exactly: windows of up to 960 bytes.
+Only where the engine can tell the sums exactly, of one product or of several (`portions.py`).
 """
 
 from typing import Any

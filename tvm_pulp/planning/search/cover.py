@@ -18,7 +18,7 @@ _SOLVER_TIME = 1.0
 # Kinds of regions, by operators and shapes, that are tried the other way.
 _MOST_KINDS = 8
 # By how much that has to make the network faster: all figures are estimates.
-_LEAST_GAIN = 0.003
+LEAST_GAIN = 0.003
 # Of networks with so many operators, which take long to plan, covers that cost so many times the best are not planned:
 # none of those that were measured was the fastest.
 _LONG, _HOPELESS = 32, 1.04
@@ -101,7 +101,7 @@ class Covers:
                     continue
                 changed = self.cover(other)
                 found = expected(changed)
-                if found is not None and (cycles is None or found < (1 - _LEAST_GAIN) * cycles):
+                if found is not None and (cycles is None or found < (1 - LEAST_GAIN) * cycles):
                     taken, best, cycles = other, changed, found
         return best
 

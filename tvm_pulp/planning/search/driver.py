@@ -19,7 +19,7 @@ from tvm_pulp.planning.check import verify_plan
 from tvm_pulp.planning.lowering import same_network
 from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.planning.search.attempts import PlanEvaluator
-from tvm_pulp.planning.search.cover import Cover, Covers, recorded_cover
+from tvm_pulp.planning.search.cover import LEAST_GAIN, Cover, Covers, recorded_cover
 from tvm_pulp.planning.search.find_plan import find_plan
 from tvm_pulp.planning.search.heuristics.balance_engines import expected_cycles, pipelined_cycles
 from tvm_pulp.planning.search.heuristics.tile_pipelines import core_cycles
@@ -42,9 +42,8 @@ from tvm_pulp.uma.annotate import Annotated, annotate
 from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.region import Region, region_of
 
-# By how much operators one by one have to be faster in pieces than regions of several; of longer networks it would
-# take too long to find out.
-_LEAST_GAIN, _MOST_OPERATORS = 0.003, 32
+# Of longer networks it would take too long to find out whether operators one by one are faster in pieces.
+_MOST_OPERATORS = 32
 
 
 @dataclass(frozen=True)
@@ -201,7 +200,7 @@ def _fastest_cover(network: Network, covers: Covers, request: PlanRequest) -> Co
         return found
     # Layers that stand alone can be cut into pieces that follow each other, which may gain more than regions do.
     taken, apart = (pipelined_cycles(_evaluator(network, cover, request)) for cover in (found, plain))
-    return plain if apart < (1 - _LEAST_GAIN) * taken else found
+    return plain if apart < (1 - LEAST_GAIN) * taken else found
 
 
 def _find_in(evaluator: PlanEvaluator, request: PlanRequest) -> Plan:
