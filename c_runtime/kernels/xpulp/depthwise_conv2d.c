@@ -101,22 +101,30 @@ static tvm_pulp_rows fused_of(const struct tvm_pulp_depthwise_conv2d_args *args)
   return tvm_pulp_is_scaled(r) ? tvm_pulp_depthwise_three_scaled_rows : 0;
 }
 
-static void prepare(struct tvm_pulp_planes *p, const struct tvm_pulp_depthwise_conv2d_args *args, uint32_t core) {
-  uint32_t plane_bytes = 4u * args->plane_rows * args->plane_stride;
-  p->args = args;
-  p->planes = args->scratch + core * args->scratch_stride;
+/* Where rows are not requantized as they are made: how they are summed. Out of the way of those that are, since code that
+ * is not executed need not be fetched. */
+static __attribute__((noinline)) void prepare_sums(struct tvm_pulp_planes *p, uint32_t plane_bytes) {
+  const struct tvm_pulp_depthwise_conv2d_args *args = p->args;
   p->sums = (int32_t *)(void *)(p->planes + plane_bytes);
   /* There is room for rows of whole fours. Sums lie closer: what is written behind a row is written over by the next. */
   uint32_t fours = (args->out_width + 3u) & ~3u;
   p->sum_width = args->out_width < 4u ? fours : args->out_width;
   p->is_dense = args->out_width == p->sum_width && args->y_row_stride == args->out_width * args->y_pixel_stride;
   p->sum_rows = (args->scratch_stride - plane_bytes) / (4u * fours);
-  p->fused = fused_of(args);
+  p->weight_bytes = tvm_pulp_depthwise_row_bytes(args->kernel_width, args->stride_x);
   tvm_pulp_rows wide = tvm_pulp_depthwise_wide_sums(args);
   p->sum = wide ? wide : tvm_pulp_depthwise_sums;
-  p->weight_bytes = tvm_pulp_depthwise_row_bytes(args->kernel_width, args->stride_x);
-  /* Pixels are stored as whole words, or windows are read so. */
-  p->margin = wide ? args->pad_left : (args->pad_left + 3u) & ~3u;
+  if (wide) p->margin = args->pad_left; /* windows are read as whole words, not pixels stored so */
+}
+
+static void prepare(struct tvm_pulp_planes *p, const struct tvm_pulp_depthwise_conv2d_args *args, uint32_t core) {
+  uint32_t plane_bytes = 4u * args->plane_rows * args->plane_stride;
+  p->args = args;
+  p->planes = args->scratch + core * args->scratch_stride;
+  p->margin = (args->pad_left + 3u) & ~3u; /* pixels are stored as whole words */
+  p->weight_bytes = 4;
+  p->fused = fused_of(args);
+  if (!p->fused) prepare_sums(p, plane_bytes);
   p->first = p->margin - args->pad_left;
   p->row_step = 4u * args->dilation_y * args->plane_stride;
   p->next = 4u * args->stride_y * args->plane_stride;
