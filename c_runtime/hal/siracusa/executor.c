@@ -23,29 +23,30 @@ __attribute__((noinline)) static const uint32_t *issue_rare(const uint32_t *word
 
 __attribute__((noinline)) static void wait_for_l3(void) { tvm_pulp_l3_wait(); }
 
+/* Codes are told apart by single bits, from the highest on, so that no register holds one to compare with. */
 static inline void issue(const uint32_t *word, const uint32_t *bases, struct agent *agent) {
   __asm__ volatile("" ::: "memory");
   for (;;) {
     const uint32_t head = *word++;
-    const uint32_t code = head >> 29;
-    if (code <= TVM_PULP_COMMAND_2D) {
-      const uint32_t l1 = word[0], base = head >> 21 & 0xFFu;
+    if ((int32_t)head < 0) {
+      if (head >> 29 == TVM_PULP_COMMAND_END) return;
+      word = issue_rare(word, bases);
+    } else if (head >> 30 == 0u) {
+      const uint32_t l1 = word[0], base = head >> 21 & 0xFFu, in_lines = head >> 29;
       uint32_t external = word[1];
       if (base != 0u) external += bases[base - 1u];
-      tvm_pulp_dma_command(head & 0x1FFFFFu, l1, external, code, word + 2);
-      word += 2u + 2u * code;
-    } else if (code == TVM_PULP_COMMAND_BEGIN) {
+      tvm_pulp_dma_command(head & 0x1FFFFFu, l1, external, in_lines, word + 2);
+      word += 2u + 2u * in_lines;
+    } else if ((int32_t)(head << 2) >= 0) {
       agent->groups[head & 0xFFu] = (uint8_t)tvm_pulp_dma_begin();
-    } else if (code == TVM_PULP_COMMAND_SUBMIT) {
+    } else {
       agent->tickets[head & 0xFFu] = ((tvm_pulp_submit)(uintptr_t)word[0])((const void *)(uintptr_t)word[1]);
       word += 2;
-    } else if (code != TVM_PULP_COMMAND_END) {
-      word = issue_rare(word, bases);
-    } else {
-      return;
     }
   }
 }
+_Static_assert(TVM_PULP_COMMAND_2D == 1 && TVM_PULP_COMMAND_BEGIN == 2 && TVM_PULP_COMMAND_SUBMIT == 3 && TVM_PULP_COMMAND_FETCH == 4,
+               "as told apart");
 
 /* The number of the lowest bit that is set: p.ff1. */
 static inline uint32_t lowest(uint32_t bits) {
