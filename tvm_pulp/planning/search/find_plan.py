@@ -15,6 +15,8 @@ from tvm_pulp.planning.tiling.schedule.decisions import InL3
 
 # By how much a plan of the solver has to be faster than the best heuristic one.
 _MARGIN = 0.002
+# Where a plan with other cuts takes at most so many times the cycles, in a network of few layers, both are varied.
+_CLOSE, _FEW_LAYERS = 1.02, 64
 # Where L2 is too small, constants from this size on live in L3: what is tried, largest first.
 _L3_FROM = (131072, 65536, 32768, 16384, 8192, 4096, 2048)
 
@@ -100,14 +102,13 @@ def _best(evaluator: PlanEvaluator, tried: list[Attempt], *, overlap: bool, l2_b
         solved = SolverRounds(evaluator, overlap=overlap, l2_bytes=l2_bytes if tight else None).run(tried)
         tried = [*tried, *(a for a in solved.attempts if a.plan.l2_needed <= l2_bytes)]
     chosen = _fastest(tried)
-    best, more = chosen, 0
-    for variation in VARIATIONS:
-        varied = [a for a in vary(evaluator, best, variation) if a.plan.l2_needed <= l2_bytes]
-        best = min([best, *varied], key=lambda a: a.cycles)
-        joined = [a for a in join_attempts(evaluator, best, varied) if a.plan.l2_needed <= l2_bytes]
-        best = min([best, *joined], key=lambda a: a.cycles)
-        more += len(varied) + len(joined)
-    found = Planner("solver", best.name, len(tried) + more)
+    best, count = _vary(evaluator, chosen, l2_bytes)
+    for start in _other_starts(tried, chosen):
+        varied, more = _vary(evaluator, start, l2_bytes)
+        count += more
+        if varied.cycles < best.cycles:
+            best, chosen = varied, start
+    found = Planner("solver", best.name, len(tried) + count)
     if solved.solutions:
         # The solution that became the plan, or the last one where a heuristic was better.
         made = [s for a, s in zip(solved.attempts, solved.solutions, strict=False) if a is chosen]
@@ -121,3 +122,28 @@ def _best(evaluator: PlanEvaluator, tried: list[Attempt], *, overlap: bool, l2_b
             seconds=sum(s.seconds for s in solved.solutions),
         )
     return replace(best.plan, planner=found)
+
+
+def _vary(evaluator: PlanEvaluator, best: Attempt, l2_bytes: int) -> tuple[Attempt, int]:
+    """The best of what comes of an attempt by one variation after the other, and how many were tried."""
+    count = 0
+    for variation in VARIATIONS:
+        varied = [a for a in vary(evaluator, best, variation) if a.plan.l2_needed <= l2_bytes]
+        best = min([best, *varied], key=lambda a: a.cycles)
+        joined = [a for a in join_attempts(evaluator, best, varied) if a.plan.l2_needed <= l2_bytes]
+        best = min([best, *joined], key=lambda a: a.cycles)
+        count += len(varied) + len(joined)
+    return best, count
+
+
+def _other_starts(tried: Sequence[Attempt], chosen: Attempt) -> list[Attempt]:
+    """The fastest attempt by rules with other cuts where it is hardly slower: more may come of it."""
+    if len(chosen.plan.layers) > _FEW_LAYERS:
+        return []
+    others = [a for a in tried if not a.name.startswith("solver") and _cuts(a) != _cuts(chosen)]
+    best = min(others, key=lambda a: a.cycles, default=chosen)
+    return [best] if best is not chosen and best.cycles <= _CLOSE * chosen.cycles else []
+
+
+def _cuts(attempt: Attempt) -> list[int]:
+    return [id(choice.tiling) for choice in attempt.plan.decisions.choices]
