@@ -63,10 +63,10 @@ class QuantizeChannelsLastKernel(QuantizeKernel):
         return tuple(TileAxis(axis) for axis in range(1, len(self.layer.outputs[0].spec.shape) - 1))
 
     def fields(self, call: Arguments, box: Box) -> Fields:
-        start, size = ((of[0], of[-1], *of[1:-1]) for of in (box.start, box.size))
-        channels = box.size[-1]
-        steps = {"rows": channels, "columns": box.elements // channels, "y_stride": 1, "y_step": channels}
-        return self.quantized(call, Box(start, size)) | steps
+        planes, channels = self.layer.inputs[0].spec.shape[1], box.size[-1]
+        source = Box((box.start[0], 0, *box.start[1:-1]), (box.size[0], planes, *box.size[1:-1]))
+        steps = {"rows": planes, "columns": box.elements // channels, "y_stride": 1, "y_step": channels}
+        return self.quantized(call, source) | steps
 
 
 def applies_dequantize(layer: Layer) -> bool:
@@ -130,6 +130,9 @@ class AppendQuantizedKernel(QuantizeKernel):
 
 @work("quantize")
 def quantize_work(f: Fields, cores: int) -> Work:
+    if f["rows"] == 3 and f["y_stride"] == 1 and f["y_step"] in (3, 4):
+        pixels = share(f["columns"], cores)
+        return {"call": 1, "pixel": pixels, "rest": pixels % 4}
     elements = share(f["rows"] * f["columns"], cores)
     pieces = 1 if f["rows"] == 1 else -(-elements // f["columns"]) + 1
     return {"call": 1, "piece": pieces, "together" if f["y_step"] == 1 else "apart": 4 * -(-elements // 4)}

@@ -182,12 +182,12 @@ def mul_case(
 
 def quantize_case(
     rng: np.random.Generator, rows: int, columns: int, *, dtype: str = "int8", apart: bool = False, ties: bool = False,
-    strange: bool = False, sure: bool = False,
+    strange: bool = False, sure: bool = False, repeated: int = 0,
 ) -> Case:  # fmt: skip
     """Rows side by side, or as planes of an image whose channels come last; `ties`: values halfway between two steps.
 
     `strange`: what is not a number, infinite, far out of range or hardly different from zero. `sure`: nothing that is
-    near the middle of two steps and has to be computed again.
+    near the middle of two steps and has to be computed again. `repeated`: bytes of a pixel behind those of its planes.
     """
     scale = np.float32(rng.choice([1 / 128, 0.75, float(rng.uniform(0.001, 3.0))]))
     zero = int(rng.integers(*{"int8": (-128, 128), "uint8": (0, 256)}[dtype]))
@@ -199,12 +199,14 @@ def quantize_case(
     reals = np.array([scale, np.float32(1) / scale], np.float32)
     operands = [x, reals[:1], reals[1:], np.array([zero], dtype)]
     expected = Quantize().reference({"axis": 0, "dtype": dtype}, operands)
+    if apart:
+        expected = np.ascontiguousarray(np.pad(expected, ((0, repeated), (0, 0)), mode="edge").T)
     fields = {
-        "x": x, "y": Out((columns, rows) if apart else (rows, columns), dtype), "reals": reals, "rows": rows,
-        "columns": columns, "y_stride": 1 if apart else columns, "y_step": rows if apart else 1,
+        "x": x, "y": Out(expected.shape, dtype), "reals": reals, "rows": rows,
+        "columns": columns, "y_stride": 1 if apart else columns, "y_step": rows + repeated if apart else 1,
         "y_type": TYPE_CODES[dtype], "zero_point": zero,
     }  # fmt: skip
-    return Case(Call("quantize", fields), np.ascontiguousarray(expected.T) if apart else expected, rows * columns)
+    return Case(Call("quantize", fields), expected, rows * columns)
 
 
 def dequantize_case(rng: np.random.Generator, count: int, dtype: str = "int8", *, misalign: int = 0) -> Case:

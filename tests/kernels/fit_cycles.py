@@ -143,8 +143,9 @@ def qdq_mul(s: Shapes) -> Case:
 
 
 def quantize(s: Shapes) -> Case:
-    rows, apart = s.pick(1, s.size(1, 16)), s.rng.random() < 0.3
-    return quantize_case(s.rng, rows, s.size(64, 4000), apart=apart and rows > 1, sure=True)
+    rows, apart = s.pick(1, 3, s.size(1, 16)), s.rng.random() < 0.3
+    apart, repeated = (apart or rows == 3) and rows > 1, int(rows == 3 and s.flag())
+    return quantize_case(s.rng, rows, s.size(64, 4000), apart=apart, repeated=repeated, sure=True)
 
 
 def dequantize(s: Shapes) -> Case:

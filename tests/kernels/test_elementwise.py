@@ -221,6 +221,14 @@ def test_quantize(seed, rows, columns, dtype, apart, ties, strange, cores, tool)
     check(quantize_case(rng, rows, columns, dtype=dtype, apart=apart, ties=ties, strange=strange), cores, tool)
 
 
+@settings(max_examples=40)
+@given(SEEDS, st.integers(1, 300), st.integers(0, 1), BYTES, st.booleans(), st.booleans(), CORES, TOOLS)
+def test_quantize_pixels(seed, columns, repeated, dtype, ties, strange, cores, tool):  # type: ignore[no-untyped-def]
+    """Three planes as pixels of three bytes, or of four whose last is the third again."""
+    options = {"apart": True, "ties": ties, "strange": strange, "repeated": repeated}
+    check(quantize_case(np.random.default_rng(seed), 3, columns, dtype=dtype, **options), cores, tool)
+
+
 @settings(max_examples=20)
 @given(SEEDS, st.integers(1, 300), BYTES, MISALIGN, CORES, TOOLS)
 def test_dequantize(seed, count, dtype, misalign, cores, tool):  # type: ignore[no-untyped-def]

@@ -173,6 +173,7 @@ def cases(rng: np.random.Generator) -> Iterator[Case]:
     yield add_in_range_case(rng, 3, 7, ("int8", "uint8"), broadcast=True)
     yield requantize_sum_case(rng, 3, 8, "uint8", "int8")
     yield quantize_case(rng, 3, 7, apart=True, strange=True)
+    yield quantize_case(rng, 3, 7, apart=True, repeated=1)
     yield dequantize_case(rng, 37, "uint8")
     yield qdq_mul_case(rng, 3, 7, types=("uint8", "int8"), broadcast=True)
     yield pool_case(rng, (5, 6, 5), Window((2, 3), pads=(1, 1, 1, 1)), average=True)

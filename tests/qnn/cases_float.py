@@ -58,7 +58,8 @@ def quantized_channels_last(rng: Rng) -> Case:
     dims, dtype = (int(rng.integers(1, 3)), *shape(rng, 2, 3)), str(pick(rng, quantize.TYPES))
     scale, zero = _parameters(rng, 1, dtype)
     x = floats(rng, dims, 60.0)
-    return Case("quantize_channels_last", {"dtype": dtype}, [x, scale, np.asarray(np.float32(1) / scale), zero])
+    how = {"channels": dims[1] + int(rng.integers(0, 2)), "dtype": dtype}
+    return Case("quantize_channels_last", how, [x, scale, np.asarray(np.float32(1) / scale), zero])
 
 
 def append_quantized(rng: Rng) -> Case:

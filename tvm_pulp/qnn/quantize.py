@@ -99,33 +99,42 @@ class Dequantize(Operator):
 
 
 def _planes(whole: Whole, box: Box) -> Part:
-    start, size = ((of[0], of[-1], *of[1:-1]) for of in (box.start, box.size))
-    return Part((Box(start, size), *constants(whole.inputs[1:], None)), whole.attributes)
+    first, end = box.start[-1], box.start[-1] + box.size[-1]
+    planes = whole.inputs[0].shape[1]
+    taken = min(first, planes - 1)
+    start = (box.start[0], taken, *box.start[1:-1])
+    size = (box.size[0], min(end, planes) - taken, *box.size[1:-1])
+    parts = (Box(start, size), *constants(whole.inputs[1:], None))
+    return Part(parts, {**whole.attributes, "channels": box.size[-1]})
 
 
-@register("quantize_channels_last", attributes="dtype", tile=TileRule(all_axes, _planes))
+@register("quantize_channels_last", attributes="channels dtype", tile=TileRule(all_axes, _planes))
 class QuantizeChannelsLast(Operator):
     """Floats as integers, the second axis moved behind all others: what a picture of a framework becomes at once.
 
-    Operands: x, scale, 1 / scale, zero_point, each of the last three one element; all as in `quantize`.
+    Operands: x, scale, 1 / scale, zero_point, each of the last three one element; all as in `quantize`. `channels` that
+    x does not have hold the last one that it has, so that pixels may be whole words.
     """
 
     def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         shape = inputs[0].shape
-        return TensorSpec((shape[0], *shape[2:], shape[1]), attributes["dtype"])
+        return TensorSpec((shape[0], *shape[2:], attributes["channels"]), attributes["dtype"])
 
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x, scale, _, zero_point = along_axis(inputs, 0)
-        return np.ascontiguousarray(np.moveaxis(quantized(x, scale, zero_point, attributes["dtype"]), 1, -1))
+        pixels = np.moveaxis(quantized(x, scale, zero_point, attributes["dtype"]), 1, -1)
+        more = attributes["channels"] - pixels.shape[-1]
+        return np.ascontiguousarray(np.pad(pixels, [(0, 0)] * (pixels.ndim - 1) + [(0, more)], mode="edge"))
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
-        x = loops.buffer("x", inputs[0])
+        x, planes = loops.buffer("x", inputs[0]), inputs[0].shape[1]
         names = ("scale", "reciprocal", "zero")
         parameters = [loops.buffer(n, TensorSpec((1,), s.dtype)) for n, s in zip(names, inputs[1:], strict=True)]
         y = loops.buffer("y", output)
         element = quantizing(loops, [loops.bind(n, p[0]) for n, p in zip(names, parameters, strict=True)], output)
         with over(loops, output.shape) as indices:
-            loops.store(y, indices, element(x[(indices[0], indices[-1], *indices[1:-1])]))
+            plane = indices[-1] if output.shape[-1] == planes else tirx.min(indices[-1], planes - 1)
+            loops.store(y, indices, element(x[(indices[0], plane, *indices[1:-1])]))
 
 
 @register("append_quantized", attributes="appended axis dtype first has_table")

@@ -53,7 +53,20 @@ def float_layers() -> dict[str, Layer]:
             "quantize", {"axis": 0, "dtype": "uint8"}, rows, np.float32(0.25).reshape(()), floats(1), zero[:1]
         ),
         "quantize_channels_last": make_layer(
-            "quantize_channels_last", {"dtype": "int8"}, image, scale[:1], (1 / scale[:1]).astype(np.float32), zero[:1]
+            "quantize_channels_last",
+            {"channels": 4, "dtype": "int8"},
+            image,
+            scale[:1],
+            (1 / scale[:1]).astype(np.float32),
+            zero[:1],
+        ),
+        "quantize_channels_last, more channels": make_layer(
+            "quantize_channels_last",
+            {"channels": 6, "dtype": "int8"},
+            image,
+            scale[:1],
+            (1 / scale[:1]).astype(np.float32),
+            zero[:1],
         ),
         "dequantize": make_layer("dequantize", {"axis": 1}, TensorSpec(image.shape, "int8"), scale, zero),
         "float_map": make_layer(

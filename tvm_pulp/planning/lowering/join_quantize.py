@@ -28,7 +28,8 @@ class JoinQuantize(Rewriter):
     def _channels_last(self, value: Any, made: Any) -> Any:
         axes = qnn.attributes(value)["axes"]
         require(len(axes) >= 3 and axes == [0, *range(2, len(axes)), 1])
-        return qnn.emit("quantize_channels_last", list(made.args), {"dtype": qnn.attributes(made)["dtype"]})
+        how = {"channels": spec_of(value).shape[-1], "dtype": qnn.attributes(made)["dtype"]}
+        return qnn.emit("quantize_channels_last", list(made.args), how)
 
     def _appended(self, value: Any, made: Any) -> Any:
         attributes, dtype = qnn.attributes(value), qnn.attributes(made)["dtype"]

@@ -63,7 +63,9 @@ def prepare_for_array(module: Any, unsigned_only: bool, channels: int, costs: Mo
     from tvm_pulp.uma.conv_array.neighbouring_pixels import NeighbouringPixels
     from tvm_pulp.uma.conv_array.space_to_depth import SpaceToDepth
     from tvm_pulp.uma.conv_array.unsigned_activations import UnsignedActivations
+    from tvm_pulp.uma.conv_array.word_pixels import WordPixels
 
-    for step in (UnsignedActivations(unsigned_only), SpaceToDepth(channels), NeighbouringPixels(costs)):
+    steps = (UnsignedActivations(unsigned_only), SpaceToDepth(channels), WordPixels(), NeighbouringPixels(costs))
+    for step in steps:
         module = step.run(module)
     return module

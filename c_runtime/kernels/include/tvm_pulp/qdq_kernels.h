@@ -8,7 +8,8 @@
 
 /* y = round(x / scale) plus zero_point, within the bytes of y: the quotient rounded to a float as a division is, then half
  * to even; what is not a number is the smallest byte. Rows of x without a gap; rows of y begin y_stride bytes from each
- * other, their elements y_step bytes: a row may be a plane of an image whose channels come last. */
+ * other, their elements y_step bytes: a row may be a plane of an image whose channels come last. Where a step of such an
+ * image has more bytes than there are planes, the others are the last plane again. */
 struct tvm_pulp_quantize_args {
   const float *x;
   uint8_t *y;

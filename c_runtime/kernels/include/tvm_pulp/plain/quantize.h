@@ -20,14 +20,20 @@ static inline void tvm_pulp_plain_quantize_piece(const struct tvm_pulp_quantize_
   }
 }
 
+/* Rows of y: bytes of a pixel that no plane has are the last plane again. */
+static inline uint32_t tvm_pulp_quantize_y_rows(const struct tvm_pulp_quantize_args *args) {
+  return args->y_stride == 1u && args->y_step > args->rows ? args->y_step : args->rows;
+}
+
 /* The part of a core, row by row. */
 #define TVM_PULP_QUANTIZE_ROWS(PIECE)                                                                           \
-  uint32_t columns = args->columns;                                                                            \
-  struct tvm_pulp_range range = tvm_pulp_share_words(args->rows * columns, core, cores);                       \
-  uint32_t row = args->rows == 1u ? 0u : range.begin / columns, column = range.begin - row * columns;          \
+  const uint32_t columns = args->columns, rows = tvm_pulp_quantize_y_rows(args);                               \
+  struct tvm_pulp_range range = tvm_pulp_share_words(rows * columns, core, cores);                             \
+  uint32_t row = rows == 1u ? 0u : range.begin / columns, column = range.begin - row * columns;                \
   for (uint32_t left = range.end - range.begin; left > 0u; ++row) {                                            \
-    uint32_t count = columns - column < left ? columns - column : left;                                        \
-    PIECE(args, args->x + row * columns + column, args->y + row * args->y_stride + column * args->y_step, count); \
+    const uint32_t count = columns - column < left ? columns - column : left;                                  \
+    const uint32_t plane = row < args->rows ? row : args->rows - 1u;                                           \
+    PIECE(args, args->x + plane * columns + column, args->y + row * args->y_stride + column * args->y_step, count); \
     left -= count;                                                                                             \
     column = 0;                                                                                                \
   }
