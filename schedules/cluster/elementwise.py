@@ -117,10 +117,10 @@ class GeluKernel(UnaryKernel):
 
 
 def applies_planes(layer: Layer) -> bool:
-    """Accumulators of one image with channels first, whose rule says how far they reach."""
-    shape, a = layer.outputs[0].spec.shape, layer.attributes
-    plain = layer.inputs[0].spec.dtype == "int32" and a["zero_point"] == 0 and len(shape) == 4 and shape[0] == 1
-    return plain and a["axis"] == 1 and uniform_requant(layer, a.get("reach"))
+    """Bytes of one image with channels first, or accumulators whose rule says how far they reach."""
+    x, shape, a = layer.inputs[0].spec, layer.outputs[0].spec.shape, layer.attributes
+    plain = x.dtype in BYTES or (x.dtype == "int32" and a["zero_point"] == 0)
+    return plain and len(shape) > 2 and shape[0] == a["axis"] == 1 and uniform_requant(layer, a.get("reach"))
 
 
 class PlanesKernel(KernelForm):
@@ -130,11 +130,12 @@ class PlanesKernel(KernelForm):
     cut = (TileAxis(1), TileAxis(2))
 
     def fields(self, call: Arguments, box: Box) -> Fields:
-        columns = box.size[2] * box.size[3]
+        columns, x = math.prod(box.size[2:]), self.layer.inputs[0]
         return {
-            "x": call.load("x", self.layer.inputs[0], box), "rows": box.size[1], "columns": columns,
-            "x_stride": 4 * columns, "y_stride": columns * call.output.spec.itemsize, "x_type": TYPES["int32"],
-            "lines": 1, "x_line_stride": 0, "per_row": 1, "zero_point": 0, **call.requant(box.span(1)),
+            "x": call.load("x", x, box), "rows": box.size[1], "columns": columns, "x_type": typed(x),
+            "x_stride": x.spec.itemsize * columns, "y_stride": columns * call.output.spec.itemsize,
+            "lines": 1, "x_line_stride": 0, "per_row": 1, "zero_point": self.layer.attributes["zero_point"],
+            **call.requant(box.span(1)),
         }  # fmt: skip
 
 
@@ -220,6 +221,14 @@ def requantize_work(f: Fields, cores: int) -> Work:
         if not clips:
             further |= {"range_group": groups, "range_element": 4 * groups * rows}
         return {"call": 1, f"{name}_group": groups, f"{name}_element": 4 * groups * rows, **further}
+    if not wide and f["requant.per_channel"] and kind in ("pulp", "pulp_range") and not f["requant.wide_result"]:
+        if f["per_row"]:
+            return elements_work(f, "of_plane", cores, dense=False)
+        if f["columns"] >= 4:
+            # Rows are shared, or groups of four channels where there are few rows.
+            groups, rows = -(-f["columns"] // 4), f["rows"]
+            groups, rows = (groups, share(rows, cores)) if rows >= 4 * cores else (share(groups, cores), rows)
+            return {"call": 1, "channels": groups, "of_channels": 4 * groups * rows}
     if kind.startswith("shift") or (not is_four(f) and not block):
         return plain_work(f, kind, cores)
     if wide and f["requant.per_channel"] and f["columns"] >= cores:

@@ -160,6 +160,10 @@ def requantize(s: Shapes) -> Case:
             return thinned_case(s.rng, (s.size(2, 24), s.size(2, 24), 4 * s.size(1, 32)), (2, 2), kind)
         rows = s.pick(1, *[s.size(1, 200)] * 3)
         return requantize_case(s.rng, rows, 4 * s.size(1, 64), kind, dtype="int32", per_channel=True)
+    if s.rng.random() < 0.3:
+        # Channels of a picture, last or first.
+        axis = s.pick(0, 1, 1)
+        return requantize_case(s.rng, s.size(1, 256), s.size(4, 96), "pulp", axis=axis, per_channel=True)
     return requantize_case(
         s.rng, s.size(1, 64), columns, kind, dtype=s.pick("int8", "int32", "int32"), per_channel=s.flag()
     )

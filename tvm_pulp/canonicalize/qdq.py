@@ -21,6 +21,7 @@ from tvm import relax
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize import (
     qdq_accumulators,
+    qdq_channels,
     qdq_concat,
     qdq_conv3d,
     qdq_elementwise,
@@ -157,17 +158,19 @@ class FoldQdq(QdqRewriter):
         elif operator in MOVEMENTS:
             return self._moved_island(call, inner_target, target)
         else:
-            rules = _SUMS[self.arithmetic.name] if operator == "relax.add" else [_OPERATORS.get(operator)]
-            found = first_of(filter(None, rules), self, call, inner_target)
-        return found if found is not None else qdq_unary.lookup(self, real, target)
+            sums = _SUMS[self.arithmetic.name] if operator == "relax.add" else [_OPERATORS.get(operator)]
+            found = first_of(filter(None, sums), self, call, inner_target)
+        rules = [qdq_unary.lookup, *([qdq_channels.requantize] if self.arithmetic.name == "onnx" else [])]
+        return found if found is not None else first_of(rules, self, real, target)
 
     def _exact_island(self, real: Any, inner: Any, inner_target: IntegerTarget, target: IntegerTarget) -> Any:
         """The form that float32 computes exactly is preferred: a function of one byte, a normalization."""
-        if not _OF_TWO.isdisjoint(relax_name(self.definition(value)) for value in (real, inner)):
-            table = qdq_unary.lookup(self, real, target)
-            if table is not None:
-                return table
-        return first_of((qdq_norm.norm, qdq_group_norm.group_norm), self, inner, inner_target)
+        of_two = not _OF_TWO.isdisjoint(relax_name(self.definition(value)) for value in (real, inner))
+        table = qdq_unary.lookup(self, real, target) if of_two else None
+        if table is not None:
+            return table
+        norm = first_of((qdq_norm.norm, qdq_group_norm.group_norm), self, inner, inner_target)
+        return qdq_channels.requantize_planes(self, real, target) if norm is None and of_two else norm
 
     @or_none
     def _moved_island(self, call: Any, inner_target: IntegerTarget, target: IntegerTarget) -> Any:

@@ -1,4 +1,7 @@
-"""Islands that are a function of one 8-bit tensor: the function's 256 results, computed in float32, are the layer."""
+"""Islands that are a function of one 8-bit tensor: the function's 256 results, computed in float32, are the layer.
+
+Functions of a tensor's channels, by vectors of constants, have 256 results for each channel (`qdq_channels.py`).
+"""
 
 import math
 from collections.abc import Callable
@@ -89,33 +92,55 @@ def function_of_byte(fold: QdqRewriter, real: Any) -> tuple[Any, np.ndarray]:
     ONNX's they are part of the function.
     """
     island = _Island(fold, through_tables=fold.arithmetic.name == "onnx")
-    with np.errstate(all="ignore"):
-        values = island.evaluate(real)
+    values = island.evaluate(real)
+    require(values.ndim == 1)
     return needed(island.leaf), values
+
+
+@or_none
+def function_of_channels(fold: QdqRewriter, real: Any) -> tuple[Any, int, np.ndarray]:
+    """The one 8-bit tensor that a float value depends on, the axis of its channels, and 256 values for each of them."""
+    island = _Island(fold, through_tables=False)
+    values = island.evaluate(real)
+    axis = needed(island.axis) + len(spec_of(needed(island.leaf)).shape)
+    require(axis >= 0 and values.ndim == 2)
+    return island.leaf, axis, np.broadcast_to(values, (len(values), 256))
 
 
 class _Island:
     """Evaluates float expressions for all 256 values of their one quantized operand.
 
     `through_tables`: what was looked up in a table counts as a function of what it was looked up by.
+    `axis`: where constants differ, counted from behind the last axis; results have a row for each of its entries.
     """
 
     def __init__(self, fold: QdqRewriter, *, through_tables: bool) -> None:
         self.fold = fold
         self.through_tables = through_tables
         self.leaf: Any = None
+        self.axis: int | None = None
 
     def evaluate(self, expression: Any) -> np.ndarray:
         """The value for every byte of the operand; a mismatch where the expression depends on something else."""
         known = self.fold.operands.real_constant(expression)
         if known is not None:
-            require(known.size == 1 and known.dtype == np.float32)
-            return known.reshape(-1)
+            return self._constant(known)
         x = self.fold.operands.quantized(expression)
         if x is not None:
             return self._operand(x)
         call = expression if isinstance(expression, relax.Call) else self.fold.definition(expression)
-        return np.asarray(self._call(call), np.float32)
+        with np.errstate(all="ignore"):
+            return np.asarray(self._call(call), np.float32)
+
+    def _constant(self, known: np.ndarray) -> np.ndarray:
+        """One number, or a column of them."""
+        require(known.dtype == np.float32 and known.size)
+        if (known == known.flat[0]).all():
+            return known.reshape(-1)[:1]
+        axes = [axis - known.ndim for axis, extent in enumerate(known.shape) if extent > 1]
+        require(len(axes) == 1 and self.axis in (None, axes[0]))
+        self.axis = axes[0]
+        return known.reshape(-1, 1)
 
     def _operand(self, x: Quantized) -> np.ndarray:
         require(x.dtype in qnn.BYTES)
@@ -141,4 +166,8 @@ class _Island:
         if name == "relax.nn.leakyrelu":
             x = self.evaluate(call.args[0])
             return np.where(x >= 0, x, x * np.float32(call.attrs.alpha))
+        if name == "relax.nn.prelu":
+            x, slope = self.evaluate(call.args[0]), needed(self.fold.operands.real_constant(call.args[1]))
+            behind = len(spec_of(call).shape) - 1 - int(call.attrs.axis) % len(spec_of(call).shape)
+            return np.where(x >= 0, x, x * self._constant(slope.reshape(-1, *[1] * behind)))
         raise Mismatch

@@ -21,18 +21,34 @@ def exact_shift(
     if rule.kind not in SINGLE_ROUNDINGS:
         return None
     slopes = [float(m) * 2.0 ** -float(s) for m, s in zip(*operands, strict=True)]
-    reach = max(1, int(np.abs(np.concatenate([least, most])).max()))
-    largest = max(reach * max(map(abs, slopes)), abs(rule.low) + 1, abs(rule.high) + 1, abs(rule.zero_point) + 1, 1e-9)
+    sums = [np.arange(first, last + 1, dtype=np.int64) for first, last in zip(least, most, strict=True)]
+    wanted = [
+        rule.apply(s, [np.full(s.shape, o[i], np.int64) for o in operands]).astype(np.int64) for i, s in enumerate(sums)
+    ]
+    return exact_lines(sums, wanted, slopes, (rule.low, rule.high), rule.zero_point)
+
+
+def exact_lines(
+    sums: Sequence[np.ndarray],
+    wanted: Sequence[np.ndarray],
+    slopes: Sequence[float],
+    limits: tuple[int, int],
+    offset: float = 0,
+) -> tuple[np.ndarray, np.ndarray, int] | None:
+    """The same for sums and what is wanted of them, of which each pair lies near a line of the given slope.
+
+    `limits`: the range that results are clipped to. `offset`: the largest number that is added to a product.
+    """
+    reach = max(1, max(int(np.abs(s).max(initial=0)) for s in sums))
+    largest = max(reach * max(map(abs, slopes)), *(abs(end) + 1 for end in limits), abs(offset) + 1)
     shift = min(30, int(np.floor(_PRODUCT_BITS - np.log2(largest))) - 1)
     if shift <= 0:
         return None
     multipliers, summands = [], []
-    for i, slope in enumerate(slopes):
-        sums = np.arange(least[i], most[i] + 1, dtype=np.int64)
-        wanted = rule.apply(sums, [np.full(sums.shape, o[i], np.int64) for o in operands]).astype(np.int64)
+    for own, results, slope in zip(sums, wanted, slopes, strict=True):
         middle = round(slope * 2.0**shift)
         for multiplier in (middle, middle - 1, middle + 1):
-            summand = _summand(sums, wanted, multiplier, shift, rule)
+            summand = _summand(own, results, multiplier, shift, limits)
             if summand is not None and abs(multiplier) * reach + abs(summand) < 1 << 31:
                 break
         else:
@@ -42,11 +58,14 @@ def exact_shift(
     return np.array(multipliers, np.int32), np.array(summands, np.int32), shift
 
 
-def _summand(sums: np.ndarray, wanted: np.ndarray, multiplier: int, shift: int, rule: Requant) -> int | None:
+def _summand(sums: np.ndarray, wanted: np.ndarray, multiplier: int, shift: int, limits: tuple[int, int]) -> int | None:
     """A summand by which all sums shift to what is wanted, or beyond the range where that is its end."""
     products, one = sums * multiplier, 1 << shift
-    lowest = (wanted * one - products)[wanted > rule.low]
-    highest = ((wanted + 1) * one - 1 - products)[wanted < rule.high]
-    least = int(lowest.max()) if lowest.size else -one
-    most = int(highest.min()) if highest.size else max(least, one)
+    lowest = (wanted * one - products)[wanted > limits[0]]
+    highest = ((wanted + 1) * one - 1 - products)[wanted < limits[1]]
+    least = int(lowest.max()) if lowest.size else None
+    most = int(highest.min()) if highest.size else None
+    if least is None or most is None:
+        # All results are at one end of the range.
+        return most if least is None else least
     return (least + most) // 2 if least <= most else None

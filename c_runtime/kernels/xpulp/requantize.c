@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "four_elements.h"
 #include "requantize_block.h"
+#include "requantize_bytes.h"
 #include "requantize_lines.h"
 #include "requantize_row.h"
 #include "shift_loop.h"
@@ -72,6 +73,10 @@ static __attribute__((noinline)) void requantize_others(const struct tvm_pulp_re
   uint32_t columns = args->columns, x_bytes = tvm_pulp_type_bytes(args->x_type);
   uint32_t y_bytes = tvm_pulp_result_bytes(&args->requant), four = tvm_pulp_is_four(&args->requant);
   uint32_t block = args->x_type == TVM_PULP_INT32 && args->zero_point == 0 && !args->per_row;
+  if (tvm_pulp_are_channels_of_bytes(args)) {
+    tvm_pulp_requantize_bytes(args, core, cores);
+    return;
+  }
   if (args->requant.kind >= TVM_PULP_REQUANT_SHIFT || (!four && !block)) {
     tvm_pulp_plain_requantize(args, core, cores);
     return;

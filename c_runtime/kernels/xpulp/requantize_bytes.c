@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Four channels at a time keep their constants in registers while the rows go by. */
+#include "requantize_bytes.h"
+
+#include "four_elements.h"
+
+/* Rows of four channels: bytes of a row one after the other, the first one last, whose address moves on. */
+#define CHANNELS(LOAD, LOAD_NEXT, CLIP)                                                                            \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") LOAD " %[v1],1(%[x])\n" LOAD " %[v2],2(%[x])\n" LOAD " %[v3],3(%[x])\n"  \
+                   LOAD_NEXT("%[v0]", "%[xs]", "%[x]") "mul %[v1],%[v1],%[m1]\nmul %[v2],%[v2],%[m2]\n"             \
+                   "mul %[v3],%[v3],%[m3]\nmul %[v0],%[v0],%[m0]\n" XP_ADDNR("%[v1]", "%[a1]", "%[sh]")             \
+                   XP_ADDNR("%[v2]", "%[a2]", "%[sh]") XP_ADDNR("%[v3]", "%[a3]", "%[sh]")                         \
+                   XP_ADDNR("%[v0]", "%[a0]", "%[sh]") FOUR(CLIP, "%[h]") FOUR_PACK XP_LOOP_END                    \
+                   XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END                                                         \
+                   : [x] "+r"(x), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)       \
+                   : [n] "r"(rows), [xs] "r"(p->x_stride), [ys] "r"(p->y_stride), [l] "r"(r->low), [h] "r"(r->high), \
+                     [sh] "r"(r->shift), [m0] "r"(mul[0]), [m1] "r"(mul[1]), [m2] "r"(mul[2]), [m3] "r"(mul[3]),    \
+                     [a0] "r"(a0), [a1] "r"(a1), [a2] "r"(a2), [a3] "r"(a3)                                        \
+                   : "memory")
+/* Elements of one channel. */
+#define LINE(LOAD, LOAD_NEXT, CLIP)                                                                                \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_LOAD(LOAD_NEXT, 1, "%[x]") FOUR_FINISH(CLIP) XP_END               \
+                   : FOUR_OUTPUTS, [x] "+r"(x)                                                                     \
+                   : FOUR_INPUTS, [l] "r"(r->low)                                                                  \
+                   : "memory")
+/* LOOP for the range of the results. */
+#define BY_RANGE(LOOP, LOAD, LOAD_NEXT)  \
+  if (r->low == ~r->high) {              \
+    LOOP(LOAD, LOAD_NEXT, XP_CLIPR);     \
+  } else if (r->low == 0) {              \
+    LOOP(LOAD, LOAD_NEXT, XP_CLIPUR);    \
+  } else {                               \
+    LOOP(LOAD, LOAD_NEXT, XP_BETWEEN);   \
+  }
+
+static void rows_of_four(const struct tvm_pulp_requantize_args *p, uint32_t row, uint32_t rows, uint32_t channel) {
+  const struct tvm_pulp_requant *r = &p->requant;
+  const int32_t *mul = r->mul + channel, *add = r->add + channel;
+  const uint8_t *x = (const uint8_t *)p->x + row * p->x_stride + channel;
+  uint8_t *y = (uint8_t *)p->y + row * p->y_stride + channel;
+  /* (x - zero_point) * mul + add; the result fits 32 bits, so intermediate ones may wrap. */
+  int32_t a0 = tvm_pulp_xp_msu(add[0], p->zero_point, mul[0]), a1 = tvm_pulp_xp_msu(add[1], p->zero_point, mul[1]);
+  int32_t a2 = tvm_pulp_xp_msu(add[2], p->zero_point, mul[2]), a3 = tvm_pulp_xp_msu(add[3], p->zero_point, mul[3]);
+  FOUR_LOCALS;
+  if (p->x_type == TVM_PULP_INT8) {
+    BY_RANGE(CHANNELS, "lb", XP_LBR)
+  } else {
+    BY_RANGE(CHANNELS, "lbu", XP_LBUR)
+  }
+}
+
+static void line_of_one(const struct tvm_pulp_requantize_args *p, const uint8_t *x, uint8_t *y, uint32_t count,
+                        uint32_t channel) {
+  const struct tvm_pulp_requant *r = &p->requant;
+  int32_t mul = r->mul[channel], add = tvm_pulp_xp_msu(r->add[channel], p->zero_point, mul);
+  FOUR_LOCALS;
+  uint32_t n = count >> 2;
+  if (n == 0u) {
+    /* only the rest */
+  } else if (p->x_type == TVM_PULP_INT8) {
+    BY_RANGE(LINE, "lb", XP_LB)
+  } else {
+    BY_RANGE(LINE, "lbu", XP_LBU)
+  }
+  for (uint32_t i = 0; i < (count & 3u); ++i) y[i] = tvm_pulp_one(r, tvm_pulp_load(x, i, p->x_type), mul, add);
+}
+
+void tvm_pulp_requantize_bytes(const struct tvm_pulp_requantize_args *p, uint32_t core, uint32_t cores) {
+  uint32_t columns = p->columns;
+  if (p->per_row) {
+    TVM_PULP_EACH_PIECE(p->rows, columns, 0, core, cores, {
+      line_of_one(p, (const uint8_t *)p->x + row * p->x_stride + column,
+                  (uint8_t *)p->y + row * p->y_stride + column, count, row);
+    });
+    return;
+  }
+  uint32_t groups = (columns + 3u) >> 2, first = 0, step = 1;
+  struct tvm_pulp_range range = {0, p->rows};
+  if (p->rows >= 4u * cores) {
+    range = tvm_pulp_share(p->rows, core, cores);
+  } else {
+    first = core;
+    step = cores;
+  }
+  for (; first < groups; first += step) {
+    /* The last four reach back. */
+    uint32_t channel = 4u * first + 4u > columns ? columns - 4u : 4u * first;
+    rows_of_four(p, range.begin, range.end - range.begin, channel);
+  }
+}
