@@ -9,7 +9,7 @@ from tvm import relax
 from tests.qnn import cases_elementwise, cases_matrix, cases_windows
 from tests.qnn.kernel_batch import Case
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.accumulator_bound import accumulator_bound
+from tvm_pulp.canonicalize.accumulator_bound import accumulator_bound, accumulator_interval
 from tvm_pulp.qnn import OPERATORS, Requant
 
 GENERATORS = {**cases_elementwise.CASES, **cases_matrix.CASES, **cases_windows.CASES}
@@ -66,3 +66,23 @@ def test_integer_division(attributes: dict[str, Any], expected: int) -> None:
     inputs = [np.zeros((4,), np.int8), np.zeros((4,), np.uint8)][: attributes["operands"]]
     case = Case("integer_div", {**attributes, "requant": "none"}, inputs)
     assert accumulator_bound(call_of(case, set())) == expected
+
+
+@pytest.mark.parametrize("operator", ["mul", "matmul", "add"])
+def test_interval_covers_the_accumulator(operator: str) -> None:
+    rng = np.random.default_rng([*operator.encode(), 1])
+    checked = 0
+    while checked < 60:
+        case = GENERATORS[operator](rng)
+        # Without its rounding a sum of 64 bits has nowhere to go.
+        if case.attributes.get("form", "tflite") != "tflite" or case.attributes.get("sum_bits", 32) > 32:
+            continue
+        kept = {k: v for k, v in case.attributes.items() if not k.startswith("requant")}
+        plain = (
+            {"requant": "none", "requant_a": "none", "requant_b": "none"} if operator == "add" else {"requant": "none"}
+        )
+        bare = Case(operator, {**kept, **plain}, list(case.inputs[:2]))
+        low, high = accumulator_interval(call_of(bare, {1} if rng.random() < 0.5 else set()))
+        found = accumulator(bare)
+        assert low[0] <= found.min() and found.max() <= high[0], str(case)
+        checked += 1

@@ -8,7 +8,7 @@ import pytest
 
 from tvm_pulp.qnn import fixed_point, real, softmax_table, softmax_tflite
 from tvm_pulp.qnn.fixed_point_functions import exponential
-from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.requant import Requant, is_short
 from tvm_pulp.toolchain import build_host_library
 
 # Wrappers over arrays: one call for many values.
@@ -21,6 +21,12 @@ DRIVER = """
   void map_##name(const int32_t *a, const int32_t *b, const int32_t *c, int32_t *y, int32_t n) { \\
     for (int32_t i = 0; i < n; ++i) y[i] = tvm_pulp_##name(a[i], b[i], c[i], 3, -128, 127); }
 MAP(requantize_tflite)
+#define MAP_SHORT(name, zero_point, low) \
+  void map_##name(const int32_t *a, const int32_t *b, const int32_t *c, int32_t *y, int32_t n); \
+  void map_##name(const int32_t *a, const int32_t *b, const int32_t *c, int32_t *y, int32_t n) { \
+    for (int32_t i = 0; i < n; ++i) y[i] = tvm_pulp_requantize_tflite_short(a[i], b[i], c[i], zero_point, low, 127); }
+MAP_SHORT(short, 3, -128)
+MAP_SHORT(short_positive, -7, -7)
 MAP(requantize_half_up)
 MAP(requantize_half_even)
 void map_exp(const int32_t *a, int32_t *y, int32_t n);
@@ -80,6 +86,40 @@ def test_requantization(library: ctypes.CDLL, kind: str) -> None:
     getattr(library, f"map_requantize_{kind}")(*map(_pointer, (acc, mul, second, out)), COUNT)
     expected = Requant(kind, 0, 3, -128, 127).apply(acc, [mul, second])
     np.testing.assert_array_equal(out, expected)
+
+
+@pytest.mark.parametrize(("name", "zero_point", "low"), [("short", 3, -128), ("short_positive", -7, -7)])
+def test_the_short_form_of_tflite(library: ctypes.CDLL, name: str, zero_point: int, low: int) -> None:
+    """Where `is_short` says so, to the ends of the accumulators it is asked for."""
+    rng = np.random.default_rng(7)
+    exponent = rng.integers(-20, 0, COUNT).astype(np.int32)
+    mul = rng.integers(0, 1 << 31, COUNT).astype(np.int32)
+    # Ties of the second rounding, of both signs.
+    mul[: COUNT // 4] = 1 << 30
+    limit = 1 << 27
+    acc = _accumulators(rng, limit)
+    acc[: COUNT // 4] = (rng.integers(-200, 200, COUNT // 4) * 2 + 1) << rng.integers(0, 18, COUNT // 4)
+    assert is_short(np.array([-limit]), np.array([limit]), [mul, exponent], zero_point)
+    out = np.empty(COUNT, np.int32)
+    getattr(library, f"map_{name}")(*map(_pointer, (acc, mul, exponent, out)), COUNT)
+    np.testing.assert_array_equal(out, Requant("tflite", 0, zero_point, low, 127).apply(acc, [mul, exponent]))
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "mul", "exponent", "expected"),
+    [
+        (-(1 << 30), (1 << 30) - 1, 1 << 30, -8, True),
+        (-(1 << 30), 1 << 30, 1 << 30, -8, False),  # twice the largest has 33 bits
+        (-10, 10, -1, -8, False),
+        (-10, 10, 1 << 30, 0, False),
+        (-10, 10, 1 << 30, -21, False),
+        (0, (1 << 30) - 1, (1 << 31) - 1, -20, False),  # with the zero point of 100 the sum has 33 bits
+        (-(1 << 31), 1 << 31, 1 << 30, -8, False),
+    ],
+)
+def test_where_the_short_form_holds(least: int, most: int, mul: int, exponent: int, expected: bool) -> None:
+    constants = [np.array([mul], np.int32), np.array([exponent], np.int32)]
+    assert is_short(np.array([least]), np.array([most]), constants, 100) == expected
 
 
 def test_half_even_is_exact() -> None:

@@ -4,6 +4,7 @@ The largest one decides whether requantization needs 64 bits; least and largest 
 requantization has to be right for.
 """
 
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +13,8 @@ import numpy as np
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import constant, spec_of
+from tvm_pulp.qnn import fixed_point
+from tvm_pulp.qnn.add import left_shift
 
 
 def accumulator_bound(call: Any) -> int | None:
@@ -98,9 +101,41 @@ def accumulator_interval(call: Any) -> tuple[np.ndarray, np.ndarray]:
         taps = math.prod(attributes["kernel"])
         low, high = (taps * (limit - attributes["zero_point"]) for limit in spec_of(call.args[0]).range)
         return np.array([min(low, 0)]), np.array([max(high, 0)])
+    if qnn.is_qnn(call, "mul", "matmul"):
+        ends = (_ends(x, attributes[f"zero_point_{side}"]) for x, side in zip(call.args, "ab", strict=False))
+        times = spec_of(call.args[0]).shape[-1] if qnn.is_qnn(call, "matmul") else 1
+        corners = [x * y * times for x, y in itertools.product(*ends)]
+        return _limited(min(corners)), _limited(max(corners))
+    if qnn.is_qnn(call, "add") and attributes["form"] == "tflite":
+        return _common_scale(call, attributes)
     bound = accumulator_bound(call)
     reach = bound if bound is not None else 1 << 31
     return np.array([-reach]), np.array([reach])
+
+
+def _ends(expression: Any, zero_point: int) -> tuple[int, int]:
+    """Least and largest x - zero_point."""
+    array = constant(expression)
+    if array is not None and array.size:
+        return int(array.min()) - zero_point, int(array.max()) - zero_point
+    low, high = spec_of(expression).range
+    return low - zero_point, high - zero_point
+
+
+def _limited(value: int) -> np.ndarray:
+    """Beyond 62 bits one value is as unknown as another."""
+    return np.array([max(-(1 << 62), min(1 << 62, value))])
+
+
+def _common_scale(call: Any, attributes: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+    """Sum or difference of two operands that were brought to TFLite's common scale by factors that are not negative."""
+    sides = zip(call.args, "ab", attributes["multipliers"], attributes["exponents"], strict=False)
+    a, b = (
+        fixed_point.multiply(np.array(_ends(x, attributes[f"zero_point_{s}"])) << left_shift(attributes), mul, exponent)
+        for x, s, mul, exponent in sides
+    )
+    low, high = a - b[::-1] if attributes["subtract"] else a + b
+    return np.array([low]), np.array([high])
 
 
 def _channels(call: Any, attributes: dict[str, Any], weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

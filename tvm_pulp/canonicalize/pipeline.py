@@ -23,6 +23,7 @@ from tvm_pulp.canonicalize.qdq import FoldQdq
 from tvm_pulp.canonicalize.qdq_arithmetic import OnnxArithmetic, TfliteArithmetic
 from tvm_pulp.canonicalize.qdq_products import QdqProducts
 from tvm_pulp.canonicalize.repeated_rows import RepeatedRows
+from tvm_pulp.canonicalize.short_rounding import ShortRounding
 from tvm_pulp.canonicalize.to_nhwc import ToNhwc
 from tvm_pulp.canonicalize.unreachable_ties import UnreachableTies
 from tvm_pulp.frontend.imported import Imported
@@ -47,6 +48,8 @@ def passes_of(dialect: str) -> list[Any]:
             FloatToNchw(),
             DeadChannels(),
             DropIdentity(),
+            ByteFunctions(),
+            ShortRounding(),
             ExplicitPadding(),
         ],
         "qdq": [

@@ -11,7 +11,7 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.byte_functions import byte_table
+from tvm_pulp.canonicalize.byte_functions import byte_table, source_of
 from tvm_pulp.canonicalize.qdq_rewriter import IntegerTarget, QdqRewriter, Quantized
 from tvm_pulp.canonicalize.rewriter import Mismatch, constant, needed, or_none, relax_name, require, spec_of
 from tvm_pulp.canonicalize.tflite_tables import reference_table
@@ -146,7 +146,8 @@ class _Island:
         require(x.dtype in qnn.BYTES)
         leaf, values = x.value, x.every_value
         while self.through_tables and (table := byte_table(self.fold.definition(leaf))) is not None:
-            leaf, values = self.fold.definition(leaf).args[0], qnn.looked_up(values, table)
+            call = self.fold.definition(leaf)
+            leaf, values = call.args[source_of(call)], qnn.looked_up(values, table)
         return self._of_leaf(leaf, values)
 
     def _of_leaf(self, leaf: Any, values: np.ndarray) -> np.ndarray:

@@ -36,7 +36,8 @@ class Requant:
     zero_point: int = 0
     low: int = 0
     high: int = 0
-    # The product needs 64 bits: set unless a static bound proves that 32 are enough.
+    # The product needs 64 bits: set unless a static bound proves that 32 are enough. For `tflite`: its high word is not
+    # enough (see `is_short`).
     wide: bool = True
     # Element type of the result where the range alone does not tell (unsigned values that stay below 128).
     dtype: str = ""
@@ -122,8 +123,9 @@ class Requant:
             odd = ((total >> shift) ^ self.zero_point) & (picked[0] // TO_EVEN)
             value = call("requantize", total - odd, 1, 0, shift, self.low, self.high)
         else:
-            wide = "_64" if str(acc.ty.dtype if hasattr(acc, "ty") else acc.dtype) == "int64" else ""
-            value = call(f"requantize_{self.kind}{wide}", acc, *picked, self.zero_point, self.low, self.high)
+            is_long = str(acc.ty.dtype if hasattr(acc, "ty") else acc.dtype) == "int64"
+            variant = "_64" if is_long else "_short" if self.kind == "tflite" and not self.wide else ""
+            value = call(f"requantize_{self.kind}{variant}", acc, *picked, self.zero_point, self.low, self.high)
         return value.astype(self.out_dtype)
 
     def tensors(self, operands: Sequence[Any]) -> list[Any]:
@@ -144,6 +146,17 @@ def narrow_enough(accumulator: int, mul: np.ndarray, add: np.ndarray) -> bool:
     """Tell whether `acc * mul + add` stays inside 32 bits for every |acc| up to `accumulator`."""
     reach = accumulator * np.abs(mul.astype(np.int64)).max(initial=0) + np.abs(add.astype(np.int64)).max(initial=0)
     return bool(reach < 1 << 31)
+
+
+def is_short(least: np.ndarray, most: np.ndarray, operands: Sequence[np.ndarray], zero_point: int) -> bool:
+    """Tell whether C's short form of `tflite` holds for accumulators from `least` to `most`: all of it in 32 bits."""
+    mul, exponent = (np.asarray(o, np.int64) for o in operands)
+    if min(least.min(), -most.max()) < -(1 << 30) or not ((mul >= 0) & (exponent >= -20) & (exponent <= -1)).all():
+        return False
+    half = np.int64(1) << -exponent
+    summand = 1 + half + 2 * half * zero_point
+    values = (2 * least, 2 * most, summand, (least * mul >> 30) - 2 + summand, (most * mul >> 30) + summand)
+    return all(bool((np.abs(v + 0.5) < 1 << 31).all()) for v in values)
 
 
 def stands_for(name: str) -> tuple[str, ...]:

@@ -9,8 +9,11 @@
 
 #if defined(__GNUC__)
 #define TVM_PULP_INLINE static inline __attribute__((always_inline, unused))
+/* A branch is best taken seldom. */
+#define TVM_PULP_SELDOM(condition) __builtin_expect(condition, 0)
 #else
 #define TVM_PULP_INLINE static inline
+#define TVM_PULP_SELDOM(condition) (condition)
 #endif
 
 TVM_PULP_INLINE int32_t tvm_pulp_min(int32_t a, int32_t b) { return a < b ? a : b; }
@@ -59,6 +62,20 @@ TVM_PULP_INLINE int32_t tvm_pulp_scale_tflite(int32_t value, int32_t mul, int32_
 TVM_PULP_INLINE int32_t tvm_pulp_requantize_tflite(int32_t acc, int32_t mul, int32_t exponent, int32_t zero_point,
                                                    int32_t low, int32_t high) {
   return tvm_pulp_clip(tvm_pulp_scale_tflite(acc, mul, exponent) + zero_point, low, high);
+}
+
+/* The same where acc * mul / 2^30 is below 2^31 and so is that quotient with the zero point and a half; 2 * acc is below
+ * 2^31, mul not negative, the exponent -20 to -1. The first rounding and a shift of one more are the second one's: both
+ * are one shift, and a quotient below zero is two units less because halves are rounded away from zero. */
+TVM_PULP_INLINE int32_t tvm_pulp_requantize_tflite_short(int32_t acc, int32_t mul, int32_t exponent, int32_t zero_point,
+                                                         int32_t low, int32_t high) {
+  int32_t shift = 1 - exponent, summand = 1 + (1 << (shift - 1)) + zero_point * (1 << shift);
+  int32_t quotient = (int32_t)((int64_t)(acc * 2) * (int64_t)((uint32_t)mul << 1) >> 32);
+  if (low < zero_point) quotient += (quotient >> 31) * 2;
+  quotient = (quotient + summand) >> shift;
+  if (TVM_PULP_SELDOM(quotient < low)) quotient = low;
+  if (TVM_PULP_SELDOM(quotient > high)) quotient = high;
+  return quotient;
 }
 
 TVM_PULP_INLINE int32_t tvm_pulp_clip_wide(int64_t value, int32_t low, int32_t high) {

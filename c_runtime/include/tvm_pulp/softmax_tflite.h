@@ -49,9 +49,9 @@ TVM_PULP_INLINE int32_t tvm_pulp_softmax_share(int32_t total, int32_t headroom) 
   return (int32_t)((((uint32_t)total << (headroom - 1)) + 8192u) >> 14) - 98304;
 }
 
-/* 1 / total as a Q0.31 mantissa; the exponent is in tvm_pulp_softmax_output_bits. */
-static inline __attribute__((unused)) int32_t tvm_pulp_softmax_reciprocal(int32_t total) {
-  int32_t fraction = (int32_t)(((uint32_t)total << tvm_pulp_softmax_headroom(total)) - 0x80000000u);
+/* 1 / (total * 2^headroom), whose highest bit is set, as a Q0.31 mantissa. */
+static inline __attribute__((unused)) int32_t tvm_pulp_softmax_inverse(uint32_t lifted) {
+  int32_t fraction = (int32_t)(lifted - 0x80000000u);
   int32_t half = (int32_t)(((int64_t)fraction + INT32_MAX + 1) >> 1);
   int32_t x = 1515870810 + tvm_pulp_doubling_high_multiply(half, -1010580540);
   for (int32_t step = 0; step < 3; ++step) {
@@ -61,7 +61,15 @@ static inline __attribute__((unused)) int32_t tvm_pulp_softmax_reciprocal(int32_
   return tvm_pulp_saturating_left(x, 1);
 }
 
+/* 1 / total as a mantissa; the exponent is in tvm_pulp_softmax_output_bits. */
+static inline __attribute__((unused)) int32_t tvm_pulp_softmax_reciprocal(int32_t total) {
+  return tvm_pulp_softmax_inverse((uint32_t)total << tvm_pulp_softmax_headroom(total));
+}
+
 /* Right shift that brings exponential * reciprocal to 8 bits. */
-TVM_PULP_INLINE int32_t tvm_pulp_softmax_output_bits(int32_t total) { return 12 - tvm_pulp_softmax_headroom(total) + 31 - 8; }
+TVM_PULP_INLINE int32_t tvm_pulp_softmax_bits(int32_t headroom) { return 12 - headroom + 31 - 8; }
+TVM_PULP_INLINE int32_t tvm_pulp_softmax_output_bits(int32_t total) {
+  return tvm_pulp_softmax_bits(tvm_pulp_softmax_headroom(total));
+}
 
 #endif /* TVM_PULP_SOFTMAX_TFLITE_H */

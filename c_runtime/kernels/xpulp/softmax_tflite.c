@@ -23,8 +23,9 @@ TVM_PULP_KERNEL(softmax_tflite) {
     const int32_t *table = row_table(args->table, x, columns);
     uint32_t total = 0;
     for (uint32_t i = 0; i < columns; ++i) total += ((uint32_t)table[x[i]] + (1u << 11)) >> 12;
-    uint32_t inverse = (uint32_t)tvm_pulp_softmax_reciprocal((int32_t)total);
-    uint32_t bits = (uint32_t)tvm_pulp_softmax_output_bits((int32_t)total), half = 1u << (bits - 1u);
+    int32_t headroom = 31 - tvm_pulp_xp_fl1((int32_t)total);
+    uint32_t inverse = (uint32_t)tvm_pulp_softmax_inverse(total << headroom);
+    uint32_t bits = (uint32_t)tvm_pulp_softmax_bits(headroom), half = 1u << (bits - 1u);
     for (uint32_t i = 0; i < columns; ++i) {
       /* High word of twice the product, rounded half up. */
       uint64_t product = (uint64_t)inverse * (uint32_t)table[x[i]] + (1u << 30);

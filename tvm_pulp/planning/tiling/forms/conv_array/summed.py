@@ -19,6 +19,7 @@ from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic
 
 _RANGES = {"int8": (-128, 127), "uint8": (0, 255)}
 _INT32 = 1 << 31
+_SIDES, _KINDS = ((0, "summed"), (1, "summed_turned")), ((0, ""), (2, "_rounded"))
 Strategy = Callable[[Layer, Any], list[Form]]
 
 
@@ -51,13 +52,15 @@ class Residual:
 
 
 def summed_patterns(operators: Sequence[str]) -> list[tuple[str, Callable[[], Any]]]:
-    """Sums with the result of an operator on either side."""
+    """Sums with the result of an operator on either side; TFLite's have factor and shift as further operands."""
 
-    def on(operator: str, place: int) -> Callable[[], Any]:
-        return lambda: pattern_of("add", *(pattern_of(operator) if i == place else None for i in range(2)))
+    def on(operator: str, place: int, constants: int) -> Callable[[], Any]:
+        return lambda: pattern_of(
+            "add", *(pattern_of(operator) if i == place else None for i in range(2)), *[None] * constants
+        )
 
-    sides = ("summed", "summed_turned")
-    return [(f"{name}_{side}", on(name, place)) for name in operators for place, side in enumerate(sides)]
+    names = [(place, constants, f"{side}{kind}") for place, side in _SIDES for constants, kind in _KINDS]
+    return [(f"{operator}_{name}", on(operator, *where)) for operator in operators for *where, name in names]
 
 
 def summed_strategy(region: Layer, context: ArrayContext, strategy: Strategy) -> list[Form]:
