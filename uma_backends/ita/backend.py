@@ -1,5 +1,6 @@
 """The ITA backend: patterns, strategies, code generation."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ class ItaBackend(UMABackend):
 
     def __init__(self) -> None:
         super().__init__()
-        self._register_relax_pass("pre_partition", _prepare)
+        self._register_relax_pass("pre_partition", _prepare, for_soc=True)
         offered: dict[str, tuple[Any, Any]] = {
             "dense": (lambda: pattern_of("dense"), dense_strategy),
             "dense_activation": (lambda: pattern_of("lookup", pattern_of("dense"), None), dense_activation_strategy),
@@ -86,7 +87,7 @@ class ItaBackend(UMABackend):
         return Context(CostModel(soc, cores))
 
 
-def _prepare(module: Any) -> Any:
+def _prepare(module: Any, soc: Any, _options: Mapping[str, Any]) -> Any:
     """The network as the engine wants it; passes need TVM, so they are loaded on demand."""
     from tvm_pulp.canonicalize.drop_identity import DropIdentity
     from uma_backends.ita.negated_tables import NegatedTables
@@ -98,7 +99,9 @@ def _prepare(module: Any) -> Any:
     from uma_backends.ita.transposed_values import TransposedValues
 
     parted = (PartedAttention(), PartedPolynomialAttention())
-    steps = (*parted, SignedOperands(), ProductsOfWindows(), NegatedTables(), SignedProbabilities(), TransposedValues())
+    by_digits = not soc.cluster.isa.xpulp
+    products = (SignedOperands(by_digits=by_digits), ProductsOfWindows(by_digits=by_digits))
+    steps = (*parted, *products, NegatedTables(), SignedProbabilities(), TransposedValues())
     # A view of a view, which one head leaves behind, hides the projection behind it: dropped last.
     for step in (*steps, DropIdentity()):
         module = step.run(module)

@@ -31,9 +31,14 @@ class Rule:
 
 def rule_of(requant: Requant, constants: Sequence[Tensor], add_bits: int = 8) -> Rule:
     """The engine's form of a layer's requantization; `add_bits` has its summand behind the shift."""
-    refuse_if(requant.kind == "none", "its result has 32 bits: the engine writes 8 only")
     tensors = [t.data for t in constants if t.data is not None]
-    refuse_if(len(tensors) < len(constants), "its requantization is not constant")
+    refuse_if(requant.kind != "none" and len(tensors) < len(constants), "its requantization is not constant")
+    return rule_of_numbers(requant, tensors, add_bits)
+
+
+def rule_of_numbers(requant: Requant, tensors: Sequence[np.ndarray], add_bits: int = 8) -> Rule:
+    """The same for constants that are known."""
+    refuse_if(requant.kind == "none", "its result has 32 bits: the engine writes 8 only")
     per_channel = any((t != t.flat[0]).any() for t in tensors)
     refuse_if(per_channel, "it is requantized per channel: the engine has one multiplier per tensor")
     clip = (requant.low, requant.high)
