@@ -135,6 +135,14 @@ def linear_sum_case(
     return Case(Call("add", fields, misalign={"a": misalign}), rule.apply(total), rows * columns)
 
 
+def lookup_pairs_case(rng: np.random.Generator, count: int, *, misalign: int = 0) -> Case:
+    """A function of two bytes by a table of all pairs."""
+    table = random_bytes(rng, (256, 256), "uint8")
+    a, b = (random_bytes(rng, (count,), "uint8") for _ in range(2))
+    fields = {"a": a, "b": b, "y": Out((count,), "uint8"), "table": table, "count": count}
+    return Case(Call("lookup_pairs", fields, misalign={"a": misalign}), table[a, b], count)
+
+
 def add_in_range_case(
     rng: np.random.Generator, rows: int, columns: int, types: tuple[str, str] = ("int8", "int8"), *, misalign: int = 0,
     broadcast: bool = False,

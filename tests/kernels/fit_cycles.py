@@ -45,6 +45,7 @@ from tests.kernels.elementwise_cases import (
     gelu_case,
     hardswish_case,
     lookup_case,
+    lookup_pairs_case,
     mul_case,
     qdq_mul_case,
     quantize_case,
@@ -116,6 +117,10 @@ def add(s: Shapes) -> Case:
     by_table = form == "one" or (form in ("inner", "plain") and s.flag() and kind != "none")
     broadcast = rows > 1 and s.rng.random() < 0.3
     return add_case(s.rng, rows, columns, kind, form=form, broadcast=broadcast, by_table=by_table)
+
+
+def lookup_pairs(s: Shapes) -> Case:
+    return lookup_pairs_case(s.rng, s.size(64, 16384))
 
 
 def add_in_range(s: Shapes) -> Case:
@@ -309,6 +314,7 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "add": (add, 300),
     "add_accumulators": (add_accumulators, 80),
     "add_in_range": (add_in_range, 60),
+    "lookup_pairs": (lookup_pairs, 40),
     "mul": (mul, 120),
     "quantize": (quantize, 80),
     "dequantize": (dequantize, 40),

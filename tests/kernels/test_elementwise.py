@@ -20,6 +20,7 @@ from tests.kernels.elementwise_cases import (
     hardswish_case,
     linear_sum_case,
     lookup_case,
+    lookup_pairs_case,
     mul_case,
     qdq_mul_case,
     quantize_case,
@@ -239,6 +240,12 @@ def test_quantize_pixels(seed, columns, repeated, dtype, ties, strange, cores, t
     """Three planes as pixels of three bytes, or of four whose last is the third again."""
     options = {"apart": True, "ties": ties, "strange": strange, "repeated": repeated}
     check(quantize_case(np.random.default_rng(seed), 3, columns, dtype=dtype, **options), cores, tool)
+
+
+@settings(max_examples=20)
+@given(SEEDS, st.integers(1, 300), MISALIGN, CORES, TOOLS)
+def test_lookup_pairs(seed, count, misalign, cores, tool):  # type: ignore[no-untyped-def]
+    check(lookup_pairs_case(np.random.default_rng(seed), count, misalign=misalign), cores, tool)
 
 
 @settings(max_examples=20)

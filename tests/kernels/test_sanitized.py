@@ -24,6 +24,7 @@ from tests.kernels.elementwise_cases import (
     gelu_case,
     hardswish_case,
     lookup_case,
+    lookup_pairs_case,
     mul_case,
     qdq_mul_case,
     quantize_case,
@@ -170,6 +171,7 @@ def cases(rng: np.random.Generator) -> Iterator[Case]:
     yield row_sums_case(rng, 2, 3, 8, dtype="uint8")
     yield qdq_rope_case(rng, 3, 2, 6, axis=2)
     yield requantize_add_case(rng, 3, 8, "uint8")
+    yield lookup_pairs_case(rng, 23)
     yield add_in_range_case(rng, 3, 7, ("int8", "uint8"), broadcast=True)
     yield requantize_sum_case(rng, 3, 8, "uint8", "int8")
     yield quantize_case(rng, 3, 7, apart=True, strange=True)

@@ -201,6 +201,14 @@ struct tvm_pulp_add_in_range_args {
   int32_t low, high;
 };
 
+/* Any function of two bytes, by a table of 65536 results: y = table[256 * a + b], both as unsigned bytes. */
+struct tvm_pulp_lookup_pairs_args {
+  const uint8_t *a, *b;
+  uint8_t *y;
+  const uint8_t *table;
+  uint32_t count;
+};
+
 /* y = requantize((a - zero_point_a) * (b - zero_point_b)). */
 struct tvm_pulp_mul_args {
   const void *a, *b;
@@ -375,7 +383,7 @@ TVM_PULP_KERNEL(resize); TVM_PULP_KERNEL(long_dense); TVM_PULP_KERNEL(bias_of_re
 TVM_PULP_KERNEL(from_blocks); TVM_PULP_KERNEL(requantize_table); TVM_PULP_KERNEL(settle);
 TVM_PULP_KERNEL(value_groups);
 TVM_PULP_KERNEL(uniform_norm); TVM_PULP_KERNEL(softmax_table); TVM_PULP_KERNEL(gate); TVM_PULP_KERNEL(requantize_sum);
-TVM_PULP_KERNEL(join_planes); TVM_PULP_KERNEL(add_in_range);
+TVM_PULP_KERNEL(join_planes); TVM_PULP_KERNEL(add_in_range); TVM_PULP_KERNEL(lookup_pairs);
 void tvm_pulp_kernel_max_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
 void tvm_pulp_kernel_avg_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
 void tvm_pulp_kernel_past_mix_by_element(const struct tvm_pulp_past_mix_args *args, uint32_t core, uint32_t cores);

@@ -56,6 +56,12 @@ static inline void tvm_pulp_plain_add_in_range(const struct tvm_pulp_add_in_rang
   });
 }
 
+static inline void tvm_pulp_plain_lookup_pairs(const struct tvm_pulp_lookup_pairs_args *p, uint32_t core,
+                                               uint32_t cores) {
+  struct tvm_pulp_range range = tvm_pulp_share(p->count, core, cores);
+  for (uint32_t i = range.begin; i < range.end; ++i) p->y[i] = p->table[256u * p->a[i] + p->b[i]];
+}
+
 static inline void tvm_pulp_plain_mul(const struct tvm_pulp_mul_args *p, uint32_t core, uint32_t cores) {
   TVM_PULP_EACH_ELEMENT(p->rows, p->columns, core, cores, {
     int32_t a = tvm_pulp_load(tvm_pulp_row(p->a, row, p->a_stride), column, p->a_type) - p->zero_point_a;
