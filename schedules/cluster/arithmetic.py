@@ -15,7 +15,7 @@ TYPES_16 = {"int16": 3, "uint16": 4}
 # How a kernel stores its results: as a byte unless stated here.
 STORED = {"int32": 1, "int16": 2, "uint16": 2}
 # enum tvm_pulp_requant_kind
-KINDS = {"none": 0, "pulp": 1, "tflite": 3, "half_up": 4, "half_even": 5, "shift": 6, "shift_even": 7}
+KINDS = {"none": 0, "pulp": 1, "tflite": 3, "half_up": 4, "half_even": 5, "shift": 6, "shift_even": 7, "shift_away": 8}
 PULP_WIDE = 2
 
 

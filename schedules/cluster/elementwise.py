@@ -206,8 +206,8 @@ def requantize_work(f: Fields, cores: int) -> Work:
     block = wide and f["zero_point"] == 0 and not f["per_row"]
     fours = block and f["requant.per_channel"] and f["columns"] % 4 == 0 and not f["requant.wide_result"]
     clips = f["requant.low"] == 0 or f["requant.low"] == ~f["requant.high"]
-    name = {"shift": "shift", "shift_range": "shift", "half_up": "high", "scaled": "high"}.get(kind)
-    if name and fours and (clips or name == "shift"):
+    name = {"shift": "shift", "shift_range": "shift", "away": "away", "half_up": "high", "scaled": "high"}.get(kind)
+    if name and fours and (clips or name != "high"):
         # Groups of four channels, or rows where there are few groups.
         groups, rows, lines = f["columns"] // 4, f["lines"] * f["rows"], f["lines"]
         if rows == 1 and clips and f["requant.kind"] == KINDS["shift"]:
@@ -229,7 +229,7 @@ def requantize_work(f: Fields, cores: int) -> Work:
             groups, rows = -(-f["columns"] // 4), f["rows"]
             groups, rows = (groups, share(rows, cores)) if rows >= 4 * cores else (share(groups, cores), rows)
             return {"call": 1, "channels": groups, "of_channels": 4 * groups * rows}
-    if kind.startswith("shift") or (not is_four(f) and not block):
+    if kind.startswith(("shift", "away")) or (not is_four(f) and not block):
         return plain_work(f, kind, cores)
     if wide and f["requant.per_channel"] and f["columns"] >= cores:
         # Every core takes whole columns.

@@ -50,7 +50,11 @@ def _requantize(kernel: Kernel, costs: CostModel) -> Call | None:
     if "taken" in a:
         # Some pixels of a picture: every `step`-th of a line.
         lines, rows, step, line_stride = _taken(x.spec, a["taken"])
-        fast = rule.kind in ("shift", "shift_even", "half_up") and x.spec.dtype == "int32" and y.spec.dtype in BYTES
+        fast = (
+            rule.kind in ("shift", "shift_even", "shift_away", "half_up")
+            and x.spec.dtype == "int32"
+            and y.spec.dtype in BYTES
+        )
         if not fast or columns % 4 or mul.spec.elements == 1 or a["zero_point"] or x.spec.shape[0] != 1:
             return None
     # Of several parts of the result's channels.

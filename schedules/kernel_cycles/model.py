@@ -12,7 +12,17 @@ Work = dict[str, float]
 WorkOf = Callable[[Any, int], Work]
 """Arguments of a call and the number of cores to work."""
 
-_KINDS = {0: "none", 1: "pulp", 2: "pulp_wide", 3: "tflite", 4: "half_up", 5: "half_even", 6: "shift", 7: "shift"}
+_KINDS = {
+    0: "none",
+    1: "pulp",
+    2: "pulp_wide",
+    3: "tflite",
+    4: "half_up",
+    5: "half_even",
+    6: "shift",
+    7: "shift",
+    8: "away",
+}
 
 
 def share(items: int, cores: int) -> int:

@@ -158,8 +158,8 @@ def dequantize(s: Shapes) -> Case:
 
 
 def requantize(s: Shapes) -> Case:
-    kind, columns = s.pick("pulp", "tflite", "shift", *KINDS), s.pick(s.size(2, 7), *[s.size(8, 400)] * 4)
-    if kind == "shift" or (kind == "half_up" and s.flag()):
+    kind, columns = s.pick("pulp", "tflite", "shift", "shift_away", *KINDS), s.pick(s.size(2, 7), *[s.size(8, 400)] * 4)
+    if kind in ("shift", "shift_away") or (kind == "half_up" and s.flag()):
         # What engines leave to the cores, of all pixels or of some.
         if s.rng.random() < 0.3:
             return thinned_case(s.rng, (s.size(2, 24), s.size(2, 24), 4 * s.size(1, 32)), (2, 2), kind)

@@ -9,7 +9,17 @@ from tvm_pulp.qnn.fixed_point import quantize_multipliers, single_rounding_multi
 from tvm_pulp.qnn.requant import TO_EVEN, Requant, narrow_enough
 
 KINDS = ("none", "pulp", "pulp_wide", "tflite", "half_up", "half_even")
-_CODES = {"none": 0, "pulp": 1, "pulp_wide": 2, "tflite": 3, "half_up": 4, "half_even": 5, "shift": 6, "shift_even": 7}
+_CODES = {
+    "none": 0,
+    "pulp": 1,
+    "pulp_wide": 2,
+    "tflite": 3,
+    "half_up": 4,
+    "half_even": 5,
+    "shift": 6,
+    "shift_even": 7,
+    "shift_away": 8,
+}
 
 
 @dataclass(frozen=True)
@@ -84,6 +94,11 @@ def random_rule(rng: np.random.Generator, kind: str, bound: int, channels: int) 
         add = (zero_point << shift) + (1 << shift - 1)
         shift += TO_EVEN * rng.integers(0, 2, channels)
         return Rule(Requant(kind, 0, zero_point, low, high), (shift.astype(np.int32), add.astype(np.int32)))
+    if kind == "shift_away":
+        shift = rng.integers(3, max(4, int(np.log2(bound / 32))), channels)
+        add = rng.integers(-100, 101, channels) << shift
+        away = 1 << int(rng.integers(0, 3))
+        return Rule(Requant(kind, away, zero_point, low, high), (shift.astype(np.int32), add.astype(np.int32)))
     if kind == "tflite":
         return Rule(Requant(kind, 0, zero_point, low, high), quantize_multipliers(scale))
     return Rule(Requant(kind, 0, zero_point, low, high), single_rounding_multipliers(scale))

@@ -119,7 +119,7 @@ def test_lookup_of_much(count: int, misalign: int) -> None:
 
 
 @pytest.mark.sample(3)
-@pytest.mark.parametrize("kind", [*KINDS, "shift", "shift_even"])
+@pytest.mark.parametrize("kind", [*KINDS, "shift", "shift_even", "shift_away"])
 @EXAMPLES
 @given(
     SEEDS, ROWS, COLUMNS, st.sampled_from(["int8", "uint8", "int32"]), st.sampled_from([0, 0, 7, -3]),
@@ -145,7 +145,7 @@ def test_requantize_channels_of_bytes(axis, seed, rows, columns, dtype, misalign
     check(case, cores, tool)
 
 
-@pytest.mark.parametrize("kind", ["shift", "shift_even", "half_up"])
+@pytest.mark.parametrize("kind", ["shift", "shift_even", "shift_away", "half_up"])
 @EXAMPLES
 @given(SEEDS, st.integers(1, 40), st.integers(1, 20), CORES, TOOLS)
 def test_requantize_four_channels(kind, seed, rows, groups, cores, tool):  # type: ignore[no-untyped-def]
@@ -155,7 +155,7 @@ def test_requantize_four_channels(kind, seed, rows, groups, cores, tool):  # typ
 
 
 @pytest.mark.parametrize("limits", [(-34, 127), (-100, 50), (-9, 101), (12, 127), (12, 255)])
-@pytest.mark.parametrize("kind", ["shift", "shift_even", "half_up"])
+@pytest.mark.parametrize("kind", ["shift", "shift_even", "shift_away", "half_up"])
 def test_ranges_that_no_instruction_clips(kind: str, limits: tuple[int, int]) -> None:
     """As of TFLite's ReLU, which cuts at the zero point."""
     rng = np.random.default_rng(abs(limits[0]))
@@ -173,7 +173,7 @@ def test_sums_in_such_ranges(limits: tuple[int, int]) -> None:
         check(linear_sum_case(rng, rows, columns, misalign=rows % 4, limits=limits), cores, "zig")
 
 
-@pytest.mark.parametrize("kind", ["shift", "shift_even", "half_up"])
+@pytest.mark.parametrize("kind", ["shift", "shift_even", "shift_away", "half_up"])
 @EXAMPLES
 @given(
     SEEDS, st.integers(1, 9), st.integers(1, 9), st.integers(1, 12), st.tuples(*[st.integers(1, 3)] * 2), CORES, TOOLS

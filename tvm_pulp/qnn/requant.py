@@ -7,7 +7,8 @@ Frameworks round differently, so the rule is an attribute of each operator:
 * `tflite`  fixed-point multiplier with TFLite's two roundings, then the zero point, then clip.
 * `half_up`, `half_even`  `acc * mul / 2^shift` rounded once to nearest (ties up, ties to even), then the zero point,
   then clip. TFLite's reference fully connected kernel rounds half up; ONNX rounds half to even.
-* `shift`   `clip((acc + add) >> shift)`, what is left after an engine has multiplied; no frontend produces it.
+* `shift`   `clip((acc + add) >> shift)`, what is left after an engine has multiplied; no frontend produces it, nor its
+  variants for halves: `shift_even`, and `shift_away`, where a sum below zero loses the rule's own `shift` first.
 
 `mul` and `add` (`exponent` for `tflite`, `shift` for the roundings) are constant tensors of one element or one per
 channel; for `shift` they are the shift and the summand.
@@ -100,6 +101,9 @@ class Requant:
             # The summand holds half a unit: a multiple of the unit was a half, and an odd one loses its last step.
             shift, total = first % TO_EVEN, acc + second
             value = total - (((total >> shift) ^ self.zero_point) & first // TO_EVEN) >> shift
+        elif self.kind == "shift_away":
+            total = acc + second
+            value = (total - np.where(total < 0, self.shift, 0) + ((2 * self.zero_point + 1) << first >> 1)) >> first
         elif self.kind in SINGLE_ROUNDINGS:
             value = SINGLE_ROUNDINGS[self.kind](acc, first, second) + self.zero_point
         else:
@@ -122,6 +126,10 @@ class Requant:
             shift, total = picked[0] % TO_EVEN, acc + picked[1]
             odd = ((total >> shift) ^ self.zero_point) & (picked[0] // TO_EVEN)
             value = call("requantize", total - odd, 1, 0, shift, self.low, self.high)
+        elif self.kind == "shift_away":
+            total, half = acc + picked[1], ((2 * self.zero_point + 1) << picked[0]) >> 1
+            away = (total >> 31) * self.shift
+            value = call("requantize", total + away, 1, half, picked[0], self.low, self.high)
         else:
             is_long = str(acc.ty.dtype if hasattr(acc, "ty") else acc.dtype) == "int64"
             variant = "_64" if is_long else "_short" if self.kind == "tflite" and not self.wide else ""

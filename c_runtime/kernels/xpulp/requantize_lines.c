@@ -95,6 +95,34 @@ static __attribute__((noinline)) void high_rows(const struct tvm_pulp_requantize
   }
 }
 
+/* A number below zero loses `shift`: halves are rounded away from zero. */
+#define AWAY_OF(v) "srai %[w]," v ",31\n" XP_MAC(v, "%[w]", "%[c]")
+#define AWAY                                                                                                          \
+  "add %[v1],%[v1],%[b1]\nadd %[v2],%[v2],%[b2]\nadd %[v3],%[v3],%[b3]\nadd %[v0],%[v0],%[b0]\n" AWAY_OF("%[v1]")     \
+  AWAY_OF("%[v2]") AWAY_OF("%[v3]") AWAY_OF("%[v0]")
+#define AWAY_TEMPORARY , [w] "=&r"(w)
+#define AWAY_OPERANDS                                                                                                 \
+  , [c] "r"(r->shift), [b0] "r"(summand[0]), [b1] "r"(summand[1]), [b2] "r"(summand[2]), [b3] "r"(summand[3])
+
+static __attribute__((noinline)) void away_rows(const struct tvm_pulp_requantize_args *p, const struct taken *t,
+                                                uint32_t channel) {
+  const struct tvm_pulp_requant *r = &p->requant;
+  const int32_t *shift = r->mul + channel, *summand = r->add + channel;
+  const uint8_t *x = t->x + 4u * channel;
+  uint8_t *y = t->y + channel;
+  uint32_t rows = t->rows, gap = p->x_line_stride - rows * p->x_stride;
+  int32_t add[4], w;
+  FOUR_LOCALS;
+  for (uint32_t i = 0; i < 4u; ++i) add[i] = (int32_t)((2u * (uint32_t)r->zero_point + 1u) << (shift[i] - 1));
+  if (r->low == 0) {
+    EACH_LINE(SHIFT_LOOP_BY(XP_CLIPUR, AWAY, AWAY_TEMPORARY, AWAY_OPERANDS))
+  } else if (r->low == ~r->high) {
+    EACH_LINE(SHIFT_LOOP_BY(XP_CLIPR, AWAY, AWAY_TEMPORARY, AWAY_OPERANDS))
+  } else {
+    EACH_LINE(SHIFT_LOOP_BY(XP_BETWEEN, AWAY, AWAY_TEMPORARY, AWAY_OPERANDS, [l] "r"(r->low)))
+  }
+}
+
 /* Four channels of the rows by the general function, line by line. */
 static __attribute__((noinline)) void any_rows(const struct tvm_pulp_requantize_args *p, const struct taken *t,
                                                uint32_t channel) {
@@ -117,7 +145,9 @@ void tvm_pulp_requantize_lines(const struct tvm_pulp_requantize_args *p, uint32_
   *(lines ? &t.lines : &t.rows) = count;
   for (; s.first < groups; s.first += s.step) {
     uint32_t channel = 4u * s.first;
-    if (kind >= TVM_PULP_REQUANT_SHIFT) {
+    if (kind == TVM_PULP_REQUANT_SHIFT_AWAY) {
+      away_rows(p, &t, channel);
+    } else if (kind >= TVM_PULP_REQUANT_SHIFT) {
       shift_rows(p, &t, channel);
       if (kind == TVM_PULP_REQUANT_SHIFT_EVEN) to_even(p, &t, channel);
     } else if (is_high(p->requant.add + channel) && tvm_pulp_is_one_clip(&p->requant)) {

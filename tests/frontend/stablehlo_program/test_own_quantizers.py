@@ -18,12 +18,13 @@ os.environ.setdefault("KERAS_BACKEND", "jax")
 for _name in ("keras", "flax"):
     pytest.importorskip(_name, reason="scripts/test --jax installs it")
 
-from tests.frontend.stablehlo_program import keras_networks, own_quantizers  # noqa: E402  (need keras)
+from tests.frontend.stablehlo_program import keras_networks, matrix, own_quantizers, test_matrix  # noqa: E402  (need keras)
 
 pytestmark = pytest.mark.jax
 PAGE, FIRST, LAST = "docs/frameworks.md", "<!-- own quantizers -->\n", "<!-- end of own quantizers -->\n"
 # Packages that quantizers need beside the framework.
 NEEDED = {"qwix": "qwix", "LiteRT": "ai_edge_litert"}
+LARGEST_RATIO = test_matrix.LARGEST_RATIO
 
 
 def of_process(backend: str, *networks: str) -> list[dict[str, Any]]:
@@ -85,6 +86,28 @@ def test_the_whole_table(repository: Path) -> None:
         page.write_text(head + FIRST + table(found) + LAST + rest.split(LAST)[1], encoding="utf-8")
     wrong = {(n, q): made for n, cells in found.items() for q, made in cells.items() if not is_right(made)}
     assert len(found) == len(keras_networks.NETWORKS) and not wrong, wrong
+    # Of the quantizers LiteRT alone has static ranges, as the quantized ONNX files of the matrix have.
+    files = fastest_files((repository / PAGE).read_text(encoding="utf-8"))
+    ratios = {n: cells["LiteRT"]["cycles"] / files[n] for n, cells in found.items() if "LiteRT" in cells}
+    assert len(ratios) >= len(files) - len(own_quantizers.NOT_CONVERTED) and max(ratios.values()) <= LARGEST_RATIO, (
+        ratios
+    )
+
+
+def fastest_files(page: str) -> dict[str, float]:
+    """Cycles of each network of the matrix from the faster of its ONNX files, int8."""
+    lines = page.split(test_matrix.FIRST)[1].split(test_matrix.LAST)[0].splitlines()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    columns = [rows[0].index(file) for file in matrix.ONNX]
+    numbers = {row[0]: [row[c].split(", ")[1] for c in columns if ", " in row[c]] for row in rows[2:]}
+    return {network: min(1000 * float(n.rstrip("k !")) for n in found) for network, found in numbers.items()}
+
+
+def test_the_page_is_read() -> None:
+    line = "| cnn | 54.9 k, 14.4 k | 46.6 k, 12.7 k! | 1 k, 1 k |\n| gru | 13.7 k, 25.4 k | · | 1 k, 1 k |\n"
+    head = f"| network | {' | '.join(matrix.ONNX)} | Flax |\n| --- | --- | --- | --- |\n"
+    page = "text\n" + test_matrix.FIRST + head + line + test_matrix.LAST
+    assert fastest_files(page) == {"cnn": 12700, "gru": 25400}
 
 
 def is_right(cell: dict[str, Any]) -> bool:

@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 
 from tvm_pulp.qnn import fixed_point
 from tvm_pulp.qnn.requant import TO_EVEN, Requant
-from tvm_pulp.uma.conv_array.exact_rounding import ARRAY_SHIFT, ExactFold, RealRounding, fold_exactly, fold_to_even
+from tvm_pulp.uma.conv_array.exact_rounding import (
+    ARRAY_SHIFT,
+    ExactFold,
+    RealRounding,
+    fold_away,
+    fold_exactly,
+    fold_to_even,
+)
 from tvm_pulp.uma.conv_array.folded_rounding import Reach
 
 RANGES = [(-128, 127), (0, 255)]
@@ -55,6 +62,37 @@ def test_halves_away_from_zero_on_both_sides_are_refused() -> None:
     _, first, second, reach, bias = random_layer("tflite", 2, relu=True)
     around_zero = Requant("tflite", 0, 0, -128, 127)
     assert fold_exactly(around_zero, first, second, reach, bias) is None
+
+
+@settings(max_examples=10)
+@given(seed=st.integers(0, 10_000))
+def test_halves_away_from_zero_by_one_more_step(seed: int) -> None:
+    """Sums below zero lose a unit of TFLite's first rounding: every accumulator has its result."""
+    rule, first, second, reach, bias = random_layer("tflite", seed, relu=False)
+    fold = fold_away(rule, first, second, reach, bias)
+    assert fold is not None and fold.away > 0 and fold.scale.max() < 1 << 32
+    made = Requant("shift_away", fold.away, rule.zero_point, rule.low, rule.high, dtype=rule.dtype)
+    for channel in range(CHANNELS):
+        acc = np.arange(reach.low[channel], reach.high[channel] + 1)[:, None]
+        one = slice(channel, channel + 1)
+        product = acc * fold.scale[one]
+        assert np.abs(product).max() < 1 << 47
+        total = (product >> ARRAY_SHIFT) + fold.add[one]
+        room = np.abs(total).max() + fold.away + ((2 * abs(rule.zero_point) + 1) << int(fold.shift[channel]) >> 1)
+        assert room < 1 << 31
+        found = made.apply(product >> ARRAY_SHIFT, [fold.shift[one], fold.add[one]])
+        np.testing.assert_array_equal(found, rule.apply(acc + bias[channel], [first[one], second[one]]))
+
+
+def test_what_has_no_second_rounding_is_refused() -> None:
+    """Another rule, a shift to the left, part of a byte's range, accumulators too large for the product."""
+    rule, first, second, reach, bias = random_layer("tflite", 2, relu=False)
+    assert fold_away(rule, first, second, reach, bias) is not None
+    assert fold_away(Requant("half_up", 0, 0, -128, 127), first, 31 - second, reach, bias) is None
+    assert fold_away(rule, first, np.where(np.arange(CHANNELS) == 1, 0, second), reach, bias) is None
+    assert fold_away(Requant("tflite", 0, 3, 3, 127), first, second, reach, bias) is None
+    huge = np.full(CHANNELS, 1 << 30)
+    assert fold_away(rule, first, second, Reach(-huge, huge), bias) is None
 
 
 def test_accumulators_too_large_for_the_product_are_refused() -> None:

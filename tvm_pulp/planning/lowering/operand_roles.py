@@ -10,6 +10,7 @@ _REQUANT_ROLES = {
     "half_even": ("mul", "shift"),
     "shift": ("shift", "add"),
     "shift_even": ("shift", "add"),
+    "shift_away": ("shift", "add"),
 }
 
 

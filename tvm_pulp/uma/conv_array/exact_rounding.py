@@ -6,7 +6,7 @@ result steps up. A scale and a summand are accepted when they step at exactly th
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -36,6 +36,8 @@ class ExactFold:
     scale: np.ndarray
     add: np.ndarray
     shift: np.ndarray
+    # What sums below zero lose before they are rounded, where halves go away from zero.
+    away: int = 0
 
     def largest(self, reach: int) -> np.ndarray:
         """No |p| is above these, for accumulators of any channel up to `reach`.
@@ -80,6 +82,27 @@ def fold_to_even(
     fold.add[left] = add.astype(np.int64)
     fold.shift[left] += TO_EVEN
     return fold
+
+
+def fold_away(rule: Requant, first: np.ndarray, second: np.ndarray, reach: Reach, bias: np.ndarray) -> ExactFold | None:
+    """As `fold_exactly`, by the rule `shift_away`: TFLite's results below zero, where a line steps later.
+
+    Its first rounding leaves a number whose unit, `away`, is the same in all channels here, and both sides of zero
+    begin half of one nearer to it than a single rounding would.
+    """
+    known = staircase_of(rule, first, second, bias) if rule.kind == "tflite" and (second < 0).all() else None
+    if known is None or (rule.low, rule.high) not in ((-128, 127), (0, 255)):
+        return None
+    bits = int((_shifts(known.real, reach) + second).min())
+    if bits < 1:
+        return None
+    shift, away = bits - second.astype(np.int64), 1 << bits
+    from_zero, half = (known.results - rule.zero_point)[None], np.int64(1) << (shift[:, None] - 1)
+    targets = (from_zero << shift[:, None]) - half + np.where(from_zero > 0, 0, away)
+    fold, left = _fit(targets, known.steps, known.real, reach, shift)
+    products = fold.largest(int(reach.magnitudes.max()))
+    largest = products + np.abs(fold.add) + away + (2 * abs(rule.zero_point) + 1) * half[:, 0]
+    return None if len(left) or (largest >= 1 << 31).any() else replace(fold, away=away)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES
 from tvm_pulp.uma import Refused, refuse_if
-from tvm_pulp.uma.conv_array.exact_rounding import ARRAY_SHIFT, ExactFold, fold_exactly, fold_to_even
+from tvm_pulp.uma.conv_array.exact_rounding import ARRAY_SHIFT, ExactFold, fold_away, fold_exactly, fold_to_even
 from tvm_pulp.uma.conv_array.folded_rounding import ROUNDING_RULES, Folded, Reach, fold_rounding
 from tvm_pulp.uma.conv_array.requantization import Requantization
 
@@ -50,8 +50,8 @@ class Arithmetic:
     why_not_native: str = ""
     # Where the array multiplies and the cores only add and shift: their constants. There is no bias then.
     rest: ExactFold | None = None
-    # The same where some channels have halves, which go to the even result.
-    rest_to_even: ExactFold | None = None
+    # The same where halves need care: to the even result in some channels, or away from zero.
+    rest_of_halves: ExactFold | None = None
 
 
 def arithmetic_of(
@@ -84,15 +84,16 @@ def arithmetic_of(
     largest = int(max(m.max(initial=0) for m in (reach.magnitudes, reach.plus(bias).magnitudes)))
     is_wide = largest >= _INT32 or np.abs(bias).max(initial=0) >= _INT32
     refuse_if(is_wide, "its accumulator may exceed 32 bits")
-    reason, rest, rest_to_even = "", None, None
+    reason, rest, rest_of_halves = "", None, None
     try:
         scale, folded, shifts, how, deviation = _fold(layer, reach, bias, native_rounding, scale_bits)
     except Refused as refused:
         reason, rest = str(refused), _rest(layer, reach, bias, fold_exactly)
-        rest_to_even = _rest(layer, reach, bias, fold_to_even) if rest is None else None
+        if rest is None:
+            rest_of_halves = _rest(layer, reach, bias, fold_to_even) or _rest(layer, reach, bias, fold_away)
         scale, folded, shifts, deviation = np.ones(len(bias), np.uint8), bias, None, 0
         how = Requantization(scale_bits=8, shift=0, bias=True, relu=False)
-    multiplied = rest or rest_to_even
+    multiplied = rest or rest_of_halves
     if multiplied is not None:
         scale = multiplied.scale.astype(np.uint32)
         how = Requantization(scale_bits=32, shift=ARRAY_SHIFT, bias=False, relu=False)
@@ -113,7 +114,7 @@ def arithmetic_of(
         largest,
         reason,
         rest,
-        rest_to_even,
+        rest_of_halves,
     )
 
 

@@ -37,7 +37,9 @@ enum tvm_pulp_type {
 /* Meaning of `add`: pulp and shift the summand, tflite the exponent, half_* the shift. `mul` is the multiplier, for shift
  * the shift. The tflite multiplier is not negative and its accumulator stays within 2^29. pulp_narrow promises that
  * acc * mul + add fits 32 bits, shift* that acc + add does; shift* are for tvm_pulp_kernel_requantize only. shift_even:
- * where 32 is added to the shift, an odd multiple of the unit, counted from the zero point, loses one: halves to even. */
+ * where 32 is added to the shift, an odd multiple of the unit, counted from the zero point, loses one: halves to even.
+ * shift_away: where acc + add is below zero it loses `shift`, then half a unit and the zero point come to it; shifts are
+ * 1 or more and all of it fits 32 bits. */
 enum tvm_pulp_requant_kind {
   TVM_PULP_REQUANT_NONE = 0,
   TVM_PULP_REQUANT_PULP_NARROW = 1,
@@ -46,7 +48,8 @@ enum tvm_pulp_requant_kind {
   TVM_PULP_REQUANT_HALF_UP = 4,
   TVM_PULP_REQUANT_HALF_EVEN = 5,
   TVM_PULP_REQUANT_SHIFT = 6,
-  TVM_PULP_REQUANT_SHIFT_EVEN = 7
+  TVM_PULP_REQUANT_SHIFT_EVEN = 7,
+  TVM_PULP_REQUANT_SHIFT_AWAY = 8
 };
 
 struct tvm_pulp_requant {

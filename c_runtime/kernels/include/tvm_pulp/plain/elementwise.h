@@ -89,7 +89,9 @@ static inline void tvm_pulp_plain_shift(const struct tvm_pulp_requantize_args *p
     uint32_t at = r->per_channel ? (p->per_row ? row : column) : 0u;
     int32_t shift = r->mul[at];
     int32_t total = x + r->add[at];
-    if (shift & 32) {
+    if (r->kind == TVM_PULP_REQUANT_SHIFT_AWAY) {
+      total += (total < 0 ? -r->shift : 0) + (2 * r->zero_point + 1) * (1 << (shift - 1));
+    } else if (shift & 32) {
       shift -= 32;
       total -= ((total >> shift) ^ r->zero_point) & 1;
     }

@@ -324,15 +324,16 @@ class ArrayForm(JobForm):
 
     def rest(self) -> tuple[dict[str, Any], list[Tensor]]:
         """Rule and constants of what the cores do with 32-bit results."""
-        rest, name = self.arithmetic.rest or self.arithmetic.rest_to_even, self.layer.name
+        rest, name = self.arithmetic.rest or self.arithmetic.rest_of_halves, self.layer.name
         if rest is None:
             rule = {k: v for k, v in self.layer.attributes.items() if k.startswith("requant")}
             return rule, list(self.layer.inputs[-2:])
         parts = (("shift", rest.shift), ("summand", rest.add))
         constants = [self.derived.constant(f"{name}_rest_{part}", data.astype(np.int32)) for part, data in parts]
         whole = Requant.of(self.layer.attributes)
-        kind, zero_point = ("shift", 0) if self.arithmetic.rest else ("shift_even", whole.zero_point)
-        return Requant(kind, 0, zero_point, whole.low, whole.high, dtype=whole.dtype).attributes(), constants
+        kind = "shift" if self.arithmetic.rest else "shift_away" if rest.away else "shift_even"
+        zero_point = 0 if self.arithmetic.rest else whole.zero_point
+        return Requant(kind, rest.away, zero_point, whole.low, whole.high, dtype=whole.dtype).attributes(), constants
 
     def finish(self, raw: Local, box: Box, taken: Sequence[int] = ()) -> list[Step]:
         """From the array's output to the stored tile; requantize on the cores where the array cannot.
