@@ -124,6 +124,9 @@ static void prepare(struct tvm_pulp_planes *p, const struct tvm_pulp_depthwise_c
   p->margin = (args->pad_left + 3u) & ~3u; /* pixels are stored as whole words */
   p->weight_bytes = 4;
   p->fused = fused_of(args);
+  /* What sums need is read before it is known that there are none. */
+  p->sums = 0;
+  p->sum_width = p->sum_rows = p->is_dense = 0;
   if (!p->fused) prepare_sums(p, plane_bytes);
   p->first = p->margin - args->pad_left;
   p->row_step = 4u * args->dilation_y * args->plane_stride;
