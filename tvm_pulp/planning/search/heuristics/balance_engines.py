@@ -141,26 +141,37 @@ def _with_splits(
 ) -> tuple[PlanEvaluator, int]:
     """Kinds of layers on two engines, one kind after the other, as long as that helps, and the expected cycles.
 
-    Weights of the cores' parts are many: they may have to come beside jobs that are long before them.
+    Weights of the cores' parts are many: they may have to come beside jobs that are long before them. Those that do not
+    help by themselves may do so beside one that does, where they are near: once more around. Then every other layer of
+    a kind that repeated blocks have twice: transfers may have no time for both.
     """
     early = _cycles_within(evaluator, BESIDE_JOBS, l2_bytes) if groups else None
-    first = evaluator
-    # Those that did not help by themselves may do so beside one that does: once more around. Then every other layer of
-    # a kind that repeated blocks have twice: transfers may have no time for both.
-    halves = [dict(list(pins.items())[start::2]) for pins in groups if len(pins) >= _MANY for start in (0, 1)]
-    for number, pins in enumerate((*groups, *groups, *halves)):
-        if (number >= len(groups) and evaluator is first) or pins.keys() & evaluator.engine_choice.pins.keys():
-            continue
-        engine_choice = EngineChoice(evaluator.engine_choice.forms, {**pins, **evaluator.engine_choice.pins})
-        changed = replace(evaluator, engine_choice=engine_choice)
+
+    def tried(pins: Mapping[str, str], *, may_be_early: bool = True) -> float:
+        """Cycles with these pins too, taken where they are fewer, as parts of those before."""
+        nonlocal evaluator, cycles
+        choice = EngineChoice(evaluator.engine_choice.forms, {**pins, **evaluator.engine_choice.pins})
+        changed, before = replace(evaluator, engine_choice=choice), cycles
         found = _cycles_within(changed, JUST_IN_TIME, l2_bytes)
         if found is not None and found < (1 - _LEAST_GAIN) * cycles:
             evaluator, cycles = changed, found
-            continue
-        is_half = number >= 2 * len(groups)
-        found = _cycles_within(changed, BESIDE_JOBS, l2_bytes) if early is not None and not is_half else None
-        if found is not None and early is not None and found < (1 - _LEAST_EARLY_GAIN) * min(early, cycles):
-            evaluator, cycles = changed, found
+            return found / before
+        sooner = _cycles_within(changed, BESIDE_JOBS, l2_bytes) if early is not None and may_be_early else None
+        if early is not None and sooner is not None and sooner < (1 - _LEAST_EARLY_GAIN) * min(early, cycles):
+            evaluator, cycles = changed, sooner
+        return math.inf if found is None else found / before
+
+    first, left = evaluator, list(groups)
+    for _ in range(2):
+        parts = [(pins, tried(pins, may_be_early=evaluator is first)) for pins in left]
+        if evaluator is first:
+            break
+        left = [pins for pins, part in parts if part < _NEAR and not pins.keys() & evaluator.engine_choice.pins.keys()]
+    for pins in left if evaluator is not first else ():
+        for start in (0, 1) if len(pins) >= _MANY else ():
+            # Both halves are the kind as it was tried.
+            if not pins.keys() & evaluator.engine_choice.pins.keys():
+                tried(dict(list(pins.items())[start::2]), may_be_early=False)
     return evaluator, cycles
 
 

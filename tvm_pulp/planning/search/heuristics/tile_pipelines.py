@@ -16,7 +16,7 @@ from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.planning.tiling.schedule import Choice, Decisions
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.uma.recipe import Recipe
-from tvm_pulp.uma.strategy import TileAxis
+from tvm_pulp.uma.strategy import Form, TileAxis
 
 # Cycles that a step of a pipeline should take: what is tried, with all layers, with those of equally many rows and with
 # a layer in another form.
@@ -138,8 +138,13 @@ def _with_cuts(decisions: Decisions, entries: Sequence[_InRows], cycles: int) ->
 
 def _same(some: Decisions, other: Decisions) -> bool:
     """Tell if decisions cut all layers alike, and mix them alike."""
-    cuts = [[(c.tiling.form, c.tiling.size, c.two_copies) for c in d.choices] for d in (some, other)]
-    return some.interleave == other.interleave and cuts[0] == cuts[1]
+    return some.interleave == other.interleave and _cuts(some) == _cuts(other)
+
+
+def _cuts(decisions: Decisions) -> list[tuple[Form, tuple[int, ...], bool]]:
+    """Forms, sizes of tiles and whether there are two of what streams; a single tile has no use for that."""
+    tilings = ((choice.tiling, choice.two_copies) for choice in decisions.choices)
+    return [(tiling.form, tiling.size, two_copies and len(tiling.tiles) > 1) for tiling, two_copies in tilings]
 
 
 def _busy(recipe: Recipe) -> tuple[int, int]:

@@ -24,6 +24,8 @@ _COSTLY = 1.25
 # A cut that takes this many times the cycles is no way out: records come in smaller pages first, down to this part.
 _CLIFF, _MOST_PAGES = 2.0, 8
 _ROUNDS = 400
+# Rounds in which what comes too early comes a step later; then it comes when there is room for it at once.
+_PATIENCE = 24
 # Part of L1 that packing may lose to gaps before something has to give way.
 _GAPS = 0.03
 
@@ -62,7 +64,7 @@ def _fit(network: Network, cut_layer: CutLayer, budget: int, wanted: Decisions) 
     tiled_layers = [tiled_layer(c) for c in state.choices]
     limits: dict[int, int] = {}
     steps: StepOrder | None = None
-    for _ in range(_ROUNDS):
+    for count in range(_ROUNDS):
         policy = policy_of(network, state, tiled_layers)
         steps = step_order(tiled_layers, policy, steps)
         schedule = build_schedule(network, tiled_layers, policy, budget, steps)
@@ -77,7 +79,7 @@ def _fit(network: Network, cut_layer: CutLayer, budget: int, wanted: Decisions) 
             continue
         for layer, (position, needed) in crowded.items():
             limit = limits.get(layer, budget)
-            if not _relieve(network, schedule, policy, state, layer, position):
+            if not _relieve(network, schedule, policy, state, layer, position, at_once=count >= _PATIENCE):
                 largest = _largest_layer(schedule, position)
                 if not _shrink(largest, limit / needed, state, cut_layer):
                     raise MissingL1(network.layers[largest], needed + budget - limit, budget)
@@ -132,8 +134,13 @@ def _fragmented_layers(schedule: Schedule, peaks: dict[int, tuple[int, int]], bu
     return found
 
 
-def _relieve(network: Network, schedule: Schedule, policy: Policy, state: Decisions, layer: int, where: int) -> bool:
-    """Give up something that a layer does not need at its fullest moment; False when there is nothing."""
+def _relieve(
+    network: Network, schedule: Schedule, policy: Policy, state: Decisions, layer: int, where: int, *, at_once: bool
+) -> bool:
+    """Give up something that a layer does not need at its fullest moment; False when there is nothing.
+
+    `at_once`: what comes too early comes after that moment, not only a step later.
+    """
 
     def alive(block: Block) -> bool:
         return block.first <= where <= block.last
@@ -141,7 +148,9 @@ def _relieve(network: Network, schedule: Schedule, policy: Policy, state: Decisi
     early = [m for m in schedule.moves if m.ahead and alive(m.place.block) and m.layer > layer]
     if early:
         largest = max(early, key=lambda m: (m.place.block.bytes, m.layer))
-        state.leads[largest.layer] = max(0, state.leads.get(largest.layer, 0) - 1)
+        before = policy.lead.get(largest.layer, 0) if at_once else state.leads.get(largest.layer, 0)
+        steps = (where - largest.position) // 3 + 1 if at_once else 1
+        state.leads[largest.layer] = max(0, min(state.leads.get(largest.layer, 0), before - steps))
         return True
     resident = [(t, b) for t, b in schedule.resident.items() if alive(b) and t in policy.resident]
     idle = [(t, b) for t, b in resident if not any(o.storage is t for o in network.layers[layer].operands)]
