@@ -79,6 +79,7 @@ from tests.kernels.movement_cases import (
 from tests.kernels.pair_cases import add_pairs_case
 from tests.kernels.random_requant import KINDS
 from tests.kernels.row_cases import (
+    group_norm_case,
     i_softmax_case,
     layer_norm_case,
     qdq_norm_case,
@@ -217,6 +218,11 @@ def uniform_norm(s: Shapes) -> Case:
     return softmax(uniform_norm_case)(s)
 
 
+def group_norm(s: Shapes) -> Case:
+    channels = s.pick(1, s.size(1, 8), s.size(2, 16))
+    return group_norm_case(s.rng, s.size(1, 32) if channels < 9 else s.pick(1, 2, 4), channels, s.size(9, 150))
+
+
 def qdq_norm(s: Shapes) -> Case:
     form = s.pick("layer", "layer", "rms", "rms_quantized", "layer_quantized", "plain")
     columns = s.size(8, s.pick(256, 512), s.pick(1, 8, 8, 8))
@@ -337,6 +343,7 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "uniform_norm": (uniform_norm, 120),
     "layer_norm": (norm(layer_norm_case), 170),
     "qdq_norm": (qdq_norm, 400),
+    "group_norm": (group_norm, 48),
     "attention": (attention, 320),
     "attention_weights": (attention_weights, 200),
     "qdq_attention": (qdq_attention, 160),

@@ -9,6 +9,7 @@ from schedules.cluster.rows import is_narrow_norm, real_norm
 from schedules.cluster.uniform_norm import root_factors
 from tests.kernels.call import Call, Out, Scratch
 from tests.kernels.matrix_cases import TYPE_CODES, Case, random_bytes
+from tvm_pulp.qnn.group_norm import GroupNorm
 from tvm_pulp.qnn.qdq_norm import QdqNorm
 from tvm_pulp.qnn.rows import LayerNorm, RmsNorm
 from tvm_pulp.qnn.softmax import Softmax
@@ -176,6 +177,25 @@ def layer_norm_case(
     }
     expected = LayerNorm().reference({**attributes, "wide": wide}, [x, weight, bias])
     return Case(Call("layer_norm", fields, misalign={"x": misalign}), expected, x.size)
+
+
+def group_norm_case(
+    rng: np.random.Generator, groups: int, channels: int, pixels: int, *, dtype: str = "int8", misalign: int = 0
+) -> Case:
+    """Groups of `channels` planes each."""
+    x, n = random_bytes(rng, (1, groups * channels, pixels), dtype), channels * pixels
+    x[:, : channels * int(rng.integers(groups + 1))] //= 8
+    real = {"statistic": 0.02**2 / n**2, "epsilon": 1e-5, "gain": 0.02 / n}
+    attributes: dict[str, Any] = {name: float(np.float32(value)) for name, value in real.items()}
+    attributes |= {"groups": groups, "low": -128, "high": int(rng.choice([127, 90])), "zero_point": 5, "dtype": "int8"}
+    vectors = [rng.uniform(-60, 60, groups * channels).astype(np.float32) for _ in range(2)]
+    fields = {
+        "x": x, "y": Out(x.shape, "int8"), "weight": vectors[0], "bias": vectors[1], "groups": groups,
+        "reals": np.array([attributes[name] for name in real], np.float32), "channels": channels, "pixels": pixels,
+        "x_type": TYPE_CODES[dtype], "low": -133, "high": attributes["high"] - 5, "zero_point": 5,
+    }  # fmt: skip
+    expected = GroupNorm().reference(attributes, [x, *vectors])
+    return Case(Call("group_norm", fields, misalign={"x": misalign}), expected, x.size)
 
 
 def qdq_norm_case(

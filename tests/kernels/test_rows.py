@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from tests.kernels.check import TOOLCHAINS, check
 from tests.kernels.row_cases import (
+    group_norm_case,
     i_softmax_case,
     layer_norm_case,
     qdq_norm_case,
@@ -100,6 +101,16 @@ def test_integer_norms_by_single_precision(seed, rows, fours, dtype, levels, mis
 
 
 NORM_FORMS = st.sampled_from(["layer", "rms", "layer_quantized", "rms_quantized", "plain"])
+
+
+@FEW
+@given(
+    SEEDS, st.integers(1, 9), st.integers(1, 5), st.integers(1, 30), st.sampled_from(["int8", "uint8"]),
+    st.integers(0, 3), CORES, TOOLS,
+)  # fmt: skip
+def test_group_norm(seed, groups, channels, pixels, dtype, misalign, cores, tool):  # type: ignore[no-untyped-def]
+    case = group_norm_case(np.random.default_rng(seed), groups, channels, pixels, dtype=dtype, misalign=misalign)
+    check(case, cores, tool)
 
 
 @EXAMPLES

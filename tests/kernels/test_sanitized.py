@@ -40,6 +40,7 @@ from tests.kernels.past_attention_cases import past_attention_case, past_parts_c
 from tests.kernels.qdq_weights_cases import qdq_weights_case, row_sums_case
 from tests.kernels.random_requant import KINDS
 from tests.kernels.row_cases import (
+    group_norm_case,
     i_softmax_case,
     layer_norm_case,
     qdq_norm_case,
@@ -161,6 +162,7 @@ def cases(rng: np.random.Generator) -> Iterator[Case]:
     yield layer_norm_case(rng, 5, 9)
     yield layer_norm_case(rng, 5, 9, wide=True, dtype="uint8")
     for form in ("layer", "rms", "layer_quantized", "rms_quantized", "plain"):
+        yield group_norm_case(rng, 2, 3, 5, dtype="uint8" if form == "rms" else "int8")
         yield qdq_norm_case(rng, 5, 9, form=form, dtype="uint8" if form == "rms" else "int8")
     yield qdq_attention_case(rng, 4, 3, 5, 6, group=2, types="sus", classes=2, tables="qk")
     yield qdq_attention_case(rng, 1, 2, 3, 4, types="uuu")

@@ -16,7 +16,12 @@ from tvm_pulp.qnn.qdq_norm import real
 from tvm_pulp.qnn.real import inverse_root, real_of, round_within
 
 
-@register("group_norm", attributes="dtype epsilon gain groups high low statistic zero_point", operands="x weight bias")
+@register(
+    "group_norm",
+    attributes="dtype epsilon gain groups high low statistic zero_point",
+    operands="x weight bias",
+    single_precision=True,
+)
 class GroupNorm(Operator):
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x, weight, bias = inputs

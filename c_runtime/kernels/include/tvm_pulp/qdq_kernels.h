@@ -115,6 +115,25 @@ struct tvm_pulp_qdq_norm_args {
   int32_t zero_point;
 };
 
+/* Normalization of groups of planes, channels first, with single precision inside. Of the n = channels * pixels elements of
+ * a group, a = n * x - sum(x) and spread = n * sum(x^2) - sum(x)^2:
+ *
+ *   y = round(a * (reals[2] / sqrt(spread * reals[0] + reals[1]) * weight) + bias), from low to high, plus zero_point */
+struct tvm_pulp_group_norm_args {
+  const uint8_t *x;
+  uint8_t *y;
+  const float *reals;
+  const float *weight; /* of every channel of all groups */
+  const float *bias;
+  uint32_t groups;
+  uint32_t channels; /* of a group */
+  uint32_t pixels;   /* of a plane; up to 33,025 elements in a group */
+  uint32_t x_type;   /* int8 or uint8 */
+  int32_t low;       /* of the result, without its zero point */
+  int32_t high;
+  int32_t zero_point;
+};
+
 /* Rotary embedding of rows of `size` bytes, rounded in single precision; zero points are taken out of every operand. The
  * partner of an element is the one half a row away, looked up in `first` in the first half of a row, in `second` in the
  * second.
