@@ -384,10 +384,9 @@ TVM_PULP_KERNEL(past_mean); TVM_PULP_KERNEL(transpose); TVM_PULP_KERNEL(copy_row
 TVM_PULP_KERNEL(space_to_depth); TVM_PULP_KERNEL(add_accumulators); TVM_PULP_KERNEL(mean_pool);
 TVM_PULP_KERNEL(resize); TVM_PULP_KERNEL(long_dense); TVM_PULP_KERNEL(bias_of_rest); TVM_PULP_KERNEL(to_blocks);
 TVM_PULP_KERNEL(from_blocks); TVM_PULP_KERNEL(requantize_table); TVM_PULP_KERNEL(settle);
-TVM_PULP_KERNEL(value_groups);
+TVM_PULP_KERNEL(value_groups); TVM_PULP_KERNEL(group_norm);
 TVM_PULP_KERNEL(uniform_norm); TVM_PULP_KERNEL(softmax_table); TVM_PULP_KERNEL(gate); TVM_PULP_KERNEL(requantize_sum);
 TVM_PULP_KERNEL(join_planes); TVM_PULP_KERNEL(add_in_range); TVM_PULP_KERNEL(lookup_pairs);
-TVM_PULP_KERNEL(group_norm);
 void tvm_pulp_kernel_max_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
 void tvm_pulp_kernel_avg_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
 void tvm_pulp_kernel_past_mix_by_element(const struct tvm_pulp_past_mix_args *args, uint32_t core, uint32_t cores);
