@@ -43,6 +43,13 @@ EXPONENTIALS(byte_exponentials, uint8_t, XP_SB("%[v]", 1, "%[e]"))
     __asm__("" : "+r"(n), "+r"(odd));                                     \
   }
 
+static inline void store_four(int32_t *y, int32_t s0, int32_t s1, int32_t s2, int32_t s3) {
+  y[0] = s0;
+  y[1] = s1;
+  y[2] = s2;
+  y[3] = s3;
+}
+
 static inline void sums_of_eight(const int8_t *rows, uint32_t past_stride, uint32_t count, const uint16_t *e,
                                  int32_t *y) {
   int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0, s4 = 0, s5 = 0, s6 = 0, s7 = 0, w, x, u, v0, v1;
@@ -59,14 +66,8 @@ static inline void sums_of_eight(const int8_t *rows, uint32_t past_stride, uint3
         [v0] "=&r"(v0), [v1] "=&r"(v1)
       : [n] "r"(n), [s] "r"(stride), [upper] "r"(0x00030001)
       : "memory", "t0", "t1"))
-  y[0] = s0;
-  y[1] = s1;
-  y[2] = s2;
-  y[3] = s3;
-  y[4] = s4;
-  y[5] = s5;
-  y[6] = s6;
-  y[7] = s7;
+  store_four(y, s0, s1, s2, s3);
+  store_four(y + 4, s4, s5, s6, s7);
 }
 
 /* The last elements of a head whose size is no multiple of eight. */
@@ -83,10 +84,7 @@ static __attribute__((noinline)) void sums_of_four(const int8_t *rows, uint32_t 
         [w] "=&r"(w), [x] "=&r"(x), [u] "=&r"(u), [v0] "=&r"(v0), [v1] "=&r"(v1)
       : [n] "r"(n), [s] "r"(stride), [upper] "r"(0x00030001)
       : "memory"))
-  y[0] = s0;
-  y[1] = s1;
-  y[2] = s2;
-  y[3] = s3;
+  store_four(y, s0, s1, s2, s3);
 }
 
 #define VALUES(into, at) "lw " into "," #at "(%[p])\n"
@@ -106,14 +104,8 @@ static inline void sums_of_eight_words(const int8_t *values, uint32_t stride, ui
           [s5] "+r"(s5), [s6] "+r"(s6), [s7] "+r"(s7), [w] "=&r"(w), [v0] "=&r"(v0), [v1] "=&r"(v1)
         : [n] "r"(groups), [s] "r"(stride)
         : "memory");
-  y[0] = s0;
-  y[1] = s1;
-  y[2] = s2;
-  y[3] = s3;
-  y[4] = s4;
-  y[5] = s5;
-  y[6] = s6;
-  y[7] = s7;
+  store_four(y, s0, s1, s2, s3);
+  store_four(y + 4, s4, s5, s6, s7);
 }
 
 /* The last elements of a head whose size is no multiple of eight. */
@@ -130,10 +122,7 @@ static __attribute__((noinline)) void sums_of_four_words(const int8_t *values, u
           [v0] "=&r"(v0), [v1] "=&r"(v1)
         : [n] "r"(groups), [s] "r"(stride)
         : "memory");
-  y[0] = s0;
-  y[1] = s1;
-  y[2] = s2;
-  y[3] = s3;
+  store_four(y, s0, s1, s2, s3);
 }
 
 /* What comes before the values of a head: its results, and what is the same for both layouts. */
@@ -155,6 +144,12 @@ static inline struct head begin(const struct tvm_pulp_past_mix_args *args, uint3
   return (struct head){y, scores, column, own, largest};
 }
 
+/* Elements of a head by eights from `at` on, and the last four where there are any. */
+#define IN_EIGHTS(EIGHT, FOUR)                      \
+  uint32_t at = 0;                                  \
+  for (; at + 8u <= size; at += 8u) EIGHT;          \
+  if (at < size) FOUR;
+
 TVM_PULP_KERNEL(past_mix) {
   const uint32_t length = (uint32_t)*args->length, size = args->size;
   struct tvm_pulp_range range = tvm_pulp_share(args->heads, core, cores);
@@ -164,9 +159,8 @@ TVM_PULP_KERNEL(past_mix) {
     head.y[size + 1u] = (int32_t)(head.own + half_exponentials(head.scores, length, head.largest, args->exponential, e));
     e[length] = 0;
     const int8_t *rows = args->past_v + head.column;
-    uint32_t at = 0;
-    for (; at + 8u <= size; at += 8u) sums_of_eight(rows + at, args->value_stride, length, e, head.y + at);
-    if (at < size) sums_of_four(rows + at, args->value_stride, length, e, head.y + at);
+    IN_EIGHTS(sums_of_eight(rows + at, args->value_stride, length, e, head.y + at),
+              sums_of_four(rows + at, args->value_stride, length, e, head.y + at))
   }
 }
 
@@ -180,8 +174,7 @@ void tvm_pulp_kernel_past_mix_by_element(const struct tvm_pulp_past_mix_args *ar
     ((uint32_t *)(void *)e)[length >> 2] = 0;
     head.y[size + 1u] = (int32_t)(head.own + byte_exponentials(head.scores, length, head.largest, args->exponential, e));
     const int8_t *values = args->past_v + 4u * head.column;
-    uint32_t at = 0;
-    for (; at + 8u <= size; at += 8u) sums_of_eight_words(values + 4u * at, args->value_stride, groups, e, head.y + at);
-    if (at < size) sums_of_four_words(values + 4u * at, args->value_stride, groups, e, head.y + at);
+    IN_EIGHTS(sums_of_eight_words(values + 4u * at, args->value_stride, groups, e, head.y + at),
+              sums_of_four_words(values + 4u * at, args->value_stride, groups, e, head.y + at))
   }
 }
