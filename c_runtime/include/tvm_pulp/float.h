@@ -9,10 +9,6 @@
 
 #include "tvm_pulp/integer.h"
 
-/* Cores without a float unit compute with integers; so does who defines this before. */
-#if defined(__riscv) && !defined(__riscv_flen)
-#define TVM_PULP_SOFT_FLOAT
-#endif
 #if defined(TVM_PULP_SOFT_FLOAT)
 #include "tvm_pulp/soft_float.h"
 #endif

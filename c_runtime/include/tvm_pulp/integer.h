@@ -7,6 +7,11 @@
 
 #include <stdint.h>
 
+/* Cores without a float unit compute floats with integers; so does who defines this before. */
+#if defined(__riscv) && !defined(__riscv_flen)
+#define TVM_PULP_SOFT_FLOAT
+#endif
+
 #if defined(__GNUC__)
 #define TVM_PULP_INLINE static inline __attribute__((always_inline, unused))
 /* A branch is best taken seldom. */

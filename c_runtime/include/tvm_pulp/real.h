@@ -32,7 +32,7 @@ TVM_PULP_INLINE int32_t tvm_pulp_round_even(float x) {
   int32_t result;
   __asm__("fcvt.w.s %0,%1,rne" : "=r"(result) : "f"(x));
   return tvm_pulp_clip(result, -4194304, 4194304);
-#elif defined(__riscv)
+#elif defined(TVM_PULP_SOFT_FLOAT)
   return tvm_pulp_soft_round_even(x);
 #else
   if (x <= -4194304.0f) return -4194304;
