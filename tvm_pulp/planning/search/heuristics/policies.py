@@ -121,6 +121,9 @@ def try_policies(evaluator: PlanEvaluator, first: Attempt, in_l3: InL3) -> list[
         tried.append(Attempt(name, plan, lead, tuple(limits)))
 
     for lead in LEADS:
+        # Where constants that come in good time are in the way of others, still earlier ones are.
+        if lead == BESIDE_JOBS and tried and tried[-1].cycles > _FAR_BEHIND * min(a.cycles for a in tried):
+            break
         consider(_name(lead), lead, first.limits)
         hopeless = bool(tried) and tried[0].cycles > _HOPELESS * first.cycles
         if hopeless:
