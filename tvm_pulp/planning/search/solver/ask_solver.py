@@ -21,8 +21,9 @@ from tvm_pulp.qnn.network import Tensor
 _FIRST_TIME, _NEXT_TIME = 0.1, 0.05
 _ROUNDS = 4
 _STEPS_OF_ALL_ROUNDS = 400
-# A first plan that takes so many times the cycles of the best says that the model does not fit the network.
-_NEAR = 1.06
+# A first plan that takes so many times the cycles of the best says that the model does not fit the network; where there
+# are many layers, asking again takes longer than it ever gained.
+_NEAR, _FEW_LAYERS = 1.06, 64
 # L1 that the solver may plan with: addresses and records need some more than it counts.
 _SHARE = 0.98
 # How often the solver is asked again because blocks found no room.
@@ -89,7 +90,7 @@ class SolverRounds:
             self._learn(plan)
             if plan.estimated_cycles < best.cycles:
                 best = result.attempts[-1]
-            elif number or plan.estimated_cycles > _NEAR * best.cycles:
+            elif number or plan.estimated_cycles > _NEAR * best.cycles or len(plan.layers) > _FEW_LAYERS:
                 break  # its model does not fit: what it says next has never been faster either
         return result
 
