@@ -11,7 +11,7 @@ from uma_backends.neureka import NeurekaBackend
 @pytest.mark.parametrize(
     ("options", "layers"),
     [
-        ({"weight_memory": "none"}, 4),
+        ({"weight_memory": "none"}, 3),
         *(
             pytest.param(options, 12, marks=pytest.mark.slow)
             for options in (
