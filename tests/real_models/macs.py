@@ -3,11 +3,14 @@
 import math
 from typing import Any
 
+from onnx import shape_inference
+
 GATES = {"LSTM": 4, "GRU": 3}
 
 
 def count_macs(model: Any) -> int:
-    """Of convolutions, products and recurrent layers; expects inferred shapes."""
+    """Of convolutions, products and recurrent layers."""
+    model = shape_inference.infer_shapes(model)
     infos = (*model.graph.input, *model.graph.value_info, *model.graph.output)
     shapes = {i.name: [d.dim_value for d in i.type.tensor_type.shape.dim] for i in infos}
     shapes |= {i.name: list(i.dims) for i in model.graph.initializer}
