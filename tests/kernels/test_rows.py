@@ -1,7 +1,7 @@
 """Softmax forms and normalizations: random shapes, odd sizes, 1 to 8 cores, both compilers."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.kernels.check import TOOLCHAINS, check
@@ -114,6 +114,8 @@ def test_group_norm(seed, groups, channels, pixels, dtype, misalign, cores, tool
 
 
 @EXAMPLES
+@example(1, 5, 1, "uint8", "layer", 0, 4, "zig")  # fewer whole eights than cores, the last one short
+@example(1, 9, 6, "int8", "rms", 0, 8, "zig")
 @given(SEEDS, ROWS, st.integers(1, 300), BYTES, NORM_FORMS, MISALIGN, CORES, TOOLS)
 def test_qdq_norm(seed, rows, columns, dtype, form, misalign, cores, tool):  # type: ignore[no-untyped-def]
     rng = np.random.default_rng(seed)

@@ -198,7 +198,9 @@ static struct tvm_pulp_row_walk walk(uint32_t rows, uint32_t columns, uint32_t c
   /* In eights, so that the loop over eight elements leaves little to others. */
   const uint32_t elements = rows * columns;
   struct tvm_pulp_range range = tvm_pulp_share((elements + 7u) >> 3, core, cores);
-  const uint32_t begin = 8u * range.begin, end = 8u * range.end < elements ? 8u * range.end : elements;
+  const uint32_t end = 8u * range.end < elements ? 8u * range.end : elements;
+  /* The last eight may be short, and a core without any begins behind it. */
+  const uint32_t begin = 8u * range.begin < end ? 8u * range.begin : end;
   w.whole = 0;
   w.left = end - begin;
   w.row = begin / columns;
