@@ -6,7 +6,9 @@ import platform
 import re
 import sys
 import sysconfig
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from setuptools import Extension, find_packages, setup
 from setuptools.command.build_ext import build_ext
@@ -127,6 +129,15 @@ class BuildExtensions(build_ext):
             compile_so = [*command, "-fPIC", "-g0", f"-I{sysconfig.get_path('include')}"]
             link = [*command, "-shared", "-s"]
             self.compiler.set_executables(compiler=command, compiler_so=compile_so, linker_so=link)
+        compile_all = self.compiler.compile
+
+        def compile_each(sources: list[str], **options: Any) -> list[str]:
+            """Compile one file a processor at a time, where setuptools takes them one by one."""
+            with ThreadPoolExecutor(os.cpu_count()) as pool:
+                objects = pool.map(lambda source: compile_all([source], **options), sources)
+                return [name for names in objects for name in names]
+
+        self.compiler.compile = compile_each
         super().build_extensions()
 
 
