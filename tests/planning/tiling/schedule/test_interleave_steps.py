@@ -108,6 +108,23 @@ def test_a_job_waits_for_another_in_the_queue_of_their_engine() -> None:
     assert names([job(a, b), other, job(b, c)]) == ["0.0 job", "1.0 call", "2.0 job"]
 
 
+def test_a_job_goes_before_what_the_cores_can_begin_at_the_same_time() -> None:
+    """Behind the first job there is a place in the queue and something for the cores: the engine gets its job first."""
+    a, b, c = tensor("a"), tensor("b"), tensor("c")
+    thirds = ((0, 10), (10, 20), (20, ROWS))
+
+    def part(x: Tensor, y: Tensor, rows: tuple[int, int], kind: type) -> Recipe:
+        box = Box((rows[0], 0), (rows[1] - rows[0], 4))
+        source, result = Local("x", TensorSpec(box.size, "int8")), Local("y", TensorSpec(box.size, "int8"))
+        job = Job("npu", None, 4, (source,), (result,), cycles=100, queue=2)
+        work = Call("work", "work", (), (), (source,), (result,), CoreCost(100))
+        return Recipe((Load(x, box, source), job if kind is Job else work, Store(result, y, box)))
+
+    made = TiledLayer(tuple(part(a, b, rows, Job) for rows in thirds), two_copies=False)
+    used = TiledLayer(tuple(part(b, c, rows, Call) for rows in thirds), two_copies=False)
+    assert names([made, used]) == ["0.0 job", "0.1 job", "0.2 job", "1.0 call", "1.1 call", "1.2 call"]
+
+
 def test_every_step_once_and_layers_begin_in_order() -> None:
     made = [tensor(str(n)) for n in range(7)]
     layers = [halves(x, y, n % 2, 16 + n) for n, (x, y) in enumerate(pairwise(made))]

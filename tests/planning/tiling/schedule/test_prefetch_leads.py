@@ -1,6 +1,6 @@
 """Leads: a transfer is issued as late as still hides it."""
 
-from tvm_pulp.planning.tiling.schedule.prefetch_leads import prefetch_leads
+from tvm_pulp.planning.tiling.schedule.prefetch_leads import leads_of_order, prefetch_leads
 from tvm_pulp.planning.tiling.schedule.tiled_layer import TiledLayer
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -50,3 +50,13 @@ def test_transfers_wait_for_each_other() -> None:
     leads = prefetch_leads(tiled_layers, 0, COSTS)
     assert leads[-1] == 3
     assert leads[-2] == 5
+
+
+def test_a_layer_that_begins_between_tiles_of_another_is_fetched_for_by_its_own_place() -> None:
+    """Its first step is the third of all: that many are beside its transfer, not all of the layer before it."""
+    before = TiledLayer(tuple(recipe for _ in range(6) for recipe in tiled_layer(1000, 0).recipes), two_copies=False)
+    layers = [before, tiled_layer(1000, 20000)]
+    steps = [(0, tile, step) for tile, step in before.order]
+    mixed = [*steps[:2], (1, 0, layers[1].order[0][1]), *steps[2:]]
+    assert prefetch_leads(layers, 0, COSTS)[1] == leads_of_order([*steps, mixed[2]], layers, 0, COSTS)[1] == 3
+    assert leads_of_order(mixed, layers, 0, COSTS)[1] == 2

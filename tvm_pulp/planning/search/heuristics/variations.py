@@ -16,7 +16,7 @@ from tvm_pulp.planning.search.heuristics.policies import MANY_STEPS
 from tvm_pulp.planning.search.heuristics.side_by_side import side_by_side
 from tvm_pulp.planning.search.heuristics.tile_pipelines import can_gain, in_other_form, pipelined
 from tvm_pulp.planning.tiling.plan import Plan
-from tvm_pulp.planning.tiling.schedule import Choice, Decisions, can_interleave, tiled_layer
+from tvm_pulp.planning.tiling.schedule import Choice, Decisions, can_interleave, leads_of_order, tiled_layer
 from tvm_pulp.qnn.network import Tensor
 
 # Shares of the first layer of a chain that its first tile takes: those behind it follow.
@@ -29,6 +29,8 @@ _LARGE_INPUT = 8192
 # Bytes that are fetched from L3 together, and bytes of constants that come to L1 together, at most: what is tried.
 _BATCHES = (65536, 131072, 262144, 524288)
 _BUNDLE_SIZES = (1024, 2048, 4096)
+# Cycles by which constants are there before their layer: what is tried.
+_SLACKS = (400, 2500, 5000)
 # Where a change takes so many times the cycles, those of its kind that follow are not tried; of plans of many steps,
 # which take long, sooner.
 _HOPELESS, _HOPELESS_IF_LONG, _LONG = 1.05, 1.03, 256
@@ -114,6 +116,16 @@ def stream_constants(_evaluator: PlanEvaluator, plan: Plan) -> Changes:
         yield f"{batch // 1024} kB at a time from L3", replace(plan.decisions, l3_batch=batch)
 
 
+def fetch_by_order(evaluator: PlanEvaluator, plan: Plan) -> Changes:
+    """Constants fetched as early as the order of steps asks for, where layers mix: others were chosen without it."""
+    decisions = plan.decisions
+    steps = [(slot.layer, slot.tile, slot.step) for slot in plan.schedule.slots]
+    tiled = [tiled_layer(c) for c in decisions.choices]
+    for slack in _SLACKS if decisions.interleave and plan.policy.overlap else ():
+        leads = leads_of_order(steps, tiled, slack, evaluator.costs)
+        yield f"constants {slack} cycles early", replace(decisions, leads=dict(enumerate(leads)))
+
+
 def join_bundles(_evaluator: PlanEvaluator, plan: Plan) -> Changes:
     """Constants and records of several small layers together: fewer transfers."""
     bundles = plan.schedule.bundles
@@ -143,6 +155,7 @@ VARIATIONS: tuple[Callable[[PlanEvaluator, Plan], Changes], ...] = (
     mix_layers,
     *(partial(pipeline_tiles, number=number) for number in (None, *range(_ROW_COUNTS))),
     *(partial(change_form, number=number) for number in range(_OTHER_FORMS)),
+    fetch_by_order,
     stream_inputs,
     stream_constants,
     join_bundles,

@@ -11,7 +11,7 @@ from tvm_pulp.planning.tiling.schedule.decisions import (
     tiled_layer,
 )
 from tvm_pulp.planning.tiling.schedule.interleave_steps import can_interleave
-from tvm_pulp.planning.tiling.schedule.prefetch_leads import prefetch_leads
+from tvm_pulp.planning.tiling.schedule.prefetch_leads import leads_of_order, prefetch_leads
 from tvm_pulp.planning.tiling.schedule.schedule import (
     BOOT,
     Block,
@@ -51,6 +51,7 @@ __all__ = [
     "build_schedule",
     "can_interleave",
     "compute_position",
+    "leads_of_order",
     "load_position",
     "policy_of",
     "prefetch_leads",

@@ -102,8 +102,10 @@ class _Interleaver:
         # A step of the cores keeps everybody from submitting: a job that can be submitted soon goes before a long one.
         patience = _PATIENCE * steps[at_once[-1]].cost.cycles if at_once else 0
         jobs = [n for n in heads if isinstance(steps[n], Job) and ready[n] <= self._clock.now + patience]
-        found = jobs or at_once
-        return found[-1] if found else min(heads, key=lambda layer: (ready[layer], -layer))
+        if found := jobs or at_once:
+            return found[-1]
+        # Of what everybody waits for alike the job: submitting it hardly takes time.
+        return min(heads, key=lambda layer: (ready[layer], not isinstance(steps[layer], Job), -layer))
 
     def _ready(self, layer: int) -> int:
         """When everything is there that a layer's next step works on, and its engine has room."""

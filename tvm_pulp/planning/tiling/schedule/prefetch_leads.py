@@ -7,7 +7,7 @@ that.
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import accumulate
+from typing import Any
 
 from tvm_pulp.planning.tiling.schedule.job_ends import expected_times
 from tvm_pulp.planning.tiling.schedule.tiled_layer import TiledLayer
@@ -24,15 +24,28 @@ def prefetch_leads(
     `beside_jobs`: cores are expected to work while jobs run, so that steps begin earlier than one after the other.
     """
     steps = [(index, *entry) for index, tiled in enumerate(tiled_layers) for entry in tiled.order]
+    return leads_of_order(steps, tiled_layers, slack, costs, beside_jobs=beside_jobs)
+
+
+def leads_of_order(
+    steps: Sequence[tuple[int, int, Any]],
+    tiled_layers: Sequence[TiledLayer],
+    slack: int,
+    costs: CostModel,
+    *,
+    beside_jobs: bool = True,
+) -> list[int]:
+    """As `prefetch_leads`, by the order that steps (layer, tile, step) have: layers may mix."""
     recipes = [tiled.recipes for tiled in tiled_layers]
     overhead = costs.executor.step + costs.barrier_cycles
     starts, _ = expected_times(steps, recipes, overhead, beside_jobs=beside_jobs)
-    first = list(accumulate((len(tiled.order) for tiled in tiled_layers), initial=0))
-    leads = [0] * len(tiled_layers)
+    first: dict[int, int] = {}
+    for slot, (layer, *_) in enumerate(steps):
+        first.setdefault(layer, slot)
+    leads = [1] * len(tiled_layers)
     slower = 1.0 + costs.contention
     deadline = starts[-1]
-    for index in reversed(range(len(tiled_layers))):
-        slot = first[index]
+    for index, slot in reversed(first.items()):
         fetched = _fetch_cycles(tiled_layers[index].recipes[0], costs)
         deadline = min(deadline, starts[slot] - slack) - int(slower * fetched)
         issued = bisect_right(starts, deadline) - 1
