@@ -15,6 +15,9 @@ from tvm_pulp.planning.tir.lower import program_of
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.soc.cost_model import CostModel
 
+# Networks of more layers than these are tried less often: their plans take long, and gain little by one try more.
+FEW_LAYERS = 64
+
 # What the DMAs are busy with is not part of a layer's own time.
 _TRANSFERS = ("load", "store", "l3")
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tvm_pulp.planning.search.attempts import Attempt, PlanEvaluator
+from tvm_pulp.planning.search.attempts import FEW_LAYERS, Attempt, PlanEvaluator
 from tvm_pulp.planning.search.heuristics import policies
 from tvm_pulp.planning.search.heuristics.balance_engines import balance_engines
 from tvm_pulp.planning.search.heuristics.side_by_side import side_by_side
@@ -16,7 +16,7 @@ from tvm_pulp.planning.tiling.schedule.decisions import InL3
 # By how much a plan of the solver has to be faster than the best heuristic one.
 _MARGIN = 0.002
 # Where a plan with other cuts takes at most so many times the cycles, in a network of few layers, both are varied.
-_CLOSE, _FEW_LAYERS = 1.02, 64
+_CLOSE = 1.02
 # Where L2 is too small, constants from this size on live in L3: what is tried, largest first.
 _L3_FROM = (131072, 65536, 32768, 16384, 8192, 4096, 2048)
 
@@ -138,7 +138,7 @@ def _vary(evaluator: PlanEvaluator, best: Attempt, l2_bytes: int) -> tuple[Attem
 
 def _other_starts(tried: Sequence[Attempt], chosen: Attempt) -> list[Attempt]:
     """The fastest attempt by rules with other cuts where it is hardly slower: more may come of it."""
-    if len(chosen.plan.layers) > _FEW_LAYERS:
+    if len(chosen.plan.layers) > FEW_LAYERS:
         return []
     others = [a for a in tried if not a.name.startswith("solver") and _cuts(a) != _cuts(chosen)]
     best = min(others, key=lambda a: a.cycles, default=chosen)

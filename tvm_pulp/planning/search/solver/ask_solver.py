@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.planning.search.attempts import Attempt, PlanEvaluator
+from tvm_pulp.planning.search.attempts import FEW_LAYERS, Attempt, PlanEvaluator
 from tvm_pulp.planning.search.heuristics.policies import IN_GOOD_TIME, SLACK
 from tvm_pulp.planning.search.solver.candidates import Candidate, Candidates
 from tvm_pulp.planning.search.solver.layer_cost import LARGE_CONSTANT, activations
@@ -23,7 +23,7 @@ _ROUNDS = 4
 _STEPS_OF_ALL_ROUNDS = 400
 # A first plan that takes so many times the cycles of the best says that the model does not fit the network; where there
 # are many layers, asking again takes longer than it ever gained.
-_NEAR, _FEW_LAYERS = 1.06, 64
+_NEAR = 1.06
 # L1 that the solver may plan with: addresses and records need some more than it counts.
 _SHARE = 0.98
 # How often the solver is asked again because blocks found no room.
@@ -90,7 +90,7 @@ class SolverRounds:
             self._learn(plan)
             if plan.estimated_cycles < best.cycles:
                 best = result.attempts[-1]
-            elif number or plan.estimated_cycles > _NEAR * best.cycles or len(plan.layers) > _FEW_LAYERS:
+            elif number or plan.estimated_cycles > _NEAR * best.cycles or len(plan.layers) > FEW_LAYERS:
                 break  # its model does not fit: what it says next has never been faster either
         return result
 
