@@ -227,7 +227,9 @@ def im2col_work(f: Fields, cores: int) -> Work:
         inside = max(0, min(room // f["stride_x"] + 1, f["out_width"]) - first)
         # One core has the windows at the edges of its lines.
         lines = max(1.0, windows / f["out_width"]) * f["kernel_height"]
-        work: Work = {"long_call": 1, "long_line": lines, "long_row": rows, "long_word": rows * -(-row_bytes // 4)}
+        # Sixteen bytes at a time, the last of which reach back.
+        pieces = rows * ((row_bytes - 1) // 16)
+        work: Work = {"long_call": 1, "long_line": lines, "long_row": rows, "long_piece": pieces}
         # Words that do not lie on a word's boundary are read and written in two parts.
         work["long_split"] = rows * (row_bytes // 4) if f["channels"] % 4 else 0
         return {**work, "long_edge": lines * (f["out_width"] - inside)}

@@ -27,7 +27,7 @@ _CORES_HANDICAP = 1.1
 # Many small jobs, each with its own programming and waiting, cost more than the sum of their cycles.
 _FINER_HANDICAP = 1.25
 # Cores that work for an accelerator's form can do nothing else meanwhile: this part of their cycles counts once more.
-_HELP_HANDICAP = 0.15
+_HELP_HANDICAP = 0.3
 
 
 @dataclass(frozen=True)
