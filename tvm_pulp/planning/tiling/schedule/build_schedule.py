@@ -351,8 +351,10 @@ class _Builder:
         return compute_position(slots[0]) if slots and self._policy.overlap else load_position(start)
 
     def _reads(self, slot: int, written: TensorRange) -> bool:
-        """Tell if the tile of a step loads some of these bytes."""
-        layer, tile, _ = self._steps.all[slot]
+        """Tell if the tile of a step loads some of these bytes, or the step itself reads them where they lie."""
+        layer, tile, step = self._steps.all[slot]
+        if any(isinstance(o, Tensor) and o.storage is written.tensor for o in operands_of(step)):
+            return True
         loads = (s for s in self._tiled_layers[layer].recipes[tile].steps if isinstance(s, Load))
         return meet([range_of(s) for s in loads if s.tensor.storage is written.tensor], (written,))
 
