@@ -29,8 +29,9 @@ _LARGE_INPUT = 8192
 # Bytes that are fetched from L3 together, and bytes of constants that come to L1 together, at most: what is tried.
 _BATCHES = (65536, 131072, 262144, 524288)
 _BUNDLE_SIZES = (1024, 2048, 4096)
-# Cycles by which constants are there before their layer: what is tried.
+# Cycles by which large constants are there before their layer: what is tried, and from how many bytes on.
 _SLACKS = (400, 2500, 5000)
+_LARGE_BUNDLE = 2048
 # Where a change takes so many times the cycles, those of its kind that follow are not tried; of plans of many steps,
 # which take long, sooner.
 _HOPELESS, _HOPELESS_IF_LONG, _LONG = 1.05, 1.03, 256
@@ -117,11 +118,15 @@ def stream_constants(_evaluator: PlanEvaluator, plan: Plan) -> Changes:
 
 
 def fetch_by_order(evaluator: PlanEvaluator, plan: Plan) -> Changes:
-    """Constants fetched as early as the order of steps asks for, where layers mix: others were chosen without it."""
+    """Constants fetched as early as the order of steps asks for, where layers mix: they were chosen without it.
+
+    Where none of them are large, all come within a step.
+    """
     decisions = plan.decisions
+    mixed = decisions.interleave and plan.policy.overlap
     steps = [(slot.layer, slot.tile, slot.step) for slot in plan.schedule.slots]
     tiled = [tiled_layer(c) for c in decisions.choices]
-    for slack in _SLACKS if decisions.interleave and plan.policy.overlap else ():
+    for slack in _SLACKS if mixed and any(b.bytes >= _LARGE_BUNDLE for b in plan.schedule.bundles) else ():
         leads = leads_of_order(steps, tiled, slack, evaluator.costs)
         yield f"constants {slack} cycles early", replace(decisions, leads=dict(enumerate(leads)))
 
