@@ -99,18 +99,18 @@ class ConcatKernel(KernelForm):
 @work("copy_rows")
 def copy_rows_work(f: Fields, cores: int) -> Work:
     rows, row_bytes = f["rows"], f["row_bytes"]
-    if f["x_stride"] == f["y_stride"] == row_bytes:
-        rows, row_bytes = 1, rows * row_bytes
     mine = share(rows * row_bytes, cores)
-    touched = -(-mine // row_bytes) + (1 if rows > 1 else 0)
-    if given(f["table"]) and row_bytes >= 8 and rows >= cores and rows * row_bytes >= 4096:
-        touched = share(rows, cores)
+    if given(f["table"]) and rows >= cores and rows * row_bytes >= 512:
+        touched = -(-mine // row_bytes) + 1
         return {
             "many_call": 1,
             "many_row": touched,
-            "many_word": touched * (row_bytes // 4),
+            "many_word": mine / 4,
             "many_rest": touched * (row_bytes % 4),
         }
+    if f["x_stride"] == f["y_stride"] == row_bytes:
+        rows, row_bytes = 1, rows * row_bytes
+    touched = -(-mine // row_bytes) + (1 if rows > 1 else 0)
     if given(f["table"]):
         return {"table_call": 1, "table_row": touched, "table_byte": mine}
     work: Work = {"call": 1, "row": touched, "word": mine / 4}

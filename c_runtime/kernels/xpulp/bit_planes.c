@@ -25,8 +25,9 @@
   [f] "r"(args->flip), [m1] "r"(0x55555555), [m2] "r"(0x33333333), [m4] "r"(0x0f0f0f0f), [low] "r"(0x05010400),    \
       [high] "r"(0x07030602), [upper] "r"(0x00030001)
 
-/* One word of `groups` times four rows. */
-static void words_of_rows(const struct tvm_pulp_bit_planes_args *args, const uint8_t *x, uint8_t *y, uint32_t groups) {
+/* One word of `groups` times four rows, as many bytes apart; none of a single row, which then is made four times. */
+static void words_of_rows(const struct tvm_pulp_bit_planes_args *args, const uint8_t *x, uint8_t *y, uint32_t groups,
+                          uint32_t x_stride, uint32_t y_stride) {
   int32_t w0, w1, w2, w3, t;
   __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LWR("%[w0]", "%[s]", "%[x]") XP_LWR("%[w1]", "%[s]", "%[x]")
                        XP_LWR("%[w2]", "%[s]", "%[x]") XP_LWR("%[w3]", "%[s]", "%[x]") FLIP
@@ -36,7 +37,7 @@ static void words_of_rows(const struct tvm_pulp_bit_planes_args *args, const uin
                                        XP_SWR("%[w3]", "%[z]", "%[y]") XP_SWR("%[w0]", "%[z]", "%[y]") XP_LOOP_END
                                            XP_SWR("%[w1]", "%[z]", "%[y]") XP_END
                    : [x] "+r"(x), [y] "+r"(y), WORDS
-                   : [n] "r"(groups), [s] "r"(args->x_stride), [z] "r"(args->y_stride), CONSTANTS
+                   : [n] "r"(groups), [s] "r"(x_stride), [z] "r"(y_stride), CONSTANTS
                    : "memory");
 }
 
@@ -56,16 +57,6 @@ static void four_columns(const struct tvm_pulp_bit_planes_args *args, const uint
                    : "memory");
 }
 
-/* What is left of rows: four bytes. */
-static void few(const struct tvm_pulp_bit_planes_args *args, const uint8_t *x, uint8_t *y) {
-  uint32_t word = 0;
-  for (uint32_t j = 0; j < 4u; ++j) {
-    uint32_t value = x[j] ^ (args->flip & 0xffu);
-    for (uint32_t plane = 0; plane < 8u; ++plane) word |= (value >> plane & 1u) << (4u * plane + j);
-  }
-  *(uint32_t *)(void *)y = word;
-}
-
 static void clear(uint8_t *y, uint32_t stride, uint32_t rows) {
   if (rows == 0u) return;
   __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") "nop\n" XP_LOOP_END XP_SWR("x0", "%[z]", "%[y]") XP_END
@@ -82,8 +73,10 @@ static void straight(const struct tvm_pulp_bit_planes_args *args, const uint8_t 
       clear(y + at, args->y_stride, rows);
       continue;
     }
-    if (whole) words_of_rows(args, x + at, y + at, whole);
-    for (uint32_t row = 4u * whole; row < rows; ++row) few(args, x + row * args->x_stride + at, y + row * args->y_stride + at);
+    if (whole) words_of_rows(args, x + at, y + at, whole, args->x_stride, args->y_stride);
+    for (uint32_t row = 4u * whole; row < rows; ++row) {
+      words_of_rows(args, x + row * args->x_stride + at, y + row * args->y_stride + at, 1, 0, 0);
+    }
   }
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * With at least as many rows as cores, rows are shared; the code is small, since a step that appends one token to a
- * cache runs it cold. Else all bytes are shared. Many bytes with a table are worth a longer loop. */
+ * cache runs it cold. Else all bytes are shared. Many bytes with a table are worth a longer loop, and are shared too. */
 #include "four_elements.h"
 
-enum { MANY_BYTES = 4096 };
+enum { MANY_BYTES = 512 };
 
 static inline void copy_piece(const uint8_t *x, uint8_t *y, uint32_t bytes) {
   uint32_t pairs = bytes >> 3, rest = bytes & 3u, first, second;
@@ -54,22 +54,24 @@ static TVM_PULP_CLOSE void few_rows(const struct tvm_pulp_copy_rows_args *args, 
   });
 }
 
-/* Rows through a table, four bytes at a time. */
-static __attribute__((noinline)) void look_up_rows(const struct tvm_pulp_copy_rows_args *args,
-                                                   const uint8_t *table, struct tvm_pulp_range range) {
-  uint32_t n = args->row_bytes >> 2, rest = args->row_bytes & 3u;
-  for (uint32_t row = range.begin; row < range.end; ++row) {
-    const uint8_t *x = (const uint8_t *)args->x + row * args->x_stride;
-    uint8_t *y = (uint8_t *)args->y + row * args->y_stride;
+/* Pieces of rows through a table, four bytes at a time: as many bytes for every core. */
+static __attribute__((noinline)) void look_up_rows(const struct tvm_pulp_copy_rows_args *args, const uint8_t *table,
+                                                   uint32_t core, uint32_t cores) {
+  TVM_PULP_EACH_PIECE(args->rows, args->row_bytes, 0, core, cores, {
+    const uint8_t *x = (const uint8_t *)args->x + row * args->x_stride + column;
+    uint8_t *y = (uint8_t *)args->y + row * args->y_stride + column;
+    uint32_t n = count >> 2;
     FOUR_LOCALS;
-    __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_LOAD(XP_LBU, 1, "%[x]") XP_LBUX("%[v0]", "%[v0]", "%[t]")
-                         XP_LBUX("%[v1]", "%[v1]", "%[t]") XP_LBUX("%[v2]", "%[v2]", "%[t]")
-                             XP_LBUX("%[v3]", "%[v3]", "%[t]") FOUR_STORE XP_END
-                     : FOUR_OUTPUTS, [x] "+r"(x)
-                     : [n] "r"(n), [t] "r"(table)
-                     : "memory");
-    for (uint32_t i = 0; i < rest; ++i) y[i] = table[x[i]];
-  }
+    if (n) {
+      __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_LOAD(XP_LBU, 1, "%[x]") XP_LBUX("%[v0]", "%[v0]", "%[t]")
+                           XP_LBUX("%[v1]", "%[v1]", "%[t]") XP_LBUX("%[v2]", "%[v2]", "%[t]")
+                               XP_LBUX("%[v3]", "%[v3]", "%[t]") FOUR_STORE XP_END
+                       : FOUR_OUTPUTS, [x] "+r"(x)
+                       : [n] "r"(n), [t] "r"(table)
+                       : "memory");
+    }
+    for (uint32_t i = 0; i < (count & 3u); ++i) y[i] = table[x[i]];
+  });
 }
 
 TVM_PULP_KERNEL(copy_rows) {
@@ -77,12 +79,12 @@ TVM_PULP_KERNEL(copy_rows) {
     few_rows(args, core, cores);
     return;
   }
-  struct tvm_pulp_range range = tvm_pulp_share(args->rows, core, cores);
   const uint8_t *table = table_of(args, core);
-  if (table && args->row_bytes >= 8u && args->rows * args->row_bytes >= MANY_BYTES) {
-    look_up_rows(args, table, range);
+  if (table && args->rows * args->row_bytes >= MANY_BYTES) {
+    look_up_rows(args, table, core, cores);
     return;
   }
+  struct tvm_pulp_range range = tvm_pulp_share(args->rows, core, cores);
   const uint8_t *x = (const uint8_t *)args->x + range.begin * args->x_stride;
   uint8_t *y = (uint8_t *)args->y + range.begin * args->y_stride;
   for (uint32_t row = range.begin; row < range.end; ++row, x += args->x_stride, y += args->y_stride) {
