@@ -204,13 +204,14 @@ def counted_work(f: Fields, cores: int) -> Work:
 def requantize_work(f: Fields, cores: int) -> Work:
     kind, wide = kind_of(f), f["x_type"] == 2
     block = wide and f["zero_point"] == 0 and not f["per_row"]
-    fours = block and f["requant.per_channel"] and f["columns"] % 4 == 0 and not f["requant.wide_result"]
+    channels = block and f["requant.per_channel"] and not f["requant.wide_result"]
     clips = f["requant.low"] == 0 or f["requant.low"] == ~f["requant.high"]
     name = {"shift": "shift", "shift_range": "shift", "away": "away", "half_up": "high", "scaled": "high"}.get(kind)
-    if name and fours and (clips or name != "high"):
-        # Groups of four channels, or rows where there are few groups.
-        groups, rows, lines = f["columns"] // 4, f["lines"] * f["rows"], f["lines"]
-        if rows == 1 and clips and f["requant.kind"] == KINDS["shift"]:
+    fours = f["columns"] % 4 == 0
+    if channels and ((name == "high" and fours and clips) or name in ("shift", "away")):
+        # Groups of four channels, or rows where there are few groups. A last one of fewer takes as long.
+        groups, rows, lines = -(-f["columns"] // 4), f["lines"] * f["rows"], f["lines"]
+        if rows == 1 and clips and fours and f["requant.kind"] == KINDS["shift"]:
             return {"row_call": 1, "row_group": share(groups, cores)}
         if groups in (2, 4) and groups < cores and cores % groups == 0:
             # As many cores for each group.
@@ -240,8 +241,8 @@ def requantize_work(f: Fields, cores: int) -> Work:
     columns = f["columns"]
     dense = f["x_stride"] == columns * itemsize and f["y_stride"] == columns * result
     dense = dense and not f["requant.per_channel"]
-    channels = "_channels" if f["requant.per_channel"] else ""
-    return elements_work(f, f"{'int32' if wide else 'byte'}_{kind}{channels}", cores, dense=dense)
+    each = "_channels" if f["requant.per_channel"] else ""
+    return elements_work(f, f"{'int32' if wide else 'byte'}_{kind}{each}", cores, dense=dense)
 
 
 # By a number that is known, products are functions of a byte too.

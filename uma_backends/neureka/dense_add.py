@@ -33,6 +33,7 @@ def dense_add_strategy(region: Layer, context: Context) -> list[Form]:
     if arithmetic.rest is None:
         undivided = "the first rounding is not an addition and a shift"
         raise Refused("the array delivers bytes" if arithmetic.native else undivided)
+    refuse_if(dense.outputs[0].spec.shape[-1] % 4 != 0, "its channels are no multiple of four")
     rules = [Requant.of(layer.attributes) for layer in (dense, add)]
     are_bytes = all((rule.low, rule.high) == _RANGES.get(rule.out_dtype) for rule in rules)
     refuse_if(not are_bytes, "a result does not have the range of a byte")

@@ -70,6 +70,7 @@ def dense_table_strategy(region: Layer, context: Context) -> list[Form]:
     refuse_if((rule.low, rule.high) != _RANGES.get(rule.out_dtype), "its result does not have the range of a byte")
     reach = arithmetic.rest.largest(arithmetic.reach) + np.abs(_add(arithmetic, rule))
     refuse_if((reach >= _INT32).any(), "its rounding needs more than 32 bits")
+    refuse_if(product.shape[-1] % 4 != 0, "its channels are no multiple of four")
     rows = product.elements // product.shape[-1]
     refuse_if(rows < _LEAST_ROWS, f"{rows} rows do not repay a table for every channel")
     kernel = Kernel("requantize_table", {}, (Local("x", TensorSpec((1, 4), "int32")),), ())

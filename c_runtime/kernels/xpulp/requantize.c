@@ -77,6 +77,10 @@ static __attribute__((noinline)) void requantize_others(const struct tvm_pulp_re
     tvm_pulp_requantize_bytes(args, core, cores);
     return;
   }
+  if (block && args->requant.per_channel && !args->requant.wide_result && args->requant.kind >= TVM_PULP_REQUANT_SHIFT) {
+    tvm_pulp_requantize_lines(args, core, cores);
+    return;
+  }
   if (args->requant.kind >= TVM_PULP_REQUANT_SHIFT || (!four && !block)) {
     tvm_pulp_plain_requantize(args, core, cores);
     return;

@@ -47,11 +47,11 @@ static uint32_t has_multiple(const uint8_t *x, uint32_t stride, uint32_t rows, i
   return least == 0u;
 }
 
-/* Results of four channels, which were rounded half up before. */
+/* Results of some channels, which were rounded half up before. */
 static __attribute__((noinline)) void to_even(const struct tvm_pulp_requantize_args *p, const struct taken *t,
-                                              uint32_t channel) {
+                                              uint32_t channel, uint32_t end) {
   const struct tvm_pulp_requant *r = &p->requant;
-  for (uint32_t last = channel + 4u; channel < last; ++channel) {
+  for (; channel < end; ++channel) {
     int32_t shift = r->mul[channel] - 32, add = r->add[channel];
     const uint8_t *x = t->x + 4u * channel;
     uint8_t *y = t->y + channel;
@@ -134,8 +134,10 @@ static __attribute__((noinline)) void any_rows(const struct tvm_pulp_requantize_
   }
 }
 
+static void last_channels(const struct tvm_pulp_requantize_args *p, const struct taken *t, uint32_t channel);
+
 void tvm_pulp_requantize_lines(const struct tvm_pulp_requantize_args *p, uint32_t core, uint32_t cores) {
-  const uint32_t groups = p->columns >> 2, kind = p->requant.kind, lines = p->lines > 1u;
+  const uint32_t groups = (p->columns + 3u) >> 2, kind = p->requant.kind, lines = p->lines > 1u;
   struct taken t = {p->x, p->y, p->rows, p->lines};
   struct tvm_pulp_group_share s = tvm_pulp_share_groups(groups, lines ? p->lines : p->rows, core, cores);
   const uint32_t count = s.range.end - s.range.begin;
@@ -145,15 +147,78 @@ void tvm_pulp_requantize_lines(const struct tvm_pulp_requantize_args *p, uint32_
   *(lines ? &t.lines : &t.rows) = count;
   for (; s.first < groups; s.first += s.step) {
     uint32_t channel = 4u * s.first;
-    if (kind == TVM_PULP_REQUANT_SHIFT_AWAY) {
+    if (channel + 4u > p->columns) {
+      last_channels(p, &t, channel);
+    } else if (kind == TVM_PULP_REQUANT_SHIFT_AWAY) {
       away_rows(p, &t, channel);
     } else if (kind >= TVM_PULP_REQUANT_SHIFT) {
       shift_rows(p, &t, channel);
-      if (kind == TVM_PULP_REQUANT_SHIFT_EVEN) to_even(p, &t, channel);
+      if (kind == TVM_PULP_REQUANT_SHIFT_EVEN) to_even(p, &t, channel, channel + 4u);
     } else if (is_high(p->requant.add + channel) && tvm_pulp_is_one_clip(&p->requant)) {
       high_rows(p, &t, channel);
     } else {
       any_rows(p, &t, channel);
     }
   }
+}
+
+/* A channel of the rows by itself: two elements a turn, because what is loaded is late. */
+#define CHANNEL_LOOP(CLIP)                                                                                    \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LWR("%[v0]", "%[xs]", "%[x]") XP_LWR("%[v1]", "%[xs]", "%[x]") \
+                   XP_ADDNR("%[v0]", "%[a]", "%[s]") XP_ADDNR("%[v1]", "%[a]", "%[s]")                        \
+                   CLIP("%[v0]", "%[v0]", "%[h]") CLIP("%[v1]", "%[v1]", "%[h]")                              \
+                   XP_SBR("%[v0]", "%[ys]", "%[y]") XP_LOOP_END XP_SBR("%[v1]", "%[ys]", "%[y]") XP_END       \
+                   : [x] "+r"(x), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1)                                 \
+                   : [n] "r"(rows >> 1), [xs] "r"(x_stride), [ys] "r"(y_stride), [h] "r"(high), [a] "r"(add), \
+                     [s] "r"(shift), [l] "r"(low)                                                             \
+                   : "memory")
+
+static void shift_channel(const struct tvm_pulp_requantize_args *p, const struct taken *t, uint32_t channel) {
+  const struct tvm_pulp_requant *r = &p->requant;
+  const int32_t shift = r->mul[channel], add = r->add[channel], low = r->low, high = r->high;
+  const uint32_t rows = t->rows, x_stride = p->x_stride, y_stride = p->y_stride;
+  const uint8_t *line = t->x + 4u * channel;
+  uint8_t *y = t->y + channel;
+  int32_t v0, v1;
+  for (uint32_t left = t->lines; left > 0u; --left, line += p->x_line_stride) {
+    const uint8_t *x = line;
+    if (rows > 1u) CHANNEL_LOOP(XP_BETWEEN);
+    if (rows & 1u) {
+      v0 = tvm_pulp_xp_add_shift(*(const int32_t *)(const void *)x, add, shift);
+      *y = (uint8_t)tvm_pulp_xp_min(tvm_pulp_xp_max(v0, low), high);
+      y += y_stride;
+    }
+  }
+}
+
+/* TFLite's halves, away from zero. */
+static void away_channel(const struct tvm_pulp_requantize_args *p, const struct taken *t, uint32_t channel) {
+  const struct tvm_pulp_requant *r = &p->requant;
+  const int32_t shift = r->mul[channel], add = r->add[channel], lost = r->shift, low = r->low, high = r->high;
+  const int32_t moved = (int32_t)((2u * (uint32_t)r->zero_point + 1u) << (shift - 1));
+  const uint32_t rows = t->rows, x_stride = p->x_stride, y_stride = p->y_stride;
+  const uint8_t *line = t->x + 4u * channel;
+  uint8_t *y = t->y + channel;
+  for (uint32_t left = t->lines; left > 0u; --left, line += p->x_line_stride) {
+    const uint8_t *x = line;
+    for (uint32_t row = 0; row < rows; ++row, x += x_stride, y += y_stride) {
+      int32_t total = *(const int32_t *)(const void *)x + add;
+      total = tvm_pulp_xp_add_shift(tvm_pulp_xp_mac(total, total >> 31, lost), moved, shift);
+      *y = (uint8_t)tvm_pulp_xp_min(tvm_pulp_xp_max(total, low), high);
+    }
+  }
+}
+
+/* The one to three channels behind the last four: bytes that no word holds. */
+static __attribute__((noinline)) void last_channels(const struct tvm_pulp_requantize_args *p, const struct taken *t,
+                                                    uint32_t channel) {
+  const uint32_t kind = p->requant.kind;
+  for (uint32_t one = channel; one < p->columns; ++one) {
+    if (kind == TVM_PULP_REQUANT_SHIFT_AWAY) {
+      away_channel(p, t, one);
+    } else {
+      shift_channel(p, t, one);
+    }
+  }
+  if (kind == TVM_PULP_REQUANT_SHIFT_EVEN) to_even(p, t, channel, p->columns);
 }

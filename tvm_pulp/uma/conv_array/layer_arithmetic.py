@@ -24,6 +24,8 @@ _UNSIGNED, _SIGNED = (0, 255), (-128, 127)
 _LARGEST_SHIFT = 31
 # From int8 to uint8.
 UNSIGNED_ADDED = 128
+# Results of each channel that cores share where channels are no multiple of four.
+_LEAST_OF_CHANNEL = 32
 
 
 @dataclass(frozen=True)
@@ -119,9 +121,11 @@ def arithmetic_of(
 
 
 def _rest(layer: Layer, reach: Reach, bias: np.ndarray, fold: Callable[..., ExactFold | None]) -> ExactFold | None:
-    """An exact split between array and cores, where their kernel is fast: channels in fours, a range of bytes."""
+    """An exact split between array and cores, where their kernel is fast: a range of bytes, channels in fours or many
+    of each."""
     rule = Requant.of(layer.attributes)
-    if rule.kind not in ROUNDING_RULES or len(bias) % 4 or rule.out_dtype not in BYTES:
+    few = len(bias) % 4 and layer.outputs[0].spec.elements < _LEAST_OF_CHANNEL * len(bias)
+    if rule.kind not in ROUNDING_RULES or few or rule.out_dtype not in BYTES:
         return None
     first, second = (np.broadcast_to(t.data.reshape(-1), bias.shape) for t in layer.inputs[-2:] if t.data is not None)
     return fold(rule, first, second, reach, bias)
