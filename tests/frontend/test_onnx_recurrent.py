@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 from tests.frontend.quantized_onnx import Builder, canonical, dialect_run, onnxruntime_run, operators
 from tvm_pulp.errors import UserError
@@ -114,3 +114,15 @@ def test_batch_from_the_user() -> None:
 def test_unsupported_forms_are_named(attributes: dict[str, Any], message: str) -> None:
     with pytest.raises(UserError, match=message):
         canonical(_plain("LSTM", [STEPS, BATCH, WIDTH], **attributes))
+
+
+def test_a_projection_is_named() -> None:
+    """Exporters leave its weights out and the cell's size in: onnxruntime refuses such a file too."""
+    model = _plain("LSTM", [STEPS, BATCH, WIDTH])
+    states = {"h0": np.zeros((1, BATCH, HIDDEN), np.float32), "c0": np.zeros((1, BATCH, 2 * HIDDEN), np.float32)}
+    (node,) = (n for n in model.graph.node if n.op_type == "LSTM")
+    del node.input[4:]
+    node.input.extend(["", *states])
+    model.graph.initializer.extend(numpy_helper.from_array(value, name) for name, value in states.items())
+    with pytest.raises(UserError, match=rf"'c0' of shape .* does not fit {HIDDEN} hidden .*proj_size"):
+        canonical(model)

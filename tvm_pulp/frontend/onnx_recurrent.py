@@ -89,6 +89,17 @@ class Unrolled:
             if found is not None and found[: len(wanted) + 1] != (self.directions, *wanted):
                 reason = f"operand '{self._operand(place)}' of shape {list(found)} does not fit"
                 raise UserError(f"{label(self.node)}: {reason}: export it again")
+        self._check_states()
+
+    def _check_states(self) -> None:
+        """First states have the size of the last: exporters leave a projection out without a word, but not there."""
+        first = (self.batch, self.directions) if self.batch_first else (self.directions, self.batch)
+        for name in (self._operand(5), self._operand(6)):
+            found = self.constants[name].shape if name in self.constants else None
+            if found is not None and found != (*first, self.hidden):
+                reason = f"its first state '{name}' of shape {list(found)} does not fit {self.hidden} hidden numbers"
+                way_out = "a projection (proj_size) has no ONNX form: write it as a layer of its own"
+                raise UserError(f"{label(self.node)}: {reason}: {way_out}")
 
     def _operand(self, place: int) -> str:
         return operand(self.node, place)
