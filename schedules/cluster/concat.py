@@ -100,6 +100,7 @@ class ConcatKernel(KernelForm):
 def copy_rows_work(f: Fields, cores: int) -> Work:
     rows, row_bytes = f["rows"], f["row_bytes"]
     mine = share(rows * row_bytes, cores)
+    # As many bytes as MANY_BYTES of the kernel.
     if given(f["table"]) and rows >= cores and rows * row_bytes >= 512:
         touched = -(-mine // row_bytes) + 1
         return {
