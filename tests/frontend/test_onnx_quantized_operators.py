@@ -1,12 +1,15 @@
 """Random graphs of one quantized operator (QLinear..., ...Integer) against onnxruntime."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 from onnx import TensorProto, helper
 
+import tvm_pulp
 from tests.frontend.quantized_onnx import Builder, canonical, dialect_run, onnxruntime_run, operators
 
 pytest.importorskip("onnxruntime")
@@ -148,3 +151,22 @@ def test_dynamic_quantization() -> None:
         module = canonical(model)
         assert ("dense" if op == "MatMulInteger" else "conv2d") in operators(module)
         np.testing.assert_allclose(dialect_run(module, g.feeds)[0], onnxruntime_run(model, g.feeds)[0], rtol=1e-5)
+
+
+@pytest.mark.parametrize("target", ["c", "uma-neureka"])
+def test_dynamic_scales_to_the_last_bit(target: str, tmp_path: Path) -> None:
+    """A scale is divided as IEEE 754 says: a bit of it is a bit of every result."""
+    g = Builder(np.random.default_rng(8))
+    x, shape = g.name("x"), [4, 24]
+    g.inputs.append(helper.make_tensor_value_info(x, TensorProto.FLOAT, shape))
+    integers, scale, zero = g.node("DynamicQuantizeLinear", [x], 3)
+    weight = g.constant(g.rng.integers(-128, 128, [24, 8]).astype(np.int8))
+    product = g.node("MatMulInteger", [integers, weight, zero])
+    result = g.node("Mul", [g.node("Cast", [product], to=TensorProto.FLOAT), scale])
+    model = g.model([result], TensorProto.FLOAT)
+    onnx.save(model, tmp_path / "dynamic.onnx")
+    app = tvm_pulp.compile(tmp_path / "dynamic.onnx", target=target)
+    for _ in range(4):
+        feeds = {x: g.rng.normal(size=shape).astype(np.float32)}
+        (made,) = app.run(feeds).outputs.values()
+        np.testing.assert_array_equal(made, onnxruntime_run(model, feeds)[0])
