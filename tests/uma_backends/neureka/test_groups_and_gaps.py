@@ -16,7 +16,7 @@ from uma_backends.neureka import NeurekaBackend
 SIRACUSA = socs.load("siracusa")
 # Height, width, channels in and out, groups, kernel, stride, dilation, pads, type, form.
 LAYERS = (
-    (7, 9, 32, 32, 8, (3, 3), 1, (1, 1), (1, 1, 1, 1), "int8", "3x3, 4 of 8 groups at a time"),
+    (13, 15, 32, 32, 8, (3, 3), 1, (1, 1), (1, 1, 1, 1), "int8", "3x3, 4 of 8 groups at a time"),
     (8, 8, 12, 24, 12, (3, 3), 1, (1, 1), (1, 1, 1, 1), "uint8", "3x3, 12 of 12 groups at a time"),
     (9, 8, 40, 20, 5, (1, 1), 2, (1, 1), (0, 0, 0, 0), "int8", "1x1, 5 of 5 groups at a time"),
     (6, 7, 48, 96, 2, (3, 3), 2, (1, 1), (1, 1, 1, 1), "int8", "3x3 at stride 1, discarding, 1 of 2 groups at a time"),
