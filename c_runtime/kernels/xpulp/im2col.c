@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Kernel rows are copied one after the other, for all windows of a line at once; windows over an edge one by one. */
+ * Kernel rows are copied one after the other, for all windows of a line at once. */
 #include "short_rows.h"
 #include "tvm_pulp/plain/im2col.h"
 #include "word_windows.h"
@@ -26,49 +26,39 @@ static void copy_rows(const uint8_t *from, uint8_t *to, uint32_t bytes, uint32_t
   }
 }
 
-/* All kernel rows inside the image of a window that reaches over an edge on the left or right of it. `iy`: of the first
- * row. */
-static void lay_over_edge(const struct tvm_pulp_im2col_args *a, uint32_t iy, int32_t left, uint8_t *to) {
+/* One kernel row of a window that begins at column `left` and reaches over an edge of the image. */
+static void lay_over_edge(const struct tvm_pulp_im2col_args *a, const uint8_t *line, int32_t left, uint8_t *to) {
   int32_t taps = (int32_t)a->kernel_width, width = (int32_t)a->width;
   uint32_t before = (uint32_t)tvm_pulp_xp_min(tvm_pulp_xp_max(-left, 0), taps) * a->channels;
   uint32_t behind = (uint32_t)tvm_pulp_xp_min(tvm_pulp_xp_max(left + taps - width, 0), taps) * a->channels;
-  uint32_t bytes = a->kernel_width * a->channels, line = a->width * a->channels;
-  uint32_t inside = before + behind < bytes ? bytes - before - behind : 0u;
-  const uint8_t *from = a->x + (left > 0 ? (uint32_t)left : 0u) * a->channels;
-  if (inside == 0u) before = bytes;
-  for (uint32_t ky = 0; ky < a->kernel_height; ++ky, iy += a->dilation_y, to += bytes) {
-    if (iy >= a->height) continue;
-    uint8_t *at = tvm_pulp_fill_bytes(to, (uint32_t)a->pad_value, before);
-    at = tvm_pulp_copy_bytes(at, from + iy * line, inside);
-    tvm_pulp_fill_bytes(at, (uint32_t)a->pad_value, bytes - before - inside);
+  uint32_t bytes = a->kernel_width * a->channels, inside = before + behind < bytes ? bytes - before - behind : 0u;
+  const uint8_t *from = line + (left > 0 ? (uint32_t)left : 0u) * a->channels;
+  to = tvm_pulp_fill_bytes(to, (uint32_t)a->pad_value, before < bytes ? before : bytes);
+  if (inside >= TVM_PULP_SHORTEST_ROW) {
+    copy_rows(from, to, inside, 1, 0, 0);
+    to += inside;
+  } else {
+    to = tvm_pulp_copy_bytes(to, from, inside);
   }
+  if (before < bytes) tvm_pulp_fill_bytes(to, (uint32_t)a->pad_value, bytes - before - inside);
 }
 
-/* The windows [begin, end) of a line of windows. `iy`: the line of the image in which they begin. */
-static void lay_line(const struct tvm_pulp_im2col_args *a, uint32_t iy, struct inside inside, uint32_t begin,
+/* One kernel row of the windows [begin, end) of a line of windows. */
+static void lay_line(const struct tvm_pulp_im2col_args *a, const uint8_t *line, struct inside inside, uint32_t begin,
                      uint32_t end, uint8_t *to) {
   uint32_t bytes = a->kernel_width * a->channels, y_step = a->kernel_height * bytes;
-  uint32_t first = begin < inside.begin ? inside.begin : begin, last = inside.end < end ? inside.end : end;
-  uint32_t line = a->width * a->channels, row_iy = iy;
-  const uint8_t *from = a->x + (first * a->stride_x - a->pad_left) * a->channels;
-  for (uint32_t ky = 0; ky < a->kernel_height; ++ky, row_iy += a->dilation_y) {
-    uint8_t *row = to + ky * bytes;
-    if (row_iy >= a->height) {
-      /* Rows after the first are copies of it. */
-      tvm_pulp_fill_bytes(row, (uint32_t)a->pad_value, bytes);
-      if (end - begin > 1u) copy_rows(row, row + y_step, bytes, end - begin - 1u, 0, y_step);
-    } else if (first < last) {
-      copy_rows(from + row_iy * line, row + (first - begin) * y_step, bytes, last - first, a->stride_x * a->channels,
-                y_step);
+  while (begin < end) {
+    uint32_t last = inside.end < end ? inside.end : end;
+    if (begin >= inside.begin && begin < last) {
+      const uint8_t *from = line + (begin * a->stride_x - a->pad_left) * a->channels;
+      copy_rows(from, to, bytes, last - begin, a->stride_x * a->channels, y_step);
+      to += (last - begin) * y_step;
+      begin = last;
+    } else {
+      lay_over_edge(a, line, (int32_t)(begin * a->stride_x - a->pad_left), to);
+      to += y_step;
+      ++begin;
     }
-  }
-  for (uint32_t ox = begin; ox < end; ++ox, to += y_step) {
-    if (ox >= first && ox < last) {
-      to += (last - ox - 1u) * y_step;
-      ox = last - 1u;
-      continue;
-    }
-    lay_over_edge(a, iy, (int32_t)(ox * a->stride_x - a->pad_left), to);
   }
 }
 
@@ -88,7 +78,17 @@ TVM_PULP_KERNEL(im2col) {
   uint8_t *to = args->y + range.begin * y_step;
   for (uint32_t left = range.end - range.begin; left > 0u; ++oy, ox = 0) {
     uint32_t count = args->out_width - ox < left ? args->out_width - ox : left;
-    lay_line(args, oy * args->stride_y - args->pad_top, inside, ox, ox + count, to);
+    for (uint32_t ky = 0; ky < args->kernel_height; ++ky) {
+      uint32_t iy = oy * args->stride_y + ky * args->dilation_y - args->pad_top;
+      uint8_t *row = to + ky * bytes;
+      if (iy < args->height) {
+        lay_line(args, args->x + iy * args->width * args->channels, inside, ox, ox + count, row);
+      } else {
+        /* Rows after the first are copies of it. */
+        tvm_pulp_fill_bytes(row, (uint32_t)args->pad_value, bytes);
+        if (count > 1u) copy_rows(row, row + y_step, bytes, count - 1u, 0, y_step);
+      }
+    }
     to += count * y_step;
     left -= count;
   }
