@@ -100,7 +100,11 @@ class ConcatKernel(KernelForm):
 def copy_rows_work(f: Fields, cores: int) -> Work:
     rows, row_bytes = f["rows"], f["row_bytes"]
     mine = share(rows * row_bytes, cores)
-    # As many bytes as MANY_BYTES of the kernel.
+    # As many bytes and rows for each core as MANY_BYTES and MANY_ROWS of the kernel.
+    if given(f["table"]) and rows >= 16 * cores and rows * row_bytes >= 512:
+        touched = share(rows, cores)
+        words, rest = touched * (row_bytes // 4), touched * (row_bytes % 4)
+        return {"whole_call": 1, "whole_row": touched, "whole_word": words, "whole_rest": rest}
     if given(f["table"]) and rows >= cores and rows * row_bytes >= 512:
         touched = -(-mine // row_bytes) + 1
         return {
