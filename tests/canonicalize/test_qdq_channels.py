@@ -81,6 +81,7 @@ def test_halves_that_go_both_ways_stay() -> None:
     np.testing.assert_array_equal(result, expected)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("soc", ["siracusa", "snitch-ita"])
 def test_on_cores(soc: str, tmp_path: Path) -> None:
     """Channels last and channels first, twice the same."""

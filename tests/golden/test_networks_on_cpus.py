@@ -43,6 +43,7 @@ def check_graph(seed: int, soc: str) -> None:
         np.testing.assert_array_equal(output.reshape(-1), wanted.reshape(-1), err_msg=f"{seed}: {graph}")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("soc", ["cortex-m4", "aarch64"])
 def test_random_graph(soc: str, seed: int) -> None:

@@ -52,7 +52,7 @@ def check(soc: str, seed: int, count: int) -> str:
     return files["codegen/host/src/many_kernels.c"].decode()
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("soc", ["cortex-m4", *EMULATED, *(core for core in CORES if core.startswith("x86"))])
 def test_random_layers(soc: str) -> None:
     text = check(soc, 1, 20)

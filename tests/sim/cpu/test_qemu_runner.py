@@ -12,7 +12,7 @@ from tvm_pulp.errors import UserError, WrongAnswer
 from tvm_pulp.sim.qemu.boards import Emulated
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("soc", EMULATED)
 def test_a_network_runs_and_its_instructions_are_counted(soc: str) -> None:
     skip_without(soc)
