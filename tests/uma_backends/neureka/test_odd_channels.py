@@ -33,7 +33,8 @@ def test_results_equal_the_reference(weight_memory: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "channels", "is_split"), [(6, 18, True), (5, 18, False), (5, 20, True), (1, 10, False)]
+    ("size", "channels", "is_split"),
+    [(6, 18, True), (5, 18, False), (5, 20, True), (1, 10, False), (30, 3, True), (30, 1, False)],
 )
 def test_the_cores_shift_where_there_are_many_of_each_channel(size: int, channels: int, is_split: bool) -> None:
     """Of few pixels the cores would share nothing but whole channels."""

@@ -124,7 +124,9 @@ def _rest(layer: Layer, reach: Reach, bias: np.ndarray, fold: Callable[..., Exac
     """An exact split between array and cores, where their kernel is fast: a range of bytes, channels in fours or many
     of each."""
     rule = Requant.of(layer.attributes)
-    few = len(bias) % 4 and layer.outputs[0].spec.elements < _LEAST_OF_CHANNEL * len(bias)
+    channels, elements = len(bias), layer.outputs[0].spec.elements
+    # A last group takes as long with one channel as with four, and one channel alone has a shorter loop.
+    few = channels % 4 and (channels == 1 or elements < _LEAST_OF_CHANNEL * channels)
     if rule.kind not in ROUNDING_RULES or few or rule.out_dtype not in BYTES:
         return None
     first, second = (np.broadcast_to(t.data.reshape(-1), bias.shape) for t in layer.inputs[-2:] if t.data is not None)
