@@ -163,10 +163,10 @@ void tvm_pulp_requantize_lines(const struct tvm_pulp_requantize_args *p, uint32_
 }
 
 /* A channel of the rows by itself: two elements a turn, because what is loaded is late. */
-#define CHANNEL_LOOP(CLIP)                                                                                    \
+#define CHANNEL_LOOP()                                                                                        \
   __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LWR("%[v0]", "%[xs]", "%[x]") XP_LWR("%[v1]", "%[xs]", "%[x]") \
                    XP_ADDNR("%[v0]", "%[a]", "%[s]") XP_ADDNR("%[v1]", "%[a]", "%[s]")                        \
-                   CLIP("%[v0]", "%[v0]", "%[h]") CLIP("%[v1]", "%[v1]", "%[h]")                              \
+                   XP_BETWEEN("%[v0]", "%[v0]", "%[h]") XP_BETWEEN("%[v1]", "%[v1]", "%[h]")                  \
                    XP_SBR("%[v0]", "%[ys]", "%[y]") XP_LOOP_END XP_SBR("%[v1]", "%[ys]", "%[y]") XP_END       \
                    : [x] "+r"(x), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1)                                 \
                    : [n] "r"(rows >> 1), [xs] "r"(x_stride), [ys] "r"(y_stride), [h] "r"(high), [a] "r"(add), \
@@ -182,7 +182,7 @@ static void shift_channel(const struct tvm_pulp_requantize_args *p, const struct
   int32_t v0, v1;
   for (uint32_t left = t->lines; left > 0u; --left, line += p->x_line_stride) {
     const uint8_t *x = line;
-    if (rows > 1u) CHANNEL_LOOP(XP_BETWEEN);
+    if (rows > 1u) CHANNEL_LOOP();
     if (rows & 1u) {
       v0 = tvm_pulp_xp_add_shift(*(const int32_t *)(const void *)x, add, shift);
       *y = (uint8_t)tvm_pulp_xp_min(tvm_pulp_xp_max(v0, low), high);
