@@ -44,8 +44,23 @@ def test_a_cpu_without_cycles_has_instructions(environment: Environment) -> None
     assert number(row, "Total ROM") > 0 and "Total Cycles" not in row
 
 
+WRONG = "WrongOutput @ POSTPROCESS: output 't3' differs in 1 of 2 values, by up to 1 (golden reference)"
+
+
 # Without a step per stage MLonMCU itself forgets that a run failed when it has postprocesses.
-@pytest.mark.parametrize("per_stage", [pytest.param("1", marks=pytest.mark.slow), "0"])
+def test_a_wrong_output_shows_as_failed(environment: Environment) -> None:
+    write_golden(environment.home / "models" / "wrong", error=1)
+    done = environment.run(
+        *("flow", "run", "wrong", "-b", "tvmpulp_c", "-t", "tvmpulp_host", "-l", "wrong"),
+        *("--postprocess", "tvmpulp_validate", "-c", "runs_per_stage=0"),
+    )
+    assert done.returncode == 1
+    (row,) = environment.report("wrong")
+    assert (row["Model"], row["Failing"], row["Reason"]) == ("wrong", "True", WRONG)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("per_stage", ["1", "0"])
 def test_a_failed_run_shows_as_failed(environment: Environment, per_stage: str) -> None:
     """Right and wrong golden data beside a model, and a program that this machine, without an L1, cannot have."""
     write_golden(environment.home / "models" / "right")
@@ -61,9 +76,7 @@ def test_a_failed_run_shows_as_failed(environment: Environment, per_stage: str) 
     assert (right["Validation"], right["Validation Reference"]) == ("True", "golden")
     assert without_l1["Failing"] == "True" and without_l1["Validation"] == ""
     assert without_l1["Reason"].startswith("StageFailed @ BUILD: tvmc compile: --l1 has no effect on --soc host: ")
-    assert (wrong["Model"], wrong["Failing"]) == ("wrong", "True")
-    reason = "WrongOutput @ POSTPROCESS: output 't3' differs in 1 of 2 values, by up to 1 (golden reference)"
-    assert wrong["Reason"] == reason
+    assert (wrong["Model"], wrong["Failing"], wrong["Reason"]) == ("wrong", "True", WRONG)
 
 
 @pytest.mark.parametrize(
