@@ -8,6 +8,7 @@ from schedules.cluster.attention_steps import attention_weights, bit_planes, qdq
 from schedules.cluster.base import Fields, kernel_call
 from schedules.cluster.block_steps import from_blocks, to_blocks
 from schedules.cluster.catalog import available
+from schedules.cluster.requantize_add import requantize_add_sum, requantize_add_table
 from schedules.cluster.requantize_sum import requantize_sum
 from schedules.cluster.settle import settle
 from schedules.cluster.transpose import element_strides, transpose_fields
@@ -241,6 +242,8 @@ def im2col_work(f: Fields, cores: int) -> Work:
 _STEPS: dict[str, tuple[str, Callable[[Kernel, CostModel], Call | None]]] = {
     "requantize": ("requantize", _requantize),
     "requantize_add": ("requantize_add", _requantize_add),
+    "requantize_add_sum": ("requantize_add_sum", requantize_add_sum),
+    "requantize_add_table": ("requantize_add_table", requantize_add_table),
     "requantize_sum": ("requantize_sum", requantize_sum),
     "requantize_table": ("requantize_table", _requantize_table),
     "slice": ("transpose", _slice),

@@ -19,6 +19,7 @@ from schedules.cluster.catalog import available
 from schedules.kernel_cycles import family_of, work_of
 from schedules.kernel_cycles.coefficients import COEFFICIENTS, Fit, read_coefficients
 from schedules.kernel_cycles.model import Work
+from tests.kernels.added_row_cases import requantize_add_sum_case, requantize_add_table_case
 from tests.kernels.attention_shapes import (
     attention,
     attention_weights,
@@ -185,14 +186,6 @@ def requantize_add(s: Shapes) -> Case:
     return requantize_add_case(s.rng, s.pick(1, s.size(1, 64)), 4 * s.size(1, 64))
 
 
-def requantize_sum(s: Shapes) -> Case:
-    return requantize_sum_case(s.rng, s.size(2, 64), 4 * s.size(1, 48), s.pick("int8", "uint8"), "int8")
-
-
-def requantize_table(s: Shapes) -> Case:
-    return requantize_table_case(s.rng, s.size(2, 64), 4 * s.size(1, 48), alike=s.flag())
-
-
 def lookup(s: Shapes) -> Case:
     return lookup_case(s.rng, s.size(8, 16000))
 
@@ -320,8 +313,10 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "qdq_mul": (qdq_mul, 80),
     "requantize": (requantize, 360),
     "requantize_add": (requantize_add, 80),
-    "requantize_sum": (requantize_sum, 60),
-    "requantize_table": (requantize_table, 60),
+    "requantize_add_sum": (lambda s: requantize_add_sum_case(s.rng, s.size(2, 64), 4 * s.size(1, 48)), 60),
+    "requantize_add_table": (lambda s: requantize_add_table_case(s.rng, s.size(2, 64), 4 * s.size(1, 48)), 60),
+    "requantize_sum": (lambda s: requantize_sum_case(s.rng, s.size(2, 64), 4 * s.size(1, 48), "int8", "int8"), 60),
+    "requantize_table": (lambda s: requantize_table_case(s.rng, s.size(2, 64), 4 * s.size(1, 48), alike=s.flag()), 60),
     "bias_of_rest": (lambda s: bias_of_rest_case(s.rng, s.size(8, 600), 4 * s.pick(1, 1, 2, 3)), 60),
     "settle": (settle, 90),
     "hardswish": (hardswish, 90),

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tests.kernels.added_row_cases import requantize_add_sum_case, requantize_add_table_case
 from tests.kernels.attention_cases import (
     attention_case,
     past_qdq_attention_case,
@@ -181,6 +182,8 @@ def cases(rng: np.random.Generator) -> Iterator[Case]:
     yield row_sums_case(rng, 2, 3, 8, dtype="uint8")
     yield qdq_rope_case(rng, 3, 2, 6, axis=2)
     yield requantize_add_case(rng, 3, 8, "uint8")
+    yield requantize_add_table_case(rng, 3, 8)
+    yield requantize_add_sum_case(rng, 3, 8, "uint8")
     yield lookup_pairs_case(rng, 23)
     yield add_in_range_case(rng, 3, 7, ("int8", "uint8"), broadcast=True)
     yield requantize_sum_case(rng, 3, 8, "uint8", "int8")

@@ -18,7 +18,7 @@ from tvm_pulp.uma import Changes, pattern_of
 from tvm_pulp.uma.conv_array.array_backend import ArrayBackend, prepare_for_array
 from tvm_pulp.uma.conv_array.modes import ModeCosts
 from uma_backends.neureka.attention import attention_strategy
-from uma_backends.neureka.dense_add import dense_add_strategy
+from uma_backends.neureka.dense_add import added_sum_patterns, dense_add_strategy, dense_add_sum_strategy
 from uma_backends.neureka.dense_table import dense_table_strategy, table_patterns
 from uma_backends.neureka.matmul import matmul_strategy
 from uma_backends.neureka.neureka_form import ENGINE, POINTERS, WEIGHT_LEVELS, Context, Description
@@ -78,6 +78,7 @@ class NeurekaBackend(ArrayBackend):
             ("matmul", lambda: pattern_of("matmul"), matmul_strategy),
             ("dense_add", lambda: pattern_of("add", pattern_of("dense"), None), dense_add_strategy),
             ("add_dense", lambda: pattern_of("add", None, pattern_of("dense")), dense_add_strategy),
+            *((name, pattern, dense_add_sum_strategy) for name, pattern in added_sum_patterns()),
             *((name, pattern, dense_table_strategy) for name, pattern in table_patterns()),
             *((name, pattern, pair_sum_strategy) for name, pattern in pair_sum_patterns()),
             *((name, pattern, conv2d_summed_strategy) for name, pattern in summed_patterns(["conv2d"])),

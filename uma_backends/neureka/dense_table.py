@@ -30,6 +30,7 @@ from tvm_pulp.uma import (
     step_call,
 )
 from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic
+from uma_backends.neureka.dense_add import dense_add_table_strategy
 from uma_backends.neureka.geometry import Mode
 from uma_backends.neureka.neureka_form import Context
 
@@ -39,6 +40,8 @@ _INT32 = 1 << 31
 _KNOWN: WeakKeyDictionary[Layer, np.ndarray | None] = WeakKeyDictionary()
 # Tables travel to L1 at every inference: fewer rows do not repay it.
 _LEAST_ROWS = 32
+# Parts of a region whose row is added before another function.
+_WITH_A_SUM = 3
 
 
 def table_patterns() -> list[tuple[str, Callable[[], Any]]]:
@@ -72,6 +75,8 @@ def dense_table_strategy(region: Layer, context: Context) -> list[Form]:
     refuse_if((reach >= _INT32).any(), "its rounding needs more than 32 bits")
     refuse_if(product.shape[-1] % 4 != 0, "its channels are no multiple of four")
     rows = product.elements // product.shape[-1]
+    if rows < _LEAST_ROWS and len(region.parts) == _WITH_A_SUM:
+        return dense_add_table_strategy(region, context)
     refuse_if(rows < _LEAST_ROWS, f"{rows} rows do not repay a table for every channel")
     kernel = Kernel("requantize_table", {}, (Local("x", TensorSpec((1, 4), "int32")),), ())
     has_kernel = not isinstance(step_call(kernel, context.costs), Kernel)

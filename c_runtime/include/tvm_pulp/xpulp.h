@@ -243,6 +243,7 @@ __asm__(
 #define XP_ABS(rd, a) XP_R(0x33, 0, 0x02, rd, a, "x0")
 /* To [-128, 127]. */
 #define XP_CLIP8(rd, a) XP_R(0x33, 1, 0x0a, rd, a, "x8")
+#define XP_CLIPU8(rd, a) XP_R(0x33, 2, 0x0a, rd, a, "x9")
 #define XP_CLIPR(rd, a, b) XP_R(0x33, 5, 0x0a, rd, a, b)
 #define XP_CLIPUR(rd, a, b) XP_R(0x33, 6, 0x0a, rd, a, b)
 #define XP_MAC(rd, a, b) XP_R(0x33, 0, 0x21, rd, a, b)

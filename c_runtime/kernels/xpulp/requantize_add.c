@@ -5,14 +5,10 @@
 #include "tvm_pulp/kernels.h"
 #include "tvm_pulp/work_share.h"
 #include "tvm_pulp/xpulp.h"
+#include "two_roundings.h"
 
-#define EACH(OP) OP("1") OP("2") OP("3") OP("0")
-#define FIRST(i) XP_ADDNR("%[v" i "]", "%[a" i "]", "%[s" i "]")
-#define CLIP(i) XP_CLIP8("%[v" i "]", "%[v" i "]")
-#define MULTIPLY(i) "mul %[v" i "],%[v" i "],%[m]\n"
-#define SECOND(i) XP_ADDNR("%[v" i "]", "%[c" i "]", "%[r]")
 #define FINISH                                                                                                      \
-  EACH(CLIP) XP_PACKLO("%[v0]", "%[v1]", "%[v0]") XP_PACKHI("%[v0]", "%[v3]", "%[v2]") "xor %[v0],%[v0],%[f]\n"     \
+  EACH(CLIP) PACK "xor %[v0],%[v0],%[f]\n"     \
   XP_LOOP_END XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END
 /* Bytes of the other sign have their sign bit flipped. */
 #define FLIP(args) ((args)->y_type == TVM_PULP_INT8 ? 0 : (int32_t)0x80808080u)

@@ -387,6 +387,7 @@ TVM_PULP_KERNEL(from_blocks); TVM_PULP_KERNEL(requantize_table); TVM_PULP_KERNEL
 TVM_PULP_KERNEL(value_groups); TVM_PULP_KERNEL(group_norm);
 TVM_PULP_KERNEL(uniform_norm); TVM_PULP_KERNEL(softmax_table); TVM_PULP_KERNEL(gate); TVM_PULP_KERNEL(requantize_sum);
 TVM_PULP_KERNEL(join_planes); TVM_PULP_KERNEL(add_in_range); TVM_PULP_KERNEL(lookup_pairs);
+TVM_PULP_KERNEL(requantize_add_table); TVM_PULP_KERNEL(requantize_add_sum);
 void tvm_pulp_kernel_max_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
 void tvm_pulp_kernel_avg_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
 void tvm_pulp_kernel_past_mix_by_element(const struct tvm_pulp_past_mix_args *args, uint32_t core, uint32_t cores);

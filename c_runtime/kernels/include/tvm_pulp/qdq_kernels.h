@@ -43,6 +43,31 @@ struct tvm_pulp_requantize_add_args {
   int32_t mul, shift;
 };
 
+/* As above, and a function of the result: y = table[128 + (v * mul + add1) >> shift, clipped to a signed byte]. */
+struct tvm_pulp_requantize_add_table_args {
+  const int32_t *x;
+  uint8_t *y;
+  const int32_t *stages; /* as above */
+  const uint8_t *table;
+  uint32_t rows;
+  uint32_t columns; /* a multiple of 4 */
+  int32_t mul, shift;
+};
+
+/* As above, and a sum with other bytes: u = (v * mul + add1) >> shift, clipped to a signed byte, then
+ * y = (u * mul_a + b * mul_b + add) >> shift_sum, clipped to the type of b and y. Nothing that is shifted leaves 32 bits. */
+struct tvm_pulp_requantize_add_sum_args {
+  const int32_t *x;
+  uint8_t *y;
+  const uint8_t *b;
+  const int32_t *stages; /* as above */
+  uint32_t rows;
+  uint32_t columns; /* a multiple of 4 */
+  uint32_t type;    /* of b and y: int8 or uint8 */
+  int32_t mul, shift;
+  int32_t mul_a, mul_b, add, shift_sum;
+};
+
 /* A rounding of what an engine multiplied, and a sum with other bytes: v = (x + add0) >> shift0, clipped to a signed byte,
  * then y = (v * mul + b * mul_b + add) >> shift, clipped to a signed byte, plus 128 where y is unsigned. Nothing that is
  * shifted leaves 32 bits. */

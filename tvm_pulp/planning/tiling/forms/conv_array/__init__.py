@@ -13,7 +13,7 @@ from tvm_pulp.planning.tiling.forms.conv_array.job_words import pointers, word_t
 from tvm_pulp.planning.tiling.forms.conv_array.pair_sum import pair_sum_patterns, pair_sum_strategy
 from tvm_pulp.planning.tiling.forms.conv_array.row_form import RowForm
 from tvm_pulp.planning.tiling.forms.conv_array.strategy import by_rows, conv2d_forms, known_arithmetic
-from tvm_pulp.planning.tiling.forms.conv_array.summed import summed_patterns, summed_strategy
+from tvm_pulp.planning.tiling.forms.conv_array.summed import residual_of, summed_patterns, summed_strategy
 from tvm_pulp.uma.conv_array.modes import CONTEXTS
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "pair_sum_patterns",
     "pair_sum_strategy",
     "pointers",
+    "residual_of",
     "rows_of",
     "summed_patterns",
     "summed_strategy",

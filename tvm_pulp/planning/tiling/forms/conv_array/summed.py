@@ -66,7 +66,7 @@ def summed_patterns(operators: Sequence[str]) -> list[tuple[str, Callable[[], An
 def summed_strategy(region: Layer, context: ArrayContext, strategy: Strategy) -> list[Form]:
     """The forms of a layer that the cores round by an addition and a shift, with a sum behind."""
     layer, add = region.parts
-    residual = _residual(layer, add)
+    residual = residual_of(layer, add)
     kernel = Kernel("requantize_sum", residual.attributes, (Local("x", TensorSpec((1, 4), "int32")),), ())
     has_kernel = not isinstance(step_call(kernel, context.costs), Kernel)
     refuse_if(not has_kernel, "the cores have no kernel that rounds and makes this sum")
@@ -79,7 +79,8 @@ def summed_strategy(region: Layer, context: ArrayContext, strategy: Strategy) ->
     return [replace(form, layer=whole, name=f"{form.name}, summed", residual=residual) for form in plain]
 
 
-def _residual(layer: Layer, add: Layer) -> Residual:
+def residual_of(layer: Layer, add: Layer) -> Residual:
+    """The tensor of bytes that a sum adds to the result of a layer; refused where it is another thing."""
     product, result = layer.outputs[0], add.outputs[0]
     place = next(i for i, t in enumerate(add.inputs[:2]) if t.storage is product.storage)
     other, constants = add.inputs[1 - place], add.inputs[2:]
