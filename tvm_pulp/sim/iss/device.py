@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp import soc
+from tvm_pulp.codegen.layer_captures import from_files
 from tvm_pulp.errors import refuse_if
 from tvm_pulp.sim.debug_report import SYMBOL, debug_text
 from tvm_pulp.sim.image import check_input
@@ -34,6 +35,8 @@ TIMED_INFERENCES = 16
 # Cycles after which a run counts as hung.
 _LEAST_LIMIT = 20_000_000
 _LIMIT_PER_ESTIMATE = 50
+# Cycles in which the controller prints a byte of what layers made, at most.
+_LIMIT_PER_SHOWN_BYTE = 100
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,7 @@ class IssDevice:
         self._profile, self._models = profile, models
         self.soc = soc.recorded(self._facts)
         self._l3 = files.get(L3_CONTENTS)
+        self._shown_bytes = sum(capture.bytes for capture in from_files(files) or ())
         cores, known = self._facts["cores"], self.soc.cluster.cores
         refuse_if(
             not 1 <= cores <= known,
@@ -99,7 +103,7 @@ class IssDevice:
         """Run a loaded machine to its end; RunFault unless that is a good one."""
         machine.write(machine.symbol("tvm_pulp_inferences"), struct.pack("<I", inferences))
         try:
-            statistics = machine.run(max_cycles if max_cycles is not None else self._cycle_limit())
+            statistics = machine.run(max_cycles if max_cycles is not None else self._cycle_limit(inferences))
         except RunFault as fault:
             if "debug" in self._facts:
                 self._debug_text(machine, str(fault))  # a layer that was wrong before explains it
@@ -151,9 +155,10 @@ class IssDevice:
         start = int(marks[0] - since[0])
         return [start, *marks[1:-1].tolist(), start + cycles]
 
-    def _cycle_limit(self) -> int:
-        """Far more than two inferences can take; a program that runs longer hangs."""
-        return _LEAST_LIMIT + _LIMIT_PER_ESTIMATE * expected_cycles(self._facts)
+    def _cycle_limit(self, inferences: int) -> int:
+        """Far more than two inferences can take, and each of them shows; a program that runs longer hangs."""
+        shown = inferences * _LIMIT_PER_SHOWN_BYTE * self._shown_bytes
+        return _LEAST_LIMIT + _LIMIT_PER_ESTIMATE * expected_cycles(self._facts) + shown
 
     def _write_inputs(self, machine: Machine, inputs: list[np.ndarray]) -> None:
         for tensor, array in zip(self._facts["inputs"], inputs, strict=True):
