@@ -221,7 +221,12 @@ def requantize_work(f: Fields, cores: int) -> Work:
         further = {f"{name}_line": groups * lines} if lines > 1 else {}
         if not clips:
             further |= {"range_group": groups, "range_element": 4 * groups * rows}
-        return {"call": 1, f"{name}_group": groups, f"{name}_element": 4 * groups * rows, **further}
+        # Groups with halves take what TFLite's take: as many instructions decide about both.
+        even = f.get("even_share", 1.0) if f["requant.kind"] == KINDS["shift_even"] else 0.0
+        done = {"call": 1.0, **further}
+        for loop, part in ((name, 1 - even), ("away", even)):
+            done |= {f"{loop}_group": part * groups, f"{loop}_element": part * 4 * groups * rows} if part else {}
+        return done
     if not wide and f["requant.per_channel"] and kind in ("pulp", "pulp_range") and not f["requant.wide_result"]:
         if f["per_row"]:
             return elements_work(f, "of_plane", cores, dense=False)

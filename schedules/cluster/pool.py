@@ -9,13 +9,17 @@ from schedules.cluster.arithmetic import typed, uniform_requant, window_fields
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
 from schedules.kernel_cycles import Work, kind_of, share, words, work
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_part
-from tvm_pulp.qnn.exact_shift import exact_shift
+from tvm_pulp.qnn.exact_shift import exact_shift, exact_shift_to_even
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES
 
 # Windows of more values are not worth the search for another rounding.
 _MOST_TAPS = 256
+# Kinds of a product, a sum and a shift.
+_SHIFTED = ("pulp_range", "shift", "shift_range")
+# Fewer channels are summed one by one, by the frameworks' own rule.
+_FOUR = 4
 _AXES = (("height", "y"), ("width", "x"))
 
 
@@ -68,7 +72,10 @@ class MeanPoolKernel(PoolKernel):
 
     @cached_property
     def shifted(self) -> tuple[Requant, tuple[Tensor, Tensor]] | None:
-        """The rounding as a product, a sum and a shift, where that is the same for all sums of a window's bytes."""
+        """The rounding as a product, a sum and a shift, where that is the same for all sums of a window's bytes.
+
+        With ties by the rule `shift_even`, for channels in fours.
+        """
         rule, a = Requant.of(self.layer.attributes), self.layer.attributes
         operands = [t.values.reshape(-1) for t in self.layer.inputs[1:]]
         taps = math.prod(a["kernel"])
@@ -78,16 +85,22 @@ class MeanPoolKernel(PoolKernel):
         low, high = (end - int(a["zero_point"]) for end in self.layer.inputs[0].spec.range)
         # Of fewer values where one multiplier serves all.
         least, most = (taps if len(counts) == 1 else counts) * min(low, 0), counts * max(high, 0)
-        found = exact_shift(rule, operands, np.atleast_1d(least), most)
+        reach = (np.atleast_1d(least), most)
+        found, kind = exact_shift(rule, operands, *reach), "pulp"
+        if found is None and self.layer.inputs[0].spec.shape[-1] >= _FOUR:
+            found, kind = exact_shift_to_even(rule, operands, *reach), "shift_even"
         if found is None:
             return None
         multipliers, summands, shift = found
         constants = (self.constant("multipliers", multipliers), self.constant("summands", summands))
-        return Requant("pulp", shift, 0, rule.low, rule.high, wide=False, dtype=rule.dtype), constants
+        zero_point = 0 if kind == "pulp" else rule.zero_point
+        return Requant(kind, shift, zero_point, rule.low, rule.high, wide=False, dtype=rule.dtype), constants
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         pool = {f"pool.{name}": value for name, value in super().fields(call, box).items()}
         rule = call.requant() if self.shifted is None else call.requant_member("requant", *self.shifted)
+        if self.shifted is not None:
+            rule["requant.shift"] = self.shifted[0].shift
         return {**pool, "zero_point": self.layer.attributes["zero_point"], **rule}
 
 
@@ -151,7 +164,7 @@ def mean_pool_work(f: Fields, cores: int) -> Work:
     lines = 1 if kernel[1] == f["pool.width"] and f["pool.dilation_x"] == 1 else kernel[0]
     work = {"call": 1, "pixel": touched, "row": groups * lines, "tap": groups * kernel[0] * kernel[1]}
     kind = kind_of(f)
-    return {**work, f"group_{'pulp' if kind == 'pulp_range' else kind}": groups}
+    return {**work, f"group_{'pulp' if kind in _SHIFTED else kind}": groups}
 
 
 register("max_pool", Schedule(applies_pool, PoolKernel))

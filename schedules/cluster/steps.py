@@ -1,6 +1,6 @@
 """Hand-written kernels for single steps whose operands are in L1 already: what engines leave to the cores."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from schedules.cluster.arithmetic import KINDS, PULP_WIDE, STORED, TYPES, window_fields
@@ -30,9 +30,12 @@ def step_call(kernel: Kernel, costs: CostModel) -> Call | None:
     return made(kernel, costs) if all(isinstance(o, Local) for o in kernel.operands) else None
 
 
-def _call(kernel: Kernel, function: str, fields: Fields, costs: CostModel) -> Call:
+def _call(
+    kernel: Kernel, function: str, fields: Fields, costs: CostModel, expected: Mapping[str, Any] | None = None
+) -> Call:
     reads, writes = ([o for o in side if isinstance(o, Local)] for side in (kernel.inputs, kernel.outputs))
-    return kernel_call(function, {"x": Pointer(reads[0]), "y": Pointer(writes[0])} | fields, costs, reads, writes)
+    fields = {"x": Pointer(reads[0]), "y": Pointer(writes[0])} | fields
+    return kernel_call(function, fields, costs, reads, writes, expected=expected)
 
 
 def _requantize(kernel: Kernel, costs: CostModel) -> Call | None:
@@ -72,7 +75,7 @@ def _requantize(kernel: Kernel, costs: CostModel) -> Call | None:
         "requant.mul": Pointer(mul, skipped), "requant.add": Pointer(add, skipped), "requant.shift": rule.shift,
         "requant.zero_point": rule.zero_point, "requant.low": rule.low, "requant.high": rule.high,
     }  # fmt: skip
-    return _call(kernel, "requantize", fields, costs)
+    return _call(kernel, "requantize", fields, costs, {"even_share": a["even_share"]} if "even_share" in a else None)
 
 
 def _requantize_add(kernel: Kernel, costs: CostModel) -> Call | None:

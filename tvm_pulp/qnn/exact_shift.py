@@ -20,12 +20,50 @@ def exact_shift(
     """
     if rule.kind not in SINGLE_ROUNDINGS:
         return None
+    return exact_lines(*_stairs(rule, operands, least, most), (rule.low, rule.high), rule.zero_point)
+
+
+def exact_shift_to_even(
+    rule: Requant, operands: Sequence[np.ndarray], least: np.ndarray, most: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, int] | None:
+    """The same for ties that go to the even result: a product and summand lose one before the shift where their result
+    is odd beside the zero point, which is 1 in the lowest bit of its difference.
+
+    Of a line that has ties nothing lies behind the shift there; others keep away from such numbers.
+    """
+    if rule.kind != "half_even":
+        return None
+    sums, wanted, slopes = _stairs(rule, operands, least, most)
+    limits = (rule.low, rule.high)
+    shift = _shift_of(sums, slopes, limits, rule.zero_point)
+    multipliers, summands = [], []
+    for own, results, slope in zip(sums, wanted, slopes, strict=True):
+        middle = round(slope * 2.0**shift)
+        lines = [(m, _summand(own, results, m, shift, limits, spare=1)) for m in (middle, middle - 1, middle + 1)]
+        lines.append((middle, (2 * rule.zero_point + 1) << (shift - 1)))
+        for multiplier, summand in lines:
+            if summand is not None and abs(multiplier) * np.abs(own).max(initial=0) + abs(summand) < 1 << 31:
+                total = own * multiplier + summand
+                total -= ((total >> shift) ^ rule.zero_point) & 1
+                if np.array_equal(np.clip(total >> shift, *limits), results):
+                    break
+        else:
+            return None
+        multipliers.append(multiplier)
+        summands.append(summand)
+    return np.array(multipliers, np.int32), np.array(summands, np.int32), shift
+
+
+def _stairs(
+    rule: Requant, operands: Sequence[np.ndarray], least: np.ndarray, most: np.ndarray
+) -> tuple[list[np.ndarray], list[np.ndarray], list[float]]:
+    """All sums for every pair of operands, what the rule makes of them, and the slope of that."""
     slopes = [float(m) * 2.0 ** -float(s) for m, s in zip(*operands, strict=True)]
     sums = [np.arange(first, last + 1, dtype=np.int64) for first, last in zip(least, most, strict=True)]
     wanted = [
         rule.apply(s, [np.full(s.shape, o[i], np.int64) for o in operands]).astype(np.int64) for i, s in enumerate(sums)
     ]
-    return exact_lines(sums, wanted, slopes, (rule.low, rule.high), rule.zero_point)
+    return sums, wanted, slopes
 
 
 def exact_lines(
@@ -40,8 +78,7 @@ def exact_lines(
     `limits`: the range that results are clipped to. `offset`: the largest number that is added to a product.
     """
     reach = max(1, max(int(np.abs(s).max(initial=0)) for s in sums))
-    largest = max(reach * max(map(abs, slopes)), *(abs(end) + 1 for end in limits), abs(offset) + 1)
-    shift = min(30, int(np.floor(_PRODUCT_BITS - np.log2(largest))) - 1)
+    shift = _shift_of(sums, slopes, limits, offset)
     if shift <= 0:
         return None
     multipliers, summands = [], []
@@ -58,10 +95,22 @@ def exact_lines(
     return np.array(multipliers, np.int32), np.array(summands, np.int32), shift
 
 
-def _summand(sums: np.ndarray, wanted: np.ndarray, multiplier: int, shift: int, limits: tuple[int, int]) -> int | None:
-    """A summand by which all sums shift to what is wanted, or beyond the range where that is its end."""
+def _shift_of(sums: Sequence[np.ndarray], slopes: Sequence[float], limits: tuple[int, int], offset: float = 0) -> int:
+    """The largest shift for which products and summands have room."""
+    reach = max(1, max(int(np.abs(s).max(initial=0)) for s in sums))
+    largest = max(reach * max(map(abs, slopes)), *(abs(end) + 1 for end in limits), abs(offset) + 1)
+    return min(30, int(np.floor(_PRODUCT_BITS - np.log2(largest))) - 1)
+
+
+def _summand(
+    sums: np.ndarray, wanted: np.ndarray, multiplier: int, shift: int, limits: tuple[int, int], spare: int = 0
+) -> int | None:
+    """A summand by which all sums shift to what is wanted, or beyond the range where that is its end.
+
+    `spare`: less by so much they still do.
+    """
     products, one = sums * multiplier, 1 << shift
-    lowest = (wanted * one - products)[wanted > limits[0]]
+    lowest = (wanted * one - products + spare)[wanted > limits[0]]
     highest = ((wanted + 1) * one - 1 - products)[wanted < limits[1]]
     least = int(lowest.max()) if lowest.size else None
     most = int(highest.min()) if highest.size else None

@@ -6,6 +6,7 @@ from typing import Any
 
 from tvm_pulp.planning.tiling.forms.conv_array import (
     POINTERS,
+    average_pool_strategy,
     pair_sum_patterns,
     pair_sum_strategy,
     pointers,
@@ -45,7 +46,8 @@ class Ne16Backend(ArrayBackend):
         super().__init__()
         self._register_requant()
         self._register_relax_pass("pre_partition", _prepare, for_soc=True)
-        for name, strategy in (("conv2d", conv2d_strategy), ("dense", dense_strategy)):
+        strategies = (("conv2d", conv2d_strategy), ("dense", dense_strategy), ("avg_pool", average_pool_strategy))
+        for name, strategy in strategies:
             self._register_pattern(name, lambda name=name: pattern_of(name))
             self._register_operator_strategy(name, strategy)
         for name, pattern in pair_sum_patterns():

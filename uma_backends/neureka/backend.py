@@ -7,6 +7,7 @@ from typing import Any
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.tiling.forms.conv_array import (
+    average_pool_strategy,
     pair_sum_patterns,
     pair_sum_strategy,
     pointers,
@@ -73,6 +74,7 @@ class NeurekaBackend(ArrayBackend):
         for name, pattern, strategy in (
             ("conv2d", lambda: pattern_of("conv2d"), conv2d_strategy),
             ("dense", lambda: pattern_of("dense"), dense_strategy),
+            ("avg_pool", lambda: pattern_of("avg_pool"), average_pool_strategy),
             ("attention", lambda: pattern_of("attention"), attention_strategy),
             ("qdq_attention", lambda: pattern_of("qdq_attention"), qdq_attention_strategy),
             ("matmul", lambda: pattern_of("matmul"), matmul_strategy),

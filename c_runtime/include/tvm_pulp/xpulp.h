@@ -247,6 +247,8 @@ __asm__(
 #define XP_CLIPR(rd, a, b) XP_R(0x33, 5, 0x0a, rd, a, b)
 #define XP_CLIPUR(rd, a, b) XP_R(0x33, 6, 0x0a, rd, a, b)
 #define XP_MAC(rd, a, b) XP_R(0x33, 0, 0x21, rd, a, b)
+/* The bit of a that the low five bits of b name. */
+#define XP_EXTRACTUR(rd, a, b) XP_R(0x33, 1, 0x40, rd, a, b)
 #define XP_MSU(rd, a, b) XP_R(0x33, 1, 0x21, rd, a, b)
 /* rd = (rd + a) >> b */
 #define XP_ADDNR(rd, a, b) XP_R(0x5b, 2, 0x20, rd, a, b)

@@ -34,38 +34,44 @@ static __attribute__((noinline)) void shift_rows(const struct tvm_pulp_requantiz
   }
 }
 
-/* Of a channel that rounds halves to even, what lies behind the shift is zero for an odd multiple of the unit at most:
- * one pass looks whether there is such a number, and there rarely is. */
-static uint32_t has_multiple(const uint8_t *x, uint32_t stride, uint32_t rows, int32_t add, uint32_t left) {
-  uint32_t least = 1;
-  int32_t v;
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LWR("%[v]", "%[xs]", "%[x]") "add %[v],%[v],%[a]\nsll %[v],%[v],%[l]\n"
-                   XP_LOOP_END XP_MINU("%[m]", "%[m]", "%[v]") XP_END
-                   : [x] "+r"(x), [m] "+r"(least), [v] "=&r"(v)
-                   : [n] "r"(rows), [xs] "r"(stride), [a] "r"(add), [l] "r"(left)
-                   : "memory");
-  return least == 0u;
-}
+/* The odd ones of exact results lose a unit of what lies behind the shift, so that halves, of which nothing lies there,
+ * become even; `c` is 0 for channels that have no halves. With an odd zero point the even ones do: one less before the
+ * bit is looked at, one more behind. */
+#define EVEN_OF(v, s, c) XP_EXTRACTUR("%[w]", v, s) XP_MAC(v, "%[w]", c)
+#define EVEN                                                                                                        \
+  "add %[v1],%[v1],%[b1]\nadd %[v2],%[v2],%[b2]\nadd %[v3],%[v3],%[b3]\nadd %[v0],%[v0],%[b0]\n"                \
+  EVEN_OF("%[v1]", "%[s1]", "%[c1]") EVEN_OF("%[v2]", "%[s2]", "%[c2]") EVEN_OF("%[v3]", "%[s3]", "%[c3]")          \
+  EVEN_OF("%[v0]", "%[s0]", "%[c0]")
+#define EVEN_TEMPORARY , [w] "=&r"(w)
+#define EVEN_OPERANDS                                                                                               \
+  , [c0] "r"(lost[0]), [c1] "r"(lost[1]), [c2] "r"(lost[2]), [c3] "r"(lost[3]), [b0] "r"(summand[0]),               \
+      [b1] "r"(summand[1]), [b2] "r"(summand[2]), [b3] "r"(summand[3])
 
-/* Results of some channels, which were rounded half up before. */
-static __attribute__((noinline)) void to_even(const struct tvm_pulp_requantize_args *p, const struct taken *t,
-                                              uint32_t channel, uint32_t end) {
+static __attribute__((noinline)) void even_rows(const struct tvm_pulp_requantize_args *p, const struct taken *t,
+                                                uint32_t channel) {
   const struct tvm_pulp_requant *r = &p->requant;
-  for (; channel < end; ++channel) {
-    int32_t shift = r->mul[channel] - 32, add = r->add[channel];
-    const uint8_t *x = t->x + 4u * channel;
-    uint8_t *y = t->y + channel;
-    if (shift < 0) continue;
-    for (uint32_t left = t->lines; left > 0u; --left, x += p->x_line_stride, y += t->rows * p->y_stride) {
-      if (!has_multiple(x, p->x_stride, t->rows, add, 32u - (uint32_t)shift)) continue;
-      for (uint32_t row = 0; row < t->rows; ++row) {
-        int32_t total = *(const int32_t *)(const void *)(x + row * p->x_stride) + add;
-        total -= ((total >> shift) ^ r->zero_point) & 1;
-        y[row * p->y_stride] = (uint8_t)tvm_pulp_xp_min(tvm_pulp_xp_max(total >> shift, r->low), r->high);
-      }
-    }
+  const int32_t odd = r->zero_point & 1, add[4] = {odd, odd, odd, odd};
+  const uint8_t *x = t->x + 4u * channel;
+  uint8_t *y = t->y + channel;
+  uint32_t rows = t->rows, gap = p->x_line_stride - rows * p->x_stride;
+  int32_t shift[4], summand[4], lost[4], w;
+  FOUR_LOCALS;
+  for (uint32_t i = 0; i < 4u; ++i) {
+    shift[i] = r->mul[channel + i] & 31;
+    lost[i] = -(r->mul[channel + i] >> 5);
+    summand[i] = r->add[channel + i] - odd;
+  }
+  if (r->low == 0) {
+    EACH_LINE(SHIFT_LOOP_BY(XP_CLIPUR, EVEN, EVEN_TEMPORARY, EVEN_OPERANDS))
+  } else if (r->low == ~r->high) {
+    EACH_LINE(SHIFT_LOOP_BY(XP_CLIPR, EVEN, EVEN_TEMPORARY, EVEN_OPERANDS))
+  } else {
+    EACH_LINE(SHIFT_LOOP_BY(XP_BETWEEN, EVEN, EVEN_TEMPORARY, EVEN_OPERANDS, [l] "r"(r->low)))
   }
 }
+
+/* Whether one of four channels has halves: their shifts say so. */
+static inline uint32_t has_halves(const int32_t *shift) { return (uint32_t)(shift[0] | shift[1] | shift[2] | shift[3]) >> 5; }
 
 /* One rounding, half up, by shifts above 32: the high word of the product, half a unit and the zero point in one
  * summand. Shifts from 33 to 53 leave room for both. */
@@ -152,8 +158,11 @@ void tvm_pulp_requantize_lines(const struct tvm_pulp_requantize_args *p, uint32_
     } else if (kind == TVM_PULP_REQUANT_SHIFT_AWAY) {
       away_rows(p, &t, channel);
     } else if (kind >= TVM_PULP_REQUANT_SHIFT) {
-      shift_rows(p, &t, channel);
-      if (kind == TVM_PULP_REQUANT_SHIFT_EVEN) to_even(p, &t, channel, channel + 4u);
+      if (kind == TVM_PULP_REQUANT_SHIFT_EVEN && has_halves(p->requant.mul + channel)) {
+        even_rows(p, &t, channel);
+      } else {
+        shift_rows(p, &t, channel);
+      }
     } else if (is_high(p->requant.add + channel) && tvm_pulp_is_one_clip(&p->requant)) {
       high_rows(p, &t, channel);
     } else {
@@ -191,6 +200,23 @@ static void shift_channel(const struct tvm_pulp_requantize_args *p, const struct
   }
 }
 
+/* Halves to the even result. */
+static void even_channel(const struct tvm_pulp_requantize_args *p, const struct taken *t, uint32_t channel) {
+  const struct tvm_pulp_requant *r = &p->requant;
+  const int32_t shift = r->mul[channel] & 31, add = r->add[channel], low = r->low, high = r->high;
+  const uint32_t rows = t->rows, x_stride = p->x_stride, y_stride = p->y_stride;
+  const uint8_t *line = t->x + 4u * channel;
+  uint8_t *y = t->y + channel;
+  for (uint32_t left = t->lines; left > 0u; --left, line += p->x_line_stride) {
+    const uint8_t *x = line;
+    for (uint32_t row = 0; row < rows; ++row, x += x_stride, y += y_stride) {
+      int32_t total = *(const int32_t *)(const void *)x + add;
+      total -= ((total >> shift) ^ r->zero_point) & 1;
+      *y = (uint8_t)tvm_pulp_xp_min(tvm_pulp_xp_max(total >> shift, low), high);
+    }
+  }
+}
+
 /* TFLite's halves, away from zero. */
 static void away_channel(const struct tvm_pulp_requantize_args *p, const struct taken *t, uint32_t channel) {
   const struct tvm_pulp_requant *r = &p->requant;
@@ -216,9 +242,10 @@ static __attribute__((noinline)) void last_channels(const struct tvm_pulp_requan
   for (uint32_t one = channel; one < p->columns; ++one) {
     if (kind == TVM_PULP_REQUANT_SHIFT_AWAY) {
       away_channel(p, t, one);
+    } else if (kind == TVM_PULP_REQUANT_SHIFT_EVEN && p->requant.mul[one] >> 5 != 0) {
+      even_channel(p, t, one);
     } else {
       shift_channel(p, t, one);
     }
   }
-  if (kind == TVM_PULP_REQUANT_SHIFT_EVEN) to_even(p, t, channel, p->columns);
 }

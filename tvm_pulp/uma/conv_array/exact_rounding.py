@@ -39,6 +39,13 @@ class ExactFold:
     # What sums below zero lose before they are rounded, where halves go away from zero.
     away: int = 0
 
+    @property
+    def share_of_halves(self) -> float:
+        """Part of the channels, in fours as the cores round them, of which one has halves."""
+        has_halves = self.shift >= TO_EVEN
+        fours = np.pad(has_halves, (0, -len(has_halves) % 4)).reshape(-1, 4)
+        return float(fours.any(axis=1).mean())
+
     def largest(self, reach: int) -> np.ndarray:
         """No |p| is above these, for accumulators of any channel up to `reach`.
 

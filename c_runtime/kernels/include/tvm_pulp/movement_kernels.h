@@ -24,7 +24,10 @@ struct tvm_pulp_pool_args {
 struct tvm_pulp_mean_pool_args {
   struct tvm_pulp_pool_args pool; /* low and high do not matter */
   int32_t zero_point;
-  struct tvm_pulp_requant requant; /* per tensor, or "per channel" by the number of values in a window, 0 to all */
+  struct tvm_pulp_requant requant; /* per tensor, or "per channel" by the number of values in a window, 0 to all. With
+                                      shift_even, for four channels and more: a product with mul and a sum with add,
+                                      which fit 32 bits, lose one where their shift by `shift` is odd beside the zero
+                                      point */
 };
 
 /* y[i0][i1][i2][i3] = x[i0 * s0 + i1 * s1 + i2 * s2 + i3 * s3]: a transpose of up to four axes, y dense. */

@@ -8,6 +8,7 @@ from tvm_pulp.planning.tiling.forms.conv_array.array_form import (
     ArrayForm,
     JobForm,
 )
+from tvm_pulp.planning.tiling.forms.conv_array.average_pool import average_pool_strategy
 from tvm_pulp.planning.tiling.forms.conv_array.forms import DenseForm, channel_axis, rows_of
 from tvm_pulp.planning.tiling.forms.conv_array.job_words import pointers, word_text
 from tvm_pulp.planning.tiling.forms.conv_array.pair_sum import pair_sum_patterns, pair_sum_strategy
@@ -26,6 +27,7 @@ __all__ = [
     "DenseForm",
     "JobForm",
     "RowForm",
+    "average_pool_strategy",
     "by_rows",
     "channel_axis",
     "conv2d_forms",

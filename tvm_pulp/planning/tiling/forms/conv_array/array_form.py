@@ -358,6 +358,8 @@ class ArrayForm(JobForm):
         attributes = {**rule, "zero_point": 0, "axis": len(raw.spec.shape) - 1, "reach": self.arithmetic.reach}
         if taken:
             attributes["taken"] = list(taken)
+        if self.arithmetic.rest_of_halves:
+            attributes["even_share"] = self.arithmetic.rest_of_halves.share_of_halves
         steps.append(Kernel("requantize", attributes, (raw, *vectors), (y,)))
         steps.append(Store(y, out, box))
         return steps

@@ -122,6 +122,13 @@ class Direct3x3Form(ArrayForm):
         channels = TileAxis(3, self.context.depthwise_channels) if self._depthwise else channel_axis(self, 3)
         return (TileAxis(1), channels, TileAxis(2), TileAxis(0, limit=1))
 
+    def _border_counts(self, pads: tuple[int, int, int, int]) -> bool:
+        """Tell if pixels outside of the image meet taps that are not zero."""
+        top, bottom, left, right = pads
+        taps, size = self.arithmetic.weights, 3
+        rows, columns = (taps[:, :top], taps[:, size - bottom :]), (taps[:, :, :left], taps[:, :, size - right :])
+        return any(bool(part.any()) for part in (*rows, *columns))
+
     def recipe(self, box: Box) -> Recipe:
         layer, a = self.layer, self.layer.attributes
         x = layer.inputs[0]
@@ -138,7 +145,8 @@ class Direct3x3Form(ArrayForm):
         before, source = self.source(source_box, ACTIVATION_SLACK)
         pads = (rows.before, rows.after, columns.before, columns.after)
         breaks = breaks_last_subtile(self.context, full_h, full_w, pads)
-        by_cores = any(pads) and (self.arithmetic.zero_point != 0 or max(pads) > MAX_PADDING or breaks)
+        has_value = self.arithmetic.zero_point != 0 and self._border_counts(pads)
+        by_cores = any(pads) and (has_value or max(pads) > MAX_PADDING or breaks)
         padding = Padding(rows.before, rows.after, columns.before, columns.after)
         if by_cores:
             padding = Padding()
