@@ -1,0 +1,43 @@
+"""How `scripts/bench tokens` cuts the time of a token: what the engine works, what core 0 does alone, and gaps."""
+
+import sys
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SCRIPTS = Path(__file__).parents[2] / "scripts"
+
+
+@pytest.fixture
+def bench(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(SCRIPTS))
+    loader = SourceFileLoader("bench_tokens", str(SCRIPTS / "bench_tokens"))
+    spec = spec_from_loader("bench_tokens", loader)
+    assert spec is not None
+    module = module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "bench_tokens", module)
+    loader.exec_module(module)
+    return module
+
+
+def test_terms_add_up(bench: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """The last execution alone counts; waits and submissions compute nothing, calls inside others belong to them."""
+    token = bench.LastToken()
+    token.jobs = [(10, 40), (120, 160), (150, 200)]
+    token.calls = [
+        (0, 90, 0, "tvm_pulp_execute"),
+        (5, 80, 1, "tvm_pulp_kernel_old"),
+        (100, 300, 0, "tvm_pulp_execute"),
+        (110, 130, 1, "tvm_pulp_kernel_norm"),
+        (112, 118, 2, "tvm_pulp_norm_rows"),
+        (130, 190, 1, "neureka_wait"),
+        (230, 260, 1, "tvm_pulp_kernel_add"),
+    ]
+    token.show()
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "  steps 200: NEUREKA works 80, core 0 alone 40"
+    # 100 to 110, 200 to 230, 260 to 300.
+    assert lines[1] == "  gaps 80: add to end 1 x 40; job to add 1 x 30; end to norm 1 x 10"
