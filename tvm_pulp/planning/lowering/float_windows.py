@@ -10,6 +10,7 @@ from tvm_pulp import qnn
 from tvm_pulp.canonicalize.match import needed, require
 from tvm_pulp.canonicalize.qdq_transposed import Axis, phase_filters
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant, integers
+from tvm_pulp.qnn.float_map import emit_map
 from tvm_pulp.qnn.operator import spec_of
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 
@@ -69,8 +70,15 @@ def conv2d_transpose(rewriter: Rewriter, call: Any) -> Any:
 
 
 def avg_pool2d(rewriter: Rewriter, call: Any) -> Any:
-    require(call.attrs.count_include_pad or not any(_sides(call.attrs.padding)))
-    return pool2d(rewriter, call, "avg", 0.0)
+    """Windows over padding that does not count are larger by what they hold of it."""
+    made = pool2d(rewriter, call, "avg", 0.0)
+    if call.attrs.count_include_pad or not any(_sides(call.attrs.padding)):
+        return made
+    (top, left, bottom, right), (height, width) = _sides(call.attrs.padding), spec_of(call.args[0]).shape[2:]
+    inside = np.pad(np.ones((1, 1, height, width)), ((0, 0), (0, 0), (top, bottom), (left, right)))
+    share = qnn.OPERATORS["float_pool"].reference(qnn.attributes(made), [inside])
+    larger = relax.const((1 / share).astype(np.float32))
+    return emit_map(["multiply", ["x", 0], ["x", 1]], [rewriter.emit(made), larger], spec_of(call).shape)
 
 
 def pool2d(rewriter: Rewriter, call: Any, kind: str = "max", fill: float = -math.inf) -> Any:
