@@ -18,29 +18,23 @@ static inline int32_t rounded(const struct tvm_pulp_requant *r, int32_t total, i
   return tvm_pulp_xp_min(tvm_pulp_xp_max(value + r->zero_point, r->low), r->high);
 }
 
-/* A product, a sum and a shift; odd results lose one before the shift where halves go to the even one. */
-struct line {
-  uint32_t mul, add;
-  int32_t shift, low, high, zero_point;
-  uint32_t to_even;
-};
-
-static inline struct line line_of(const struct tvm_pulp_requant *r, uint32_t mul, uint32_t add) {
-  struct line line = {mul, add, r->shift, r->low, r->high, r->zero_point, r->kind == TVM_PULP_REQUANT_SHIFT_EVEN};
-  return line;
+/* Four numbers as a word of bytes. */
+static inline int32_t clipped(const int32_t v[4], int32_t shift, int32_t low, int32_t high) {
+  int32_t c[4];
+  for (uint32_t i = 0; i < 4u; ++i) c[i] = tvm_pulp_xp_min(tvm_pulp_xp_max(v[i] >> shift, low), high);
+  return tvm_pulp_xp_packhi(tvm_pulp_xp_packlo(0, c[1], c[0]), c[3], c[2]);
 }
 
-/* Four sums as one word. */
-static inline int32_t shifted(const struct line *line, int32_t s0, int32_t s1, int32_t s2, int32_t s3) {
-  int32_t v[4] = {(int32_t)((uint32_t)s0 * line->mul + line->add), (int32_t)((uint32_t)s1 * line->mul + line->add),
-                  (int32_t)((uint32_t)s2 * line->mul + line->add), (int32_t)((uint32_t)s3 * line->mul + line->add)};
-  if (line->to_even) {
-    for (uint32_t i = 0; i < 4u; ++i) v[i] -= ((v[i] >> line->shift) ^ line->zero_point) & 1;
+/* Four sums by a product, a sum and a shift; odd ones lose one before the shift where halves go to the even result. */
+static inline int32_t shifted(const struct tvm_pulp_requant *r, const int32_t total[4], uint32_t mul, uint32_t add) {
+  int32_t v[4];
+  for (uint32_t i = 0; i < 4u; ++i) v[i] = (int32_t)((uint32_t)total[i] * mul + add);
+  /* Out of the way of global means, whose few pixels fetch every line of this. */
+  if (__builtin_expect(r->kind == TVM_PULP_REQUANT_SHIFT_EVEN, 0)) {
+    const int32_t shift = r->shift, zero_point = r->zero_point;
+    for (uint32_t i = 0; i < 4u; ++i) v[i] -= ((v[i] >> shift) ^ zero_point) & 1;
   }
-  for (uint32_t i = 0; i < 4u; ++i) {
-    v[i] = tvm_pulp_xp_min(tvm_pulp_xp_max(v[i] >> line->shift, line->low), line->high);
-  }
-  return tvm_pulp_xp_packhi(tvm_pulp_xp_packlo(0, v[1], v[0]), v[3], v[2]);
+  return clipped(v, r->shift, r->low, r->high);
 }
 
 /* Groups of four channels of a window with one or two taps in a line, one group behind the other. Unsigned bytes are
@@ -54,9 +48,15 @@ static inline int32_t shifted(const struct line *line, int32_t s0, int32_t s1, i
     s3 = tvm_pulp_xp_sdotsp4(s3, word, 0x1000000);            \
   } while (0)
 
-static inline void groups_of_window(const struct window *w, const int8_t *x, int8_t *y, uint32_t count, int32_t flip,
-                                    struct line line, uint32_t columns) {
-  const uint32_t rows = w->rows, row_step = w->row_step, step = w->column_step;
+static __attribute__((noinline)) void groups_of_window(const struct tvm_pulp_mean_pool_args *args, const struct window *w,
+                                                       uint32_t channel, int8_t *y, uint32_t count, uint32_t mul,
+                                                       uint32_t add) {
+  const uint32_t rows = w->rows, row_step = w->row_step, step = w->column_step, columns = w->columns;
+  const uint32_t is_unsigned = args->pool.x_type == TVM_PULP_UINT8, to_even = args->requant.kind == TVM_PULP_REQUANT_SHIFT_EVEN;
+  const int32_t flip = is_unsigned ? (int32_t)0x80808080u : 0, shift = args->requant.shift, low = args->requant.low;
+  const int32_t high = args->requant.high, zero_point = args->requant.zero_point;
+  const int8_t *x = w->x + channel;
+  if (is_unsigned) add += 128u * rows * columns * mul;
   for (; count > 0u; --count, x += 4, y += 4) {
     int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0;
     const int8_t *at = x;
@@ -64,7 +64,12 @@ static inline void groups_of_window(const struct window *w, const int8_t *x, int
       TAP(at);
       if (columns > 1u) TAP(at + step);
     }
-    tvm_pulp_xp_put_word(y, shifted(&line, s0, s1, s2, s3));
+    int32_t v[4] = {(int32_t)((uint32_t)s0 * mul + add), (int32_t)((uint32_t)s1 * mul + add),
+                    (int32_t)((uint32_t)s2 * mul + add), (int32_t)((uint32_t)s3 * mul + add)};
+    if (to_even) {
+      for (uint32_t i = 0; i < 4u; ++i) v[i] -= ((v[i] >> shift) ^ zero_point) & 1;
+    }
+    tvm_pulp_xp_put_word(y, clipped(v, shift, low, high));
   }
 }
 
@@ -81,8 +86,8 @@ TVM_PULP_KERNEL(mean_pool) {
   }
   uint32_t groups = (pool->channels + 3u) >> 2, is_unsigned = pool->x_type == TVM_PULP_UINT8;
   const uint32_t kind = args->requant.kind;
-  uint32_t shifts = kind == TVM_PULP_REQUANT_SHIFT_EVEN || (kind == TVM_PULP_REQUANT_PULP_NARROW && !args->requant.wide_result);
-  const uint32_t is_four = (pool->channels & 3u) == 0u;
+  const uint32_t shifts = kind == TVM_PULP_REQUANT_SHIFT_EVEN || (kind == TVM_PULP_REQUANT_PULP_NARROW && !args->requant.wide_result);
+  const uint32_t is_four = shifts && (pool->channels & 3u) == 0u;
   struct tvm_pulp_range range = tvm_pulp_share(pool->out_height * pool->out_width * groups, core, cores);
   for (uint32_t at = range.begin; at < range.end;) {
     uint32_t pixel = at / groups, group = at - pixel * groups;
@@ -93,19 +98,10 @@ TVM_PULP_KERNEL(mean_pool) {
     int32_t zeros = args->zero_point * (int32_t)taps, mul = args->requant.mul[counted], shift = args->requant.add[counted];
     uint32_t rounds = is_rounding(&args->requant, shift, taps);
     int32_t left = rounds && shift < 33 ? 33 - shift : 0;
-    /* The zero points are in the summand. */
-    struct line line = line_of(&args->requant, (uint32_t)mul, (uint32_t)shift - (uint32_t)zeros * (uint32_t)mul);
     at += last - group;
-    if (shifts && is_four && w.columns - 1u < 2u) {
-      const int32_t flip = is_unsigned ? (int32_t)0x80808080u : 0;
-      const int8_t *x = w.x + 4u * group;
+    if (__builtin_expect(is_four && w.columns <= 2u, 0)) {
       int8_t *y = pool->y + pixel * pool->channels + 4u * group;
-      if (is_unsigned) line.add += 128u * taps * (uint32_t)mul;
-      if (w.columns == 2u) {
-        groups_of_window(&w, x, y, last - group, flip, line, 2);
-      } else {
-        groups_of_window(&w, x, y, last - group, flip, line, 1);
-      }
+      groups_of_window(args, &w, 4u * group, y, last - group, (uint32_t)mul, (uint32_t)shift - (uint32_t)zeros * (uint32_t)mul);
       continue;
     }
     for (; group < last; ++group) {
@@ -114,7 +110,9 @@ TVM_PULP_KERNEL(mean_pool) {
       sum(&w, w.x + channel, is_unsigned, total);
       int8_t *y = pool->y + pixel * pool->channels + channel;
       if (shifts) {
-        tvm_pulp_xp_put_word(y, shifted(&line, total[0], total[1], total[2], total[3]));
+        /* The zero points are in the summand. */
+        uint32_t factor = (uint32_t)mul, add = (uint32_t)shift - (uint32_t)zeros * factor;
+        tvm_pulp_xp_put_word(y, shifted(&args->requant, total, factor, add));
         continue;
       }
       for (uint32_t i = 0; i < 4u; ++i) total[i] = (int32_t)((uint32_t)(total[i] - zeros) << left);
