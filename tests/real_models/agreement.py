@@ -21,6 +21,12 @@ class Agreement:
     within_two: float
     equal: float
     same_arg_max: bool
+    # About what it was compared with.
+    remark: str = ""
+
+    @property
+    def is_equal(self) -> bool:
+        return self.furthest < 0.01
 
     @property
     def holds(self) -> bool:
@@ -28,8 +34,8 @@ class Agreement:
         return self.within_two >= 0.99 and self.same_arg_max
 
     def __str__(self) -> str:
-        if self.furthest < 0.01:
-            return "equal"
+        if self.is_equal:
+            return f"equal, {self.remark}" if self.remark else "equal"
         largest = "same arg-max" if self.same_arg_max else "OTHER arg-max"
         return f"{self.equal:.1%} equal, {self.within_two:.1%} ≤ 2, at most {self.furthest:.0f} LSB, {largest}"
 
