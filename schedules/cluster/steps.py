@@ -65,6 +65,8 @@ def _requantize(kernel: Kernel, costs: CostModel) -> Call | None:
     first = a.get("first_channel", 0)
     y_columns, skipped = y.spec.shape[-1], first * _WORD_BYTES if mul.spec.elements > 1 else 0
     assert isinstance(y, Local)
+    if "pixels" in a:
+        return _requantize_pixels(kernel, costs)
     fields = {
         "y": Pointer(y, first * y.spec.itemsize),
         "lines": lines, "x_line_stride": line_stride, "rows": rows,
@@ -76,6 +78,26 @@ def _requantize(kernel: Kernel, costs: CostModel) -> Call | None:
         "requant.zero_point": rule.zero_point, "requant.low": rule.low, "requant.high": rule.high,
     }  # fmt: skip
     return _call(kernel, "requantize", fields, costs, {"even_share": a["even_share"]} if "even_share" in a else None)
+
+
+def _requantize_pixels(kernel: Kernel, costs: CostModel) -> Call:
+    """Of some lines of a picture some pixels that follow each other, by one rule for all channels."""
+    (x, mul, add), y = kernel.inputs, kernel.outputs[0]
+    assert all(isinstance(o, Local) for o in (x, mul, add, y))
+    rule, (line, pixel, lines, pixels) = Requant.of(kernel.attributes), kernel.attributes["pixels"]
+    _, _, width, channels = x.spec.shape
+    first = (line * width + pixel) * channels
+    fields = {
+        "x": Pointer(x, first * x.spec.itemsize), "y": Pointer(y, first * y.spec.itemsize),
+        "lines": 1, "x_line_stride": 0, "rows": lines, "columns": pixels * channels,
+        "x_stride": width * channels * x.spec.itemsize, "y_stride": width * channels * y.spec.itemsize,
+        "x_type": TYPES[x.spec.dtype], "per_row": 0, "zero_point": kernel.attributes["zero_point"],
+        "requant.kind": PULP_WIDE if rule.kind == "pulp" and rule.wide else KINDS[rule.kind],
+        "requant.per_channel": 0, "requant.wide_result": STORED.get(y.spec.dtype, 0),
+        "requant.mul": Pointer(mul), "requant.add": Pointer(add), "requant.shift": rule.shift,
+        "requant.zero_point": rule.zero_point, "requant.low": rule.low, "requant.high": rule.high,
+    }  # fmt: skip
+    return _call(kernel, "requantize", fields, costs)
 
 
 def _requantize_add(kernel: Kernel, costs: CostModel) -> Call | None:

@@ -1,36 +1,165 @@
-"""Averages over small windows as depthwise convolutions with ones: the array adds and multiplies, the cores round."""
+"""Averages over small windows as depthwise convolutions with ones: the array adds and multiplies, the cores round.
+
+Where padding does not count, windows at the border have fewer values: the array only adds, and the cores round borders
+and inside each by their own numbers.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby, product
+from typing import Any
 
 import numpy as np
 
-from tvm_pulp.planning.tiling.forms.conv_array.array_form import ArrayContext
+from tvm_pulp.planning.tiling.forms.conv_array.array_form import ArrayContext, ArrayForm, JobForm
 from tvm_pulp.planning.tiling.forms.conv_array.strategy import conv2d_forms
+from tvm_pulp.qnn.exact_shift import exact_shift
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.uma import Form, refuse_if
+from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
+from tvm_pulp.uma import (
+    EXACT,
+    Box,
+    Form,
+    Kernel,
+    Load,
+    Local,
+    Recipe,
+    Rounding,
+    Step,
+    Store,
+    TileAxis,
+    refuse_if,
+    step_call,
+)
 
 # Rows and columns of the array's depthwise kernel.
 _KERNEL = 3
 
 
 def average_pool_strategy(layer: Layer, context: ArrayContext) -> list[Form]:
-    """Averages whose windows all count as many values, padding as zeros, and have up to 3x3 of them."""
-    a, x, constants = layer.attributes, layer.inputs[0], list(layer.inputs[1:])
-    rule, kernel = Requant.of(a), list(a["kernel"])
+    """Averages of up to 3x3 values."""
+    a, constants = layer.attributes, list(layer.inputs[1:])
+    rule = Requant.of(a)
     refuse_if(rule.kind == "none", "it divides instead of multiplying")
-    refuse_if(max(kernel) > _KERNEL or list(a["dilation"]) != [1, 1], "its windows are larger than 3x3, or have gaps")
-    refuse_if(any(t.spec.elements > 1 for t in constants), "windows at its border count fewer values")
-    channels, outputs = x.spec.shape[3], layer.outputs[0].spec.shape[1:3]
+    refuse_if(
+        max(a["kernel"]) > _KERNEL or list(a["dilation"]) != [1, 1], "its windows are larger than 3x3, or have gaps"
+    )
+    if any(t.spec.elements > 1 for t in constants):
+        return [_by_count(layer, context, rule)]
+    return conv2d_forms(_with_ones(layer, rule, constants, layer.outputs, a["zero_point"]), context)
+
+
+def _with_ones(
+    layer: Layer, rule: Requant, constants: Sequence[Tensor], outputs: Sequence[Tensor], zero_point: int
+) -> Layer:
+    """The depthwise convolution that adds the values of every window."""
+    a, x, kernel = layer.attributes, layer.inputs[0], list(layer.attributes["kernel"])
+    channels, size = x.spec.shape[3], layer.outputs[0].spec.shape[1:3]
     ones = np.zeros((channels, _KERNEL, _KERNEL, 1), np.int8)
     ones[:, : kernel[0], : kernel[1]] = 1
     weights = Tensor(f"{layer.name}_ones", TensorSpec(ones.shape, "int8"), "constant", data=ones)
     top, left = a["pads"][:2]
     # What the larger kernel reads behind the image it multiplies by zero.
     behind = [
-        (extent - 1) * stride + _KERNEL - before - size
-        for extent, stride, before, size in zip(outputs, a["strides"], (top, left), x.spec.shape[1:3], strict=True)
+        (extent - 1) * stride + _KERNEL - before - pixels
+        for extent, stride, before, pixels in zip(size, a["strides"], (top, left), x.spec.shape[1:3], strict=True)
     ]
     refuse_if(min(behind) < 0, "its windows leave pixels at the end of the image alone")
     window = {"layout": "NHWC", "strides": list(a["strides"]), "dilation": [1, 1], "pads": [top, left, *behind]}
-    attributes = {**window, "groups": channels, "zero_point": a["zero_point"], "has_bias": 0, **rule.attributes()}
-    return conv2d_forms(Layer(layer.name, "conv2d", attributes, [x, weights, *constants], layer.outputs), context)
+    attributes = {**window, "groups": channels, "zero_point": zero_point, "has_bias": 0, **rule.attributes()}
+    return Layer(layer.name, "conv2d", attributes, [x, weights, *constants], list(outputs))
+
+
+def _by_count(layer: Layer, context: ArrayContext, rule: Requant) -> Form:
+    """Sums by the array, of which the cores round those of equally many values together."""
+    a, out = layer.attributes, layer.outputs[0]
+    refuse_if(list(a["strides"]) != [1, 1], "windows at its border count fewer values, and it has a stride")
+    refuse_if(out.spec.shape[3] % 4 != 0, "its channels are no multiple of four")
+    one_clip = rule.low in (0, ~rule.high) and out.spec.dtype in BYTES
+    refuse_if(not one_clip, "its results have not the range of a byte")
+    sums = Tensor(f"{layer.name}_sums", TensorSpec(out.spec.shape, "int32"), "activation")
+    # Padding adds nothing to a sum; the zero point is taken from what a window holds.
+    adds = next(
+        f for f in conv2d_forms(_with_ones(layer, Requant(), (), [sums], 0), context) if isinstance(f, ArrayForm)
+    )
+    form = AverageByCountForm(layer, context, f"{adds.name}, averaged by the cores", adds, derived=adds.derived)
+    (kernel, *_) = form.roundings(Box.whole(out.spec.shape), Local("raw", sums.spec), Local("y", out.spec))[1]
+    refuse_if(
+        isinstance(step_call(kernel, context.costs), Kernel | None), "the cores have no kernel that rounds its sums"
+    )
+    return form
+
+
+@dataclass(frozen=True)
+class AverageByCountForm(JobForm):
+    """Tiles of rows and channels; windows that hold equally many rows and columns are rounded by one call."""
+
+    adds: ArrayForm
+
+    @property
+    def rounding(self) -> Rounding:
+        return EXACT
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        return (
+            TileAxis(1, self.context.rows, least=1),
+            TileAxis(3, self.context.depthwise_channels),
+            TileAxis(0, limit=1),
+        )
+
+    def recipe(self, box: Box) -> Recipe:
+        steps = self.adds.recipe(box).steps
+        (raw,) = (step.local for step in steps if isinstance(step, Store))
+        out = self.layer.outputs[0]
+        y = Local("y", TensorSpec(box.size, out.spec.dtype))
+        loads, kernels = self.roundings(box, raw, y)
+        before = [step for step in steps if not isinstance(step, Store)]
+        return self.adds.arranged([*before, *loads, *kernels, Store(y, out, box)])
+
+    def roundings(self, box: Box, raw: Local, y: Local) -> tuple[list[Step], list[Kernel]]:
+        """Constants, and a step for every part of the tile whose windows hold equally many values."""
+        loads: list[Step] = []
+        kernels = []
+        known: dict[int, tuple[Requant, list[Local]]] = {}
+        rows, columns = (self._runs(axis, box) for axis in (0, 1))
+        for (first, height, held), (left, width, across) in product(rows, columns):
+            count = held * across
+            if count not in known:
+                rule, constants = self._rule(count)
+                known[count] = (rule, [Local(t.name, t.spec) for t in constants])
+                loads += [Load(t, Box.whole((1,)), local) for t, local in zip(constants, known[count][1], strict=True)]
+            rule, locals_ = known[count]
+            attributes: dict[str, Any] = {
+                **rule.attributes(), "axis": 3, "pixels": [first, left, height, width],
+                "zero_point": int(self.layer.attributes["zero_point"]) * count,
+            }  # fmt: skip
+            kernels.append(Kernel("requantize", attributes, (raw, *locals_), (y,)))
+        return loads, kernels
+
+    def _runs(self, axis: int, box: Box) -> list[tuple[int, int, int]]:
+        """First line of the tile, lines that follow each other, and lines of the image that each one's windows hold."""
+        a, extent = self.layer.attributes, self.layer.inputs[0].spec.shape[1 + axis]
+        begin = np.arange(box.start[1 + axis], box.start[1 + axis] + box.size[1 + axis]) - a["pads"][axis]
+        held = np.minimum(begin + a["kernel"][axis], extent) - np.maximum(begin, 0)
+        runs, first = [], 0
+        for count, entries in groupby(held.tolist()):
+            length = len(list(entries))
+            runs.append((first, length, count))
+            first += length
+        return runs
+
+    def _rule(self, count: int) -> tuple[Requant, list[Tensor]]:
+        """The rounding of sums of so many values: a product and a shift where that is the same, else the layer's."""
+        layer, rule = self.layer, Requant.of(self.layer.attributes)
+        operands = [t.values.reshape(-1)[count : count + 1] for t in layer.inputs[1:]]
+        low, high = (count * (end - int(layer.attributes["zero_point"])) for end in layer.inputs[0].spec.range)
+        found = exact_shift(rule, operands, np.array([low]), np.array([high]))
+        names = [f"{layer.name}_{part}_of_{count}" for part in ("factor", "summand")]
+        if found is None:
+            data: tuple[np.ndarray, ...] = tuple(o.astype(np.int32) for o in operands)
+        else:
+            multipliers, summands, shift = found
+            rule = Requant("pulp", shift, 0, rule.low, rule.high, wide=False, dtype=rule.dtype)
+            data = (multipliers, summands)
+        return rule, [self.derived.constant(name, part) for name, part in zip(names, data, strict=True)]
