@@ -1,26 +1,15 @@
 """How `scripts/bench tokens` cuts the time of a token: what the engine works, what core 0 does alone, and gaps."""
 
-import sys
-from importlib.machinery import SourceFileLoader
-from importlib.util import module_from_spec, spec_from_loader
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-SCRIPTS = Path(__file__).parents[2] / "scripts"
+from tests.scripts.load_script import load_script
 
 
 @pytest.fixture
 def bench(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(str(SCRIPTS))
-    loader = SourceFileLoader("bench_tokens", str(SCRIPTS / "bench_tokens"))
-    spec = spec_from_loader("bench_tokens", loader)
-    assert spec is not None
-    module = module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "bench_tokens", module)
-    loader.exec_module(module)
-    return module
+    return load_script("bench_tokens", monkeypatch)
 
 
 def test_terms_add_up(bench: Any, capsys: pytest.CaptureFixture[str]) -> None:

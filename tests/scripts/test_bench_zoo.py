@@ -1,24 +1,15 @@
 """The table of the list of networks: rates, figures of before, what is refused, wrong or slow."""
 
-from importlib.machinery import SourceFileLoader
-from importlib.util import module_from_spec, spec_from_loader
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
+from tests.scripts.load_script import load_script
 
 
 @pytest.fixture
 def script(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(str(SCRIPTS))
-    loader = SourceFileLoader("bench_zoo", str(SCRIPTS / "bench_zoo"))
-    spec = spec_from_loader("bench_zoo", loader)
-    assert spec is not None
-    module = module_from_spec(spec)
-    loader.exec_module(module)
-    return module
+    return load_script("bench_zoo", monkeypatch)
 
 
 def row(name: str, macs: int, cycles: int, **more: Any) -> dict[str, Any]:
