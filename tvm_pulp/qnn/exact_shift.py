@@ -1,6 +1,6 @@
 """A rounding of few sums as a product, a sum and a shift that give the same numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -36,22 +36,21 @@ def exact_shift_to_even(
     sums, wanted, slopes = _stairs(rule, operands, least, most)
     limits = (rule.low, rule.high)
     shift = _shift_of(sums, slopes, limits, rule.zero_point)
-    multipliers, summands = [], []
-    for own, results, slope in zip(sums, wanted, slopes, strict=True):
-        middle = round(slope * 2.0**shift)
+    if shift <= 0:
+        return None
+
+    def line(own: np.ndarray, results: np.ndarray, middle: int) -> tuple[int, int] | None:
         lines = [(m, _summand(own, results, m, shift, limits, spare=1)) for m in (middle, middle - 1, middle + 1)]
-        lines.append((middle, (2 * rule.zero_point + 1) << (shift - 1)))
-        for multiplier, summand in lines:
-            if summand is not None and abs(multiplier) * np.abs(own).max(initial=0) + abs(summand) < 1 << 31:
+        reach = int(np.abs(own).max(initial=0))
+        for multiplier, summand in (*lines, (middle, (2 * rule.zero_point + 1) << (shift - 1))):
+            if summand is not None and _fits(multiplier, reach, summand):
                 total = own * multiplier + summand
                 total -= ((total >> shift) ^ rule.zero_point) & 1
                 if np.array_equal(np.clip(total >> shift, *limits), results):
-                    break
-        else:
-            return None
-        multipliers.append(multiplier)
-        summands.append(summand)
-    return np.array(multipliers, np.int32), np.array(summands, np.int32), shift
+                    return multiplier, summand
+        return None
+
+    return _every_line(line, sums, wanted, slopes, shift)
 
 
 def _stairs(
@@ -81,18 +80,37 @@ def exact_lines(
     shift = _shift_of(sums, slopes, limits, offset)
     if shift <= 0:
         return None
-    multipliers, summands = [], []
-    for own, results, slope in zip(sums, wanted, slopes, strict=True):
-        middle = round(slope * 2.0**shift)
+
+    def line(own: np.ndarray, results: np.ndarray, middle: int) -> tuple[int, int] | None:
         for multiplier in (middle, middle - 1, middle + 1):
             summand = _summand(own, results, multiplier, shift, limits)
-            if summand is not None and abs(multiplier) * reach + abs(summand) < 1 << 31:
-                break
-        else:
+            if summand is not None and _fits(multiplier, reach, summand):
+                return multiplier, summand
+        return None
+
+    return _every_line(line, sums, wanted, slopes, shift)
+
+
+def _every_line(
+    line: Callable[[np.ndarray, np.ndarray, int], tuple[int, int] | None],
+    sums: Sequence[np.ndarray],
+    wanted: Sequence[np.ndarray],
+    slopes: Sequence[float],
+    shift: int,
+) -> tuple[np.ndarray, np.ndarray, int] | None:
+    """Multipliers and summands of all lines, each near its slope; None where one of them is missing."""
+    found = []
+    for own, results, slope in zip(sums, wanted, slopes, strict=True):
+        numbers = line(own, results, round(slope * 2.0**shift))
+        if numbers is None:
             return None
-        multipliers.append(multiplier)
-        summands.append(summand)
-    return np.array(multipliers, np.int32), np.array(summands, np.int32), shift
+        found.append(numbers)
+    multipliers, summands = (np.array(column, np.int32) for column in zip(*found, strict=True))
+    return multipliers, summands, shift
+
+
+def _fits(multiplier: int, reach: int, summand: int) -> bool:
+    return abs(multiplier) * reach + abs(summand) < 1 << 31
 
 
 def _shift_of(sums: Sequence[np.ndarray], slopes: Sequence[float], limits: tuple[int, int], offset: float = 0) -> int:
