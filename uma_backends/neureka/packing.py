@@ -1,5 +1,8 @@
 """Packing of weights into the bit-plane beats the array streams."""
 
+import hashlib
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -7,6 +10,9 @@ from tvm_pulp.errors import UserError
 from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode, subtiles
 
 TAPS = 9
+# Entry points of a model share their weights, and plans are made again after partitioning: bytes that are remembered.
+_MOST_BYTES = 1 << 24
+_PACKED: dict[tuple[Any, ...], NDArray[np.uint8]] = {}
 
 
 def packed_weight_bytes(
@@ -29,10 +35,23 @@ def pack_weights(
     weight_offset: int = -128,
     geometry: Geometry = SIRACUSA,
 ) -> NDArray[np.uint8]:
-    """Return the packed bytes of an OIHW weight tensor (depthwise: C×1×3×3).
+    """Return the packed bytes of an OIHW weight tensor (depthwise: C×1×3×3), which nobody may change.
 
     The array multiplies unsigned numbers, so `weight - weight_offset` must fit `weight_bits`.
     """
+    content = hashlib.blake2b(weight.tobytes(), digest_size=16).digest()
+    key = (content, weight.shape, weight.dtype, mode, weight_bits, weight_offset, geometry)
+    if key not in _PACKED:
+        if sum(packed.nbytes for packed in _PACKED.values()) > _MOST_BYTES:
+            _PACKED.clear()
+        _PACKED[key] = _pack(weight, mode, weight_bits, weight_offset, geometry)
+        _PACKED[key].flags.writeable = False
+    return _PACKED[key]
+
+
+def _pack(
+    weight: NDArray[Any], mode: Mode, weight_bits: int, weight_offset: int, geometry: Geometry
+) -> NDArray[np.uint8]:
     unsigned = weight.astype(np.int64) - weight_offset
     if unsigned.size and (unsigned.min() < 0 or unsigned.max() >= 1 << weight_bits):
         raise UserError(
