@@ -40,6 +40,21 @@ def pack_weights(weight: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(blocks.reshape(len(starts), 4, -1, 4).transpose(0, 2, 1, 3)).reshape(len(starts), -1)
 
 
+def has_four_bits(weights: np.ndarray) -> bool:
+    return bool(weights.min(initial=0) >= -8 and weights.max(initial=0) <= 7)
+
+
+def pack_nibbles(weight: np.ndarray) -> np.ndarray:
+    """Pack a matrix [columns, depth] of four bits, both multiples of four, one row per block of four columns.
+
+    Two columns in a byte, 16 times the odd one plus the even one plus 8. In a block, four bytes of the depth of each
+    pair in turn.
+    """
+    pairs = (16 * weight[1::2].astype(np.int16) + weight[0::2] + 8).astype(np.int8)
+    blocks = pairs.reshape(len(pairs) // 2, 2, -1, 4)
+    return np.ascontiguousarray(blocks.transpose(0, 2, 1, 3)).reshape(len(blocks), -1)
+
+
 def has_moved_rows(kernel_width: int, stride_x: int) -> bool:
     """Tell whether rows of a depthwise kernel are stored several times, as `packed_weights.h` says."""
     return kernel_width >= 5 and stride_x <= 2 and kernel_width <= 6 + stride_x

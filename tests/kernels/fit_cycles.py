@@ -64,6 +64,7 @@ from tests.kernels.matrix_shapes import (
     depthwise_conv2d,
     long_dense,
     matmul,
+    nibble_dense,
     small_depthwise,
 )
 from tests.kernels.movement_cases import (
@@ -299,6 +300,7 @@ def resize(s: Shapes) -> Case:
 MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "dense": (dense, 800),
     "long_dense": (long_dense, 160),
+    "nibble_dense": (nibble_dense, 120),
     "matmul": (matmul, 500),
     "conv2d": (conv2d, 450),
     "depthwise_conv2d": (depthwise_conv2d, 600),

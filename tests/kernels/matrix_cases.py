@@ -1,12 +1,14 @@
 """Calls of the matrix kernels with the result that the dialect defines."""
 
 from dataclasses import dataclass, replace
+from itertools import count
 
 import numpy as np
 
 from schedules.cluster.arithmetic import can_round_short
 from schedules.packed_weights import (
     pack_depthwise_weights,
+    pack_nibbles,
     pack_weights,
     padded,
     plane_stride,
@@ -18,6 +20,7 @@ from tests.kernels.random_requant import Rule, random_rule
 from tvm_pulp.qnn.conv2d import Conv2d, output_size
 from tvm_pulp.qnn.dense import Dense
 from tvm_pulp.qnn.matmul import Matmul
+from tvm_pulp.qnn.tensor_spec import BYTES
 
 TYPE_CODES = {"int8": 0, "uint8": 1, "int32": 2, "int16": 3, "uint16": 4}
 
@@ -92,6 +95,37 @@ def dense_case(
         "requant": rule.fields,
     }
     return Case(Call("dense", fields, misalign={"x": misalign}), expected, rows * columns * depth)
+
+
+def nibble_dense_case(
+    rng: np.random.Generator,
+    columns: int,
+    depth: int,
+    dtype: str = "int8",
+    *,
+    per_channel: bool = True,
+    misalign: int = 0,
+    without_bias: bool = False,
+) -> Case:
+    """One row times weights of four bits."""
+    x, weight = random_bytes(rng, (1, depth), dtype), rng.integers(-8, 8, (columns, depth)).astype(np.int8)
+    bias = rng.integers(-1000, 1000, columns).astype(np.int32) * (not without_bias)
+    channels = columns if per_channel else 1
+    rules = (random_rule(rng, "pulp", 255 * 8 * depth + 1000, channels) for _ in count())
+    rule = next(rule for rule in rules if rule.requant.out_dtype in BYTES)
+    attributes = {"zero_point": 0, "has_bias": True, **rule.requant.attributes()}
+    expected = Dense().reference(attributes, [x, weight, bias, *rule.operands])
+    fields = {
+        "x": x,
+        "weight": pack_nibbles(weight),
+        "bias": None if without_bias else bias.astype(np.int32),
+        "y": Out((1, columns), rule.requant.out_dtype),
+        "columns": columns,
+        "depth": depth,
+        "x_type": TYPE_CODES[dtype],
+        "requant": rule.fields,
+    }
+    return Case(Call("nibble_dense", fields, misalign={"x": misalign}), expected, columns * depth)
 
 
 def matmul_case(

@@ -12,6 +12,7 @@ from tests.kernels.matrix_cases import (
     dense_case,
     depthwise_case,
     matmul_case,
+    nibble_dense_case,
     small_depthwise_case,
 )
 from tests.kernels.random_requant import KINDS, rule_of_halves
@@ -60,6 +61,11 @@ def dense_of_halves(s: Shapes, rows: int, columns: int, depth: int) -> Case:
 
 def long_dense(s: Shapes) -> Case:
     return long_dense_case(s.rng, s.size(1, 64), s.size(2, 64), 2 * s.size(8, 300), 2 * s.size(16, 250))
+
+
+def nibble_dense(s: Shapes) -> Case:
+    columns, depth = s.size(4, 512, 4), s.size(16, 512, 4)
+    return nibble_dense_case(s.rng, columns, depth, per_channel=s.flag(), without_bias=s.flag())
 
 
 def matmul(s: Shapes) -> Case:

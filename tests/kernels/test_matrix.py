@@ -14,6 +14,7 @@ from tests.kernels.matrix_cases import (
     dense_case,
     depthwise_case,
     matmul_case,
+    nibble_dense_case,
     small_depthwise_case,
 )
 from tests.kernels.random_requant import KINDS, Rule, rule_of_halves
@@ -222,3 +223,11 @@ def test_small_depthwise(kind, seed, size, channels, window, dtype, per_channel,
         misalign=misalign, multiplier=1 + seed % 3,
     )  # fmt: skip
     check(case, cores, toolchain)
+
+
+@EXAMPLES
+@given(SEEDS, st.integers(1, 40), st.integers(1, 80), BYTES, MISALIGN, CORES, st.sampled_from(TOOLCHAINS))
+def test_weights_of_four_bits(seed, fours, words, dtype, misalign, cores, toolchain):  # type: ignore[no-untyped-def]
+    rng, plain = np.random.default_rng(seed), seed % 2 == 0
+    changes = {"per_channel": not plain, "without_bias": plain, "misalign": misalign}
+    check(nibble_dense_case(rng, 4 * fours, 4 * words, dtype, **changes), cores, toolchain)

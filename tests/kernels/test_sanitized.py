@@ -34,7 +34,15 @@ from tests.kernels.elementwise_cases import (
     requantize_sum_case,
 )
 from tests.kernels.long_dense_case import long_dense_case
-from tests.kernels.matrix_cases import Case, Window, conv2d_case, dense_case, depthwise_case, matmul_case
+from tests.kernels.matrix_cases import (
+    Case,
+    Window,
+    conv2d_case,
+    dense_case,
+    depthwise_case,
+    matmul_case,
+    nibble_dense_case,
+)
 from tests.kernels.movement_cases import copy_rows_case, join_planes_case, pool_case, transpose_case
 from tests.kernels.pair_cases import add_pairs_case
 from tests.kernels.past_attention_cases import past_attention_case, past_parts_case, rotary_case, value_groups_case
@@ -132,6 +140,7 @@ class Program:
 def cases(rng: np.random.Generator) -> Iterator[Case]:
     window = Window((3, 2), (2, 1), (1, 1), (1, 1, 1, 1))
     yield long_dense_case(rng, 5, 7, 40, 16)
+    yield nibble_dense_case(rng, 8, 12, "uint8")
     yield bias_of_rest_case(rng, 7, 8, "uint8", "int32")
     yield settle_case(rng, (3, 5), 8, 6, open_share=0.5)
     yield settle_case(rng, (3, 5), 8, dtypes=("uint8", "uint8"), open_share=0.5)

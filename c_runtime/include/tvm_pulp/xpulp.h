@@ -281,6 +281,8 @@ __asm__(
 #define XP_MINU4(rd, a, b) XP_R(0x57, 1, 0x14, rd, a, b)
 /* All ones where a < b, unsigned. */
 #define XP_CMPLTU4(rd, a, b) XP_R(0x57, 1, 0x22, rd, a, b)
+/* The low four bits of every byte. */
+#define XP_LOW_4(rd, a) XP_R(0x57, 7, 0x35, rd, a, "x7")
 #define XP_ADD4(rd, a, b) XP_R(0x57, 1, 0x00, rd, a, b)
 #define XP_SUB4(rd, a, b) XP_R(0x57, 1, 0x04, rd, a, b)
 #define XP_PACK_H(rd, a, b) XP_R(0x57, 0, 0x68, rd, a, b)

@@ -96,6 +96,19 @@ struct tvm_pulp_long_dense_args {
   struct tvm_pulp_requant requant;
 };
 
+/* dense with one row and weights of four bits: two columns in a byte, 16 * odd + even + 8. Columns and depth are multiples of
+ * 4. Blocks of four columns one after the other; in a block, four of the depth of the first two columns, then of the other
+ * two, then the next four of the depth. */
+struct tvm_pulp_nibble_dense_args {
+  const int8_t *x;
+  const int8_t *weight; /* word aligned */
+  const int32_t *bias;  /* one per column; null for zeros */
+  void *y;
+  uint32_t columns, depth;
+  uint32_t x_type;                 /* int8 or uint8 */
+  struct tvm_pulp_requant requant; /* pulp_narrow, to bytes */
+};
+
 /* y[batch][rows][columns] = (a - zero_point_a) * (b - zero_point_b): two activations. */
 struct tvm_pulp_matmul_args {
   const int8_t *a, *b;
@@ -387,7 +400,7 @@ TVM_PULP_KERNEL(from_blocks); TVM_PULP_KERNEL(requantize_table); TVM_PULP_KERNEL
 TVM_PULP_KERNEL(value_groups); TVM_PULP_KERNEL(group_norm);
 TVM_PULP_KERNEL(uniform_norm); TVM_PULP_KERNEL(softmax_table); TVM_PULP_KERNEL(gate); TVM_PULP_KERNEL(requantize_sum);
 TVM_PULP_KERNEL(join_planes); TVM_PULP_KERNEL(add_in_range); TVM_PULP_KERNEL(lookup_pairs);
-TVM_PULP_KERNEL(requantize_add_table); TVM_PULP_KERNEL(requantize_add_sum);
+TVM_PULP_KERNEL(requantize_add_table); TVM_PULP_KERNEL(requantize_add_sum); TVM_PULP_KERNEL(nibble_dense);
 void tvm_pulp_kernel_max_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
 void tvm_pulp_kernel_avg_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
 void tvm_pulp_kernel_past_mix_by_element(const struct tvm_pulp_past_mix_args *args, uint32_t core, uint32_t cores);

@@ -18,21 +18,25 @@ TWICE = {f"{name}{block}": BOTH for block in range(8) for name in ("first", "sec
 @dataclass(frozen=True)
 class Evaluated:
     engine_choice: EngineChoice
+    interleave: bool = False
 
 
-def split_names(monkeypatch: pytest.MonkeyPatch, groups: list[Mapping[str, str]], gains: Mapping[str, int]) -> set[str]:
-    """Layers that are split if each kind changes the expected 100,000 cycles so."""
+def split_by_gains(
+    monkeypatch: pytest.MonkeyPatch, groups: list[Mapping[str, str]], gains: Mapping[str, int], mixing: int = -1
+) -> tuple[set[str], bool]:
+    """Layers that are split if each kind changes the expected 100,000 cycles so, and whether steps are interleaved."""
 
     def cycles(evaluator: Any, lead: int, _l2_bytes: int) -> int | None:
         kinds = {name.rstrip("0123456789") for name in evaluator.engine_choice.pins}
         if {"first", "second"} <= kinds:
             kinds = kinds - {"first", "second"} | {"both"}
-        return 100_000 - sum(gains[kind] for kind in kinds) if lead == balance_engines.JUST_IN_TIME else None
+        saved = sum(gains[kind] for kind in kinds) + mixing * evaluator.interleave
+        return 100_000 - saved if lead == balance_engines.JUST_IN_TIME else None
 
     monkeypatch.setattr(balance_engines, "_cycles_within", cycles)
     start: Any = Evaluated(EngineChoice([], {}))
     made, _ = balance_engines._with_splits(start, groups, 100_000, 1 << 20)
-    return {name.rstrip("0123456789") for name in made.engine_choice.pins}
+    return {name.rstrip("0123456789") for name in made.engine_choice.pins}, made.interleave
 
 
 @pytest.mark.parametrize(
@@ -46,4 +50,12 @@ def split_names(monkeypatch: pytest.MonkeyPatch, groups: list[Mapping[str, str]]
     ],
 )
 def test_halves(monkeypatch: pytest.MonkeyPatch, gains: dict[str, int], expected: set[str]) -> None:
-    assert split_names(monkeypatch, [TWICE, LAST], gains) == expected
+    assert split_by_gains(monkeypatch, [TWICE, LAST], gains)[0] == expected
+
+
+@pytest.mark.parametrize(("mixing", "expected"), [(0, True), (-1, False)])
+def test_halves_interleave_where_that_takes_no_longer(
+    monkeypatch: pytest.MonkeyPatch, mixing: int, expected: bool
+) -> None:
+    gains = {"last": 2000, "both": -3000, "first": 3000, "second": 2000}
+    assert split_by_gains(monkeypatch, [TWICE, LAST], gains, mixing)[1] == expected

@@ -143,7 +143,8 @@ def _with_splits(
 
     Weights of the cores' parts are many: they may have to come beside jobs that are long before them. Those that do not
     help by themselves may do so beside one that does, where they are near: once more around. Then every other layer of
-    a kind that repeated blocks have twice: transfers may have no time for both.
+    a kind that repeated blocks have twice: transfers may have no time for both. That is tried with steps interleaved
+    where this takes no longer: the other layer's job is submitted before the cores begin with their part of this one.
     """
     early = _cycles_within(evaluator, BESIDE_JOBS, l2_bytes) if groups else None
 
@@ -167,8 +168,13 @@ def _with_splits(
         if evaluator is first:
             break
         left = [pins for pins, part in parts if part < _NEAR and not pins.keys() & evaluator.engine_choice.pins.keys()]
-    for pins in left if evaluator is not first else ():
-        for start in (0, 1) if len(pins) >= _MANY else ():
+    halves = [pins for pins in left if len(pins) >= _MANY] if evaluator is not first else []
+    if halves:
+        mixed = replace(evaluator, interleave=True)
+        if (_cycles_within(mixed, JUST_IN_TIME, l2_bytes) or math.inf) <= cycles:
+            evaluator = mixed
+    for pins in halves:
+        for start in (0, 1):
             # Both halves are the kind as it was tried.
             if not pins.keys() & evaluator.engine_choice.pins.keys():
                 tried(dict(list(pins.items())[start::2]), may_be_early=False)

@@ -6,7 +6,7 @@ output channels where it has one row, so that both parts of the result stay cont
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tvm_pulp.planning.tiling.forms.cuts import Cuts
 from tvm_pulp.planning.tiling.forms.wrapped_form import WrappedForm
@@ -61,7 +61,9 @@ class SplitForm(WrappedForm):
 
     def divide(self, box: Box) -> tuple[Box, Box | None]:
         """The accelerator's part of a box, and the cores', if it is large enough for both."""
-        step = next((a.step for a in self.axes() if a.axis == self.axis), 1)
+        # What is left over after whole groups of channels takes an array as long as it is large.
+        shared = self.cores if self.axis == len(box.size) - 1 else self
+        step = next((a.step for a in shared.axes() if a.axis == self.axis), 1)
         size = box.size[self.axis]
         given = size - -(-int(size * (1 - self.share)) // step) * step
         if given <= 0 or given >= size:
@@ -91,6 +93,19 @@ def _is_busy(steps: Sequence[Step], last: Job) -> bool:
     return any(at > steps.index(last) for at, _ in work) or sum(c for _, c in work) > _LITTLE * last.cycles
 
 
+def _in_whole_turns(form: SplitForm, shape: tuple[int, ...], mine: int, cores: int) -> SplitForm:
+    """The division of columns that leaves no core without work while others take another turn, or as it is."""
+    columns, turn = shape[form.axis], cores * next(a.step for a in form.cores.axes() if a.axis == form.axis)
+
+    def cycles(given: int) -> float:
+        _, rest = replace(form, share=given / columns).divide(Box.whole(shape))
+        return max(mine * (1 - given / columns), form.cores.recipe(rest).cycles / _CAUTION) if rest else mine
+
+    turns = int(form.share * columns / turn)
+    fewest = min((n * turn for n in (turns, turns + 1) if 0 < n * turn < columns), key=cycles, default=0)
+    return replace(form, share=fewest / columns) if fewest else form
+
+
 def split_form(layer: Layer, accelerated: Sequence[Cuts], on_cores: Sequence[Cuts]) -> Cuts | None:
     """The best accelerator form beside the best form of the cores, where that is expected to be faster."""
     if not accelerated or not on_cores or len(layer.outputs) != 1:
@@ -108,10 +123,15 @@ def split_form(layer: Layer, accelerated: Sequence[Cuts], on_cores: Sequence[Cut
         return None
     mine, theirs = accelerator.whole.engine_cycles, cores.whole.cycles
     form = SplitForm(accelerator.form, cores.form, axis, _CAUTION * mine / (mine + theirs))
+    if axis not in {a.axis for a in form.axes()}:
+        return None
+    in_turns = axis == len(shape) - 1
+    if in_turns:
+        form = _in_whole_turns(form, shape, mine, accelerator.costs.cores)
     _, rest = form.divide(Box.whole(shape))
-    if rest is None or axis not in {a.axis for a in form.axes()}:
+    if rest is None:
         return None
     share = rest.size[axis] / shape[axis]
-    gain = mine - max(mine * (1 - share), theirs * share)
+    gain = mine - max(mine * (1 - share), cores.form.recipe(rest).cycles if in_turns else theirs * share)
     enough = gain >= max(_LEAST_CYCLES, _LEAST_PART * mine)
     return Cuts(form, layer, accelerator.costs, accelerator.pattern) if enough else None
