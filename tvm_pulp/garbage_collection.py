@@ -6,14 +6,14 @@ from contextlib import contextmanager
 
 # Objects made between two looks at the youngest ones. Modules, graphs and plans keep millions, hardly any in cycles;
 # looking through them again and again took a third of the time of a compile.
-_OBJECTS = 200_000
+OBJECTS = 1_000_000
 
 
 @contextmanager
 def rare_garbage_collection() -> Iterator[None]:
     """The collector's threshold is raised inside."""
     before = gc.get_threshold()
-    gc.set_threshold(max(_OBJECTS, before[0]), *before[1:])
+    gc.set_threshold(max(OBJECTS, before[0]), *before[1:])
     try:
         yield
     finally:
