@@ -21,6 +21,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 STAGES = {
     "public_paths": "import paths of users; it knows names only",
     "errors": "every stage raises them",
+    "plug_ins": "what other packages bring, found where it is needed",
     "engine_names": "names of accelerators, before one is loaded",
     "garbage_collection": "a setting of Python while much is made that stays",
     "quick_records": "a kind of class for what is made by the hundred thousand",

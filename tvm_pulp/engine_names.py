@@ -1,8 +1,7 @@
 """Names of the accelerators that are installed, without loading one: a misspelt target is said at once."""
 
-from importlib.metadata import entry_points
-
 from tvm_pulp.errors import UserError, meant
+from tvm_pulp.plug_ins import entry_points
 
 GROUP = "tvm_pulp.uma_backends"
 

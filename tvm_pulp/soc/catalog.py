@@ -10,10 +10,9 @@ from pydantic import ValidationError
 from tvm_pulp.errors import UserError, meant, refuse_if
 from tvm_pulp.soc.description import Soc, explain
 from tvm_pulp.soc.this_machine import missing_instructions
+from tvm_pulp.soc.yaml_text import read_text
 
 _FOLDER = Path(__file__).parent
-# The loader in C, where the library was built with it: ten times as fast, and a compile reads several descriptions.
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 # The preset that is simulated where none is named.
 DEFAULT = "siracusa"
 # Stands for the preset with the most of this machine's instructions.
@@ -70,7 +69,7 @@ def description_to_record(soc: Soc) -> dict[str, Any] | None:
 def read_yaml(path: Path, what: str, keys: str) -> dict[str, Any]:
     """The mapping in a file; a user error names the file as `what` where it holds none."""
     try:
-        content = yaml.load(path.read_text(encoding="utf-8"), _LOADER)
+        content = read_text(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"cannot read {what}: {error}") from None
     except yaml.YAMLError as error:

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 
 from tvm_pulp.engine_names import GROUP, check_targets, engine_names
 from tvm_pulp.errors import UserError
+from tvm_pulp.plug_ins import entry_points
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.backend import UMABackend

@@ -4,8 +4,9 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field
+
+from tvm_pulp.soc.yaml_text import read_text
 
 Architecture = Literal["rv32imc", "rv32imfc", "rv32ima"]
 
@@ -75,7 +76,7 @@ class CoreKind(BaseModel):
 def core_kinds() -> dict[str, CoreKind]:
     """Every kind by its name, which is that of its file."""
     files = sorted(Path(__file__).parent.glob("*.yaml"))
-    return {f.stem: CoreKind(name=f.stem, **yaml.safe_load(f.read_text(encoding="utf-8"))) for f in files}
+    return {f.stem: CoreKind(name=f.stem, **read_text(f.read_text(encoding="utf-8"))) for f in files}
 
 
 def core_kind(name: str) -> CoreKind:

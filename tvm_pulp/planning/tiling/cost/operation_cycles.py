@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-import yaml
+from tvm_pulp.soc.yaml_text import read_text
 
 FILE = "operation_cycles.yaml"
 
@@ -33,7 +33,7 @@ class OperationCycles:
 def all_operation_cycles() -> dict[str, OperationCycles]:
     """By core type, as SoC descriptions call it."""
     text = resources.files("tvm_pulp.planning.tiling.cost").joinpath(FILE).read_text(encoding="utf-8")
-    return {core_type: OperationCycles(**content) for core_type, content in yaml.safe_load(text).items()}
+    return {core_type: OperationCycles(**content) for core_type, content in read_text(text).items()}
 
 
 def operation_cycles(core_type: str) -> OperationCycles:
