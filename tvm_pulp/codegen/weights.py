@@ -10,8 +10,10 @@ from tvm_pulp.codegen.model_text import header_text, safe
 from tvm_pulp.qnn.network import Tensor
 
 _ALIGNMENT = 16
-# Texts of all values of one byte.
-_BYTES = {value: str(value) for value in range(-128, 256)}
+_BYTES_OF_LINE, _NUMBERS_OF_LINE = 32, 12
+# Texts of all values of one byte, from the smallest signed one on, filled up with zeros to the longest.
+_FIRST_BYTE = -128
+_BYTES = np.array([f"{value}, " for value in range(_FIRST_BYTE, 256)], dtype="S6")
 
 
 @dataclass(frozen=True)
@@ -75,8 +77,21 @@ def rows(data: np.ndarray) -> list[str]:
     elif flat.dtype == np.uint64:
         texts = [f"UINT64_C({v})" for v in flat.tolist()]
     elif flat.dtype.itemsize == 1:
-        texts = list(map(_BYTES.__getitem__, flat.tolist()))
+        return _rows_of_bytes(flat)
     else:
         texts = ["INT32_MIN" if v == -(1 << 31) else str(v) for v in flat.tolist()]
-    width = 32 if flat.dtype.itemsize == 1 else 12
+    width = _BYTES_OF_LINE if flat.dtype.itemsize == 1 else _NUMBERS_OF_LINE
     return [f"  {', '.join(texts[i : i + width])}," for i in range(0, len(texts), width)]
+
+
+def _rows_of_bytes(flat: np.ndarray) -> list[str]:
+    """Those of integers of one byte, which are most of what a network has, as one table of texts."""
+    lines = -(-flat.size // _BYTES_OF_LINE)
+    texts = np.zeros((lines, _BYTES_OF_LINE + 1), _BYTES.dtype)
+    # The last line may be shorter; the column behind each ends it.
+    texts[:, -1] = b"\n"
+    values = np.zeros(lines * _BYTES_OF_LINE, _BYTES.dtype)
+    values[: flat.size] = _BYTES[flat.astype(np.int16) - _FIRST_BYTE]
+    texts[:, :-1] = values.reshape(lines, _BYTES_OF_LINE)
+    written = texts.tobytes().translate(None, b"\0").decode()
+    return [f"  {line[:-1]}" for line in written.splitlines()]

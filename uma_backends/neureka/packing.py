@@ -70,9 +70,7 @@ def _pack_pointwise(values: NDArray[np.uint8], geometry: Geometry) -> NDArray[np
     groups = subtiles(values.shape[1], width)
     padded = np.zeros((values.shape[0], groups * width), np.uint8)
     padded[:, : values.shape[1]] = values
-    quads = padded.reshape(values.shape[0], groups, width // 4, 1, 4)
-    planes = np.arange(8, dtype=np.uint8).reshape(1, 1, 1, 8, 1)
-    bits = (quads >> planes) & np.uint8(1)
+    bits = np.unpackbits(padded, axis=1, bitorder="little").reshape(-1, 4, 8).swapaxes(1, 2)
     return _to_beats(bits.reshape(-1, 8 * width), geometry)
 
 
