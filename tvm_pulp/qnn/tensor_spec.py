@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,12 @@ RANGES = {
     "int64": (-(1 << 63), (1 << 63) - 1),
 }
 BYTES = ("int8", "uint8")
+
+
+@cache
+def bytes_of(dtype: str) -> int:
+    """Bytes of an element."""
+    return int(np.dtype(dtype).itemsize)
 
 
 def every_value(dtype: str) -> np.ndarray:
@@ -50,7 +56,7 @@ class TensorSpec:
     @property
     def itemsize(self) -> int:
         """Bytes of an element."""
-        return int(np.dtype(self.dtype).itemsize)
+        return bytes_of(self.dtype)
 
     @cached_property
     def bytes(self) -> int:

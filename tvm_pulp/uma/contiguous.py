@@ -1,7 +1,5 @@
 """Boxes that are one run of bytes: such a tile is simply a part of the whole tensor's buffer."""
 
-import numpy as np
-
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.uma.box import Box, Transfer, shifted, transfers
 
@@ -11,13 +9,13 @@ WORD = 4
 
 def tensor_transfers(tensor: Tensor, box: Box) -> tuple[Transfer, ...]:
     """Fewest commands that move a box of a tensor; places are those in its storage."""
-    size = np.dtype(tensor.spec.dtype).itemsize
+    size = tensor.spec.itemsize
     return shifted(transfers(box, tensor.spec.shape, size), tensor.first * size)
 
 
 def box_bytes(tensor: Tensor, box: Box) -> int:
     """Bytes of a box of a tensor."""
-    return box.elements * tensor.spec.bytes // max(1, tensor.spec.elements)
+    return box.elements * tensor.spec.itemsize
 
 
 def contiguous_offset(tensor: Tensor, box: Box) -> int | None:

@@ -247,6 +247,20 @@ class Recipe:
         return tuple(found)
 
     @cached_property
+    def loads(self) -> tuple[Load, ...]:
+        return tuple(step for step in self.steps if isinstance(step, Load))
+
+    @cached_property
+    def stores(self) -> tuple[Store, ...]:
+        return tuple(step for step in self.steps if isinstance(step, Store))
+
+    @cached_property
+    def constants(self) -> tuple[Tensor, ...]:
+        """Constant tensors that some step reads, in order of first use."""
+        tensors = (o.storage for step in self.steps for o in operands_of(step) if isinstance(o, Tensor))
+        return tuple(dict.fromkeys(tensor for tensor in tensors if tensor.kind == "constant"))
+
+    @cached_property
     def moved(self) -> dict[Local, Load | Store]:
         """The step that brings a buffer's bytes, or takes them away."""
         return {step.local: step for step in self.steps if isinstance(step, Load | Store)}

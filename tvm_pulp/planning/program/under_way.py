@@ -8,6 +8,7 @@ side. The I/O DMA works in order too, and tells only whether it has anything lef
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from tvm_pulp.planning.program.actions import Access, Fetch, Job, Kernel, Transfer, Wait, WaitForJob, WaitForL3
 from tvm_pulp.quick_records import quick_record
@@ -17,23 +18,30 @@ from tvm_pulp.uma.teams import ALL_CORES, EVERYBODY, FIRST_QUARTER, joint, quart
 NO_AGENT = -1
 
 
-@quick_record()
+# Space, first byte and the byte behind the last of an access, which is asked for more.
+_Span = tuple[str, int, int, Access]
+
+
+@quick_record(slots=False)
 class Touched:
     """The bytes that something reads and writes."""
 
     reads: tuple[Access, ...]
     writes: tuple[Access, ...]
 
+    @cached_property
+    def _spans(self) -> tuple[tuple[_Span, ...], tuple[_Span, ...]]:
+        reads, writes = (tuple((a.space, a.start, a.end, a) for a in part) for part in (self.reads, self.writes))
+        return reads, writes
+
     def clash(self, other: "Touched") -> Access | None:
         """One of these accesses whose order with the other's matters: they share a byte that one of them writes."""
-        for mine, theirs in ((self.writes, other.reads), (self.writes, other.writes), (self.reads, other.writes)):
-            if not mine or not theirs:
-                continue
-            for a in mine:
-                space, start, end = a.space, a.start, a.end
-                for b in theirs:
+        (reads, writes), (their_reads, their_writes) = self._spans, other._spans
+        for mine, theirs in ((writes, their_reads), (writes, their_writes), (reads, their_writes)):
+            for space, start, end, a in mine:
+                for their_space, their_start, their_end, b in theirs:
                     # Most places are apart by far: asked before the exact question, in bytes that lines span at most.
-                    if b.start < end and space == b.space and start < b.end and a.overlaps(b):
+                    if their_start < end and start < their_end and space == their_space and a.overlaps(b):
                         return a
         return None
 

@@ -13,9 +13,10 @@ from tvm_pulp.planning.tiling.forms import EngineChoice, Offer, Tiling, pin_of
 from tvm_pulp.planning.tiling.place import Arena, Buffer, FittedSchedule, fit_schedule, plan_arena
 from tvm_pulp.planning.tiling.schedule import AGENTS, Decisions, Policy, Schedule
 from tvm_pulp.qnn.network import Layer, Network, Tensor
+from tvm_pulp.quick_records import changed
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Recipe, operands_of
+from tvm_pulp.uma.recipe import Recipe
 from tvm_pulp.uma.region import Region
 from tvm_pulp.uma.strategy import Refusal
 
@@ -132,9 +133,7 @@ class Plan:
 
 def layer_constants(layer: LayerPlan) -> list[Tensor]:
     """Constant tensors that some step of a layer reads, in order of first use."""
-    operands = (o for recipe in layer.recipes for step in recipe.steps for o in operands_of(step))
-    read = (o.storage for o in operands if isinstance(o, Tensor))
-    return list(dict.fromkeys(tensor for tensor in read if tensor.kind == "constant"))
+    return list(dict.fromkeys(tensor for recipe in layer.recipes for tensor in recipe.constants))
 
 
 def with_estimate(plan: Plan, cycles: int, layer_cycles: Sequence[int], layer_spans: Sequence[tuple[int, int]]) -> Plan:
@@ -142,7 +141,7 @@ def with_estimate(plan: Plan, cycles: int, layer_cycles: Sequence[int], layer_sp
     layers, before = [], 0
     for layer, taken, (start, end) in zip(plan.layers, layer_cycles, layer_spans, strict=True):
         added, early = max(0, end - before), max(0, min(before, end) - start)
-        layers.append(replace(layer, estimated_cycles=taken, added_cycles=added, early_cycles=early))
+        layers.append(changed(layer, estimated_cycles=taken, added_cycles=added, early_cycles=early))
         before = max(before, end)
     return replace(plan, layers=tuple(layers), estimated_cycles=cycles)
 

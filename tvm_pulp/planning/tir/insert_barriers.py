@@ -23,7 +23,7 @@ any of them needs and that began earlier, and between them only the cores meet t
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import accumulate, groupby
 
 from tvm_pulp.errors import UserError
@@ -46,6 +46,7 @@ from tvm_pulp.planning.tir.statements import (
     positioned,
 )
 from tvm_pulp.planning.tir.tables import Tables
+from tvm_pulp.quick_records import changed
 from tvm_pulp.uma.teams import ALL_CORES, joint
 
 # Groups of transfers that each of several agents may have under way: they share the DMA's 16 counters.
@@ -120,7 +121,7 @@ class _Pass:
             if isinstance(made, BeginLayer):
                 continue
             if isinstance(made, MoveBytes):
-                made = replace(made, agent=agents[id(made)]) if agents[id(made)] != made.agent else made
+                made = changed(made, agent=agents[id(made)]) if agents[id(made)] != made.agent else made
             started = _started(made)
             self._require(sync, started)
             if isinstance(made, MoveBytes):
@@ -149,7 +150,7 @@ class _Pass:
                 self._under_way.make_room(made.engine, made.queue)
                 taken = {job.number for job in self._under_way.jobs(made.engine)}
                 started.number = next(n for n in self._tickets[made.engine] if n not in taken)
-                self._start(replace(made, ticket=started.number), started)
+                self._start(changed(made, ticket=started.number), started)
         for made, started in others:
             if isinstance(made, FetchBytes):
                 self._start(made, started)
@@ -290,6 +291,6 @@ def _started(made: MoveBytes | FetchBytes | CallKernel | SubmitJob) -> Started:
         outside, place = made.outside, made.external
         assert outside is not None
         if (outside.space, outside.start) != (place.space, place.offset):
-            bound = (replace(outside, space=place.space, start=place.offset),)
-            made = replace(made, reads=bound) if made.do == "load" else replace(made, writes=bound)
+            bound = (changed(outside, space=place.space, start=place.offset),)
+            made = changed(made, reads=bound) if made.do == "load" else changed(made, writes=bound)
     return Started.by(made, made.reads)

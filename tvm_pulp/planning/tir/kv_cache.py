@@ -90,14 +90,15 @@ def _counted_rows(tables: Tables) -> dict[str, tuple[str, int, int]]:
     It is if every layer that reads them is told how many there are.
     """
     network = tables.plan.network
+    read = [{t.storage for t in p.layer.inputs} for p in tables.plan.layers] if network.states else []
     found = {}
     for state in network.states:
         past = network.inputs[state.past]
         if state.level == "l2" and state.counter is not None and len(past.spec.shape) == 2:
             counter = network.inputs[state.counter]
-            readers = [p.layer for p in tables.plan.layers if past.storage in {t.storage for t in p.layer.inputs}]
+            readers = [inputs for inputs in read if past.storage in inputs]
             pointers = past.storage.name in tables.pointers and counter.storage.name in tables.pointers
-            if pointers and all(counter.storage in {t.storage for t in layer.inputs} for layer in readers):
+            if pointers and all(counter.storage in inputs for inputs in readers):
                 row = past.spec.bytes // (past.spec.shape[0] * state.together)
                 found[past.storage.name] = (counter.storage.name, row, past.spec.bytes)
     return found

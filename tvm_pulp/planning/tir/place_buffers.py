@@ -7,10 +7,9 @@ Expects `buffer` and `tensor` places (`insert_tiled_dma`). Nothing else changes:
     dma_load(2, 5, L1(1024), AT("conv", 64), 32)                   with `conv` behind a pointer
 """
 
-from dataclasses import replace
-
 from tvm_pulp.planning.tir.statements import BeginLayer, FetchBytes, Main, MoveBytes, Positioned, positioned
 from tvm_pulp.planning.tir.tables import Tables
+from tvm_pulp.quick_records import changed
 
 
 def place_buffers(main: Main, tables: Tables) -> Main:
@@ -21,9 +20,9 @@ def place_buffers(main: Main, tables: Tables) -> Main:
             return made
         if isinstance(made, MoveBytes):
             external = None if made.external is None else tables.address(made.external)
-            return replace(made, local=tables.address(made.local), external=external)
+            return changed(made, local=tables.address(made.local), external=external)
         if isinstance(made, FetchBytes):
-            return replace(made, target=tables.address(made.target))
-        return replace(made, arguments=tables.address(made.arguments))
+            return changed(made, target=tables.address(made.target))
+        return changed(made, arguments=tables.address(made.arguments))
 
     return main.with_statements([statement(made) for made in positioned(main)])

@@ -21,7 +21,9 @@ class StepClock:
         """When all of these are there; 0 where nobody makes them."""
         found = 0
         for name in names:
-            found = max(found, self.made.get(name, 0))
+            end = self.made.get(name, 0)
+            if end > found:
+                found = end
         return found
 
     def free_at(self, engine: str) -> int:

@@ -171,7 +171,7 @@ class Cuts:
             needed = max(needed, footprint(recipe))
             # Tiles of one size cost the same but for their borders.
             if box.size not in known:
-                moves = [step for step in recipe.steps if isinstance(step, Load | Store)]
+                moves: tuple[Load | Store, ...] = (*recipe.loads, *recipe.stores)
                 known[box.size] = recipe.cycles + sum(dma_cycles(move, self.costs) for move in moves)
             cycles += count * known[box.size]
         finer = any(a.least and size[a.axis] < shape[a.axis] and size[a.axis] % a.step > 0 for a in form.axes())

@@ -131,7 +131,8 @@ class Placer:
         for start, end, *_ in sorted(rivals):
             if start - offset >= size:
                 break
-            offset = max(offset, end)
+            if end > offset:
+                offset = end
         return offset
 
     def _highest(self, size: int, rivals: list[_Placed], ceiling: int) -> int:

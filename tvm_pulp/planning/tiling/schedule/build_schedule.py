@@ -110,20 +110,18 @@ class _Builder:
         self._constants(index, tiled, places)
         live: dict[_Piece, tuple[int, Block]] = {}
         for tile, recipe in enumerate(tiled.recipes):
-            for step in recipe.steps:
-                if isinstance(step, Load) and step.local not in places and step.local.inside is None:
-                    self._activation(index, tile, tiled, step, live, places)
-            for step in recipe.steps:
-                if isinstance(step, Store):
-                    self._output(index, tile, step, places)
-            for step in recipe.steps:
-                if isinstance(step, Load) and step.local.inside is not None:
-                    self._in_place(index, tile, tiled, step, places)
+            for load in recipe.loads:
+                if load.local not in places and load.local.inside is None:
+                    self._activation(index, tile, tiled, load, live, places)
+            for store in recipe.stores:
+                self._output(index, tile, store, places)
+            for load in recipe.loads:
+                if load.local.inside is not None:
+                    self._in_place(index, tile, tiled, load, places)
             self._intermediates(index, tile, recipe, places)
         for tile, recipe in enumerate(tiled.recipes):
-            for step in recipe.steps:
-                if isinstance(step, Store):
-                    self._store(index, tile, tiled, step, places)
+            for store in recipe.stores:
+                self._store(index, tile, tiled, store, places)
             for slot in self._steps.slots(index, tile):
                 self._use(slot, places)
         return places

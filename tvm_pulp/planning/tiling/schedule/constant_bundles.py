@@ -64,7 +64,9 @@ class BundleBuilder:
 
     def divide(self, recipes: Sequence[Recipe]) -> tuple[list[Load], list[list[Load]]]:
         """Loads of constants that all tiles share, and per tile of those that change."""
-        tiles = [[s for s in r.steps if isinstance(s, Load) and self.bundled(s.tensor)] for r in recipes]
+        tiles = [[load for load in r.loads if self.bundled(load.tensor)] for r in recipes]
+        if len(tiles) == 1:
+            return tiles[0], [[]]
         common = set.intersection(*({_part(load) for load in tile} for tile in tiles)) if tiles else set()
         shared = [load for tile in tiles for load in tile if _part(load) in common]
         return shared, [[load for load in tile if _part(load) not in common] for tile in tiles]

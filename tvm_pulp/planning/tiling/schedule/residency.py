@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tvm_pulp.qnn.network import Network, Tensor
-from tvm_pulp.uma.recipe import Load, Recipe, Store
+from tvm_pulp.uma.recipe import Load, Recipe
 
 # A constant that several layers read and that is larger than this is not copied into their bundles.
 SHARED_BYTES = 1024
@@ -37,7 +37,7 @@ class Touched:
 
 def touched_by(recipes: Sequence[Recipe]) -> Touched:
     """The tensors that tiles of a layer touch."""
-    moves = [step for recipe in recipes for step in recipe.steps if isinstance(step, Load | Store)]
+    moves = [move for recipe in recipes for move in (*recipe.loads, *recipe.stores)]
     tensors = frozenset(m.tensor.storage for m in moves)
     loads, stores = set[Tensor](), set[Tensor]()
     for move in moves:
