@@ -4,10 +4,17 @@ import pytest
 
 from tests.qnn.test_operators import cases
 from tvm_pulp.qnn import OPERATORS
-from tvm_pulp.qnn.requant import stands_for
+from tvm_pulp.qnn.requant import Requant
 
 # An engine's pass states the one on kernels that it spread out, the frontend the other on 16-bit convolutions.
 RARE = {"conv2d": {"macs_per_output", "sum_bits"}, "float_conv2d": {"macs_per_output"}}
+
+
+def stands_for(name: str) -> tuple[str, ...]:
+    """All attributes that one of an operator's `attribute_names` means: with a star, those of a requantization."""
+    if not name.endswith("*"):
+        return (name,)
+    return tuple(Requant("pulp", dtype="int8").attributes(name.removesuffix("*")))
 
 
 @pytest.mark.parametrize("operator", OPERATORS)

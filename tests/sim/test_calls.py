@@ -1,7 +1,9 @@
 """Calls of a program: the log, and the profile whose cycles add up to those of every core."""
 
+import itertools
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,7 +12,6 @@ from tvm_pulp import soc
 from tvm_pulp.sim.instruments import Instruments
 from tvm_pulp.sim.iss import Machine, RunResult
 from tvm_pulp.sim.iss.attach import Attached
-from tvm_pulp.sim.iss.calls import function_cycles
 from tvm_pulp.tvmc.main import main as tvmc
 
 PROGRAM = """
@@ -58,6 +59,18 @@ def run_with(instruments: Instruments, cores: int = 1) -> tuple[Machine, RunResu
     result = machine.run(1_000_000)
     attached.finish(result)
     return machine, result
+
+
+def function_cycles(profile: dict[str, Any]) -> dict[str, dict[str, int]]:
+    """Cycles of each function itself, by cause, over all cores of a profile."""
+    names = [frame["name"] for frame in profile["shared"]["frames"]]
+    totals: dict[str, dict[str, int]] = {}
+    pairs = (zip(one["samples"], one["weights"], strict=True) for one in profile["profiles"])
+    for stack, weight in itertools.chain.from_iterable(pairs):
+        of = totals.setdefault(names[stack[-2]] if len(stack) > 1 else "?", {})
+        cause = names[stack[-1]].strip("()")
+        of[cause] = of.get(cause, 0) + weight
+    return totals
 
 
 def test_profile(tmp_path: Path) -> None:

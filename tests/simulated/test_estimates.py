@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import tvm_pulp
+from tests.simulated.accuracy import Accuracy, accuracy_of
 from tests.simulated.golden_cases import CONFIGURATIONS, DATA, deeploy_cases, read_arrays
-from tvm_pulp.report.accuracy import Accuracy, accuracy_of
 from tvm_pulp.report.inputs import prepare_inputs
 
 NETWORK_LIMIT, LAYER_LIMIT = 0.15, 0.25

@@ -165,10 +165,3 @@ def is_short(least: np.ndarray, most: np.ndarray, operands: Sequence[np.ndarray]
     summand = 1 + half + 2 * half * zero_point
     values = (2 * least, 2 * most, summand, (least * mul >> 30) - 2 + summand, (most * mul >> 30) + summand)
     return all(bool((np.abs(v + 0.5) < 1 << 31).all()) for v in values)
-
-
-def stands_for(name: str) -> tuple[str, ...]:
-    """All attributes that one of an operator's `attribute_names` means: with a star, those of a requantization."""
-    if not name.endswith("*"):
-        return (name,)
-    return tuple(Requant("pulp", dtype="int8").attributes(name.removesuffix("*")))

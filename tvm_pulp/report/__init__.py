@@ -1,8 +1,6 @@
 """Findings of the stages, for people and tools; one public module per kind of report."""
 
 __all__ = [
-    "accuracy",
-    "benchmark",
     "inputs",
     "plan_pictures",
     "plan_table",

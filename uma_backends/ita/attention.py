@@ -10,10 +10,9 @@ from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma import EXACT, Box, Form, Local, Recipe, Step, TileAxis
 from uma_backends.ita.attention_parts import Attention, AttentionRules, Heads, attention_of, rules_of
-from uma_backends.ita.command import ATTENTION, Command, Panel, panels_of
+from uma_backends.ita.command import ATTENTION, BIAS_BY_ROW, Command, Panel, panels_of
 from uma_backends.ita.geometry import TILE, TILE_BYTES, UNUSED_TILES, padded, tiles
 from uma_backends.ita.ita_form import ENGINE, Context, PackedWeights, arranged, flattened
-from uma_backends.ita.jobs import BIAS_BY_ROW
 from uma_backends.ita.panels import load_exact_panels, load_panels, load_transposed, panel_local, store_panels
 from uma_backends.ita.registers import Constants, Slot
 from uma_backends.ita.requantization import silent_bias

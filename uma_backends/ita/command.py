@@ -6,13 +6,13 @@ from typing import Any
 
 from tvm_pulp.uma import Local
 from uma_backends.ita.geometry import MOST_CONTEXTS, TILE_BYTES
-from uma_backends.ita.jobs import NO_BIAS
 from uma_backends.ita.registers import Constants, LayerKind, activation_code
 
 # Words of `struct ita_command` before the panels.
 HEADER_WORDS = 18
 JOB_BITS = 6  # of a job, in words about sums
 PRODUCT, ATTENTION = 0, 1
+NO_BIAS, BIAS_BY_COLUMN, BIAS_BY_ROW = 0, 1, 2
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,9 @@ from functools import cached_property
 
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.uma import EXACT, Box, Form, Recipe, TileAxis, refuse_if
-from uma_backends.ita.command import panels_of
+from uma_backends.ita.command import BIAS_BY_ROW, panels_of
 from uma_backends.ita.geometry import LONGEST_INNER, MOST_TILES, TILE, TILE_BYTES, TRANSPOSE, padded, tiles
 from uma_backends.ita.ita_form import ENGINE, Context, PackedWeights, arranged, flattened
-from uma_backends.ita.jobs import BIAS_BY_ROW
 from uma_backends.ita.linear_arithmetic import LinearArithmetic, arithmetic_of
 from uma_backends.ita.panels import load_panels, store_panels
 from uma_backends.ita.timing import product_cycles

@@ -12,9 +12,8 @@ from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma import Box, Call, Derived, Form, Job, Kernel, Load, Local, Refused, Step, Store
-from uma_backends.ita.command import PRODUCT, Command, Panel, reads_of
+from uma_backends.ita.command import BIAS_BY_COLUMN, NO_BIAS, PRODUCT, Command, Panel, reads_of
 from uma_backends.ita.geometry import BIAS_BYTES, BIAS_OVERREAD, MOST_TILES, TILE, TILE_BYTES, UNUSED_TILES, tiles
-from uma_backends.ita.jobs import BIAS_BY_COLUMN, NO_BIAS
 from uma_backends.ita.linear_arithmetic import LinearArithmetic
 from uma_backends.ita.packing import pack_biases, pad_matrix, tile_matrix
 from uma_backends.ita.registers import Constants, Slot

@@ -6,12 +6,6 @@ from enum import IntEnum
 
 from uma_backends.ita.reference import Activation, Gelu, Relu, Requantization
 
-WORD_NAMES = (
-    "INPUT_PTR", "WEIGHT_PTR0", "WEIGHT_PTR1", "BIAS_PTR", "OUTPUT_PTR", "SEQ_LENGTH", "TILES", "EPS_MULT0",
-    "EPS_MULT1", "RIGHT_SHIFT0", "RIGHT_SHIFT1", "ADD0", "ADD1", "CTRL_ENGINE", "CTRL_STREAM", "GELU_B_C",
-    "ACT_REQUANT",
-)  # fmt: skip
-
 
 class LayerKind(IntEnum):
     """Sequences of steps that the engine counts by itself."""

@@ -15,19 +15,6 @@ _MOST_BYTES = 1 << 24
 _PACKED: dict[tuple[Any, ...], NDArray[np.uint8]] = {}
 
 
-def packed_weight_bytes(
-    mode: Mode, input_channels: int, output_channels: int, weight_bits: int, geometry: Geometry = SIRACUSA
-) -> int:
-    """Return the size of a packed weight tensor; 1x1 weights always take eight planes."""
-    groups = subtiles(input_channels, geometry.input_subtile(mode))
-    beats = {
-        Mode.POINTWISE: output_channels * groups,
-        Mode.DENSE_3X3: output_channels * groups * weight_bits,
-        Mode.DEPTHWISE_3X3: groups * weight_bits,
-    }[mode]
-    return geometry.weight_beat_bytes * beats
-
-
 def pack_weights(
     weight: NDArray[np.integer],
     mode: Mode,

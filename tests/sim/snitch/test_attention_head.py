@@ -16,8 +16,8 @@ import pytest
 
 from tests.sim.assembler import repeat
 from tests.sim.snitch.guest import DMA_CORE, machine_for, measure, on_core
+from tests.uma_backends.ita.jobs import Head, attention_products, register_words
 from tvm_pulp.sim.iss.library import PERIPHERAL
-from uma_backends.ita.jobs import Head, attention_products, register_words
 from uma_backends.ita.reference import Requantization
 from uma_backends.ita.registers import Constants, LayerKind, Slot
 

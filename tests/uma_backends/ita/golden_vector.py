@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uma_backends.ita.jobs import BIAS_BY_COLUMN, NO_BIAS, Head, Product, attention_products
+from tests.uma_backends.ita.jobs import BIAS_BY_COLUMN, NO_BIAS, Head, Product, attention_products
 from uma_backends.ita.reference import Activation, Gelu, Relu, Requantization
 from uma_backends.ita.registers import Constants, Slot
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from tests.uma_backends.flat_machine import L1_BASE, Machine
+from tests.uma_backends.ita.jobs import BIAS_BY_COLUMN, NO_BIAS, Product, register_words
 from tvm_pulp.uma.strategy import Refused
 from uma_backends.ita.geometry import LARGEST_SHIFT
-from uma_backends.ita.jobs import BIAS_BY_COLUMN, NO_BIAS, Product, register_words
 from uma_backends.ita.packing import pack_biases
 from uma_backends.ita.reference import Activation, Gelu, Requantization
 from uma_backends.ita.registers import Constants, LayerKind, Slot

@@ -16,10 +16,10 @@ from tests.uma_backends.flat_machine import (
     TRIGGER,
     Machine,
 )  # fmt: skip
+from tests.uma_backends.ita.jobs import WORD_NAMES, Product, register_words
 from tvm_pulp.errors import GuestFault, UserError
-from uma_backends.ita.jobs import Product, register_words
 from uma_backends.ita.reference import Requantization
-from uma_backends.ita.registers import WORD_NAMES, Constants, LayerKind, Slot
+from uma_backends.ita.registers import Constants, LayerKind, Slot
 from uma_backends.ita.timing import QUEUE_GAP, TRIGGER_CYCLES, job_cycles
 
 from .queued import MOST_CONTEXTS, run_queued

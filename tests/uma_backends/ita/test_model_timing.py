@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.uma_backends.flat_machine import Machine
-from uma_backends.ita.jobs import BIAS_BY_COLUMN, NO_BIAS, Head, Product, attention_products, register_words
+from tests.uma_backends.ita.jobs import BIAS_BY_COLUMN, NO_BIAS, Head, Product, attention_products, register_words
 from uma_backends.ita.reference import Requantization
 from uma_backends.ita.registers import Constants, LayerKind, Slot
 from uma_backends.ita.timing import TRIGGER_CYCLES, head_cycles, job_cycles, product_cycles

@@ -9,11 +9,12 @@ import pytest
 from tests.uma_backends.flat_machine import Machine
 from uma_backends.neureka import reference
 from uma_backends.neureka.geometry import Mode
-from uma_backends.neureka.packing import pack_weights, packed_weight_bytes
+from uma_backends.neureka.packing import pack_weights
 from uma_backends.neureka.registers import register_image
 from uma_backends.neureka.timing import Timing, job_cycles
 
 from .golden_vector import NAMES, VARIANTS, GoldenVector
+from .packed_size import packed_weight_bytes
 
 
 def test_the_list_of_vectors_is_complete(golden_data: Path) -> None:

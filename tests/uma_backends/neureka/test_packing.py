@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 
 from tvm_pulp.errors import UserError
 from uma_backends.neureka.geometry import Mode
-from uma_backends.neureka.packing import pack_weights, packed_weight_bytes
+from uma_backends.neureka.packing import pack_weights
+
+from .packed_size import packed_weight_bytes
 
 
 def weight_at(packed: np.ndarray, mode: Mode, bits: int, c_in: int, ko: int, c: int, tap: int) -> int:

@@ -1,7 +1,6 @@
 """Calls of a run: followed by the simulator, shown as a log or as a profile that speedscope opens."""
 
 import ctypes
-import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -89,15 +88,3 @@ def speedscope(machine: Machine, name: str) -> dict[str, Any]:
             for core in range(machine.soc.all_cores)
         ],
     }
-
-
-def function_cycles(profile: dict[str, Any]) -> dict[str, dict[str, int]]:
-    """Cycles of each function itself, by cause, over all cores of a profile."""
-    names = [frame["name"] for frame in profile["shared"]["frames"]]
-    totals: dict[str, dict[str, int]] = {}
-    pairs = (zip(one["samples"], one["weights"], strict=True) for one in profile["profiles"])
-    for stack, weight in itertools.chain.from_iterable(pairs):
-        of = totals.setdefault(names[stack[-2]] if len(stack) > 1 else "?", {})
-        cause = names[stack[-1]].strip("()")
-        of[cause] = of.get(cause, 0) + weight
-    return totals

@@ -1,12 +1,20 @@
-"""Layers as the jobs that the engine expects: 17 register words each, pointers as offsets from the start of L1."""
+"""Layers as the jobs that the engine expects: 17 register words each, pointers as offsets from the start of L1.
+
+The driver makes them of commands while a network runs; these are the whole sequences, for vectors and the model alone.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from uma_backends.ita.command import BIAS_BY_COLUMN, BIAS_BY_ROW, NO_BIAS
 from uma_backends.ita.geometry import BIAS_BYTES, TILE_BYTES
 from uma_backends.ita.registers import Constants, LayerKind, activation_code
 
-NO_BIAS, BIAS_BY_COLUMN, BIAS_BY_ROW = 0, 1, 2
+WORD_NAMES = (
+    "INPUT_PTR", "WEIGHT_PTR0", "WEIGHT_PTR1", "BIAS_PTR", "OUTPUT_PTR", "SEQ_LENGTH", "TILES", "EPS_MULT0",
+    "EPS_MULT1", "RIGHT_SHIFT0", "RIGHT_SHIFT1", "ADD0", "ADD1", "CTRL_ENGINE", "CTRL_STREAM", "GELU_B_C",
+    "ACT_REQUANT",
+)  # fmt: skip
 PRELOAD, NEXTLOAD, BIAS_OFF, BY_ROW, OUTPUT_OFF = (1 << bit for bit in range(5))
 
 
