@@ -53,6 +53,17 @@ def kernel_call(
     )
 
 
+def only_cost(function: str, fields: Mapping[str, Any], costs: CostModel) -> Call:
+    """A call without operands, for the question what it takes."""
+    return Call(f"tvm_pulp_kernel_{function}", "", (), (), (), (), call_cost(function, fields, costs))
+
+
+def fours(spec: TensorSpec) -> Fields | None:
+    """Rows and columns of channels in fours; None where they are not."""
+    columns = spec.shape[-1]
+    return None if columns % 4 else {"rows": spec.elements // columns, "columns": columns}
+
+
 @dataclass(frozen=True)
 class KernelForm:
     """A layer on the cores, one kernel call per tile."""

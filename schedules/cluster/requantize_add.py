@@ -2,10 +2,9 @@
 
 from schedules.byte_tables import byte_values
 from schedules.cluster.arithmetic import TYPES
-from schedules.cluster.base import Fields, kernel_call
+from schedules.cluster.base import Fields, fours, kernel_call, only_cost
 from schedules.cluster.requantize_sum import requantize_sum_work, sum_fields
-from schedules.kernel_cycles import call_cost, work
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from schedules.kernel_cycles import work
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.recipe import Call, Kernel, Local, Pointer
 
@@ -16,11 +15,11 @@ _ROUNDING = ("mul", "shift")
 
 def requantize_add_table(kernel: Kernel, costs: CostModel) -> Call | None:
     """Channels in fours; without operands the question is only whether there is a kernel."""
-    found = _shape(kernel.inputs[0].spec)
+    found = fours(kernel.inputs[0].spec)
     if found is None:
         return None
     if not kernel.outputs:
-        return _only_cost("requantize_add_table", found, costs)
+        return only_cost("requantize_add_table", found, costs)
     (x, stages, table), (y,) = kernel.inputs, kernel.outputs
     assert isinstance(x, Local) and isinstance(stages, Local) and isinstance(table, Local) and isinstance(y, Local)
     pointers = {"x": Pointer(x), "y": Pointer(y), "stages": Pointer(stages), "table": Pointer(table)}
@@ -30,22 +29,17 @@ def requantize_add_table(kernel: Kernel, costs: CostModel) -> Call | None:
 
 def requantize_add_sum(kernel: Kernel, costs: CostModel) -> Call | None:
     """As above, with the attributes of `requantize_sum` for the sum; what is added has the type of the result."""
-    a, found = kernel.attributes, _shape(kernel.inputs[0].spec)
+    a, found = kernel.attributes, fours(kernel.inputs[0].spec)
     total = None if found is None else unmoved_sum_fields(a)
     if found is None or total is None:
         return None
     if not kernel.outputs:
-        return _only_cost("requantize_add_sum", found, costs)
+        return only_cost("requantize_add_sum", found, costs)
     (x, stages, b), (y,) = kernel.inputs, kernel.outputs
     assert isinstance(x, Local) and isinstance(stages, Local) and isinstance(b, Local) and isinstance(y, Local)
     pointers = {"x": Pointer(x), "y": Pointer(y), "stages": Pointer(stages), "b": Pointer(b)}
     fields = {**pointers, **found, **total, **{name: a[name] for name in _ROUNDING}}
     return kernel_call("requantize_add_sum", fields, costs, [x, stages, b], [y])
-
-
-def _shape(spec: TensorSpec) -> Fields | None:
-    columns = spec.shape[-1]
-    return None if columns % 4 else {"rows": spec.elements // columns, "columns": columns}
 
 
 def unmoved_sum_fields(a: Fields) -> Fields | None:
@@ -61,10 +55,6 @@ def unmoved_sum_fields(a: Fields) -> Fields | None:
         return None
     of_sum = {"mul_a": found["mul"], "mul_b": found["mul_b"], "add": add, "shift_sum": found["shift"]}
     return {**of_sum, "type": TYPES[result]}
-
-
-def _only_cost(name: str, fields: Fields, costs: CostModel) -> Call:
-    return Call(f"tvm_pulp_kernel_{name}", "", (), (), (), (), call_cost(name, fields, costs))
 
 
 # They walk over groups and rows as the kernel of one rounding and a sum does.

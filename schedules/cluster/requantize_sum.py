@@ -5,8 +5,8 @@ from typing import Any
 from schedules.byte_tables import byte_values
 from schedules.cluster.add import linear_sum_of
 from schedules.cluster.arithmetic import TYPES
-from schedules.cluster.base import Fields, kernel_call
-from schedules.kernel_cycles import Work, call_cost, share, work
+from schedules.cluster.base import Fields, fours, kernel_call, only_cost
+from schedules.kernel_cycles import Work, share, work
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.recipe import Call, Kernel, Local, Pointer
@@ -21,13 +21,11 @@ def requantize_sum(kernel: Kernel, costs: CostModel) -> Call | None:
     smallest value is `low`.
     """
     a, x = kernel.attributes, kernel.inputs[0]
-    columns, found = x.spec.shape[-1], sum_fields(a)
-    if columns % 4 or found is None or "taken" in a:
+    fields, found = fours(x.spec), sum_fields(a)
+    if fields is None or found is None or "taken" in a:
         return None
-    fields: Fields = {"rows": x.spec.elements // columns, "columns": columns}
     if not kernel.outputs:
-        name = "tvm_pulp_kernel_requantize_sum"
-        return Call(name, "", (), (), (), (), call_cost("requantize_sum", fields, costs))
+        return only_cost("requantize_sum", fields, costs)
     (_, stages, b), (y,) = kernel.inputs, kernel.outputs
     assert isinstance(x, Local) and isinstance(stages, Local) and isinstance(b, Local) and isinstance(y, Local)
     fields |= {"x": Pointer(x), "y": Pointer(y), "stages": Pointer(stages), "b": Pointer(b)}

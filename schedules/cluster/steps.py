@@ -5,14 +5,14 @@ from typing import Any
 
 from schedules.cluster.arithmetic import KINDS, PULP_WIDE, STORED, TYPES, window_fields
 from schedules.cluster.attention_steps import attention_weights, bit_planes, qdq_weights, row_sums, translated_rows
-from schedules.cluster.base import Fields, kernel_call
+from schedules.cluster.base import Fields, fours, kernel_call, only_cost
 from schedules.cluster.block_steps import from_blocks, to_blocks
 from schedules.cluster.catalog import available
 from schedules.cluster.requantize_add import requantize_add_sum, requantize_add_table
 from schedules.cluster.requantize_sum import requantize_sum
 from schedules.cluster.settle import settle
 from schedules.cluster.transpose import element_strides, transpose_fields
-from schedules.kernel_cycles import Work, call_cost, share, work
+from schedules.kernel_cycles import Work, share, work
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
 from tvm_pulp.soc.cost_model import CostModel
@@ -102,13 +102,12 @@ def _requantize_pixels(kernel: Kernel, costs: CostModel) -> Call:
 
 def _requantize_add(kernel: Kernel, costs: CostModel) -> Call | None:
     """Two roundings at once, of channels in fours; without operands the question is only whether there is a kernel."""
-    x = kernel.inputs[0]
-    columns = x.spec.shape[-1]
-    if columns % 4:
+    fields = fours(kernel.inputs[0].spec)
+    if fields is None:
         return None
-    fields = {"rows": x.spec.elements // columns, "columns": columns, **kernel.attributes}
+    fields |= kernel.attributes
     if not kernel.outputs:
-        return Call("tvm_pulp_kernel_requantize_add", "", (), (), (), (), call_cost("requantize_add", fields, costs))
+        return only_cost("requantize_add", fields, costs)
     (_, stages), (y,) = kernel.inputs, kernel.outputs
     assert isinstance(stages, Local)
     fields |= {"stages": Pointer(stages), "y_type": TYPES[y.spec.dtype]}
@@ -117,15 +116,11 @@ def _requantize_add(kernel: Kernel, costs: CostModel) -> Call | None:
 
 def _requantize_table(kernel: Kernel, costs: CostModel) -> Call | None:
     """A rounding and a table, of channels in fours; without operands the question is only whether there is a kernel."""
-    x = kernel.inputs[0]
-    columns = x.spec.shape[-1]
-    if columns % 4:
+    fields = fours(kernel.inputs[0].spec)
+    if fields is None:
         return None
-    fields: Fields = {"rows": x.spec.elements // columns, "columns": columns}
     if not kernel.outputs:
-        return Call(
-            "tvm_pulp_kernel_requantize_table", "", (), (), (), (), call_cost("requantize_table", fields, costs)
-        )
+        return only_cost("requantize_table", fields, costs)
     _, stages, table = kernel.inputs
     assert isinstance(stages, Local) and isinstance(table, Local)
     fields |= {"stages": Pointer(stages), "table": Pointer(table)}
@@ -222,12 +217,10 @@ def bias_of_rest_work(f: Fields, cores: int) -> Work:
 
 @work("requantize_add")
 def requantize_add_work(f: Fields, cores: int) -> Work:
-    """Groups of four channels, or rows where there are few groups; a single row has a loop of its own."""
-    groups, rows = f["columns"] // 4, f["rows"]
-    if rows == 1:
-        return {"row_call": 1, "row_group": share(groups, cores)}
-    groups, rows = (share(groups, cores), rows) if groups >= cores else (groups, share(rows, cores))
-    return {"call": 1, "group": groups, "element": 4 * groups * rows}
+    """As a rounding with a table; a single row has a loop of its own."""
+    if f["rows"] == 1:
+        return {"row_call": 1, "row_group": share(f["columns"] // 4, cores)}
+    return requantize_table_work(f, cores)
 
 
 @work("requantize_table")
