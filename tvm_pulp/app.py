@@ -81,7 +81,7 @@ class App:
         cpu = socs.recorded(self.metadata["tvm_pulp"]).cpu
         with build_of_archive():
             if cpu is not None:
-                return build_cpu_elf(self.files, cpu, profile=True)
+                return build_cpu_elf(self.files, cpu)
             return build_archive(self.files, self.metadata, profile=True)
 
     def _footprint(self, program: Path | None) -> "Footprint":

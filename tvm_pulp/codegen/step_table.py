@@ -58,10 +58,6 @@ class Record:
     def name(self) -> str:
         return f"step_{self.number}"
 
-    @property
-    def bytes(self) -> int:
-        return 4 * (RECORD_WORDS + sum(sum(c.words for c in commands) + 1 for commands in self.commands.values()))
-
     def lists(self) -> list[tuple[str, int, list[Command]]]:
         """Member, agent and commands, as they lie behind the record.
 

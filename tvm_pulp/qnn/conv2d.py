@@ -124,7 +124,7 @@ class Conv2d(Operator):
             def channels(padded_h: bool, padded_w: bool) -> None:
                 """All channels of a pixel, with a look at every tap whether it is inside where windows are padded."""
                 with loops.loop("k", o) as k:
-                    acc = loops.accumulator("acc", bias[0][k] if bias else 0, attributes)
+                    acc = loops.accumulator(bias[0][k] if bias else 0, attributes)
                     first = tirx.truncdiv(k, i32(o // groups)) * per_group if groups > 1 else i32(0)
                     with loops.loop("ky", kh) as ky:
                         iy = loops.bind("iy", oy * sh + ky * dh - top)

@@ -49,7 +49,7 @@ class Dense(Operator):
         y = loops.buffer("y", output.rows)
 
         def element(row: Any, column: Any) -> None:
-            acc = loops.accumulator("acc", bias[0][column] if bias else 0, attributes)
+            acc = loops.accumulator(bias[0][column] if bias else 0, attributes)
             with loops.loop("c", depth) as c:
                 acc.add_product(less(i32(x[row, c]), zero_point), i32(weight[column, c]))
             loops.store(y, [row, column], requant.expression(acc.value, operands, column))

@@ -22,9 +22,6 @@ def _part(whole: Whole, box: Box) -> Part:
 
 @register("gate", attributes="requant*", operands="a b table", tile=TileRule(all_axes, _part))
 class Gate(Operator):
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
-        return TensorSpec(inputs[0].shape, self.result_type(attributes))
-
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         a, b, table, *rest = inputs
         value = looked_up(table, a).astype(np.int64) * b.astype(np.int64)

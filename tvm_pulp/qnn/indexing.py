@@ -79,15 +79,11 @@ INDEX_TYPES = ("int32", "int64")
 
 
 @register("take", attributes="axis from_end")
-class Take(Operator):
+class Take(Gather):
     """Entries of one axis by numbers that are known at run time only. Operands: x, indices.
 
     Numbers below zero count from the end where `from_end` says so; then all are brought into range.
     """
-
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
-        shape, axis = inputs[0].shape, attributes["axis"]
-        return TensorSpec((*shape[:axis], *inputs[1].shape, *shape[axis + 1 :]), inputs[0].dtype)
 
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x, indices, axis = *inputs, attributes["axis"]

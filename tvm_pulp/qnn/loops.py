@@ -116,12 +116,12 @@ class Loops:
         return self.loop(name, extent, parallel=True)
 
     @contextmanager
-    def nest(self, names: Sequence[str], extents: Sequence[int], *, parallel: bool = False) -> Iterator[list[Any]]:
-        """Nested loops over a box; the outermost may be parallel."""
+    def nest(self, names: Sequence[str], extents: Sequence[int]) -> Iterator[list[Any]]:
+        """Nested loops over a box."""
         if not names:
             yield []
             return
-        with self.loop(names[0], extents[0], parallel=parallel) as first, self.nest(names[1:], extents[1:]) as rest:
+        with self.loop(names[0], extents[0]) as first, self.nest(names[1:], extents[1:]) as rest:
             yield [first, *rest]
 
     @contextmanager
@@ -173,10 +173,10 @@ class Loops:
             total.set(total.value + term(i))
         return total
 
-    def accumulator(self, name: str, value: Any, attributes: Attributes) -> Scalar:
+    def accumulator(self, value: Any, attributes: Attributes) -> Scalar:
         """A sum that begins with `value`; attribute `sum_bits` says how wide it is."""
         dtype = f"int{attributes.get('sum_bits', 32)}"
-        return self.scalar(name, value if isinstance(value, int) else value.astype(dtype), dtype)
+        return self.scalar("acc", value if isinstance(value, int) else value.astype(dtype), dtype)
 
     def store(self, buffer: Any, indices: Sequence[Any], value: Any) -> None:
         places = [i32(i) if isinstance(i, int) else i for i in indices] or [i32(0)]

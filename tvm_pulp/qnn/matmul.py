@@ -45,7 +45,7 @@ class Matmul(Operator):
             outer = tirx.truncdiv(place, i32(rows)) if rows > 1 else place
             batch = loops.unravel("batch", outer, batch_shape)
             with loops.loop("column", columns) as column:
-                acc = loops.accumulator("acc", 0, attributes)
+                acc = loops.accumulator(0, attributes)
                 with loops.loop("c", depth) as c:
                     left = operand(a, inputs[0], batch, [row, c], attributes["zero_point_a"])
                     second = [column, c] if attributes["transpose_b"] else [c, column]

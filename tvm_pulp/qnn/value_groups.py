@@ -46,6 +46,3 @@ class ValueGroups(Operator):
             value = loops.bind("value", i32(v[new, tirx.truncdiv(i, i32(TOGETHER))]))
             behind = tirx.Select(place - known < rows, value, i32(0))
             loops.store(y, [row, i], tirx.Select(place < known, i32(group[0, i]), behind).astype(output.dtype))
-
-    def macs(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> int:
-        return 0

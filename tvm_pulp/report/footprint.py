@@ -103,7 +103,7 @@ def _cpu_footprint(facts: Mapping[str, Any], cpu: Cpu, program: Path) -> Footpri
 
 def flash_bytes(files: Mapping[str, bytes], cpu: Cpu) -> int:
     """Code and constants of the program of an archive, which is built for it."""
-    return sum(size for _, size, stored, _ in _sections(build_cpu_elf(files, cpu, profile=True)) if stored)
+    return sum(size for _, size, stored, _ in _sections(build_cpu_elf(files, cpu)) if stored)
 
 
 def _sections(program: Path) -> list[tuple[int, int, bool, bool]]:

@@ -71,7 +71,7 @@ class CpuRunner(Runner):
         self.check(cpu)
         self._cpu, started = cpu, time.perf_counter()
         with build_of_archive():
-            self._path = build_cpu_elf(files, cpu, profile=True)
+            self._path = build_cpu_elf(files, cpu)
         self._program = self.read_program(self._path, cpu)
         self._build_seconds = time.perf_counter() - started
 

@@ -23,9 +23,9 @@ def cpu_compiler(cpu: Cpu) -> Compiler:
     )
 
 
-def build_cpu_elf(files: Mapping[str, bytes], cpu: Cpu, *, profile: bool) -> Path:
-    """The executable of an archive, in the cache. `profile`: the program notes which layer it computes."""
-    flags = [*WARNINGS, *(["-DTVM_PULP_PROFILE"] if profile else [])]
+def build_cpu_elf(files: Mapping[str, bytes], cpu: Cpu) -> Path:
+    """The executable of an archive, in the cache; it notes which layer it computes."""
+    flags = [*WARNINGS, "-DTVM_PULP_PROFILE"]
     with tempfile.TemporaryDirectory(prefix="tvm_pulp_", ignore_cleanup_errors=True) as name:
         unpack(files, Path(name))
         sources, headers, script = sources_of(Path(name))

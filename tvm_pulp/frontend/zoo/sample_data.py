@@ -44,6 +44,6 @@ def spectrogram(stream: RandomStream, frames: int, bins: int) -> np.ndarray:
     return (smooth_field(stream, 1, frames, bins)[None] - 128).astype(np.int8)
 
 
-def hidden_state(stream: RandomStream, *shape: int, deviation: float = 40.0) -> np.ndarray:
+def hidden_state(stream: RandomStream, *shape: int) -> np.ndarray:
     """Activations of a transformer, int8, normally distributed."""
-    return np.clip(np.rint(stream.normal(*shape) * deviation), -128, 127).astype(np.int8)
+    return np.clip(np.rint(stream.normal(*shape) * 40), -128, 127).astype(np.int8)

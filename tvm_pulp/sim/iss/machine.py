@@ -39,11 +39,6 @@ class Core:
         self.x = Registers(machine, index, 0)
         self.f = Registers(machine, index, 32)
 
-    @property
-    def pc(self) -> int:
-        """Address of the instruction it executes next."""
-        return int(library().iss_get_register(self._machine.handle, self._index, 64))
-
 
 class Registers:
     """One register file of a core."""

@@ -80,9 +80,6 @@ class UnicornMachine:
         memory, offset = self._place(address)
         return bytes(memory.raw[offset : offset + count]) if count > 1 << 16 else memory[offset : offset + count]
 
-    def word(self, symbol: str) -> int:
-        return int.from_bytes(self.read(self._program.symbols[symbol], 4), "little")
-
     def run(self) -> list[int]:
         """From reset to the end; instructions of the last inference by layer, those outside of it first."""
         package = emulator()

@@ -65,7 +65,7 @@ def _flat_program(files: dict[str, bytes], facts: dict[str, Any]) -> Path:
 
     cpu = socs.recorded(facts).cpu
     if cpu is not None and cpu.hal:
-        return build_cpu_elf(files, cpu, profile=True)
+        return build_cpu_elf(files, cpu)
     with tempfile.TemporaryDirectory(prefix="tvm_pulp_") as folder:
         return host_library(files, Path(folder), host_flags(facts))
 
