@@ -32,6 +32,9 @@ class ItaBackend(UMABackend):
     Simulated: arithmetic exactly, time beat by beat, with others that want the banks of L1.
     """
 
+    target_name = ENGINE
+    default_soc = "snitch-ita"
+
     def __init__(self) -> None:
         super().__init__()
         self._register_relax_pass("pre_partition", _prepare, for_soc=True)
@@ -61,14 +64,6 @@ class ItaBackend(UMABackend):
                 init="ita_init",
             )
         )
-
-    @property
-    def target_name(self) -> str:
-        return ENGINE
-
-    @property
-    def default_soc(self) -> str:
-        return "snitch-ita"
 
     @property
     def variants(self) -> tuple[UMABackend, ...]:

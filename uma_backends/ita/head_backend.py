@@ -23,6 +23,9 @@ class HeadBackend(UMABackend):
     Simulated: arithmetic exactly; time by an assumption, since nothing is published.
     """
 
+    target_name = ENGINE
+    default_soc = "itapool"
+
     def __init__(self) -> None:
         super().__init__()
         self._register_target_attr(
@@ -50,14 +53,6 @@ class HeadBackend(UMABackend):
                 init="ita_heads_init",
             )
         )
-
-    @property
-    def target_name(self) -> str:
-        return ENGINE
-
-    @property
-    def default_soc(self) -> str:
-        return "itapool"
 
     def why_not_carried(self, engine: Engine) -> str | None:
         if engine.queue == 1:

@@ -42,6 +42,9 @@ class Ne16Backend(ArrayBackend):
     Simulated: arithmetic exactly, time by the closed formulas of the public model.
     """
 
+    target_name = ENGINE
+    default_soc = "pulp-open-ne16"
+
     def __init__(self) -> None:
         super().__init__()
         self._register_requant()
@@ -59,14 +62,6 @@ class Ne16Backend(ArrayBackend):
                 self._register_operator_strategy(name, summed)
         files = [_FOLDER / "driver" / name for name in ("ne16.c", "ne16.h", "ne16_platform.h")]
         self._register_driver(files, "job", "submit", job_members, changed_members, _word_fields)
-
-    @property
-    def target_name(self) -> str:
-        return ENGINE
-
-    @property
-    def default_soc(self) -> str:
-        return "pulp-open-ne16"
 
     def context(self, options: dict[str, Any], soc: Any, cores: int) -> Context:
         timing = Timing.of(soc.engines[ENGINE].parameters)

@@ -7,7 +7,7 @@ from uma_backends.ne16.geometry import PATCH, Mode, input_subtile, output_subtil
 from uma_backends.ne16.job import ArrayJob
 from uma_backends.ne16.packing import channel_bytes, group_channels
 
-__all__ = ["WORD_NAMES", "Addresses", "config_word", "register_image", "word_fields"]
+__all__ = ["WORD_NAMES", "Addresses", "register_image", "word_fields"]
 
 LINEAR_WORD = 16
 _SCALE_MODES = {8: 0, 16: 1, 32: 2}

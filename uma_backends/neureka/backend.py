@@ -46,6 +46,9 @@ class NeurekaBackend(ArrayBackend):
     Simulated: arithmetic exactly, time by the closed formulas of the public model.
     """
 
+    target_name = ENGINE
+    default_soc = "siracusa"
+
     def __init__(self) -> None:
         super().__init__()
         self._register_target_attr(
@@ -92,14 +95,6 @@ class NeurekaBackend(ArrayBackend):
         files = [_FOLDER / "driver" / name for name in names]
         custom = ("NEUREKA_CUSTOM_PLATFORM",)
         self._register_driver(files, "tile", "submit_once", job_members, changed_members, _word_fields, custom)
-
-    @property
-    def target_name(self) -> str:
-        return ENGINE
-
-    @property
-    def default_soc(self) -> str:
-        return "siracusa"
 
     def with_shared_weights(self, options: dict[str, Any]) -> dict[str, Any]:
         return {**options, "single_rows": "1x1"}

@@ -6,15 +6,7 @@ from tvm_pulp.uma.conv_array.registers import OUTPUT_BEAT_BYTES, WORD_NAMES, Add
 from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode, remainder, subtiles
 from uma_backends.neureka.job import ArrayJob, check_on
 
-__all__ = [
-    "WEIGHT_MEMORY_BASE",
-    "WORD_NAMES",
-    "Addresses",
-    "config_word",
-    "register_image",
-    "weight_channel_stride",
-    "word_fields",
-]
+__all__ = ["WEIGHT_MEMORY_BASE", "WORD_NAMES", "Addresses", "register_image", "word_fields"]
 
 WEIGHT_MEMORY_BASE = 0x1040_0000
 

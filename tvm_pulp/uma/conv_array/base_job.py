@@ -1,14 +1,21 @@
 """A job of an array of convolutions, without addresses: fields and sizes that all such arrays have."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.uma.conv_array.modes import Mode
-from tvm_pulp.uma.conv_array.requantization import DEFAULT_REQUANTIZATION, NO_PADDING, Padding, Requantization
+from tvm_pulp.uma.conv_array.requantization import (
+    DEFAULT_REQUANTIZATION,
+    MAX_PADDING,
+    NO_PADDING,
+    Padding,
+    Requantization,
+)
 
 MAX_SUBTILES = 0xFFFF
+_SIDES = "({pad.top}, {pad.bottom}, {pad.left}, {pad.right})"
+_TOO_FAR = f"padding {_SIDES} exceeds {MAX_PADDING} pixels on a side, pad the tensor in memory"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +46,28 @@ class BaseJob:
     def __post_init__(self) -> None:
         reason = next((reason for is_so, reason in self.impossible() if is_so), None)
         if reason is not None:
-            raise UserError(f"{self.array} job: {reason.format(job=self, how=self.requantization)}.")
+            raise UserError(f"{self.array} job: {reason.format(job=self, pad=self.padding, how=self.requantization)}.")
 
-    def impossible(self) -> Iterable[tuple[bool, str]]:
-        """Conditions and, as a template, why the hardware cannot do it."""
-        raise NotImplementedError
+    def impossible(self) -> tuple[tuple[bool, str], ...]:
+        """Conditions and, as a template, why the hardware cannot do it: those of all such arrays."""
+        pad, how = self.padding, self.requantization
+        sides, depthwise = (pad.top, pad.bottom, pad.left, pad.right), self.mode is Mode.DEPTHWISE_3X3
+        sizes = (self.input_channels, self.output_channels, self.output_height, self.output_width)
+        return (
+            (min(sizes) < 1, "every dimension must be at least 1"),
+            (not 2 <= self.weight_bits <= 8, "weights have {job.weight_bits} bits, use 2 to 8"),
+            (self.mode.kernel == 1 and any(sides), "a 1x1 job cannot be padded, pad the tensor in memory"),
+            (not 0 <= min(sides) <= max(sides) <= MAX_PADDING, _TOO_FAR),
+            (min(self.input_height, self.input_width) < 1, "the output consists of padding only, shrink the padding"),
+            (
+                depthwise and self.input_channels != self.output_channels,
+                "depthwise needs as many output as input channels, split the multiplier into jobs",
+            ),
+            (self.output_bits not in (8, 32), "outputs have {job.output_bits} bits, use 8 or 32"),
+            (self.stream_in and self.output_bits != 32, "stream-in needs 32-bit output, requantize on the cores"),
+            (how is None and self.output_bits != 32, "raw accumulators need 32-bit output"),
+            (how is not None and not 0 <= how.shift <= 31, "shift {how.shift} is outside 0 to 31"),
+        )
 
     @property
     def computed_height(self) -> int:
