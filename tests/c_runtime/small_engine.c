@@ -46,11 +46,9 @@ static void *create(const struct tvm_pulp_system *system, const struct tvm_pulp_
   return engine;
 }
 
-static void reset(void *self) { job_queue_reset(self); }
-
 const struct tvm_pulp_peripheral *tvm_pulp_peripheral(void);
 
 const struct tvm_pulp_peripheral *tvm_pulp_peripheral(void) {
-  static const struct tvm_pulp_peripheral TABLE = JOB_QUEUE_PERIPHERAL("small", 0x400, create, free, reset);
+  static const struct tvm_pulp_peripheral TABLE = JOB_QUEUE_PERIPHERAL("small", 0x400, create, free, job_queue_reset);
   return &TABLE;
 }

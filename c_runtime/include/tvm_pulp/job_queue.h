@@ -115,7 +115,8 @@ static inline void job_queue_forget_counts(struct job_queue *queue) {
   queue->next_ticket = queue->finished_jobs = queue->finished_unread = 0;
 }
 
-static inline void job_queue_reset(struct job_queue *queue) {
+static inline void job_queue_reset(void *self) {
+  struct job_queue *queue = self;
   *queue = (struct job_queue){.system = queue->system, .rules = queue->rules, .contexts = queue->contexts};
 }
 
@@ -266,7 +267,7 @@ static inline void job_queue_statistics(void *self, struct tvm_pulp_peripheral_s
   *out = ((struct job_queue *)self)->statistics;
 }
 
-/* The function table of a model; `create`, `destroy` and `reset` are its own. */
+/* The function table of a model; `create` and `destroy` are its own, `reset` is where it holds more than the queue. */
 #define JOB_QUEUE_PERIPHERAL(name_, register_bytes_, create_, destroy_, reset_)                                      \
   {.abi = TVM_PULP_PERIPHERAL_ABI, .name = (name_), .register_bytes = (register_bytes_), .create = (create_),        \
    .destroy = (destroy_), .reset = (reset_), .read = job_queue_read, .write = job_queue_write,                       \

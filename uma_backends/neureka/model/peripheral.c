@@ -134,11 +134,9 @@ static void destroy(void *self) {
   free(engine);
 }
 
-static void reset(void *self) { job_queue_reset(self); }
-
 const struct tvm_pulp_peripheral *tvm_pulp_peripheral(void);
 
 const struct tvm_pulp_peripheral *tvm_pulp_peripheral(void) {
-  static const struct tvm_pulp_peripheral TABLE = JOB_QUEUE_PERIPHERAL("neureka", 0x400, create, destroy, reset);
+  static const struct tvm_pulp_peripheral TABLE = JOB_QUEUE_PERIPHERAL("neureka", 0x400, create, destroy, job_queue_reset);
   return &TABLE;
 }
