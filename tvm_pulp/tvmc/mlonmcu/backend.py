@@ -21,11 +21,9 @@ class TvmPulpFramework(Framework):
     """The compiler. `tvmpulp.<key>` sets a key of all its backends, unless one states it itself."""
 
     name = names.FRAMEWORK
-    FEATURES: ClassVar[set[str]] = set()
     DEFAULTS: ClassVar[dict[str, Any]] = options.common_defaults()
     # The base class asks for TensorFlow's sources.
     REQUIRED: ClassVar[set[str]] = set()
-    OPTIONAL: ClassVar[set[str]] = set()
 
 
 # Files of a run's folder: the program's archive, the inputs it runs with, its outputs and what they should be.
@@ -44,10 +42,7 @@ class TvmPulpBackend(Backend):
     name = names.FRAMEWORK
     # None: no engine.
     engine: ClassVar[str | None] = None
-    FEATURES: ClassVar[set[str]] = set()
     DEFAULTS: ClassVar[dict[str, Any]] = {}
-    REQUIRED: ClassVar[set[str]] = set()
-    OPTIONAL: ClassVar[set[str]] = set()
     # Keys of every component of ours, by its name.
     known_keys: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 

@@ -26,8 +26,6 @@ class TvmPulpFrontend(Frontend):
 
     FEATURES: ClassVar[set[str]] = set()
     DEFAULTS: ClassVar[dict[str, Any]] = {CASE: 0}
-    REQUIRED: ClassVar[set[str]] = set()
-    OPTIONAL: ClassVar[set[str]] = set()
     config: dict[str, Any]
 
     def __init__(self, features: Any = None, config: dict[str, Any] | None = None) -> None:

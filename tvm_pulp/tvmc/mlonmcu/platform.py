@@ -21,8 +21,6 @@ class TvmPulpPlatform(CompilePlatform, TargetPlatform):
 
     FEATURES: ClassVar[set[str]] = set()
     DEFAULTS: ClassVar[dict[str, Any]] = {TOOLCHAIN: None}
-    REQUIRED: ClassVar[set[str]] = set()
-    OPTIONAL: ClassVar[set[str]] = set()
 
     def __init__(self, features: Any = None, config: dict[str, Any] | None = None) -> None:
         super().__init__(names.PLATFORM, features=features, config=config)

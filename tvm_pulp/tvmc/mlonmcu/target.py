@@ -33,8 +33,6 @@ class TvmPulpTarget(Target):
         "max_cycles": None,
         "trace": False,
     }
-    REQUIRED: ClassVar[set[str]] = set()
-    OPTIONAL: ClassVar[set[str]] = set()
     platform: Any = None
     config: dict[str, Any]
 
