@@ -115,9 +115,6 @@ class PairScale:
     def keeps(self) -> bool:
         return self == PairScale()
 
-    def apply(self, u: np.ndarray) -> np.ndarray:
-        return (u.astype(np.int64) * self.mul + self.add) >> self.shift
-
 
 def find_pair_scale(results: np.ndarray) -> PairScale | None:
     """The scale that gives `results[u]`, numbers from 0 to 255, for every u from 0 to 255; None where there is none."""

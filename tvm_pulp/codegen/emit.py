@@ -20,7 +20,7 @@ from tvm_pulp.planning.lowering import share_rows
 from tvm_pulp.planning.tiling.place.arena import Arena, plan_arena
 from tvm_pulp.planning.tiling.place.in_place import buffers, overwritten
 from tvm_pulp.planning.tiling.place.strip_choices import strip_choices
-from tvm_pulp.planning.tir.aot_main import AotMain, build_main
+from tvm_pulp.planning.tir.aot_main import build_main
 from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.soc.cpu import Cpu
 from tvm_pulp.soc.cpu_platform import cpu_kernel_files, hal_files, one_core_header
@@ -39,7 +39,6 @@ class Emitted:
     files: dict[str, bytes]
     kernels: Kernels
     arena: Arena
-    main: AotMain
     constant_bytes: int
     # Layers with the operands of their C functions, and the names of these.
     network: Network
@@ -125,7 +124,7 @@ def emit(
     files[f"parameters/{name}.npz"] = mlf.parameters_file({t.name: t.data for t in constants if t.data is not None})
     files["metadata.json"] = (json.dumps(metadata(network, arena, facts, bool(program)), indent=2) + "\n").encode()
     size = sum(t.spec.bytes for t in constants)
-    return Emitted(files, kernels, arena, main, size, network, called.names)
+    return Emitted(files, kernels, arena, size, network, called.names)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,6 @@ class LayerSpan:
     start: int
     end: int
     layer: int
-    amount: int
 
 
 def job_spans(activity: Activity, program: Sequence[Step]) -> dict[str, list[LayerSpan]]:
@@ -65,7 +64,7 @@ def awake_spans(activity: Activity) -> dict[str, list[LayerSpan]]:
             ends = [max(int(start), activity.start), *cuts, min(int(end), activity.end)]
             for a, b in itertools.pairwise(ends):
                 if a < b:
-                    mine.append(LayerSpan(a - activity.start, b - activity.start, _layer_at(activity, a), b - a))
+                    mine.append(LayerSpan(a - activity.start, b - activity.start, _layer_at(activity, a)))
     return found
 
 
@@ -112,6 +111,6 @@ def _layer_at(activity: Activity, cycle: int) -> int:
 
 def _layer_spans(activity: Activity, shown: np.ndarray, layers: Sequence[int]) -> list[LayerSpan]:
     return [
-        LayerSpan(int(start) - activity.start, min(int(end), activity.end) - activity.start, layer, int(amount))
-        for (start, end, amount), layer in zip(shown, layers, strict=True)
+        LayerSpan(int(start) - activity.start, min(int(end), activity.end) - activity.start, layer)
+        for (start, end, _), layer in zip(shown, layers, strict=True)
     ]

@@ -39,7 +39,6 @@ class Measurement:
     """Of the last inference."""
     outputs_sha256: str
     seconds: float
-    outputs: Sequence[np.ndarray] = ()
 
     @property
     def warm_cycles(self) -> float | None:
@@ -72,7 +71,6 @@ def measure(
         layer_cycles=figures.layer_cycles or None,
         outputs_sha256=hashlib.sha256(b"".join(array.tobytes() for array in outputs)).hexdigest(),
         seconds=figures.run_seconds,
-        outputs=outputs,
     )
 
 

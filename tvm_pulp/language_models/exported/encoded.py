@@ -39,13 +39,9 @@ class Encoder:
 
 @dataclass(frozen=True)
 class Encoded:
-    """Values that programs of tokens read, as ONNX describes them, and the model that makes those that are no inputs.
-
-    `inputs` are given inputs that programs of tokens read themselves.
-    """
+    """Values that programs of tokens read, as ONNX describes them, and the model of those that are no inputs."""
 
     values: tuple[Any, ...]
-    inputs: tuple[str, ...]
     model: Any | None
 
 
@@ -67,11 +63,10 @@ def encoded_part(source: onnx_file.Graph | OpenGraph, roles: Roles, encoder: Enc
             f"--encoder: it is of opset {encoder.opset} and the decoder of opset {source.opset}: export both for one"
         )
     made_elsewhere = encoder.outputs if encoder is not None else {}
-    inputs = tuple(n for n in cut if n in shapes and n not in made_elsewhere)
-    wanted = [n for n in cut if n not in inputs]
+    wanted = [n for n in cut if n not in shapes or n in made_elsewhere]
     values = tuple(infos[n] for n in cut)
     if not wanted:
-        return Encoded(values, inputs, None)
+        return Encoded(values, None)
     nodes, constants = [], list(graph.initializer)
     given = [i for i in graph.input if i.name in shapes and i.name not in made_elsewhere]
     if encoder is not None:
@@ -80,7 +75,7 @@ def encoded_part(source: onnx_file.Graph | OpenGraph, roles: Roles, encoder: Enc
         given += encoder.graph.input
         nodes += [helper.make_node("Identity", [output], [name], name=name) for name, output in made_elsewhere.items()]
     nodes += [n for n in graph.node if n.output[0] in steady or n.output[0] in fixed]
-    return Encoded(values, inputs, _model(source.model, nodes, constants, given, [infos[n] for n in wanted]))
+    return Encoded(values, _model(source.model, nodes, constants, given, [infos[n] for n in wanted]))
 
 
 def cut_off(graph: Any, encoded: Encoded) -> None:
