@@ -33,9 +33,11 @@ def space_to_depth_work(f: Fields, cores: int) -> Work:
     lines, width, channels = share(f["height"], cores), f["width"], f["channels"]
     if f["is_planar"]:
         rest = lines * (width % 4) * channels if width % 4 else 0
-        return {"call": 1, "plane": lines * channels, "plane_word": lines * channels * (width // 4), "pixel": rest}
+        fours = lines * channels * (width // 4)
+        work = {"call": 1, "plane": lines * channels, "plane_word": fours, "pixel": rest}
+        return {**work, "flipped_plane_word": fours if f["flip"] else 0}
     if channels == 3:
-        return {"call": 1, "line": lines, "triple": lines * width}
+        return {"call": 1, "line": lines, "triple": lines * width, "flipped_triple": lines * width if f["flip"] else 0}
     return {"call": 1, "line": lines, "pixel": lines * width * channels}
 
 

@@ -237,15 +237,22 @@ def im2col_work(f: Fields, cores: int) -> Work:
     rows = windows * f["kernel_height"]
     if row_bytes == 4 and f["width"] * f["channels"] >= 4 and (f["dilation_x"] == 1 or f["kernel_width"] == 1):
         return {"word_call": 1, "word_window": windows, "word_row": rows}
-    if row_bytes <= 16 and f["dilation_x"] == 1:
-        return {"short_call": 1, "short_window": windows, "short_row": rows}
-    if f["out_width"] == 1 and f["dilation_x"] == 1:
+    if f["dilation_x"] == 1 and row_bytes < 4:
+        return {"byte_call": 1, "byte_window": windows, "byte_row": rows, "byte": rows * row_bytes}
+    if f["out_width"] == 1 and f["dilation_x"] == 1 and row_bytes > 16:
         return {"line_call": 1, "line": rows, "line_word": rows * (row_bytes // 4), "line_rest": rows * (row_bytes % 4)}
     if f["dilation_x"] == 1:
         first, room = -(-f["pad_left"] // f["stride_x"]), f["width"] + f["pad_left"] - f["kernel_width"]
         inside = max(0, min(room // f["stride_x"] + 1, f["out_width"]) - first)
         # One core has the windows at the edges of its lines.
         lines = max(1.0, windows / f["out_width"]) * f["kernel_height"]
+        edges = lines * (f["out_width"] - inside) * min(1.0, windows / f["out_width"])
+        if row_bytes <= 16:
+            # Two to four words of each row; those that do not lie on a word's boundary are two accesses each.
+            words_of_rows = rows * (max(8, row_bytes + 3) // 4)
+            done = {"narrow_call": 1, "narrow_line": lines, "narrow_row": rows, "narrow_edge": edges}
+            split = words_of_rows if f["channels"] % 4 else 0
+            return {**done, "narrow_word": words_of_rows, "narrow_split": split}
         # Sixteen bytes at a time, the last of which reach back.
         pieces = rows * ((row_bytes - 1) // 16)
         work: Work = {"long_call": 1, "long_line": lines, "long_row": rows, "long_piece": pieces}

@@ -88,8 +88,14 @@ def transpose_work(f: Fields, cores: int) -> Work:
     line = f["size3"]
     lines = f["size0"] * f["size1"] * f["size2"]
     mine = share(lines * line, cores)
-    kind = "word" if f["element_bytes"] == 4 else "copied" if f["stride3"] == 1 and line >= 4 else "gathered"
-    return {"call": 1, f"{kind}_line": -(-mine // line) + (1 if lines > 1 else 0), kind: mine}
+    if f["element_bytes"] == 1 and f["stride3"] == 1 and line >= 4:
+        copied = {"copied_line": mine / line, "copied_word": mine // 4, "copied_rest": mine / line * (line % 4)}
+        return {"copied_call": 1, **copied}
+    # Two words of a line at a time, or four bytes.
+    kind, most = ("word", 2) if f["element_bytes"] == 4 else ("gathered", 4)
+    touched = -(-mine // line) + (1 if lines > 1 else 0)
+    work = {"call": 1, f"{kind}_line": touched, kind: mine // most * most}
+    return {**work, f"{kind}_rest": touched * (line % most)}
 
 
 @work("join_planes")

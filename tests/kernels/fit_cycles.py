@@ -260,6 +260,10 @@ def im2col(s: Shapes) -> Case:
     dilated = s.pick(Window((1, 3), dilation=(1, 2), pads=(0, 4, 0, 0)), Window((3, 3), dilation=(2, 2), pads=(2,) * 4))
     strided = s.pick(Window((3, 3), (2, 2)), Window((4, 10), (2, 2), pads=(1, 4, 1, 5)))
     size = (s.size(5, 24), s.size(10, 24), s.pick(s.size(1, 32), s.size(4, 32, 4)))
+    if s.rng.random() < 0.3:
+        # Stems: windows of few channels in wide images.
+        size = (s.size(5, 40), s.size(16, 128), s.pick(2, 3, 4, 4, 5))
+        return im2col_case(s.rng, size, s.pick(Window(), Window((3, 3), (2, 2))))
     # Whole padded lines: how a border is laid around an image.
     window = s.pick(Window(), strided, Window((5, 3)), dilated, Window((1, size[1] + 2)), Window((0, 4)))
     if window.kernel == (0, 4):  # one word of a single channel
