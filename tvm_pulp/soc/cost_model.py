@@ -30,7 +30,7 @@ _CODE_LINES = {
     "wait": 70 / 18,
     "submit": 320 / 18,
     "job_wait": 100 / 18,
-    "entry": 400 / 18,
+    "leave": 400 / 18,
 }
 # Of the shared cache's lines these count: some of its sets are full before the others.
 _USABLE_LINES = 243 / 256
@@ -117,11 +117,6 @@ class CostModel:
     def wake_cycles(self) -> int:
         """Waking up from the event of transfers."""
         return self.executor.wake + self.soc.events.wake
-
-    @cached_property
-    def entry_cycles(self) -> int:
-        """Entering the network and leaving it: reading pointers from L2, the first command."""
-        return 60 + 6 * self.soc.memory.l2.latency
 
     @cached_property
     def turnaround_cycles(self) -> int:

@@ -65,7 +65,6 @@ def estimate_program(program: Sequence[Step], layers: int, costs: CostModel) -> 
 
 def code_of(program: Sequence[Step]) -> Iterator[tuple[str, int | None]]:
     """Code in the order in which a program runs it; kernels with the cycles that all of it takes to fetch."""
-    yield "entry", None
     for step in program:
         for wait in step.waits:
             if not isinstance(wait, WaitForL3):
@@ -83,6 +82,7 @@ def code_of(program: Sequence[Step]) -> Iterator[tuple[str, int | None]]:
             if isinstance(action, Transfer | Job):
                 yield "submit" if isinstance(action, Job) else "transfer", None
         yield from ((kernel.code, kernel.cold_cycles) for kernel in kernels if kernel.code is not None)
+    yield "leave", None
 
 
 def _lines(costs: CostModel, name: str, cold_cycles: int | None) -> float:
@@ -93,7 +93,7 @@ class _Clock(StepClock):
     """The clock with code that has to be fetched, and with transfers, jobs and kernels in each other's way."""
 
     def __init__(self, program: Sequence[Step], layers: int, cache: CodeCache, costs: CostModel) -> None:
-        super().__init__(costs.entry_cycles)
+        super().__init__()
         self._program, self._layers, self._cache, self._costs = program, layers, cache, costs
         self._open: dict[int, Any] = {}
         self._moving: dict[str, list[_UnderWay]] = {"load": [], "store": []}
@@ -105,7 +105,6 @@ class _Clock(StepClock):
         self._quarters = [0] * QUARTERS
 
     def estimate(self) -> Estimate:
-        self._code("entry")
         for step in self._program:
             self._synchronise(step)
             self._result.step_starts.append(self.now)
@@ -113,6 +112,7 @@ class _Clock(StepClock):
             self.now += self._costs.executor.step
             self._step(step)
         self.wait(max([*self.made.values(), *self._quarters]))
+        self._code("leave")
         starts = [self._starts.get(i, self.now) for i in range(self._layers)]
         if starts:
             starts[0] = 0
