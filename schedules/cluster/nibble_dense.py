@@ -11,8 +11,8 @@ from tvm_pulp.uma.recipe import Pointer
 
 # Inputs whose products with bytes of two weights always add up to less than 32 bits.
 _DEEPEST = (1 << 31) // (255 * 128)
-# Instructions of the loop for a word of the row and four columns.
-_INSTRUCTIONS = 10
+# Instructions of the loop for a word of the row and four columns, and what they multiply.
+_INSTRUCTIONS, _PRODUCTS = 10, 16
 
 
 def applies(layer: Layer) -> bool:
@@ -28,6 +28,14 @@ def applies(layer: Layer) -> bool:
 
 class NibbleDenseKernel(DenseKernel):
     kernel = "nibble_dense"
+
+    @property
+    def is_offered(self) -> bool:
+        """Tell whether these cores wait for weights of eight bits: few multiply those in fewer instructions."""
+        columns, depth = self.layer.inputs[1].spec.shape
+        products = columns * depth
+        work = _INSTRUCTIONS * products // (_PRODUCTS * self.cores)
+        return work < self.costs.transfer_cycles(products, products, outward=False)
 
     def product(self, call: Arguments, x: Pointer, depth: int, box: Box) -> Fields:
         layer, made = self.layer, box.span(-1)
