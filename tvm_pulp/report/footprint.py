@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from pathlib import Path
+from struct import unpack_from
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from tvm_pulp.report.energy import energy_text
 from tvm_pulp.soc.cpu import Cpu
 from tvm_pulp.toolchain.cpu_compilers import build_cpu_elf
 
+# Marks of a section in an ELF file, and the type of those whose bytes lie in it.
+_IN_MEMORY, _EXECUTABLE, _STORED = 2, 4, 1
 _NAMES = {"l1": "L1", "l2": "L2", "l3": "L3", "weights": "weight memory", "memory": "RAM"}
 
 
@@ -107,18 +110,17 @@ def flash_bytes(files: Mapping[str, bytes], cpu: Cpu) -> int:
 
 
 def _sections(program: Path) -> list[tuple[int, int, bool, bool]]:
-    """Address, size, and whether it is stored in the file and executed, of all that is in memory at run time."""
-    from elftools.elf.constants import SH_FLAGS
-    from elftools.elf.elffile import ELFFile
+    """Address, size, and whether it is stored in the file and executed, of all that is in memory at run time.
 
-    with program.open("rb") as stream:
-        return [
-            (
-                section["sh_addr"],
-                section["sh_size"],
-                section["sh_type"] == "SHT_PROGBITS",
-                bool(section["sh_flags"] & SH_FLAGS.SHF_EXECINSTR),
-            )
-            for section in ELFFile(stream).iter_sections()
-            if section["sh_flags"] & SH_FLAGS.SHF_ALLOC
-        ]
+    Read here: every compilation asks, and a library that knows all of an ELF file takes longer to import than that.
+    """
+    image = program.read_bytes()
+    is_64_bit = image[4] == 2
+    table = int.from_bytes(image[40:48] if is_64_bit else image[32:36], "little")
+    entry_bytes, count = unpack_from("<2H", image, 58 if is_64_bit else 46)
+    found = []
+    for place in range(table, table + count * entry_bytes, entry_bytes):
+        _, kind, flags, address, _, size = unpack_from("<2I4Q" if is_64_bit else "<6I", image, place)
+        if flags & _IN_MEMORY:
+            found.append((address, size, kind == _STORED, bool(flags & _EXECUTABLE)))
+    return found

@@ -12,7 +12,7 @@ from tvm_pulp.soc.core_kinds import Architecture
 from tvm_pulp.toolchain.cache import cached_file, digest_of
 from tvm_pulp.toolchain.compiler import Compiler
 from tvm_pulp.toolchain.host_cc import host_compiler
-from tvm_pulp.toolchain.includes import read_with_includes
+from tvm_pulp.toolchain.includes import IncludeReader
 from tvm_pulp.toolchain.riscv_compilers import RISCV_ISAS, RiscvIsa, riscv_gcc_compiler, zig_riscv_compiler
 from tvm_pulp.toolchain.zig import NO_TRAPS
 
@@ -28,8 +28,10 @@ def compile_objects(
     if hidden:
         raise ValueError(f"the cache does not see what {hidden} brings in: use include_dirs")
 
+    reader = IncludeReader(include_dirs)
+
     def compile_one(source: Path) -> Path:
-        contents = read_with_includes(source, include_dirs)
+        contents = reader.read(source)
         key = digest_of(
             ["object", compiler.identity, *compiler.compile_flags, "--", *flags, "--"]
             + [part for name, text in contents for part in (name, text)]

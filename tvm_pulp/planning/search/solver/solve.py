@@ -9,6 +9,14 @@ from tvm_pulp.planning.search.solver.solver_model import CYCLE_WEIGHT, SolverMod
 _SEED = 1
 # The model is not more precise than this.
 _GAP = 0.0005
+# For what follows from decisions that are fixed: there is little to presolve (ortools 9.15 does, and aborts the process
+# on some models), no relaxation that helps, and looking for symmetries takes nine tenths of the time.
+_COMPLETION = {
+    "fix_variables_to_their_hinted_value": True,
+    "cp_model_presolve": False,
+    "linearization_level": 0,
+    "symmetry_level": 0,
+}
 
 
 def solve(problem: Problem, hint: Solution | None, deterministic_time: float) -> Solution | None:
@@ -25,9 +33,8 @@ def solve(problem: Problem, hint: Solution | None, deterministic_time: float) ->
     used = seconds = 0.0
     if hint is not None:
         model.hint(hint)
-        # What follows from the hinted decisions is found first: a complete solution is a far better hint. With
-        # decisions fixed there is little to presolve; ortools 9.15 does, and aborts the process on some models.
-        completed = model.cp.solve(**limits, fix_variables_to_their_hinted_value=True, cp_model_presolve=False)
+        # What follows from the hinted decisions is found first: a complete solution is a far better hint.
+        completed = model.cp.solve(**{**limits, **_COMPLETION})
         if completed.found:
             model.cp.hint_solution(completed)
         used, seconds = completed.deterministic_time, completed.seconds
