@@ -2,7 +2,6 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,14 +13,6 @@ pytest.importorskip("onnxruntime.quantization")
 
 # A layer of so many multiply-accumulates does at least two of them a cycle.
 LARGE_LAYER = 50_000
-# Logits that lead by one step: another one is the largest in some places, as in onnxruntime itself once its graph
-# optimizations are on.
-OTHER_PLACES = ("gpt2_4",)
-
-
-def _case(name: str) -> Any:
-    reason = "logits next to each other"
-    return pytest.param(name, marks=[pytest.mark.xfail(strict=True, reason=reason)] * (name in OTHER_PLACES))
 
 
 def test_the_list_covers_every_family() -> None:
@@ -37,7 +28,7 @@ def test_a_seed_gives_one_network(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", map(_case, NETWORKS))
+@pytest.mark.parametrize("name", NETWORKS)
 def test_it_computes_what_its_framework_does(name: str, tmp_path: Path) -> None:
     network = NETWORKS[name]
     path, feeds = network.write(tmp_path), network.sample()
