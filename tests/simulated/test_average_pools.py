@@ -63,6 +63,12 @@ def test_on_neureka(window: str, tmp_path: Path) -> None:
     assert ("depthwise" in form) == (window in ON_ARRAY), form
 
 
+@pytest.mark.parametrize("l1", ["12k", "8k"])
+def test_in_little_l1(l1: str, tmp_path: Path) -> None:
+    form = form_of("3x3, padding does not count", tmp_path, 1, target="uma-neureka", l1=l1)
+    assert ("averaged by the cores" in form) == (l1 == "12k"), form
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("channels", [3, CHANNELS, 66])
 @pytest.mark.parametrize("window", WINDOWS)
