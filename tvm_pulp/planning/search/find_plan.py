@@ -13,10 +13,12 @@ from tvm_pulp.planning.tiling.forms.cuts import MissingL1
 from tvm_pulp.planning.tiling.plan import Plan, Planner
 from tvm_pulp.planning.tiling.schedule.decisions import InL3
 
-# By how much a plan of the solver has to be faster than the best heuristic one.
+# By how much a plan of the solver has to be faster than the best heuristic one, and what is varied further.
 _MARGIN = 0.002
 # Where a plan with other cuts takes at most so many times the cycles, in a network of few layers, both are varied.
 _CLOSE = 1.02
+# Where variations leave so much of a plan's cycles, another start is varied too.
+_LITTLE_GAIN = 0.99
 # Where L2 is too small, constants from this size on live in L3: what is tried, largest first.
 _L3_FROM = (131072, 65536, 32768, 16384, 8192, 4096, 2048)
 
@@ -103,7 +105,7 @@ def _best(evaluator: PlanEvaluator, tried: list[Attempt], *, overlap: bool, l2_b
         tried = [*tried, *(a for a in solved.attempts if a.plan.l2_needed <= l2_bytes)]
     chosen = _fastest(tried)
     best, count = _vary(evaluator, chosen, l2_bytes)
-    for start in _other_starts(tried, chosen):
+    for start in _other_starts(tried, chosen, best):
         varied, more = _vary(evaluator, start, l2_bytes)
         count += more
         if varied.cycles < best.cycles:
@@ -125,24 +127,34 @@ def _best(evaluator: PlanEvaluator, tried: list[Attempt], *, overlap: bool, l2_b
 
 
 def _vary(evaluator: PlanEvaluator, best: Attempt, l2_bytes: int) -> tuple[Attempt, int]:
-    """The best of what comes of an attempt by one variation after the other, and how many were tried."""
-    count = 0
+    """The best of what comes of an attempt by one variation after the other, and how many were tried.
+
+    Only what is clearly faster is varied further: a gain within the estimates' error may be in the way of others.
+    """
+    count, start = 0, best
     for variation in VARIATIONS:
-        varied = [a for a in vary(evaluator, best, variation) if a.plan.l2_needed <= l2_bytes]
-        best = min([best, *varied], key=lambda a: a.cycles)
-        joined = [a for a in join_attempts(evaluator, best, varied) if a.plan.l2_needed <= l2_bytes]
-        best = min([best, *joined], key=lambda a: a.cycles)
+        varied = [a for a in vary(evaluator, start, variation) if a.plan.l2_needed <= l2_bytes]
+        better = min([start, *varied], key=lambda a: a.cycles)
+        joined = [a for a in join_attempts(evaluator, better, varied) if a.plan.l2_needed <= l2_bytes]
+        better = min([better, *joined], key=lambda a: a.cycles)
+        start = better if better.cycles < (1 - _MARGIN) * start.cycles else start
+        best = min([best, better], key=lambda a: a.cycles)
         count += len(varied) + len(joined)
     return best, count
 
 
-def _other_starts(tried: Sequence[Attempt], chosen: Attempt) -> list[Attempt]:
-    """The fastest attempt by rules with other cuts where it is hardly slower: more may come of it."""
+def _other_starts(tried: Sequence[Attempt], chosen: Attempt, varied: Attempt) -> list[Attempt]:
+    """Attempts with other cuts that are hardly slower, in a network of few layers: more may come of them.
+
+    The fastest by rules, and of those of the solver one more where variations of the chosen one gained little.
+    """
     if len(chosen.plan.layers) > FEW_LAYERS:
         return []
-    others = [a for a in tried if not a.name.startswith("solver") and _cuts(a) != _cuts(chosen)]
-    best = min(others, key=lambda a: a.cycles, default=chosen)
-    return [best] if best is not chosen and best.cycles <= _CLOSE * chosen.cycles else []
+    others = sorted((a for a in tried if a.cycles <= _CLOSE * chosen.cycles), key=lambda a: a.cycles)
+    others = [a for a in others if _cuts(a) != _cuts(chosen)]
+    by_rules = [a for a in others if not a.name.startswith("solver")][:1]
+    solved = [a for a in others if a.name.startswith("solver")][:1]
+    return by_rules + (solved if varied.cycles > _LITTLE_GAIN * chosen.cycles else [])
 
 
 def _cuts(attempt: Attempt) -> list[int]:

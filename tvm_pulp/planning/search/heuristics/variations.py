@@ -135,7 +135,7 @@ def join_bundles(_evaluator: PlanEvaluator, plan: Plan) -> Changes:
     """Constants and records of several small layers together: fewer transfers."""
     bundles = plan.schedule.bundles
     small = sum(b.bytes <= _BUNDLE_SIZES[0] // 2 for b in bundles)
-    for size in _BUNDLE_SIZES if plan.policy.overlap and small >= len(bundles) // 2 else ():
+    for size in _BUNDLE_SIZES if plan.policy.overlap and small >= len(bundles) // 3 else ():
         yield f"constants by {size // 1024} kB", replace(plan.decisions, bundle_bytes=size)
 
 
