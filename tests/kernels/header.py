@@ -7,8 +7,8 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parents[2] / "c_runtime/kernels/include/tvm_pulp"
 HEADERS = (
-    "kernels.h", "attention_kernels.h", "decoder_kernels.h", "movement_kernels.h", "pair_kernels.h", "qdq_kernels.h",
-    "tile_kernels.h",
+    "kernels.h", "attention_kernels.h", "decoder_kernels.h", "dense_kernels.h", "movement_kernels.h", "pair_kernels.h",
+    "qdq_kernels.h", "tile_kernels.h",
 )  # fmt: skip
 
 _STRUCT = re.compile(r"^struct (tvm_pulp_\w+) \{\n(.*?)^\};", re.MULTILINE | re.DOTALL)

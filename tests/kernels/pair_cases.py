@@ -17,6 +17,10 @@ def random_scale(rng: np.random.Generator) -> PairScale:
     return PairScale(mul, int(rng.integers(0, max(1, min(room, 1 << shift)))), shift)
 
 
+def _scaled(scale: PairScale, u: np.ndarray) -> np.ndarray:
+    return (u.astype(np.int64) * scale.mul + scale.add) >> scale.shift
+
+
 def add_pairs_case(
     rng: np.random.Generator,
     rows: int,
@@ -36,7 +40,7 @@ def add_pairs_case(
     g = random_scale(rng) if form in ("scaled", "twice") else PairScale()
     flip = 128 if dtype == "int8" else 0
     left, right = a.view(np.uint8) ^ flip, b.view(np.uint8) ^ flip
-    total = left.astype(np.int64) if form == "alone" else f.apply(left) + g.apply(right)
+    total = left.astype(np.int64) if form == "alone" else _scaled(f, left) + _scaled(g, right)
     channels, shift, span = columns if per_channel else 1, int(rng.integers(4, 16)), int(rng.choice([255, 255, 127]))
     scale = rng.uniform(0.4, 0.9 if rare else 1.5, channels) * span / (255 if form == "alone" else 510)
     mul = np.maximum(1, np.rint(scale * 2**shift)).astype(np.int32)

@@ -9,5 +9,5 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def read_text(text: str) -> Any:
-    """What a text says; raises `yaml.YAMLError` where it is none."""
+    """The value that a text says; `yaml.YAMLError` where it says none."""
     return yaml.load(text, _LOADER)

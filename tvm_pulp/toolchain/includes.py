@@ -45,7 +45,7 @@ class IncludeReader:
         return contents
 
     def _read_file(self, path: Path) -> tuple[Path, bytes, list[tuple[str, Path]]]:
-        """Where a file really lies, its content, and the files that it includes: names as written, and paths."""
+        """The real path of a file, its content, and the files that it includes: names as written, and paths."""
         text, included = path.read_bytes(), []
         for word in _WORD.finditer(text):
             match = _REFERENCE.match(text, text.rfind(b"\n", 0, word.start()) + 1)
