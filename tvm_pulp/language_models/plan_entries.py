@@ -143,6 +143,8 @@ class _EntryPlanner:
         self._by_element = value_layout(request.decoder, target)
         self._module = cache(lambda level, *which: self._decoder(level).entry_module(*which))
         self._entry_point = cache(self._make_entry_point)
+        # Plans of the first program, by the level of its state: L2 holds constants of all programs.
+        self._first: dict[str, Plan] = {}
 
     def _make_entry_point(self, name: str, module: EntryModule) -> ClusterEntryPoint:
         """The stages from the canonical module on, as any network has them."""
@@ -221,13 +223,18 @@ class _EntryPlanner:
         network = self._entry_point(name, module).built(self._states(module, level))
         # Columns of the cores lie in L2 when a plan is made and go to the weight memory afterwards.
         beyond = _MOVED_COLUMNS if first and self._target.soc.software.weight_parts else 0
-        lowered = plan_for(self._target, network, beyond_l2=beyond)
+        lowered, target = plan_for(self._target, network, beyond_l2=beyond), self._target
+        if not first and l2_taken(lowered.plan) + self._beside(level) > target.l2_bytes():
+            target = replace(target, l2_limit=target.l2_bytes() - self._beside(level))
+            lowered = plan_for(target, network)
         fits = self._fits(lowered.plan, first=first)
         if not fits and beyond and lowered.plan.l2_needed > self._target.l2_bytes():
             lowered = plan_for(self._target, network)
             fits = self._fits(lowered.plan, first=first)
         if not fits:
-            lowered = self._without_splits(network, lowered)
+            lowered = self._without_splits(network, lowered, target)
+        if first:
+            self._first[level] = lowered.plan
         if lowered.plan.l3_offsets():
             raise UserError(
                 f"--capacity {self._request.decoder.capacity}: cache and weights of {name} exceed L2 and the weight "
@@ -241,14 +248,19 @@ class _EntryPlanner:
             return not plan.l3_offsets()
         return spread_bundles(plan, self._target.soc) and l2_taken(plan) <= self._target.l2_bytes()
 
-    def _without_splits(self, network: Network, lowered: LoweredPlan) -> LoweredPlan:
+    def _beside(self, level: str) -> int:
+        """Bytes of L2 that the first program has for itself: its constants, records and activations."""
+        first = self._first[level]
+        return l2_taken(first) - first.outside_bytes()
+
+    def _without_splits(self, network: Network, lowered: LoweredPlan, target: Target) -> LoweredPlan:
         """The plan with accelerators alone: weights that the cores have a share of exist twice."""
         layers = lowered.plan.layers
         if not any(isinstance(layer.tiling.form, SplitForm) for layer in layers):
             return lowered
         accelerated = [p for p in layers if p.engine != CLUSTER]
         pins = {part.name: p.engine for p in accelerated for part in (p.layer.parts or (p.layer,))}
-        return plan_for(replace(self._target, pins={**pins, **self._target.pins}), network)
+        return plan_for(replace(target, pins={**pins, **target.pins}), network)
 
     def _states(self, module: EntryModule, level: str) -> tuple[State, ...]:
         """Caches as states of a program: new rows go out behind the logits."""
