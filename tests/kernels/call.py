@@ -4,7 +4,6 @@ import ctypes
 import functools
 import re
 import struct
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tests.kernels.header import structures
+from tests.process_folder import process_folder
 from tvm_pulp import soc
 from tvm_pulp.sim.iss.machine import Machine
 from tvm_pulp.soc.platform import Platform
@@ -122,7 +122,7 @@ def plain_twins() -> tuple[Path, ...]:
         f"void tvm_pulp_kernel_past_mix_by_element({arguments}) "
         "{ tvm_pulp_plain_past_mix_by_element(args, core, cores); }"
     )
-    twins = Path(tempfile.mkdtemp(prefix="tvm_pulp_twins_")) / "plain_twins.c"
+    twins = process_folder() / "plain_twins.c"
     twins.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return (*own, twins)
 
@@ -193,7 +193,7 @@ def cluster_program(toolchain: RiscvToolchain, folder: str = "xpulp") -> Path:
     includes = [RUNTIME / "include", RUNTIME / "kernels/include", RUNTIME / "libc"]
     includes += [path for folder in (hal, shared) for path in (folder / "include", folder) if path.is_dir()]
     defines = ["KERNELS=" + " ".join(f"X({name})" for name in kernel_names(folder))]
-    script = Path(tempfile.mkdtemp(prefix="tvm_pulp_")) / "link.ld"
+    script = process_folder() / "link.ld"
     script.write_text(platform.linker_script(), encoding="utf-8")
     return build_riscv_elf(
         sources,

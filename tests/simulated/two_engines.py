@@ -2,11 +2,10 @@
 
 import importlib
 import sys
-import tempfile
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 
+from tests.process_folder import process_folder
 from tvm_pulp import soc
 from tvm_pulp.soc import Soc
 from tvm_pulp.target import Target
@@ -21,7 +20,7 @@ BOTH = (ENGINE, "neureka")
 @cache
 def scaffold(name: str, changes: tuple[tuple[str, str, str], ...] = ()) -> UMABackend:
     """The scaffold's engine, found by its entry point as if installed; `changes` are (file, text, other text)."""
-    folder = Path(tempfile.mkdtemp(prefix=f"tvm_pulp_{name}_")) / name
+    folder = process_folder() / name
     create(name, folder)
     for file, text, other in changes:
         path = folder / f"{name}_backend" / file
