@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.frontend.library_errors import refuse_library_errors, sentence
 from tvm_pulp.frontend.limits import LARGEST_CONSTANTS
 
 NEEDED = "pip install 'tvm_pulp[keras]'"
@@ -40,17 +41,10 @@ def load_keras(path: Path) -> Any:
     """The model in a `.keras` file, in Keras' safe mode: layers that hold Python code are refused."""
     _check_archive(path)
     keras = import_keras(f"'{path}'")
-    try:
+    way_out = ": save it with model.save, of Keras' layers"
+    with refuse_library_errors(f"'{path}' is no Keras model that can be read", way_out, sentence):
         model = keras.saving.load_model(str(path), compile=False, safe_mode=True)
-    except Exception as error:  # whatever a foreign file makes Keras raise
-        raise UserError(
-            f"'{path}' is no Keras model that can be read ({_line(error)}): save it with model.save, of Keras' layers"
-        ) from None
     return keras_program(model, None)
-
-
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split())[:200].rstrip(".") or type(error).__name__
 
 
 def _check_archive(path: Path) -> None:

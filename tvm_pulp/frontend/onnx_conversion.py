@@ -14,7 +14,7 @@ from tvm_pulp.frontend.relax_values import constant, shape_of
 class Conversion:
     """One node, its operands as Relax expressions, and the importer that asks; operands left out are None."""
 
-    importer: Any  # PlainImporter or QdqImporter
+    importer: Any
     op_type: str
     inputs: list[Any]
     attributes: dict[str, Any]
@@ -52,5 +52,5 @@ class Conversion:
         return self.importer.stock(self.op_type, self.inputs, attributes, self.opset)
 
     def standard(self, op_type: str, operands: Sequence[Any], attributes: dict[str, Any] | None = None) -> Any:
-        """The result of a standard operator, of an importer of quantized graphs."""
+        """The result of a standard operator."""
         return self.importer.standard(op_type, operands, attributes or {}, self.opset)

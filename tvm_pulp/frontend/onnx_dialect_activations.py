@@ -27,12 +27,6 @@ def unary(operator: str, fixed: dict[str, Any], **names: str) -> Callable[[Value
 
 
 def convert_i_softmax(values: Values, node: Node) -> None:
-    _check_i_softmax(values, node)
-    names = {"a": "coeffA", "b": "coeffB", "c": "coeffC", "log2": "log2", "levels": "n_levels"}
-    unary("softmax", {"form": "i_softmax"}, **names)(values, node)
-
-
-def _check_i_softmax(values: Values, node: Node) -> None:
     """Exponentials, their sum and their product with the levels must stay inside 32 bits."""
     a, b, c, log2, levels = (node.integer(name) for name in ("coeffA", "coeffB", "coeffC", "log2", "n_levels"))
     spec = values.spec()
@@ -46,6 +40,8 @@ def _check_i_softmax(values: Values, node: Node) -> None:
         f"{node.label}: its coefficients and rows of {spec.shape[-1]} values exceed 32 bits: "
         "use a coarser scale or shorter rows",
     )
+    constants = {"a": a, "b": b, "c": c, "log2": log2, "levels": levels}
+    values.emit("softmax", [values.operand()], {"form": "i_softmax", **constants})
 
 
 def _check_squares(values: Values, node: Node, factor: int) -> None:

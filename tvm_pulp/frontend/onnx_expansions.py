@@ -7,6 +7,7 @@ import numpy as np
 from onnx import helper
 
 from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.frontend.library_errors import refuse_library_errors
 from tvm_pulp.frontend.onnx_matmul_nbits import blocked_weights
 from tvm_pulp.frontend.onnx_protos import attributes_of, constant_of, label, name_of, operand, result, with_nodes
 from tvm_pulp.frontend.onnx_tensors import array, check_tensor, stored_tensors
@@ -26,13 +27,8 @@ def inline_functions(model: Any) -> Any:
         _check_calls(key, bodies, [], done)
     from onnx import inliner
 
-    try:
+    with refuse_library_errors("the model's own functions cannot be inlined", ": export it without functions"):
         return inliner.inline_local_functions(model)
-    except Exception as error:  # the inliner reports malformed bodies in many classes
-        reason = " ".join(str(error).split())[:200]
-        raise UserError(
-            f"the model's own functions cannot be inlined ({reason}): export it without functions"
-        ) from None
 
 
 def inline_standard_functions(model: Any) -> Any:

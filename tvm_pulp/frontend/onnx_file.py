@@ -9,6 +9,7 @@ import numpy as np
 import onnx
 
 from tvm_pulp.errors import UserError, refuse_file_errors, refuse_if
+from tvm_pulp.frontend.library_errors import refuse_library_errors
 from tvm_pulp.frontend.limits import LARGEST_FILE, MOST_NODES, MOST_READERS, check_shape
 from tvm_pulp.frontend.onnx_expansions import expand_contrib, inline_functions, inline_standard_functions
 from tvm_pulp.frontend.onnx_fold import fold
@@ -84,11 +85,8 @@ def read(path: Path) -> Graph:
         if path.stat().st_size > LARGEST_FILE:
             raise UserError(f"'{path}' is larger than 2 GiB: no ONNX model is; store large weights as external data")
         content = path.read_bytes()
-    try:
+    with refuse_library_errors(f"'{path}' is not a readable ONNX model", ": check the file or --model-format"):
         model = onnx.load_model_from_string(content)
-    except Exception as error:  # protobuf's own exceptions have no common class
-        reason = " ".join(str(error).split())[:200]
-        raise UserError(f"'{path}' is not a readable ONNX model ({reason}): check the file or --model-format") from None
     if not model.graph.node and not model.graph.output:
         raise UserError(f"'{path}' holds no ONNX graph: check the file or --model-format")
     load_external(model, path.parent)

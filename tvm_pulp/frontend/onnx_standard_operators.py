@@ -234,19 +234,17 @@ CONVERTERS: dict[str, Callable[[Conversion], Any]] = {
     "Clip": clip,
     "Conv": conv,
     "ConvTranspose": conv_transpose,
+    "DequantizeLinear": dequantize_linear,
     "Einsum": einsum,
     "Gather": gather,
     "Max": extreme(relax.op.maximum),
     "Min": extreme(relax.op.minimum),
     "Pad": pad,
+    "QuantizeLinear": quantize_linear,
     "RMSNorm": rms_norm,
     "Resize": resize,
     "SimplifiedLayerNormalization": rms_norm,
     "Tile": tile,
     **onnx_bounded_operators.CONVERTERS,
     **onnx_indexing.CONVERTERS,
-}
-QUANTIZATION: dict[str, Callable[[Conversion], Any]] = {
-    "QuantizeLinear": quantize_linear,
-    "DequantizeLinear": dequantize_linear,
 }

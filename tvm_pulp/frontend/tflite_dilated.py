@@ -14,7 +14,7 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp.frontend.tflite_hybrid import is_hybrid
-from tvm_pulp.frontend.tflite_operators import activated, indices, options_of, real_value
+from tvm_pulp.frontend.tflite_operators import activated, indices, options_of, real_value, zero_point_of
 
 _CONVOLUTIONS = {"CONV_2D": "Conv2DOptions", "DEPTHWISE_CONV_2D": "DepthwiseConv2DOptions"}
 # A line of numbers is a picture of one row while it is convolved.
@@ -28,7 +28,7 @@ def space_to_batch_nd(converter: Any, _upstream: Callable[..., Any], op: Any) ->
     rank, count = len(shape), len(block)
     pads = np.zeros((rank, 2), int)
     pads[1 : 1 + count] = sides
-    zero = float(data.qnn_params["zero_point"].value.numpy()) if data.qnn_params else 0.0
+    zero = float(zero_point_of(data)) if data.qnn_params else 0.0
     padded = converter.bb.normalize(relax.op.nn.pad(value, pads.ravel().tolist(), pad_value=zero))
     blocks = [int(b) for b in block]
     places = [(shape[1 + i] + int(pads[1 + i].sum())) // b for i, b in enumerate(blocks)]

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from tvm_pulp.errors import UserError, refuse_file_errors, refuse_if
+from tvm_pulp.frontend.library_errors import first_line, refuse_library_errors
 from tvm_pulp.frontend.limits import LARGEST_CONSTANTS
-from tvm_pulp.frontend.stablehlo_program.node import first_line
 from tvm_pulp.frontend.stablehlo_program.program import StablehloProgram, import_jax
 
 _BYTECODE = b"ML\xefR"
@@ -33,18 +33,15 @@ def module_of(content: bytes, what: str) -> Any:
         content = inner if inner is not None else content
     text = None if content.startswith(_BYTECODE) else _text(content, what)
     context = jax_mlir.make_ir_context()
-    try:
-        with context:
-            if text is not None:
-                module = ir.Module.parse(text)
-            elif b"StableHLO_v" in content[:64]:
-                module = stablehlo.deserialize_portable_artifact(context, content)
-            else:
-                module = ir.Module.parse(content)
-            module.operation.verify()
-            return module
-    except Exception as error:  # the library's many classes for what it cannot read
-        raise UserError(f"{what} is no readable StableHLO ({first_line(error)}): write it with jax.export") from None
+    with refuse_library_errors(f"{what} is no readable StableHLO", ": write it with jax.export", first_line), context:
+        if text is not None:
+            module = ir.Module.parse(text)
+        elif b"StableHLO_v" in content[:64]:
+            module = stablehlo.deserialize_portable_artifact(context, content)
+        else:
+            module = ir.Module.parse(content)
+        module.operation.verify()
+        return module
 
 
 def _text(content: bytes, what: str) -> str:
