@@ -15,7 +15,7 @@ import numpy as np
 
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.library_errors import refuse_library_errors, sentence
-from tvm_pulp.frontend.limits import LARGEST_CONSTANTS
+from tvm_pulp.frontend.limits import LARGEST_CONSTANTS, deepest_nesting
 
 NEEDED = "pip install 'tvm_pulp[keras]'"
 # What of a `.keras` file is plausible here: members, and the text that describes the model.
@@ -66,10 +66,7 @@ def _check_archive(path: Path) -> None:
         raise
     except (OSError, zipfile.BadZipFile, UnicodeDecodeError, NotImplementedError, RuntimeError, zlib.error, EOFError):
         raise UserError(damaged) from None
-    depth = deepest = 0
-    for character in text:
-        depth += (character in "[{") - (character in "]}")
-        deepest = max(deepest, depth)
+    deepest = deepest_nesting(text, "[{", "]}")
     refuse_if(deepest > _DEEPEST, f"'{path}' is nested {deepest} deep: {_ODD}")
     try:
         _check_classes(json.loads(text), path)

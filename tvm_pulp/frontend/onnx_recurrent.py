@@ -110,10 +110,10 @@ class Unrolled:
         self.graph.node.append(helper.make_node(op, list(operands), [name], name=name, **attributes))
         return name
 
-    def emit_all(self, op: str, outputs: int, *operands: str, **attributes: Any) -> list[str]:
-        """Names of all results of a node."""
-        first = self.emit(op, *operands, **attributes)
-        self.graph.node[-1].output.extend(f"{first}_{k}" for k in range(1, outputs))
+    def quantized(self, value: str) -> list[str]:
+        """Integers of a value, their scale and zero point, which follow from its range at run time."""
+        first = self.emit("DynamicQuantizeLinear", value)
+        self.graph.node[-1].output.extend((f"{first}_1", f"{first}_2"))
         return list(self.graph.node[-1].output)
 
     def constant(self, values: np.ndarray) -> str:
@@ -306,7 +306,7 @@ class DynamicLstm(Unrolled):
         values, scale = (self.constants[self._operand(p)] for p in places[:2])
         zero = self.constants.get(self._operand(places[2]), np.zeros(self.directions, values.dtype))
         scale, zero = scale.reshape(self.directions, -1)[direction], zero.reshape(self.directions, -1)[direction]
-        integers, unit, offset = self.emit_all("DynamicQuantizeLinear", 3, value)
+        integers, unit, offset = self.quantized(value)
         weights, zeros = self.constant(values[direction]), self.constant(zero)
         sums = self.emit("Cast", self.emit("MatMulInteger", integers, weights, offset, zeros), to=1)
         factors = self.constant(scale.astype(np.float32))

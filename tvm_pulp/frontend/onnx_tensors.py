@@ -200,13 +200,9 @@ def _widen(tensor: Any) -> None:
         unit = "bytes" if raw else "values"
         needed = f"its shape {list(tensor.dims)} needs {(count + 1) // 2} bytes"
         raise UserError(f"{what} holds {len(stored)} {unit} of two elements each, {needed}: export it again")
-    pairs = stored.astype(np.uint8)
-    values = np.stack([pairs & 15, pairs >> 4], axis=-1).reshape(-1)[:count].astype(np.int8)
-    wide, least, _ = _NIBBLES[tensor.data_type]
-    values = np.where(values > 7, values - 16, values) if least < 0 else values
-    del tensor.int32_data[:]
-    tensor.raw_data = values.astype(np.int8 if least < 0 else np.uint8).tobytes()
-    tensor.data_type = wide
+    wide, *_ = _NIBBLES[tensor.data_type]
+    values = numpy_helper.to_array(tensor).astype(helper.tensor_dtype_to_np_dtype(wide))
+    tensor.CopyFrom(constant_of(tensor.name, values))
 
 
 def _target(node: Any, narrow: dict[str, int]) -> int:

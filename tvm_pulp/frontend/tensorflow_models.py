@@ -10,6 +10,7 @@ import numpy as np
 
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.library_errors import first_line, refuse_library_errors
+from tvm_pulp.frontend.limits import MOST_NODES, read_file
 from tvm_pulp.frontend.stablehlo_program.files import module_of
 from tvm_pulp.frontend.stablehlo_program.program import OwnValues, StablehloProgram, import_jax
 
@@ -53,13 +54,7 @@ def load_saved_model(path: Path) -> StablehloProgram:
 def _refuse_python(path: Path) -> None:
     from tensorflow.core.protobuf import saved_model_pb2
 
-    from tvm_pulp.errors import refuse_file_errors
-    from tvm_pulp.frontend.limits import LARGEST_FILE, MOST_NODES
-
-    graph_file = path / "saved_model.pb"
-    with refuse_file_errors(f"model file '{graph_file}' cannot be read"):
-        refuse_if(graph_file.stat().st_size > LARGEST_FILE, f"'{graph_file}' is larger than 2 GiB: no SavedModel is")
-        content = graph_file.read_bytes()
+    content = read_file(path / "saved_model.pb", "is larger than 2 GiB: no SavedModel is")
     message = saved_model_pb2.SavedModel()
     try:
         message.ParseFromString(content)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.errors import UserError, refuse_file_errors, refuse_if
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.imported import Imported, ImportOptions, refuse_unknown_inputs
-from tvm_pulp.frontend.limits import LARGEST_CONSTANTS, LARGEST_FILE, MOST_NODES, check_shape
+from tvm_pulp.frontend.limits import LARGEST_CONSTANTS, MOST_NODES, check_shape, read_file
 from tvm_pulp.frontend.relax_checks import check_module
 from tvm_pulp.frontend.tflite_operators import indices
 from tvm_pulp.qnn.tensor_spec import RANGES
@@ -42,9 +42,7 @@ def import_tflite(path: Path, options: ImportOptions | None = None) -> Imported:
 
 def read(path: Path) -> bytes:
     """Bytes of a file that starts like a TFLite model."""
-    with refuse_file_errors(f"model file '{path}' cannot be read"):
-        refuse_if(path.stat().st_size > LARGEST_FILE, f"'{path}' is larger than 2 GiB: no TFLite model is")
-        content = path.read_bytes()
+    content = read_file(path, "is larger than 2 GiB: no TFLite model is")
     if len(content) < 16 or content[4:8] != _IDENTIFIER:
         raise UserError(f"'{path}' is not a TFLite model: check the file or --model-format")
     return content

@@ -150,7 +150,7 @@ def _as_dilated(source: Node, before: list[Node], layer: Node, after: list[Node]
     places = np.stack(np.unravel_index(np.maximum(read - 1, 0), (*shape, channels)), -1)
     starts, rates = np.zeros((inner[0], count), np.int64), [1] * count
     for d in range(count):
-        moved = np.diff(places[..., d], axis=1 + d)[_inside(np.minimum(*_neighbours(read, 1 + d)))]
+        moved = np.diff(places[..., d], axis=1 + d)[np.minimum(*_neighbours(read, 1 + d)) > 0]
         if moved.size:
             rates[d] = int(moved[0])
         steps = np.arange(inner[1 + d]).reshape([-1 if k == 1 + d else 1 for k in range(layer.rank)])
@@ -163,10 +163,6 @@ def _as_dilated(source: Node, before: list[Node], layer: Node, after: list[Node]
 
 def _neighbours(read: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
     return read.take(range(read.shape[axis] - 1), axis), read.take(range(1, read.shape[axis]), axis)
-
-
-def _inside(lesser: np.ndarray) -> np.ndarray:
-    return np.asarray(lesser > 0)
 
 
 def _expected(

@@ -130,37 +130,25 @@ def _rms_norm(v: PlacedValues, node: Node) -> Placed:
     return v.place(node, v.g.emit("Mul", normal, scale.array))
 
 
-_UNARY = {
-    "abs": "Abs",
-    "acos": "Acos",
-    "asin": "Asin",
-    "atan": "Atan",
-    "ceil": "Ceil",
-    "cosh": "Cosh",
+# Operators with ONNX' name for them, and with another.
+_SAME = (
+    *("Abs", "Acos", "Asin", "Atan", "Ceil", "Cosh", "Erf", "Floor", "Log", "Mish", "Relu", "Sign", "Sinh"),
+    *("Softplus", "Softsign", "Sqrt", "Tan", "Tanh"),
+)
+_RENAMED = {
     "cosine": "Cos",
-    "erf": "Erf",
     "exponential": "Exp",
-    "floor": "Floor",
-    "log": "Log",
+    "hard_swish": "HardSwish",
     "logistic": "Sigmoid",
     "negate": "Neg",
-    "relu": "Relu",
     "round_nearest_even": "Round",
-    "sign": "Sign",
     "sine": "Sin",
-    "sinh": "Sinh",
-    "sqrt": "Sqrt",
-    "tan": "Tan",
-    "tanh": "Tanh",
-    "softplus": "Softplus",
-    "softsign": "Softsign",
-    "hard_swish": "HardSwish",
-    "mish": "Mish",
 }
 
 
 OPERATORS: Operators = {
-    **{name: unary(op) for name, op in _UNARY.items()},
+    **{op.lower(): unary(op) for op in _SAME},
+    **{name: unary(op) for name, op in _RENAMED.items()},
     "add": binary("Add", "Or"),
     "and": binary("BitwiseAnd", "And"),
     "divide": binary("Div"),

@@ -254,20 +254,25 @@ def _name_of_parts(operands: Sequence[Node]) -> str:
     return next((o.label for o in operands if o.label.startswith("@")), "")
 
 
+# Classes of attributes that hold several lists of axes, and the lists.
 _DIMENSIONS = {
     "dot_dimension_numbers": (
+        "DotDimensionNumbers",
         *("lhs_batching_dimensions", "rhs_batching_dimensions"),
         *("lhs_contracting_dimensions", "rhs_contracting_dimensions"),
     ),
     "gather": (
+        "GatherDimensionNumbers",
         *("offset_dims", "collapsed_slice_dims", "operand_batching_dims", "start_indices_batching_dims"),
         *("start_index_map", "index_vector_dim"),
     ),
     "scatter_dimension_numbers": (
+        "ScatterDimensionNumbers",
         *("update_window_dims", "inserted_window_dims", "input_batching_dims", "scatter_indices_batching_dims"),
         *("scattered_dims_to_operand_dims", "index_vector_dim"),
     ),
     "convolution": (
+        "ConvDimensionNumbers",
         *("input_batch_dimension", "input_feature_dimension", "input_spatial_dimensions"),
         *("kernel_input_feature_dimension", "kernel_output_feature_dimension", "kernel_spatial_dimensions"),
         *("output_batch_dimension", "output_feature_dimension", "output_spatial_dimensions"),
@@ -279,12 +284,6 @@ def _attributes(operation: Any, label: str) -> dict[str, Any]:
     """Attributes as numbers, texts, lists and arrays; regions by what they do."""
     from jaxlib.mlir.dialects import stablehlo
 
-    classes = {
-        "dot_dimension_numbers": stablehlo.DotDimensionNumbers,
-        "gather": stablehlo.GatherDimensionNumbers,
-        "scatter_dimension_numbers": stablehlo.ScatterDimensionNumbers,
-        "convolution": stablehlo.ConvDimensionNumbers,
-    }
     if operation.name == "stablehlo.custom_call":
         return {"call_target_name": _text(operation, "call_target_name")}
     made: dict[str, Any] = {}
@@ -292,9 +291,10 @@ def _attributes(operation: Any, label: str) -> dict[str, Any]:
         if "layout" in key:  # of memory, which is nobody's business here
             continue
         kind = operation.name.split(".")[-1] if key == "dimension_numbers" else key
-        if kind in classes:
-            numbers = classes[kind](value)
-            made |= {name: _list(getattr(numbers, name)) for name in _DIMENSIONS[kind]}
+        if kind in _DIMENSIONS:
+            group, *names = _DIMENSIONS[kind]
+            numbers = getattr(stablehlo, group)(value)
+            made |= {name: _list(getattr(numbers, name)) for name in names}
         else:
             made[key] = _plain(value, label)
     if len(operation.regions):
