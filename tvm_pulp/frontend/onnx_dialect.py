@@ -5,6 +5,7 @@ Each operator has one converter; the tables are in `onnx_dialect_layers`, `onnx_
 """
 
 import numpy as np
+import onnx
 from tvm import relax
 
 from tvm_pulp.frontend import onnx_dialect_activations, onnx_dialect_layers, onnx_dialect_movement
@@ -33,23 +34,7 @@ CONVERTERS = {
 }
 
 # Operators that exist nowhere else: one of them makes a graph a member of the dialect.
-PRIVATE = frozenset(
-    (
-        "RequantShift",
-        "iSoftmax",
-        "ITAMax",
-        "ITAPartialMax",
-        "OctaveSoftmax",
-        "iLayerNorm",
-        "iRMSNorm",
-        "iNoNorm",
-        "iGELU",
-        "iHardswish",
-        "IntegerDiv",
-        "TrueIntegerDiv",
-        "IntegerMean",
-    )
-)
+PRIVATE = frozenset(op for op in CONVERTERS if not onnx.defs.has(op))
 
 
 def is_dialect(graph: Graph, options: ImportOptions) -> bool:

@@ -1,6 +1,7 @@
 """Converters of the integer dialect: softmax family, normalization, activation functions, reductions."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -98,16 +99,12 @@ def convert_no_norm(values: Values, node: Node) -> None:
     _norm(values, "no_norm", [values.constant(1), values.constant(2)], mul=mul)
 
 
-def reduction(kind: str) -> Callable[[Values, Node], None]:
-    """Converter of a sum or mean; without axes it is of all."""
-
-    def convert(values: Values, node: Node) -> None:
-        rank, given = len(values.spec().shape), axes_of(values, node, "axes", "axis")
-        axes = sorted(a % rank for a in (range(rank) if given is None else given))
-        keep = node.integer("keepdims", default=1)
-        values.emit("reduce", [values.operand()], {"kind": kind, "axes": axes, "keepdims": keep})
-
-    return convert
+def reduction(kind: str, values: Values, node: Node) -> None:
+    """A sum or mean; without axes it is of all."""
+    rank, given = len(values.spec().shape), axes_of(values, node, "axes", "axis")
+    axes = sorted(a % rank for a in (range(rank) if given is None else given))
+    keep = node.integer("keepdims", default=1)
+    values.emit("reduce", [values.operand()], {"kind": kind, "axes": axes, "keepdims": keep})
 
 
 CONVERTERS: dict[str, Callable[[Values, Node], None]] = {
@@ -120,7 +117,7 @@ CONVERTERS: dict[str, Callable[[Values, Node], None]] = {
     "iNoNorm": convert_no_norm,
     "iGELU": unary("gelu", NONE, b="b", one="one"),
     "iHardswish": unary("hardswish", NONE, one_over_six="one_over_six", three="three", six="six"),
-    "IntegerMean": reduction("mean"),
-    "ReduceMean": reduction("mean"),
-    "ReduceSum": reduction("sum"),
+    "IntegerMean": partial(reduction, "mean"),
+    "ReduceMean": partial(reduction, "mean"),
+    "ReduceSum": partial(reduction, "sum"),
 }

@@ -1,6 +1,7 @@
 """Functions that a model defines for itself are replaced by their bodies."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -95,15 +96,11 @@ class _Expansion:
         return name
 
 
-def _gated(default: float) -> Callable[[_Expansion], None]:
+def _gated(default: float, e: _Expansion) -> None:
     """x · sigmoid(alpha · x), as QuickGelu and Swish are; a factor of one that is the default is not written."""
-
-    def expand(e: _Expansion) -> None:
-        x, alpha = e.operand(0), e.number("alpha", default)
-        scaled = x if alpha == default == 1 else e.emit("Mul", x, e.constant(np.float32(alpha)))
-        e.emit("Mul", x, e.emit("Sigmoid", scaled), output=e.result(0))
-
-    return expand
+    x, alpha = e.operand(0), e.number("alpha", default)
+    scaled = x if alpha == default == 1 else e.emit("Mul", x, e.constant(np.float32(alpha)))
+    e.emit("Mul", x, e.emit("Sigmoid", scaled), output=e.result(0))
 
 
 def _lp_norm(e: _Expansion) -> None:
@@ -169,11 +166,11 @@ def _matmul_nbits(e: _Expansion) -> None:
 _EXPANSIONS: dict[str, Callable[[_Expansion], None]] = {
     "LpNormalization": _lp_norm,
     "MatMulNBits": _matmul_nbits,
-    "QuickGelu": _gated(1.702),
+    "QuickGelu": partial(_gated, 1.702),
     "SimplifiedLayerNormalization": _rms_norm,
     "SkipSimplifiedLayerNormalization": _skip_rms_norm,
     "SkipLayerNormalization": _skip_layer_norm,
-    "Swish": _gated(1.0),
+    "Swish": partial(_gated, 1.0),
 }
 
 

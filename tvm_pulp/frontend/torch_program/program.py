@@ -126,7 +126,8 @@ def with_shapes(program: Any, shapes: Mapping[str, Sequence[int]]) -> Any:
         )
     if program.example_inputs is None and set(dynamic) - set(shapes):
         raise UserError(f"input '{dynamic[0]}' has dynamic dimensions: state them with --input-shapes")
-    examples = list(_flat(program.example_inputs)) if program.example_inputs is not None else [None] * len(inputs)
+    stated = program.example_inputs is not None
+    examples = torch.utils._pytree.tree_leaves(program.example_inputs) if stated else [None] * len(inputs)
     given = [
         torch.zeros(tuple(shapes[name]), dtype=value.dtype) if name in shapes else example
         for (name, value), example in zip(inputs.items(), examples, strict=True)
@@ -137,12 +138,6 @@ def with_shapes(program: Any, shapes: Mapping[str, Sequence[int]]) -> Any:
             return torch.export.export(program.module(), arguments, named)
     except Exception as error:  # a dimension outside of what the program allows
         raise UserError(f"--input-shapes: {first_line(error)}") from None
-
-
-def _flat(example_inputs: Any) -> list[Any]:
-    import torch
-
-    return list(torch.utils._pytree.tree_leaves(example_inputs))
 
 
 def user_inputs(program: Any) -> dict[str, Any]:
