@@ -2,6 +2,7 @@
 
 import struct
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -97,18 +98,15 @@ def _sentence(error: Exception) -> str:
     return words[:300].rstrip(".")
 
 
-# Numbers of the schema's TensorType; bytes of one element.
-_TYPES = {
-    0: ("float32", 4),
-    2: ("int32", 4),
-    3: ("uint8", 1),
-    4: ("int64", 8),
-    6: ("bool", 1),
-    7: ("int16", 2),
-    9: ("int8", 1),
-    15: ("uint32", 4),
-    16: ("uint16", 2),
-}
+_TYPES = ("float32", "int32", "uint8", "int64", "bool", "int16", "int8", "uint32", "uint16")
+
+
+@cache
+def _known_types() -> dict[int, str]:
+    """Types that tensors may have, by the schema's numbers."""
+    from tflite.TensorType import TensorType
+
+    return {getattr(TensorType, name.upper()): name for name in _TYPES}
 
 
 def check_model(model: Any, file_bytes: int) -> None:
@@ -138,11 +136,12 @@ def _check_tensor(model: Any, graph: Any, index: int) -> int:
     """Bytes of a constant, 0 for an activation."""
     tensor = graph.Tensors(index)
     what = f"tensor '{name_of(graph, index)}'"
-    if tensor.Type() not in _TYPES:
+    if tensor.Type() not in _known_types():
         raise UserError(f"{what} has the unsupported type number {tensor.Type()}: use int8, int32 or float32")
     if tensor.Sparsity() is not None:
         raise UserError(f"{what} is sparse: export it dense")
-    dtype, each = _TYPES[tensor.Type()]
+    dtype = _known_types()[tensor.Type()]
+    each = np.dtype(dtype).itemsize
     shape = [int(tensor.Shape(axis)) for axis in range(min(tensor.ShapeLength(), 64))]
     size = check_shape(what, shape, each)
     if not 0 <= tensor.Buffer() < model.BuffersLength():
