@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from tvm import relax
 
-from tvm_pulp.frontend.relax_values import constant, shape_of
+from tvm_pulp.frontend.relax_values import constant, dtype_of, shape_of
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,12 @@ class Conversion:
     def take(self, x: Any, indices: np.ndarray, axis: int) -> Any:
         """Rows along an axis."""
         return self.emit(relax.op.take(x, relax.const(np.asarray(indices, np.int64)), axis=axis))
+
+    def from_end(self, indices: Any, sizes: Any) -> Any:
+        """Indices in axes of these sizes, those below zero counted from the end."""
+        dtype = dtype_of(indices)
+        below = relax.op.less(indices, relax.const(0, dtype))
+        return self.emit(relax.op.where(below, relax.op.add(indices, relax.const(sizes, dtype)), indices))
 
     def stock(self, **changes: Any) -> Any:
         """TVM's own conversion, with some attributes changed; one that becomes None is left out."""

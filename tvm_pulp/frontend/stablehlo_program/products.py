@@ -72,10 +72,7 @@ def _product(v: PlacedValues, node: Node, left: str, right: str, bias: np.ndarra
     if kinds <= {"int8", "uint8"}:
         made = v.g.emit("MatMulInteger", left, right)
         return made if node.dtype == "int32" else v.g.emit("Cast", made, to=onnx_type(node.dtype))
-    names = [
-        n if o.dtype == node.dtype else v.g.emit("Cast", n, to=onnx_type(node.dtype))
-        for n, o in zip((left, right), node.operands, strict=False)
-    ]
+    names = v.in_type_of(node, left, right)
     if bias is not None and is_matrix:
         return v.g.emit("Gemm", *names, bias)
     made = v.g.emit("MatMul", *names)
