@@ -109,8 +109,7 @@ def keras_program(model: Any, example_inputs: Any) -> Any:
         f"a {type(model).__name__} of Keras is no model: give a keras.Model or a layer",
     )
     inputs = _examples(model, name) if example_inputs is None else example_inputs
-    if not model.built:
-        raise UserError(f"Keras model '{name}' has no weights yet: call it once, or model.build(shape)")
+    refuse_if(not model.built, f"Keras model '{name}' has no weights yet: call it once, or model.build(shape)")
     if backend == "torch":
         from tvm_pulp.frontend import torch_program
 

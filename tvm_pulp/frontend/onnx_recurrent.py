@@ -253,6 +253,14 @@ class Unrolled:
         recurrent = [self.matrix(2, direction, k) for k in range(3)]
         one = self.constant(np.array(1, np.float32))
 
+        def remembered(reset: str, state: str | None) -> str:
+            """The part of the last state that the reset gate lets through, times its weights."""
+            if not after:
+                return str(self.times(self.emit("Mul", reset, str(state)), recurrent[2]))
+            product = self.times(state, recurrent[2])
+            given = self.constant(np.asarray(inside, np.float32)) if product is None else self.plus(product, inside)
+            return self.emit("Mul", reset, given)
+
         def advance(step: int, state: str | None, _cell: str | None) -> tuple[str, str | None]:
             update, reset, fresh = (self.pick(p, step, 0) for p in projected)
             update = self.emit(f, self.both(update, self.times(state, recurrent[0])))
@@ -260,22 +268,11 @@ class Unrolled:
                 fresh = self.emit(g, fresh)
             else:
                 reset = self.emit(f, self.both(reset, self.times(state, recurrent[1])))
-                remembered = self._remembered(state, reset, recurrent[2], after, inside)
-                fresh = self.emit(g, self.emit("Add", fresh, remembered))
+                fresh = self.emit(g, self.emit("Add", fresh, remembered(reset, state)))
             mixed = self.emit("Mul", self.emit("Sub", one, update), fresh)
             return mixed if state is None else self.emit("Add", mixed, self.emit("Mul", update, state)), None
 
         return advance
-
-    def _remembered(self, state: str | None, reset: str, matrix: str, after: bool, inside: np.ndarray | None) -> str:
-        """The part of the last state that the reset gate lets through, times its weights."""
-        if not after:
-            assert state is not None
-            return self.times(self.emit("Mul", reset, state), matrix) or ""
-        if state is None:
-            assert inside is not None
-            return self.emit("Mul", reset, self.constant(np.asarray(inside, np.float32)))
-        return self.emit("Mul", reset, self.plus(self.times(state, matrix) or "", inside))
 
     def _rnn(self, x: str, direction: int) -> Step:
         sums = self._gate_sums(x, direction)

@@ -147,8 +147,7 @@ def squared_difference(converter: Any, upstream: Callable[..., Any], op: Any) ->
         "zero_point_b": zero_points[1],
         **qnn.Requant().attributes(),
     }
-    difference = qnn.emit("add", [converter.get_tensor_expr(t) for t in tensors], attributes)
-    difference = converter.bb.emit(converter.bb.normalize(difference))
+    difference = converter.emit(qnn.emit("add", [converter.get_tensor_expr(t) for t in tensors], attributes))
     multiplier, exponent = quantize_multiplier(twice * twice / ((1 << 2 * _DIFFERENCE_BITS) * scale_of(y)))
     dtype = converter.get_tensor_type_str(y.tensor.Type())
     rule = qnn.Requant("tflite", 0, zero_point_of(y), *RANGES[dtype], dtype=dtype)

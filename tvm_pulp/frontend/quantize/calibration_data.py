@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.library_errors import refuse_library_errors
 
 _OPTION = "calibration"
@@ -63,8 +63,7 @@ def _parts(name: str, stated: tuple[tuple[int, ...], Any], arrays: Mapping[str, 
             f"{_OPTION}: array '{name}' has shape {list(array.shape)}, but input '{name}' takes samples of {text}: put "
             "them one after the other along the first axis"
         )
-    if array.shape[0] == 0:
-        raise UserError(f"{_OPTION}: array '{name}' holds no sample: give at least one")
+    refuse_if(array.shape[0] == 0, f"{_OPTION}: array '{name}' holds no sample: give at least one")
     return [np.ascontiguousarray(part, dtype) for part in np.split(array, array.shape[0] // batch)]
 
 

@@ -24,8 +24,6 @@ _TYPES = {
 }
 _DEEPEST_CALL = 64
 _MOST_STEPS = 1024
-# Values that only say something about others.
-_COPIES = frozenset({"optimization_barrier"})
 # Parts of a name's path that a transformation of JAX wrote, not the user.
 _WRITTEN_BY_JAX = re.compile(
     r"\w+\(.*\)|StatefulPartitionedCall|while|body|cond|scan|closed_call|checkpoint|remat\d*|custom_[jv][a-z]+_call\w*"
@@ -96,7 +94,8 @@ class Reader:
             return self._loop(operation, operands, scope)
         if name in ("if", "case"):
             return self._branches(operation, operands, scope)
-        if name in _COPIES or (name == "custom_call" and _text(operation, "call_target_name") == "Sharding"):
+        # These only say something about others.
+        if name == "optimization_barrier" or _text(operation, "call_target_name") == "Sharding":
             return operands
         types = [_type_of(r.type, f"node '{label}'") for r in operation.results]
         if name == "convert" and types[0][1] == operands[0].dtype:  # TensorFlow writes them around every mean

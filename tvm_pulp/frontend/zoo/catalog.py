@@ -77,8 +77,7 @@ def construct(name: str, seed: int, weight_bits: int) -> Any:
     from tvm_pulp.frontend.zoo.qdq_builder import QdqBuilder
 
     network = find(name)
-    if not 2 <= weight_bits <= 8:
-        raise UserError(f"zoo network '{name}': weight_bits is {weight_bits}, choose 2 to 8")
+    refuse_if(not 2 <= weight_bits <= 8, f"zoo network '{name}': weight_bits is {weight_bits}, choose 2 to 8")
     samples = calibration_inputs(name, seed)
     builder: Any = (QdqBuilder if network.notation == "qdq" else Builder)(name, seed, weight_bits)
     arrays = dict(zip(network.inputs, map(list, zip(*samples, strict=True)), strict=True))
