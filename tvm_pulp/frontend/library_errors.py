@@ -6,14 +6,14 @@ from contextlib import contextmanager
 from tvm_pulp.errors import UserError
 
 
-def one_line(error: Exception) -> str:
+def one_line(error: Exception, longest: int = 200) -> str:
     """The beginning of a message, on one line."""
-    return " ".join(str(error).split())[:200]
+    return " ".join(str(error).split())[:longest]
 
 
-def sentence(error: Exception) -> str:
+def sentence(error: Exception, longest: int = 200) -> str:
     """The same without a full stop, else the name of its class."""
-    return one_line(error).rstrip(".") or type(error).__name__
+    return one_line(error, longest).rstrip(".") or type(error).__name__
 
 
 def first_line(error: Exception) -> str:

@@ -170,7 +170,8 @@ class _Pairs:
         constants: list[Any] = []
         quantized = set(self.found)
         for proto in self.graph.model.graph.node:
-            name, made, held = proto.output[0], [proto], []
+            name, made = proto.output[0], [proto]
+            held: list[Any] = []
             if name in self.found:
                 made, held = _written(self.found[name], name_of(proto), name)
             elif proto.op_type in _KEEPS and proto.input[0] in quantized:

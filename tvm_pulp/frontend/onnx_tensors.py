@@ -16,6 +16,7 @@ import onnx
 from onnx import helper, numpy_helper
 
 from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.frontend.library_errors import refuse_library_errors
 from tvm_pulp.frontend.limits import LARGEST_CONSTANTS, check_shape
 from tvm_pulp.frontend.onnx_protos import attributes_of, constant_of, label, operand, with_nodes
 
@@ -104,10 +105,8 @@ def _check_range(tensor: Any, what: str) -> None:
 
 def array(tensor: Any) -> np.ndarray:
     """A checked tensor as an array."""
-    try:
+    with refuse_library_errors(f"tensor '{tensor.name}' cannot be read", ": export the model again", str):
         return np.asarray(numpy_helper.to_array(tensor))
-    except (ValueError, TypeError, OverflowError) as error:
-        raise UserError(f"tensor '{tensor.name}' cannot be read ({error}): export the model again") from None
 
 
 def load_external(model: Any, folder: Path) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.imported import Imported, ImportOptions, refuse_unknown_inputs
+from tvm_pulp.frontend.library_errors import sentence
 from tvm_pulp.frontend.limits import LARGEST_CONSTANTS, MOST_NODES, check_shape, read_file
 from tvm_pulp.frontend.relax_checks import check_module
 from tvm_pulp.frontend.tflite_operators import indices
@@ -85,17 +86,11 @@ def _import(path: Path, model: Any, options: ImportOptions) -> Any:
     except UserError as error:
         raise UserError(f"'{path}': {error}") from None
     except (OpNotImplemented, NotImplementedError) as error:
-        raise UserError(f"'{path}': {_sentence(error)}: replace these operators or use ONNX") from None
+        raise UserError(f"'{path}': {sentence(error, 300)}: replace these operators or use ONNX") from None
     except (struct.error, IndexError, UnicodeDecodeError):
         raise UserError(f"'{path}' is damaged or truncated: fetch or export it again") from None
     except Exception as error:  # the importer asserts on what it does not support, in many classes
-        raise UserError(f"'{path}' cannot be imported ({_sentence(error)}): check the model") from None
-
-
-def _sentence(error: Exception) -> str:
-    """The useful part of an importer's message, on one line."""
-    words = " ".join(str(error).split()) or type(error).__name__
-    return words[:300].rstrip(".")
+        raise UserError(f"'{path}' cannot be imported ({sentence(error, 300)}): check the model") from None
 
 
 _TYPES = ("float32", "int32", "uint8", "int64", "bool", "int16", "int8", "uint32", "uint16")
