@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.errors import UserError, refuse_if
-from tvm_pulp.frontend.limits import LARGEST_CONSTANTS
+from tvm_pulp.frontend.library_errors import refuse_library_errors, sentence
+from tvm_pulp.frontend.limits import LARGEST_CONSTANTS, deepest_nesting
 
 NEEDED = "pip install 'tvm_pulp[keras]'"
 # What of a `.keras` file is plausible here: members, and the text that describes the model.
@@ -40,17 +41,10 @@ def load_keras(path: Path) -> Any:
     """The model in a `.keras` file, in Keras' safe mode: layers that hold Python code are refused."""
     _check_archive(path)
     keras = import_keras(f"'{path}'")
-    try:
+    way_out = ": save it with model.save, of Keras' layers"
+    with refuse_library_errors(f"'{path}' is no Keras model that can be read", way_out, sentence):
         model = keras.saving.load_model(str(path), compile=False, safe_mode=True)
-    except Exception as error:  # whatever a foreign file makes Keras raise
-        raise UserError(
-            f"'{path}' is no Keras model that can be read ({_line(error)}): save it with model.save, of Keras' layers"
-        ) from None
     return keras_program(model, None)
-
-
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split())[:200].rstrip(".") or type(error).__name__
 
 
 def _check_archive(path: Path) -> None:
@@ -72,10 +66,7 @@ def _check_archive(path: Path) -> None:
         raise
     except (OSError, zipfile.BadZipFile, UnicodeDecodeError, NotImplementedError, RuntimeError, zlib.error, EOFError):
         raise UserError(damaged) from None
-    depth = deepest = 0
-    for character in text:
-        depth += (character in "[{") - (character in "]}")
-        deepest = max(deepest, depth)
+    deepest = deepest_nesting(text, "[{", "]}")
     refuse_if(deepest > _DEEPEST, f"'{path}' is nested {deepest} deep: {_ODD}")
     try:
         _check_classes(json.loads(text), path)
@@ -118,8 +109,7 @@ def keras_program(model: Any, example_inputs: Any) -> Any:
         f"a {type(model).__name__} of Keras is no model: give a keras.Model or a layer",
     )
     inputs = _examples(model, name) if example_inputs is None else example_inputs
-    if not model.built:
-        raise UserError(f"Keras model '{name}' has no weights yet: call it once, or model.build(shape)")
+    refuse_if(not model.built, f"Keras model '{name}' has no weights yet: call it once, or model.build(shape)")
     if backend == "torch":
         from tvm_pulp.frontend import torch_program
 

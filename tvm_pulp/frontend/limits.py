@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Iterable
+from pathlib import Path
 
-from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.errors import UserError, refuse_file_errors, refuse_if
 
 # Protocol buffers end here, and so do sane files.
 LARGEST_FILE = (1 << 31) - 1
@@ -17,6 +18,22 @@ MOST_NODES = 50_000
 # Nodes that read one value that is not a constant.
 MOST_READERS = 1000
 MOST_AXES = 16
+
+
+def read_file(path: Path, too_large: str, largest: int = LARGEST_FILE) -> bytes:
+    """The bytes of a model file; `too_large` is said of one that no model is in."""
+    with refuse_file_errors(f"model file '{path}' cannot be read"):
+        refuse_if(path.stat().st_size > largest, f"'{path}' {too_large}")
+        return path.read_bytes()
+
+
+def deepest_nesting(text: str, opening: str, closing: str) -> int:
+    """Brackets inside of brackets in a text: a reader that recurses must not be led too deep."""
+    depth = deepest = 0
+    for character in text:
+        depth += (character in opening) - (character in closing)
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def check_shape(what: str, shape: Iterable[int], item_bytes: int = 1, largest: int = LARGEST_TENSOR) -> int:

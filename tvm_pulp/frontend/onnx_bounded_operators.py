@@ -46,9 +46,7 @@ def one_hot(c: Conversion) -> Any:
     assert values is not None
     check_shape("the result of OneHot", [*shape, depth], values.dtype.itemsize)
     wide = indices if dtype_of(indices) == "int64" else c.emit(relax.op.astype(indices, "int64"))
-    below = relax.op.less(wide, relax.const(0, "int64"))
-    counted = c.emit(relax.op.where(below, relax.op.add(wide, relax.const(depth, "int64")), wide))
-    apart = c.emit(relax.op.reshape(counted, [*shape[:axis], 1, *shape[axis:]]))
+    apart = c.emit(relax.op.reshape(c.from_end(wide, depth), [*shape[:axis], 1, *shape[axis:]]))
     places = np.arange(depth, dtype=np.int64).reshape([depth if a == axis else 1 for a in range(len(shape) + 1)])
     off, on = (relax.const(v, str(values.dtype)) for v in values.reshape(-1))
     return relax.op.where(c.emit(relax.op.equal(apart, relax.const(places, "int64"))), on, off)

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from tvm import relax
 
-from tvm_pulp.frontend.relax_values import constant, shape_of
+from tvm_pulp.frontend.relax_values import constant, dtype_of, shape_of
 
 
 @dataclass(frozen=True)
 class Conversion:
     """One node, its operands as Relax expressions, and the importer that asks; operands left out are None."""
 
-    importer: Any  # PlainImporter or QdqImporter
+    importer: Any
     op_type: str
     inputs: list[Any]
     attributes: dict[str, Any]
@@ -46,11 +46,17 @@ class Conversion:
         """Rows along an axis."""
         return self.emit(relax.op.take(x, relax.const(np.asarray(indices, np.int64)), axis=axis))
 
+    def from_end(self, indices: Any, sizes: Any) -> Any:
+        """Indices in axes of these sizes, those below zero counted from the end."""
+        dtype = dtype_of(indices)
+        below = relax.op.less(indices, relax.const(0, dtype))
+        return self.emit(relax.op.where(below, relax.op.add(indices, relax.const(sizes, dtype)), indices))
+
     def stock(self, **changes: Any) -> Any:
         """TVM's own conversion, with some attributes changed; one that becomes None is left out."""
         attributes = {name: value for name, value in {**self.attributes, **changes}.items() if value is not None}
         return self.importer.stock(self.op_type, self.inputs, attributes, self.opset)
 
     def standard(self, op_type: str, operands: Sequence[Any], attributes: dict[str, Any] | None = None) -> Any:
-        """The result of a standard operator, of an importer of quantized graphs."""
+        """The result of a standard operator."""
         return self.importer.standard(op_type, operands, attributes or {}, self.opset)

@@ -8,7 +8,6 @@ import numpy as np
 import onnx
 from tvm import relax
 
-from tvm_pulp.errors import UserError
 from tvm_pulp.frontend import onnx_dialect_activations, onnx_dialect_layers, onnx_dialect_movement
 from tvm_pulp.frontend.imported import (
     Imported,
@@ -17,11 +16,13 @@ from tvm_pulp.frontend.imported import (
     UnsupportedOperators,
     refuse_unknown_inputs,
 )
+from tvm_pulp.frontend.library_errors import last_words, refuse_library_errors
 from tvm_pulp.frontend.match_arrays import match_arrays
-from tvm_pulp.frontend.onnx_dialect_values import Values, input_type, is_integral, variable_name
+from tvm_pulp.frontend.onnx_dialect_values import INPUT_TYPES, Values, input_type, is_integral, variable_name
 from tvm_pulp.frontend.onnx_file import Graph, Node
 from tvm_pulp.frontend.onnx_node_checks import check_attributes
 from tvm_pulp.frontend.onnx_shapes import input_shapes
+from tvm_pulp.frontend.onnx_tensors import type_name
 from tvm_pulp.frontend.relax_checks import check_module
 from tvm_pulp.qnn import lineage
 from tvm_pulp.qnn.abandoned_builder import closed_on_error
@@ -33,23 +34,7 @@ CONVERTERS = {
 }
 
 # Operators that exist nowhere else: one of them makes a graph a member of the dialect.
-PRIVATE = frozenset(
-    (
-        "RequantShift",
-        "iSoftmax",
-        "ITAMax",
-        "ITAPartialMax",
-        "OctaveSoftmax",
-        "iLayerNorm",
-        "iRMSNorm",
-        "iNoNorm",
-        "iGELU",
-        "iHardswish",
-        "IntegerDiv",
-        "TrueIntegerDiv",
-        "IntegerMean",
-    )
-)
+PRIVATE = frozenset(op for op in CONVERTERS if not onnx.defs.has(op))
 
 
 def is_dialect(graph: Graph, options: ImportOptions) -> bool:
@@ -69,9 +54,8 @@ def is_dialect(graph: Graph, options: ImportOptions) -> bool:
 
 def declared_types(graph: Graph) -> dict[str, str]:
     """Inputs whose integer type the file does state."""
-    names = {onnx.TensorProto.INT8: "int8", onnx.TensorProto.UINT8: "uint8", onnx.TensorProto.INT16: "int16"}
-    names |= {onnx.TensorProto.UINT16: "uint16", onnx.TensorProto.INT32: "int32"}
-    return {name: names[element] for name, (_, element) in graph.inputs.items() if element in names}
+    types = {name: type_name(element) for name, (_, element) in graph.inputs.items()}
+    return {name: stated for name, stated in types.items() if stated in INPUT_TYPES}
 
 
 def _used_constants(graph: Graph) -> list[np.ndarray]:
@@ -89,13 +73,8 @@ def _source_nodes(graph: Graph) -> tuple[SourceNode, ...]:
 
 def _convert(values: Values, node: Node) -> None:
     """Convert one node; whatever a malformed one makes a converter stumble over is the file's fault."""
-    try:
+    with refuse_library_errors(f"{node.label} is malformed", ": export it again", last_words):
         CONVERTERS[node.op_type](values, node)
-    except UserError:
-        raise
-    except Exception as error:  # numpy and TVM have many classes for shapes and types that do not fit
-        reason = " ".join(str(error).split())[-160:] or type(error).__name__
-        raise UserError(f"node '{node.name}' ({node.op_type}) is malformed ({reason}): export it again") from None
 
 
 def import_dialect(graph: Graph, options: ImportOptions) -> Imported:

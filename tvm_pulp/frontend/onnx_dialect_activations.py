@@ -1,6 +1,7 @@
 """Converters of the integer dialect: softmax family, normalization, activation functions, reductions."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,12 +28,6 @@ def unary(operator: str, fixed: dict[str, Any], **names: str) -> Callable[[Value
 
 
 def convert_i_softmax(values: Values, node: Node) -> None:
-    _check_i_softmax(values, node)
-    names = {"a": "coeffA", "b": "coeffB", "c": "coeffC", "log2": "log2", "levels": "n_levels"}
-    unary("softmax", {"form": "i_softmax"}, **names)(values, node)
-
-
-def _check_i_softmax(values: Values, node: Node) -> None:
     """Exponentials, their sum and their product with the levels must stay inside 32 bits."""
     a, b, c, log2, levels = (node.integer(name) for name in ("coeffA", "coeffB", "coeffC", "log2", "n_levels"))
     spec = values.spec()
@@ -46,6 +41,8 @@ def _check_i_softmax(values: Values, node: Node) -> None:
         f"{node.label}: its coefficients and rows of {spec.shape[-1]} values exceed 32 bits: "
         "use a coarser scale or shorter rows",
     )
+    constants = {"a": a, "b": b, "c": c, "log2": log2, "levels": levels}
+    values.emit("softmax", [values.operand()], {"form": "i_softmax", **constants})
 
 
 def _check_squares(values: Values, node: Node, factor: int) -> None:
@@ -102,16 +99,12 @@ def convert_no_norm(values: Values, node: Node) -> None:
     _norm(values, "no_norm", [values.constant(1), values.constant(2)], mul=mul)
 
 
-def reduction(kind: str) -> Callable[[Values, Node], None]:
-    """Converter of a sum or mean; without axes it is of all."""
-
-    def convert(values: Values, node: Node) -> None:
-        rank, given = len(values.spec().shape), axes_of(values, node, "axes", "axis")
-        axes = sorted(a % rank for a in (range(rank) if given is None else given))
-        keep = node.integer("keepdims", default=1)
-        values.emit("reduce", [values.operand()], {"kind": kind, "axes": axes, "keepdims": keep})
-
-    return convert
+def reduction(kind: str, values: Values, node: Node) -> None:
+    """A sum or mean; without axes it is of all."""
+    rank, given = len(values.spec().shape), axes_of(values, node, "axes", "axis")
+    axes = sorted(a % rank for a in (range(rank) if given is None else given))
+    keep = node.integer("keepdims", default=1)
+    values.emit("reduce", [values.operand()], {"kind": kind, "axes": axes, "keepdims": keep})
 
 
 CONVERTERS: dict[str, Callable[[Values, Node], None]] = {
@@ -124,7 +117,7 @@ CONVERTERS: dict[str, Callable[[Values, Node], None]] = {
     "iNoNorm": convert_no_norm,
     "iGELU": unary("gelu", NONE, b="b", one="one"),
     "iHardswish": unary("hardswish", NONE, one_over_six="one_over_six", three="three", six="six"),
-    "IntegerMean": reduction("mean"),
-    "ReduceMean": reduction("mean"),
-    "ReduceSum": reduction("sum"),
+    "IntegerMean": partial(reduction, "mean"),
+    "ReduceMean": partial(reduction, "mean"),
+    "ReduceSum": partial(reduction, "sum"),
 }

@@ -1,6 +1,7 @@
 """Converters of the integer dialect: matrix products, requantization, element-wise arithmetic."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -88,14 +89,10 @@ def _binary(values: Values, operator: str, a: Any, b: Any) -> Any:
     return values.emit(operator, [a, b], attributes)
 
 
-def binary(operator: str) -> Callable[[Values, Node], None]:
-    """Converter of an element-wise operator on two operands; the result is exact in 32 bits."""
-
-    def convert(values: Values, node: Node) -> None:
-        a, b = (values.expression(i) for i in node.inputs)
-        _binary(values, operator, a, b)
-
-    return convert
+def binary(operator: str, values: Values, node: Node) -> None:
+    """An element-wise operator on two operands; the result is exact in 32 bits."""
+    a, b = (values.expression(i) for i in node.inputs)
+    _binary(values, operator, a, b)
 
 
 def convert_requant_shift(values: Values, node: Node) -> None:
@@ -158,9 +155,9 @@ CONVERTERS: dict[str, Callable[[Values, Node], None]] = {
     "Gemm": convert_gemm,
     "MatMul": convert_matmul,
     "RequantShift": convert_requant_shift,
-    "Add": binary("add"),
-    "Sub": binary("sub"),
-    "Mul": binary("mul"),
+    "Add": partial(binary, "add"),
+    "Sub": partial(binary, "sub"),
+    "Mul": partial(binary, "mul"),
     "TrueIntegerDiv": convert_true_integer_div,
     "IntegerDiv": convert_integer_div,
 }

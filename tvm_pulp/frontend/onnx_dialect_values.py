@@ -17,7 +17,7 @@ from tvm_pulp.qnn.tensor_spec import RANGES, TensorSpec
 
 # Tried in this order: the narrowest first, of inputs unsigned ones when nothing is negative.
 _WEIGHT_TYPES = ("int8", "uint8", "int16", "int32", "int64")
-_INPUT_TYPES = ("uint8", "int8", "uint16", "int16", "int32")
+INPUT_TYPES = ("uint8", "int8", "uint16", "int16", "int32")
 _STATED_TYPES = ("int8", "uint8", "int16", "uint16", "int32", "float32")
 Specs = Sequence[TensorSpec]
 
@@ -90,9 +90,9 @@ class Values:
 
     def emit(self, operator: str, arguments: Sequence[Any], attributes: dict[str, Any]) -> Any:
         """Bind a dialect operator and define the node's result."""
-        expressions = [relax.const(a) if isinstance(a, np.ndarray) else a for a in arguments]
-        variable = self.bind(qnn.emit(operator, expressions, attributes))
-        check_operands(operator, attributes, [spec_of(e) for e in expressions], spec_of(variable), self.node.label)
+        call = qnn.emit(operator, arguments, attributes)
+        variable = self.bind(call)
+        check_operands(operator, attributes, [spec_of(a) for a in call.args], spec_of(variable), self.node.label)
         return variable
 
     def bind(self, expression: Any) -> Any:
@@ -219,4 +219,4 @@ def input_type(name: str, stated: dict[str, str], sample: np.ndarray | None) -> 
         f"--sample-inputs: input '{name}' of this integer network holds fractions: quantize it or state --input-types",
     )
     low, high = (int(np.round(end)) for end in (sample.min(), sample.max()))
-    return next((dtype for dtype in _INPUT_TYPES if _holds(dtype, low, high)), "int32")
+    return next((dtype for dtype in INPUT_TYPES if _holds(dtype, low, high)), "int32")

@@ -1,12 +1,14 @@
 """Functions that a model defines for itself are replaced by their bodies."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from onnx import helper
 
 from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.frontend.library_errors import refuse_library_errors
 from tvm_pulp.frontend.onnx_matmul_nbits import blocked_weights
 from tvm_pulp.frontend.onnx_protos import attributes_of, constant_of, label, name_of, operand, result, with_nodes
 from tvm_pulp.frontend.onnx_tensors import array, check_tensor, stored_tensors
@@ -26,13 +28,8 @@ def inline_functions(model: Any) -> Any:
         _check_calls(key, bodies, [], done)
     from onnx import inliner
 
-    try:
+    with refuse_library_errors("the model's own functions cannot be inlined", ": export it without functions"):
         return inliner.inline_local_functions(model)
-    except Exception as error:  # the inliner reports malformed bodies in many classes
-        reason = " ".join(str(error).split())[:200]
-        raise UserError(
-            f"the model's own functions cannot be inlined ({reason}): export it without functions"
-        ) from None
 
 
 def inline_standard_functions(model: Any) -> Any:
@@ -99,15 +96,11 @@ class _Expansion:
         return name
 
 
-def _gated(default: float) -> Callable[[_Expansion], None]:
+def _gated(default: float, e: _Expansion) -> None:
     """x · sigmoid(alpha · x), as QuickGelu and Swish are; a factor of one that is the default is not written."""
-
-    def expand(e: _Expansion) -> None:
-        x, alpha = e.operand(0), e.number("alpha", default)
-        scaled = x if alpha == default == 1 else e.emit("Mul", x, e.constant(np.float32(alpha)))
-        e.emit("Mul", x, e.emit("Sigmoid", scaled), output=e.result(0))
-
-    return expand
+    x, alpha = e.operand(0), e.number("alpha", default)
+    scaled = x if alpha == default == 1 else e.emit("Mul", x, e.constant(np.float32(alpha)))
+    e.emit("Mul", x, e.emit("Sigmoid", scaled), output=e.result(0))
 
 
 def _lp_norm(e: _Expansion) -> None:
@@ -173,11 +166,11 @@ def _matmul_nbits(e: _Expansion) -> None:
 _EXPANSIONS: dict[str, Callable[[_Expansion], None]] = {
     "LpNormalization": _lp_norm,
     "MatMulNBits": _matmul_nbits,
-    "QuickGelu": _gated(1.702),
+    "QuickGelu": partial(_gated, 1.702),
     "SimplifiedLayerNormalization": _rms_norm,
     "SkipSimplifiedLayerNormalization": _skip_rms_norm,
     "SkipLayerNormalization": _skip_layer_norm,
-    "Swish": _gated(1.0),
+    "Swish": partial(_gated, 1.0),
 }
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from onnx import helper
 
 from tvm_pulp.frontend.onnx_file import Graph, Node, from_model
-from tvm_pulp.frontend.onnx_protos import constant_of, name_of, with_nodes
+from tvm_pulp.frontend.onnx_protos import attributes_of, constant_of, copied, name_of, needed, with_nodes
 from tvm_pulp.frontend.weight_grid import grid_of
 
 # The first release with scales per axis.
@@ -166,37 +166,29 @@ class _Pairs:
 
     def rewritten(self) -> Graph:
         """The graph with these pairs, and with the integers of weights that meet them."""
-        nodes, constants = [], []
+        nodes: list[Any] = []
+        constants: list[Any] = []
         quantized = set(self.found)
         for proto in self.graph.model.graph.node:
-            name = proto.output[0]
+            name, made = proto.output[0], [proto]
+            held: list[Any] = []
             if name in self.found:
                 made, held = _written(self.found[name], name_of(proto), name)
-                nodes += made
-                constants += held
-                continue
-            if proto.op_type in _KEEPS and proto.input[0] in quantized:
+            elif proto.op_type in _KEEPS and proto.input[0] in quantized:
                 quantized.add(name)
-            if proto.op_type in _CHANNELS and proto.input[0] in quantized:
+            elif proto.op_type in _CHANNELS and proto.input[0] in quantized:
                 made, held = self._layer(proto)
-                nodes += made
-                constants += held
-                continue
-            nodes.append(proto)
-        read = {o.name for o in self.graph.model.graph.output}
-        alive = []
-        for proto in reversed(nodes):
-            if read.intersection(proto.output):
-                read.update(proto.input)
-                alive.append(proto)
-        return from_model(with_nodes(self.graph.model, alive[::-1], constants))
+            nodes += made
+            constants += held
+        outputs = [o.name for o in self.graph.model.graph.output]
+        return from_model(with_nodes(self.graph.model, needed(nodes, outputs), constants))
 
     def _layer(self, proto: Any) -> tuple[list[Any], list[Any]]:
         """A layer with its weights as integers, where they lie on a grid."""
         weight = self.graph.constants.get(proto.input[1])
         if weight is None or weight.dtype != np.float32 or weight.ndim < 2:
             return [proto], []
-        turned = proto.op_type == "Gemm" and any(a.name == "transB" and a.i for a in proto.attribute)
+        turned = proto.op_type == "Gemm" and attributes_of(proto).get("transB")
         axis = (0 if turned else _CHANNELS[proto.op_type]) % weight.ndim
         if proto.op_type == "MatMul" and weight.ndim > 2:
             return [proto], []
@@ -206,8 +198,7 @@ class _Pairs:
         stem = f"{proto.output[0]}.weight"
         values = {f"{stem}.integers": grid.integers, f"{stem}.scale": grid.scale}
         zero = {f"{stem}.zero": np.zeros(grid.scale.shape, np.int8)}
-        layer = type(proto)()
-        layer.CopyFrom(proto)
+        layer = copied(proto)
         layer.input[1] = f"{stem}.real"
         real = helper.make_node("DequantizeLinear", [*values, *zero], [layer.input[1]], name=stem, axis=axis)
         return [real, layer], [constant_of(n, v) for n, v in (values | zero).items()]

@@ -8,7 +8,7 @@ import onnx
 from onnx import helper, numpy_helper
 
 from tvm_pulp.frontend.limits import LARGEST_FOLDED
-from tvm_pulp.frontend.onnx_protos import SHAPE_OPERAND, static_shape
+from tvm_pulp.frontend.onnx_protos import SHAPE_OPERAND, copied, static_shape
 from tvm_pulp.frontend.onnx_tensors import item_bytes
 
 # Work that is not worth it, or results that are not a function of the operands.
@@ -33,8 +33,7 @@ def fold(proto: Any, operands: dict[str, np.ndarray], opset: int) -> list[np.nda
 
     try:
         with np.errstate(all="ignore"):
-            plain = onnx.NodeProto()
-            plain.CopyFrom(proto)
+            plain = copied(proto)
             plain.domain = ""
             results = ReferenceEvaluator(plain, opsets={"": opset}).run(None, operands)
     except Exception:  # not a standard operator, or one the evaluator does not know: an ordinary layer then

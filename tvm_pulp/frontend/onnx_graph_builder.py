@@ -189,6 +189,24 @@ def unused(stem: str, taken: Container[str]) -> str:
     return next(name for name in chain((stem,), numbered) if name not in taken)
 
 
+class UniqueNames:
+    """Names of the nodes of a program, each unique."""
+
+    def __init__(self) -> None:
+        self.taken: set[str] = set()
+        self._names: dict[Any, str] = {}
+
+    def stem(self, node: Any) -> str:
+        """The name that a node should have."""
+        raise NotImplementedError
+
+    def label(self, node: Any) -> str:
+        if node not in self._names:
+            self._names[node] = unused(self.stem(node), self.taken)
+            self.taken.add(self._names[node])
+        return self._names[node]
+
+
 def numbers(given: Any) -> list[int]:
     """Axes and the like, where PyTorch allows a single number or none."""
     return [given] if isinstance(given, int) else list(given or [])

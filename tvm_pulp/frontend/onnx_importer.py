@@ -9,8 +9,9 @@ import io
 import math
 import re
 import warnings
-from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 from tvm import relax
@@ -19,6 +20,7 @@ from tvm.relax.frontend.onnx import onnx_frontend
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend import onnx_quantized_operators, onnx_standard_operators
 from tvm_pulp.frontend.imported import Imported, ImportOptions
+from tvm_pulp.frontend.library_errors import last_words, refuse_library_errors
 from tvm_pulp.frontend.onnx_conversion import Conversion
 from tvm_pulp.frontend.onnx_fake_quantize import with_quantize_pairs
 from tvm_pulp.frontend.onnx_file import Graph
@@ -30,12 +32,18 @@ from tvm_pulp.qnn import lineage
 from tvm_pulp.qnn.abandoned_builder import closed_on_error
 from tvm_pulp.qnn.tensor_spec import RANGES
 
+_CONVERTERS = {**onnx_standard_operators.CONVERTERS, **onnx_quantized_operators.CONVERTERS}
 _MARKERS = frozenset(
     {
         *("QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "DynamicQuantizeLSTM"),
         *onnx_quantized_operators.CONVERTERS,
     }
 )
+
+
+def known_operators() -> set[str]:
+    """Operators that are converted."""
+    return {*onnx_frontend._get_convert_map(), *_CONVERTERS}
 
 
 def is_quantized(graph: Graph) -> bool:
@@ -51,20 +59,18 @@ def import_standard(graph: Graph, options: ImportOptions) -> Imported:
         check_quantization(graph)
     # Integers come in with the products of recurrent layers.
     quantized = quantized or options.recurrent is not None
-    kind = QdqImporter if quantized else PlainImporter
-    standard, shapes = standard_graph(graph, options, kind.known())
-    try:
-        # The importer prints and warns; what matters is in the exception.
-        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(action="ignore"):
-            importer = kind(shapes, "float32")
-            with closed_on_error(importer.bb):
-                module = importer.from_onnx(standard, graph.opset)
-            module = relax.transform.DecomposeOpsForInference()(module)
-    except UserError:
-        raise
-    except Exception as error:  # the importer raises many classes for what it does not know
-        reason = " ".join(str(error).split())[-200:] or type(error).__name__
-        raise UserError(f"TVM's ONNX importer cannot read this model ({reason}): simplify or re-export it") from None
+    standard, shapes = standard_graph(graph, options, known_operators())
+    refused = "TVM's ONNX importer cannot read this model", ": simplify or re-export it"
+    # The importer prints and warns; what matters is in the exception.
+    with (
+        refuse_library_errors(*refused, partial(last_words, longest=200)),
+        contextlib.redirect_stdout(io.StringIO()),
+        warnings.catch_warnings(action="ignore"),
+    ):
+        importer = Importer(shapes, "float32")
+        with closed_on_error(importer.bb):
+            module = importer.from_onnx(standard, graph.opset)
+        module = relax.transform.DecomposeOpsForInference()(module)
     check_module(module)
     module["main"] = module["main"].without_attr("params")
     module = lineage.of_imported(module, importer.named)
@@ -72,10 +78,8 @@ def import_standard(graph: Graph, options: ImportOptions) -> Imported:
     return Imported(module, tuple(graph.inputs), graph.outputs, dialect, nodes=source_nodes(graph))
 
 
-class PlainImporter(onnx_frontend.ONNXGraphImporter):
+class Importer(onnx_frontend.ONNXGraphImporter):
     """TVM's importer plus our converters."""
-
-    OWN: ClassVar[dict[str, Callable[[Conversion], Any]]] = onnx_standard_operators.CONVERTERS
 
     # The node being converted: its name as an identifier, and as the file has it.
     _current = ""
@@ -85,11 +89,6 @@ class PlainImporter(onnx_frontend.ONNXGraphImporter):
         super().__init__(*arguments)
         # Variables and the nodes whose results they are.
         self.named: dict[str, lineage.Lineage] = {}
-
-    @classmethod
-    def known(cls) -> set[str]:
-        """Operators that are converted."""
-        return {*onnx_frontend._get_convert_map(), *cls.OWN}
 
     def _check_for_unsupported_ops(self, graph: Any) -> None:
         """Done before: `standard_graph` names all unknown operators at once."""
@@ -128,8 +127,8 @@ class PlainImporter(onnx_frontend.ONNXGraphImporter):
         return variable
 
     def _converted(self, op_name: str, inputs: Any, attrs: Any, opset: int) -> Any:
-        if op_name in self.OWN:
-            converted = self.OWN[op_name](Conversion(self, op_name, list(inputs), dict(attrs), opset))
+        if op_name in _CONVERTERS:
+            converted = _CONVERTERS[op_name](Conversion(self, op_name, list(inputs), dict(attrs), opset))
             return converted if isinstance(converted, relax.Tuple) else self.bb.normalize(converted)
         if op_name != "LayerNormalization":
             return super()._convert_operator(op_name, inputs, attrs, opset)
@@ -141,16 +140,6 @@ class PlainImporter(onnx_frontend.ONNXGraphImporter):
     def stock(self, op_name: str, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
         """TVM's own conversion of an operator."""
         return super()._convert_operator(op_name, _operand_list(inputs), attrs, opset)
-
-
-class QdqImporter(PlainImporter):
-    """TVM's importer plus the quantized operators."""
-
-    OWN: ClassVar[dict[str, Callable[[Conversion], Any]]] = {
-        **onnx_standard_operators.CONVERTERS,
-        **onnx_standard_operators.QUANTIZATION,
-        **onnx_quantized_operators.CONVERTERS,
-    }
 
     def standard(self, op_name: str, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
         """The result of a standard operator."""

@@ -95,9 +95,7 @@ def _flat(c: Conversion, indices: Any, sizes: list[int], strides: list[int], off
             raise UserError(f"an index lies outside axes of {sizes} elements: check the model")
         whole = np.where(known < 0, known + ends, known)
         return relax.const(np.asarray((whole * steps).sum(-1) + offsets, np.int64))
-    wide = c.emit(relax.op.astype(indices, "int64"))
-    raised = relax.op.add(wide, relax.const(ends, "int64"))
-    whole = c.emit(relax.op.where(relax.op.less(wide, relax.const(0, "int64")), raised, wide))
+    whole = c.from_end(c.emit(relax.op.astype(indices, "int64")), ends)
     total = c.emit(relax.op.sum(c.emit(relax.op.multiply(whole, relax.const(steps, "int64"))), axis=-1))
     return c.emit(relax.op.add(total, relax.const(offsets, "int64"))) if offsets.any() else total
 

@@ -1,7 +1,7 @@
 """Nodes and graphs of ONNX as protocol buffers: names, operands, attributes, copies."""
 
 import heapq
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,8 +48,8 @@ def known_operands(proto: Any, constants: Mapping[str, np.ndarray]) -> dict[str,
 
 def with_nodes(source: Any, nodes: Iterable[Any], constants: Iterable[Any] = ()) -> Any:
     """A copy of a model or graph with other nodes and more constants."""
-    copies = [_copied(node) for node in nodes]
-    made = _copied(source)
+    copies = [copied(node) for node in nodes]
+    made = copied(source)
     graph = made.graph if isinstance(made, onnx.ModelProto) else made
     del graph.node[:]
     graph.node.extend(copies)
@@ -57,7 +57,8 @@ def with_nodes(source: Any, nodes: Iterable[Any], constants: Iterable[Any] = ())
     return made
 
 
-def _copied(proto: Any) -> Any:
+def copied(proto: Any) -> Any:
+    """A copy that may be changed."""
     made = type(proto)()
     made.CopyFrom(proto)
     return made
@@ -117,6 +118,16 @@ def execution_order(nodes: Collection[Any], known: Collection[str], outputs: Col
         stuck = next(proto for proto, count in zip(protos, missing, strict=True) if count)
         raise UserError(f"the graph has a cycle through {label(stuck)}: a network must be acyclic")
     return ordered
+
+
+def needed(nodes: Sequence[Any], outputs: Iterable[str]) -> list[Any]:
+    """Those of nodes in execution order that outputs depend on."""
+    read, kept = set(outputs), []
+    for node in reversed(nodes):
+        if read.intersection(node.output):
+            read.update(node.input)
+            kept.append(node)
+    return kept[::-1]
 
 
 def alive(graph: Any) -> Any:

@@ -9,6 +9,7 @@ constant per output, is subtracted afterwards: sum((x - z) w) = sum(x w) - z sum
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,6 @@ from tvm_pulp.frontend.relax_values import as_image, constant, shape_of
 from tvm_pulp.frontend.windows import window_attributes
 from tvm_pulp.qnn.operator import OPERATORS
 
-Converter = Callable[[Conversion], Any]
 _NONE = qnn.Requant().attributes()
 
 
@@ -63,33 +63,25 @@ def _accumulator_bias(c: Conversion, bias: Any, factor: float = 1.0) -> Any:
     return c.importer.dequantize(bias, relax.const(unit), relax.const(np.int32(0)), axis=0)
 
 
-def binary(standard: str) -> Converter:
+def binary(standard: str, c: Conversion) -> Any:
     """Two quantized operands, one quantized result."""
-
-    def convert(c: Conversion) -> Any:
-        *_, ys, yz = c.operands(8)
-        return c.importer.quantize(c.standard(standard, [_real(c, 0), _real(c, 3)]), ys, yz, c.inputs[0])
-
-    return convert
+    *_, ys, yz = c.operands(8)
+    return c.importer.quantize(c.standard(standard, [_real(c, 0), _real(c, 3)]), ys, yz, c.inputs[0])
 
 
-def unary(standard: str) -> Converter:
+def unary(standard: str, c: Conversion) -> Any:
     """One quantized operand, one quantized result; attributes are the float operator's."""
-
-    def convert(c: Conversion) -> Any:
-        x, *_, ys, yz = c.operands(5)
-        attributes = {k: v for k, v in c.attributes.items() if k not in ("channels_last", "opset")}
-        real, rank = _real(c, 0), len(shape_of(x))
-        channels_last = c.attributes.get("channels_last", 0)
-        if channels_last:
-            real = c.emit(relax.op.permute_dims(real, [0, rank - 1, *range(1, rank - 1)]))
-        plain = replace(c, opset=int(c.attributes.get("opset", c.opset)))
-        result = plain.standard(standard, [real], attributes)
-        if channels_last:
-            result = c.emit(relax.op.permute_dims(result, [0, *range(2, rank), 1]))
-        return c.importer.quantize(result, ys, yz, x)
-
-    return convert
+    x, *_, ys, yz = c.operands(5)
+    attributes = {k: v for k, v in c.attributes.items() if k not in ("channels_last", "opset")}
+    real, rank = _real(c, 0), len(shape_of(x))
+    channels_last = c.attributes.get("channels_last", 0)
+    if channels_last:
+        real = c.emit(relax.op.permute_dims(real, [0, rank - 1, *range(1, rank - 1)]))
+    plain = replace(c, opset=int(c.attributes.get("opset", c.opset)))
+    result = plain.standard(standard, [real], attributes)
+    if channels_last:
+        result = c.emit(relax.op.permute_dims(result, [0, *range(2, rank), 1]))
+    return c.importer.quantize(result, ys, yz, x)
 
 
 def qlinear_softmax(c: Conversion) -> Any:
@@ -102,7 +94,7 @@ def qlinear_softmax(c: Conversion) -> Any:
     if levels >= 1:
         whole = relax.const(np.array(1 / float(levels), np.float32))
         c = replace(c, inputs=[*c.inputs[:3], whole, *c.inputs[4:]])
-    return unary("Softmax")(c)
+    return unary("Softmax", c)
 
 
 def qlinear_concat(c: Conversion) -> Any:
@@ -187,16 +179,16 @@ def _centred(weight: Any, zero_point: Any, axis: int) -> np.ndarray | None:
     return np.asarray(exact.astype(np.int8 if narrow else np.int16))
 
 
-CONVERTERS: dict[str, Converter] = {
+CONVERTERS: dict[str, Callable[[Conversion], Any]] = {
     "QLinearConv": qlinear_conv,
     "QLinearMatMul": qlinear_matmul,
     "QGemm": qgemm,
-    "QLinearAdd": binary("Add"),
-    "QLinearMul": binary("Mul"),
+    "QLinearAdd": partial(binary, "Add"),
+    "QLinearMul": partial(binary, "Mul"),
     "QLinearConcat": qlinear_concat,
     "QLinearSoftmax": qlinear_softmax,
     **{
-        f"QLinear{standard}": unary(standard)
+        f"QLinear{standard}": partial(unary, standard)
         for standard in ("Sigmoid", "LeakyRelu", "GlobalAveragePool", "AveragePool", "ReduceMean")
     },
     "MatMulInteger": lambda c: _product(c, *c.operands(4)),

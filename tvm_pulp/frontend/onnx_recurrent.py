@@ -110,10 +110,10 @@ class Unrolled:
         self.graph.node.append(helper.make_node(op, list(operands), [name], name=name, **attributes))
         return name
 
-    def emit_all(self, op: str, outputs: int, *operands: str, **attributes: Any) -> list[str]:
-        """Names of all results of a node."""
-        first = self.emit(op, *operands, **attributes)
-        self.graph.node[-1].output.extend(f"{first}_{k}" for k in range(1, outputs))
+    def quantized(self, value: str) -> list[str]:
+        """Integers of a value, their scale and zero point, which follow from its range at run time."""
+        first = self.emit("DynamicQuantizeLinear", value)
+        self.graph.node[-1].output.extend((f"{first}_1", f"{first}_2"))
         return list(self.graph.node[-1].output)
 
     def constant(self, values: np.ndarray) -> str:
@@ -253,6 +253,14 @@ class Unrolled:
         recurrent = [self.matrix(2, direction, k) for k in range(3)]
         one = self.constant(np.array(1, np.float32))
 
+        def remembered(reset: str, state: str | None) -> str:
+            """The part of the last state that the reset gate lets through, times its weights."""
+            if not after:
+                return str(self.times(self.emit("Mul", reset, str(state)), recurrent[2]))
+            product = self.times(state, recurrent[2])
+            given = self.constant(np.asarray(inside, np.float32)) if product is None else self.plus(product, inside)
+            return self.emit("Mul", reset, given)
+
         def advance(step: int, state: str | None, _cell: str | None) -> tuple[str, str | None]:
             update, reset, fresh = (self.pick(p, step, 0) for p in projected)
             update = self.emit(f, self.both(update, self.times(state, recurrent[0])))
@@ -260,22 +268,11 @@ class Unrolled:
                 fresh = self.emit(g, fresh)
             else:
                 reset = self.emit(f, self.both(reset, self.times(state, recurrent[1])))
-                remembered = self._remembered(state, reset, recurrent[2], after, inside)
-                fresh = self.emit(g, self.emit("Add", fresh, remembered))
+                fresh = self.emit(g, self.emit("Add", fresh, remembered(reset, state)))
             mixed = self.emit("Mul", self.emit("Sub", one, update), fresh)
             return mixed if state is None else self.emit("Add", mixed, self.emit("Mul", update, state)), None
 
         return advance
-
-    def _remembered(self, state: str | None, reset: str, matrix: str, after: bool, inside: np.ndarray | None) -> str:
-        """The part of the last state that the reset gate lets through, times its weights."""
-        if not after:
-            assert state is not None
-            return self.times(self.emit("Mul", reset, state), matrix) or ""
-        if state is None:
-            assert inside is not None
-            return self.emit("Mul", reset, self.constant(np.asarray(inside, np.float32)))
-        return self.emit("Mul", reset, self.plus(self.times(state, matrix) or "", inside))
 
     def _rnn(self, x: str, direction: int) -> Step:
         sums = self._gate_sums(x, direction)
@@ -306,7 +303,7 @@ class DynamicLstm(Unrolled):
         values, scale = (self.constants[self._operand(p)] for p in places[:2])
         zero = self.constants.get(self._operand(places[2]), np.zeros(self.directions, values.dtype))
         scale, zero = scale.reshape(self.directions, -1)[direction], zero.reshape(self.directions, -1)[direction]
-        integers, unit, offset = self.emit_all("DynamicQuantizeLinear", 3, value)
+        integers, unit, offset = self.quantized(value)
         weights, zeros = self.constant(values[direction]), self.constant(zero)
         sums = self.emit("Cast", self.emit("MatMulInteger", integers, weights, offset, zeros), to=1)
         factors = self.constant(scale.astype(np.float32))

@@ -191,11 +191,8 @@ def gather(c: Conversion) -> Any:
         raise UserError(f"Gather: axis {axis} does not exist in shape {shape}: export the model again")
     size = shape[axis]
     if picked is None:
-        dtype = dtype_of(indices)
-        negative = relax.op.less(indices, relax.const(0, dtype))
-        picked_now = c.emit(relax.op.where(negative, relax.op.add(indices, relax.const(size, dtype)), indices))
         # Whatever the indices are, nothing outside of the tensor is read.
-        return relax.op.take(data, picked_now, axis=axis % len(shape), mode="clip")
+        return relax.op.take(data, c.from_end(indices, size), axis=axis % len(shape), mode="clip")
     if picked.size and (picked.min() < -size or picked.max() >= size):
         raise UserError(f"Gather: an index lies outside an axis of {size} elements: check the model")
     whole = np.asarray(np.where(picked < 0, picked + size, picked), np.int64)
@@ -234,19 +231,17 @@ CONVERTERS: dict[str, Callable[[Conversion], Any]] = {
     "Clip": clip,
     "Conv": conv,
     "ConvTranspose": conv_transpose,
+    "DequantizeLinear": dequantize_linear,
     "Einsum": einsum,
     "Gather": gather,
     "Max": extreme(relax.op.maximum),
     "Min": extreme(relax.op.minimum),
     "Pad": pad,
+    "QuantizeLinear": quantize_linear,
     "RMSNorm": rms_norm,
     "Resize": resize,
     "SimplifiedLayerNormalization": rms_norm,
     "Tile": tile,
     **onnx_bounded_operators.CONVERTERS,
     **onnx_indexing.CONVERTERS,
-}
-QUANTIZATION: dict[str, Callable[[Conversion], Any]] = {
-    "QuantizeLinear": quantize_linear,
-    "DequantizeLinear": dequantize_linear,
 }

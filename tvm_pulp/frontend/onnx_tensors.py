@@ -16,6 +16,7 @@ import onnx
 from onnx import helper, numpy_helper
 
 from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.frontend.library_errors import refuse_library_errors
 from tvm_pulp.frontend.limits import LARGEST_CONSTANTS, check_shape
 from tvm_pulp.frontend.onnx_protos import attributes_of, constant_of, label, operand, with_nodes
 
@@ -104,10 +105,8 @@ def _check_range(tensor: Any, what: str) -> None:
 
 def array(tensor: Any) -> np.ndarray:
     """A checked tensor as an array."""
-    try:
+    with refuse_library_errors(f"tensor '{tensor.name}' cannot be read", ": export the model again", str):
         return np.asarray(numpy_helper.to_array(tensor))
-    except (ValueError, TypeError, OverflowError) as error:
-        raise UserError(f"tensor '{tensor.name}' cannot be read ({error}): export the model again") from None
 
 
 def load_external(model: Any, folder: Path) -> None:
@@ -200,13 +199,9 @@ def _widen(tensor: Any) -> None:
         unit = "bytes" if raw else "values"
         needed = f"its shape {list(tensor.dims)} needs {(count + 1) // 2} bytes"
         raise UserError(f"{what} holds {len(stored)} {unit} of two elements each, {needed}: export it again")
-    pairs = stored.astype(np.uint8)
-    values = np.stack([pairs & 15, pairs >> 4], axis=-1).reshape(-1)[:count].astype(np.int8)
-    wide, least, _ = _NIBBLES[tensor.data_type]
-    values = np.where(values > 7, values - 16, values) if least < 0 else values
-    del tensor.int32_data[:]
-    tensor.raw_data = values.astype(np.int8 if least < 0 else np.uint8).tobytes()
-    tensor.data_type = wide
+    wide, *_ = _NIBBLES[tensor.data_type]
+    values = numpy_helper.to_array(tensor).astype(helper.tensor_dtype_to_np_dtype(wide))
+    tensor.CopyFrom(constant_of(tensor.name, values))
 
 
 def _target(node: Any, narrow: dict[str, int]) -> int:

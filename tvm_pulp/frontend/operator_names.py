@@ -18,13 +18,15 @@ def format_operators() -> list[FormatOperators]:
 
 
 def _onnx() -> list[FormatOperators]:
-    from tvm_pulp.frontend import onnx_dialect
-    from tvm_pulp.frontend.onnx_importer import PlainImporter, QdqImporter
+    from tvm.relax.frontend.onnx.onnx_frontend import _get_convert_map
+
+    from tvm_pulp.frontend import onnx_dialect, onnx_quantized_operators
+    from tvm_pulp.frontend.onnx_importer import known_operators
     from tvm_pulp.frontend.onnx_recurrent import RECURRENT
     from tvm_pulp.frontend.onnx_standard import NO_C
 
-    plain = {*PlainImporter.known(), *RECURRENT} - NO_C
-    quantized = QdqImporter.known() - plain - NO_C
+    quantized = onnx_quantized_operators.CONVERTERS.keys() - _get_convert_map()
+    plain = {*known_operators(), *RECURRENT} - quantized - NO_C
     return [
         FormatOperators(
             "ONNX",

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.frontend.library_errors import first_line, refuse_library_errors
+from tvm_pulp.frontend.limits import MOST_NODES, read_file
 from tvm_pulp.frontend.stablehlo_program.files import module_of
-from tvm_pulp.frontend.stablehlo_program.node import first_line
 from tvm_pulp.frontend.stablehlo_program.program import OwnValues, StablehloProgram, import_jax
 
 NEEDED = "pip install 'tvm_pulp[tensorflow]'"
@@ -45,23 +46,15 @@ def load_saved_model(path: Path) -> StablehloProgram:
     """The serving function of a SavedModel folder; one that runs Python is refused before anything of it is loaded."""
     tf = import_tensorflow(f"'{path}'")
     _refuse_python(path)
-    try:
+    with refuse_library_errors(f"'{path}' is no readable SavedModel", ": write it again", first_line):
         loaded = tf.saved_model.load(str(path))
-    except Exception as error:  # whatever a foreign folder makes TensorFlow raise
-        raise UserError(f"'{path}' is no readable SavedModel ({first_line(error)}): write it again") from None
     return _of_signature(tf, loaded, f"'{path}'")
 
 
 def _refuse_python(path: Path) -> None:
     from tensorflow.core.protobuf import saved_model_pb2
 
-    from tvm_pulp.errors import refuse_file_errors
-    from tvm_pulp.frontend.limits import LARGEST_FILE, MOST_NODES
-
-    graph_file = path / "saved_model.pb"
-    with refuse_file_errors(f"model file '{graph_file}' cannot be read"):
-        refuse_if(graph_file.stat().st_size > LARGEST_FILE, f"'{graph_file}' is larger than 2 GiB: no SavedModel is")
-        content = graph_file.read_bytes()
+    content = read_file(path / "saved_model.pb", "is larger than 2 GiB: no SavedModel is")
     message = saved_model_pb2.SavedModel()
     try:
         message.ParseFromString(content)
@@ -111,13 +104,10 @@ def compiled(
     """The program that TensorFlow's bridge to XLA makes of a function: arguments are the inputs, then the variables."""
     specs = [tf.TensorSpec(a.shape, a.dtype) for a in examples]
     whole = tf.function(_of_these(function, len(specs)), jit_compile=True)
-    try:
+    way_out = ": make tf.function(model, jit_compile=True) work first"
+    with refuse_library_errors(f"TensorFlow cannot compile {name}", way_out, _reason):
         concrete = whole.get_concrete_function(*specs)
         content = whole.experimental_get_compiler_ir(*specs)(stage="stablehlo_serialized")
-    except Exception as error:  # TensorFlow raises many classes for what XLA cannot compile
-        raise UserError(
-            f"TensorFlow cannot compile {name} ({_reason(error)}): make tf.function(model, jit_compile=True) work first"
-        ) from None
     held = {id(v.handle): v for v in concrete.variables if hasattr(v, "handle")}
     parameters = [
         (held[id(c)].name.split(":")[0], held[id(c)].numpy()) if id(c) in held else ("", np.asarray(c))
@@ -162,6 +152,6 @@ def _output_names(tf: Any, structure: Any) -> list[str]:
 
 
 def _reason(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    lines = [line.strip() for line in str(error).splitlines()]
     told = [line for line in lines if "uncompilable" in line or "not supported" in line or "Error" in line]
-    return (told or lines or [type(error).__name__])[0][:200]
+    return told[0][:200] if told else first_line(error)

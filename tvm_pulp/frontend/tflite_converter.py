@@ -64,6 +64,10 @@ class TfliteConverter(OperatorConverter):
         # Tensors, by their numbers, that follow from constants.
         self._folded: dict[int, np.ndarray] = {}
 
+    def emit(self, value: Any) -> Any:
+        """A variable bound to a value."""
+        return self.bb.emit(self.bb.normalize(value))
+
     def convert_op_to_relax(self) -> None:
         """Operators in order, each result bound to a variable that is called after its tensor: layers have its name."""
         dilated, ends = (

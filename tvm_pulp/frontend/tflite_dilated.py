@@ -14,23 +14,28 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp.frontend.tflite_hybrid import is_hybrid
-from tvm_pulp.frontend.tflite_operators import activated, indices, options_of, real_value
+from tvm_pulp.frontend.tflite_operators import activated, indices, options_of, real_value, zero_point_of
 
 _CONVOLUTIONS = {"CONV_2D": "Conv2DOptions", "DEPTHWISE_CONV_2D": "DepthwiseConv2DOptions"}
 # A line of numbers is a picture of one row while it is convolved.
 _TO_PICTURE, _TO_LINE = ("EXPAND_DIMS", "RESHAPE"), ("RESHAPE", "SQUEEZE")
 
 
-def space_to_batch_nd(converter: Any, _upstream: Callable[..., Any], op: Any) -> Any:
+def _blocks(converter: Any, op: Any) -> tuple[Any, list[int], list[int], Any]:
+    """Operand and its shape, sizes of blocks, and what is added to or cut off the sides of every axis."""
     data, *given = converter.get_input_tensors(op)
     block, sides = (converter.get_tensor_value(t) for t in given)
-    value, shape = converter.get_tensor_expr(data), [int(d) for d in converter.get_tensor_shape(data)]
-    rank, count = len(shape), len(block)
-    pads = np.zeros((rank, 2), int)
+    return data, [int(d) for d in converter.get_tensor_shape(data)], [int(b) for b in block], sides
+
+
+def space_to_batch_nd(converter: Any, _upstream: Callable[..., Any], op: Any) -> Any:
+    data, shape, blocks, sides = _blocks(converter, op)
+    count = len(blocks)
+    pads = np.zeros((len(shape), 2), int)
     pads[1 : 1 + count] = sides
-    zero = float(data.qnn_params["zero_point"].value.numpy()) if data.qnn_params else 0.0
+    zero = float(zero_point_of(data)) if data.qnn_params else 0.0
+    value = converter.get_tensor_expr(data)
     padded = converter.bb.normalize(relax.op.nn.pad(value, pads.ravel().tolist(), pad_value=zero))
-    blocks = [int(b) for b in block]
     places = [(shape[1 + i] + int(pads[1 + i].sum())) // b for i, b in enumerate(blocks)]
     apart = [shape[0], *(n for pair in zip(places, blocks, strict=True) for n in pair), *shape[1 + count :]]
     axes = [*range(2, 2 * count + 1, 2), 0, *range(1, 2 * count, 2), *range(1 + 2 * count, len(apart))]
@@ -39,10 +44,8 @@ def space_to_batch_nd(converter: Any, _upstream: Callable[..., Any], op: Any) ->
 
 
 def batch_to_space_nd(converter: Any, _upstream: Callable[..., Any], op: Any) -> Any:
-    data, *given = converter.get_input_tensors(op)
-    block, crops = (converter.get_tensor_value(t) for t in given)
-    value, shape = converter.get_tensor_expr(data), [int(d) for d in converter.get_tensor_shape(data)]
-    count, blocks = len(block), [int(b) for b in block]
+    data, shape, blocks, crops = _blocks(converter, op)
+    count, value = len(blocks), converter.get_tensor_expr(data)
     batch, places, rest = shape[0] // math.prod(blocks), shape[1 : 1 + count], shape[1 + count :]
     apart = [*blocks, batch, *places, *rest]
     pairs = [axis for i in range(count) for axis in (count + 1 + i, i)]

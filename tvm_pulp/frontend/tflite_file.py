@@ -2,14 +2,16 @@
 
 import struct
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tvm_pulp.errors import UserError, refuse_file_errors, refuse_if
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.imported import Imported, ImportOptions, refuse_unknown_inputs
-from tvm_pulp.frontend.limits import LARGEST_CONSTANTS, LARGEST_FILE, MOST_NODES, check_shape
+from tvm_pulp.frontend.library_errors import sentence
+from tvm_pulp.frontend.limits import LARGEST_CONSTANTS, MOST_NODES, check_shape, read_file
 from tvm_pulp.frontend.relax_checks import check_module
 from tvm_pulp.frontend.tflite_operators import indices
 from tvm_pulp.qnn.tensor_spec import RANGES
@@ -42,9 +44,7 @@ def import_tflite(path: Path, options: ImportOptions | None = None) -> Imported:
 
 def read(path: Path) -> bytes:
     """Bytes of a file that starts like a TFLite model."""
-    with refuse_file_errors(f"model file '{path}' cannot be read"):
-        refuse_if(path.stat().st_size > LARGEST_FILE, f"'{path}' is larger than 2 GiB: no TFLite model is")
-        content = path.read_bytes()
+    content = read_file(path, "is larger than 2 GiB: no TFLite model is")
     if len(content) < 16 or content[4:8] != _IDENTIFIER:
         raise UserError(f"'{path}' is not a TFLite model: check the file or --model-format")
     return content
@@ -86,31 +86,22 @@ def _import(path: Path, model: Any, options: ImportOptions) -> Any:
     except UserError as error:
         raise UserError(f"'{path}': {error}") from None
     except (OpNotImplemented, NotImplementedError) as error:
-        raise UserError(f"'{path}': {_sentence(error)}: replace these operators or use ONNX") from None
+        raise UserError(f"'{path}': {sentence(error, 300)}: replace these operators or use ONNX") from None
     except (struct.error, IndexError, UnicodeDecodeError):
         raise UserError(f"'{path}' is damaged or truncated: fetch or export it again") from None
     except Exception as error:  # the importer asserts on what it does not support, in many classes
-        raise UserError(f"'{path}' cannot be imported ({_sentence(error)}): check the model") from None
+        raise UserError(f"'{path}' cannot be imported ({sentence(error, 300)}): check the model") from None
 
 
-def _sentence(error: Exception) -> str:
-    """The useful part of an importer's message, on one line."""
-    words = " ".join(str(error).split()) or type(error).__name__
-    return words[:300].rstrip(".")
+_TYPES = ("float32", "int32", "uint8", "int64", "bool", "int16", "int8", "uint32", "uint16")
 
 
-# Numbers of the schema's TensorType; bytes of one element.
-_TYPES = {
-    0: ("float32", 4),
-    2: ("int32", 4),
-    3: ("uint8", 1),
-    4: ("int64", 8),
-    6: ("bool", 1),
-    7: ("int16", 2),
-    9: ("int8", 1),
-    15: ("uint32", 4),
-    16: ("uint16", 2),
-}
+@cache
+def _known_types() -> dict[int, str]:
+    """Types that tensors may have, by the schema's numbers."""
+    from tflite.TensorType import TensorType
+
+    return {getattr(TensorType, name.upper()): name for name in _TYPES}
 
 
 def check_model(model: Any, file_bytes: int) -> None:
@@ -140,11 +131,12 @@ def _check_tensor(model: Any, graph: Any, index: int) -> int:
     """Bytes of a constant, 0 for an activation."""
     tensor = graph.Tensors(index)
     what = f"tensor '{name_of(graph, index)}'"
-    if tensor.Type() not in _TYPES:
+    if tensor.Type() not in _known_types():
         raise UserError(f"{what} has the unsupported type number {tensor.Type()}: use int8, int32 or float32")
     if tensor.Sparsity() is not None:
         raise UserError(f"{what} is sparse: export it dense")
-    dtype, each = _TYPES[tensor.Type()]
+    dtype = _known_types()[tensor.Type()]
+    each = np.dtype(dtype).itemsize
     shape = [int(tensor.Shape(axis)) for axis in range(min(tensor.ShapeLength(), 64))]
     size = check_shape(what, shape, each)
     if not 0 <= tensor.Buffer() < model.BuffersLength():

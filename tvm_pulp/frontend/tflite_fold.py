@@ -4,6 +4,7 @@ A converter that was not told the batch's size writes sizes as results of SHAPE;
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,18 +16,15 @@ Arrays = list[np.ndarray]
 Rule = Callable[[Any, Arrays], Any]
 
 
-def _made(name: str, kind: str) -> Rule:
-    """An operator whose option is an axis along which numpy joins its operands."""
-    return lambda op, arrays: getattr(np, name)(arrays, axis=options_of(op, kind).Axis())
+def _joined(function: Callable[..., Any], kind: str, op: Any, arrays: Arrays) -> Any:
+    """Operands joined along the axis that is an option."""
+    return function(arrays, axis=options_of(op, kind).Axis())
 
 
-def _reduced(function: Callable[..., Any]) -> Rule:
-    def rule(op: Any, arrays: Arrays) -> Any:
-        x, axes = arrays
-        keeps = bool(options_of(op, "ReducerOptions").KeepDims())
-        return function(x, axis=tuple(int(a) for a in axes.reshape(-1)), keepdims=keeps, dtype=x.dtype)
-
-    return rule
+def _reduced(function: Callable[..., Any], op: Any, arrays: Arrays) -> Any:
+    x, axes = arrays
+    keeps = bool(options_of(op, "ReducerOptions").KeepDims())
+    return function(x, axis=tuple(int(a) for a in axes.reshape(-1)), keepdims=keeps, dtype=x.dtype)
 
 
 def _gather(op: Any, arrays: Arrays) -> Any:
@@ -63,29 +61,29 @@ def _of(function: Callable[..., Any]) -> Rule:
     return lambda _op, arrays: function(*arrays)
 
 
+def _sliced(x: np.ndarray, begin: np.ndarray, size: np.ndarray) -> np.ndarray:
+    ends = [None if s < 0 else int(b + s) for b, s in zip(begin, size, strict=True)]
+    return x[tuple(slice(int(b), e) for b, e in zip(begin, ends, strict=True))]
+
+
 _RULES: dict[str, Rule] = {
     "ADD": _of(np.add),
-    "CONCATENATION": _made("concatenate", "ConcatenationOptions"),
+    "CONCATENATION": partial(_joined, np.concatenate, "ConcatenationOptions"),
     "EXPAND_DIMS": lambda _op, arrays: np.expand_dims(arrays[0], int(arrays[1].reshape(-1)[0])),
     "FILL": _fill,
     "GATHER": _gather,
     "LESS": _of(np.less),
     "LOGICAL_AND": _of(np.logical_and),
     "MUL": _of(np.multiply),
-    "PACK": _made("stack", "PackOptions"),
-    "REDUCE_PROD": _reduced(np.prod),
+    "PACK": partial(_joined, np.stack, "PackOptions"),
+    "REDUCE_PROD": partial(_reduced, np.prod),
     "RESHAPE": lambda _op, arrays: arrays[0].reshape(arrays[1].reshape(-1)),
     "SELECT_V2": _of(np.where),
-    "SLICE": lambda _op, arrays: _sliced(*arrays),
+    "SLICE": _of(_sliced),
     "STRIDED_SLICE": _strided_slice,
     "SUB": _of(np.subtract),
-    "SUM": _reduced(np.sum),
+    "SUM": partial(_reduced, np.sum),
 }
-
-
-def _sliced(x: np.ndarray, begin: np.ndarray, size: np.ndarray) -> np.ndarray:
-    ends = [None if s < 0 else int(b + s) for b, s in zip(begin, size, strict=True)]
-    return x[tuple(slice(int(b), e) for b, e in zip(begin, ends, strict=True))]
 
 
 def folded(converter: Any, kind: str, op: Any) -> np.ndarray | None:

@@ -29,10 +29,7 @@ class _Floats:
     """Float arithmetic, one operator at a time."""
 
     def __init__(self, converter: Any) -> None:
-        self._builder = converter.bb
-
-    def emit(self, value: Any) -> Any:
-        return self._builder.emit(self._builder.normalize(value))
+        self.emit = converter.emit
 
     def of(self, name: str, *operands: Any) -> Any:
         values = [relax.const(np.float32(o)) if isinstance(o, float) else o for o in operands]

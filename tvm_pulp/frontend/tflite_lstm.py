@@ -69,9 +69,6 @@ class _Lstm:
     def _constant(values: Any, dtype: Any) -> Any:
         return relax.const(np.asarray(values).astype(dtype))
 
-    def _emit(self, value: Any) -> Any:
-        return self.converter.bb.emit(self.converter.bb.normalize(value))
-
     def _products(self, value: Any, first: int, source: Any, *, biased: bool) -> Any:
         """Sums that a value contributes to all gates."""
         tensors = [self.tensors[first + gate] for gate in self.gates]
@@ -81,7 +78,7 @@ class _Lstm:
             biases = [self.converter.get_tensor_value(self.tensors[_BIAS + gate]) for gate in self.gates]
             operands.append(self._constant(np.concatenate(biases), np.int32))
         attributes = {**qnn.Requant().attributes(), "zero_point": _parameters(source)[1], "has_bias": int(biased)}
-        return self._emit(qnn.emit("dense", operands, attributes))
+        return self.converter.emit(qnn.emit("dense", operands, attributes))
 
     def _scales(self, first: int, source: Any) -> list[int]:
         """Multiplier and exponent of each gate's sums, gate after gate."""
@@ -91,12 +88,12 @@ class _Lstm:
         return [number for pair in pairs for number in pair]
 
     def result(self) -> Any:
-        x, state = self.tensors[0], self.tensors[18]
-        value = self._emit(self.converter.get_tensor_expr(x))
+        x, state, emit = self.tensors[0], self.tensors[18], self.converter.emit
+        value = emit(self.converter.get_tensor_expr(x))
         batch, steps, _ = (int(d) for d in self.converter.get_tensor_shape(x))
         if self.options.TimeMajor():
             steps, batch = batch, steps
-            value = self._emit(qnn.emit("transpose", [value], {"axes": [1, 0, 2]}))
+            value = emit(qnn.emit("transpose", [value], {"axes": [1, 0, 2]}))
         shape = (batch, self.cells)
         hidden = self._constant(np.full(shape, _parameters(state)[1]), np.int8)
         cells = self._constant(np.zeros(shape), np.int16)
@@ -111,13 +108,13 @@ class _Lstm:
         results = []
         for step in range(steps):
             cut = {"begin": [0, step, 0], "stride": [1, 1, 1], "size": [batch, 1, columns]}
-            of_inputs = self._emit(relax.op.reshape(self._emit(qnn.emit("slice", [inputs], cut)), (batch, columns)))
+            of_inputs = emit(relax.op.reshape(emit(qnn.emit("slice", [inputs], cut)), (batch, columns)))
             parts = [of_inputs, self._products(hidden, _STATE, state, biased=False)]
-            cells = self._emit(qnn.emit("lstm_cell", [*parts, cells], {**common, "clip": self.clip}))
+            cells = emit(qnn.emit("lstm_cell", [*parts, cells], {**common, "clip": self.clip}))
             attributes = {**common, **self.rule.attributes()}
-            hidden = self._emit(qnn.emit("lstm_hidden", [*parts, cells, *self.constants], attributes))
-            results.append(self._emit(relax.op.reshape(hidden, (batch, 1, self.cells))))
-        joined = results[0] if steps == 1 else self._emit(qnn.emit("concat", results, {"axis": 1}))
+            hidden = emit(qnn.emit("lstm_hidden", [*parts, cells, *self.constants], attributes))
+            results.append(emit(relax.op.reshape(hidden, (batch, 1, self.cells))))
+        joined = results[0] if steps == 1 else emit(qnn.emit("concat", results, {"axis": 1}))
         if self.options.TimeMajor():
             return qnn.emit("transpose", [joined], {"axes": [1, 0, 2]})
         return joined

@@ -34,6 +34,16 @@ def indices(table: Any, name: str) -> list[int]:
     return [int(getattr(table, name)(i)) for i in range(getattr(table, f"{name}Length")())]
 
 
+def scale_of(tensor: Any) -> float:
+    """The scale of a tensor that has one for all channels."""
+    return float(np.float32(tensor.qnn_params["scale"].value.numpy()))
+
+
+def zero_point_of(tensor: Any) -> int:
+    """The zero point of a tensor that has one for all channels."""
+    return int(tensor.qnn_params["zero_point"].value.numpy())
+
+
 def real_value(converter: Any, tensor: Any) -> Any:
     """A tensor as floats: dequantized where it is quantized."""
     value = converter.get_tensor_expr(tensor)
@@ -47,8 +57,8 @@ def activated(converter: Any, real: Any, tensor: Any, function: int) -> Any:
     return converter.convert_qnn_fused_activation_function(
         expr=converter.bb.normalize(converter.quantize(real, tensor)),
         fused_activation_fn=function,
-        scale=float(tensor.qnn_params["scale"].value.numpy()),
-        zero_point=int(tensor.qnn_params["zero_point"].value.numpy()),
+        scale=scale_of(tensor),
+        zero_point=zero_point_of(tensor),
         dtype=converter.get_tensor_type_str(tensor.tensor.Type()),
     )
 
@@ -124,7 +134,7 @@ def squared_difference(converter: Any, upstream: Callable[..., Any], op: Any) ->
     tensors, (y,) = converter.get_input_tensors(op), converter.get_output_tensors(op)
     if any(converter.get_tensor_type_str(t.tensor.Type()) not in _KINDS for t in (*tensors, y)):
         return upstream(op)
-    scales, zero_points = [_scale(t) for t in tensors], [_zero_point(t) for t in tensors]
+    scales, zero_points = [scale_of(t) for t in tensors], [zero_point_of(t) for t in tensors]
     twice = 2.0 * max(scales)
     pairs = [quantize_multiplier(scale / twice) for scale in scales]
     attributes = {
@@ -137,11 +147,10 @@ def squared_difference(converter: Any, upstream: Callable[..., Any], op: Any) ->
         "zero_point_b": zero_points[1],
         **qnn.Requant().attributes(),
     }
-    difference = qnn.emit("add", [converter.get_tensor_expr(t) for t in tensors], attributes)
-    difference = converter.bb.emit(converter.bb.normalize(difference))
-    multiplier, exponent = quantize_multiplier(twice * twice / ((1 << 2 * _DIFFERENCE_BITS) * _scale(y)))
+    difference = converter.emit(qnn.emit("add", [converter.get_tensor_expr(t) for t in tensors], attributes))
+    multiplier, exponent = quantize_multiplier(twice * twice / ((1 << 2 * _DIFFERENCE_BITS) * scale_of(y)))
     dtype = converter.get_tensor_type_str(y.tensor.Type())
-    rule = qnn.Requant("tflite", 0, _zero_point(y), *RANGES[dtype], dtype=dtype)
+    rule = qnn.Requant("tflite", 0, zero_point_of(y), *RANGES[dtype], dtype=dtype)
     constants = [relax.const(np.array([v], np.int32)) for v in (multiplier, exponent)]
     attributes = {**rule.attributes(), "zero_point_a": 0, "zero_point_b": 0}
     return qnn.emit("mul", [difference, difference, *constants], attributes)
@@ -202,20 +211,12 @@ def _is_sixteen_bits(converter: Any, op: Any) -> bool:
     return all(t.qnn_params and converter.get_tensor_type_str(t.tensor.Type()) == "int16" for t in tensors)
 
 
-def _scale(tensor: Any) -> float:
-    return float(np.float32(tensor.qnn_params["scale"].value.numpy()))
-
-
-def _zero_point(tensor: Any) -> int:
-    return int(tensor.qnn_params["zero_point"].value.numpy())
-
-
 def _curve(function: str, converter: Any, upstream: Callable[..., Any], op: Any) -> Any:
     if not _is_sixteen_bits(converter, op):
         return upstream(op)
     (x,) = converter.get_input_tensors(op)
     operands = [converter.get_tensor_expr(x), relax.const(curve.sigmoid_points())]
-    return qnn.emit("curve", operands, {"function": function, **curve.parameters(_scale(x))})
+    return qnn.emit("curve", operands, {"function": function, **curve.parameters(scale_of(x))})
 
 
 logistic = partial(_curve, "sigmoid")
@@ -227,7 +228,7 @@ def softmax(converter: Any, upstream: Callable[..., Any], op: Any) -> Any:
     beta = float(options_of(op, "SoftmaxOptions").Beta())
     if _is_sixteen_bits(converter, op):
         operands = [converter.get_tensor_expr(x), *(relax.const(t) for t in softmax_tflite16.tables())]
-        attributes = {"form": "tflite16", "dtype": "int16", **softmax_tflite16.parameters(_scale(x), beta)}
+        attributes = {"form": "tflite16", "dtype": "int16", **softmax_tflite16.parameters(scale_of(x), beta)}
         return qnn.emit("softmax", operands, attributes)
     if beta == 1.0:
         return upstream(op)

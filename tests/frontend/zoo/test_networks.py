@@ -28,7 +28,7 @@ MACS = {
 }
 LAYERS = {"conv2d", "dense", "add"}
 # The others are compared with onnxruntime, in test_qdq_networks.
-INTEGER = [name for name in zoo.names() if catalog.notation(name) == "pulp"]
+INTEGER = [name for name in zoo.names() if catalog.find(name).notation == "pulp"]
 
 
 @cache

@@ -77,4 +77,4 @@ def test_emitted_c_runs_on_the_host(name: str) -> None:
 
 
 def test_forms() -> None:
-    assert [n for n in zoo.names() if catalog.notation(n) == "qdq"] == list(LAYERS)
+    assert [n for n in zoo.names() if catalog.find(n).notation == "qdq"] == list(LAYERS)

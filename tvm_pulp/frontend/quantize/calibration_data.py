@@ -3,13 +3,14 @@
 There is one array per input of the model, samples along the first axis.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.frontend.library_errors import refuse_library_errors
 
 _OPTION = "calibration"
 Feeds = dict[str, np.ndarray]
@@ -62,8 +63,7 @@ def _parts(name: str, stated: tuple[tuple[int, ...], Any], arrays: Mapping[str, 
             f"{_OPTION}: array '{name}' has shape {list(array.shape)}, but input '{name}' takes samples of {text}: put "
             "them one after the other along the first axis"
         )
-    if array.shape[0] == 0:
-        raise UserError(f"{_OPTION}: array '{name}' holds no sample: give at least one")
+    refuse_if(array.shape[0] == 0, f"{_OPTION}: array '{name}' holds no sample: give at least one")
     return [np.ascontiguousarray(part, dtype) for part in np.split(array, array.shape[0] // batch)]
 
 
@@ -98,11 +98,6 @@ def run_model(model: Any, samples: Sequence[Mapping[str, np.ndarray]]) -> list[l
     return [[np.asarray(o) for o in made.run(None, dict(sample))] for sample in samples]
 
 
-@contextmanager
-def refuse_samples() -> Iterator[None]:
+def refuse_samples() -> AbstractContextManager[None]:
     """Complaints of onnxruntime about a model and its samples, as a user error."""
-    try:
-        yield
-    except Exception as error:  # many classes
-        reason = " ".join(str(error).split())[:200]
-        raise UserError(f"calibration: onnxruntime does not run the model with it ({reason})") from None
+    return refuse_library_errors(f"{_OPTION}: onnxruntime does not run the model with it")

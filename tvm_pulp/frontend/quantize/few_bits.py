@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tvm_pulp.frontend.onnx_protos import attributes_of, copied
 from tvm_pulp.frontend.quantize.calibration_data import Feeds, run_model
 from tvm_pulp.frontend.quantize.least_error import round_with_best_steps
 
@@ -36,12 +37,12 @@ def rounded_matrices(model: Any, samples: Sequence[Feeds], bits: int) -> dict[st
     constants = {c.name: to_array(c) for c in model.graph.initializer if len(c.dims) == 2}
     users: dict[str, list[Any]] = {}
     for node in model.graph.node:
-        if node.op_type in ("MatMul", "Gemm") and node.input[1] in constants and not _is_set(node, "transA"):
+        if node.op_type in ("MatMul", "Gemm") and node.input[1] in constants and not attributes_of(node).get("transA"):
             users.setdefault(node.input[1], []).append(node)
     moments = _moments(model, sorted({node.input[0] for nodes in users.values() for node in nodes}), samples)
     made = {}
     for name, nodes in users.items():
-        turned = {_is_set(node, "transB") for node in nodes}
+        turned = {bool(attributes_of(node).get("transB")) for node in nodes}
         if len(turned) == 1:
             axis = 0 if turned == {True} else 1
             moment = sum(moments[node.input[0]] for node in nodes)
@@ -60,14 +61,13 @@ def _rounded(values: np.ndarray, axis: int, moment: Any, bits: int, nodes: tuple
 
 def _moments(model: Any, tensors: Sequence[str], samples: Sequence[Feeds]) -> dict[str, np.ndarray]:
     """Means of x x^T over the rows of tensors."""
-    import onnx
+    from onnx import ValueInfoProto
 
     given = [name for name in tensors if name in samples[0]]
     inner = [name for name in tensors if name not in given]
-    observed = onnx.ModelProto()
-    observed.CopyFrom(model)
+    observed = copied(model)
     del observed.graph.output[:]
-    observed.graph.output.extend(onnx.ValueInfoProto(name=name) for name in inner)
+    observed.graph.output.extend(ValueInfoProto(name=name) for name in inner)
     runs = run_model(observed, samples) if inner else [[] for _ in samples]
     found: dict[str, np.ndarray] = {}
     for sample, outputs in zip(samples, runs, strict=True):
@@ -75,7 +75,3 @@ def _moments(model: Any, tensors: Sequence[str], samples: Sequence[Feeds]) -> di
             flat = rows.reshape(-1, rows.shape[-1]).astype(np.float64)
             found[name] = found.get(name, 0) + flat.T @ flat / (len(flat) * len(samples))
     return found
-
-
-def _is_set(node: Any, attribute: str) -> bool:
-    return any(a.name == attribute and a.i for a in node.attribute)

@@ -12,11 +12,14 @@ import contextlib
 import logging
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+from tvm_pulp.frontend.onnx_protos import attributes_of, copied
 from tvm_pulp.frontend.quantize.calibration_data import Feeds, refuse_samples
 from tvm_pulp.frontend.quantize.few_bits import rounded_matrices
 from tvm_pulp.frontend.quantize.float_model import with_finite_masks
@@ -42,7 +45,7 @@ class Quantizer:
             found = _ranges(masked, samples, kinds.MinMax)
             return lambda name: _range(found, name)
 
-        self.model, self._weight_bits = with_finite_masks(_copied(model), extremes), weight_bits
+        self.model, self._weight_bits = with_finite_masks(copied(model), extremes), weight_bits
         self._inputs = {name: grid([sample[name] for sample in samples]) for name in samples[0]}
         self._ranges = _ranges(self.model, samples, chosen)
         self._rounded = rounded_matrices(self.model, samples, weight_bits) if weight_bits < 8 else {}
@@ -62,10 +65,9 @@ class Quantizer:
     def quantized(self, keep: Collection[str] = (), only: str | None = None) -> Any:
         """The model with all layers quantized but those kept in float; or with one layer alone."""
         from onnxruntime import quantization
-        from onnxruntime.quantization.registry import QDQRegistry, QLinearOpsRegistry
 
         if only in self.gates:
-            return with_integer_gates(_copied(self.model), {only: self.gates[only]})
+            return with_integer_gates(self.model, {only: self.gates[only]})
         types, left = quantization.QuantType, set(keep if only is None else self.layers()) - {only}
         rounded = {name: matrix for name, matrix in self._rounded.items() if left.isdisjoint(matrix.nodes)}
         options: dict[str, Any] = {
@@ -83,7 +85,7 @@ class Quantizer:
                 self._ranges,
                 [] if only is None else [only],
                 sorted((set(keep) | self._steps) - self.gates.keys()),
-                sorted({*QLinearOpsRegistry, *QDQRegistry}),
+                _known_operators(),
                 options,
             )
             made.quantize_model()
@@ -122,9 +124,8 @@ def grid(samples: Sequence[np.ndarray]) -> tuple[float, int] | None:
 
 
 def _pads(node: Any) -> bool:
-    stated = {a.name: a for a in node.attribute}
-    automatic = stated["auto_pad"].s.decode() if "auto_pad" in stated else "NOTSET"
-    return automatic.startswith("SAME") or ("pads" in stated and any(stated["pads"].ints))
+    stated = attributes_of(node)
+    return stated.get("auto_pad", b"").startswith(b"SAME") or any(stated.get("pads", ()))
 
 
 def _ranges(model: Any, samples: Sequence[Feeds], method: Any) -> Any:
@@ -132,7 +133,7 @@ def _ranges(model: Any, samples: Sequence[Feeds], method: Any) -> Any:
     with _quiet(), tempfile.TemporaryDirectory() as folder:
         calibrator = _calibrator(model, Path(folder), method)
         with refuse_samples():
-            calibrator.collect_data(_reader(samples))
+            calibrator.collect_data(SimpleNamespace(get_next=partial(next, iter(samples), None)))
             return calibrator.compute_data()
 
 
@@ -144,18 +145,10 @@ def _range(ranges: Any, name: str) -> tuple[float, float]:
     return float(np.min(low)), float(np.max(high))
 
 
-def _copied(model: Any) -> Any:
-    import onnx
-
-    made = onnx.ModelProto()
-    made.CopyFrom(model)
-    return made
-
-
 def _with_constants(model: Any, values: Mapping[str, np.ndarray]) -> Any:
     from onnx.numpy_helper import from_array
 
-    made = _copied(model)
+    made = copied(model)
     for constant in made.graph.initializer:
         if constant.name in values:
             constant.CopyFrom(from_array(np.ascontiguousarray(values[constant.name]), constant.name))
@@ -165,26 +158,18 @@ def _with_constants(model: Any, values: Mapping[str, np.ndarray]) -> Any:
 def _calibrator(model: Any, folder: Path, method: Any) -> Any:
     import onnx
     from onnxruntime import quantization
-    from onnxruntime.quantization.registry import QDQRegistry, QLinearOpsRegistry
 
-    source = folder / "float.onnx"
+    source, target = folder / "float.onnx", str(folder / "observed.onnx")
     onnx.save(model, str(source))
-    types = sorted({*QLinearOpsRegistry, *QDQRegistry})
-    target = str(folder / "observed.onnx")
+    types = _known_operators()
     return quantization.create_calibrator(source, types, augmented_model_path=target, calibrate_method=method)
 
 
-def _reader(samples: Sequence[Feeds]) -> Any:
-    from onnxruntime import quantization
+def _known_operators() -> list[str]:
+    """Operators that onnxruntime quantizes."""
+    from onnxruntime.quantization.registry import QDQRegistry, QLinearOpsRegistry
 
-    class Reader(quantization.CalibrationDataReader):
-        def __init__(self) -> None:
-            self._left = iter(samples)
-
-        def get_next(self) -> Any:
-            return next(self._left, None)
-
-    return Reader()
+    return sorted({*QLinearOpsRegistry, *QDQRegistry})
 
 
 @contextlib.contextmanager

@@ -113,8 +113,8 @@ def _followed(numbers: np.ndarray, moves: list[Node]) -> np.ndarray | None:
     return numbers
 
 
-def _spread(sizes: Sequence[int], shape: list[int]) -> list[int] | None:
-    """Sizes of a result's axes; where it has fewer than the convolution, those along which the picture is one."""
+def _spread(sizes: Sequence[int], shape: Sequence[int]) -> list[int] | None:
+    """Sizes of a picture's axes; where it has fewer than the convolution, those along which that has one are one."""
     if len(sizes) == len(shape):
         return list(sizes)
     large = [size for size in sizes if size > 1]
@@ -134,23 +134,16 @@ def _as_dilated(source: Node, before: list[Node], layer: Node, after: list[Node]
     if read is None or written is None:
         return None
     count, channels = layer.rank - 2, source.shape[-1]
-    sizes = [d for d in source.shape[1:-1] if d > 1]
     inner = layer.operands[0].shape
-    if len(sizes) > count or inner[-1] != channels:
-        return None
     # An axis that is not dilated is as long in the batches as before.
-    if source.rank == layer.rank:
-        shape = list(source.shape[1:-1])
-    else:
-        missing = count - len(sizes)
-        rest = iter(sizes)
-        shape = [1 if missing and inner[1 + d] == 1 else next(rest, 0) for d in range(count)]
-    if int(np.prod(shape)) * channels != source.size:
+    shape = _spread(source.shape[1:-1], inner[1:-1])
+    if shape is None or inner[-1] != channels:
         return None
     places = np.stack(np.unravel_index(np.maximum(read - 1, 0), (*shape, channels)), -1)
     starts, rates = np.zeros((inner[0], count), np.int64), [1] * count
     for d in range(count):
-        moved = np.diff(places[..., d], axis=1 + d)[_inside(np.minimum(*_neighbours(read, 1 + d)))]
+        numbers, at = (np.moveaxis(a, 1 + d, 0) for a in (read, places[..., d]))
+        moved = np.diff(at, axis=0)[np.minimum(numbers[1:], numbers[:-1]) > 0]
         if moved.size:
             rates[d] = int(moved[0])
         steps = np.arange(inner[1 + d]).reshape([-1 if k == 1 + d else 1 for k in range(layer.rank)])
@@ -159,14 +152,6 @@ def _as_dilated(source: Node, before: list[Node], layer: Node, after: list[Node]
     if min(rates) < 1 or _expected(starts, rates, inner, shape, channels).tobytes() != read.tobytes():
         return None
     return _padding(written, layer, starts, rates, shape, after[0].shape[1:-1])
-
-
-def _neighbours(read: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
-    return read.take(range(read.shape[axis] - 1), axis), read.take(range(1, read.shape[axis]), axis)
-
-
-def _inside(lesser: np.ndarray) -> np.ndarray:
-    return np.asarray(lesser > 0)
 
 
 def _expected(

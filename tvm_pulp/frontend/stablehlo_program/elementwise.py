@@ -1,6 +1,7 @@
 """Operators element by element, activation functions, norms and softmax."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -95,28 +96,21 @@ def _number(node: Node, value: float) -> np.ndarray:
     return np.asarray(value, node.operands[0].dtype)
 
 
-def _along(op: str) -> Operator:
+def _along(op: str, v: PlacedValues, node: Node) -> Placed:
     """Along one axis of the tensor as it lies."""
-
-    def write(v: PlacedValues, node: Node) -> Placed:
-        order = v.order(node.operands[0])
-        # The last axis stays the last: that is where softmax is fast.
-        axis = node.attributes["axis"]
-        if axis == node.rank - 1 and order[-1] != axis:
-            order = tuple(range(node.rank))
-        return Placed(v.g.emit(op, v.ordered(node.operands[0], order), axis=order.index(axis)), order)
-
-    return write
+    order = v.order(node.operands[0])
+    # The last axis stays the last: that is where softmax is fast.
+    axis = node.attributes["axis"]
+    if axis == node.rank - 1 and order[-1] != axis:
+        order = tuple(range(node.rank))
+    return Placed(v.g.emit(op, v.ordered(node.operands[0], order), axis=order.index(axis)), order)
 
 
-def _norm(op: str) -> Operator:
-    def write(v: PlacedValues, node: Node) -> Placed:
-        source, *parameters = node.operands
-        held = [p.array for p in parameters]
-        made = v.g.emit(op, v.natural(source), *held, axis=-node.attributes["axes"], epsilon=node.attributes["epsilon"])
-        return v.place(node, made)
-
-    return write
+def _layer_norm(v: PlacedValues, node: Node) -> Placed:
+    (source, *parameters), a = node.operands, node.attributes
+    held = [p.array for p in parameters]
+    made = v.g.emit("LayerNormalization", v.natural(source), *held, axis=-a["axes"], epsilon=a["epsilon"])
+    return v.place(node, made)
 
 
 def _rms_norm(v: PlacedValues, node: Node) -> Placed:
@@ -130,37 +124,25 @@ def _rms_norm(v: PlacedValues, node: Node) -> Placed:
     return v.place(node, v.g.emit("Mul", normal, scale.array))
 
 
-_UNARY = {
-    "abs": "Abs",
-    "acos": "Acos",
-    "asin": "Asin",
-    "atan": "Atan",
-    "ceil": "Ceil",
-    "cosh": "Cosh",
+# Operators with ONNX' name for them, and with another.
+_SAME = (
+    *("Abs", "Acos", "Asin", "Atan", "Ceil", "Cosh", "Erf", "Floor", "Log", "Mish", "Relu", "Sign", "Sinh"),
+    *("Softplus", "Softsign", "Sqrt", "Tan", "Tanh"),
+)
+_RENAMED = {
     "cosine": "Cos",
-    "erf": "Erf",
     "exponential": "Exp",
-    "floor": "Floor",
-    "log": "Log",
+    "hard_swish": "HardSwish",
     "logistic": "Sigmoid",
     "negate": "Neg",
-    "relu": "Relu",
     "round_nearest_even": "Round",
-    "sign": "Sign",
     "sine": "Sin",
-    "sinh": "Sinh",
-    "sqrt": "Sqrt",
-    "tan": "Tan",
-    "tanh": "Tanh",
-    "softplus": "Softplus",
-    "softsign": "Softsign",
-    "hard_swish": "HardSwish",
-    "mish": "Mish",
 }
 
 
 OPERATORS: Operators = {
-    **{name: unary(op) for name, op in _UNARY.items()},
+    **{op.lower(): unary(op) for op in _SAME},
+    **{name: unary(op) for name, op in _RENAMED.items()},
     "add": binary("Add", "Or"),
     "and": binary("BitwiseAnd", "And"),
     "divide": binary("Div"),
@@ -201,8 +183,8 @@ OPERATORS: Operators = {
     "selu": unary("Selu", alpha=1.6732632423543772, gamma=1.0507009873554805),
     "elu": of_one(lambda v, node, x: v.g.emit("Elu", x, alpha=node.attributes["alpha"])),
     "leaky_relu": of_one(lambda v, node, x: v.g.emit("LeakyRelu", x, alpha=node.attributes["alpha"])),
-    "softmax": _along("Softmax"),
-    "log_softmax": _along("LogSoftmax"),
-    "layer_norm": _norm("LayerNormalization"),
+    "softmax": partial(_along, "Softmax"),
+    "log_softmax": partial(_along, "LogSoftmax"),
+    "layer_norm": _layer_norm,
     "rms_norm": _rms_norm,
 }

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from tvm_pulp.errors import UserError, refuse_file_errors, refuse_if
-from tvm_pulp.frontend.limits import LARGEST_CONSTANTS
-from tvm_pulp.frontend.stablehlo_program.node import first_line
+from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.frontend.library_errors import first_line, refuse_library_errors
+from tvm_pulp.frontend.limits import LARGEST_CONSTANTS, deepest_nesting, read_file
 from tvm_pulp.frontend.stablehlo_program.program import StablehloProgram, import_jax
 
 _BYTECODE = b"ML\xefR"
@@ -16,9 +16,7 @@ _DEEPEST_TEXT = 200
 def load_stablehlo(path: Path) -> StablehloProgram:
     """The program in a file; its arguments are the inputs."""
     import_jax(f"'{path}'")
-    with refuse_file_errors(f"model file '{path}' cannot be read"):
-        refuse_if(path.stat().st_size > 4 * LARGEST_CONSTANTS, f"'{path}' is larger than 1 GiB: no network here is")
-        content = path.read_bytes()
+    content = read_file(path, "is larger than 1 GiB: no network here is", 4 * LARGEST_CONSTANTS)
     return StablehloProgram(module_of(content, f"'{path}'"), [], [], [], "XLA")
 
 
@@ -33,18 +31,15 @@ def module_of(content: bytes, what: str) -> Any:
         content = inner if inner is not None else content
     text = None if content.startswith(_BYTECODE) else _text(content, what)
     context = jax_mlir.make_ir_context()
-    try:
-        with context:
-            if text is not None:
-                module = ir.Module.parse(text)
-            elif b"StableHLO_v" in content[:64]:
-                module = stablehlo.deserialize_portable_artifact(context, content)
-            else:
-                module = ir.Module.parse(content)
-            module.operation.verify()
-            return module
-    except Exception as error:  # the library's many classes for what it cannot read
-        raise UserError(f"{what} is no readable StableHLO ({first_line(error)}): write it with jax.export") from None
+    with refuse_library_errors(f"{what} is no readable StableHLO", ": write it with jax.export", first_line), context:
+        if text is not None:
+            module = ir.Module.parse(text)
+        elif b"StableHLO_v" in content[:64]:
+            module = stablehlo.deserialize_portable_artifact(context, content)
+        else:
+            module = ir.Module.parse(content)
+        module.operation.verify()
+        return module
 
 
 def _text(content: bytes, what: str) -> str:
@@ -54,10 +49,7 @@ def _text(content: bytes, what: str) -> str:
         raise UserError(
             f"{what} is neither MLIR bytecode nor text: write exported.mlir_module_serialized of jax.export"
         ) from None
-    depth = deepest = 0
-    for character in text:
-        depth += (character in "{[(<") - (character in "}])>")
-        deepest = max(deepest, depth)
+    deepest = deepest_nesting(text, "{[(<", "}])>")
     refuse_if(deepest > _DEEPEST_TEXT, f"{what} is nested {deepest} deep: no exporter writes that")
     return text
 

@@ -1,11 +1,10 @@
 """Models of JAX in memory: functions, bound Flax modules, NNX and Equinox modules, exported programs."""
 
 import functools
-from collections.abc import Callable
 from typing import Any
 
 from tvm_pulp.errors import UserError, refuse_if
-from tvm_pulp.frontend.stablehlo_program.program import StablehloProgram, import_jax, lowered
+from tvm_pulp.frontend.stablehlo_program.program import StablehloProgram, import_jax, lowered, path_text
 
 
 def jax_program(model: Any, example_inputs: Any) -> StablehloProgram:
@@ -26,36 +25,16 @@ def jax_program(model: Any, example_inputs: Any) -> StablehloProgram:
             f"a {type(model).__name__} is no model: give a path, zoo:NAME, an onnx.ModelProto, a torch.nn.Module, an "
             "ExportedProgram, a Keras model, a function of TensorFlow or JAX, or a module of Flax or Equinox"
         )
-    if isinstance(model, functools.partial) and not model.keywords:
-        # What is bound is what was trained: its leaves are parameters, by name.
-        bound = model.args
-        return lowered(_behind(len(bound), model.func), bound, example_inputs, name, path_of=_inner_path)
-    return lowered(_ignoring(model), (), example_inputs, name)
+    # What is bound is what was trained: its leaves are parameters, by name. Others hold theirs themselves.
+    is_bound = isinstance(model, functools.partial) and not model.keywords
+    function, bound = (model.func, model.args) if is_bound else (model, ())
 
-
-def _inner_path(path: Any) -> str:
-    from tvm_pulp.frontend.stablehlo_program.program import path_text
-
-    return path_text(path[1:])
-
-
-def _behind(count: int, function: Callable[..., Any]) -> Callable[..., Any]:
     def call(parameters: Any, *inputs: Any, **named: Any) -> Any:
         return function(*parameters, *inputs, **named)
 
     call.signature_of = function  # type: ignore[attr-defined]
-    call.bound = count  # type: ignore[attr-defined]
-    return call
-
-
-def _ignoring(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that holds its parameters itself."""
-
-    def call(parameters: Any, *inputs: Any, **named: Any) -> Any:
-        return function(*inputs, **named)
-
-    call.signature_of = function  # type: ignore[attr-defined]
-    return call
+    call.bound = len(bound)  # type: ignore[attr-defined]
+    return lowered(call, bound, example_inputs, name, path_of=lambda path: path_text(path[1:]))
 
 
 def _linen(module: Any, example_inputs: Any, name: str) -> StablehloProgram:

@@ -10,23 +10,20 @@ from tvm_pulp.frontend.stablehlo_program.node import Node, compact
 
 _erf = np.vectorize(math.erf, otypes=[np.float64])
 
+# Operators with NumPy's name for them.
+_SAME = ("abs", "cbrt", "ceil", "cosh", "floor", "log", "sign", "sinh", "sqrt", "square", "tan", "tanh")
 UNARY: dict[str, Callable[[Any], Any]] = {
-    "abs": np.abs,
+    **{name: getattr(np, name) for name in _SAME},
     "acos": np.arccos,
     "asin": np.arcsin,
     "atan": np.arctan,
-    "cbrt": np.cbrt,
-    "ceil": np.ceil,
     "copy": lambda x: x,
-    "cosh": np.cosh,
     "cosine": np.cos,
     "erf": lambda x: _erf(x) if x.size else x,
     "erfc": lambda x: 1 - _erf(x) if x.size else x,
     "exponential": np.exp,
     "exponential_minus_one": np.expm1,
-    "floor": np.floor,
     "is_finite": np.isfinite,
-    "log": np.log,
     "log_plus_one": np.log1p,
     "logistic": lambda x: 0.5 + 0.5 * np.tanh(0.5 * x),
     "negate": np.negative,
@@ -35,13 +32,7 @@ UNARY: dict[str, Callable[[Any], Any]] = {
     "round_nearest_afz": lambda x: np.copysign(np.floor(np.abs(x) + 0.5), x),
     "round_nearest_even": np.rint,
     "rsqrt": lambda x: 1 / np.sqrt(x),
-    "sign": np.sign,
     "sine": np.sin,
-    "sinh": np.sinh,
-    "sqrt": np.sqrt,
-    "square": np.square,
-    "tan": np.tan,
-    "tanh": np.tanh,
 }
 
 
@@ -51,19 +42,15 @@ def _divide(x: Any, y: Any) -> Any:
 
 
 BINARY: dict[str, Callable[[Any, Any], Any]] = {
+    **{name: getattr(np, name) for name in ("maximum", "minimum", "multiply", "power", "subtract")},
     "add": lambda x, y: x | y if x.dtype == bool else x + y,
     "and": np.bitwise_and,
     "atan2": np.arctan2,
     "divide": _divide,
-    "maximum": np.maximum,
-    "minimum": np.minimum,
-    "multiply": np.multiply,
     "or": np.bitwise_or,
-    "power": np.power,
     "remainder": np.fmod,
     "shift_left": np.left_shift,
     "shift_right_arithmetic": np.right_shift,
-    "subtract": np.subtract,
     "xor": np.bitwise_xor,
 }
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
@@ -130,16 +117,15 @@ def _pad(node: Node, x: np.ndarray, value: np.ndarray) -> np.ndarray:
     return made
 
 
-def starts(node: Node, x: np.ndarray | Node, sizes: Any, given: Any) -> tuple[slice, ...]:
+def starts(x: np.ndarray | Node, sizes: Any, given: Any) -> tuple[slice, ...]:
     """The part that a dynamic slice or update means: starts are moved into the operand."""
-    del node
     firsts = [min(max(int(i), 0), n - s) for i, n, s in zip(given, x.shape, sizes, strict=True)]
     return tuple(slice(f, f + s) for f, s in zip(firsts, sizes, strict=True))
 
 
 def _update(node: Node, x: np.ndarray, part: np.ndarray, *given: np.ndarray) -> np.ndarray:
     made = np.array(x)
-    made[starts(node, x, part.shape, given)] = part
+    made[starts(x, part.shape, given)] = part
     return made
 
 
@@ -187,14 +173,21 @@ def _dot(node: Node, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.asarray(np.einsum(f"{''.join(left)},{''.join(right)}->{''.join((*batch, *free))}", x, y))
 
 
+def _iota(node: Node) -> np.ndarray:
+    axis = node.attributes["iota_dimension"]
+    shape = [1] * node.rank
+    shape[axis] = node.shape[axis]
+    return np.broadcast_to(np.arange(node.shape[axis], dtype=node.dtype).reshape(shape), node.shape)
+
+
 OTHERS: dict[str, Callable[..., np.ndarray]] = {
     "broadcast_in_dim": _broadcast,
     "concatenate": lambda n, *parts: np.concatenate(parts, axis=n.attributes["dimension"]),
     "dot_general": _dot,
-    "dynamic_slice": lambda n, x, *given: x[starts(n, x, n.attributes["slice_sizes"], given)],
+    "dynamic_slice": lambda n, x, *given: x[starts(x, n.attributes["slice_sizes"], given)],
     "dynamic_update_slice": _update,
     "gather": gathered,
-    "iota": lambda n: _iota(n),
+    "iota": _iota,
     "mean": lambda n, x: np.mean(x, axis=tuple(n.attributes["dimensions"])),
     "pad": _pad,
     "reduce": _reduce,
@@ -203,13 +196,6 @@ OTHERS: dict[str, Callable[..., np.ndarray]] = {
     "slice": _slice,
     "transpose": lambda n, x: x.transpose(n.attributes["permutation"]),
 }
-
-
-def _iota(node: Node) -> np.ndarray:
-    axis = node.attributes["iota_dimension"]
-    shape = [1] * node.rank
-    shape[axis] = node.shape[axis]
-    return np.broadcast_to(np.arange(node.shape[axis], dtype=node.dtype).reshape(shape), node.shape)
 
 
 def _saturated(array: np.ndarray, dtype: str) -> np.ndarray:

@@ -24,8 +24,6 @@ _TYPES = {
 }
 _DEEPEST_CALL = 64
 _MOST_STEPS = 1024
-# Values that only say something about others.
-_COPIES = frozenset({"optimization_barrier"})
 # Parts of a name's path that a transformation of JAX wrote, not the user.
 _WRITTEN_BY_JAX = re.compile(
     r"\w+\(.*\)|StatefulPartitionedCall|while|body|cond|scan|closed_call|checkpoint|remat\d*|custom_[jv][a-z]+_call\w*"
@@ -96,7 +94,8 @@ class Reader:
             return self._loop(operation, operands, scope)
         if name in ("if", "case"):
             return self._branches(operation, operands, scope)
-        if name in _COPIES or (name == "custom_call" and _text(operation, "call_target_name") == "Sharding"):
+        # These only say something about others.
+        if name == "optimization_barrier" or _text(operation, "call_target_name") == "Sharding":
             return operands
         types = [_type_of(r.type, f"node '{label}'") for r in operation.results]
         if name == "convert" and types[0][1] == operands[0].dtype:  # TensorFlow writes them around every mean
@@ -254,20 +253,25 @@ def _name_of_parts(operands: Sequence[Node]) -> str:
     return next((o.label for o in operands if o.label.startswith("@")), "")
 
 
+# Classes of attributes that hold several lists of axes, and the lists.
 _DIMENSIONS = {
     "dot_dimension_numbers": (
+        "DotDimensionNumbers",
         *("lhs_batching_dimensions", "rhs_batching_dimensions"),
         *("lhs_contracting_dimensions", "rhs_contracting_dimensions"),
     ),
     "gather": (
+        "GatherDimensionNumbers",
         *("offset_dims", "collapsed_slice_dims", "operand_batching_dims", "start_indices_batching_dims"),
         *("start_index_map", "index_vector_dim"),
     ),
     "scatter_dimension_numbers": (
+        "ScatterDimensionNumbers",
         *("update_window_dims", "inserted_window_dims", "input_batching_dims", "scatter_indices_batching_dims"),
         *("scattered_dims_to_operand_dims", "index_vector_dim"),
     ),
     "convolution": (
+        "ConvDimensionNumbers",
         *("input_batch_dimension", "input_feature_dimension", "input_spatial_dimensions"),
         *("kernel_input_feature_dimension", "kernel_output_feature_dimension", "kernel_spatial_dimensions"),
         *("output_batch_dimension", "output_feature_dimension", "output_spatial_dimensions"),
@@ -279,12 +283,6 @@ def _attributes(operation: Any, label: str) -> dict[str, Any]:
     """Attributes as numbers, texts, lists and arrays; regions by what they do."""
     from jaxlib.mlir.dialects import stablehlo
 
-    classes = {
-        "dot_dimension_numbers": stablehlo.DotDimensionNumbers,
-        "gather": stablehlo.GatherDimensionNumbers,
-        "scatter_dimension_numbers": stablehlo.ScatterDimensionNumbers,
-        "convolution": stablehlo.ConvDimensionNumbers,
-    }
     if operation.name == "stablehlo.custom_call":
         return {"call_target_name": _text(operation, "call_target_name")}
     made: dict[str, Any] = {}
@@ -292,9 +290,10 @@ def _attributes(operation: Any, label: str) -> dict[str, Any]:
         if "layout" in key:  # of memory, which is nobody's business here
             continue
         kind = operation.name.split(".")[-1] if key == "dimension_numbers" else key
-        if kind in classes:
-            numbers = classes[kind](value)
-            made |= {name: _list(getattr(numbers, name)) for name in _DIMENSIONS[kind]}
+        if kind in _DIMENSIONS:
+            group, *names = _DIMENSIONS[kind]
+            numbers = getattr(stablehlo, group)(value)
+            made |= {name: _list(getattr(numbers, name)) for name in names}
         else:
             made[key] = _plain(value, label)
     if len(operation.regions):

@@ -5,7 +5,7 @@ import numpy as np
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.onnx_graph_builder import onnx_type
 from tvm_pulp.frontend.stablehlo_program.elementwise import Operators
-from tvm_pulp.frontend.stablehlo_program.meanings import gathered
+from tvm_pulp.frontend.stablehlo_program.meanings import gathered, starts
 from tvm_pulp.frontend.stablehlo_program.node import Node, constant
 from tvm_pulp.frontend.stablehlo_program.placed_values import Placed, PlacedValues
 
@@ -98,11 +98,12 @@ def _repeat(v: PlacedValues, node: Node) -> Placed:
     return Placed(v.g.emit("Resize", v.ordered(source, order), None, scales, **modes), order)
 
 
-def _moving_start(v: PlacedValues, start: Node, most: int) -> str:
-    """The start of a dynamic slice, moved into the operand as StableHLO says."""
+def _moving_rows(v: PlacedValues, start: Node, size: int, whole: int) -> str:
+    """Numbers of the rows of a dynamic slice, its start moved into the operand as StableHLO says."""
     number = v.g.emit("Cast", v.natural(start), to=onnx_type("int64"))
     low = v.g.emit("Max", number, np.asarray(0, np.int64))
-    return v.g.emit("Min", low, np.asarray(most, np.int64))
+    first = v.g.reshape(v.g.emit("Min", low, np.asarray(whole - size, np.int64)), [1])
+    return first if size == 1 else v.g.emit("Add", first, np.arange(size, dtype=np.int64))
 
 
 def _dynamic_slice(v: PlacedValues, node: Node) -> Placed:
@@ -116,9 +117,7 @@ def _dynamic_slice(v: PlacedValues, node: Node) -> Placed:
             first = min(max(int(start.array), 0), whole - size)
             made = v.g.cut(made, d, first, first + size)
         else:
-            moved = v.g.reshape(_moving_start(v, start, whole - size), [1])
-            rows = moved if size == 1 else v.g.emit("Add", moved, np.arange(size, dtype=np.int64))
-            made = v.g.emit("Gather", made, rows, axis=d)
+            made = v.g.emit("Gather", made, _moving_rows(v, start, size, whole), axis=d)
     return v.place(node, made)
 
 
@@ -136,22 +135,20 @@ def _dynamic_update_slice(v: PlacedValues, node: Node) -> Placed:
     x, new = v.natural(source), v.natural(part)
     if len(known) < len(moving):
         (d,) = moving
-        moved = v.g.reshape(_moving_start(v, given[d], source.shape[d] - part.shape[d]), [1])
-        rows = moved if part.shape[d] == 1 else v.g.emit("Add", moved, np.arange(part.shape[d], dtype=np.int64))
+        rows = _moving_rows(v, given[d], part.shape[d], source.shape[d])
         shape = [1] * node.rank
         shape[d] = part.shape[d]
         spread = v.g.emit("Expand", v.g.reshape(rows, shape), v.g.integers(*part.shape))
         return v.place(node, v.g.emit("ScatterElements", x, spread, new, axis=d))
-    places = np.arange(int(np.prod(source.shape))).reshape(source.shape)
-    firsts = [min(max(int(given[d].array), 0), source.shape[d] - part.shape[d]) for d in range(node.rank)]  # type: ignore[arg-type]
-    window = tuple(slice(f, f + s) for f, s in zip(firsts, part.shape, strict=True))
+    window = starts(source, part.shape, [start.array for start in given])
     if len(moving) == 1:
         (d,) = moving
-        before = [v.g.cut(x, d, 0, firsts[d])] if firsts[d] else []
-        end = firsts[d] + part.shape[d]
+        first, end = window[d].start, window[d].stop
+        before = [v.g.cut(x, d, 0, first)] if first else []
         after = [v.g.cut(x, d, end, source.shape[d])] if end < source.shape[d] else []
         return v.place(node, v.g.joined([*before, new, *after], d))
-    places[window] = places.size + np.arange(int(np.prod(part.shape))).reshape(part.shape)
+    places = np.arange(source.size).reshape(source.shape)
+    places[window] = places.size + np.arange(part.size).reshape(part.shape)
     both = v.g.emit("Concat", v.g.reshape(x, [-1]), v.g.reshape(new, [-1]), axis=0)
     return v.place(node, v.g.emit("Gather", both, places, axis=0))
 
@@ -168,7 +165,7 @@ def _gather(v: PlacedValues, node: Node) -> Placed:
     if len(mapped) > 1 and len(moving) == 1 and sizes[moving[0]] == 1 and indices.array is None:
         return _some_rows(v, node, moving[0])
     if indices.array is not None and source.array is None:
-        flat = np.arange(int(np.prod(source.shape))).reshape(source.shape)
+        flat = np.arange(source.size).reshape(source.shape)
         places = gathered(Node("gather", (), node.shape, "int64", a), flat, indices.array)
         return v.place(node, v.g.emit("Gather", v.g.reshape(v.natural(source), [-1]), places, axis=0))
     counts = [d for d in range(indices.rank) if d != vector]
@@ -232,7 +229,7 @@ def _scatter(v: PlacedValues, node: Node) -> Placed:
     """`x.at[rows].set(values)` along one axis, or at places that are known."""
     source, indices, part = node.operands
     a = node.attributes
-    mapped, vector = list(a["scattered_dims_to_operand_dims"]), a["index_vector_dim"]
+    mapped = list(a["scattered_dims_to_operand_dims"])
     refuse_if(a["reducer"] not in ("", "add"), f"node '{node.label}' scatters by '{a['reducer']}': use .at[...].set")
     batch = [d for d in range(part.rank) if d not in a["update_window_dims"]]
     inserted = list(a["inserted_window_dims"])
@@ -258,7 +255,6 @@ def _scatter(v: PlacedValues, node: Node) -> Placed:
     shape[axis] = whole[axis]
     spread = v.g.emit("Expand", v.g.reshape(rows, shape), v.g.integers(*whole))
     reduction = {"reduction": "add"} if a["reducer"] == "add" else {}
-    del vector
     return v.place(node, v.g.emit("ScatterElements", v.natural(source), spread, new, axis=axis, **reduction))
 
 

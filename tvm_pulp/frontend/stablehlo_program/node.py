@@ -85,9 +85,3 @@ def closure(ends: Sequence[Node], stop: Node | None = None) -> list[Node]:
             else:
                 waiting.append((following, iter(() if following is stop else following.operands)))
     return list(found)
-
-
-def first_line(error: BaseException) -> str:
-    """The message of an exception, on one line."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return (lines[0] if lines else type(error).__name__)[:200]

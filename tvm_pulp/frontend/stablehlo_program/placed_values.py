@@ -6,10 +6,11 @@ it, and operators that do not care about the order work on it as it lies; one th
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from tvm_pulp.frontend.onnx_graph_builder import GraphBuilder
+from tvm_pulp.frontend.onnx_graph_builder import GraphBuilder, onnx_type
 from tvm_pulp.frontend.stablehlo_program.node import Node, compact
 
 Order = tuple[int, ...]
@@ -95,6 +96,17 @@ class PlacedValues:
         made = self.g.reshape(source, list(shape))
         self._views[made], self.shapes[made] = source, tuple(shape)
         return made
+
+    def in_type_of(self, node: Node, *given: Any) -> list[Any]:
+        """Operands in the type of the result, in which they are added up: ONNX knows no wider one."""
+        return [
+            x if o.dtype == node.dtype else self._cast(x, node.dtype)
+            for x, o in zip(given, node.operands, strict=False)
+        ]
+
+    def _cast(self, given: Any, dtype: str) -> Any:
+        is_array = isinstance(given, np.ndarray)
+        return given.astype(dtype) if is_array else self.g.emit("Cast", given, to=onnx_type(dtype))
 
     def thin(self, node: Node, order: Order) -> tuple[str, tuple[int, ...]]:
         """An operand that will be broadcast: without the axes that it is the same along, or with size one there."""

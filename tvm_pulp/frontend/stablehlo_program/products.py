@@ -10,17 +10,18 @@ from tvm_pulp.frontend.stablehlo_program.elementwise import Operators
 from tvm_pulp.frontend.stablehlo_program.node import Node
 from tvm_pulp.frontend.stablehlo_program.placed_values import Placed, PlacedValues
 from tvm_pulp.frontend.stablehlo_program.reducers import neutral
+from tvm_pulp.frontend.stablehlo_program.rewrites import with_sides_swapped
 
 
 def dot_general(v: PlacedValues, node: Node) -> Placed:
     """Operands as [batch, rows, inner] and [batch, inner, columns]; the result has its axes in just that order."""
     (x, y, *bias), a = node.operands, node.attributes
     if not bias and _is_better_swapped(v, node):
-        sides = {"lhs": "rhs", "rhs": "lhs"}
-        turned = {f"{sides[key[:3]]}{key[3:]}": value for key, value in a.items() if key[:3] in sides}
         begin, end = len(a["lhs_batching_dimensions"]), x.rank - len(a["lhs_contracting_dimensions"])
         order = [*range(begin), *range(end, node.rank), *range(begin, end)]
-        swapped = Node(node.op, (y, x), tuple(node.shape[d] for d in order), node.dtype, turned, node.label)
+        swapped = Node(
+            node.op, (y, x), tuple(node.shape[d] for d in order), node.dtype, with_sides_swapped(a), node.label
+        )
         return Placed(dot_general(v, swapped).name, tuple(order))
     batch, inner = ([list(a[f"{s}_{kind}_dimensions"]) for s in ("lhs", "rhs")] for kind in ("batching", "contracting"))
     rows = [d for d in range(x.rank) if d not in (*batch[0], *inner[0])]
@@ -71,10 +72,7 @@ def _product(v: PlacedValues, node: Node, left: str, right: str, bias: np.ndarra
     if kinds <= {"int8", "uint8"}:
         made = v.g.emit("MatMulInteger", left, right)
         return made if node.dtype == "int32" else v.g.emit("Cast", made, to=onnx_type(node.dtype))
-    names = [
-        n if o.dtype == node.dtype else v.g.emit("Cast", n, to=onnx_type(node.dtype))
-        for n, o in zip((left, right), node.operands, strict=False)
-    ]
+    names = v.in_type_of(node, left, right)
     if bias is not None and is_matrix:
         return v.g.emit("Gemm", *names, bias)
     made = v.g.emit("MatMul", *names)

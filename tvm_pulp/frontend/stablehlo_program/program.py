@@ -1,7 +1,6 @@
 """Gets hold of a StableHLO program: lowered by JAX from functions and modules, or read from a file."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -10,8 +9,9 @@ import numpy as np
 
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.imported import refuse_unknown_inputs
+from tvm_pulp.frontend.library_errors import first_line, refuse_library_errors
 from tvm_pulp.frontend.stablehlo_program.module_reader import Reader
-from tvm_pulp.frontend.stablehlo_program.node import Node, constant, first_line
+from tvm_pulp.frontend.stablehlo_program.node import Node, constant
 from tvm_pulp.frontend.stablehlo_program.open_lengths import OpenProgram
 from tvm_pulp.frontend.stablehlo_program.recorded_values import recorded_values
 from tvm_pulp.frontend.stablehlo_program.translate import Translation
@@ -113,17 +113,8 @@ def _input_names(reader: Reader, first: int) -> list[str]:
     return made
 
 
-@contextmanager
-def _traced(name: str) -> Iterator[None]:
-    try:
-        yield
-    except UserError:
-        raise
-    except Exception as error:  # JAX raises many classes for what it cannot trace
-        raise UserError(
-            f"JAX cannot trace {name} ({type(error).__name__}: {first_line(error)}): make "
-            "jax.jit(model)(*example_inputs) work first"
-        ) from None
+def _class_and_line(error: Exception) -> str:
+    return f"{type(error).__name__}: {first_line(error)}"
 
 
 def lowered(
@@ -154,7 +145,8 @@ def lowered(
         free = jax.tree_util.tree_flatten_with_path((tuple(given), named))[0]
         return OpenProgram(dict(zip(_input_labels(function, given, free), leaves, strict=True)), at_shapes)
     arguments = jax.tree_util.tree_map(_array, (parameters, tuple(given), named))
-    with _traced(name):
+    way_out = ": make jax.jit(model)(*example_inputs) work first"
+    with refuse_library_errors(f"JAX cannot trace {name}", way_out, _class_and_line):
         made = jax.jit(lambda p, a, k: function(p, *a, **k), keep_unused=True).lower(*arguments)
         held = jax.tree_util.tree_flatten_with_path(arguments[0])[0]
         free = jax.tree_util.tree_flatten_with_path(arguments[1:])[0]

@@ -6,6 +6,7 @@ Nodes are rewritten in place, from the inputs on; what they were made of dies wh
 import math
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -250,11 +251,7 @@ def _weights_second(node: Node, readers: Readers) -> bool:
     a = node.attributes
     if weight.array is None or x.array is not None or a["lhs_batching_dimensions"]:
         return False
-    turned = {
-        f"{ours}_{kind}_dimensions": a[f"{theirs}_{kind}_dimensions"]
-        for ours, theirs in (("lhs", "rhs"), ("rhs", "lhs"))
-        for kind in ("batching", "contracting")
-    }
+    turned = with_sides_swapped(a)
     rows, columns = (n.rank - len(a[f"{s}_contracting_dimensions"]) for n, s in ((weight, "lhs"), (x, "rhs")))
     if not rows or not columns:
         return become(node, "dot_general", [x, weight], **turned)
@@ -262,6 +259,12 @@ def _weights_second(node: Node, readers: Readers) -> bool:
     inner = Node("dot_general", (x, weight), shape, node.dtype, turned, node.label)
     order = [*range(columns, node.rank), *range(columns)]
     return become(node, "transpose", [inner], permutation=order)
+
+
+def with_sides_swapped(attributes: dict[str, Any]) -> dict[str, Any]:
+    """Attributes of the same product with its operands the other way round."""
+    other = {"lhs": "rhs", "rhs": "lhs"}
+    return {f"{other[key[:3]]}{key[3:]}": value for key, value in attributes.items() if key[:3] in other}
 
 
 def _filled_rows(node: Node, readers: Readers) -> bool:
@@ -294,7 +297,7 @@ def _known_slice(node: Node, readers: Readers) -> bool:
     x, *given = node.operands
     if any(g.array is None for g in given):
         return False
-    places = starts(node, x, node.attributes["slice_sizes"], [int(np.asarray(g.array)) for g in given])
+    places = starts(x, node.attributes["slice_sizes"], [int(np.asarray(g.array)) for g in given])
     limits = [p.stop for p in places]
     become(node, "slice", [x], start_indices=[p.start for p in places], limit_indices=limits, strides=[1] * x.rank)
     _updated_part(node, readers)
@@ -315,7 +318,7 @@ def _updated_part(node: Node, readers: Readers) -> bool:
         return _updated_part(part, readers) and become(node, "transpose", [part], permutation=order)
     while x.op == "dynamic_update_slice" and all(g.array is not None for g in x.operands[2:]):
         target, part, *given = x.operands
-        places = starts(x, target, part.shape, [int(np.asarray(g.array)) for g in given])
+        places = starts(target, part.shape, [int(np.asarray(g.array)) for g in given])
         if list(places) == wanted:
             return become(node, "copy", [part])
         if not any(w.stop <= p.start or p.stop <= w.start for w, p in zip(wanted, places, strict=True)):

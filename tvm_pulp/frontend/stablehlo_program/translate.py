@@ -8,7 +8,8 @@ from onnx import helper
 
 from tvm_pulp.errors import refuse_if
 from tvm_pulp.frontend.imported import SourceNode, UnsupportedOperators
-from tvm_pulp.frontend.onnx_graph_builder import OPSET, onnx_type, unused
+from tvm_pulp.frontend.onnx_graph_builder import OPSET, UniqueNames, onnx_type, unused
+from tvm_pulp.frontend.onnx_protos import needed
 from tvm_pulp.frontend.stablehlo_program import elementwise, movement, products, windows
 from tvm_pulp.frontend.stablehlo_program.elementwise import Operators
 from tvm_pulp.frontend.stablehlo_program.identify import identify
@@ -35,18 +36,8 @@ _WAYS_OUT = {
 # What groups of operators are found to be; StableHLO has none of these.
 GROUPS = frozenset(
     (
-        *(
-            "average_pool",
-            "copy",
-            "elu",
-            "gelu",
-            "hard_sigmoid",
-            "hard_swish",
-            "layer_norm",
-            "leaky_relu",
-            "log_softmax",
-        ),
-        *("mean", "mish", "relu", "relu6", "repeat", "result", "rms_norm", "selu", "silu", "softmax"),
+        *("average_pool", "copy", "elu", "gelu", "hard_sigmoid", "hard_swish", "layer_norm", "leaky_relu"),
+        *("log_softmax", "mean", "mish", "relu", "relu6", "repeat", "result", "rms_norm", "selu", "silu", "softmax"),
         *("softplus", "softsign"),
     )
 )
@@ -80,7 +71,7 @@ class Translation:
                 self._node(node)
         made = self._outputs(outputs, names)
         g = self._values.g
-        g.nodes = _alive(g.nodes, names)
+        g.nodes = needed(g.nodes, names)
         graph = helper.make_graph(g.nodes, "main_graph", given, made, g.initializers())
         opsets = [helper.make_opsetid("", OPSET)]
         self.model = helper.make_model(graph, opset_imports=opsets, ir_version=10, producer_name=producer)
@@ -127,16 +118,6 @@ class Translation:
         return made
 
 
-def _alive(nodes: Sequence[Any], outputs: Sequence[str]) -> list[Any]:
-    """Nodes that an output depends on."""
-    read, kept = set(outputs), []
-    for node in reversed(nodes):
-        if read.intersection(node.output):
-            read.update(node.input)
-            kept.append(node)
-    return kept[::-1]
-
-
 def _split(node: Node) -> bool:
     """An operator of several results that the node behind it writes."""
     return (node.op == "reduce" and len(node.operands) == 4) or (node.op == "sort" and len(node.operands) > 1)
@@ -151,30 +132,21 @@ def _plain_name(label: str) -> str:
     return re.sub(r"[^\w./]+", "_", label)
 
 
-class LayerNames:
-    """Names of nodes, each unique: of a layer with weights its path among the parameters, else the framework's."""
+class LayerNames(UniqueNames):
+    """Of a layer with weights its path among the parameters, else the framework's."""
 
     def __init__(self, nodes: Sequence[Node]) -> None:
-        self._names: dict[Node, str] = {}
-        self._taken: set[str] = set()
+        super().__init__()
         # No other node of a layer takes the name that the one with weights has.
         self._reserved = {path for path in map(_weighted_layer, nodes) if path}
 
-    def label(self, node: Node) -> str:
-        if node not in self._names:
-            stem = self._stem(node)
-            name = unused(stem, self._taken)
-            self._taken.add(name)
-            self._names[node] = name
-        return self._names[node]
-
-    def _stem(self, node: Node) -> str:
+    def stem(self, node: Node) -> str:
         path = _weighted_layer(node)
-        if path and path not in self._taken:
+        if path and path not in self.taken:
             return path
         parts = node.label.split("/")
         layer = "/".join(parts[:-1])
-        free = layer not in self._taken and layer not in self._reserved
+        free = layer not in self.taken and layer not in self._reserved
         if layer and free and node.op not in ("reshape", "transpose", "broadcast_in_dim"):
             return layer
         return "/".join(p for p in (layer, parts[-1] if node.op not in GROUPS else node.op) if p) or node.op

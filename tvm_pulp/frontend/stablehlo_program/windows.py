@@ -27,17 +27,6 @@ def _kernel(v: PlacedValues, node: Node, order: list[int], flipped: list[int]) -
     return np.ascontiguousarray(np.flip(turned, tuple(flipped)) if flipped else turned)
 
 
-def _in_type_of(v: PlacedValues, node: Node, x: str, kernel: Any) -> list[Any]:
-    """Operands in the type of the result, in which they are added up: ONNX knows no wider one."""
-    made: list[Any] = [x, kernel]
-    for place, operand in enumerate(node.operands[:2]):
-        if operand.dtype != node.dtype:
-            is_array = isinstance(made[place], np.ndarray)
-            kind = onnx_type(node.dtype)
-            made[place] = made[place].astype(node.dtype) if is_array else v.g.emit("Cast", made[place], to=kind)
-    return made
-
-
 def convolution(v: PlacedValues, node: Node) -> Placed:
     a, (source, weight, *bias) = node.attributes, node.operands
     spatial = list(a["input_spatial_dimensions"])
@@ -68,7 +57,7 @@ def convolution(v: PlacedValues, node: Node) -> Placed:
             f"node '{node.label}' is a transposed convolution with more padding than its kernel covers: pad its result",
         )
         made = v.g.emit(
-            *("ConvTranspose", *_in_type_of(v, node, x, kernel), *held),
+            *("ConvTranspose", *v.in_type_of(node, x, kernel), *held),
             **shared,
             strides=spread,
             pads=[*lows, *(max(0, h) for h in highs)],
@@ -86,7 +75,7 @@ def convolution(v: PlacedValues, node: Node) -> Placed:
             made = v.g.emit("ConvInteger", x, kernel, **places)
             made = made if node.dtype == "int32" else v.g.emit("Cast", made, to=onnx_type(node.dtype))
         else:
-            made = v.g.emit("Conv", *_in_type_of(v, node, x, kernel), *held, **places)
+            made = v.g.emit("Conv", *v.in_type_of(node, x, kernel), *held, **places)
     order = [a["output_batch_dimension"], a["output_feature_dimension"], *a["output_spatial_dimensions"]]
     return v.place(node, made, order)
 

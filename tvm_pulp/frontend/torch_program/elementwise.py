@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -100,14 +101,10 @@ def clamp(g: GraphBuilder, x: Value, low: Any = None, high: Any = None) -> str:
     return value if high is None else g.emit("Min", value, *g.typed(high))
 
 
-def _added(op: str) -> Callable[..., str]:
+def _added(op: str, g: GraphBuilder, x: Value, first: Value, second: Value, factor: float = 1) -> str:
     """An operand plus a product or quotient that may have a factor."""
-
-    def write(g: GraphBuilder, x: Value, first: Value, second: Value, factor: float = 1) -> str:
-        made = g.emit(op, first, second)
-        return g.emit("Add", x, made if factor == 1 else g.emit("Mul", made, np.float32(factor)))
-
-    return write
+    made = g.emit(op, first, second)
+    return g.emit("Add", x, made if factor == 1 else g.emit("Mul", made, np.float32(factor)))
 
 
 _UNARY = (
@@ -126,13 +123,10 @@ _COMPARISONS = {
 }
 
 
-def _comparison(op: str, negated: bool) -> Callable[..., str]:
-    def write(g: GraphBuilder, x: Any, y: Any) -> str:
-        dtype = promoted(x, y)
-        made = g.emit(op, g.cast(x, dtype), g.cast(y, dtype))
-        return g.emit("Not", made) if negated else made
-
-    return write
+def _comparison(name: str, g: GraphBuilder, x: Any, y: Any) -> str:
+    dtype = promoted(x, y)
+    made = g.emit(_COMPARISONS[name], g.cast(x, dtype), g.cast(y, dtype))
+    return g.emit("Not", made) if name == "ne" else made
 
 
 def where(g: GraphBuilder, condition: Value, x: Any, y: Any) -> str:
@@ -150,8 +144,8 @@ def _full(g: GraphBuilder, value: float) -> str:
 
 OPERATORS: Operators = {
     **{f"aten.{op.lower()}": unary(op) for op in _UNARY},
-    **overloads(lambda g, x, y, alpha: _scaled("Add", g, x, y, alpha), "add", "Tensor", "Scalar"),
-    **overloads(lambda g, x, y, alpha: _scaled("Sub", g, x, y, alpha), "sub", "Tensor", "Scalar"),
+    **overloads(partial(_scaled, "Add"), "add", "Tensor", "Scalar"),
+    **overloads(partial(_scaled, "Sub"), "sub", "Tensor", "Scalar"),
     **overloads(lambda g, x, y, alpha: _scaled("Sub", g, y, x, alpha), "rsub", "Tensor", "Scalar"),
     **overloads(binary("Mul", "And"), "mul", "Tensor", "Scalar"),
     **overloads(div, "div", "Tensor", "Scalar", "Tensor_mode", "Scalar_mode"),
@@ -175,8 +169,8 @@ OPERATORS: Operators = {
     **overloads(clamp, "clamp", "", "Tensor"),
     "aten.clamp_min": clamp,
     "aten.clamp_max": lambda g, x, high: clamp(g, x, None, high),
-    "aten.addcmul": _added("Mul"),
-    "aten.addcdiv": _added("Div"),
+    "aten.addcmul": partial(_added, "Mul"),
+    "aten.addcdiv": partial(_added, "Div"),
     **overloads(
         lambda g, x, end, weight: g.emit("Add", x, g.emit("Mul", g.cast(weight, x.dtype), g.emit("Sub", end, x))),
         *("lerp", "Scalar", "Tensor"),
@@ -190,11 +184,7 @@ OPERATORS: Operators = {
         f"aten.{name}": lambda g, x, *_: g.typed(x)[0]
         for name in ("to.dtype", "to.dtype_layout", "_to_copy", "type_as")
     },
-    **{
-        f"aten.{name}.{kind}": _comparison(op, name == "ne")
-        for name, op in _COMPARISONS.items()
-        for kind in ("Scalar", "Tensor")
-    },
+    **{f"aten.{name}.{kind}": partial(_comparison, name) for name in _COMPARISONS for kind in ("Scalar", "Tensor")},
     **{f"aten.logical_{op.lower()}": binary(op) for op in ("And", "Or", "Xor")},
     "aten.logical_not": lambda g, x: g.emit("Not", g.cast(x, "bool")),
     "aten.bitwise_and.Tensor": binary("BitwiseAnd", "And"),

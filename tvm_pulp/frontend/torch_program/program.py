@@ -9,6 +9,7 @@ from typing import Any
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.imported import refuse_unknown_inputs
+from tvm_pulp.frontend.library_errors import first_line, refuse_library_errors
 
 NEEDED = "pip install 'tvm_pulp[torch]'"
 # Statements about operands that were true when the program was traced.
@@ -51,14 +52,9 @@ def _quiet() -> Iterator[None]:
 def load_program(path: Path) -> Any:
     """The program in a file that `torch.export.save` wrote."""
     torch = import_torch(f"'{path}'")
-    try:
-        with _quiet():
-            return torch.export.load(str(path))
-    except Exception as error:  # whatever a foreign file makes PyTorch raise
-        reason = _first_line(error)
-        raise UserError(
-            f"'{path}' is not a readable program of torch.export ({reason}): write it with torch.export.save"
-        ) from None
+    refused = f"'{path}' is not a readable program of torch.export", ": write it with torch.export.save"
+    with refuse_library_errors(*refused, first_line), _quiet():
+        return torch.export.load(str(path))
 
 
 def as_program(model: Any, example_inputs: Any) -> Any:
@@ -86,16 +82,13 @@ def exported(module: Any, example_inputs: Any) -> Any:
 
     arguments, named = _arguments(example_inputs)
     training = {m: m.training for m in module.modules()}
+    way_out = ": make torch.export.export(module, example_inputs) work first"
     try:
         for m in training:
             m.training = False
-        with _quiet(), torch.no_grad():
+        refused = refuse_library_errors(f"torch.export cannot export {type(module).__name__}", way_out, first_line)
+        with refused, _quiet(), torch.no_grad():
             return torch.export.export(module, arguments, named)
-    except Exception as error:  # PyTorch raises many classes for what it cannot trace
-        raise UserError(
-            f"torch.export cannot export {type(module).__name__} ({_first_line(error)}): make "
-            "torch.export.export(module, example_inputs) work first"
-        ) from None
     finally:
         for m, mode in training.items():
             m.training = mode
@@ -113,11 +106,6 @@ def _arguments(example_inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
         return (), {str(k): tensor(v) for k, v in example_inputs.items()}
     given = example_inputs if isinstance(example_inputs, Sequence) else (example_inputs,)
     return tuple(map(tensor, given)), {}
-
-
-def _first_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return (lines[0] if lines else type(error).__name__)[:200]
 
 
 def with_shapes(program: Any, shapes: Mapping[str, Sequence[int]]) -> Any:
@@ -138,7 +126,8 @@ def with_shapes(program: Any, shapes: Mapping[str, Sequence[int]]) -> Any:
         )
     if program.example_inputs is None and set(dynamic) - set(shapes):
         raise UserError(f"input '{dynamic[0]}' has dynamic dimensions: state them with --input-shapes")
-    examples = list(_flat(program.example_inputs)) if program.example_inputs is not None else [None] * len(inputs)
+    stated = program.example_inputs is not None
+    examples = torch.utils._pytree.tree_leaves(program.example_inputs) if stated else [None] * len(inputs)
     given = [
         torch.zeros(tuple(shapes[name]), dtype=value.dtype) if name in shapes else example
         for (name, value), example in zip(inputs.items(), examples, strict=True)
@@ -148,13 +137,7 @@ def with_shapes(program: Any, shapes: Mapping[str, Sequence[int]]) -> Any:
         with _quiet():
             return torch.export.export(program.module(), arguments, named)
     except Exception as error:  # a dimension outside of what the program allows
-        raise UserError(f"--input-shapes: {_first_line(error)}") from None
-
-
-def _flat(example_inputs: Any) -> list[Any]:
-    import torch
-
-    return list(torch.utils._pytree.tree_leaves(example_inputs))
+        raise UserError(f"--input-shapes: {first_line(error)}") from None
 
 
 def user_inputs(program: Any) -> dict[str, Any]:
@@ -211,13 +194,9 @@ def in_known_operators(program: Any, known: Collection[str]) -> Any:
 
 
 def _decomposed(program: Any, table: dict[Any, Any]) -> Any:
-    try:
+    refused = "PyTorch cannot write the program without operators that change tensors in place"
+    with refuse_library_errors(refused, ": make program.run_decompositions({}) work first", first_line):
         return program.run_decompositions(table)
-    except Exception as error:  # PyTorch raises many classes for what it cannot rewrite
-        raise UserError(
-            f"PyTorch cannot write the program without operators that change tensors in place ({_first_line(error)}): "
-            "make program.run_decompositions({}) work first"
-        ) from None
 
 
 def name_of(node: Any) -> str:

@@ -1,6 +1,7 @@
 """LSTM, GRU and RNN layers, stacked and in both directions, as ONNX's recurrent nodes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,18 +19,16 @@ def _reordered(array: np.ndarray, kind: str) -> np.ndarray:
     return np.concatenate([gates[i] for i in _ORDER[kind]])
 
 
-def _layers(
-    g: GraphBuilder,
-    kind: str,
-    x: Value,
-    initial: Sequence[Value],
-    parameters: Sequence[Value],
-    settings: tuple[bool, int, bool, bool],
-    attributes: dict[str, Any],
+def layers(
+    kind: str, function: str, g: GraphBuilder, x: Value, states: Any, parameters: Sequence[Value], *settings: Any
 ) -> list[str]:
     """Results of the last layer, then the last states of all: hidden ones, and cells of an LSTM."""
-    has_bias, count, both, batch_first = settings
+    has_bias, count, _dropout, _train, both, batch_first = settings
+    initial = [states] if isinstance(states, Value) else states
     directions, per = 2 if both else 1, 4 if has_bias else 2
+    attributes: dict[str, Any] = {"linear_before_reset": 1} if kind == "GRU" else {}
+    if function:
+        attributes = {"activations": [function] * directions}
     if len(parameters) != count * directions * per or any(g.array(p) is None for p in parameters):
         raise UserError("a recurrent layer has projections or weights that are not constant: write it without")
     refuse_if(x.rank != 3, "a recurrent layer without a batch is not supported: give it a batch of one")
@@ -41,8 +40,8 @@ def _layers(
         chosen = [arrays[d * per : (d + 1) * per] for d in range(directions)]
         stacks = [np.stack([_reordered(c[i], kind) for c in chosen]) for i in range(per)]
         bias = np.concatenate(stacks[2:], axis=1) if has_bias else None
-        states = [_states(g, s, layer, count, directions) for s in initial]
-        operands = [value, stacks[0], stacks[1], bias, None, *states]
+        first_states = [_states(g, s, layer, count, directions) for s in initial]
+        operands = [value, stacks[0], stacks[1], bias, None, *first_states]
         names = g.emit_many(
             kind,
             operands,
@@ -70,19 +69,9 @@ def _states(g: GraphBuilder, state: Value, layer: int, count: int, directions: i
     return g.cut(state, 0, first, last)
 
 
-def _written(kind: str, function: str = "", **attributes: Any) -> Callable[..., list[str]]:
-    def write(g: GraphBuilder, x: Value, states: Any, parameters: Sequence[Value], *settings: Any) -> list[str]:
-        initial = [states] if isinstance(states, Value) else states
-        has_bias, count, _dropout, _train, both, batch_first = settings
-        named = {"activations": [function] * (2 if both else 1)} if function else attributes
-        return _layers(g, kind, x, initial, parameters, (has_bias, count, both, batch_first), named)
-
-    return write
-
-
 OPERATORS: Operators = {
-    "aten.lstm.input": _written("LSTM"),
-    "aten.gru.input": _written("GRU", linear_before_reset=1),
-    "aten.rnn_tanh.input": _written("RNN", "Tanh"),
-    "aten.rnn_relu.input": _written("RNN", "Relu"),
+    "aten.lstm.input": partial(layers, "LSTM", ""),
+    "aten.gru.input": partial(layers, "GRU", ""),
+    "aten.rnn_tanh.input": partial(layers, "RNN", "Tanh"),
+    "aten.rnn_relu.input": partial(layers, "RNN", "Relu"),
 }

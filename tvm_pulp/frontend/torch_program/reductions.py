@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,34 +16,25 @@ def _reduce(g: GraphBuilder, op: str, made: str, x: Value, axes: Any, keep: Any)
     return g.emit(op, made, g.integers(*(numbers(axes) or range(x.rank))), keepdims=int(bool(keep)))
 
 
-def _reduction(op: str) -> Callable[..., str]:
-    def write(g: GraphBuilder, x: Value, axes: Any = None, keep: bool = False, *_: Any) -> str:
-        (made,) = g.typed(x)
-        return _reduce(g, op, made, x, axes, keep) if x.rank else made
-
-    return write
+def _reduction(op: str, g: GraphBuilder, x: Value, axes: Any = None, keep: bool = False, *_: Any) -> str:
+    (made,) = g.typed(x)
+    return _reduce(g, op, made, x, axes, keep) if x.rank else made
 
 
-def _whole(op: str) -> Callable[..., str]:
+def _whole(op: str, g: GraphBuilder, x: Value, *_: Any) -> str:
     """Over all axes; what follows the operand is only a type."""
-    return lambda g, x, *_: _reduction(op)(g, x)
+    return _reduction(op, g, x)
 
 
-def _extreme(op: str, place: str) -> Callable[..., list[str]]:
+def _extreme(kind: str, g: GraphBuilder, x: Value, axis: int, keep: bool) -> list[str]:
     """Largest or smallest values along an axis, and where they are."""
-    return lambda g, x, axis, keep: [
-        _reduce(g, op, x.name, x, axis, keep),
-        g.emit(place, x, axis=axis, keepdims=int(keep)),
-    ]
+    return [_reduce(g, f"Reduce{kind}", x.name, x, axis, keep), _place(f"Arg{kind}", g, x, axis, keep)]
 
 
-def _place(op: str) -> Callable[..., str]:
-    def write(g: GraphBuilder, x: Value, axis: int | None, keep: bool) -> str:
-        if axis is None:
-            return g.emit(op, g.reshape(x, [-1]), axis=0, keepdims=0)
-        return g.emit(op, x, axis=axis, keepdims=int(keep))
-
-    return write
+def _place(op: str, g: GraphBuilder, x: Value, axis: int | None, keep: bool) -> str:
+    if axis is None:
+        return g.emit(op, g.reshape(x, [-1]), axis=0, keepdims=0)
+    return g.emit(op, x, axis=axis, keepdims=int(keep))
 
 
 def variance(g: GraphBuilder, x: Value, axes: Any = None, correction: Any = None, keep: bool = False) -> str:
@@ -57,14 +49,10 @@ def deviation(g: GraphBuilder, *operands: Any) -> str:
     return g.emit("Sqrt", variance(g, *operands))
 
 
-def _with_flag(write: Callable[..., str]) -> Callable[..., str]:
+def _with_flag(write: Callable[..., str], g: GraphBuilder, x: Value, *rest: Any) -> str:
     """The older overloads say whether to correct by one."""
-
-    def written(g: GraphBuilder, x: Value, *rest: Any) -> str:
-        axes, corrected, keep = rest if len(rest) > 1 else (None, *rest, False)
-        return write(g, x, axes, int(corrected), keep)
-
-    return written
+    axes, corrected, keep = rest if len(rest) > 1 else (None, *rest, False)
+    return write(g, x, axes, int(corrected), keep)
 
 
 def vector_norm(g: GraphBuilder, x: Value, order: float, axes: Any, keep: bool, *_: Any) -> str:
@@ -78,39 +66,28 @@ def vector_norm(g: GraphBuilder, x: Value, order: float, axes: Any, keep: bool, 
     return g.emit("Pow", total, np.float32(1 / order))
 
 
-def _booleans(op: str) -> Callable[..., str]:
+def _booleans(op: str, g: GraphBuilder, x: Value, axes: Any = None, keep: bool = False) -> str:
     """The truth of any or of all, as the largest or smallest number."""
-
-    def write(g: GraphBuilder, x: Value, axes: Any = None, keep: bool = False) -> str:
-        numbered = g.emit("Cast", g.cast(x, "bool"), to=6)  # int32
-        return g.emit("Cast", _reduce(g, op, numbered, x, axes, keep), to=9)  # bool
-
-    return write
+    numbered = g.emit("Cast", g.cast(x, "bool"), to=6)  # int32
+    return g.emit("Cast", _reduce(g, op, numbered, x, axes, keep), to=9)  # bool
 
 
 OPERATORS: Operators = {
-    "aten.mean": _whole("ReduceMean"),
-    "aten.mean.dim": _reduction("ReduceMean"),
-    "aten.sum": _whole("ReduceSum"),
-    "aten.sum.dim_IntList": _reduction("ReduceSum"),
-    "aten.prod": _whole("ReduceProd"),
-    "aten.prod.dim_int": _reduction("ReduceProd"),
-    "aten.amax": _reduction("ReduceMax"),
-    "aten.amin": _reduction("ReduceMin"),
-    "aten.max": _whole("ReduceMax"),
-    "aten.min": _whole("ReduceMin"),
-    "aten.max.dim": _extreme("ReduceMax", "ArgMax"),
-    "aten.min.dim": _extreme("ReduceMin", "ArgMin"),
-    "aten.argmax": _place("ArgMax"),
-    "aten.argmin": _place("ArgMin"),
+    **{f"aten.{kind.lower()}": partial(_whole, f"Reduce{kind}") for kind in ("Mean", "Sum", "Prod", "Max", "Min")},
+    "aten.mean.dim": partial(_reduction, "ReduceMean"),
+    "aten.sum.dim_IntList": partial(_reduction, "ReduceSum"),
+    "aten.prod.dim_int": partial(_reduction, "ReduceProd"),
+    **{f"aten.a{kind.lower()}": partial(_reduction, f"Reduce{kind}") for kind in ("Max", "Min")},
+    **{f"aten.{kind.lower()}.dim": partial(_extreme, kind) for kind in ("Max", "Min")},
+    **{f"aten.arg{kind.lower()}": partial(_place, f"Arg{kind}") for kind in ("Max", "Min")},
     "aten.var.correction": variance,
     "aten.std.correction": deviation,
-    **overloads(_with_flag(variance), "var", "", "dim"),
-    **overloads(_with_flag(deviation), "std", "", "dim"),
+    **overloads(partial(_with_flag, variance), "var", "", "dim"),
+    **overloads(partial(_with_flag, deviation), "std", "", "dim"),
     "aten.linalg_vector_norm": vector_norm,
     "aten.norm.ScalarOpt_dim": vector_norm,
     "aten.logsumexp": lambda g, x, axes, keep: _reduce(g, "ReduceLogSumExp", x.name, x, axes, keep),
     "aten.cumsum": lambda g, x, axis, *_: g.emit("CumSum", *g.typed(x), np.asarray(axis, np.int64)),
-    **overloads(_booleans("ReduceMax"), "any", "", "dim"),
-    **overloads(_booleans("ReduceMin"), "all", "", "dim"),
+    **overloads(partial(_booleans, "ReduceMax"), "any", "", "dim"),
+    **overloads(partial(_booleans, "ReduceMin"), "all", "", "dim"),
 }

@@ -12,7 +12,7 @@ from onnx import helper
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.imported import SourceNode, UnsupportedOperators
 from tvm_pulp.frontend.onnx_folded_factors import with_folded_factors
-from tvm_pulp.frontend.onnx_graph_builder import OPSET, GraphBuilder, Value, onnx_type, unused
+from tvm_pulp.frontend.onnx_graph_builder import OPSET, GraphBuilder, UniqueNames, Value, onnx_type
 from tvm_pulp.frontend.onnx_integer_products import with_integer_products
 from tvm_pulp.frontend.torch_program import program as programs
 from tvm_pulp.frontend.torch_program.operators import OPERATORS
@@ -230,25 +230,16 @@ def as_array(tensor: Any, where: str) -> np.ndarray:
     return np.asarray(tensor.detach().cpu().contiguous().numpy())
 
 
-class NodeNames:
-    """Names of nodes, each unique.
+class NodeNames(UniqueNames):
+    """Names by the module that a node belongs to.
 
     The first operator of a layer of `torch.nn` is called as the layer (`layer1.0.conv1`), further ones, and functions
     that a module calls, by module and function (`layer1.0/add`).
     """
 
-    def __init__(self) -> None:
-        self._names: dict[Any, str] = {}
-        self._taken: set[str] = set()
-
-    def label(self, node: Any) -> str:
-        if node not in self._names:
-            path, layer = _module(node)
-            stem = path if layer and path not in self._taken else "/".join(p for p in (path, node.name) if p)
-            name = unused(stem, self._taken)
-            self._taken.add(name)
-            self._names[node] = name
-        return self._names[node]
+    def stem(self, node: Any) -> str:
+        path, layer = _module(node)
+        return path if layer and path not in self.taken else "/".join(p for p in (path, node.name) if p)
 
 
 def _module(node: Any) -> tuple[str, bool]:

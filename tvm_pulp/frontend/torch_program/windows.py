@@ -99,9 +99,9 @@ def adaptive(op: str, rank: int, g: GraphBuilder, x: Value, size: Any) -> str:
     return made
 
 
-def _first(write: Callable[..., str]) -> Callable[..., list[str | None]]:
+def _first(write: Callable[..., str], *operands: Any) -> list[str | None]:
     """The values; a program that uses the places of the largest ones is told so."""
-    return lambda g, *operands: [write(g, *operands), None]
+    return [write(*operands), None]
 
 
 def _resized(g: GraphBuilder, x: Value, factors: Any, **attributes: Any) -> str:
@@ -118,12 +118,11 @@ def nearest(g: GraphBuilder, x: Value, _size: Any, factors: Any = None, *_: Any)
     return _resized(g, x, factors, mode="nearest", **place)
 
 
-def _smooth(mode: str, **attributes: Any) -> Callable[..., str]:
-    def write(g: GraphBuilder, x: Value, _size: Any, align: bool, factors: Any = None, *_: Any) -> str:
-        coordinates = "align_corners" if align else "pytorch_half_pixel"
-        return _resized(g, x, factors, mode=mode, coordinate_transformation_mode=coordinates, **attributes)
-
-    return write
+def _smooth(
+    mode: str, g: GraphBuilder, x: Value, _size: Any, align: bool, factors: Any = None, *_: Any, **attributes: Any
+) -> str:
+    coordinates = "align_corners" if align else "pytorch_half_pixel"
+    return _resized(g, x, factors, mode=mode, coordinate_transformation_mode=coordinates, **attributes)
 
 
 OPERATORS: Operators = {
@@ -133,13 +132,13 @@ OPERATORS: Operators = {
     "aten.conv_transpose3d.input": conv_transpose,
     "aten.convolution": convolution,
     **{f"aten.max_pool{rank}d": partial(max_pool, rank) for rank in (1, 2, 3)},
-    **{f"aten.max_pool{rank}d_with_indices": _first(partial(max_pool, rank)) for rank in (2, 3)},
+    **{f"aten.max_pool{rank}d_with_indices": partial(_first, partial(max_pool, rank)) for rank in (2, 3)},
     **{f"aten.avg_pool{rank}d": partial(avg_pool, rank) for rank in (1, 2, 3)},
     **{f"aten.adaptive_avg_pool{rank}d": partial(adaptive, "AveragePool", rank) for rank in (1, 2)},
     "aten._adaptive_avg_pool2d": partial(adaptive, "AveragePool", 2),
-    **{f"aten.adaptive_max_pool{rank}d": _first(partial(adaptive, "MaxPool", rank)) for rank in (1, 2)},
+    **{f"aten.adaptive_max_pool{rank}d": partial(_first, partial(adaptive, "MaxPool", rank)) for rank in (1, 2)},
     **{f"aten.upsample_nearest{n}d{kind}": nearest for n in (1, 2, 3) for kind in ("", ".vec")},
-    **overloads(_smooth("linear"), "upsample_linear1d", "", "vec"),
-    **overloads(_smooth("linear"), "upsample_bilinear2d", "", "vec"),
-    **overloads(_smooth("cubic", cubic_coeff_a=-0.75), "upsample_bicubic2d", "", "vec"),
+    **overloads(partial(_smooth, "linear"), "upsample_linear1d", "", "vec"),
+    **overloads(partial(_smooth, "linear"), "upsample_bilinear2d", "", "vec"),
+    **overloads(partial(_smooth, "cubic", cubic_coeff_a=-0.75), "upsample_bicubic2d", "", "vec"),
 }

@@ -55,7 +55,8 @@ def check_name(name: str) -> None:
         raise UserError(f"the zoo has no network '{name}': {advice}")
 
 
-def _find(name: str) -> ZooModel:
+def find(name: str) -> ZooModel:
+    """A network by its name."""
     check_name(name)
     module_name = "tensor_wise_encoders" if name in ENCODERS else _MODULES.get(name)
     refuse_if(
@@ -70,24 +71,13 @@ def build(name: str, seed: int = 0, weight_bits: int = 8) -> Any:
     return construct(name, seed, weight_bits).model()
 
 
-def shown_inputs(name: str) -> tuple[str, ...]:
-    """Names of the inputs of a network."""
-    return _find(name).inputs
-
-
-def notation(name: str) -> str:
-    """The notation of a network: "pulp" or "qdq"."""
-    return _find(name).notation
-
-
 def construct(name: str, seed: int, weight_bits: int) -> Any:
     """The finished builder of a network: its model and what calibration saw at its outputs."""
     from tvm_pulp.frontend.zoo.builder import Builder
     from tvm_pulp.frontend.zoo.qdq_builder import QdqBuilder
 
-    network = _find(name)
-    if not 2 <= weight_bits <= 8:
-        raise UserError(f"zoo network '{name}': weight_bits is {weight_bits}, choose 2 to 8")
+    network = find(name)
+    refuse_if(not 2 <= weight_bits <= 8, f"zoo network '{name}': weight_bits is {weight_bits}, choose 2 to 8")
     samples = calibration_inputs(name, seed)
     builder: Any = (QdqBuilder if network.notation == "qdq" else Builder)(name, seed, weight_bits)
     arrays = dict(zip(network.inputs, map(list, zip(*samples, strict=True)), strict=True))
@@ -105,7 +95,7 @@ def build_float(name: str, seed: int = 0) -> Any:
     """The float twin of a network as an ONNX model, which tells the classes of `float_samples` apart."""
     from tvm_pulp.frontend.zoo.float_builder import FloatBuilder
 
-    network, count = _find(name), _classes(name) * _SAMPLES_PER_CLASS
+    network, count = find(name), _classes(name) * _SAMPLES_PER_CLASS
     samples, labels = float_samples(name, count, seed, "fit")
     builder: Any = FloatBuilder(f"{name}_float", seed, labels)
     inputs = [builder.input(n, np.split(samples[n], count)) for n in network.inputs]
@@ -118,7 +108,7 @@ def float_samples(name: str, count: int, seed: int = 0, part: str = "test") -> t
 
     A sample is its class's to three quarters, and to one its own, in steps of 1/128. Every `part` has other samples.
     """
-    network, classes = _find(name), _classes(name)
+    network, classes = find(name), _classes(name)
     centres = [network.sample(RandomStream(name, seed, "class", c)) for c in range(classes)]
     drawn = [network.sample(RandomStream(name, seed, part, i)) for i in range(count)]
     labels = np.arange(count) % classes
@@ -141,10 +131,10 @@ def _mixed(centre: np.ndarray, own: np.ndarray) -> np.ndarray:
 
 def calibration_inputs(name: str, seed: int = 0) -> list[list[np.ndarray]]:
     """The inputs that the requantization constants of a network were chosen from."""
-    network = _find(name)
+    network = find(name)
     return [network.sample(RandomStream(name, seed, "calibration", i)) for i in range(network.calibration_samples)]
 
 
 def sample_inputs(name: str, seed: int = 0) -> list[np.ndarray]:
     """One seeded input per graph input, in graph order and with the declared element types."""
-    return _find(name).sample(RandomStream(name, seed, "input"))
+    return find(name).sample(RandomStream(name, seed, "input"))

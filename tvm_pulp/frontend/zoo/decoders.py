@@ -35,11 +35,11 @@ MODELS = {
 }
 
 
-def build_decoder(name: str, seed: int = 0) -> DecoderWeights:
+def build_decoder(name: str) -> DecoderWeights:
     """Weights of a decoder of the zoo: trained ones for the stories, else random ones."""
     if name in _TRAINED:
         return load_weights(Path(__file__).with_name(f"{name}.npz"))
-    return random_decoder_of(MODELS[name].shape, name, seed)
+    return random_decoder_of(MODELS[name].shape, name, 0)
 
 
 def tokenizer_file(name: str) -> bytes | None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tvm_pulp.frontend.zoo.catalog import ENCODERS, names, notation, sample_inputs, shown_inputs
+from tvm_pulp.frontend.zoo.catalog import ENCODERS, find, names, sample_inputs
 from tvm_pulp.frontend.zoo.decoders import MODELS
 from tvm_pulp.frontend.zoo.weights import DecoderShape
 
@@ -43,9 +43,10 @@ class Listed:
 def listing() -> Iterator[Listed]:
     """All models: networks, encoders, language models."""
     for name in (*names(), *ENCODERS):
-        pairs = zip(shown_inputs(name), sample_inputs(name), strict=True)
+        network = find(name)
+        pairs = zip(network.inputs, sample_inputs(name), strict=True)
         inputs = ", ".join(f"{key} {array.dtype}{list(array.shape)}" for key, array in pairs)
-        yield Listed(name, _NOTATIONS[notation(name)], inputs, PARAMETERS[name])
+        yield Listed(name, _NOTATIONS[network.notation], inputs, PARAMETERS[name])
     for name, model in MODELS.items():
         yield Listed(name, "language model", f"tokens below {model.shape.vocabulary}", matrix_elements(model.shape))
 

@@ -52,12 +52,14 @@ class QdqBuilder(GraphWriter):
         self.outputs.append(value)
         self.declare_output(value.integers, value.dtype, [1, *value.values.shape[1:]])
 
+    def _parameters(self, name: str, scale: float, zero_point: int, dtype: str) -> list[str]:
+        zero = np.asarray(zero_point, dtype)
+        return [self.constant(f"{name}_scale", np.float32(scale)), self.constant(f"{name}_zero", zero)]
+
     def _dequantized(
         self, name: str, integers: str, values: np.ndarray, scale: float, zero_point: int, dtype: str
     ) -> Value:
-        operands = [self.constant(f"{name}_scale", np.float32(scale))]
-        operands.append(self.constant(f"{name}_zero", np.asarray(zero_point, dtype)))
-        self.node("DequantizeLinear", [integers, *operands], f"{name}_real")
+        self.node("DequantizeLinear", [integers, *self._parameters(name, scale, zero_point, dtype)], f"{name}_real")
         return Value(f"{name}_real", values, integers, scale, zero_point, dtype)
 
     def quantized(self, name: str, value: Value, like: Value | None = None) -> Value:
@@ -74,9 +76,7 @@ class QdqBuilder(GraphWriter):
             dtype, scale, zero_point = "int8", short_scale(max(-low, high), 127), 0
         limits = np.iinfo(dtype)
         rounded = np.clip(np.rint(value.values / scale) + zero_point, limits.min, limits.max)
-        parameters = [self.constant(f"{name}_to_scale", np.float32(scale))]
-        parameters.append(self.constant(f"{name}_to_zero", np.asarray(zero_point, dtype)))
-        self.node("QuantizeLinear", [value.name, *parameters], name)
+        self.node("QuantizeLinear", [value.name, *self._parameters(f"{name}_to", scale, zero_point, dtype)], name)
         return self._dequantized(name, name, (rounded - zero_point) * scale, scale, zero_point, dtype)
 
     def weight(self, name: str, rows: int, columns: int) -> tuple[str, np.ndarray, np.ndarray]:

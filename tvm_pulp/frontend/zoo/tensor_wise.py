@@ -116,7 +116,7 @@ def _octave_softmax(
 
 def attention(builder: Builder, name: str, x: Tensor, heads: int, size: int, levels: int = 256) -> Tensor:
     """Multi-head self-attention with its projections."""
-    query, keys, values = projected_heads(builder, name, x, heads, size)
+    query, keys, values = layers.projected_heads(builder, linear, f"{name}_", x, heads, size)
     logits = rescale(builder, f"{name}_logits", layers.product(builder, f"{name}_logits_acc", query, keys), LOGIT_REACH)
     weights = octave_softmax(builder, f"{name}_softmax", logits, levels)
     mixed = rescale(builder, f"{name}_mixed", layers.product(builder, f"{name}_mixed_acc", weights, values))
@@ -127,7 +127,7 @@ def attention(builder: Builder, name: str, x: Tensor, heads: int, size: int, lev
 
 def summed_heads(builder: Builder, name: str, x: Tensor, heads: int, size: int) -> Tensor:
     """Multi-head self-attention whose heads each project their output, requantized before they are added."""
-    query, keys, values = projected_heads(builder, name, x, heads, size)
+    query, keys, values = layers.projected_heads(builder, linear, f"{name}_", x, heads, size)
     logits = rescale(builder, f"{name}_logits", layers.product(builder, f"{name}_logits_acc", query, keys))
     weights = partial_softmax(builder, f"{name}_softmax", logits)
     mixed = rescale(builder, f"{name}_mixed", layers.product(builder, f"{name}_mixed_acc", weights, values))
@@ -138,15 +138,3 @@ def summed_heads(builder: Builder, name: str, x: Tensor, heads: int, size: int) 
     builder.node("ReduceSum", [made.name], f"{name}_sum", axes=[1], keepdims=0)
     total = Tensor(f"{name}_sum", made.values.sum(1), heads * made.bound, made.step)
     return rescale(builder, f"{name}_heads", total)
-
-
-def projected_heads(builder: Builder, name: str, x: Tensor, heads: int, size: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Projections to queries, keys, which come transposed, and values."""
-    tokens = x.shape[1]
-
-    def project(part: str, *axes: int) -> Tensor:
-        made = linear(builder, f"{name}_{part}", x, heads * size)
-        split = builder.reshape(f"{name}_{part}_heads", made, 1, tokens, heads, size)
-        return builder.transpose(f"{name}_{part}_first", split, *axes)
-
-    return project("q", 0, 2, 1, 3), project("k", 0, 2, 3, 1), project("v", 0, 2, 1, 3)

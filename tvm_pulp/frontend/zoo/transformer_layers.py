@@ -1,5 +1,7 @@
 """Layers of transformers: projections, attention products, softmax, normalization, activation functions."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from tvm_pulp.frontend.zoo import calibration, integer_math
@@ -40,6 +42,24 @@ def per_column(builder: Builder, name: str, acc: Tensor) -> Tensor:
     limit = calibration.reach(acc.values * gain, signed=True)
     rule = calibration.fixed_point(gain * 127 / limit, np.zeros(columns), acc.bound, signed=True)
     return builder.requantize(name, acc, rule, step=acc.step * limit / 127)
+
+
+def projected_heads(
+    builder: Builder,
+    linear: Callable[[Builder, str, Tensor, int], Tensor],
+    prefix: str,
+    x: Tensor,
+    heads: int,
+    size: int,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Projections to queries, keys, which come transposed, and values; all of their names begin alike."""
+
+    def project(part: str, *axes: int) -> Tensor:
+        name = f"{prefix}{part}"
+        split = builder.reshape(f"{name}_heads", linear(builder, name, x, heads * size), 1, x.shape[1], heads, size)
+        return builder.transpose(f"{name}_first", split, *axes)
+
+    return project("q", 0, 2, 1, 3), project("k", 0, 2, 3, 1), project("v", 0, 2, 1, 3)
 
 
 def product(builder: Builder, name: str, a: Tensor, b: Tensor) -> Tensor:

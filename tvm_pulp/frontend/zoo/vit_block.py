@@ -18,12 +18,7 @@ def linear(builder: Builder, name: str, x: Tensor, channels: int) -> Tensor:
 
 def attention(builder: Builder, x: Tensor) -> Tensor:
     """Multi-head attention with softmax weights used as uint8."""
-
-    def project(name: str, *axes: int) -> Tensor:
-        split = builder.reshape(f"{name}_heads", linear(builder, name, x, HEADS * HEAD), 1, TOKENS, HEADS, HEAD)
-        return builder.transpose(f"{name}_first", split, *axes)
-
-    query, keys, values = project("q", 0, 2, 1, 3), project("k", 0, 2, 3, 1), project("v", 0, 2, 1, 3)
+    query, keys, values = layers.projected_heads(builder, linear, "", x, HEADS, HEAD)
     # Room above the calibrated logits: the largest one decides a whole row.
     logits = builder.rescale("logits", layers.product(builder, "logits_acc", query, keys), headroom=1.25)
     weights = layers.softmax(builder, "softmax", logits)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.frontend.library_errors import refuse_library_errors
 
 NORM_SHIFT = 16
 
@@ -109,7 +109,7 @@ def save_weights(path: Path, weights: DecoderWeights) -> None:
 
 def load_weights(path: Path) -> DecoderWeights:
     """Read a file that `save_weights` wrote."""
-    try:
+    with refuse_library_errors(f"'{path}' is not a file of decoder weights", ": make it with quantize.py", str):
         with np.load(path, allow_pickle=False) as content:
             arrays = dict(content)
         facts = json.loads(str(arrays["facts"]))
@@ -119,8 +119,6 @@ def load_weights(path: Path) -> DecoderWeights:
             shape, arrays["embedding"], blocks, arrays["norm"].astype(np.int64), arrays["head_bias"],
             facts["score_steps"], facts["logit_step"], facts["rotary_base"],
         )  # fmt: skip
-    except (OSError, KeyError, ValueError, TypeError) as error:
-        raise UserError(f"'{path}' is not a file of decoder weights ({error}): make it with quantize.py") from None
 
 
 def _parts(values: list[Any]) -> dict[str, np.ndarray]:

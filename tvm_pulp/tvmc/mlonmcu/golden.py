@@ -66,7 +66,7 @@ def is_zoo_model(name: str) -> bool:
     if name.startswith(PREFIX):
         return True
     try:
-        catalog.notation(name)
+        catalog.find(name)
     except UserError:
         return False
     return True
