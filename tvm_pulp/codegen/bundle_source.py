@@ -11,13 +11,14 @@ from tvm_pulp.codegen.model_text import header_text, safe
 from tvm_pulp.codegen.step_table import Record, StepTable
 from tvm_pulp.codegen.table_addresses import TableAddresses, piece_member
 from tvm_pulp.codegen.weights import section
+from tvm_pulp.planning.program.actions import WaitForJob, WaitForL3, WaitForTransfers
 from tvm_pulp.planning.tiling.schedule.constant_bundles import RECORD_WORDS
 from tvm_pulp.planning.tiling.schedule.schedule import Bundle, Slot
+from tvm_pulp.planning.tiling.schedule.step_records import page_at
 from tvm_pulp.planning.tir.lower import LoweredPlan
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.uma.backend import Codegen
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Pointer
-from tvm_pulp.uma.teams import ALL_CORES
 
 _WIDTH = 118
 
@@ -65,7 +66,7 @@ class BundleSource:
         objects: list[str] = []
         declared: list[str] = []
         for bundle in self._plan.schedule.bundles:
-            layout = self._members(bundle, records.get(bundle, []), table.records, function)
+            layout = self._members(bundle, records.get(bundle, []), function)
             if not layout:
                 continue
             layer = self._plan.layers[bundle.layer].layer
@@ -85,9 +86,7 @@ class BundleSource:
 
     # --- members ----------------------------------------------------------------------------------------------
 
-    def _members(
-        self, bundle: Bundle, records: list[Record], order: list[Record], function: Callable[[Record], str]
-    ) -> list[Member]:
+    def _members(self, bundle: Bundle, records: list[Record], function: Callable[[Record], str]) -> list[Member]:
         members: list[Member] = []
 
         def fill(to: int) -> None:
@@ -99,8 +98,7 @@ class BundleSource:
                 members.append(Member("uint32_t", f"unused_{len(members)}", gap, []))
 
         for record in records:
-            after = order[record.number + 1] if record.number + 1 < len(order) else None
-            members.append(self._record(record, after, function(record)))
+            members.append(self._record(record, function(record)))
             members += [self._commands(*entry) for entry in record.lists()]
         fill(bundle.record_bytes)
         for slot in bundle.descriptors:
@@ -110,34 +108,32 @@ class BundleSource:
             members.append(self._piece(bundle, number, piece.tensor, piece.box))
         return members
 
-    def _record(self, record: Record, after: Record | None, function: str) -> Member:
-        page = self._addresses.page(record.page)
+    def _record(self, record: Record, function: str) -> Member:
+        page, following = self._addresses.page(record.page), record.following
         lines = [f"  /* Step {record.number}: {safe(self._about(record), 300)} */", f"  .{record.name} = {{"]
         if record.call is not None:
             lines.append(f"    KERNEL({function}, {page}, {self.member(record.call.slot)}),")
         if record.commands:
             lists = " | ".join(f"COMMANDS({page}, {record.number}, {agent})" for _, agent, _ in record.lists())
             lines.append(f"    .commands = {lists},")
-        waits = [
-            f"WAIT_TRANSFERS({agent}, {group})"
-            for agent, mask in sorted(record.waits.items())
-            for group in range(mask.bit_length())
-            if mask >> group & 1
-        ]
-        waits += ["WAIT_L3"] if record.wait_l3 else []
+        transfers = {(w.agent, w.group) for w in following.waits if isinstance(w, WaitForTransfers)}
+        waits = [f"WAIT_TRANSFERS({agent}, {group})" for agent, group in sorted(transfers)]
+        waits += ["WAIT_L3" for w in following.waits if isinstance(w, WaitForL3)]
         if waits:
             lines.append(f"    .waits = {' | '.join(waits)},")
-        control = ["BARRIER"] if record.meeting == ALL_CORES else [f"MEET({record.meeting})"] if record.meeting else []
+        meeting = "BARRIER" if following.team is None else f"MEET({following.team})"
+        control = [meeting] if following.barrier else []
         control += [f"TEAM({record.call.team})"] if record.call is not None and record.call.team is not None else []
-        control += [f"WAIT_JOB({ticket})" for ticket in record.tickets]
+        control += [f"WAIT_JOB({w.ticket})" for w in following.waits if isinstance(w, WaitForJob)]
         if record.mark is not None:
             layers = self._plan.layers
             layer = layer_label(layers[record.mark].layer.name) if record.mark < len(layers) else str(record.mark)
             control.append(f"LAYER({layer})")
         if control:
             lines.append(f"    .control = {' | '.join(control)},")
-        if after is not None:
-            lines.append(f"    NEXT({after.page.name}, {after.name}),")
+        if following.position is not None:
+            after = page_at(following.position, self._plan.schedule.pages)
+            lines.append(f"    NEXT({after.name}, step_{record.number + 1}),")
         return Member("struct tvm_pulp_step", record.name, RECORD_WORDS, [*lines, "  },"], is_array=False)
 
     def _about(self, record: Record) -> str:

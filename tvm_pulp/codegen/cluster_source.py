@@ -7,12 +7,12 @@ from tvm_pulp.codegen.kernels import Kernels
 from tvm_pulp.codegen.model_text import nodes_of, safe
 from tvm_pulp.codegen.run_function import members, signature
 from tvm_pulp.codegen.state_source import StateRows, fetched_inputs, state_declarations
-from tvm_pulp.codegen.step_table import Record, TableBuilder, bundle_part
+from tvm_pulp.codegen.step_table import Record, StepTable, bundle_part
 from tvm_pulp.codegen.table_addresses import TableAddresses
-from tvm_pulp.planning.program.actions import Begin, WaitForL3, WaitForTransfers
+from tvm_pulp.planning.program.actions import Begin, WaitForL3, WaitForTransfers, actions_of
 from tvm_pulp.planning.tiling.schedule.schedule import Slot
 from tvm_pulp.planning.tir.lower import LoweredPlan
-from tvm_pulp.planning.tir.statements import FetchBytes, MoveBytes, SubmitJob
+from tvm_pulp.planning.tir.statements import FetchBytes, MoveBytes
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.soc.kernel_sources import PREFIX, added_headers
 from tvm_pulp.uma.backend import Codegen
@@ -52,9 +52,8 @@ class ClusterSource:
         self._addresses = TableAddresses(tables, self.bases)
         self.bundles = BundleSource(lowered, self._addresses, engines)
         taken = {ticket for tickets in self._tickets().values() for ticket in tickets}
-        self._rows = StateRows(self._addresses, lowered.statements, taken)
-        builder = TableBuilder(lowered, self._addresses, self._rows, self._submit, self.bundles.member)
-        self._table = builder.build()
+        self._rows = StateRows(self._addresses, lowered.program, taken)
+        self._table = StepTable(lowered, self._addresses, self._rows, self._submit, self.bundles.member)
 
     def _submit(self, slot: int) -> str:
         """The driver's function that starts the job of a slot."""
@@ -162,9 +161,8 @@ class ClusterSource:
     def _tickets(self) -> dict[str, list[int]]:
         """Tickets that jobs of each engine have."""
         found: dict[str, set[int]] = {}
-        for made in self._lowered.statements:
-            if isinstance(made, SubmitJob):
-                found.setdefault(made.engine, set()).add(made.ticket)
+        for made in actions_of(self._lowered.program, Job):
+            found.setdefault(made.engine, set()).add(made.ticket)
         return {engine: sorted(tickets) for engine, tickets in found.items()}
 
     def _entry(self) -> list[str]:

@@ -5,9 +5,10 @@ from collections.abc import Collection, Sequence
 from tvm_pulp.codegen.c_expression import c_type
 from tvm_pulp.codegen.model_text import c_identifier
 from tvm_pulp.codegen.table_addresses import TableAddresses
+from tvm_pulp.planning.program.actions import Step
 from tvm_pulp.planning.program.executor_limits import TICKETS
 from tvm_pulp.planning.tiling.plan import Plan
-from tvm_pulp.planning.tir.statements import FetchBytes, Statement
+from tvm_pulp.planning.tir.statements import FetchBytes
 from tvm_pulp.qnn.network import Network, State, Tensor
 
 
@@ -80,9 +81,9 @@ class StateRows:
     It is called as an engine's driver is, with a ticket that no job has.
     """
 
-    def __init__(self, addresses: TableAddresses, statements: Sequence[Statement], taken: Collection[int]) -> None:
+    def __init__(self, addresses: TableAddresses, program: Sequence[Step], taken: Collection[int]) -> None:
         self._addresses = addresses
-        self._made = [s for s in statements if isinstance(s, FetchBytes) and s.state]
+        self._made = [a for step in program for a in step.actions if isinstance(a, FetchBytes) and a.state]
         free = [ticket for ticket in range(TICKETS) if ticket not in taken]
         if self._made and not free:
             raise RuntimeError("jobs have all tickets, and rows of a cache come from L3")
