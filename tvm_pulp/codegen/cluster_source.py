@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from tvm_pulp.codegen.bundle_source import BundleSource, layer_label
 from tvm_pulp.codegen.kernels import Kernels
 from tvm_pulp.codegen.model_text import nodes_of, safe
-from tvm_pulp.codegen.run_function import members, signature
+from tvm_pulp.codegen.run_function import ends, signature
 from tvm_pulp.codegen.state_source import StateRows, fetched_inputs, state_declarations
 from tvm_pulp.codegen.step_table import Record, StepTable, bundle_part
 from tvm_pulp.codegen.table_addresses import TableAddresses
@@ -171,9 +171,9 @@ class ClusterSource:
             return ["  (void)inputs;", "  (void)outputs;"]
         unused, lines = [], ["  if (tvm_pulp_is_agent()) {"]
         known: set[Tensor] = set()
-        for role, tensors in (("inputs", network.inputs), ("outputs", network.outputs)):
+        for role, tensors in ends(network).items():
             used = False
-            for tensor, member in zip(tensors, members(tensors), strict=True):
+            for member, tensor in tensors.items():
                 storage = tensor.storage
                 if storage in self.bases and storage not in known:
                     known.add(storage)

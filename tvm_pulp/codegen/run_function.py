@@ -18,14 +18,15 @@ _BASES = "debug_bases"
 _RESERVED = frozenset({"arena", "inputs", "outputs", _BASES, *C_TYPES.values()})
 
 
-def members(tensors: list[Tensor]) -> list[str]:
-    """Struct member names: those of the model, unique even when one tensor is several outputs."""
-    result: list[str] = []
-    for tensor in tensors:
-        # An output may be made by a layer of another name, where what the model does behind it is left out.
-        name = Names().pick(tensor.source) if tensor.storage.kind == "output" else tensor.name
-        result.append(unused_name(name, result))
-    return result
+def ends(network: Network) -> dict[str, dict[str, Tensor]]:
+    """Inputs and outputs by struct member: called as in the model, unique even when one tensor is several outputs."""
+    found: dict[str, dict[str, Tensor]] = {"inputs": {}, "outputs": {}}
+    for role, tensors in (("inputs", network.inputs), ("outputs", network.outputs)):
+        for tensor in tensors:
+            # An output may be made by a layer of another name, where what the model does behind it is left out.
+            name = Names().pick(tensor.source) if tensor.storage.kind == "output" else tensor.name
+            found[role][unused_name(name, found[role])] = tensor
+    return found
 
 
 def signature(network: Network) -> str:
@@ -76,12 +77,12 @@ def source_file(
 def _shared(network: Network, main: AotMain, groups: Sequence[int], marked: bool) -> list[str]:
     """Layers as numbered steps, and the functions that have threads share those that are parts of one."""
     name = network.name
-    ends = ", ".join(f"const struct tvmgen_{name}_{role} *{role}" for role in ("inputs", "outputs"))
+    given = ", ".join(f"const struct tvmgen_{name}_{role} *{role}" for role in ("inputs", "outputs"))
     firsts = [sum(groups[:number]) for number in range(len(groups))]
     table = textwrap.wrap(", ".join(f"{{{f}, {c}}}" for f, c in zip(firsts, groups, strict=True)), 100)
     return [
         "/* One of the steps; those of a layer in parts may run at the same time. */",
-        f"static void step({ends}, int32_t number) {{",
+        f"static void step({given}, int32_t number) {{",
         *_body(network, main, marked=False, numbered=True),
         "  }",
         "}",
@@ -123,9 +124,8 @@ def _shared(network: Network, main: AotMain, groups: Sequence[int], marked: bool
 
 def _bases(network: Network, arena: Arena) -> str:
     """Pointers that a debug build looks behind: the arena, inputs and outputs."""
-    ends = (("inputs", network.inputs), ("outputs", network.outputs))
     pointers = ["arena" if arena.size else "0"]
-    pointers += [f"{role}->{member}" for role, tensors in ends for member in members(tensors)]
+    pointers += [f"{role}->{member}" for role, tensors in ends(network).items() for member in tensors]
     given = ", ".join(f"(tvm_pulp_address)(uintptr_t){pointer}" for pointer in pointers)
     return f"const tvm_pulp_address {_BASES}[] = {{{given}}};"
 
@@ -161,15 +161,15 @@ def _body(network: Network, main: AotMain, marked: bool, numbered: bool = False,
     taken = {tensor.name for tensor in main.buffers if tensor.kind in ("activation", "workspace")}
     lines: list[str] = []
     used = {t.storage for layer in network.layers for t in layer.operands}
-    for tensors, role in ((network.inputs, "inputs"), (network.outputs, "outputs")):
-        for tensor, member in zip(tensors, members(tensors), strict=True):
+    for role, tensors in ends(network).items():
+        for member, tensor in tensors.items():
             storage = tensor.storage
             if storage not in used or main.buffers[storage] in names:
                 continue
             local = names[main.buffers[storage]] = _local(storage, taken)
             const = "const " if role == "inputs" else ""
             lines.append(f"  {const}{c_type(storage.spec.dtype)} *{local} = {role}->{member};")
-        if not any(t.storage in used for t in tensors):
+        if not any(t.storage in used for t in tensors.values()):
             lines.append(f"  (void){role};")
     for tensor in network.constants():
         names[main.buffers[tensor]] = weights.symbol(network.name, tensor)
