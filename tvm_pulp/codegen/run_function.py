@@ -173,47 +173,36 @@ def _body(network: Network, main: AotMain, marked: bool, numbered: bool = False,
             lines.append(f"  (void){role};")
     for tensor in network.constants():
         names[main.buffers[tensor]] = weights.symbol(network.name, tensor)
-    by_buffer = {buffer: tensor for tensor, buffer in main.buffers.items()}
-    printer = (_NumberedSteps if numbered else _MainStatements)(names, network, main, by_buffer, marked, debug)
+    printer = (_NumberedSteps if numbered else _MainStatements)(names, network, main, marked, debug)
     return [*lines, *printer.print(main.function.body)]
 
 
 class _MainStatements(Statements):
     """Statements of the main function: activations with their places, layers with their comments."""
 
-    def __init__(
-        self,
-        names: dict[Any, str],
-        network: Network,
-        main: AotMain,
-        tensors: dict[Any, Tensor],
-        marked: bool,
-        debug: bool,
-    ) -> None:
+    def __init__(self, names: dict[Any, str], network: Network, main: AotMain, marked: bool, debug: bool) -> None:
         super().__init__(names, shared_loops=False)
-        self._network, self._main, self._tensors, self._marked = network, main, tensors, marked
-        self._debug = debug
+        self._network, self._marked, self._debug = network, marked, debug
+        self._tensors = {buffer: tensor for tensor, buffer in main.buffers.items()}
         self._taken |= _RESERVED
 
     def _declbuffer(self, s: Any) -> None:
         tensor = self._tensors[s.buffer]
-        kind, offset = c_type(tensor.spec.dtype), self._main.offsets[s.buffer]
+        kind, offset = c_type(tensor.spec.dtype), self.expressions.text(s.data.args[1])
         place = f"(arena + {offset})" if kind == "uint8_t" else f"({kind} *)(void *)(arena + {offset})"
         size = tensor.spec.bytes
         self.line(f"{kind} *{self._name(s.buffer)} = {place}; /* {tensor.spec}, {size} bytes */")
 
     def _evaluate(self, s: Any) -> None:
-        if type(s.value).__name__ == "IntImm":
-            return
         index = begun_layer(s)
-        if index is not None:
-            self._layer(self._network.layers[index])
-            if self._marked:
-                self.line(f"TVM_PULP_LAYER({index + 1});")
-            if self._debug:
-                self.line(_look())
+        if index is None:
+            super()._evaluate(s)
             return
-        self.line(f"{self.expressions.text(s.value)};")
+        self._layer(self._network.layers[index])
+        if self._marked:
+            self.line(f"TVM_PULP_LAYER({index + 1});")
+        if self._debug:
+            self.line(_look())
 
     def _layer(self, layer: Layer) -> None:
         data = ", ".join(f"{t.name} {t.spec}" for t in layer.inputs if t.kind != "constant")
