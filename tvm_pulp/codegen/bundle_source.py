@@ -196,7 +196,7 @@ class BundleSource:
         macro = f"{bundle.name}_{name}".upper()
         words = _data_words(tensor, box)
         self._constants.append(f"#define {macro} \\\n" + " \\\n".join(_filled(words, "  "))[:-1])
-        about = f"{tensor.spec}" if box.size == tuple(tensor.spec.shape) else f"{_part(box)} of {tensor.spec}"
+        about = f"{tensor.spec}" if box.size == tuple(tensor.spec.shape) else f"{box} of {tensor.spec}"
         return Member("uint32_t", name, len(words), [f"  .{name} = {{{macro}}}, /* {safe(about)} */"])
 
     def weights_file(self) -> str:
@@ -240,11 +240,6 @@ def _filled(texts: list[str], indent: str = "    ") -> list[str]:
         else:
             lines.append(f"{indent}{text},")
     return lines
-
-
-def _part(box: Any) -> str:
-    """A box as Python writes it."""
-    return "[" + ", ".join(f"{a}:{a + n}" for a, n in zip(box.start, box.size, strict=True)) + "]"
 
 
 def _data_words(tensor: Tensor, box: Any) -> list[str]:

@@ -31,7 +31,7 @@ from tvm_pulp.planning.search.memory_limits import (
     spread_weights,
 )
 from tvm_pulp.planning.search.partition_network import partition_network
-from tvm_pulp.planning.search.read_plan import read_plan, recorded_operators, recorded_regions
+from tvm_pulp.planning.search.read_plan import read_plan, recorded_regions
 from tvm_pulp.planning.search.state_memory import check_in_place
 from tvm_pulp.planning.tiling.forms import CLUSTER, EngineChoice, LayerForms, check_pins, offered_forms, pin_of
 from tvm_pulp.planning.tiling.plan import Plan
@@ -103,7 +103,7 @@ def _planned(network: Network, request: PlanRequest) -> Plan:
 
 def _given(network: Network, request: PlanRequest, record: PlanJson) -> Plan:
     """The plan that a record describes."""
-    cover = recorded_cover(*_offered(network, request), recorded_operators(record))
+    cover = recorded_cover(*_offered(network, request), {entry.name: entry.op for entry in record.layers})
     evaluator = _evaluator(network, cover, request)
     regions = recorded_regions(record, cover.forms)
     compiled = partition_network(network, regions, request.backends)

@@ -27,9 +27,7 @@ from tvm_pulp.planning.tir.tables import Tables
 def read_function(function: Any, tables: Tables, has_agents: bool) -> Main:
     """The records of a main function. `has_agents`: it comes from `insert_barriers`, or from a pass behind it."""
     statements = tuple(_statement(made.value, tables, has_agents) for made in function.body.seq)
-    main = Main(tables.plan.network.name, statements, has_agents)
-    main.keep(function)
-    return main
+    return Main(tables.plan.network.name, statements, has_agents, function)
 
 
 def _statement(call: Any, tables: Tables, has_agents: bool) -> Statement:
