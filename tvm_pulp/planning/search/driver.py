@@ -164,12 +164,10 @@ def _find(network: Network, request: PlanRequest) -> Plan:
         cover = _fastest_cover(network, covers, request)
         best = spread_weights(_find_in(_evaluator(network, cover, request), request), request.soc)
         layers = {planned.layer.name: planned.layer for planned in best.layers}
-        moved = [
-            layers[name]
-            for level in request.soc.software.weight_parts
-            for name in layers_to_move(best, request.soc, level)
-        ] + [layers[name] for name in layer_grown(best, request.soc, request.l2_bytes, pins)]
-        names = [part.name for layer in moved for part in (layer.parts or (layer,)) if part.name not in pins]
+        moved = [n for level in request.soc.software.weight_parts for n in layers_to_move(best, request.soc, level)]
+        moved += layer_grown(best, request.soc, request.l2_bytes, pins)
+        parts = [part for name in moved for part in (layers[name].parts or (layers[name],))]
+        names = [part.name for part in parts if part.name not in pins]
         if not names:
             return _or_by_cores(best, network, operators, request)
         pins |= dict.fromkeys(names, CLUSTER)

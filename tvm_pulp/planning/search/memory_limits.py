@@ -44,9 +44,19 @@ def _least_bytes(tensor: Tensor) -> int:
 
 
 def layers_to_move(plan: Plan, soc: Any, level: str) -> dict[str, int]:
-    """Layers, with the bytes of their weights, that leave a weight memory for the rest: as few as possible."""
+    """Layers, with the bytes of their weights, that leave a weight memory for the rest: as few as possible.
+
+    One layer with enough bytes, the smallest of them, or the largest layers that have enough together.
+    """
     missing = plan.constants_in(level) - soc.software.weight_parts[level]
-    return _largest_needed(plan, level, missing) if missing > 0 else {}
+    there = {tensor: tensor.spec.bytes for tensor, found in plan.constants().items() if found == level}
+    taken = {layer.layer.name: sum(there.get(t, 0) for t in layer_constants(layer)) for layer in plan.layers}
+    ordered = sorted(((name, size) for name, size in taken.items() if size), key=lambda entry: entry[1])
+    enough = dict([entry for entry in ordered if entry[1] >= missing > 0][:1])
+    for name, size in reversed(ordered):
+        if sum(enough.values()) < missing:
+            enough[name] = size
+    return enough
 
 
 def layer_grown(plan: Plan, soc: Any, l2_bytes: int, pins: Container[str]) -> list[str]:
@@ -119,16 +129,3 @@ def check_capacity(plan: Plan, soc: Any, l2_bytes: int, l2_available: int) -> No
 def _largest(plan: Plan, level: str) -> Tensor | None:
     """The largest constant at a level, the first of those."""
     return max((t for t, at in plan.constants().items() if at == level), key=lambda t: t.spec.bytes, default=None)
-
-
-def _largest_needed(plan: Plan, level: str, missing: int) -> dict[str, int]:
-    """One layer with enough bytes at a level, the smallest of them, or the largest layers that have enough together."""
-    there = {tensor: tensor.spec.bytes for tensor, found in plan.constants().items() if found == level}
-    taken = {layer.layer.name: sum(there.get(t, 0) for t in layer_constants(layer)) for layer in plan.layers}
-    sizes = {name: size for name, size in taken.items() if size}
-    ordered = sorted(sizes.items(), key=lambda entry: entry[1])
-    enough = dict([entry for entry in ordered if entry[1] >= missing][:1])
-    for name, size in reversed(ordered):
-        if sum(enough.values()) < missing:
-            enough[name] = size
-    return enough
