@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -162,25 +163,31 @@ class BundleSource:
             pairs = zip(step.fields, step.arguments, strict=True)
             lines = _filled([f".{field} = {self._argument(slot, value)}" for field, value in pairs])
             return Member(step.structure, name, step.words, [f"  .{name} = {{", *lines, "  },"], is_array=False)
-        codegen = self._engines[step.engine]
-        if slot.index in self._changed:
-            return self._changed_job(slot, step, codegen)
-        page = self._plan.schedule.pages[slot.index]
-        made = codegen.job(
-            step.description, f"IN_BUNDLE({page.name}, {name})", lambda o: self._addresses.operand(slot, o)
-        )
-        if isinstance(made, Mapping):
-            return Member(codegen.job_structure, name, step.words, _members(name, made, codegen, step), is_array=False)
-        fields = codegen.word_fields(step.description) if codegen.word_fields is not None else {}
-        words = [_with_comment(text, fields.get(str(number), "")) for number, text in enumerate(made)]
-        return Member("uint32_t", name, len(made), [f"  .{name} = {{", *_filled(words), "  },"])
+        return self._job(slot, step)
 
-    def _changed_job(self, slot: Slot, step: Job, codegen: Codegen) -> Member:
-        """A job that is told only what changes, in the place of one that is told everything."""
-        assert codegen.changed_job is not None
-        name, changes = self.member(slot.index), self._changed[slot.index]
-        made = codegen.changed_job(step.description, changes, lambda o: self._addresses.operand(slot, o))
-        return Member(codegen.changed_structure, name, step.words, _members(name, made, codegen, step), is_array=False)
+    def _job(self, slot: Slot, step: Job) -> Member:
+        """The words or the structure that an engine is told: everything, or only what changes in the place of that."""
+        codegen, name = self._engines[step.engine], self.member(slot.index)
+        structure, address = codegen.job_structure, partial(self._addresses.operand, slot)
+        if slot.index in self._changed:
+            assert codegen.changed_job is not None
+            structure = codegen.changed_structure
+            made = codegen.changed_job(step.description, self._changed[slot.index], address)
+        else:
+            page = self._plan.schedule.pages[slot.index]
+            made = codegen.job(step.description, f"IN_BUNDLE({page.name}, {name})", address)
+        # Configuration words have their fields beside them.
+        fields = codegen.word_fields(step.description) if codegen.word_fields is not None else {}
+        if isinstance(made, Mapping):
+            texts = [f".{member} = {text}" for member, text in made.items()]
+            about = [next((fields[w] for w in re.findall(r"\w+", text) if w in fields), "") for text in texts]
+        else:
+            texts, structure = made, ""
+            about = [fields.get(str(number), "") for number in range(len(texts))]
+        lines = _filled([_with_comment(*entry) for entry in zip(texts, about, strict=True)])
+        words = step.words if structure else len(texts)
+        initialiser = [f"  .{name} = {{", *lines, "  },"]
+        return Member(structure or "uint32_t", name, words, initialiser, is_array=not structure)
 
     def _argument(self, slot: Slot, value: int | Pointer) -> str:
         if isinstance(value, Pointer):
@@ -209,17 +216,6 @@ class BundleSource:
 def layer_label(name: str) -> str:
     """The name of a layer's mark."""
     return f"layer_{name}"
-
-
-def _members(name: str, made: Mapping[str, str], codegen: Codegen, step: Job) -> list[str]:
-    """The initialiser of a job's structure; configuration words have their fields beside them."""
-    fields = codegen.word_fields(step.description) if codegen.word_fields is not None else {}
-
-    def about(text: str) -> str:
-        return next((fields[word] for word in re.findall(r"\w+", text) if word in fields), "")
-
-    texts = [f".{member} = {text}" for member, text in made.items()]
-    return [f"  .{name} = {{", *_filled([_with_comment(text, about(text)) for text in texts]), "  },"]
 
 
 def _number(value: int) -> str:
