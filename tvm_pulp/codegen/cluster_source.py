@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from tvm_pulp.codegen.bundle_source import BundleSource, layer_label
 from tvm_pulp.codegen.kernels import Kernels
-from tvm_pulp.codegen.model_text import nodes_of, safe
+from tvm_pulp.codegen.model_text import about_layer, safe
 from tvm_pulp.codegen.run_function import ends, signature
 from tvm_pulp.codegen.state_source import StateRows, fetched_inputs, state_declarations
 from tvm_pulp.codegen.step_table import Record, StepTable, bundle_part
@@ -122,11 +122,9 @@ class ClusterSource:
         lines = ["/* Layers in order:"]
         for plan in self._plan.layers:
             layer, tiling = plan.layer, plan.tiling
-            data = ", ".join(f"{t.name} {t.spec}" for t in layer.inputs if t.kind != "constant")
-            made = ", ".join(f"{t.name} {t.spec}" for t in layer.outputs)
             tile = "x".join(map(str, tiling.size))
             count = f"{len(plan.recipes)} tile{'s' if len(plan.recipes) > 1 else ''} of {tile}"
-            lines.append(f" * {safe(f'{layer.operator}: {data} -> {made}', 300)}{nodes_of(layer.name, layer.nodes)}")
+            lines.append(f" * {about_layer(layer)}")
             lines.append(f" *   {plan.engine}, {tiling.form.name}, {count}, about {plan.estimated_cycles} cycles")
         marks = [f"  {layer_label(plan.layer.name)}," for plan in self._plan.layers]
         about = "/* Marks of the layers: core 0 writes tvm_pulp_marks[layer_NAME] when one begins. */"

@@ -7,7 +7,7 @@ from typing import Any
 from tvm_pulp.codegen import weights
 from tvm_pulp.codegen.c_expression import C_TYPES, c_type
 from tvm_pulp.codegen.c_statement import Statements
-from tvm_pulp.codegen.model_text import nodes_of, safe
+from tvm_pulp.codegen.model_text import about_layer
 from tvm_pulp.planning.lowering import Names, unused_name
 from tvm_pulp.planning.tiling.place.arena import Arena
 from tvm_pulp.planning.tir.aot_main import AotMain, begun_layer
@@ -205,12 +205,8 @@ class _MainStatements(Statements):
             self.line(_look())
 
     def _layer(self, layer: Layer) -> None:
-        data = ", ".join(f"{t.name} {t.spec}" for t in layer.inputs if t.kind != "constant")
-        made = ", ".join(f"{t.name} {t.spec}" for t in layer.outputs)
-        macs = f", {layer.macs} MAC" if layer.macs else ""
         self.line("")
-        about = safe(f"{layer.operator}: {data} -> {made}{macs}", 300)
-        self.line(f"/* {about}{nodes_of(layer.name, layer.nodes)} */")
+        self.line(f"/* {about_layer(layer, f', {layer.macs} MAC' if layer.macs else '')} */")
 
 
 class _NumberedSteps(_MainStatements):
