@@ -98,12 +98,7 @@ class StateRows:
             return []
         lines = ["/* Rows of a cache in L3, and where they go in L2; `bytes` of one row, or of all. */"]
         lines += ["struct rows_in_l3 {", "  uint32_t to, base, bytes;", "  int32_t counter;", "};"]
-        known: set[str] = set()
-        for made in self._made:
-            symbol = self.symbol(made)
-            if symbol in known:
-                continue
-            known.add(symbol)
+        for symbol, made in {self.symbol(made): made for made in self._made}.items():
             size = made.row if made.counter else made.writes[0].bytes
             base = f"BASE_{c_identifier(made.state)}"
             told = f"BASE_{c_identifier(made.counter)}" if made.counter else "-1"
