@@ -169,6 +169,7 @@ class BundleSource:
         """The words or the structure that an engine is told: everything, or only what changes in the place of that."""
         codegen, name = self._engines[step.engine], self.member(slot.index)
         structure, address = codegen.job_structure, partial(self._addresses.operand, slot)
+        made: list[str] | dict[str, str]
         if slot.index in self._changed:
             assert codegen.changed_job is not None
             structure = codegen.changed_structure

@@ -12,7 +12,7 @@ from tvm_pulp.codegen.table_addresses import TableAddresses
 from tvm_pulp.planning.program.actions import Begin, WaitForL3, WaitForTransfers, actions_of
 from tvm_pulp.planning.tiling.schedule.schedule import Slot
 from tvm_pulp.planning.tir.lower import LoweredPlan
-from tvm_pulp.planning.tir.statements import FetchBytes, MoveBytes
+from tvm_pulp.planning.tir.statements import FetchBytes, MoveBytes, SubmitJob
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.soc.kernel_sources import PREFIX, added_headers
 from tvm_pulp.uma.backend import Codegen
@@ -159,7 +159,7 @@ class ClusterSource:
     def _tickets(self) -> dict[str, list[int]]:
         """Tickets that jobs of each engine have."""
         found: dict[str, set[int]] = {}
-        for made in actions_of(self._lowered.program, Job):
+        for made in actions_of(self._lowered.program, SubmitJob):
             found.setdefault(made.engine, set()).add(made.ticket)
         return {engine: sorted(tickets) for engine, tickets in found.items()}
 

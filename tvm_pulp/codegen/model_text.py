@@ -13,7 +13,7 @@ def safe(text: str, limit: int = 100) -> str:
 
 
 def about_layer(layer: Layer, more: str = "") -> str:
-    """What a layer reads and makes, and the nodes of the model file behind it, where its name does not say it all."""
+    """Tensors of a layer, and the nodes of the model file behind it, where its name does not say it all."""
     data = ", ".join(f"{t.name} {t.spec}" for t in layer.inputs if t.kind != "constant")
     made = ", ".join(f"{t.name} {t.spec}" for t in layer.outputs)
     nodes = "" if layer.nodes in ((), (layer.name,)) else safe(f" (of {', '.join(layer.nodes)})", 120)

@@ -74,7 +74,8 @@ def _transfer(name: str, arguments: list[Any], tables: Tables, has_agents: bool)
         external, part = None, replace(part, external=sizes.pop(0))
     size, *lines = sizes
     if name == "dma_load_rows":
-        told, lines = counted(*lines, size), []
+        (counter, row), lines = lines, []
+        told = counted(counter, row, size)
     elif name == "dma_store_bytes":
         told, lines = {"apart": lines[0]}, []
     line, stride = lines or (size, size)
