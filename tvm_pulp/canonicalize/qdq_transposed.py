@@ -73,7 +73,7 @@ def conv1d_transpose(fold: QdqRewriter, call: Any, target: LayerTarget, bias: An
     """One spatial axis: the other has size one."""
     x, weight = needed(fold.operands.quantized(call.args[0])), needed(_weights(fold, call))
     require((str(call.attrs.data_layout), str(call.attrs.kernel_layout)) == ("NCW", "IOW"))
-    columns = _axis(call.attrs, 0, x.shape[2], weight.values.shape[2])
+    columns = spatial_axis(call.attrs, 0, x.shape[2], weight.values.shape[2])
     geometry = {"layout": "NCHW", "groups": int(call.attrs.groups)}
     filters = weight.rearranged(lambda a: a[:, :, None, :])
     layer = Convolution(fold.image(x), filters, geometry, bias, axes=3)
@@ -86,12 +86,12 @@ def conv2d_transpose(fold: QdqRewriter, call: Any, target: LayerTarget, bias: An
     layout = str(call.attrs.data_layout)
     require(layout in _SPATIAL and str(call.attrs.kernel_layout) == "IOHW")
     sizes, kernel = x.shape[_SPATIAL[layout] :], weight.values.shape[2:]
-    rows, columns = (_axis(call.attrs, a, sizes[a], kernel[a]) for a in (0, 1))
+    rows, columns = (spatial_axis(call.attrs, a, sizes[a], kernel[a]) for a in (0, 1))
     layer = Convolution(x, weight, {"layout": layout, "groups": int(call.attrs.groups)}, bias)
     return _transposed(fold, layer, (rows, columns), target)
 
 
-def _axis(attrs: Any, number: int, size: int, kernel: int) -> Axis:
+def spatial_axis(attrs: Any, number: int, size: int, kernel: int) -> Axis:
     """One spatial axis of a transposed convolution, by its number."""
     pads, rank = integers(attrs.padding), len(attrs.strides)
     after = pads[(rank + number) % len(pads)] - int(attrs.output_padding[number])

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,14 @@ from tvm_pulp.codegen.model_text import header_text, safe
 from tvm_pulp.codegen.step_table import Record, StepTable
 from tvm_pulp.codegen.table_addresses import TableAddresses, piece_member
 from tvm_pulp.codegen.weights import section
+from tvm_pulp.planning.program.actions import WaitForJob, WaitForL3, WaitForTransfers
 from tvm_pulp.planning.tiling.schedule.constant_bundles import RECORD_WORDS
 from tvm_pulp.planning.tiling.schedule.schedule import Bundle, Slot
+from tvm_pulp.planning.tiling.schedule.step_records import page_at
 from tvm_pulp.planning.tir.lower import LoweredPlan
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.uma.backend import Codegen
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Pointer
-from tvm_pulp.uma.teams import ALL_CORES
 
 _WIDTH = 118
 
@@ -65,7 +67,7 @@ class BundleSource:
         objects: list[str] = []
         declared: list[str] = []
         for bundle in self._plan.schedule.bundles:
-            layout = self._members(bundle, records.get(bundle, []), table.records, function)
+            layout = self._members(bundle, records.get(bundle, []), function)
             if not layout:
                 continue
             layer = self._plan.layers[bundle.layer].layer
@@ -85,9 +87,7 @@ class BundleSource:
 
     # --- members ----------------------------------------------------------------------------------------------
 
-    def _members(
-        self, bundle: Bundle, records: list[Record], order: list[Record], function: Callable[[Record], str]
-    ) -> list[Member]:
+    def _members(self, bundle: Bundle, records: list[Record], function: Callable[[Record], str]) -> list[Member]:
         members: list[Member] = []
 
         def fill(to: int) -> None:
@@ -99,8 +99,7 @@ class BundleSource:
                 members.append(Member("uint32_t", f"unused_{len(members)}", gap, []))
 
         for record in records:
-            after = order[record.number + 1] if record.number + 1 < len(order) else None
-            members.append(self._record(record, after, function(record)))
+            members.append(self._record(record, function(record)))
             members += [self._commands(*entry) for entry in record.lists()]
         fill(bundle.record_bytes)
         for slot in bundle.descriptors:
@@ -110,34 +109,32 @@ class BundleSource:
             members.append(self._piece(bundle, number, piece.tensor, piece.box))
         return members
 
-    def _record(self, record: Record, after: Record | None, function: str) -> Member:
-        page = self._addresses.page(record.page)
+    def _record(self, record: Record, function: str) -> Member:
+        page, following = self._addresses.page(record.page), record.following
         lines = [f"  /* Step {record.number}: {safe(self._about(record), 300)} */", f"  .{record.name} = {{"]
         if record.call is not None:
             lines.append(f"    KERNEL({function}, {page}, {self.member(record.call.slot)}),")
         if record.commands:
             lists = " | ".join(f"COMMANDS({page}, {record.number}, {agent})" for _, agent, _ in record.lists())
             lines.append(f"    .commands = {lists},")
-        waits = [
-            f"WAIT_TRANSFERS({agent}, {group})"
-            for agent, mask in sorted(record.waits.items())
-            for group in range(mask.bit_length())
-            if mask >> group & 1
-        ]
-        waits += ["WAIT_L3"] if record.wait_l3 else []
+        transfers = {(w.agent, w.group) for w in following.waits if isinstance(w, WaitForTransfers)}
+        waits = [f"WAIT_TRANSFERS({agent}, {group})" for agent, group in sorted(transfers)]
+        waits += ["WAIT_L3" for w in following.waits if isinstance(w, WaitForL3)]
         if waits:
             lines.append(f"    .waits = {' | '.join(waits)},")
-        control = ["BARRIER"] if record.meeting == ALL_CORES else [f"MEET({record.meeting})"] if record.meeting else []
+        meeting = "BARRIER" if following.team is None else f"MEET({following.team})"
+        control = [meeting] if following.barrier else []
         control += [f"TEAM({record.call.team})"] if record.call is not None and record.call.team is not None else []
-        control += [f"WAIT_JOB({ticket})" for ticket in record.tickets]
+        control += [f"WAIT_JOB({w.ticket})" for w in following.waits if isinstance(w, WaitForJob)]
         if record.mark is not None:
             layers = self._plan.layers
             layer = layer_label(layers[record.mark].layer.name) if record.mark < len(layers) else str(record.mark)
             control.append(f"LAYER({layer})")
         if control:
             lines.append(f"    .control = {' | '.join(control)},")
-        if after is not None:
-            lines.append(f"    NEXT({after.page.name}, {after.name}),")
+        if following.position is not None:
+            after = page_at(following.position, self._plan.schedule.pages)
+            lines.append(f"    NEXT({after.name}, step_{record.number + 1}),")
         return Member("struct tvm_pulp_step", record.name, RECORD_WORDS, [*lines, "  },"], is_array=False)
 
     def _about(self, record: Record) -> str:
@@ -166,25 +163,32 @@ class BundleSource:
             pairs = zip(step.fields, step.arguments, strict=True)
             lines = _filled([f".{field} = {self._argument(slot, value)}" for field, value in pairs])
             return Member(step.structure, name, step.words, [f"  .{name} = {{", *lines, "  },"], is_array=False)
-        codegen = self._engines[step.engine]
-        if slot.index in self._changed:
-            return self._changed_job(slot, step, codegen)
-        page = self._plan.schedule.pages[slot.index]
-        made = codegen.job(
-            step.description, f"IN_BUNDLE({page.name}, {name})", lambda o: self._addresses.operand(slot, o)
-        )
-        if isinstance(made, Mapping):
-            return Member(codegen.job_structure, name, step.words, _members(name, made, codegen, step), is_array=False)
-        fields = codegen.word_fields(step.description) if codegen.word_fields is not None else {}
-        words = [_with_comment(text, fields.get(str(number), "")) for number, text in enumerate(made)]
-        return Member("uint32_t", name, len(made), [f"  .{name} = {{", *_filled(words), "  },"])
+        return self._job(slot, step)
 
-    def _changed_job(self, slot: Slot, step: Job, codegen: Codegen) -> Member:
-        """A job that is told only what changes, in the place of one that is told everything."""
-        assert codegen.changed_job is not None
-        name, changes = self.member(slot.index), self._changed[slot.index]
-        made = codegen.changed_job(step.description, changes, lambda o: self._addresses.operand(slot, o))
-        return Member(codegen.changed_structure, name, step.words, _members(name, made, codegen, step), is_array=False)
+    def _job(self, slot: Slot, step: Job) -> Member:
+        """The words or the structure that an engine is told: everything, or only what changes in the place of that."""
+        codegen, name = self._engines[step.engine], self.member(slot.index)
+        structure, address = codegen.job_structure, partial(self._addresses.operand, slot)
+        made: list[str] | dict[str, str]
+        if slot.index in self._changed:
+            assert codegen.changed_job is not None
+            structure = codegen.changed_structure
+            made = codegen.changed_job(step.description, self._changed[slot.index], address)
+        else:
+            page = self._plan.schedule.pages[slot.index]
+            made = codegen.job(step.description, f"IN_BUNDLE({page.name}, {name})", address)
+        # Configuration words have their fields beside them.
+        fields = codegen.word_fields(step.description) if codegen.word_fields is not None else {}
+        if isinstance(made, Mapping):
+            texts = [f".{member} = {text}" for member, text in made.items()]
+            about = [next((fields[w] for w in re.findall(r"\w+", text) if w in fields), "") for text in texts]
+        else:
+            texts, structure = made, ""
+            about = [fields.get(str(number), "") for number in range(len(texts))]
+        lines = _filled([_with_comment(*entry) for entry in zip(texts, about, strict=True)])
+        words = step.words if structure else len(texts)
+        initialiser = [f"  .{name} = {{", *lines, "  },"]
+        return Member(structure or "uint32_t", name, words, initialiser, is_array=not structure)
 
     def _argument(self, slot: Slot, value: int | Pointer) -> str:
         if isinstance(value, Pointer):
@@ -200,7 +204,7 @@ class BundleSource:
         macro = f"{bundle.name}_{name}".upper()
         words = _data_words(tensor, box)
         self._constants.append(f"#define {macro} \\\n" + " \\\n".join(_filled(words, "  "))[:-1])
-        about = f"{tensor.spec}" if box.size == tuple(tensor.spec.shape) else f"{_part(box)} of {tensor.spec}"
+        about = f"{tensor.spec}" if box.size == tuple(tensor.spec.shape) else f"{box} of {tensor.spec}"
         return Member("uint32_t", name, len(words), [f"  .{name} = {{{macro}}}, /* {safe(about)} */"])
 
     def weights_file(self) -> str:
@@ -213,17 +217,6 @@ class BundleSource:
 def layer_label(name: str) -> str:
     """The name of a layer's mark."""
     return f"layer_{name}"
-
-
-def _members(name: str, made: Mapping[str, str], codegen: Codegen, step: Job) -> list[str]:
-    """The initialiser of a job's structure; configuration words have their fields beside them."""
-    fields = codegen.word_fields(step.description) if codegen.word_fields is not None else {}
-
-    def about(text: str) -> str:
-        return next((fields[word] for word in re.findall(r"\w+", text) if word in fields), "")
-
-    texts = [f".{member} = {text}" for member, text in made.items()]
-    return [f"  .{name} = {{", *_filled([_with_comment(text, about(text)) for text in texts]), "  },"]
 
 
 def _number(value: int) -> str:
@@ -244,11 +237,6 @@ def _filled(texts: list[str], indent: str = "    ") -> list[str]:
         else:
             lines.append(f"{indent}{text},")
     return lines
-
-
-def _part(box: Any) -> str:
-    """A box as Python writes it."""
-    return "[" + ", ".join(f"{a}:{a + n}" for a, n in zip(box.start, box.size, strict=True)) + "]"
 
 
 def _data_words(tensor: Tensor, box: Any) -> list[str]:

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 from tvm_pulp.codegen.bundle_source import BundleSource, layer_label
 from tvm_pulp.codegen.kernels import Kernels
-from tvm_pulp.codegen.model_text import nodes_of, safe
-from tvm_pulp.codegen.run_function import members, signature
+from tvm_pulp.codegen.model_text import about_layer, safe
+from tvm_pulp.codegen.run_function import ends, signature
 from tvm_pulp.codegen.state_source import StateRows, fetched_inputs, state_declarations
-from tvm_pulp.codegen.step_table import Record, TableBuilder, bundle_part
+from tvm_pulp.codegen.step_table import Record, StepTable, bundle_part
 from tvm_pulp.codegen.table_addresses import TableAddresses
-from tvm_pulp.planning.program.actions import Begin, WaitForL3, WaitForTransfers
+from tvm_pulp.planning.program.actions import Begin, WaitForL3, WaitForTransfers, actions_of
 from tvm_pulp.planning.tiling.schedule.schedule import Slot
 from tvm_pulp.planning.tir.lower import LoweredPlan
 from tvm_pulp.planning.tir.statements import FetchBytes, MoveBytes, SubmitJob
@@ -52,9 +52,8 @@ class ClusterSource:
         self._addresses = TableAddresses(tables, self.bases)
         self.bundles = BundleSource(lowered, self._addresses, engines)
         taken = {ticket for tickets in self._tickets().values() for ticket in tickets}
-        self._rows = StateRows(self._addresses, lowered.statements, taken)
-        builder = TableBuilder(lowered, self._addresses, self._rows, self._submit, self.bundles.member)
-        self._table = builder.build()
+        self._rows = StateRows(self._addresses, lowered.program, taken)
+        self._table = StepTable(lowered, self._addresses, self._rows, self._submit, self.bundles.member)
 
     def _submit(self, slot: int) -> str:
         """The driver's function that starts the job of a slot."""
@@ -123,11 +122,9 @@ class ClusterSource:
         lines = ["/* Layers in order:"]
         for plan in self._plan.layers:
             layer, tiling = plan.layer, plan.tiling
-            data = ", ".join(f"{t.name} {t.spec}" for t in layer.inputs if t.kind != "constant")
-            made = ", ".join(f"{t.name} {t.spec}" for t in layer.outputs)
             tile = "x".join(map(str, tiling.size))
             count = f"{len(plan.recipes)} tile{'s' if len(plan.recipes) > 1 else ''} of {tile}"
-            lines.append(f" * {safe(f'{layer.operator}: {data} -> {made}', 300)}{nodes_of(layer.name, layer.nodes)}")
+            lines.append(f" * {about_layer(layer)}")
             lines.append(f" *   {plan.engine}, {tiling.form.name}, {count}, about {plan.estimated_cycles} cycles")
         marks = [f"  {layer_label(plan.layer.name)}," for plan in self._plan.layers]
         about = "/* Marks of the layers: core 0 writes tvm_pulp_marks[layer_NAME] when one begins. */"
@@ -162,9 +159,8 @@ class ClusterSource:
     def _tickets(self) -> dict[str, list[int]]:
         """Tickets that jobs of each engine have."""
         found: dict[str, set[int]] = {}
-        for made in self._lowered.statements:
-            if isinstance(made, SubmitJob):
-                found.setdefault(made.engine, set()).add(made.ticket)
+        for made in actions_of(self._lowered.program, SubmitJob):
+            found.setdefault(made.engine, set()).add(made.ticket)
         return {engine: sorted(tickets) for engine, tickets in found.items()}
 
     def _entry(self) -> list[str]:
@@ -173,9 +169,9 @@ class ClusterSource:
             return ["  (void)inputs;", "  (void)outputs;"]
         unused, lines = [], ["  if (tvm_pulp_is_agent()) {"]
         known: set[Tensor] = set()
-        for role, tensors in (("inputs", network.inputs), ("outputs", network.outputs)):
+        for role, tensors in ends(network).items():
             used = False
-            for tensor, member in zip(tensors, members(tensors), strict=True):
+            for member, tensor in tensors.items():
                 storage = tensor.storage
                 if storage in self.bases and storage not in known:
                     known.add(storage)

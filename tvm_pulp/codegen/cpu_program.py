@@ -2,7 +2,7 @@
 
 from tvm_pulp.codegen.c_expression import c_type
 from tvm_pulp.codegen.program_source import buffer_symbol
-from tvm_pulp.codegen.run_function import members
+from tvm_pulp.codegen.run_function import ends
 from tvm_pulp.qnn.network import Network
 
 
@@ -11,9 +11,9 @@ def cpu_program_file(network: Network) -> str:
     name = network.name
     lines = ['#include "tvm_pulp/cpu_program.h"', f'#include "tvmgen_{name}.h"', ""]
     pointers = {}
-    for role, tensors in (("inputs", network.inputs), ("outputs", network.outputs)):
-        symbols = [buffer_symbol(name, role, member) for member in members(tensors)]
-        for tensor, symbol in zip(tensors, symbols, strict=True):
+    for role, tensors in ends(network).items():
+        symbols = {buffer_symbol(name, role, member): tensor for member, tensor in tensors.items()}
+        for symbol, tensor in symbols.items():
             lines.append(f"TVM_PULP_KEPT {c_type(tensor.spec.dtype)} {symbol}[{max(1, tensor.spec.elements)}];")
         pointers[role] = ", ".join(symbols) or "0"
     lines += ["", "int32_t tvm_pulp_network(void) {"]

@@ -225,11 +225,11 @@ def runtime_files(with_math: bool, more: tuple[str, ...] = ()) -> dict[str, str]
 def metadata(network: Network, arena: Arena, facts: dict[str, Any], has_program: bool = False) -> dict[str, Any]:
     """The archive's metadata; `has_program`: inputs and outputs are variables of a program."""
     constants = sum(t.spec.bytes for t in network.constants())
-    members = run_function.members
+    ends = run_function.ends(network)
 
-    def describe(tensors: list[Any], role: str) -> list[dict[str, Any]]:
+    def describe(role: str) -> list[dict[str, Any]]:
         described: list[dict[str, Any]] = []
-        for t, m in zip(tensors, members(tensors), strict=True):
+        for m, t in ends[role].items():
             described.append({"name": t.source, "member": m, "shape": list(t.spec.shape), "dtype": t.spec.dtype})
             if has_program:
                 described[-1]["symbol"] = buffer_symbol(network.name, role, m)
@@ -251,8 +251,8 @@ def metadata(network: Network, arena: Arena, facts: dict[str, Any], has_program:
         },
         "tvm_pulp": {
             **facts,
-            "inputs": describe(network.inputs, "inputs"),
-            "outputs": describe(network.outputs, "outputs"),
+            "inputs": describe("inputs"),
+            "outputs": describe("outputs"),
             "macs": network.macs,
             "layers": [
                 {

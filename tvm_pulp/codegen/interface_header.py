@@ -8,7 +8,7 @@ import numpy as np
 
 from tvm_pulp.codegen.c_expression import c_type
 from tvm_pulp.codegen.model_text import header_text, safe
-from tvm_pulp.codegen.run_function import members, shared_signature, signature
+from tvm_pulp.codegen.run_function import ends, shared_signature, signature
 from tvm_pulp.planning.tiling.place.arena import Arena
 from tvm_pulp.qnn.network import Network, Tensor
 
@@ -40,10 +40,10 @@ def interface_header(
     name, lines = network.name, ["#include <stdint.h>", ""]
     lines[1:1] = ['#include "tvm_pulp/thread_pool.h"'] if shared else []
     lines += ["#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
-    for role, tensors in (("inputs", network.inputs), ("outputs", network.outputs)):
+    for role, tensors in ends(network).items():
         lines.append(f"struct tvmgen_{name}_{role} {{")
         const = "const " if role == "inputs" else ""
-        for tensor, member in zip(tensors, members(tensors), strict=True):
+        for member, tensor in tensors.items():
             lines.append(f'  {const}{c_type(tensor.spec.dtype)} *{member}; /* {tensor.spec} "{safe(tensor.source)}" */')
         lines += ["};", ""]
     lines += [*state, *_memories(network, arena, cluster)]
@@ -103,9 +103,9 @@ def _tensors(network: Network) -> list[str]:
     lines = ["/* Inputs and outputs. real value = scale * (integer - zero point) */"]
     accessors: list[str] = []
     taken: set[str] = set()
-    for role, tensors in (("INPUT", network.inputs), ("OUTPUT", network.outputs)):
-        for tensor, member in zip(tensors, members(tensors), strict=True):
-            stem = f"TVMGEN_{network.name.upper()}_{role}_{member.upper()}"
+    for role, tensors in ends(network).items():
+        for member, tensor in tensors.items():
+            stem = f"TVMGEN_{network.name.upper()}_{role[:-1].upper()}_{member.upper()}"
             while stem in taken:  # names that differ in case only
                 stem += "_"
             taken.add(stem)
@@ -115,7 +115,7 @@ def _tensors(network: Network) -> list[str]:
                 scale = np.format_float_scientific(np.float32(tensor.quantization.scale), unique=True, trim="0")
                 lines.append(f"#define {stem}_SCALE {scale}f")
                 lines.append(f"#define {stem}_ZERO_POINT ({tensor.quantization.zero_point})")
-            accessors += _accessor(network.name, role.lower(), tensor, member)
+            accessors += _accessor(network.name, role, tensor, member)
     return [*lines, "", *accessors[:-1]] if accessors else lines
 
 
@@ -127,11 +127,11 @@ def _accessor(module: str, role: str, tensor: Tensor, member: str) -> list[str]:
     for index, size in zip(indices[1:], shape[1:], strict=True):
         offset = f"({offset}) * {size}u + {index}" if " " in offset else f"{offset} * {size}u + {index}"
     parameters = "".join(f", uint32_t {index}" for index in indices)
-    struct = f"const struct tvmgen_{module}_{role}s *{role}s"
-    const = "const " if role == "input" else ""
+    struct = f"const struct tvmgen_{module}_{role} *{role}"
+    const = "const " if role == "inputs" else ""
     return [
-        f"static inline {const}{kind} *tvmgen_{module}_{role}_{member}_at({struct}{parameters}) {{",
-        f"  return {role}s->{member} + ({offset});",
+        f"static inline {const}{kind} *tvmgen_{module}_{role[:-1]}_{member}_at({struct}{parameters}) {{",
+        f"  return {role}->{member} + ({offset});",
         "}",
         "",
     ]

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,11 +51,15 @@ class Kernels:
         self._by_key: dict[Any, KernelSource] = {}
         self._by_text: dict[tuple[str, ...], KernelSource] = {}
         self.math_used: set[str] = set()
-        self.headers: set[str] = set()
 
     @property
     def sources(self) -> list[KernelSource]:
         return list(self._by_text.values())
+
+    @property
+    def headers(self) -> list[str]:
+        """Headers of the kernels that are called."""
+        return sorted({source.header for source in self.sources if source.header})
 
     def add(self, kernel: Kernel, user: str) -> KernelSource:
         """The C function of a kernel, made if it is new."""
@@ -70,26 +75,25 @@ class Kernels:
 
     def add_call(self, kernel: Kernel, call: KernelCall, user: str) -> KernelSource:
         """The C function around a call of a CPU's kernels, made if it is new; the kernel says what it computes."""
-        text = (*call.parameters, "", *call.before, "", *call.body)
-        if text not in self._by_text:
-            taken = {source.name for source in self.sources}
-            name = unused_name(f"tvmgen_{self.module}_{kernel.operator}", taken)
-            before, body = ([line.replace(FUNCTION, name) for line in part] for part in (call.before, call.body))
-            self._by_text[text] = KernelSource(
-                name, call.parameters, body, kernel, before=before, header=call.headers[0]
-            )
-            self.headers |= set(call.headers)
-        self._by_text[text].users.append(user)
-        return self._by_text[text]
+        source = self._source(kernel, call.parameters, call.body, call.before, call.header)
+        source.users.append(user)
+        return source
 
     def _print(self, kernel: Kernel) -> KernelSource:
         parameters, body, used = print_kernel(kernel, shared_loops=self._shared_loops)
         self.math_used |= used
-        text = (*parameters, "", *body)
+        return self._source(kernel, parameters, body)
+
+    def _source(
+        self, kernel: Kernel, parameters: list[str], body: list[str], before: Sequence[str] = (), header: str = ""
+    ) -> KernelSource:
+        """The function with this text."""
+        text = (*parameters, "", *before, "", *body)
         if text not in self._by_text:
-            taken = {source.name for source in self.sources}
-            name = unused_name(f"tvmgen_{self.module}_{kernel.operator.removeprefix('tir.')}", taken)
-            self._by_text[text] = KernelSource(name, parameters, body, kernel)
+            stem = f"tvmgen_{self.module}_{kernel.operator.removeprefix('tir.')}"
+            name = unused_name(stem, {source.name for source in self.sources})
+            before, body = ([line.replace(FUNCTION, name) for line in part] for part in (before, body))
+            self._by_text[text] = KernelSource(name, parameters, body, kernel, before=before, header=header)
         return self._by_text[text]
 
 
@@ -128,7 +132,7 @@ def source_file(kernels: Kernels) -> str:
     text = "\n".join(line for k in kernels.sources for line in (*k.before, *k.body))
     used = [header for header, functions in _FUNCTIONS.items() if re.search(rf"\btvm_pulp_{functions}", text)]
     headers = ["tvm_pulp/integer.h", *used, *(["tvm_pulp_math.h"] if kernels.math_used else [])]
-    headers += sorted(kernels.headers)
+    headers += kernels.headers
     parts = [f'#include "{kernels.module}_kernels.h"', "", *(f'#include "{header}"' for header in headers), ""]
     for kernel in kernels.sources:
         parts += [*kernel.before, *_comment(kernel), f"{kernel.prototype} {{", *kernel.body, "}", ""]

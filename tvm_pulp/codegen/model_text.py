@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterable
 
+from tvm_pulp.qnn.network import Layer
+
 
 def safe(text: str, limit: int = 100) -> str:
     """Printable ASCII that can neither end nor open a comment, nor continue a line."""
@@ -10,9 +12,12 @@ def safe(text: str, limit: int = 100) -> str:
     return clean.replace("*/", "* /").replace("/*", "/ *")[:limit]
 
 
-def nodes_of(name: str, nodes: tuple[str, ...], limit: int = 120) -> str:
-    """` (of a, b)`: nodes of the model file behind a layer, where its name does not say it all."""
-    return "" if not nodes or nodes == (name,) else safe(f" (of {', '.join(nodes)})", limit)
+def about_layer(layer: Layer, more: str = "") -> str:
+    """Tensors of a layer, and the nodes of the model file behind it, where its name does not say it all."""
+    data = ", ".join(f"{t.name} {t.spec}" for t in layer.inputs if t.kind != "constant")
+    made = ", ".join(f"{t.name} {t.spec}" for t in layer.outputs)
+    nodes = "" if layer.nodes in ((), (layer.name,)) else safe(f" (of {', '.join(layer.nodes)})", 120)
+    return safe(f"{layer.operator}: {data} -> {made}{more}", 300) + nodes
 
 
 def c_identifier(text: str) -> str:

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 from tvm_pulp.codegen.c_expression import c_type
-from tvm_pulp.codegen.run_function import members
+from tvm_pulp.codegen.run_function import ends
 from tvm_pulp.codegen.state_source import appends_itself, elements, l3_symbol
 from tvm_pulp.planning.tiling.plan import Plan
-from tvm_pulp.qnn.network import Network
+from tvm_pulp.qnn.network import Network, Tensor
 from tvm_pulp.uma.backend import Codegen
 
 
@@ -17,7 +17,7 @@ def buffer_symbol(module: str, role: str, member: str) -> str:
 
 def state_symbols(network: Network) -> dict[tuple[str, int], str]:
     """Variables that hold whole caches, by role and place of the inputs and outputs that they stand for."""
-    names, found = members(network.inputs), {}
+    names, found = [*ends(network)["inputs"]], {}
     for state in network.states:
         if state.level != "l3":
             symbol = state.symbol or f"tvmgen_{network.name}_state_{names[state.past]}"
@@ -45,7 +45,7 @@ def _appends(network: Network) -> list[str]:
     waiting = [s for s in network.states if not appends_itself(s)]
     if not waiting:
         return []
-    names, near = members(network.outputs), waiting[0].level == "l1"
+    names, near = [*ends(network)["outputs"]], waiting[0].level == "l1"
     lines = ["  tvm_pulp_barrier();", "  if (tvm_pulp_is_agent()) {"]
     lines += ["    const uint32_t group = tvm_pulp_dma_begin();"] if near else []
     for state in waiting:
@@ -64,34 +64,37 @@ def _appends(network: Network) -> list[str]:
     ]
 
 
+def _buffer(symbol: str, tensor: Tensor, count: int) -> str:
+    """The definition of a buffer in L2 for elements as a tensor has them."""
+    return f"TVM_PULP_IN_L2 __attribute__((aligned(16))) {c_type(tensor.spec.dtype)} {symbol}[{count}];"
+
+
 def program_file(plan: Plan, engines: Mapping[str, Codegen]) -> str:
     """Buffers for inputs and outputs, and the entry point the runtime calls."""
     name, network = plan.network.name, plan.network
     lines = [f'#include "tvmgen_{name}.h"', "", '#include "tvm_pulp/hal.h"', ""]
     for codegen in engines.values():
         lines += [f'#include "{codegen.header}"', ""]
-    symbols = []
+    symbols, given = list[str](), list[str]()
     shared, known = _state_pointers(network), state_symbols(network)
     for state in network.states:
         if state.level == "l3":
             continue
-        symbol, kind = known["inputs", state.past], c_type(network.inputs[state.past].spec.dtype)
+        symbol = known["inputs", state.past]
         symbols.append(symbol)
         if state.level == "l2":
             lines.append(f"/* State: {state.length} rows that were there, {state.rows} new ones behind them. */")
-            size = elements(network, state)
-            lines.append(f"TVM_PULP_IN_L2 __attribute__((aligned(16))) {kind} {symbol}[{size}];")
-    for role, tensors in (("inputs", network.inputs), ("outputs", network.outputs)):
-        for place, (tensor, member) in enumerate(zip(tensors, members(tensors), strict=True)):
-            if (role, place) in shared:
-                continue
-            symbols.append(buffer_symbol(name, role, member))
-            size = max(1, tensor.spec.elements)
-            kind = c_type(tensor.spec.dtype)
-            lines.append(
-                f"TVM_PULP_IN_L2 __attribute__((aligned(16))) {kind} {buffer_symbol(name, role, member)}[{size}];"
-            )
+            lines.append(_buffer(symbol, network.inputs[state.past], elements(network, state)))
+    for role, tensors in ends(network).items():
+        pointers = []
+        for place, (member, tensor) in enumerate(tensors.items()):
+            symbol = buffer_symbol(name, role, member)
+            pointers.append(shared.get((role, place), symbol))
+            if (role, place) not in shared:
+                symbols.append(symbol)
+                lines.append(_buffer(symbol, tensor, max(1, tensor.spec.elements)))
         lines.append("")
+        given.append(f"  const struct tvmgen_{name}_{role} {role} = {{{', '.join(pointers) or '0'}}};")
     lines += [
         "const struct tvm_pulp_symbol tvm_pulp_symbols[] = {",
         *(f'    {{"{symbol}", {symbol}, sizeof {symbol}}},' for symbol in symbols),
@@ -101,14 +104,8 @@ def program_file(plan: Plan, engines: Mapping[str, Codegen]) -> str:
         f"const uint32_t tvm_pulp_mark_count = {len(plan.layers) + 1};",
         "",
         "void tvm_pulp_network(void) {",
+        *given,
     ]
-    for role, tensors in (("inputs", network.inputs), ("outputs", network.outputs)):
-        pointers = [
-            shared[role, i] if (role, i) in shared else buffer_symbol(name, role, m)
-            for i, m in enumerate(members(tensors))
-        ]
-        values = ", ".join(pointers) or "0"
-        lines.append(f"  const struct tvmgen_{name}_{role} {role} = {{{values}}};")
     if engines:
         inits = " ".join(f"{c.init}();" for c in engines.values())
         lines.append(f"  if (tvm_pulp_is_agent()) {{ {inits} }}")

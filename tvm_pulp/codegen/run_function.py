@@ -7,7 +7,7 @@ from typing import Any
 from tvm_pulp.codegen import weights
 from tvm_pulp.codegen.c_expression import C_TYPES, c_type
 from tvm_pulp.codegen.c_statement import Statements
-from tvm_pulp.codegen.model_text import nodes_of, safe
+from tvm_pulp.codegen.model_text import about_layer
 from tvm_pulp.planning.lowering import Names, unused_name
 from tvm_pulp.planning.tiling.place.arena import Arena
 from tvm_pulp.planning.tir.aot_main import AotMain, begun_layer
@@ -18,14 +18,15 @@ _BASES = "debug_bases"
 _RESERVED = frozenset({"arena", "inputs", "outputs", _BASES, *C_TYPES.values()})
 
 
-def members(tensors: list[Tensor]) -> list[str]:
-    """Struct member names: those of the model, unique even when one tensor is several outputs."""
-    result: list[str] = []
-    for tensor in tensors:
-        # An output may be made by a layer of another name, where what the model does behind it is left out.
-        name = Names().pick(tensor.source) if tensor.storage.kind == "output" else tensor.name
-        result.append(unused_name(name, result))
-    return result
+def ends(network: Network) -> dict[str, dict[str, Tensor]]:
+    """Inputs and outputs by struct member: called as in the model, unique even when one tensor is several outputs."""
+    found: dict[str, dict[str, Tensor]] = {"inputs": {}, "outputs": {}}
+    for role, tensors in (("inputs", network.inputs), ("outputs", network.outputs)):
+        for tensor in tensors:
+            # An output may be made by a layer of another name, where what the model does behind it is left out.
+            name = Names().pick(tensor.source) if tensor.storage.kind == "output" else tensor.name
+            found[role][unused_name(name, found[role])] = tensor
+    return found
 
 
 def signature(network: Network) -> str:
@@ -76,12 +77,12 @@ def source_file(
 def _shared(network: Network, main: AotMain, groups: Sequence[int], marked: bool) -> list[str]:
     """Layers as numbered steps, and the functions that have threads share those that are parts of one."""
     name = network.name
-    ends = ", ".join(f"const struct tvmgen_{name}_{role} *{role}" for role in ("inputs", "outputs"))
+    given = ", ".join(f"const struct tvmgen_{name}_{role} *{role}" for role in ("inputs", "outputs"))
     firsts = [sum(groups[:number]) for number in range(len(groups))]
     table = textwrap.wrap(", ".join(f"{{{f}, {c}}}" for f, c in zip(firsts, groups, strict=True)), 100)
     return [
         "/* One of the steps; those of a layer in parts may run at the same time. */",
-        f"static void step({ends}, int32_t number) {{",
+        f"static void step({given}, int32_t number) {{",
         *_body(network, main, marked=False, numbered=True),
         "  }",
         "}",
@@ -123,9 +124,8 @@ def _shared(network: Network, main: AotMain, groups: Sequence[int], marked: bool
 
 def _bases(network: Network, arena: Arena) -> str:
     """Pointers that a debug build looks behind: the arena, inputs and outputs."""
-    ends = (("inputs", network.inputs), ("outputs", network.outputs))
     pointers = ["arena" if arena.size else "0"]
-    pointers += [f"{role}->{member}" for role, tensors in ends for member in members(tensors)]
+    pointers += [f"{role}->{member}" for role, tensors in ends(network).items() for member in tensors]
     given = ", ".join(f"(tvm_pulp_address)(uintptr_t){pointer}" for pointer in pointers)
     return f"const tvm_pulp_address {_BASES}[] = {{{given}}};"
 
@@ -161,67 +161,52 @@ def _body(network: Network, main: AotMain, marked: bool, numbered: bool = False,
     taken = {tensor.name for tensor in main.buffers if tensor.kind in ("activation", "workspace")}
     lines: list[str] = []
     used = {t.storage for layer in network.layers for t in layer.operands}
-    for tensors, role in ((network.inputs, "inputs"), (network.outputs, "outputs")):
-        for tensor, member in zip(tensors, members(tensors), strict=True):
+    for role, tensors in ends(network).items():
+        for member, tensor in tensors.items():
             storage = tensor.storage
             if storage not in used or main.buffers[storage] in names:
                 continue
             local = names[main.buffers[storage]] = _local(storage, taken)
             const = "const " if role == "inputs" else ""
             lines.append(f"  {const}{c_type(storage.spec.dtype)} *{local} = {role}->{member};")
-        if not any(t.storage in used for t in tensors):
+        if not any(t.storage in used for t in tensors.values()):
             lines.append(f"  (void){role};")
     for tensor in network.constants():
         names[main.buffers[tensor]] = weights.symbol(network.name, tensor)
-    by_buffer = {buffer: tensor for tensor, buffer in main.buffers.items()}
-    printer = (_NumberedSteps if numbered else _MainStatements)(names, network, main, by_buffer, marked, debug)
+    printer = (_NumberedSteps if numbered else _MainStatements)(names, network, main, marked, debug)
     return [*lines, *printer.print(main.function.body)]
 
 
 class _MainStatements(Statements):
     """Statements of the main function: activations with their places, layers with their comments."""
 
-    def __init__(
-        self,
-        names: dict[Any, str],
-        network: Network,
-        main: AotMain,
-        tensors: dict[Any, Tensor],
-        marked: bool,
-        debug: bool,
-    ) -> None:
+    def __init__(self, names: dict[Any, str], network: Network, main: AotMain, marked: bool, debug: bool) -> None:
         super().__init__(names, shared_loops=False)
-        self._network, self._main, self._tensors, self._marked = network, main, tensors, marked
-        self._debug = debug
+        self._network, self._marked, self._debug = network, marked, debug
+        self._tensors = {buffer: tensor for tensor, buffer in main.buffers.items()}
         self._taken |= _RESERVED
 
     def _declbuffer(self, s: Any) -> None:
         tensor = self._tensors[s.buffer]
-        kind, offset = c_type(tensor.spec.dtype), self._main.offsets[s.buffer]
+        kind, offset = c_type(tensor.spec.dtype), self.expressions.text(s.data.args[1])
         place = f"(arena + {offset})" if kind == "uint8_t" else f"({kind} *)(void *)(arena + {offset})"
         size = tensor.spec.bytes
         self.line(f"{kind} *{self._name(s.buffer)} = {place}; /* {tensor.spec}, {size} bytes */")
 
     def _evaluate(self, s: Any) -> None:
-        if type(s.value).__name__ == "IntImm":
-            return
         index = begun_layer(s)
-        if index is not None:
-            self._layer(self._network.layers[index])
-            if self._marked:
-                self.line(f"TVM_PULP_LAYER({index + 1});")
-            if self._debug:
-                self.line(_look())
+        if index is None:
+            super()._evaluate(s)
             return
-        self.line(f"{self.expressions.text(s.value)};")
+        self._layer(self._network.layers[index])
+        if self._marked:
+            self.line(f"TVM_PULP_LAYER({index + 1});")
+        if self._debug:
+            self.line(_look())
 
     def _layer(self, layer: Layer) -> None:
-        data = ", ".join(f"{t.name} {t.spec}" for t in layer.inputs if t.kind != "constant")
-        made = ", ".join(f"{t.name} {t.spec}" for t in layer.outputs)
-        macs = f", {layer.macs} MAC" if layer.macs else ""
         self.line("")
-        about = safe(f"{layer.operator}: {data} -> {made}{macs}", 300)
-        self.line(f"/* {about}{nodes_of(layer.name, layer.nodes)} */")
+        self.line(f"/* {about_layer(layer, f', {layer.macs} MAC' if layer.macs else '')} */")
 
 
 class _NumberedSteps(_MainStatements):

@@ -5,9 +5,10 @@ from collections.abc import Collection, Sequence
 from tvm_pulp.codegen.c_expression import c_type
 from tvm_pulp.codegen.model_text import c_identifier
 from tvm_pulp.codegen.table_addresses import TableAddresses
+from tvm_pulp.planning.program.actions import Step
 from tvm_pulp.planning.program.executor_limits import TICKETS
 from tvm_pulp.planning.tiling.plan import Plan
-from tvm_pulp.planning.tir.statements import FetchBytes, Statement
+from tvm_pulp.planning.tir.statements import FetchBytes
 from tvm_pulp.qnn.network import Network, State, Tensor
 
 
@@ -80,9 +81,9 @@ class StateRows:
     It is called as an engine's driver is, with a ticket that no job has.
     """
 
-    def __init__(self, addresses: TableAddresses, statements: Sequence[Statement], taken: Collection[int]) -> None:
+    def __init__(self, addresses: TableAddresses, program: Sequence[Step], taken: Collection[int]) -> None:
         self._addresses = addresses
-        self._made = [s for s in statements if isinstance(s, FetchBytes) and s.state]
+        self._made = [a for step in program for a in step.actions if isinstance(a, FetchBytes) and a.state]
         free = [ticket for ticket in range(TICKETS) if ticket not in taken]
         if self._made and not free:
             raise RuntimeError("jobs have all tickets, and rows of a cache come from L3")
@@ -97,12 +98,7 @@ class StateRows:
             return []
         lines = ["/* Rows of a cache in L3, and where they go in L2; `bytes` of one row, or of all. */"]
         lines += ["struct rows_in_l3 {", "  uint32_t to, base, bytes;", "  int32_t counter;", "};"]
-        known: set[str] = set()
-        for made in self._made:
-            symbol = self.symbol(made)
-            if symbol in known:
-                continue
-            known.add(symbol)
+        for symbol, made in {self.symbol(made): made for made in self._made}.items():
             size = made.row if made.counter else made.writes[0].bytes
             base = f"BASE_{c_identifier(made.state)}"
             told = f"BASE_{c_identifier(made.counter)}" if made.counter else "-1"

@@ -2,28 +2,23 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import zip_longest
 
 from tvm_pulp.codegen.model_text import safe
 from tvm_pulp.codegen.state_source import StateRows
 from tvm_pulp.codegen.table_addresses import TableAddresses
-from tvm_pulp.planning.program.actions import Begin, WaitForJob, WaitForL3, WaitForTransfers
+from tvm_pulp.planning.program.actions import Action, Begin, Step, Wait
 from tvm_pulp.planning.tiling.schedule.constant_bundles import AGENTS, RECORD_WORDS
 from tvm_pulp.planning.tiling.schedule.schedule import BOOT, Bundle
 from tvm_pulp.planning.tiling.schedule.step_records import page_at
 from tvm_pulp.planning.tir.lower import LoweredPlan
-from tvm_pulp.planning.tir.statements import (
-    Barrier,
-    BeginLayer,
-    BeginStep,
-    CallKernel,
-    FetchBytes,
-    MoveBytes,
-    Statement,
-    SubmitJob,
-)
+from tvm_pulp.planning.tir.statements import BeginLayer, CallKernel, FetchBytes, MoveBytes, SubmitJob
 
 # Words from a record to commands that its byte can tell.
 _FURTHEST_COMMANDS = 255
+# Behind the last step.
+_END = Step(position=None, waits=(), barrier=False, actions=())
 
 
 @dataclass(frozen=True)
@@ -39,24 +34,26 @@ class Command:
         return f"{self.text}, /* {safe(self.about, 200)} */" if self.about else f"{self.text},"
 
 
-@dataclass
+@dataclass(frozen=True)
 class Record:
-    """One step: commands by agent, the call, and what follows it."""
+    """One step: commands by agent, the layer that begins with it, and the step that follows, for which it waits."""
 
     number: int
     position: int
     page: Bundle
+    step: Step
+    following: Step
+    mark: int | None
     commands: dict[int, list[Command]] = field(default_factory=dict)
-    call: CallKernel | None = None
-    waits: dict[int, int] = field(default_factory=dict)
-    wait_l3: bool = False
-    tickets: list[int] = field(default_factory=list)
-    meeting: int = 0  # the team that meets behind it
-    mark: int | None = None
 
     @property
     def name(self) -> str:
         return f"step_{self.number}"
+
+    @property
+    def call(self) -> CallKernel | None:
+        """The kernel of the step."""
+        return next((made for made in self.step.actions if isinstance(made, CallKernel)), None)
 
     def lists(self) -> list[tuple[str, int, list[Command]]]:
         """Member, agent and commands, as they lie behind the record.
@@ -72,17 +69,9 @@ class Record:
         return found
 
 
-@dataclass
-class StepTable:
-    """All records in order, and the statements of the entry function."""
-
-    boot: list[Statement]
-    records: list[Record]
-
-
 @dataclass(frozen=True)
-class TableBuilder:
-    """Turns statements into records. `submit(slot)` names the driver's function, `member(slot)` its structure."""
+class StepTable:
+    """The records of a program. `submit(slot)` names the driver's function, `member(slot)` its structure."""
 
     lowered: LoweredPlan
     addresses: TableAddresses
@@ -90,52 +79,46 @@ class TableBuilder:
     submit: Callable[[int], str]
     member: Callable[[int], str]
 
-    def build(self) -> StepTable:
-        table = StepTable([], [])
-        pages = self.lowered.plan.schedule.pages
-        if not pages:
-            return table
-        for made in self.lowered.statements:
-            if isinstance(made, BeginStep):
-                if made.position != BOOT:
-                    table.records.append(Record(len(table.records), made.position, page_at(made.position, pages)))
-            elif not table.records:
-                table.boot.append(made)
-            else:
-                self._add(table.records[-1], made)
-        return table
+    @property
+    def boot(self) -> list[Wait | Action]:
+        """Actions and waits of the entry function: all before the first record."""
+        booted = [step for step in self.lowered.program if step.position == BOOT]
+        return [*(made for s in booted for made in (*s.waits, *s.actions)), *self.lowered.program[len(booted)].waits]
 
-    def _add(self, record: Record, made: Statement) -> None:
+    @cached_property
+    def records(self) -> list[Record]:
+        """All in order."""
+        program, pages = self.lowered.program, self.lowered.plan.schedule.pages
+        marks = {made.position: made.index for made in self.lowered.statements if isinstance(made, BeginLayer)}
+        found: list[Record] = []
+        for step, following in zip_longest(program, program[1:], fillvalue=_END):
+            at = step.position
+            if pages and at is not None and at != BOOT:
+                found.append(Record(len(found), at, page_at(at, pages), step, following, marks.get(at)))
+                for made in step.actions:
+                    self._add(found[-1].commands, made)
+        return found
+
+    def _add(self, commands: dict[int, list[Command]], made: Action) -> None:
+        """Add the command of an action, unless it is the call."""
         match made:
-            case Barrier():
-                record.meeting = made.team
-            case WaitForTransfers():
-                record.waits[made.agent] = record.waits.get(made.agent, 0) | 1 << made.group
-            case WaitForJob():
-                record.tickets.append(made.ticket)
-            case WaitForL3():
-                record.wait_l3 = True
-            case BeginLayer():
-                record.mark = made.index
-            case CallKernel():
-                record.call = made
             case FetchBytes() if made.state:
-                rows = self.rows.symbol(made)
-                self._issue(record, 0, Command(f"L3_LOAD_ROWS({self.rows.ticket}, load_rows, {rows})", 3))
+                command = Command(f"L3_LOAD_ROWS({self.rows.ticket}, load_rows, {self.rows.symbol(made)})", 3)
             case FetchBytes():
                 place, size = self.addresses.fetched(made), made.writes[0].bytes
-                self._issue(record, 0, Command(f"L3_LOAD({size}u, {place}, {made.offset}u)", 4))
+                command = Command(f"L3_LOAD({size}u, {place}, {made.offset}u)", 4)
             case Begin():
-                self._issue(record, made.agent, Command(f"TRANSFERS({made.group})", 1))
+                command = Command(f"TRANSFERS({made.group})", 1)
             case SubmitJob():
                 page = self.lowered.plan.schedule.pages[made.slot]
                 told = f"{made.ticket}, {self.submit(made.slot)}, {page.name}, {self.member(made.slot)}"
-                self._issue(record, 0, Command(f"SUBMIT({told})", 3))
+                command = Command(f"SUBMIT({told})", 3)
             case MoveBytes():
-                self._issue(record, made.agent, self._transfer(made))
-
-    def _issue(self, record: Record, agent: int, command: Command) -> None:
-        record.commands.setdefault(agent, []).append(command)
+                command = self._transfer(made)
+            case _:
+                return
+        agent = made.agent if isinstance(made, Begin | MoveBytes) else 0
+        commands.setdefault(agent, []).append(command)
 
     def _transfer(self, made: MoveBytes) -> Command:
         """A command of the DMA."""

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.codegen.cpu_kernels.kernel_call import RANGES, Call, KernelCall, structure
+from tvm_pulp.planning.tiling.alignment import aligned
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.qdq_attention import operands
 
@@ -25,7 +26,7 @@ def call_attention(layer: Layer) -> KernelCall | None:
     if of["table"].spec.shape[-1] != attributes["logit_high"] - attributes["logit_low"] + 1:
         return None
     heads, queries, keys, size = (attributes[n] for n in ("heads", "queries", "keys", "size"))
-    filled, columns = (count + -count % _FILLED for count in (keys, size))
+    filled, columns = (aligned(count, _FILLED) for count in (keys, size))
     call = Call(layer, layer.inputs, tuple(of))
     call.result()
     spaces = {

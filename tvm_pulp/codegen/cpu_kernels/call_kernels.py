@@ -17,6 +17,7 @@ from tvm_pulp.codegen.cpu_kernels.call_attention import call_attention
 from tvm_pulp.codegen.cpu_kernels.fit_rule import FittedRule, Sums, fit_rule
 from tvm_pulp.codegen.cpu_kernels.kernel_call import FUNCTION, RANGES, SATURATIONS, Call, KernelCall, structure
 from tvm_pulp.codegen.cpu_kernels.pack_weights import pack_depthwise, pack_matrix, padded
+from tvm_pulp.planning.tiling.alignment import aligned
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.soc.cpu import Cpu
@@ -202,7 +203,7 @@ def _matrix_call(layer: Layer, cpu: Cpu, pixels: int, wide: bool) -> tuple[Call,
     if rule is None:
         return None
     call = _begun(layer, rule, pack_matrix(matrix, block, wide))
-    depth = matrix.shape[1] + -matrix.shape[1] % math.prod(block.depth)
+    depth = aligned(matrix.shape[1], math.prod(block.depth))
     blocks = -(-channels // at_once)
     # A block's results, or its sums.
     call.workspace("patch", block.pixels * depth * block.lane_bytes // 4, "uint32")

@@ -28,7 +28,7 @@ class KernelCall:
     parameters: list[str]
     before: list[str]
     body: list[str]
-    headers: tuple[str, ...]
+    header: str
     overwrites: tuple[int, ...] = ()
 
 
@@ -71,7 +71,7 @@ class Call:
         layer = replace(self._layer, inputs=self._inputs, workspaces=self._workspaces)
         ends = {*overwrites, len(self._inputs)} if overwrites else set()
         parameters = [p.replace("*restrict ", "*") if i in ends else p for i, p in enumerate(self._parameters)]
-        return KernelCall(layer, parameters, list(before), body, (header,), tuple(overwrites))
+        return KernelCall(layer, parameters, list(before), body, header, tuple(overwrites))
 
 
 def structure(declaration: str, values: dict[str, Any]) -> list[str]:

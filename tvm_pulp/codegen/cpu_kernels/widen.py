@@ -3,6 +3,7 @@
 import math
 
 from tvm_pulp.codegen.cpu_kernels.call_kernels import kernel_call
+from tvm_pulp.planning.tiling.alignment import aligned
 from tvm_pulp.qnn.network import Network, Tensor
 from tvm_pulp.soc.cpu import Cpu
 
@@ -18,11 +19,7 @@ def worth_widening(network: Network, cpu: Cpu) -> dict[Tensor, int]:
         weight = layer.inputs[1]
         channels, depth = weight.spec.shape[0], weight.spec.elements // weight.spec.shape[0]
         if layer.attributes.get("groups", 1) == 1:
-            more = _filled(channels, cpu.block.channels) * _filled(depth, cpu.block.depth)
+            more = aligned(channels, math.prod(cpu.block.channels)) * aligned(depth, math.prod(cpu.block.depth))
             found[weight] = (found.get(weight, (0, 0))[0] + layer.macs, more)
     order = sorted(found, key=lambda weight: -found[weight][0] / found[weight][1])
     return {weight: found[weight][1] for weight in order}
-
-
-def _filled(count: int, parts: tuple[int, ...]) -> int:
-    return count + -count % math.prod(parts)

@@ -1,7 +1,7 @@
 """The part of an archive's `metadata.json` that running it relies on; whatever else it holds is not looked at here."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import ConfigDict, Field
 
@@ -113,33 +113,29 @@ class Memory(_Open):
     levels: Levels
 
 
-class MetadataJson(_Open):
-    """The file, whatever the archive holds."""
+FactsOf = TypeVar("FactsOf", bound=Facts)
+
+
+class MetadataJson(_Open, Generic[FactsOf]):
+    """The file, with the facts of what the archive holds."""
 
     version: int
     model_name: str
-    tvm_pulp: Facts
+    tvm_pulp: FactsOf
 
 
-class HostMetadataJson(MetadataJson):
-    """A network for this machine or another CPU."""
-
-    tvm_pulp: NetworkFacts
-
-
-class PlannedMetadataJson(MetadataJson):
+class PlannedMetadataJson(MetadataJson[PlannedFacts]):
     """A network for a SoC with a cluster."""
 
-    tvm_pulp: PlannedFacts
     memory: Memory
 
 
-def metadata_schema(record: Mapping[str, Any]) -> type[MetadataJson]:
+def metadata_schema(record: Mapping[str, Any]) -> type[MetadataJson[Any]]:
     """The format of a file that says so much of itself."""
     facts = record["tvm_pulp"]
     if "decoder" in facts:
-        return MetadataJson
-    return HostMetadataJson if is_flat(facts) else PlannedMetadataJson
+        return MetadataJson[Facts]
+    return MetadataJson[NetworkFacts] if is_flat(facts) else PlannedMetadataJson
 
 
 def is_flat(facts: Mapping[str, Any]) -> bool:

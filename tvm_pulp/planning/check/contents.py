@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tvm_pulp.planning.program.actions import Access, Step, read_by, written_by
+from tvm_pulp.planning.program.actions import Access, Step, read_by
 from tvm_pulp.planning.program.plan_record import PlanJson
 
 
@@ -36,7 +36,7 @@ class Contents:
         for action in step.actions:
             for access in read_by(action):
                 faults += self._check(where, action.do, access)
-            for access in written_by(action):
+            for access in action.writes:
                 faults += self._write(where, action.do, access)
         return faults
 

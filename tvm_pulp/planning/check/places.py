@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.planning.program.actions import Access, Job, Kernel, Step, read_by, written_by
+from tvm_pulp.planning.program.actions import Access, Job, Kernel, Step, read_by
 from tvm_pulp.planning.program.plan_record import Layer, Place, PlanJson
 from tvm_pulp.soc.platform import Platform
 
@@ -37,7 +37,7 @@ def _l2_bytes(plan: PlanJson) -> int:
     outside |= {s.name for s in plan.state if s.level != "l2"}
     for step in plan.program:
         for action in step.actions:
-            for access in (*read_by(action), *written_by(action)):
+            for access in (*read_by(action), *action.writes):
                 if access.space not in outside:
                     reached[access.space] = max(reached.get(access.space, 0), access.whole.end)
     return int(plan.l2.size + sum(b.bytes for b in plan.bundles) + sum(reached.values()))
@@ -76,7 +76,7 @@ class Inside:
             return []
         position, faults = max(0, step.position), []
         for action in step.actions:
-            for access in (*read_by(action), *written_by(action)):
+            for access in (*read_by(action), *action.writes):
                 if access.space in self._owners and access.bytes and not self._owned(access, position):
                     place = f"{access.space} bytes {access.start} to {access.whole.end}"
                     faults.append(f"{where}: {action.do} touches {place}, which belong to nothing that is alive")

@@ -48,10 +48,8 @@ class Estimate:
     cycles: int = 0
     layer_cycles: list[int] = field(default_factory=list)
     spans: list[BusySpan] = field(default_factory=list)
-    stall_cycles: int = 0  # of the cores, waiting for the DMA
     asleep_cycles: int = 0  # of the cores, waiting for the DMA, L3 or a job
     issue_cycles: int = 0  # in which cores issue transfers and jobs, and those that do not sleep
-    fetch_cycles: int = 0  # of the cores, waiting for code
     step_starts: list[int] = field(default_factory=list)  # of every step of the program, its waits over
 
 
@@ -122,9 +120,7 @@ class _Clock(StepClock):
         return self._result
 
     def _code(self, name: str, cold_cycles: int | None = None) -> None:
-        late = self._cache.fetch(name, _lines(self._costs, name, cold_cycles))
-        self._result.fetch_cycles += late
-        self.now += late
+        self.now += self._cache.fetch(name, _lines(self._costs, name, cold_cycles))
 
     def _synchronise(self, step: Step) -> None:
         costs = self._costs
@@ -139,8 +135,6 @@ class _Clock(StepClock):
             self._code("job_wait" if job else "wait")
             late = max(0, self.made.pop(key, 0) - self.now)
             self._result.asleep_cycles += late
-            if not job:
-                self._result.stall_cycles += late
             self.now += late + (costs.job_wake_cycles if job else costs.wake_cycles if late else costs.executor.wait)
         if step.barrier:
             self._meet(quarters(step.team or ALL_CORES))
@@ -156,10 +150,10 @@ class _Clock(StepClock):
         costs = self._costs
         busy: dict[int, int] = {}
         kernels: list[Kernel] = []
+        began = self.now - costs.executor.step
         for action in step.actions:
             if isinstance(action, Kernel | Job):
-                self._starts.setdefault(action.layer, self.now - costs.executor.step)
-        for action in step.actions:
+                self._starts.setdefault(action.layer, began)
             if isinstance(action, Kernel):
                 kernels.append(action)
                 continue
@@ -202,7 +196,7 @@ class _Clock(StepClock):
             start = self.now
             if kernel.code is not None:
                 self._code(kernel.code, kernel.cold_cycles)
-            self.now += kernel.cycles + self._wait_for_jobs(self.now, kernel.cycles)
+            self.now += self._cycles_from(self.now, kernel)
             self._add("cores", kernel, kernel.op, start, self.now)
             present = quarters(kernel.team or ALL_CORES)
             self._quarters = [self.now if present >> n & 1 else at for n, at in enumerate(self._quarters)]
@@ -214,15 +208,16 @@ class _Clock(StepClock):
         """A kernel of cores that give no commands: it begins when they are free."""
         mine = [n for n in range(QUARTERS) if present >> n & 1]
         start = max(self._quarters[n] for n in mine) + self._costs.executor.step
-        cycles = kernel.cycles + self._wait_for_jobs(start, kernel.cycles)
+        end = start + self._cycles_from(start, kernel)
         for number in mine:
-            self._quarters[number] = start + cycles
-        self._add("cores", kernel, kernel.op, start, start + cycles)
+            self._quarters[number] = end
+        self._add("cores", kernel, kernel.op, start, end)
 
-    def _wait_for_jobs(self, start: int, cycles: int) -> int:
-        """By how much longer a kernel takes beside the jobs that are under way."""
-        beside = [(job, min(job.end, start + cycles) - max(job.start, start)) for q in self._jobs.values() for job in q]
-        return round(sum(job.on_kernels * max(0, together) for job, together in beside))
+    def _cycles_from(self, start: int, kernel: Kernel) -> int:
+        """Cycles of a kernel that begins then: it takes longer beside the jobs that are under way."""
+        end, jobs = start + kernel.cycles, [job for queue in self._jobs.values() for job in queue]
+        beside = ((job, min(job.end, end) - max(job.start, start)) for job in jobs)
+        return kernel.cycles + round(sum(job.on_kernels * max(0, together) for job, together in beside))
 
     def _submit(self, action: Job, submitted: int) -> None:
         """A job begins when its engine is free."""

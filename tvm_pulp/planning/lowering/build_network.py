@@ -194,7 +194,8 @@ class _Builder:
             self._activation(variable.name, TensorSpec(tuple(integers(k.shape.values)), str(k.dtype)))
             for k in (call.ty_args[0].fields if is_tuple else call.ty_args)
         ]
-        spaces = [Tensor(self._names.pick(f"{outputs[0].name}_{n}"), s, "workspace") for n, s in kernel.workspaces]
+        stem = f"{outputs[0].name}_workspace"
+        spaces = [Tensor(self._names.pick(stem), spec, "workspace") for spec in kernel.workspaces]
         operator = f"tir.{call.args[0].name_hint}"
         layer = Layer(outputs[0].name, operator, {}, inputs, outputs, kernel.function, workspaces=spaces)
         layer.parallel, layer.variables, layer.macs = kernel.parallel, (variable,), generated_macs(kernel.function)

@@ -7,6 +7,7 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.match import require
+from tvm_pulp.canonicalize.permute import permuted
 from tvm_pulp.canonicalize.qdq_movement import MOVEMENTS, moved_constant
 from tvm_pulp.canonicalize.rewriter import Rewriter, spec_of
 from tvm_pulp.planning.lowering.floats import float_spec
@@ -18,13 +19,9 @@ def constant_view(_rewriter: Rewriter, call: Any) -> Any:
 
 
 def transpose(_rewriter: Rewriter, call: Any) -> Any:
-    x, shape = call.args[0], spec_of(call.args[0]).shape
+    x = call.args[0]
     require(spec_of(x).dtype == "float32")
-    made = MOVEMENTS["relax.permute_dims"](call, x, 0)
-    axes = qnn.attributes(made)["axes"]
-    moved = [a for a in axes if shape[a] > 1]
-    # No two axes longer than one change places: the bytes stay.
-    return relax.op.reshape(x, tuple(shape[a] for a in axes)) if moved == sorted(moved) else made
+    return permuted(x, qnn.attributes(MOVEMENTS["relax.permute_dims"](call, x, 0))["axes"])
 
 
 def as_integers(_rewriter: Rewriter, call: Any) -> Any:

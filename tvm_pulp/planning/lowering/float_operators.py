@@ -20,14 +20,6 @@ def _function(formula: Callable[[Any], Any]) -> Lowering:
     return lower
 
 
-def _one(x: Any) -> Any:
-    return tirx.const(1, str(x.dtype))
-
-
-def _half(x: Any) -> Any:
-    return x * tirx.const(0.5, "float32")
-
-
 def _take(builder: Any, call: Any) -> Any:
     """Rows by index, which the importer has checked; TVM's own rule warns about every one of them."""
     if call.attrs.axis is None or str(call.attrs.mode) != "fast":
@@ -46,12 +38,12 @@ def _take(builder: Any, call: Any) -> Any:
 
 
 LOWERINGS: dict[str, Lowering] = {
-    "relax.sigmoid": _function(lambda x: _one(x) / (_one(x) + tirx.exp(-x))),
+    "relax.sigmoid": _function(lambda x: 1 / (1 + tirx.exp(-x))),
     "relax.tan": _function(lambda x: tirx.sin(x) / tirx.cos(x)),
-    "relax.sinh": _function(lambda x: _half(tirx.exp(x) - tirx.exp(-x))),
-    "relax.cosh": _function(lambda x: _half(tirx.exp(x) + tirx.exp(-x))),
-    "relax.asinh": _function(lambda x: tirx.log(x + tirx.sqrt(x * x + _one(x)))),
-    "relax.acosh": _function(lambda x: tirx.log(x + tirx.sqrt(x * x - _one(x)))),
-    "relax.atanh": _function(lambda x: _half(tirx.log((_one(x) + x) / (_one(x) - x)))),
+    "relax.sinh": _function(lambda x: (tirx.exp(x) - tirx.exp(-x)) * 0.5),
+    "relax.cosh": _function(lambda x: (tirx.exp(x) + tirx.exp(-x)) * 0.5),
+    "relax.asinh": _function(lambda x: tirx.log(x + tirx.sqrt(x * x + 1))),
+    "relax.acosh": _function(lambda x: tirx.log(x + tirx.sqrt(x * x - 1))),
+    "relax.atanh": _function(lambda x: tirx.log((1 + x) / (1 - x)) * 0.5),
     "relax.take": _take,
 }

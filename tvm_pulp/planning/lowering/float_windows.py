@@ -8,7 +8,7 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.match import needed, require
-from tvm_pulp.canonicalize.qdq_transposed import Axis, phase_filters
+from tvm_pulp.canonicalize.qdq_transposed import phase_filters, spatial_axis
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant, integers
 from tvm_pulp.qnn.float_map import emit_map
 from tvm_pulp.qnn.operator import spec_of
@@ -43,12 +43,8 @@ def conv2d_transpose(rewriter: Rewriter, call: Any) -> Any:
     """All phases of the result as channels of one convolution, laid side by side afterwards."""
     a, x, factors = call.attrs, call.args[0], _factors(rewriter, call, "NCHW", "IOHW")
     require(int(a.groups) == 1)
-    top, left, bottom, right = _sides(a.padding)
-    more, size = integers(a.output_padding), spec_of(x).shape[2:]
-    cut = ((top, bottom - more[0]), (left, right - more[1]))
-    rows, columns = (
-        Axis(size[n], factors.shape[2 + n], int(a.strides[n]), int(a.dilation[n]), *cut[n]) for n in range(2)
-    )
+    size, kernel = spec_of(x).shape[2:], factors.shape[2:]
+    rows, columns = (spatial_axis(a, n, size[n], kernel[n]) for n in range(2))
     require(all(min(axis.pads) >= 0 and axis.result > 0 for axis in (rows, columns)))
     n, channels = spec_of(call).shape[:2]
     padded = _pad(rewriter, x, (rows.pads[0], columns.pads[0], rows.pads[1], columns.pads[1]), 0.0)

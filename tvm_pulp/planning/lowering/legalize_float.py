@@ -31,9 +31,9 @@ class LoweredFunction:
     """A lowered function and the workspaces it takes after its operands."""
 
     function: Any
-    workspaces: tuple[tuple[str, TensorSpec], ...]
+    workspaces: tuple[TensorSpec, ...]
     # Cores share its outermost loops.
-    parallel: bool = False
+    parallel: bool
 
 
 def legalize_float(module: Any) -> Any:
@@ -111,14 +111,14 @@ def _lowered(functions: dict[Any, Any], *, narrow_index: bool) -> dict[str, Lowe
 
 def _plan_out(function: Any) -> LoweredFunction:
     """Turn large allocations into parameters."""
-    spaces: list[tuple[str, TensorSpec]] = []
+    spaces: list[TensorSpec] = []
     parameters = list(function.params)
 
     def on_allocation(node: Any) -> Any:
         spec = TensorSpec(tuple(integers(node.buffer.shape)), str(node.buffer.dtype))
         if spec.bytes <= _LOCAL_BYTES:
             return node
-        spaces.append(("workspace", spec))
+        spaces.append(spec)
         parameters.append(node.buffer)
         return tirx.Evaluate(tirx.const(0, "int32"))
 

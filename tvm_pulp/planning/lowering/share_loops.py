@@ -10,11 +10,9 @@ from typing import Any
 
 import tvm
 import tvm_ffi
-from tvm import tirx
+from tvm import sym, tirx
 
 from tvm_pulp.canonicalize.match import or_none, require
-
-Linear = dict[Any, int]  # coefficient of each variable; of None: the constant
 
 
 @or_none
@@ -75,36 +73,13 @@ def _slices(loop: Any, written: set[Any]) -> Iterator[tuple[Any, int]]:
     for buffer, indices in places:
         if buffer in local:
             continue
-        place: Linear = {}
+        place: Any = tirx.const(0, "int32")
         for size, index in zip(buffer.shape, indices, strict=True):
-            place = _sum({v: f * int(size) for v, f in place.items()}, _linear(index))
-        step, low = place.pop(loop.loop_var, 0), place.pop(None, 0)
-        high = low
-        for variable, factor in place.items():
-            require(variable in extents)
-            reach = factor * (extents[variable] - 1)
-            low, high = low + min(0, reach), high + max(0, reach)
+            place = place * int(size) + index
+        *factors, first = map(_whole, sym.detect_linear_equation(place, list(extents)) or [None])
+        steps = dict(zip(extents, factors, strict=True))
+        step = steps.pop(loop.loop_var)
+        reaches = [factor * (extents[variable] - 1) for variable, factor in steps.items()]
+        low, high = (first + sum(limit(0, reach) for reach in reaches) for limit in (min, max))
         require(step > 0 and low >= 0 and high < step)
         yield buffer, step
-
-
-def _linear(e: Any) -> Linear:
-    """An index as a sum of products of variables and constants."""
-    kind = type(e).__name__
-    if kind == "IntImm":
-        return {None: int(e)}
-    if kind == "Var":
-        return {e: 1}
-    if kind == "Cast":
-        return _linear(e.value)
-    require(kind in ("Add", "Sub", "Mul"))
-    a, b = _linear(e.a), _linear(e.b)
-    if kind != "Mul":
-        return _sum(a, b, 1 if kind == "Add" else -1)
-    a, b = (b, a) if set(a) <= {None} else (a, b)
-    require(set(b) <= {None})
-    return {v: f * b.get(None, 0) for v, f in a.items()}
-
-
-def _sum(a: Linear, b: Linear, sign: int = 1) -> Linear:
-    return {v: a.get(v, 0) + sign * b.get(v, 0) for v in {**a, **b}}

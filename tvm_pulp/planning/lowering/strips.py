@@ -101,11 +101,10 @@ def _spec(tensor: Tensor, rows: _Range) -> TensorSpec:
     return TensorSpec(tuple(shape), tensor.spec.dtype)
 
 
-def _rows_of(tensor: Tensor, rows: _Range, first: int, name: str, of: Tensor | None = None) -> Tensor:
-    """Rows of a tensor, which lie side by side; `of`: the one whose bytes they are, from row `first` on."""
-    row = tensor.spec.elements // tensor.spec.shape[_ROWS]
-    host = of or tensor
-    return Tensor(name, _spec(tensor, rows), host.kind, view_of=host, offset=(rows[0] - first) * row)
+def _rows_of(host: Tensor, rows: _Range, first: int, name: str) -> Tensor:
+    """Rows of a tensor, which lie side by side; its own begin with row `first`."""
+    row = host.spec.elements // host.spec.shape[_ROWS]
+    return Tensor(name, _spec(host, rows), host.kind, view_of=host, offset=(rows[0] - first) * row)
 
 
 def _view(
@@ -115,7 +114,7 @@ def _view(
     name = f"{tensor.name}_rows_{number}"
     if tensor not in strips:
         return _rows_of(tensor, rows, 0, name)
-    return strips[tensor] if needed[tensor] == rows else _rows_of(tensor, rows, needed[tensor][0], name, strips[tensor])
+    return strips[tensor] if needed[tensor] == rows else _rows_of(strips[tensor], rows, needed[tensor][0], name)
 
 
 def _part(layer: Layer, rows: _Range) -> Part | None:

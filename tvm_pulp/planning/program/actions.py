@@ -9,7 +9,7 @@ Contents of memory have names: `x` is the tensor x itself, byte by byte; `x[0:4,
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, ClassVar, Literal, TypeVar
 
 from pydantic import AfterValidator, Field
 
@@ -86,6 +86,9 @@ class Begin:
     do: Literal["begin"] = "begin"
     agent: int
     group: int
+    # As of every action; it touches nothing.
+    reads: ClassVar[tuple[Access, ...]] = ()
+    writes: ClassVar[tuple[Access, ...]] = ()
 
 
 @quick_record(kw_only=True)
@@ -218,19 +221,12 @@ class Step:
 
 def read_by(action: Action) -> tuple[Access, ...]:
     """The accesses by which an action reads, its descriptor among it."""
-    if isinstance(action, Begin):
-        return ()
     return (*action.reads, action.descriptor) if isinstance(action, Kernel | Job) else action.reads
-
-
-def written_by(action: Action) -> tuple[Access, ...]:
-    """The accesses by which an action writes."""
-    return () if isinstance(action, Begin) else action.writes
 
 
 def operands_of(action: Action) -> tuple[Access, ...]:
     """All accesses of an action beside its descriptor."""
-    return () if isinstance(action, Begin) else (*action.reads, *action.writes)
+    return (*action.reads, *action.writes)
 
 
 def actions_of(program: Iterable[Step], kind: type[AnyAction]) -> Iterator[AnyAction]:

@@ -31,7 +31,7 @@ from tvm_pulp.planning.search.memory_limits import (
     spread_weights,
 )
 from tvm_pulp.planning.search.partition_network import partition_network
-from tvm_pulp.planning.search.read_plan import read_plan, recorded_operators, recorded_regions
+from tvm_pulp.planning.search.read_plan import read_plan, recorded_regions
 from tvm_pulp.planning.search.state_memory import check_in_place
 from tvm_pulp.planning.tiling.forms import CLUSTER, EngineChoice, LayerForms, check_pins, offered_forms, pin_of
 from tvm_pulp.planning.tiling.plan import Plan
@@ -103,7 +103,7 @@ def _planned(network: Network, request: PlanRequest) -> Plan:
 
 def _given(network: Network, request: PlanRequest, record: PlanJson) -> Plan:
     """The plan that a record describes."""
-    cover = recorded_cover(*_offered(network, request), recorded_operators(record))
+    cover = recorded_cover(*_offered(network, request), {entry.name: entry.op for entry in record.layers})
     evaluator = _evaluator(network, cover, request)
     regions = recorded_regions(record, cover.forms)
     compiled = partition_network(network, regions, request.backends)
@@ -164,12 +164,10 @@ def _find(network: Network, request: PlanRequest) -> Plan:
         cover = _fastest_cover(network, covers, request)
         best = spread_weights(_find_in(_evaluator(network, cover, request), request), request.soc)
         layers = {planned.layer.name: planned.layer for planned in best.layers}
-        moved = [
-            layers[name]
-            for level in request.soc.software.weight_parts
-            for name in layers_to_move(best, request.soc, level)
-        ] + [layers[name] for name in layer_grown(best, request.soc, request.l2_bytes, pins)]
-        names = [part.name for layer in moved for part in (layer.parts or (layer,)) if part.name not in pins]
+        moved = [n for level in request.soc.software.weight_parts for n in layers_to_move(best, request.soc, level)]
+        moved += layer_grown(best, request.soc, request.l2_bytes, pins)
+        parts = [part for name in moved for part in (layers[name].parts or (layers[name],))]
+        names = [part.name for part in parts if part.name not in pins]
         if not names:
             return _or_by_cores(best, network, operators, request)
         pins |= dict.fromkeys(names, CLUSTER)

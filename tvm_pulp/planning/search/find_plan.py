@@ -41,17 +41,15 @@ def find_plan(evaluator: PlanEvaluator, *, planner: str, overlap: bool, l2_bytes
 
 def _find(evaluator: PlanEvaluator, *, overlap: bool, l2_bytes: int, effort: str) -> Plan:
     tried: list[Attempt] = []
-    fallback: Attempt | None = None
+    too_large: list[Attempt] = []
     fastest: int | None = None
     for l3_from in (None, *_L3_FROM):
-        in_l3 = InL3(l3_from)
-        first = policies.without_overlap(evaluator, in_l3)
-        if fallback is None or first.plan.l2_needed < fallback.plan.l2_needed:
-            fallback = first
+        first = policies.without_overlap(evaluator, InL3(l3_from))
         if first.plan.l2_needed > l2_bytes:
+            too_large.append(first)
             continue
         policy = policies.one_policy if effort == "rough" else policies.try_policies
-        more = policy(evaluator, first, in_l3) if overlap else []
+        more = policy(evaluator, first, InL3(l3_from)) if overlap else []
         tried += [a for a in (first, *more) if a.plan.l2_needed <= l2_bytes]
         # What is fetched while something else is used needs places for both: with more in L3 there may be room.
         cycles = min((a.cycles for a in tried if a.plan.policy.overlap or not overlap), default=None)
@@ -59,8 +57,7 @@ def _find(evaluator: PlanEvaluator, *, overlap: bool, l2_bytes: int, effort: str
             break
         fastest = cycles
     if not tried:
-        assert fallback is not None
-        return fallback.plan
+        return min(too_large, key=lambda a: a.plan.l2_needed).plan
     if effort != "best":
         best = _fastest(tried)
         beside = vary(evaluator, best, side_by_side) if effort == "fast" and overlap else ()
@@ -71,14 +68,12 @@ def _find(evaluator: PlanEvaluator, *, overlap: bool, l2_bytes: int, effort: str
 
 
 def _find_greedy(evaluator: PlanEvaluator, l2_bytes: int) -> Plan:
-    chosen: Attempt | None = None
+    tried: list[Attempt] = []
     for l3_from in (None, *_L3_FROM):
-        attempt = policies.greedy_attempt(evaluator, InL3(l3_from))
-        if chosen is None or attempt.plan.l2_needed < chosen.plan.l2_needed:
-            chosen = attempt
-        if chosen.plan.l2_needed <= l2_bytes:
+        tried.append(policies.greedy_attempt(evaluator, InL3(l3_from)))
+        if tried[-1].plan.l2_needed <= l2_bytes:
             break
-    assert chosen is not None
+    chosen = min(tried, key=lambda a: a.plan.l2_needed)
     return replace(chosen.plan, planner=Planner("greedy", chosen.name, 1))
 
 

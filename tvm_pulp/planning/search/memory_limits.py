@@ -44,9 +44,19 @@ def _least_bytes(tensor: Tensor) -> int:
 
 
 def layers_to_move(plan: Plan, soc: Any, level: str) -> dict[str, int]:
-    """Layers, with the bytes of their weights, that leave a weight memory for the rest: as few as possible."""
+    """Layers, with the bytes of their weights, that leave a weight memory for the rest: as few as possible.
+
+    One layer with enough bytes, the smallest of them, or the largest layers that have enough together.
+    """
     missing = plan.constants_in(level) - soc.software.weight_parts[level]
-    return _largest_needed(plan, level, missing) if missing > 0 else {}
+    there = {tensor: tensor.spec.bytes for tensor, found in plan.constants().items() if found == level}
+    taken = {layer.layer.name: sum(there.get(t, 0) for t in layer_constants(layer)) for layer in plan.layers}
+    ordered = sorted(((name, size) for name, size in taken.items() if size), key=lambda entry: entry[1])
+    enough = dict([entry for entry in ordered if entry[1] >= missing > 0][:1])
+    for name, size in reversed(ordered):
+        if sum(enough.values()) < missing:
+            enough[name] = size
+    return enough
 
 
 def layer_grown(plan: Plan, soc: Any, l2_bytes: int, pins: Container[str]) -> list[str]:
@@ -85,53 +95,37 @@ def spread_weights(plan: Plan, soc: Any) -> Plan:
 
 def check_capacity(plan: Plan, soc: Any, l2_bytes: int, l2_available: int) -> None:
     """Raise where L2 or a weight memory is too small, with what would help. `l2_available`: without a user's limit."""
-    used = {"l2": plan.arena.size, **dict.fromkeys(Platform(soc).constant_levels(), 0)}
-    largest: dict[str, Any] = {}
-    used["l2"] += plan.table_bytes()
-    for tensor, level in plan.constants().items():
-        used[level] += tensor.spec.bytes
-        if level not in largest or tensor.spec.bytes > largest[level].spec.bytes:
-            largest[level] = tensor
-    used["l2"] += plan.outside_bytes()
-    used["l3"] += plan.network.state_bytes("l3")
-    if used["l2"] > l2_bytes:
+    needed, largest = plan.l2_needed, _largest(plan, "l2")
+    if needed > l2_bytes:
         way_out = "use smaller inputs or fewer channels"
-        if used["l2"] <= l2_available:
-            way_out = f"raise --l2 to at least {used['l2']}"
+        if needed <= l2_available:
+            way_out = f"raise --l2 to at least {needed}"
         raise UserError(
-            f"the network needs {used['l2']} bytes of L2 and {l2_bytes} are available beside the code "
-            f"({used['l2'] - l2_bytes} missing; activations and what comes from L3 take {plan.arena.size}, largest "
-            f"constant that stays '{largest['l2'].name if 'l2' in largest else '-'}'): {way_out}"
+            f"the network needs {needed} bytes of L2 and {l2_bytes} are available beside the code "
+            f"({needed - l2_bytes} missing; activations and what comes from L3 take {plan.arena.size}, largest "
+            f"constant that stays '{largest.name if largest else '-'}'): {way_out}"
         )
-    if used["l3"] > soc.memory.l3.size and "l3" not in largest:
+    needed, largest = plan.constants_in("l3") + plan.network.state_bytes("l3"), _largest(plan, "l3")
+    if needed > soc.memory.l3.size:
+        missing = f"need {needed} bytes of L3 and SoC {soc.name} has {soc.memory.l3.size}"
+        if largest is None:
+            raise UserError(f"the caches {missing}: keep fewer tokens")
         raise UserError(
-            f"the caches need {used['l3']} bytes of L3 and SoC {soc.name} has {soc.memory.l3.size}: keep fewer tokens"
-        )
-    if used["l3"] > soc.memory.l3.size:
-        raise UserError(
-            f"the network's constants need {used['l3']} bytes of L3 and SoC {soc.name} has {soc.memory.l3.size} "
-            f"(largest '{largest['l3'].name}' with {largest['l3'].spec.bytes}): use fewer channels, layers or bits per "
-            "weight"
+            f"the network's constants {missing} (largest '{largest.name}' with {largest.spec.bytes}): use fewer "
+            "channels, layers or bits per weight"
         )
     for level, size in soc.software.weight_parts.items():
-        if used[level] > size:
+        needed = plan.constants_in(level)
+        if needed > size:
             moved = layers_to_move(plan, soc, level)
             pins = " ".join(f"--pin {name}=cluster" for name in moved)
             raise UserError(
-                f"the packed weights need {used[level]} bytes and the {level.removeprefix('weight_')} weight "
-                f"memory has {size} ({used[level] - size} missing): keep some of them in L2 for the cores with "
+                f"the packed weights need {needed} bytes and the {level.removeprefix('weight_')} weight "
+                f"memory has {size} ({needed - size} missing): keep some of them in L2 for the cores with "
                 f"{pins}, which frees {sum(moved.values())} bytes, or shrink the network"
             )
 
 
-def _largest_needed(plan: Plan, level: str, missing: int) -> dict[str, int]:
-    """One layer with enough bytes at a level, the smallest of them, or the largest layers that have enough together."""
-    there = {tensor: tensor.spec.bytes for tensor, found in plan.constants().items() if found == level}
-    taken = {layer.layer.name: sum(there.get(t, 0) for t in layer_constants(layer)) for layer in plan.layers}
-    sizes = {name: size for name, size in taken.items() if size}
-    ordered = sorted(sizes.items(), key=lambda entry: entry[1])
-    enough = dict([entry for entry in ordered if entry[1] >= missing][:1])
-    for name, size in reversed(ordered):
-        if sum(enough.values()) < missing:
-            enough[name] = size
-    return enough
+def _largest(plan: Plan, level: str) -> Tensor | None:
+    """The largest constant at a level, the first of those."""
+    return max((t for t, at in plan.constants().items() if at == level), key=lambda t: t.spec.bytes, default=None)

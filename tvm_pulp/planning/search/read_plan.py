@@ -32,36 +32,26 @@ def _checked() -> Iterator[None]:
         raise UserError(f"--plan: this is not a plan of this version ({error!r}): compile without --plan") from None
 
 
-def read_plan(record: PlanJson, evaluator: PlanEvaluator) -> Plan:
-    """The plan that a record describes, for the evaluator's network; timed."""
-    with _checked():
-        return _read(record, evaluator)
-
-
-def recorded_operators(record: PlanJson) -> dict[str, str]:
-    """Names of the plan's layers with what they compute."""
-    with _checked():
-        return {entry.name: entry.op for entry in record.layers}
-
-
+@_checked()
 def recorded_regions(record: PlanJson, forms: Sequence[LayerForms]) -> list[Region]:
     """The regions of a cover as a plan names them; what it does not name is the cores'."""
-    with _checked():
-        entries = {entry.name: entry for entry in record.layers}
-        found = []
-        for offered in forms:
-            entry = entries.get(offered.layer.name)
-            form = _tiling(entry, offered).form if entry is not None else None
-            pattern = offered.pattern_of(form) if form is not None else offered.layer.operator
-            found.append(Region(offered.layer, pin_of(form) if form is not None else CLUSTER, pattern))
-        return found
+    entries = {entry.name: entry for entry in record.layers}
+    found = []
+    for offered in forms:
+        entry = entries.get(offered.layer.name)
+        form = _tiling(entry, offered).form if entry is not None else None
+        pattern = offered.pattern_of(form) if form is not None else offered.layer.operator
+        found.append(Region(offered.layer, pin_of(form) if form is not None else CLUSTER, pattern))
+    return found
 
 
 def _serves(preset: str, soc: Soc) -> bool:
     return preset in socs.names() and differs_in_time_only(socs.load(preset), soc)
 
 
-def _read(record: PlanJson, evaluator: PlanEvaluator) -> Plan:
+@_checked()
+def read_plan(record: PlanJson, evaluator: PlanEvaluator) -> Plan:
+    """The plan that a record describes, for the evaluator's network; timed."""
     if record.soc != evaluator.soc.name and not _serves(record.soc, evaluator.soc):
         raise UserError(
             f"--plan: it was made for --soc {record.soc}, not {evaluator.soc.name}, whose memories, cores or engines "

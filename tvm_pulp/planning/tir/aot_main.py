@@ -26,7 +26,6 @@ class AotMain:
 
     function: Any
     buffers: dict[Tensor, Any]
-    offsets: dict[Any, int]
 
 
 def build_main(network: Network, arena: Arena, kernel_names: dict[Any, str]) -> AotMain:
@@ -34,7 +33,6 @@ def build_main(network: Network, arena: Arena, kernel_names: dict[Any, str]) -> 
     buffers: dict[Tensor, Any] = {}
     parameters: list[Any] = []
     statements: list[Any] = []
-    offsets: dict[Any, int] = {}
     memory = tirx.Var("arena", PointerType(PrimType("uint8"), "global"))
 
     def buffer(tensor: Tensor) -> Any:
@@ -43,7 +41,6 @@ def build_main(network: Network, arena: Arena, kernel_names: dict[Any, str]) -> 
             made = tirx.decl_buffer(storage.spec.shape or (1,), storage.spec.dtype, storage.name)
             buffers[storage] = made
             if storage.kind in ("activation", "workspace"):
-                offsets[made] = arena.offsets[storage]
                 place = tirx.handle_add_byte_offset(memory, arena.offsets[storage])
                 statements.append(tirx.DeclBuffer(made, data=place))
             else:
@@ -59,13 +56,13 @@ def build_main(network: Network, arena: Arena, kernel_names: dict[Any, str]) -> 
         calls.append(tirx.Evaluate(tirx.call_extern("int32", kernel_names[layer], *arguments)))
     body = tirx.SeqStmt([*statements, *calls, tirx.Evaluate(tirx.const(0, "int32"))])
     function = tirx.PrimFunc([*parameters, memory], body).with_attr("global_symbol", f"tvmgen_{network.name}_run")
-    return AotMain(function, buffers, offsets)
+    return AotMain(function, buffers)
 
 
 def begun_layer(statement: Any) -> int | None:
     """The index of the layer that begins with a statement; None where none does."""
-    name, *arguments = statement.value.args
-    return int(arguments[0].value) if str(name.value) == _LAYER else None
+    call = getattr(statement.value, "args", None)
+    return int(call[1].value) if call and str(call[0].value) == _LAYER else None
 
 
 def _address(buffer: Any, first: int) -> Any:

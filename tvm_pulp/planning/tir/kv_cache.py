@@ -52,18 +52,18 @@ def kv_cache(main: Main, tables: Tables) -> Main:
         if isinstance(made, FetchBytes) and made.target.name in fetched:
             counter, row = fetched[made.target.name]
             return replace(made, offset=0, state=made.target.name, counter=counter, row=row)
-        if isinstance(made, MoveBytes) and made.external is not None and made.external.name in bound:
-            name, first = bound[made.external.name]
-            return replace(made, external=Address(TENSOR, first + made.external.offset, name))
-        if isinstance(made, MoveBytes) and made.do == "store" and made.external is not None:
-            apart = spread.get(made.external.name, 0)
-            if apart:
-                external = replace(made.external, offset=apart * made.external.offset)
-                return replace(made, external=external, apart=apart)
-        if isinstance(made, MoveBytes) and made.do == "load" and made.external is not None and made.outside is not None:
-            outside = made.outside
-            counter, row, size = known.get(made.external.name, ("", 0, 0))
-            if counter and outside.line is None and (made.external.offset, outside.bytes) == (0, size):
+        if not isinstance(made, MoveBytes) or made.external is None or made.outside is None:
+            return made
+        external, outside = made.external, made.outside
+        if external.name in bound:
+            name, first = bound[external.name]
+            return replace(made, external=Address(TENSOR, first + external.offset, name))
+        if made.do == "store" and external.name in spread:
+            apart = spread[external.name]
+            return replace(made, external=replace(external, offset=apart * external.offset), apart=apart)
+        if made.do == "load" and external.name in known and outside.line is None:
+            counter, row, size = known[external.name]
+            if (external.offset, outside.bytes) == (0, size):
                 return replace(made, **counted(counter, row, size))
         return made
 

@@ -27,9 +27,7 @@ from tvm_pulp.planning.tir.tables import Tables
 def read_function(function: Any, tables: Tables, has_agents: bool) -> Main:
     """The records of a main function. `has_agents`: it comes from `insert_barriers`, or from a pass behind it."""
     statements = tuple(_statement(made.value, tables, has_agents) for made in function.body.seq)
-    main = Main(tables.plan.network.name, statements, has_agents)
-    main.keep(function)
-    return main
+    return Main(tables.plan.network.name, statements, has_agents, function)
 
 
 def _statement(call: Any, tables: Tables, has_agents: bool) -> Statement:
@@ -71,22 +69,17 @@ def _transfer(name: str, arguments: list[Any], tables: Tables, has_agents: bool)
     part = next((t for t in move.transfers if t.local == packed), None)
     if part is None:
         raise UserError(f"a TIR pass moved a transfer of layer {move.layer} in L1: leave it where its buffer is")
-    told: dict[str, Any]
+    told: dict[str, Any] = {}
     if name == "dma_load_bundle":
-        external, size = None, sizes[1]
-        part = replace(part, external=sizes[0], bytes=size, line=size, stride=size)
-        told = {}
-    elif name == "dma_load_rows":
-        size, counter, row = sizes
-        part, told = replace(part, bytes=size, line=size, stride=size), counted(counter, row, size)
+        external, part = None, replace(part, external=sizes.pop(0))
+    size, *lines = sizes
+    if name == "dma_load_rows":
+        (counter, row), lines = lines, []
+        told = counted(counter, row, size)
     elif name == "dma_store_bytes":
-        size, apart = sizes
-        part, told = replace(part, bytes=size, line=size, stride=size), {"apart": apart}
-    else:
-        size, *lines = sizes
-        line, stride = lines or (size, size)
-        part, told = replace(part, bytes=size, line=line, stride=stride), {}
-    made = tables.transfer(number, part)
+        told, lines = {"apart": lines[0]}, []
+    line, stride = lines or (size, size)
+    made = tables.transfer(number, replace(part, bytes=size, line=line, stride=stride))
     return replace(made, agent=agent, position=position, local=local, external=external, **told)
 
 

@@ -23,7 +23,7 @@ is the one place that prints a record as a call; `planning.tir.read_function` re
 
 from collections.abc import Sequence
 from dataclasses import field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from tvm import tirx
@@ -172,7 +172,7 @@ Synchronisation = BeginStep | Barrier | End | Begin | WaitForTransfers | WaitFor
 Statement = RunLayer | Positioned | Synchronisation
 
 
-@quick_record()
+@quick_record(slots=False)
 class Main:
     """The main function: its statements as records, and the same as TIR."""
 
@@ -180,22 +180,20 @@ class Main:
     statements: tuple[Statement, ...]
     # Before `insert_barriers` nobody has been chosen to issue transfers.
     has_agents: bool = False
-    _functions: list[Any] = field(default_factory=list, compare=False, repr=False)
+    # The function that the statements were read from, if they were.
+    given: Any = field(default=None, compare=False, repr=False)
 
-    @property
+    @cached_property
     def function(self) -> Any:
-        """The function in TIR, made when somebody asks for it."""
-        if not self._functions:
-            self._functions.append(main_function(self))
-        return self._functions[0]
+        """The function in TIR."""
+        if self.given is not None:
+            return self.given
+        calls = [tirx.Evaluate(tir_call(s, has_agents=self.has_agents)) for s in self.statements]
+        return tirx.PrimFunc([], tirx.SeqStmt(calls)).with_attr("global_symbol", f"tvmgen_{self.name}_run")
 
-    def keep(self, function: Any) -> None:
-        """Remember the function that the statements were read from."""
-        self._functions[:] = [function]
-
-    def with_statements(self, statements: Sequence[Statement], *, has_agents: bool | None = None) -> "Main":
+    def with_statements(self, statements: Sequence[Statement], *, has_agents: bool = False) -> "Main":
         """The function with another body."""
-        return Main(self.name, tuple(statements), self.has_agents if has_agents is None else has_agents)
+        return Main(self.name, tuple(statements), has_agents)
 
 
 def positioned(main: Main) -> list[Positioned]:
@@ -203,12 +201,6 @@ def positioned(main: Main) -> list[Positioned]:
     found = [s for s in main.statements if isinstance(s, Positioned)]
     assert len(found) == len(main.statements)
     return found
-
-
-def main_function(main: Main) -> Any:
-    """The network's main in TIR."""
-    calls = [tirx.Evaluate(tir_call(s, has_agents=main.has_agents)) for s in main.statements]
-    return tirx.PrimFunc([], tirx.SeqStmt(calls)).with_attr("global_symbol", f"tvmgen_{main.name}_run")
 
 
 def tir_call(statement: Statement, *, has_agents: bool) -> Any:

@@ -3,16 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from tvm_pulp.planning.program.actions import (
-    Action,
-    Begin,
-    Page,
-    Step,
-    Wait,
-    WaitForJob,
-    WaitForL3,
-    WaitForTransfers,
-)
+from tvm_pulp.planning.program.actions import Action, Begin, Page, Step, Wait
 from tvm_pulp.planning.tiling.schedule.schedule import BOOT, Bundle
 from tvm_pulp.planning.tiling.schedule.step_records import page_at
 from tvm_pulp.planning.tir.statements import (
@@ -40,7 +31,7 @@ def steps_of(statements: Sequence[Statement], tables: Tables, changed: Mapping[i
         if isinstance(made, BeginStep):
             begun.append((made.position, tuple(waits), barrier, []))
             waits, barrier = [], 0
-        elif isinstance(made, WaitForTransfers | WaitForJob | WaitForL3):
+        elif isinstance(made, Wait):
             waits.append(made)
         elif isinstance(made, Barrier):
             barrier = made.team

@@ -187,11 +187,9 @@ def _orders(evaluator: PlanEvaluator) -> Iterator[Order]:
     with suppress(UserError):
         demands = [_demand(evaluator.engine_choice, i, evaluator.l1_bytes) for i in range(len(network.layers))]
         plain = [replace(demand, on_cores=None) for demand in demands]
-        known = {Order(tuple(range(len(demands))), frozenset())}
-        for order in (layer_order(network, plain, costs), layer_order(network, demands, costs)):
-            if order not in known:
-                known.add(order)
-                yield order
+        given = Order(tuple(range(len(demands))), frozenset())
+        found = (layer_order(network, plain, costs), layer_order(network, demands, costs))
+        yield from (order for order in dict.fromkeys(found) if order != given)
 
 
 def _apply(evaluator: PlanEvaluator, order: Order) -> PlanEvaluator:

@@ -21,19 +21,19 @@ def cut_in_step(evaluator: PlanEvaluator, decisions: Decisions, share: float) ->
     follows = False
     for index, choice in enumerate(decisions.choices):
         layer, tiling = evaluator.network.layers[index], choice.tiling
-        cut = _axis(tiling)
+        shape = layer.outputs[0].spec.shape
+        cut = _axis(tiling, shape)
         if cut is None or not can_interleave([tiled_layer(choice)]):
             continue
         axis, unit = cut.axis, cut.least or cut.step
         cuts = next(cuts for cuts in evaluator.engine_choice.forms[index].cuts if cuts.form is tiling.form)
-        extent = layer.outputs[0].spec.shape[axis]
         known = written.get(layer.inputs[0].storage)
-        sizes = [r for r in range(extent - 1, extent // 2, -1) if r % unit == 0]
-        rows = next((r for r in sizes if _reads(tiling, axis, r) <= (known or 0)), None)
+        sizes = [r for r in range(shape[axis] - 1, shape[axis] // 2, -1) if r % unit == 0]
+        rows = next((r for r in sizes if _reads(tiling, (*shape[:axis], r, *shape[axis + 1 :])) <= (known or 0)), None)
         if not sizes or (rows is None and len(tiling.tiles) < 2):
             continue
         follows |= rows is not None
-        first = rows or min(sizes, key=lambda r: abs(r - round(share * extent)))
+        first = rows or min(sizes, key=lambda r: abs(r - round(share * shape[axis])))
         size = (*tiling.size[:axis], first, *tiling.size[axis + 1 :])
         made = cuts.measure(size)
         if made.l1_bytes > choice.budget or len(made.tiles) != 2:
@@ -43,21 +43,18 @@ def cut_in_step(evaluator: PlanEvaluator, decisions: Decisions, share: float) ->
     return wanted if follows else None
 
 
-def _axis(tiling: Tiling) -> TileAxis | None:
+def _axis(tiling: Tiling, shape: tuple[int, ...]) -> TileAxis | None:
     """The first axis that is longer than one and may be cut, where tiles are whole along all others."""
-    whole = tuple(max(t.start[i] + t.size[i] for t in tiling.tiles) for i in range(len(tiling.size)))
-    axis = next((i for i, extent in enumerate(whole) if extent > 1), None)
-    others = [i for i in range(len(whole)) if i != axis]
-    can = axis is not None and whole[axis] > 3 and all(tiling.size[i] >= whole[i] for i in others)
+    axis = next((i for i, extent in enumerate(shape) if extent > 1), None)
+    others = [i for i in range(len(shape)) if i != axis]
+    can = axis is not None and shape[axis] > 3 and all(tiling.size[i] >= shape[i] for i in others)
     return next((a for a in tiling.form.axes() if a.axis == axis), None) if can else None
 
 
-def _reads(tiling: Tiling, axis: int, rows: int) -> int:
-    """Bytes of the activation up to the last that a first tile of so many rows reads."""
-    whole = tuple(max(t.start[i] + t.size[i] for t in tiling.tiles) for i in range(len(tiling.size)))
-    box = Box((0,) * len(whole), (*whole[:axis], rows, *whole[axis + 1 :]))
+def _reads(tiling: Tiling, size: tuple[int, ...]) -> int:
+    """Bytes of the activation up to the last that a first tile of this size reads."""
     ends = [0]
-    for step in tiling.recipe(box).steps:
+    for step in tiling.recipe(Box.whole(size)).steps:
         if isinstance(step, Load) and step.tensor.storage.kind != "constant":
             ends.append(1 << 40 if step.offset is None else step.offset + step.local.spec.bytes)
     return max(ends)

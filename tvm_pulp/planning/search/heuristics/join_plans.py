@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.planning.tiling.schedule import Decisions
-from tvm_pulp.qnn.network import Tensor
 
 # Cycles that a change from one plan to the other has to pay for.
 _CHANGE = 400
@@ -30,22 +29,18 @@ def join_plans(best: Plan, other: Plan) -> Decisions | None:
     changes = {index for index in range(1, len(taken)) if taken[index] != taken[index - 1]}
     apart = frozenset(i for i, plan in enumerate(plans) if i in changes or not plan.policy.joins(i))
     made = {t.storage: index for index, layer in enumerate(best.network.layers) for t in layer.outputs}
+    # What stays in L1 does so as in the plan of the layer that makes it; inputs are the first layer's.
+    kept = ((plan, *entry) for plan in (best, other) for entry in plan.policy.resident.items())
+    resident = {tensor: readers for plan, tensor, readers in kept if plans[made.get(tensor, 0)] is plan}
     return replace(
         best.decisions,
         choices=[plan.decisions.choices[index] for index, plan in enumerate(plans)],
         leads={index: plan.policy.lead.get(index, 0) for index, plan in enumerate(plans)},
         banned={},
-        resident={**_resident(best, made, taken, theirs=False), **_resident(other, made, taken, theirs=True)},
+        resident=resident,
         interleave=True,
         apart=apart,
     )
-
-
-def _resident(
-    plan: Plan, made: dict[Tensor, int], taken: Sequence[bool], *, theirs: bool
-) -> dict[Tensor, frozenset[int]]:
-    """Tensors that stay in L1, of the layers that are taken from a plan; inputs are the first layer's."""
-    return {t: readers for t, readers in plan.policy.resident.items() if taken[made.get(t, 0)] == theirs}
 
 
 def _runs(gains: Sequence[int], changes: Sequence[tuple[int, int]]) -> tuple[list[bool], int]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tvm_pulp.planning.search.attempts import PlanEvaluator
+from tvm_pulp.planning.search.heuristics.policies import MANY_STEPS
 from tvm_pulp.planning.tiling.forms import CLUSTER, pin_of
 from tvm_pulp.planning.tiling.forms.cuts import Cuts, Tiling
 from tvm_pulp.planning.tiling.plan import Plan
@@ -56,7 +57,9 @@ class _InRows:
 
 
 def can_gain(plan: Plan) -> bool:
-    """Tell if both engines and cores have work in a plan, and everybody waits at times."""
+    """Tell if both engines and cores have work in a plan of not too many steps, and everybody waits at times."""
+    if len(plan.schedule.slots) > MANY_STEPS:
+        return False
     work = [_busy(recipe) for layer in plan.layers for recipe in layer.recipes]
     jobs, cores = (sum(part) for part in zip(*work, strict=True)) if work else (0, 0)
     return plan.policy.overlap and min(jobs, cores) > 0 and plan.estimated_cycles > _LEAST_IDLE * max(jobs, cores)

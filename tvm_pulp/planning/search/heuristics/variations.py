@@ -90,18 +90,14 @@ def pipeline_tiles(evaluator: PlanEvaluator, plan: Plan, number: int | None) -> 
     """Layers of engines and cores in pieces that follow each other: all of them, or those with the number of rows that
     takes the `number`th most cycles."""
     is_long = len(plan.schedule.slots) > _LONG
-    if (number is None or plan.decisions.interleave) and _can_gain(plan):
+    if (number is None or plan.decisions.interleave) and can_gain(plan):
         yield from pipelined(evaluator, plan.decisions, number, is_long=is_long)
 
 
 def change_form(evaluator: PlanEvaluator, plan: Plan, number: int) -> Changes:
     """In a pipeline of few steps, another form of a layer, which leaves more to its engine or to the cores."""
-    if plan.decisions.interleave and len(plan.schedule.slots) <= _LONG and _can_gain(plan):
+    if plan.decisions.interleave and len(plan.schedule.slots) <= _LONG and can_gain(plan):
         yield from in_other_form(evaluator, plan, number)
-
-
-def _can_gain(plan: Plan) -> bool:
-    return len(plan.schedule.slots) <= MANY_STEPS and can_gain(plan)
 
 
 def stream_inputs(evaluator: PlanEvaluator, plan: Plan) -> Changes:
