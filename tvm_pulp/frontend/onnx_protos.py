@@ -1,7 +1,7 @@
 """Nodes and graphs of ONNX as protocol buffers: names, operands, attributes, copies."""
 
 import heapq
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,19 +48,39 @@ def known_operands(proto: Any, constants: Mapping[str, np.ndarray]) -> dict[str,
 
 def with_nodes(source: Any, nodes: Iterable[Any], constants: Iterable[Any] = ()) -> Any:
     """A copy of a model or graph with other nodes and more constants."""
-    copies = [_copied(node) for node in nodes]
-    made = _copied(source)
+    copies = [copied(node) for node in nodes]
+    made = copied(source)
     graph = made.graph if isinstance(made, onnx.ModelProto) else made
-    del graph.node[:]
-    graph.node.extend(copies)
+    replace_all(graph.node, copies)
     graph.initializer.extend(constants)
     return made
 
 
-def _copied(proto: Any) -> Any:
+def replace_all(field: Any, values: Sequence[Any]) -> None:
+    """Other values in a field that repeats, in place of those that it has."""
+    del field[:]
+    field.extend(values)
+
+
+def copied(proto: Any) -> Any:
+    """A copy that changes with nothing else."""
     made = type(proto)()
     made.CopyFrom(proto)
     return made
+
+
+def node_of(operator: str, inputs: Sequence[str], output: str, **attributes: Any) -> Any:
+    """A node of one result, which also gives it its name."""
+    return helper.make_node(operator, inputs, [output], name=output, **attributes)
+
+
+def reached(names: Collection[str], nodes: Iterable[Any]) -> set[str]:
+    """Those values, and what depends on them; the nodes stand in execution order."""
+    found = set(names)
+    for node in nodes:
+        if any(name in found for name in node.input):
+            found |= set(node.output)
+    return found
 
 
 def constant_of(name: str, values: Any) -> Any:
@@ -139,7 +159,5 @@ def alive(graph: Any) -> Any:
 def without_unread_inputs(graph: Any, names: Collection[str]) -> Any:
     """The graph, changed: inputs of these names that nothing reads are gone."""
     read = {name for node in graph.node for name in node.input}
-    kept = [i for i in graph.input if i.name not in names or i.name in read]
-    del graph.input[:]
-    graph.input.extend(kept)
+    replace_all(graph.input, [i for i in graph.input if i.name not in names or i.name in read])
     return graph

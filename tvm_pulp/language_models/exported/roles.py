@@ -15,6 +15,7 @@ from typing import Any
 import onnx
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.frontend.onnx_protos import reached
 
 # What may happen to a cache on its way: every element by itself.
 BY_ELEMENT = frozenset({"QuantizeLinear", "DequantizeLinear", "Identity", "Cast"})
@@ -119,7 +120,7 @@ def find_roles(model: Any) -> Roles | None:
         raise UserError(
             f"one input of token ids is needed beside masks, positions and caches, not {listed}: export it so"
         )
-    moving = _reached([n for n in inputs if n not in given], graph)
+    moving = reached([n for n in inputs if n not in given], graph.node)
     outputs = [o.name for o in graph.output if o.name not in {c.present for c in caches}]
     # What depends on given inputs alone is known before the first token.
     outputs = [o for o in outputs if o in moving] if given else outputs
@@ -172,15 +173,6 @@ def inputs_behind(name: str, makers: Mapping[str, Any]) -> set[str]:
         else:
             found.add(name)
     return found
-
-
-def _reached(names: Collection[str], graph: Any) -> set[str]:
-    """Values that depend on inputs; nodes stand in execution order."""
-    reached = set(names)
-    for node in graph.node:
-        if any(name in reached for name in node.input):
-            reached |= set(node.output)
-    return reached
 
 
 def _unknown(kind: Any, joins: bool) -> str:
