@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tvm_pulp.sim.activity import Activity, CoreSpans, Spans
+from tvm_pulp.sim.activity import Activity, CoreSpans, Cover, Spans
 
 CAUSES = (
     "compute",
@@ -123,10 +123,7 @@ def _any(nothing: np.ndarray, parts: list[np.ndarray]) -> np.ndarray:
 
 def _covered(edges: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
     """For each moment between two edges, whether some span covers it; spans begin and end at edges or outside."""
-    change = np.zeros(len(edges), np.int64)
-    np.add.at(change, np.searchsorted(edges, np.clip(starts, edges[0], edges[-1])), 1)
-    np.add.at(change, np.searchsorted(edges, np.clip(ends, edges[0], edges[-1])), -1)
-    return np.asarray(np.cumsum(change)[:-1] > 0)
+    return np.asarray(np.diff(Cover.of(starts, ends).until(edges)) > 0)
 
 
 def _accelerator_causes(moments: _Moments, name: str) -> np.ndarray:

@@ -4,9 +4,10 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Iterator
-from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.metadata import PackageNotFoundError, requires
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.plug_ins import installed_version
 from tvm_pulp.tvmc.argument import argument
 
 ARGUMENTS = (argument("--clean", action="store_true", help="empty the build cache; what is needed is built again"),)
@@ -39,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
         print(f"  {name:22} {_found(find) or f'not found; set {name.upper()}_HOME where it is installed'}")
     print("extras")
     for name, packages in extras().items():
-        missing = [package for package in packages if _version(package) is None]
+        missing = [package for package in packages if installed_version(package) is None]
         absent = f"without {', '.join(missing)}: pip install '{_PACKAGE}[{name}]'"
         print(f"  {name:22} {absent if missing else 'installed'}")
     files = cached_files()
@@ -61,13 +62,6 @@ def extras() -> dict[str, list[str]]:
         if match[2] not in _OWN:
             found.setdefault(match[2], []).append(match[1])
     return found
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
 
 
 def _found(find: Callable[[], str]) -> str | None:

@@ -12,8 +12,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from tvm_pulp.errors import refuse_if
 from tvm_pulp.tvmc.argument import argument
 from tvm_pulp.tvmc.mlonmcu.tool import run_stage
@@ -39,7 +37,7 @@ def measure(args: argparse.Namespace) -> None:
     from tvm_pulp.api import App
     from tvm_pulp.codegen import mlf
     from tvm_pulp.codegen.formats import ReportJson, to_json
-    from tvm_pulp.option_values import read_arrays
+    from tvm_pulp.option_values import read_arrays, write_arrays
     from tvm_pulp.report.inputs import prepare_inputs
     from tvm_pulp.report.report import run_report
     from tvm_pulp.sim.instruments import Instruments
@@ -83,9 +81,8 @@ def measure(args: argparse.Namespace) -> None:
         (args.folder / TRACE).write_text(json.dumps(twice.trace) + "\n", encoding="utf-8")
     made = run_report(metadata, twice)
     (args.folder / REPORT).write_text(to_json(ReportJson, made, indent=2), encoding="utf-8")
-    with (args.folder / "outputs.npz").open("wb") as stream:
-        named = {o["name"]: value for o, value in zip(facts["outputs"], outputs, strict=True)}
-        np.savez(stream, **named)  # type: ignore[arg-type]
+    named = {o["name"]: value for o, value in zip(facts["outputs"], outputs, strict=True)}
+    write_arrays(args.folder / "outputs.npz", named)
     found = figures(made, once, twice, on_host)
     (args.folder / FIGURES).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
