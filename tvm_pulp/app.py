@@ -65,7 +65,9 @@ class App:
     @cached_property
     def footprint(self) -> "Footprint":
         """Flash, RAM of every memory, work, and the time and energy that are expected; the program is built for it."""
-        return self._footprint(self._built() if self._has_program() else None)
+        from tvm_pulp.report.footprint import footprint
+
+        return footprint(self.metadata, self.files, self._built() if self._has_program() else None)
 
     def _has_program(self) -> bool:
         """Tell if the archive is built into a program, not into a library of this machine."""
@@ -83,11 +85,6 @@ class App:
             if cpu is not None:
                 return build_cpu_elf(self.files, cpu)
             return build_archive(self.files, self.metadata, profile=True)
-
-    def _footprint(self, program: Path | None) -> "Footprint":
-        from tvm_pulp.report.footprint import footprint
-
-        return footprint(self.metadata, self.files, program)
 
     def run(
         self,
@@ -108,28 +105,20 @@ class App:
         """
         from tvm_pulp.codegen.layer_captures import FILE as LAYERS_FILE
         from tvm_pulp.codegen.mlf import read_plan
+        from tvm_pulp.report.footprint import footprint
         from tvm_pulp.report.html import RunDetails
-        from tvm_pulp.report.inputs import prepare_inputs
         from tvm_pulp.report.report import run_report
         from tvm_pulp.sim.instruments import Instruments
         from tvm_pulp.sim.run_twice import check_same, run_twice
-        from tvm_pulp.sim.runner import check_options, runner_class
 
         facts = self.metadata["tvm_pulp"]
         refuse_if("decoder" in facts, "the archive holds a language model, which takes tokens: use `tvmc generate`")
-        wanted = instruments or Instruments(trace=Path(trace) if trace is not None else None)
-        chosen = device or self.default_device()
-        check_options(
-            chosen, runner_class(chosen).capabilities, instruments=wanted, toolchain=toolchain, max_cycles=max_cycles
-        )
         refuse_if(
             layers and LAYERS_FILE not in self.files,
             "run(layers=True) has nothing to show: compile the model with keep_layers=True",
         )
-        arrays = prepare_inputs(facts["inputs"], inputs)
-        runner = self.runner(chosen, toolchain, device_options)
-        runner.max_cycles = max_cycles
-        runner.instruments = wanted
+        wanted = instruments or Instruments(trace=Path(trace) if trace is not None else None)
+        chosen, runner, arrays = self.prepared(inputs, device, toolchain, max_cycles, wanted, device_options)
         run = run_twice(runner, self.metadata, arrays, trace=bool(wanted.wanted()))
         if wanted.trace is not None and run.statistics.trace is not None:
             wanted.trace.write_text(json.dumps(run.statistics.trace) + "\n", encoding="utf-8")
@@ -144,8 +133,30 @@ class App:
         report = run_report(self.metadata, run.statistics, plan, self._compile_seconds, self._solver_seconds())
         program = runner.program() if self._has_program() else None
         report |= {"device": chosen, "device_revision": runner.revision()}
-        report["footprint"] = self._footprint(program).record()
+        report["footprint"] = footprint(self.metadata, self.files, program).record()
         return Result(outputs, report, debug, shown, self.compilation, arrays, details)
+
+    def prepared(
+        self,
+        inputs: Mapping[str, np.ndarray] | Sequence[np.ndarray] | None,
+        device: str | None,
+        toolchain: str | None,
+        max_cycles: int | None,
+        instruments: "Instruments",
+        device_options: Mapping[str, str] | None,
+    ) -> "tuple[str, Runner, list[np.ndarray]]":
+        """The name of the device for a run, the device with the program, and the inputs as it takes them."""
+        from tvm_pulp.report.inputs import prepare_inputs
+        from tvm_pulp.sim.runner import check_options, runner_class
+
+        name = device or self.default_device()
+        check_options(
+            name, runner_class(name).capabilities, instruments=instruments, toolchain=toolchain, max_cycles=max_cycles
+        )
+        arrays = prepare_inputs(self.metadata["tvm_pulp"]["inputs"], inputs)
+        runner = self.runner(name, toolchain, device_options)
+        runner.max_cycles, runner.instruments = max_cycles, instruments
+        return name, runner, arrays
 
     def evaluate(
         self,

@@ -5,7 +5,7 @@ from typing import TextIO
 
 from tvm_pulp.compilation import Compilation, Model
 from tvm_pulp.compile_options import CompileOptions
-from tvm_pulp.errors import refuse_if
+from tvm_pulp.errors import refuse_file_errors, refuse_if
 from tvm_pulp.explain import regions_onnx
 from tvm_pulp.explain.explain_nodes import explain_unsupported
 from tvm_pulp.explain.explain_plan import explain_plan, explain_source
@@ -49,4 +49,5 @@ def explain(
         explain_source(compilation.network, stream, imported.nodes)
         drawn = regions_onnx.network_model(compilation.entry.partitioned, {}) if onnx is not None else None
     if onnx is not None:
-        regions_onnx.write_model(drawn, onnx)
+        with refuse_file_errors(f"--onnx: cannot write '{onnx}'"):
+            onnx.write_bytes(drawn.SerializeToString())

@@ -45,12 +45,9 @@ def layer_causes(activity: Activity) -> list[Causes]:
 
 def _by_group(activity: Activity, causes: list[np.ndarray]) -> dict[str, np.ndarray]:
     """Of every core by its name; of those that are shown as a group what one of them has on average."""
-    members: dict[str, list[np.ndarray]] = {}
-    for core, own in zip(activity.cores, causes, strict=True):
-        members.setdefault(core.group or core.name, []).append(own)
     found = {}
-    for name, group in members.items():
-        total = np.sum(group, axis=0)
+    for name, group in activity.core_groups.items():
+        total = np.sum([causes[place] for place in group], axis=0)
         mean = total // len(group)
         # All causes together are still the cycles of a layer.
         mean[:, CAUSES.index("compute")] += total.sum(axis=1) // len(group) - mean.sum(axis=1)

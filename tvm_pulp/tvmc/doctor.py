@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from importlib.metadata import PackageNotFoundError, requires
+from importlib.util import find_spec
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.plug_ins import installed_version
@@ -35,7 +36,8 @@ def run(args: argparse.Namespace) -> int:
         usable &= found is not None or not needed
         print(f"  {name:22} {found or ('missing: pip install ziglang' if needed else 'not found; nothing needs it')}")
     print("simulators")
-    print(f"  {'iss':22} {_iss()}")
+    is_built = find_spec("tvm_pulp._iss") is not None
+    print(f"  {'iss':22} {'installed' if is_built else 'built at its first use'}")
     for name, find in _simulators():
         print(f"  {name:22} {_found(find) or f'not found; set {name.upper()}_HOME where it is installed'}")
     print("extras")
@@ -92,11 +94,3 @@ def _simulators() -> Iterator[tuple[str, Callable[[], str]]]:
 
     for kind in (GvsocInstallation, EtissInstallation):
         yield kind.simulator.lower(), lambda kind=kind: described(kind)  # type: ignore[misc]
-
-
-def _iss() -> str:
-    """How the embedded simulator is there."""
-    from importlib.util import find_spec
-
-    built = find_spec("tvm_pulp._iss") is not None
-    return "installed" if built else "built at its first use"
