@@ -83,6 +83,17 @@ def reached(names: Collection[str], nodes: Iterable[Any]) -> set[str]:
     return found
 
 
+def with_names(graph: Any, names: Mapping[str, str]) -> Any:
+    """A copy of a graph whose values have other names."""
+    made = copied(graph)
+    for node in made.node:
+        for values in (node.input, node.output):
+            values[:] = [names.get(name, name) for name in values]
+    for value in (*made.initializer, *made.input, *made.output):
+        value.name = names.get(value.name, value.name)
+    return made
+
+
 def constant_of(name: str, values: Any) -> Any:
     """An initializer."""
     return numpy_helper.from_array(np.asarray(values, order="C"), name)

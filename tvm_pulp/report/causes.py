@@ -33,13 +33,14 @@ def layer_causes(activity: Activity) -> list[Causes]:
     moments = _Moments.of(activity)
     table = _by_group(activity, [_core_causes(moments, activity, number) for number in range(len(activity.cores))])
     table |= {name: _accelerator_causes(moments, name) for name in activity.accelerators}
-    layers = len(activity.boundaries) - 1
+    # An accelerator's waits for banks of L1 are inside its jobs: nobody tells them apart.
+    unknown = {engine: {"l1_conflict": None} if engine in activity.accelerators else {} for engine in table}
     return [
         {
-            engine: {cause: _known(engine, cause, activity, int(cycles[layer, c])) for c, cause in enumerate(CAUSES)}
+            engine: {**dict(zip(CAUSES, cycles[layer].tolist(), strict=True)), **unknown[engine]}
             for engine, cycles in table.items()
         }
-        for layer in range(layers)
+        for layer in range(len(activity.boundaries) - 1)
     ]
 
 
@@ -65,11 +66,6 @@ def total_causes(layers: list[Causes]) -> Causes:
                 before = known[cause]
                 known[cause] = None if cycles is None or before is None else before + cycles
     return total
-
-
-def _known(engine: str, cause: str, activity: Activity, cycles: int) -> int | None:
-    """An accelerator's waits for banks of L1 are inside its jobs: nobody tells them apart."""
-    return None if cause == "l1_conflict" and engine in activity.accelerators else cycles
 
 
 @dataclass(frozen=True)

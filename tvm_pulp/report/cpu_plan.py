@@ -72,12 +72,13 @@ def arena_picture(made: Emitted) -> str:
     step, up = WIDTH / max(1, len(layers)), HEIGHT / max(1, arena.size)
     body = [rectangle(LEFT, TOP, WIDTH, HEIGHT, GROUND)]
     for buffer in arena.buffers:
-        offset, name = arena.offsets[buffer.key], _name(buffer.key)
+        key, offset = buffer.key, arena.offsets[buffer.key]
+        name = key.name if isinstance(key, Tensor) else str(key)
         tip = (
             f"{name}: {buffer.size:,} bytes at {offset:,}, layers {layers[buffer.first].name} to "
             f"{layers[buffer.last].name}"
         )
-        maker = makers.get(buffer.key, buffer.first) if isinstance(buffer.key, Tensor) else buffer.first
+        maker = makers.get(key, buffer.first) if isinstance(key, Tensor) else buffer.first
         x, width = LEFT + buffer.first * step, (buffer.last + 1 - buffer.first) * step
         y = TOP + HEIGHT - (offset + buffer.size) * up
         body += named_bar(x, y, width, buffer.size * up, name, layer_colour(maker), tip)
@@ -87,7 +88,3 @@ def arena_picture(made: Emitted) -> str:
         body.append(text(LEFT + (number + 0.5) * step, TOP + HEIGHT + 16, f"{number + 1}", anchor="middle"))
     body.append(text(LEFT, TOP + HEIGHT + 34, _NOTE))
     return picture(title, LEFT, LEFT + WIDTH + 20, TOP + HEIGHT + 44, body)
-
-
-def _name(key: object) -> str:
-    return key.name if isinstance(key, Tensor) else str(key)

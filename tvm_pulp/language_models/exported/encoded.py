@@ -18,7 +18,15 @@ from onnx import helper
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend import onnx_file
-from tvm_pulp.frontend.onnx_protos import alive, copied, node_of, replace_all, static_shape, without_unread_inputs
+from tvm_pulp.frontend.onnx_protos import (
+    alive,
+    copied,
+    node_of,
+    replace_all,
+    static_shape,
+    with_names,
+    without_unread_inputs,
+)
 from tvm_pulp.frontend.onnx_shapes import fold_shapes, input_shapes, value_infos
 from tvm_pulp.language_models.exported.roles import Roles
 from tvm_pulp.language_models.exported.specialize import OpenGraph, Specialized, specialize
@@ -102,7 +110,8 @@ def separate_encoder(
         if shape is None:
             raise UserError(f"--encoder: the shape of its output '{output}' is not known before it runs: export it so")
         made[name] = shape
-    renamed = {name: f"{_BEFORE}{name}" for name in _names(folded) if name not in shapes}
+    names = {n for node in folded.node for n in (*node.input, *node.output) if n} | {i.name for i in folded.initializer}
+    renamed = {name: f"{_BEFORE}{name}" for name in names if name not in shapes}
     clash = [n for n in shapes if n in {r.name for r in roles.given} - set(pairs)]
     if clash:
         raise UserError(
@@ -110,9 +119,11 @@ def separate_encoder(
         )
     kept = [i for i in folded.input if i.name in shapes]
     typed = [helper.make_tensor_value_info(i.name, i.type.tensor_type.elem_type, shapes[i.name]) for i in kept]
-    _rename(folded, renamed)
-    replace_all(folded.input, typed)
-    return Encoder(folded, graph.opset, {name: renamed.get(o, o) for name, o in pairs.items()}), made
+    made_graph = with_names(folded, renamed)
+    for node in made_graph.node:
+        node.name = f"{_BEFORE}{node.name}"
+    replace_all(made_graph.input, typed)
+    return Encoder(made_graph, graph.opset, {name: renamed.get(o, o) for name, o in pairs.items()}), made
 
 
 def _paired(roles: Roles, outputs: Mapping[str, Any]) -> dict[str, str]:
@@ -180,19 +191,6 @@ def _dequantizes(node: Any, makers: Mapping[str, Any]) -> bool:
     while node.op_type in _MOVES and node.input[0] in makers:
         node = makers[node.input[0]]
     return bool(node.op_type == "DequantizeLinear")
-
-
-def _names(graph: Any) -> set[str]:
-    return {n for node in graph.node for n in (*node.input, *node.output) if n} | {i.name for i in graph.initializer}
-
-
-def _rename(graph: Any, names: Mapping[str, str]) -> None:
-    for node in graph.node:
-        for values in (node.input, node.output):
-            values[:] = [names.get(n, n) for n in values]
-        node.name = f"{_BEFORE}{node.name}"
-    for value in (*graph.initializer, *graph.input, *graph.output):
-        value.name = names.get(value.name, value.name)
 
 
 def _model(like: Any, nodes: list[Any], constants: list[Any], given: list[Any], outputs: list[Any]) -> Any:

@@ -11,7 +11,6 @@ encoder gave: that part of it comes first.
 from typing import Any
 
 import onnx
-from onnx import numpy_helper
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend import onnx_file
@@ -22,6 +21,7 @@ from tvm_pulp.frontend.onnx_protos import (
     execution_order,
     node_of,
     replace_all,
+    with_names,
     with_nodes,
     without_unread_inputs,
 )
@@ -79,10 +79,10 @@ def _begun(model: Any, roles: Roles, other: Any) -> Any:
     new = {
         v: f"{_FIRST}{v}" for v in (*(v for n in first.node for v in n.output), *(i.name for i in first.initializer))
     }
-    nodes = [_renamed(n, new) for n in first.node]
+    first = with_names(first, new)
+    nodes = [*first.node]
     nodes += [node_of("Identity", [new[o]], key) for o, key in zip(made, keys, strict=True)]
-    constants = [numpy_helper.from_array(numpy_helper.to_array(i), new[i.name]) for i in first.initializer]
-    joined = with_nodes(model, [*nodes, *model.graph.node], constants)
+    joined = with_nodes(model, [*nodes, *model.graph.node], first.initializer)
     read = {v for n in nodes for v in n.input}
     known = [i for i in model.graph.input if i.name not in keys]
     more = [i for i in other.graph.input if i.name in read and i.name not in {k.name for k in known}]
@@ -110,17 +110,11 @@ def _inlined(model: Any, names: set[str], branch: str) -> Any:
         made = {v for n in body.node for v in n.output if v} | {i.name for i in body.initializer}
         new = {v: results.get(v) or (f"{v}_inlined" if v in taken else v) for v in made}
         taken |= set(new.values())
-        nodes += [_renamed(n, new) for n in body.node]
-        constants += [numpy_helper.from_array(numpy_helper.to_array(i), new[i.name]) for i in body.initializer]
+        renamed = with_names(body, new)
+        nodes += renamed.node
+        constants += renamed.initializer
         # A branch may hand on what it was given.
         nodes += [node_of("Identity", [inner], outer) for inner, outer in results.items() if inner not in made]
     inlined = with_nodes(model, nodes, constants)
     replace_all(inlined.graph.input, [i for i in inlined.graph.input if i.name not in names])
     return inlined
-
-
-def _renamed(node: Any, new: dict[str, str]) -> Any:
-    made = copied(node)
-    for values in (made.input, made.output):
-        values[:] = [new.get(v, v) for v in values]
-    return made
