@@ -133,8 +133,8 @@ class _EntryPlanner:
     def __init__(self, request: LanguageModelRequest, target: Target, progress: Progress) -> None:
         self._request, self._target, self._progress = request, target, progress
         # Four values of an element in a word, where that is faster; only in L2, where the DMA writes single bytes.
-        self._by_element = value_layout(request.decoder, target)
-        self._module = cache(lambda level, *which: self._decoder(level).entry_module(*which))
+        decoders: dict[str, Decoder] = {"l2": value_layout(request.decoder, target) or request.decoder}
+        self._module = cache(lambda level, *which: decoders.get(level, request.decoder).entry_module(*which))
         self._entry_point = cache(self._make_entry_point)
         # Plans of the first program, by the level of its state: L2 holds constants of all programs.
         self._first: dict[str, Plan] = {}
@@ -143,11 +143,6 @@ class _EntryPlanner:
         """The stages from the canonical module on, as any network has them."""
         imported = module.imported
         return ClusterEntryPoint(self._target, f"{self._request.name}_{name}", imported, imported.module)
-
-    def _decoder(self, level: str) -> Decoder:
-        """The decoder with its caches as they are stored at a level."""
-        decoder = self._by_element if level == "l2" else None
-        return decoder or self._request.decoder
 
     def _modules(self, rows: int, level: str = "l2") -> Iterator[EntryModule]:
         """Attention as one operator, where it is of that form; then attention in parts, where it can be."""

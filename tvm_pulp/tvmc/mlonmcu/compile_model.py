@@ -48,9 +48,10 @@ def write_reference(compiled: Sequence[str], inputs: Path | None, path: Path) ->
     described = [{"name": t.source, "shape": t.spec.shape, "dtype": t.spec.dtype} for t in network.inputs]
     given = dict(read_arrays(str(inputs), "--inputs")) if inputs is not None else None
     values = reference_values(network, prepare_inputs(described, given))
-    outputs = {name: value_of(values, t) for name, t in zip(imported.outputs, network.outputs, strict=True)}
-    if all(value is not None for value in outputs.values()):
-        write_arrays(path, outputs)
+    outputs = zip(imported.outputs, network.outputs, strict=True)
+    known = {name: value for name, t in outputs if (value := value_of(values, t)) is not None}
+    if len(known) == len(imported.outputs):
+        write_arrays(path, known)
 
 
 if __name__ == "__main__":
