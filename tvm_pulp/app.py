@@ -9,18 +9,29 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tvm_pulp import soc as socs
+from tvm_pulp.codegen import mlf
+from tvm_pulp.codegen.formats import is_flat
+from tvm_pulp.codegen.layer_captures import FILE as LAYERS_FILE
 from tvm_pulp.errors import refuse_if
+from tvm_pulp.language_models.tokenizer import Tokenizer, read_tokenizer
+from tvm_pulp.live_progress import sample_progress
+from tvm_pulp.report.footprint import Footprint, footprint
+from tvm_pulp.report.inputs import prepare_inputs
 from tvm_pulp.result import Result
+from tvm_pulp.sim import runner as devices
+from tvm_pulp.sim.instruments import Instruments
+from tvm_pulp.sim.runner import Runner
+from tvm_pulp.soc.this_machine import missing_instructions
+from tvm_pulp.toolchain import build_of_archive
+from tvm_pulp.toolchain.cpu_compilers import build_cpu_elf
+from tvm_pulp.toolchain.project.build_archive import build_archive
 
 if TYPE_CHECKING:
     from tvm_pulp.compilation import Compilation
     from tvm_pulp.language_models.session import Generator, Sampling
-    from tvm_pulp.language_models.tokenizer import Tokenizer
     from tvm_pulp.report.evaluate import Evaluation
-    from tvm_pulp.report.footprint import Footprint
     from tvm_pulp.report.rich_display import ShownPlan
-    from tvm_pulp.sim.instruments import Instruments
-    from tvm_pulp.sim.runner import Runner
 
 
 class App:
@@ -32,8 +43,6 @@ class App:
         compile_seconds: float | None = None,
         compilation: "Compilation | None" = None,
     ) -> None:
-        from tvm_pulp.codegen import mlf
-
         self.files = files
         # The stages that made it, where it was compiled in this process.
         self.compilation = compilation
@@ -45,14 +54,10 @@ class App:
     @staticmethod
     def load(path: str | Path) -> "App":
         """Read an archive."""
-        from tvm_pulp.codegen import mlf
-
         return App(mlf.read(Path(path)))
 
     def save(self, path: str | Path) -> None:
         """Write the archive."""
-        from tvm_pulp.codegen import mlf
-
         mlf.write(Path(path), self.files)
 
     @property
@@ -63,9 +68,9 @@ class App:
         return shown_plan(self.files, self.metadata)
 
     @cached_property
-    def footprint(self) -> "Footprint":
+    def footprint(self) -> Footprint:
         """Flash, RAM of every memory, work, and the time and energy that are expected; the program is built for it."""
-        return self._footprint(self._built() if self._has_program() else None)
+        return footprint(self.metadata, self.files, self._built() if self._has_program() else None)
 
     def _has_program(self) -> bool:
         """Tell if the archive is built into a program, not into a library of this machine."""
@@ -73,21 +78,11 @@ class App:
 
     def _built(self) -> Path:
         """The program as runs take it, so that one finds it built."""
-        from tvm_pulp import soc as socs
-        from tvm_pulp.toolchain import build_of_archive
-        from tvm_pulp.toolchain.cpu_compilers import build_cpu_elf
-        from tvm_pulp.toolchain.project.build_archive import build_archive
-
         cpu = socs.recorded(self.metadata["tvm_pulp"]).cpu
         with build_of_archive():
             if cpu is not None:
                 return build_cpu_elf(self.files, cpu)
             return build_archive(self.files, self.metadata, profile=True)
-
-    def _footprint(self, program: Path | None) -> "Footprint":
-        from tvm_pulp.report.footprint import footprint
-
-        return footprint(self.metadata, self.files, program)
 
     def run(
         self,
@@ -98,7 +93,7 @@ class App:
         trace: str | Path | None = None,
         toolchain: str | None = None,
         max_cycles: int | None = None,
-        instruments: "Instruments | None" = None,
+        instruments: Instruments | None = None,
         layers: bool = False,
         device_options: Mapping[str, str] | None = None,
     ) -> Result:
@@ -106,30 +101,18 @@ class App:
 
         `layers`: also what every layer made, of a network compiled with `keep_layers`.
         """
-        from tvm_pulp.codegen.layer_captures import FILE as LAYERS_FILE
-        from tvm_pulp.codegen.mlf import read_plan
         from tvm_pulp.report.html import RunDetails
-        from tvm_pulp.report.inputs import prepare_inputs
         from tvm_pulp.report.report import run_report
-        from tvm_pulp.sim.instruments import Instruments
         from tvm_pulp.sim.run_twice import check_same, run_twice
-        from tvm_pulp.sim.runner import check_options, runner_class
 
         facts = self.metadata["tvm_pulp"]
         refuse_if("decoder" in facts, "the archive holds a language model, which takes tokens: use `tvmc generate`")
-        wanted = instruments or Instruments(trace=Path(trace) if trace is not None else None)
-        chosen = device or self.default_device()
-        check_options(
-            chosen, runner_class(chosen).capabilities, instruments=wanted, toolchain=toolchain, max_cycles=max_cycles
-        )
         refuse_if(
             layers and LAYERS_FILE not in self.files,
             "run(layers=True) has nothing to show: compile the model with keep_layers=True",
         )
-        arrays = prepare_inputs(facts["inputs"], inputs)
-        runner = self.runner(chosen, toolchain, device_options)
-        runner.max_cycles = max_cycles
-        runner.instruments = wanted
+        wanted = instruments or Instruments(trace=Path(trace) if trace is not None else None)
+        chosen, runner, arrays = self.prepared(inputs, device, toolchain, max_cycles, wanted, device_options)
         run = run_twice(runner, self.metadata, arrays, trace=bool(wanted.wanted()))
         if wanted.trace is not None and run.statistics.trace is not None:
             wanted.trace.write_text(json.dumps(run.statistics.trace) + "\n", encoding="utf-8")
@@ -139,13 +122,36 @@ class App:
         outputs = {o["name"]: value for o, value in zip(facts["outputs"], run.outputs, strict=True)}
         shown = runner.layers(arrays) if layers else None
         debug = getattr(runner, "debug_text", None)
-        plan = read_plan(self.files)
+        plan = mlf.read_plan(self.files)
         details = RunDetails(self.metadata, plan, run.statistics.activity)
         report = run_report(self.metadata, run.statistics, plan, self._compile_seconds, self._solver_seconds())
         program = runner.program() if self._has_program() else None
         report |= {"device": chosen, "device_revision": runner.revision()}
-        report["footprint"] = self._footprint(program).record()
+        report["footprint"] = footprint(self.metadata, self.files, program).record()
         return Result(outputs, report, debug, shown, self.compilation, arrays, details)
+
+    def prepared(
+        self,
+        inputs: Mapping[str, np.ndarray] | Sequence[np.ndarray] | None,
+        device: str | None,
+        toolchain: str | None,
+        max_cycles: int | None,
+        instruments: Instruments,
+        device_options: Mapping[str, str] | None,
+    ) -> tuple[str, Runner, list[np.ndarray]]:
+        """The name of the device for a run, the device with the program, and the inputs as it takes them."""
+        name = device or self.default_device()
+        devices.check_options(
+            name,
+            devices.runner_class(name).capabilities,
+            instruments=instruments,
+            toolchain=toolchain,
+            max_cycles=max_cycles,
+        )
+        arrays = prepare_inputs(self.metadata["tvm_pulp"]["inputs"], inputs)
+        runner = self.runner(name, toolchain, device_options)
+        runner.max_cycles, runner.instruments = max_cycles, instruments
+        return name, runner, arrays
 
     def evaluate(
         self,
@@ -156,15 +162,13 @@ class App:
         toolchain: str | None = None,
         max_cycles: int | None = None,
         device_options: Mapping[str, str] | None = None,
-        progress: "Callable[[int, int], None] | None" = None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> "Evaluation":
         """Run many samples, along the first axis of every array; `labels` are their classes.
 
         `progress` receives how many are done, and of how many; without one, terminals and notebooks show a bar.
         """
-        from tvm_pulp.live_progress import sample_progress
         from tvm_pulp.report.evaluate import evaluate
-        from tvm_pulp.sim.instruments import Instruments
 
         facts = self.metadata["tvm_pulp"]
         refuse_if("decoder" in facts, "the archive holds a language model, which takes tokens: use `tvmc generate`")
@@ -175,10 +179,6 @@ class App:
 
     def default_device(self) -> str:
         """The device that runs the archive where none is named."""
-        from tvm_pulp import soc as socs
-        from tvm_pulp.codegen.formats import is_flat
-        from tvm_pulp.soc.this_machine import missing_instructions
-
         facts = self.metadata["tvm_pulp"]
         if facts["soc"] == "host":
             return "host"
@@ -225,23 +225,19 @@ class App:
             self._generator = Generator(*given) if device == "iss" else CpuGenerator(*given, device)
         return self._generator
 
-    def tokenizer(self) -> "Tokenizer":
+    def tokenizer(self) -> Tokenizer:
         """The tokenizer that travels in the archive."""
-        from tvm_pulp.language_models.tokenizer import read_tokenizer
-
         refuse_if(
             "tokenizer.json" not in self.files, "the archive holds no tokenizer: give token numbers with --prompt-ids"
         )
         return read_tokenizer(self.files["tokenizer.json"])
 
-    def runner(self, name: str, toolchain: str | None = None, settings: Mapping[str, str] | None = None) -> "Runner":
+    def runner(self, name: str, toolchain: str | None = None, settings: Mapping[str, str] | None = None) -> Runner:
         """The device with the archive's program, built once."""
-        from tvm_pulp.sim.runner import checked_settings, runner_class
-
         key = (name, toolchain, tuple(sorted((settings or {}).items())))
         if key not in self._runners:
-            made = runner_class(name)()
-            made.settings = checked_settings(name, settings or {})
+            made = devices.runner_class(name)()
+            made.settings = devices.checked_settings(name, settings or {})
             made.build(self.files, self.metadata, toolchain)
             self._runners[key] = made
         return self._runners[key]

@@ -75,7 +75,6 @@ _CPUS: dict[str, Any] = {
     "models": ModelKind.NETWORK,
 }
 _NETWORKS: dict[str, Any] = {"models": ModelKind.NETWORK}
-_READ_NETWORKS: Any = {**_NETWORKS, "models": ModelKind.READ}
 # Models that are graphs of ONNX on their way.
 _GRAPHS = ModelKind.ONNX_FILE | ModelKind.PROGRAM_FILE | ModelKind.PROGRAM | ModelKind.ZOO_NETWORK
 _DEBUG: dict[str, Any] = {
@@ -115,7 +114,7 @@ class CompileOptions:
     ))  # fmt: skip
     input_types: Mapping[str, str] = field(default_factory=dict, metadata=_entry(
         'types of integer inputs: "x:uint8,mask:int8"', "--input-types", _MODEL, metavar="SPEC", parse=parse_types,
-        **_READ_NETWORKS,
+        models=ModelKind.READ,
     ))  # fmt: skip
     sample_inputs: Arrays = field(default=(), metadata=_entry(
         "arrays from whose range input types are inferred", "--sample-inputs", _MODEL, metavar="F.npz",

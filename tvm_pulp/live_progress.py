@@ -3,8 +3,8 @@
 import html
 import sys
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import Any
 
 from tvm_pulp.entry_point import Progress, silent
@@ -110,19 +110,11 @@ def compile_progress() -> AbstractContextManager[Progress]:
     return LiveProgress() if _is_watched() else nullcontext(silent)
 
 
-class _Samples:
-    """The bar of many samples."""
-
-    def __init__(self) -> None:
-        self._live = LiveProgress()
-
-    def __enter__(self) -> Samples:
-        return self._live.__enter__().samples
-
-    def __exit__(self, *error: object) -> None:
-        self._live.__exit__(*error)
-
-
-def sample_progress() -> AbstractContextManager[Samples]:
+@contextmanager
+def sample_progress() -> Iterator[Samples]:
     """The bar of many samples where a person looks, else silence."""
-    return _Samples() if _is_watched() else nullcontext(lambda _done, _count: None)
+    if not _is_watched():
+        yield lambda _done, _count: None
+        return
+    with LiveProgress() as live:
+        yield live.samples

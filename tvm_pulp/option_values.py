@@ -1,6 +1,8 @@
 """Values of options, as texts of the command line write them."""
 
 import re
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tvm_pulp.errors import UserError, refuse_if
@@ -37,6 +39,14 @@ def parse_shapes(text: str) -> dict[str, tuple[int, ...]]:
         result[match[1]] = tuple(int(d) for d in match[2].split(",") if d.strip())
         rest = rest[match.end() :]
     return result
+
+
+def write_arrays(path: str | Path, arrays: "Mapping[str, np.ndarray]") -> None:
+    """An .npz file of exactly that name."""
+    import numpy as np
+
+    with Path(path).open("wb") as stream:
+        np.savez(stream, **arrays)  # type: ignore[arg-type]
 
 
 def read_arrays(path: str, option: str) -> "list[tuple[str, np.ndarray]]":

@@ -1,8 +1,8 @@
-"""Entry points of installed packages, read once: every reading opens a file of every package."""
+"""Entry points of installed packages, read once: every reading opens a file of every package. Their versions."""
 
 import sys
 from functools import cache
-from importlib.metadata import EntryPoints
+from importlib.metadata import EntryPoints, PackageNotFoundError, version
 from importlib.metadata import entry_points as read_all
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,14 @@ def entry_points(group: str) -> EntryPoints:
     """Those of a group; a package that is installed meanwhile is seen."""
     found: EntryPoints = _all(tuple((folder, _changed(folder)) for folder in sys.path)).select(group=group)
     return found
+
+
+def installed_version(package: str) -> str | None:
+    """The version of a package; None where it is not installed."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
 
 
 @cache

@@ -50,26 +50,21 @@ class Result:
         """The report as one self-contained page, also written to a file if one is named; `title` heads it."""
         from tvm_pulp.report.html import run_page
 
-        if self.details is None:
-            raise UserError("this result holds no details of its run: call to_html() on what App.run() returned")
-        text = run_page(self.report, self.details, title or self.details.metadata["model_name"])
-        if path is not None:
-            with refuse_file_errors(f"cannot write {path}"):
-                Path(path).write_text(text, encoding="utf-8")
-        return text
+        details = self._details("to_html")
+        return _written(run_page(self.report, details, title or details.metadata["model_name"]), path)
 
     def to_svg(self, path: str | Path | None = None, *, title: str | None = None) -> str:
         """The timeline of the run as a picture, also written to a file if one is named; `title` heads it."""
         from tvm_pulp.report.run_picture import run_timeline
 
+        details = self._details("to_svg")
+        heading = f"{details.metadata['model_name']}: {self.report['target']} on {self.report['soc']}"
+        return _written(run_timeline(details, title or heading), path)
+
+    def _details(self, caller: str) -> "RunDetails":
         if self.details is None:
-            raise UserError("this result holds no details of its run: call to_svg() on what App.run() returned")
-        heading = f"{self.details.metadata['model_name']}: {self.report['target']} on {self.report['soc']}"
-        text = run_timeline(self.details, title or heading)
-        if path is not None:
-            with refuse_file_errors(f"cannot write {path}"):
-                Path(path).write_text(text, encoding="utf-8")
-        return text
+            raise UserError(f"this result holds no details of its run: call {caller}() on what App.run() returned")
+        return self.details
 
     def compare(self, reference: str | Path | Mapping[str, np.ndarray] | None = None) -> "LayerTable":
         """Every layer beside what a framework makes of the same inputs, or beside arrays by the model's own names.
@@ -97,6 +92,14 @@ class Result:
                 if layer.outputs[0].storage is tensor.storage and layer.name not in computed:
                     computed[layer.name] = value
         return compare_layers(network, self.inputs, computed, values, engines, bounds)
+
+
+def _written(text: str, path: str | Path | None) -> str:
+    """The text, which is also written to a file if one is named."""
+    if path is not None:
+        with refuse_file_errors(f"cannot write {path}"):
+            Path(path).write_text(text, encoding="utf-8")
+    return text
 
 
 def _as_stated(tensor: "Tensor", array: np.ndarray) -> np.ndarray:

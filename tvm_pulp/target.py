@@ -59,12 +59,7 @@ class Target:
             return int(available)
         if self.given_plan is not None and self.given_plan.l1_peak <= available:
             return self.l1_limit  # what it was planned with does not matter, what it takes does
-        refuse_if(
-            self.l1_limit > available,
-            f"--l1 {self.l1_limit}: SoC {self.soc.name} has {available} bytes of L1 for tiles",
-        )
-        refuse_if(self.l1_limit < _SMALLEST_L1, f"--l1 {self.l1_limit}: at least {_SMALLEST_L1} bytes are needed")
-        return self.l1_limit
+        return self._checked("--l1", self.l1_limit, _SMALLEST_L1, available, "L1 for tiles")
 
     def l1_beside_state(self, network: Network) -> int:
         """L1 that caches leave for tiles."""
@@ -86,12 +81,13 @@ class Target:
         available = self.l2_beside_code
         if self.l2_limit is None:
             return available
-        refuse_if(
-            self.l2_limit > available,
-            f"--l2 {self.l2_limit}: SoC {self.soc.name} has {available} bytes of L2 beside the code",
-        )
-        refuse_if(self.l2_limit < _SMALLEST_L2, f"--l2 {self.l2_limit}: at least {_SMALLEST_L2} bytes are needed")
-        return self.l2_limit
+        return self._checked("--l2", self.l2_limit, _SMALLEST_L2, available, "L2 beside the code")
+
+    def _checked(self, option: str, limit: int, least: int, available: int, memory: str) -> int:
+        """The limit of a memory that a user states."""
+        refuse_if(limit > available, f"{option} {limit}: SoC {self.soc.name} has {available} bytes of {memory}")
+        refuse_if(limit < least, f"{option} {limit}: at least {least} bytes are needed")
+        return limit
 
 
 def resolve_target(options: CompileOptions) -> Target:

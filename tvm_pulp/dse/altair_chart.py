@@ -6,8 +6,7 @@ Where nobody draws it, as in a notebook that was saved as HTML, there is a pictu
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tvm_pulp.dse.pareto import pareto_front
-from tvm_pulp.dse.rich_display import NAMES
+from tvm_pulp.dse.rich_display import NAMES, points
 from tvm_pulp.errors import UserError
 from tvm_pulp.report.scatter import Dot, scatter
 
@@ -20,14 +19,10 @@ def chart(frame: Any, across: str = "area_mm2", upwards: str = "cycles") -> Any:
     The chart is Altair's: `chart(frame).properties(width=800)`, `.save("study.html")`.
     """
     altair = _altair()
-    known = frame[frame[across].notna() & frame[upwards].notna()]
-    records: list[dict[str, Any]] = []
-    for (model, target), rows in known.groupby(["model", "target"], sort=False):
-        points = [(float(x), float(y)) for x, y in zip(rows[across], rows[upwards], strict=True)]
-        front = set(pareto_front(points))
-        for number, ((x, y), soc) in enumerate(zip(points, rows.soc, strict=True)):
-            named = {"configuration": f"{model}, {target}", "SoC": str(soc), "front": number in front}
-            records.append({**named, across: x, upwards: y})
+    records = [
+        {"configuration": f"{model}, {target}", "SoC": soc, "front": on_front, across: x, upwards: y}
+        for model, target, soc, x, y, on_front in points(frame, across, upwards)
+    ]
     encoded = {
         "x": altair.X(f"{across}:Q", title=NAMES.get(across, across), scale=altair.Scale(zero=False)),
         "y": altair.Y(f"{upwards}:Q", title=NAMES.get(upwards, upwards), scale=altair.Scale(zero=False)),

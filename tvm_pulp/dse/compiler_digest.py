@@ -4,9 +4,9 @@ import importlib.util
 import inspect
 from collections.abc import Iterator
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from tvm_pulp.plug_ins import installed_version
 from tvm_pulp.toolchain.cache import digest_of
 
 _PACKAGES = ("tvm_pulp", "uma_backends", "schedules", "c_runtime")
@@ -19,12 +19,7 @@ _APART = ("dse", "tvmc", "mlonmcu", "conformance")
 @cache
 def compiler_digest() -> str:
     """A digest over the sources of the compiler, its runtime and installed accelerators, and versions of its tools."""
-    parts: list[str | bytes] = []
-    for tool in _TOOLS:
-        try:
-            parts.append(f"{tool} {version(tool)}")
-        except PackageNotFoundError:
-            parts.append(f"{tool} is not installed")
+    parts: list[str | bytes] = [f"{tool} {installed_version(tool) or 'is not installed'}" for tool in _TOOLS]
     for folder in _folders():
         for path in sorted(folder.rglob("*")):
             inside = path.relative_to(folder)

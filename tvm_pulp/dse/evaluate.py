@@ -16,22 +16,6 @@ from tvm_pulp.option_values import read_arrays
 from tvm_pulp.toolchain.cache import digest_of
 
 Record = dict[str, Any]
-# What a row without a simulation, or without a program, does not know.
-COMPILED = ("estimated_cycles", "bound_cycles", "macs", "l1_bytes", "l2_bytes", "l3_bytes", "wmem_bytes", "area_mm2",
-            "area_source", "compile_s")  # fmt: skip
-SIMULATED = (
-    "cycles",
-    "cold_cycles",
-    "prefill_cycles",
-    "instructions",
-    "milliseconds",
-    "energy_uj",
-    "energy_spread",
-    "code_bytes",
-    "outputs",
-    "build_s",
-    "simulate_s",
-)
 
 
 def compiled_key(configuration: Configuration, content: ModelContent) -> str:
@@ -157,8 +141,6 @@ def _layers(facts: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def _simulate(configuration: Configuration, content: ModelContent, store: RowStore, key: str) -> Record:
     app = load_app(configuration, content, store, key)
     if "decoder" in app.metadata["tvm_pulp"]:
-        from tvm_pulp.dse.evaluate import evaluate_decoder
-
         return evaluate_decoder(app, configuration.model)
     from tvm_pulp.report.table import time_shares
 

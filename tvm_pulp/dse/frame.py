@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tvm_pulp.dse.configuration import Configuration
-from tvm_pulp.dse.evaluate import COMPILED, SIMULATED
 from tvm_pulp.errors import UserError
 
 
@@ -18,11 +17,14 @@ def need(module: str, why: str) -> Any:
         raise UserError(f"{why} needs {name}, which is not installed: run `pip install 'tvm_pulp[dse]'`") from None
 
 
+# Columns of figures, those of engines' shares between the two lists; some are no whole numbers.
+_FIRST = ("cycles", "estimated_cycles", "bound_cycles", "energy_uj", "energy_spread", "area_mm2")
+_REST = ("cold_cycles", "prefill_cycles", "instructions", "milliseconds", "code_bytes", "outputs", "macs", "l1_bytes",
+         "l2_bytes", "l3_bytes", "wmem_bytes", "area_source")  # fmt: skip
+_NO_INTEGERS = ("energy_uj", "energy_spread", "area_mm2", "milliseconds", "outputs", "area_source")
 # What differs from one run to the next: how long this machine took.
 SECONDS = ("compile_s", "build_s", "simulate_s")
 _SHARE = "share_"
-_INTEGERS = ("cycles", "cold_cycles", "prefill_cycles", "estimated_cycles", "bound_cycles", "instructions", "macs",
-             "l1_bytes", "l2_bytes", "l3_bytes", "wmem_bytes", "code_bytes")  # fmt: skip
 
 
 def make_frame(configurations: Sequence[Configuration], rows: Sequence[Mapping[str, Any] | None]) -> Any:
@@ -30,9 +32,7 @@ def make_frame(configurations: Sequence[Configuration], rows: Sequence[Mapping[s
     pandas = need("pandas", "the table of a study")
     labels = list(dict.fromkeys(name for c in configurations for name in c.labels))
     shares = sorted({name for row in rows if row is not None for name in row if name.startswith(_SHARE)})
-    first = ("cycles", "estimated_cycles", "bound_cycles", "energy_uj", "energy_spread", "area_mm2")
-    rest = [name for name in (*SIMULATED, *COMPILED) if name not in (*first, *SECONDS)]
-    columns = [*labels, *first, *shares, *rest, *SECONDS, "error"]
+    columns = [*labels, *_FIRST, *shares, *_REST, *SECONDS, "error"]
     made = [
         {name: {**configuration.labels, **row}.get(name) for name in columns}
         for configuration, row in zip(configurations, rows, strict=True)
@@ -40,4 +40,5 @@ def make_frame(configurations: Sequence[Configuration], rows: Sequence[Mapping[s
     ]
     frame = pandas.DataFrame(made, columns=columns)
     # Cycles and bytes stay whole numbers where some row does not know them.
-    return frame.astype(dict.fromkeys(_INTEGERS, "Int64") | dict.fromkeys(shares, "Float64"))
+    integers = [name for name in (*_FIRST, *_REST) if name not in _NO_INTEGERS]
+    return frame.astype(dict.fromkeys(integers, "Int64") | dict.fromkeys(shares, "Float64"))

@@ -1,6 +1,6 @@
 """Studies and searches as notebooks show them: tables, and cycles over area."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any
 
@@ -14,16 +14,22 @@ _HIDDEN = ("soc", "area_source", "outputs", "build_s", "error")
 NAMES = {"area_mm2": "area in mm²", "energy_uj": "energy in µJ"}
 
 
+def points(frame: Any, across: str, upwards: str) -> Iterator[tuple[str, str, str, float, float, bool]]:
+    """Model, target and SoC of every row that knows both figures, these, and if its model's front has it."""
+    known = frame[frame[across].notna() & frame[upwards].notna()]
+    for (model, target), rows in known.groupby(["model", "target"], sort=False):
+        places = [(float(x), float(y)) for x, y in zip(rows[across], rows[upwards], strict=True)]
+        front = set(pareto_front(places))
+        for number, ((x, y), soc) in enumerate(zip(places, rows.soc, strict=True)):
+            yield model, target, str(soc), x, y, number in front
+
+
 def trade_off(frame: Any, across: str = "area_mm2", upwards: str = "cycles") -> str:
     """An SVG of two figures of all rows, a colour for each model and target; a line through each one's Pareto front."""
-    known = frame[frame[across].notna() & frame[upwards].notna()]
-    dots: list[Dot] = []
-    for (model, target), rows in known.groupby(["model", "target"], sort=False):
-        points = [(float(x), float(y)) for x, y in zip(rows[across], rows[upwards], strict=True)]
-        front = set(pareto_front(points))
-        for number, ((x, y), soc) in enumerate(zip(points, rows.soc, strict=True)):
-            tip = f"{model} on {soc}, {target}: {upwards} {y:,.10g}, {across} {x:,.10g}"
-            dots.append(Dot(x, y, f"{model}, {target}", tip, number in front))
+    dots = []
+    for model, target, soc, x, y, on_front in points(frame, across, upwards):
+        tip = f"{model} on {soc}, {target}: {upwards} {y:,.10g}, {across} {x:,.10g}"
+        dots.append(Dot(x, y, f"{model}, {target}", tip, on_front))
     named = {name: NAMES.get(name, name) for name in (across, upwards)}
     return scatter(f"{named[upwards]} over {named[across]}", dots, named[across], named[upwards])
 

@@ -100,6 +100,10 @@ def search(
         study_name=name or f"tvm_pulp-{digest_of([described])[:12]}",
         load_if_exists=True,
     )
+
+    def rows_of(chosen: Iterable[int]) -> list[int]:
+        return [index for number in chosen for index in points[keys[number]]]
+
     with ExitStack() as stack:
         if workers > 1 or scheduler is not None:
             from tvm_pulp.dse.scale_out import open_client
@@ -107,23 +111,18 @@ def search(
             scheduler = stack.enter_context(open_client(workers, scheduler))
 
         def evaluate(chosen: Sequence[int], simulate: bool) -> None:
-            rows = [index for number in chosen for index in points[keys[number]]]
-            study.evaluate(rows, workers, scheduler, simulate, told)
+            study.evaluate(rows_of(chosen), workers, scheduler, simulate, told)
 
         estimated = _explore(optuna, trace, study, points, wanted, trials, evaluate)
         chosen = _candidates(estimated, budget, [1 - TOLERANCE if figure in ESTIMATES else 1.0 for figure in wanted])
         evaluate(chosen, True)
     measured = {number: _figures(study, points[keys[number]], wanted, estimate=False) for number in chosen}
-    right = [number for number in chosen if measured[number] is not None]
-    front = [right[i] for i in pareto_front([measured[number] or () for number in right])] if right else []
-    return Found(
-        _table(study, [index for number in front for index in points[keys[number]]]),
-        _table(study, [index for number in chosen for index in points[keys[number]]]),
-        wanted,
-        len(points),
-        len(estimated),
-        len(chosen),
+    front = _front({number: figures for number, figures in measured.items() if figures is not None})
+    front_table, simulated = (
+        make_frame([study.configurations[i] for i in rows], [study.rows[i] for i in rows])
+        for rows in (rows_of(front), rows_of(chosen))
     )
+    return Found(front_table, simulated, wanted, len(points), len(estimated), len(chosen))
 
 
 Key = tuple[tuple[str, Any], ...]
@@ -240,7 +239,3 @@ def _beats(one: Sequence[float], other: Sequence[float], factors: Sequence[float
     """Tell if a point is no worse than another one whose figures are less than they seem, and better in one."""
     possible = [b * factor for b, factor in zip(other, factors, strict=True)]
     return all(a <= b for a, b in zip(one, possible, strict=True)) and tuple(one) != tuple(possible)
-
-
-def _table(study: Searched, rows: Sequence[int]) -> Any:
-    return make_frame([study.configurations[i] for i in rows], [study.rows[i] for i in rows])

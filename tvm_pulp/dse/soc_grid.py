@@ -89,8 +89,8 @@ def grid(base: str | Path | Soc | None = None, /, **axes: Any) -> SocGrid:
     for name, values in listed.items():
         refuse_if(not values, f"grid: '{name}' has no value: give at least one")
     paths = {name: setting_path(soc, name) for name in listed}
-    plain = {name: tuple(_plain(name, paths[name], value) for value in values) for name, values in listed.items()}
-    return SocGrid(soc, plain, paths)
+    sizes = {n: tuple(parse_size(n, value) for value in values) for n, values in listed.items() if paths[n] in _SIZES}
+    return SocGrid(soc, {**listed, **sizes}, paths)
 
 
 def setting_path(soc: Soc, name: str) -> str:
@@ -121,7 +121,3 @@ def _short(name: str, value: Any) -> str:
     """A value as people write it: sizes in kibibytes."""
     is_size = SHORT.get(name, name) in _SIZES
     return f"{value // _KIB}k" if is_size and value % _KIB == 0 else str(value)
-
-
-def _plain(name: str, path: str, value: Any) -> Any:
-    return parse_size(name, value) if path in _SIZES else value

@@ -5,7 +5,7 @@ from typing import TextIO
 
 from tvm_pulp.compilation import Compilation, Model
 from tvm_pulp.compile_options import CompileOptions
-from tvm_pulp.errors import refuse_if
+from tvm_pulp.errors import refuse_file_errors, refuse_if
 from tvm_pulp.explain import regions_onnx
 from tvm_pulp.explain.explain_nodes import explain_unsupported
 from tvm_pulp.explain.explain_plan import explain_plan, explain_source
@@ -41,12 +41,13 @@ def explain(
         explain_plan(plan, stream)
         print_lost_cycles(plan, imported.nodes, stream)
         print_integer_ends(compilation, stream)
-        drawn = regions_onnx.plan_model(plan) if onnx is not None else None
         # Decisions of another plan and caches that stay hold for the network as it is.
         if suggestions and options.plan is None and not options.state:
             print_suggestions(suggest(compilation, suggestions), stream)
     else:
         explain_source(compilation.network, stream, imported.nodes)
-        drawn = regions_onnx.network_model(compilation.entry.partitioned, {}) if onnx is not None else None
     if onnx is not None:
-        regions_onnx.write_model(drawn, onnx)
+        is_planned, network = compilation.target.soc.simulated, compilation.entry.partitioned
+        drawn = regions_onnx.plan_model(compilation.plan) if is_planned else regions_onnx.network_model(network, {})
+        with refuse_file_errors(f"--onnx: cannot write '{onnx}'"):
+            onnx.write_bytes(drawn.SerializeToString())

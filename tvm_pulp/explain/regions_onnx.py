@@ -1,13 +1,11 @@
 """A network as ONNX with one node per region, for Netron: domain `tvm_pulp.<engine>`, what it does as the operator."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from onnx import helper, numpy_helper
 
-from tvm_pulp.errors import refuse_file_errors
 from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.qnn.network import Layer, Network, Tensor
 
@@ -62,12 +60,6 @@ def network_model(network: Network, facts: Mapping[Layer, Mapping[str, Any]]) ->
     domains = ["", *sorted({node.domain for node in nodes})]
     opsets = [helper.make_opsetid(domain, 1 if domain else _OPSET) for domain in domains]
     return helper.make_model(graph, opset_imports=opsets, ir_version=_IR_VERSION, producer_name="tvm_pulp")
-
-
-def write_model(model: Any, path: Path) -> None:
-    """Write an ONNX file; a user error where that is impossible."""
-    with refuse_file_errors(f"--onnx: cannot write '{path}'"):
-        path.write_bytes(model.SerializeToString())
 
 
 def _info(tensor: Tensor) -> Any:

@@ -51,16 +51,46 @@ def with_nodes(source: Any, nodes: Iterable[Any], constants: Iterable[Any] = ())
     copies = [copied(node) for node in nodes]
     made = copied(source)
     graph = made.graph if isinstance(made, onnx.ModelProto) else made
-    del graph.node[:]
-    graph.node.extend(copies)
+    replace_all(graph.node, copies)
     graph.initializer.extend(constants)
     return made
+
+
+def replace_all(field: Any, values: Sequence[Any]) -> None:
+    """Other values in a field that repeats, in place of those that it has."""
+    del field[:]
+    field.extend(values)
 
 
 def copied(proto: Any) -> Any:
     """A copy that may be changed."""
     made = type(proto)()
     made.CopyFrom(proto)
+    return made
+
+
+def node_of(operator: str, inputs: Sequence[str], output: str, **attributes: Any) -> Any:
+    """A node of one result, which also gives it its name."""
+    return helper.make_node(operator, inputs, [output], name=output, **attributes)
+
+
+def reached(names: Collection[str], nodes: Iterable[Any]) -> set[str]:
+    """Those values, and what depends on them; the nodes stand in execution order."""
+    found = set(names)
+    for node in nodes:
+        if any(name in found for name in node.input):
+            found |= set(node.output)
+    return found
+
+
+def with_names(graph: Any, names: Mapping[str, str]) -> Any:
+    """A copy of a graph whose values have other names."""
+    made = copied(graph)
+    for node in made.node:
+        for values in (node.input, node.output):
+            values[:] = [names.get(name, name) for name in values]
+    for value in (*made.initializer, *made.input, *made.output):
+        value.name = names.get(value.name, value.name)
     return made
 
 
@@ -150,7 +180,5 @@ def alive(graph: Any) -> Any:
 def without_unread_inputs(graph: Any, names: Collection[str]) -> Any:
     """The graph, changed: inputs of these names that nothing reads are gone."""
     read = {name for node in graph.node for name in node.input}
-    kept = [i for i in graph.input if i.name not in names or i.name in read]
-    del graph.input[:]
-    graph.input.extend(kept)
+    replace_all(graph.input, [i for i in graph.input if i.name not in names or i.name in read])
     return graph

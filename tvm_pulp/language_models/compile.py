@@ -28,6 +28,8 @@ from tvm_pulp.target import Target
 
 # The beginning of a function that a program defines.
 _FUNCTION = re.compile(rb"^(?=(?:static )?(?:void|int32_t) (?:call_)?tvmgen_\w+\()", re.MULTILINE)
+# Texts of every program, in a folder of its name.
+_OF_A_PROGRAM = ("plan.json", "src/main.tir.txt")
 _STEMS = {TOKENS: "embedding", POSITIONS: "positions"}
 
 
@@ -39,35 +41,47 @@ def language_model_files(
 ) -> dict[str, bytes]:
     """All files of the archive of a planned language model."""
     progress("emitting C")
-    files: dict[str, bytes] = {}
-    records = {}
+    emitted: dict[str, dict[str, bytes]] = {}
     before: LoweredPlan | None = None
     for name, entry in entries.items():
         # A program has the constants of the one before it, which has those of others in the same way.
-        others, lowered = (None, entry.lowered) if before is None else _share_constants(before, entry.lowered)
-        before = lowered
-        emitted = emit_for(target, lowered, shared=others)
+        others, before = (None, entry.lowered) if before is None else _share_constants(before, entry.lowered)
+        own = emit_for(target, before, shared=others)
         # One program calls all.
-        del emitted[f"{SOURCES}/{lowered.plan.network.name}_program.c"]
-        records[name] = json.loads(emitted.pop("metadata.json"))
-        for path in ("plan.json", "src/main.tir.txt"):
-            files[f"{name}/{path}"] = emitted.pop(path)
-        files |= emitted if name in (DECODE, PREFILL) else _behind_all(emitted)
+        del own[f"{SOURCES}/{before.plan.network.name}_program.c"]
+        emitted[name] = own if name in (DECODE, PREFILL) else _behind_all(own)
     modules, network = {name: e.module for name, e in entries.items()}, entries[DECODE].lowered.plan.network
     made = source_facts(request, modules, network, programs(entries), target.soc.memory.l3.size)
     used = {layer.engine for entry in entries.values() for layer in entry.lowered.plan.layers}
     engines = [b.codegen for b, _ in target.engines if b.target_name in used and b.codegen is not None]
-    texts = {
+    return archive_files(request, made, emitted, {f"{SOURCES}/{made.name}_program.c": source.program(made, engines)})
+
+
+def archive_files(
+    request: LanguageModelRequest,
+    made: SourceFacts,
+    emitted: Mapping[str, dict[str, bytes]],
+    texts: Mapping[str, str],
+) -> dict[str, bytes]:
+    """Files of programs by their names, each with its own plan, and those around them; `texts` are more of these."""
+    files, records = dict[str, bytes](), {}
+    for name, own in emitted.items():
+        records[name] = json.loads(own["metadata.json"])
+        files |= {f"{name}/{path}" if path in _OF_A_PROGRAM else path: data for path, data in own.items()}
+    around = {
         f"{HEADERS}/tvmgen_{made.name}.h": source.header(made),
         f"{SOURCES}/{made.name}_decoder.c": source.source(made),
-        f"{SOURCES}/{made.name}_program.c": source.program(made, engines),
         f"{SOURCES}/{made.name}_tables.c": source.tables(made),
+        "metadata.json": json.dumps(metadata_of(request, made, records), indent=2) + "\n",
+        **texts,
     }
-    files |= {path: text.encode() for path, text in texts.items()} | sampling_files()
-    files["metadata.json"] = (json.dumps(metadata_of(request, made, records), indent=2) + "\n").encode()
+    # The part of the runtime that chooses tokens.
+    sampling = resources.files("c_runtime").joinpath("generation")
+    for path in ("sample.c", "include/tvm_pulp/sample.h"):
+        files[f"{RUNTIME}/generation/{path}"] = sampling.joinpath(path).read_bytes()
     if request.tokenizer is not None:
         files["tokenizer.json"] = request.tokenizer
-    return files
+    return files | {path: text.encode() for path, text in around.items()}
 
 
 def _behind_all(files: Mapping[str, bytes]) -> dict[str, bytes]:
@@ -87,15 +101,6 @@ def _share_constants(first: LoweredPlan, second: LoweredPlan) -> tuple[SharedCon
     same = {tensor: known[content] for tensor, content in named.items() if content in known}
     plan = second.plan.with_levels({mine: placed[theirs] for mine, theirs in same.items()})
     return SharedConstants(first.plan.network.name, same), replace(second, tables=Tables(plan))
-
-
-def sampling_files() -> dict[str, bytes]:
-    """The part of the runtime that chooses tokens."""
-    root = resources.files("c_runtime").joinpath("generation")
-    return {
-        f"{RUNTIME}/generation/{path}": root.joinpath(path).read_bytes()
-        for path in ("sample.c", "include/tvm_pulp/sample.h")
-    }
 
 
 def source_facts(

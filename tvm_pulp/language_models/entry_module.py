@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tvm_pulp.frontend.imported import Imported
+from tvm_pulp.planning.tiling.alignment import aligned
 from tvm_pulp.qnn.value_groups import groups_of
 
 # Purposes of inputs: rows of tables by token and by position, rows of a cache, which of those hold nothing yet, the
@@ -45,16 +46,21 @@ class CacheRows:
             return max(m.past + m.rows for m in modules)
         return self.together * max(m.past // self.together + groups_of(m.rows) for m in modules)
 
+    def bytes_of(self, modules: Sequence["EntryModule"], capacity: int, level: str) -> int:
+        """Bytes of the buffer."""
+        return aligned(self.rows_of(modules, capacity, level) * self.width * np.dtype(self.dtype).itemsize)
+
 
 @dataclass(frozen=True, eq=False)
 class EntryModule:
     """A canonical module for `rows` new tokens behind up to `past` earlier ones.
 
-    Logits go out first, then new rows of every cache. `sources` are the inputs in their order.
+    Logits go out first, then new rows of every cache. `sources` are the inputs in their order. An encoder takes no
+    tokens and has neither.
     """
 
     imported: Imported
-    sources: tuple[Source, ...]
-    caches: tuple[CacheRows, ...]
-    past: int
-    rows: int
+    sources: tuple[Source, ...] = ()
+    caches: tuple[CacheRows, ...] = ()
+    past: int = 0
+    rows: int = 0

@@ -40,17 +40,13 @@ def phases(
     soc: Soc, prompt: int, first: Generated, whole: Generated, unit: str = "cycles"
 ) -> tuple[Phase, Phase | None]:
     """The prompt, and what follows. `first` is a run that ends with the first token: the rest is the difference."""
-    if unit != "cycles":
-        steps = whole.step_cycles[:-1]
-        decode = Phase(len(steps), sum(steps), None, 0, unit) if steps else None
-        return Phase(prompt, first.prefill_cycles, None, 0, unit), decode
-    mhz = soc.clock.cluster_mhz
+    in_cycles, steps = unit == "cycles", whole.step_cycles[:-1]
+    mhz = soc.clock.cluster_mhz if in_cycles else 0
     # An encoder that ran before is counted with it.
-    alone = first.encode_cycles is None
+    alone = in_cycles and first.encode_cycles is None
     energy = counted_energy(soc, first.counters, None, first.prefill_cycles) if alone else None
-    prefill = Phase(prompt, first.prefill_cycles, energy, mhz)
-    steps = whole.step_cycles[:-1]
+    prefill = Phase(prompt, first.prefill_cycles, energy, mhz, unit)
     if not steps:
         return prefill, None
-    energy = counted_energy(soc, whole.counters, first.counters, sum(steps))
-    return prefill, Phase(len(steps), sum(steps), energy, mhz)
+    energy = counted_energy(soc, whole.counters, first.counters, sum(steps)) if in_cycles else None
+    return prefill, Phase(len(steps), sum(steps), energy, mhz, unit)

@@ -114,11 +114,6 @@ int32_t tvmgen_{name}_encode(void) {{
 """
 
 
-def encoder_header(name: str, arrays: Sequence[GivenArray]) -> str:
-    """The line that includes the encoder's header."""
-    return f'#include "tvmgen_{name}_encode.h"\n' if has_encoder(arrays) else ""
-
-
 def encoding_marks(name: str, arrays: Sequence[GivenArray], place: str, clock: str, who: str) -> dict[str, str]:
     """Marks of the templates of whole programs: the encoder runs before the prompt.
 

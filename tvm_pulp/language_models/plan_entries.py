@@ -2,12 +2,10 @@
 and of further chunks where prompts are faster with them.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
-
-import numpy as np
 
 from tvm_pulp.entry_point import ClusterEntryPoint, Progress, plan_for
 from tvm_pulp.errors import UserError
@@ -17,7 +15,6 @@ from tvm_pulp.language_models.request import Decoder, LanguageModelRequest
 from tvm_pulp.language_models.value_layout import value_layout
 from tvm_pulp.language_models.weight_places import packed_bytes, spread_programs
 from tvm_pulp.planning.search import StateRoom, cycles_with_state, place_state
-from tvm_pulp.planning.tiling.alignment import aligned
 from tvm_pulp.planning.tiling.forms.cluster_forms import CLUSTER
 from tvm_pulp.planning.tiling.forms.cuts import MissingL1
 from tvm_pulp.planning.tiling.forms.split_form import SplitForm
@@ -74,12 +71,8 @@ def plan_language_model(request: LanguageModelRequest, target: Target, progress:
 
 def _planned(planner: "_EntryPlanner", decoder: Any, target: Target) -> dict[str, Entry]:
     names = {DECODE: 1, **({PREFILL: decoder.chunk} if decoder.chunk > 1 else {})}
-
-    def planned(name: str, rows: int, first: bool) -> Callable[[str], Entry]:
-        return lambda level: planner.plan(name, rows, level, first=first)
-
     made = place_state(
-        [planned(name, rows, place == 0) for place, (name, rows) in enumerate(names.items())],
+        [partial(planner.plan, name, rows) for name, rows in names.items()],
         lambda entry: entry.cycles,
         StateRoom(sum(planner.state_bytes("l1")), target.l1_bytes(0), target.soc.memory.l3.size),
         target.state_memory,
@@ -111,7 +104,7 @@ def _further(planner: "_EntryPlanner", entries: Mapping[str, Entry], rows: int, 
         return None
     try:
         level = one.lowered.plan.network.states[0].level
-        made = planner.plan(f"{PREFILL}_{rows}", rows, level, first=False)
+        made = planner.plan(f"{PREFILL}_{rows}", rows, level)
     except UserError:
         return None
     return made if made.cycles <= known * (1 - _LEAST_SAVED) else None
@@ -140,8 +133,8 @@ class _EntryPlanner:
     def __init__(self, request: LanguageModelRequest, target: Target, progress: Progress) -> None:
         self._request, self._target, self._progress = request, target, progress
         # Four values of an element in a word, where that is faster; only in L2, where the DMA writes single bytes.
-        self._by_element = value_layout(request.decoder, target)
-        self._module = cache(lambda level, *which: self._decoder(level).entry_module(*which))
+        decoders: dict[str, Decoder] = {"l2": value_layout(request.decoder, target) or request.decoder}
+        self._module = cache(lambda level, *which: decoders.get(level, request.decoder).entry_module(*which))
         self._entry_point = cache(self._make_entry_point)
         # Plans of the first program, by the level of its state: L2 holds constants of all programs.
         self._first: dict[str, Plan] = {}
@@ -150,11 +143,6 @@ class _EntryPlanner:
         """The stages from the canonical module on, as any network has them."""
         imported = module.imported
         return ClusterEntryPoint(self._target, f"{self._request.name}_{name}", imported, imported.module)
-
-    def _decoder(self, level: str) -> Decoder:
-        """The decoder with its caches as they are stored at a level."""
-        decoder = self._by_element if level == "l2" else None
-        return decoder or self._request.decoder
 
     def _modules(self, rows: int, level: str = "l2") -> Iterator[EntryModule]:
         """Attention as one operator, where it is of that form; then attention in parts, where it can be."""
@@ -171,20 +159,17 @@ class _EntryPlanner:
         """Bytes of every cache."""
         decoder = self._request.decoder
         modules = [next(self._modules(rows, level)) for rows in {1, decoder.chunk}]
-        return [
-            aligned(c.rows_of(modules, decoder.capacity, level) * c.width * np.dtype(c.dtype).itemsize)
-            for c in modules[0].caches
-        ]
+        return [c.bytes_of(modules, decoder.capacity, level) for c in modules[0].caches]
 
-    def plan(self, name: str, rows: int, level: str, *, first: bool) -> Entry:
-        """An entry point, the caches at a level of memory. The first one planned decides where shared weights lie."""
+    def plan(self, name: str, rows: int, level: str) -> Entry:
+        """An entry point, the caches at a level of memory. That of one token decides where shared weights lie."""
         self._progress(f"planning {name} of {rows} token{'s' if rows > 1 else ''}, the cache in {level.upper()}")
         made, refusal = None, None
         for module in self._modules(rows, level):
             if made is not None or refusal is not None:
                 self._progress(f"planning {name} with attention in parts")
             try:
-                lowered = self._lowered(name, module, level, first=first)
+                lowered = self._lowered(name, module, level)
                 made = Entry(module, lowered, cycles_with_state(lowered, self._target.soc, self._target.cores))
             except MissingL1 as error:
                 refusal = error
@@ -198,8 +183,8 @@ class _EntryPlanner:
 
     def encoder(self, entries: Mapping[str, Entry]) -> Entry | None:
         """The program that runs once for a text, in what others leave of L2; None where there is none."""
-        imported = self._request.decoder.encoder_module()
-        if imported is None:
+        module = self._request.decoder.encoder_module()
+        if module is None:
             return None
         self._progress("planning the encoder")
         plans = [entry.lowered.plan for entry in entries.values()]
@@ -213,14 +198,15 @@ class _EntryPlanner:
         if room < _LEAST_ROOM:
             raise refusal
         target = replace(self._target, l2_limit=room)
-        point = ClusterEntryPoint(target, f"{self._request.name}_{ENCODE}", imported, imported.module)
-        lowered = plan_for(target, point.network)
+        lowered = plan_for(target, self._entry_point(ENCODE, module).network)
         if lowered.plan.l3_offsets():
             raise refusal
-        return Entry(EntryModule(imported, (), (), 0, 0), lowered, lowered.plan.estimated_cycles)
+        return Entry(module, lowered, lowered.plan.estimated_cycles)
 
-    def _lowered(self, name: str, module: EntryModule, level: str, *, first: bool) -> LoweredPlan:
-        network = self._entry_point(name, module).built(self._states(module, level))
+    def _lowered(self, name: str, module: EntryModule, level: str) -> LoweredPlan:
+        first = name == DECODE
+        states = states_of(module, self.state_bytes(level), level, self._request.name)
+        network = self._entry_point(name, module).built(states)
         # Columns of the cores lie in L2 when a plan is made and go to the weight memory afterwards.
         beyond = _MOVED_COLUMNS if first and self._target.soc.software.weight_parts else 0
         lowered, target = plan_for(self._target, network, beyond_l2=beyond), self._target
@@ -261,10 +247,6 @@ class _EntryPlanner:
         accelerated = [p for p in layers if p.engine != CLUSTER]
         pins = {part.name: p.engine for p in accelerated for part in (p.layer.parts or (p.layer,))}
         return plan_for(replace(target, pins={**pins, **target.pins}), network)
-
-    def _states(self, module: EntryModule, level: str) -> tuple[State, ...]:
-        """Caches as states of a program: new rows go out behind the logits."""
-        return states_of(module, self.state_bytes(level), level, self._request.name)
 
 
 def _reads_caches_by_kernels(plan: Plan) -> bool:

@@ -16,11 +16,11 @@ from tvm_pulp.language_models.given_source import (
     declarations,
     definitions,
     encoder_function,
-    encoder_header,
     encoding_marks,
+    has_encoder,
 )
 from tvm_pulp.language_models.prompt_source import Chunk, choice, cuts_table
-from tvm_pulp.language_models.state_buffer import StateBuffer, append_marks, past_pointer
+from tvm_pulp.language_models.state_buffer import StateBuffer, append_marks
 from tvm_pulp.uma.backend import Codegen
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -179,9 +179,11 @@ def source(facts: SourceFacts) -> str:
     buffers = [(facts.cache(s), f"{s.symbol}_rows", s.row_bytes) for s in facts.states]
     rooms = [_room(t.kind, t.symbol, facts.chunk * t.width) for t in facts.tokens if facts.chunks]
     spare = " A chunk may write rows behind the last token that fits." if facts.states[0].rows > facts.capacity else ""
+    entries = [*(chunk.entry for chunk in facts.chunks), *(["encode"] if has_encoder(facts.given) else [])]
     logits = "(float *)(void *)logits" if facts.has_real_logits else "logits"
     rank_chunk, rank_one = (f"  rank({count}{facts.vocabulary}u);\n" for count in ("count * ", ""))
     ranks = {"RANK": _RANK, "RANK_CHUNK": rank_chunk, "RANK_ONE": rank_one}
+    look_ups = "\n".join(line for table in facts.tokens for line in _look_up(facts, table))
     more = {
         "MEMORY": facts.level.upper(),
         "SPARE": spare,
@@ -196,20 +198,16 @@ def source(facts: SourceFacts) -> str:
         **append_marks(facts.level, buffers),
         "DECODE_OUTPUTS": ", ".join([logits, *one]),
         "OUTPUTS": ", ".join([logits, *several]),
-        "HEADERS": "".join(f'#include "tvmgen_{facts.name}_{chunk.entry}.h"\n' for chunk in facts.chunks)
-        + encoder_header(facts.name, facts.given)
+        "HEADERS": "".join(f'#include "tvmgen_{facts.name}_{entry}.h"\n' for entry in entries)
         + ('#include "tvm_pulp/cpu_program.h"\n' if facts.by_itself and facts.given else ""),
         "CHOICE": choice(facts.chunks),
-        "ROWS": "",
-        "CUTS": "",
+        "ROWS": _ROWS.replace("@LOOK_UP@", look_ups) if facts.chunks else "",
+        "CUTS": cuts_table(facts.cuts) if facts.chunks else "",
         "DECODE_INPUTS": ", ".join(
             _input(facts, i, f"{facts.symbol(i.symbol)} + (uint32_t)token * {i.width}u") for i in facts.decode_inputs
         ),
         **(ranks if facts.has_real_logits else dict.fromkeys(ranks, "")),
     }
-    if facts.chunks:
-        look_ups = "\n".join(line for table in facts.tokens for line in _look_up(facts, table))
-        more |= {"ROWS": _ROWS.replace("@LOOK_UP@", look_ups), "CUTS": cuts_table(facts.cuts)}
     return _filled("decoder.c.in", facts, {**more, "CHUNKS": "".join(_chunk(facts, c, more) for c in facts.chunks)})
 
 
@@ -269,12 +267,12 @@ def _clear(facts: SourceFacts) -> str:
 def _input(facts: SourceFacts, given: Input, token_row: str) -> str:
     """The pointer that a program gets for an input."""
     whole = facts.symbol(given.symbol)
-    if given.purpose == PAST:
+    if given.purpose in (PAST, PRESENT):
         state = next(s for s in facts.states if s.symbol == given.symbol)
-        return past_pointer(facts.cache(state), state.kind, facts.level)
-    if given.purpose == PRESENT:
-        state = next(s for s in facts.states if s.symbol == given.symbol)
-        return state.place(facts.cache(state), whole=True)
+        cache = facts.cache(state)
+        if given.purpose == PRESENT:
+            return state.place(cache, whole=True)
+        return cache if facts.level != "l3" else f"(const {state.kind} *)(uintptr_t)({cache}u)"
     return {
         LENGTH: "(const int32_t *)(uintptr_t)&length",
         TOKENS: token_row,

@@ -40,11 +40,6 @@ class StateBuffer:
         return words if whole else f"{words} + (before & {mask}u)"
 
 
-def past_pointer(cache: str, kind: str, level: str) -> str:
-    """The pointer to a cache that a program gets; of one in L3 its place there."""
-    return cache if level != "l3" else f"(const {kind} *)(uintptr_t)({cache}u)"
-
-
 def append_marks(level: str, buffers: Sequence[tuple[str, str, int]]) -> dict[str, str]:
     """Marks of the templates: a function that puts new rows behind others, and its calls after the programs.
 

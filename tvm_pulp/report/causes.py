@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tvm_pulp.sim.activity import Activity, CoreSpans, Spans
+from tvm_pulp.sim.activity import Activity, CoreSpans, Cover, Spans
 
 CAUSES = (
     "compute",
@@ -33,24 +33,22 @@ def layer_causes(activity: Activity) -> list[Causes]:
     moments = _Moments.of(activity)
     table = _by_group(activity, [_core_causes(moments, activity, number) for number in range(len(activity.cores))])
     table |= {name: _accelerator_causes(moments, name) for name in activity.accelerators}
-    layers = len(activity.boundaries) - 1
+    # An accelerator's waits for banks of L1 are inside its jobs: nobody tells them apart.
+    unknown = {engine: {"l1_conflict": None} if engine in activity.accelerators else {} for engine in table}
     return [
         {
-            engine: {cause: _known(engine, cause, activity, int(cycles[layer, c])) for c, cause in enumerate(CAUSES)}
+            engine: {**dict(zip(CAUSES, cycles[layer].tolist(), strict=True)), **unknown[engine]}
             for engine, cycles in table.items()
         }
-        for layer in range(layers)
+        for layer in range(len(activity.boundaries) - 1)
     ]
 
 
 def _by_group(activity: Activity, causes: list[np.ndarray]) -> dict[str, np.ndarray]:
     """Of every core by its name; of those that are shown as a group what one of them has on average."""
-    members: dict[str, list[np.ndarray]] = {}
-    for core, own in zip(activity.cores, causes, strict=True):
-        members.setdefault(core.group or core.name, []).append(own)
     found = {}
-    for name, group in members.items():
-        total = np.sum(group, axis=0)
+    for name, group in activity.core_groups.items():
+        total = np.sum([causes[place] for place in group], axis=0)
         mean = total // len(group)
         # All causes together are still the cycles of a layer.
         mean[:, CAUSES.index("compute")] += total.sum(axis=1) // len(group) - mean.sum(axis=1)
@@ -68,11 +66,6 @@ def total_causes(layers: list[Causes]) -> Causes:
                 before = known[cause]
                 known[cause] = None if cycles is None or before is None else before + cycles
     return total
-
-
-def _known(engine: str, cause: str, activity: Activity, cycles: int) -> int | None:
-    """An accelerator's waits for banks of L1 are inside its jobs: nobody tells them apart."""
-    return None if cause == "l1_conflict" and engine in activity.accelerators else cycles
 
 
 @dataclass(frozen=True)
@@ -123,10 +116,7 @@ def _any(nothing: np.ndarray, parts: list[np.ndarray]) -> np.ndarray:
 
 def _covered(edges: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
     """For each moment between two edges, whether some span covers it; spans begin and end at edges or outside."""
-    change = np.zeros(len(edges), np.int64)
-    np.add.at(change, np.searchsorted(edges, np.clip(starts, edges[0], edges[-1])), 1)
-    np.add.at(change, np.searchsorted(edges, np.clip(ends, edges[0], edges[-1])), -1)
-    return np.asarray(np.cumsum(change)[:-1] > 0)
+    return np.asarray(np.diff(Cover.of(starts, ends).until(edges)) > 0)
 
 
 def _accelerator_causes(moments: _Moments, name: str) -> np.ndarray:

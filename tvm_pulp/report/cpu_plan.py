@@ -1,6 +1,5 @@
 """A program for a CPU by itself as a table and as a picture of its memory: functions and places, layer by layer."""
 
-from collections.abc import Sequence
 from typing import TextIO
 
 from tvm_pulp.codegen.emit import Emitted
@@ -8,11 +7,11 @@ from tvm_pulp.planning.tiling.place.arena import Arena
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.report.cycle_axis import GROUND, LEFT, TOP, WIDTH, layer_colour, named_bar
 from tvm_pulp.report.fitted_table import print_fitted, print_wrapped
-from tvm_pulp.report.svg import byte_ticks, line, picture, rectangle, text
+from tvm_pulp.report.plan_pictures import HEIGHT, byte_axis
+from tvm_pulp.report.svg import picture, rectangle, text
 
 _WORDS = ("layer", "op", "function", "kernel", "result in")
 _COLUMNS = (*_WORDS, "MAC", "constants", "result", "work", "alive")
-_HEIGHT = 420
 _NOTE = "Layers to the right, addresses upwards; light grey is free. Point at a buffer for its place."
 
 
@@ -70,35 +69,22 @@ def arena_picture(made: Emitted) -> str:
     arena, layers = made.arena, made.network.layers
     title = f"Activations: {arena.size:,} bytes"
     makers = {t.storage: number for number, layer in reversed(list(enumerate(layers))) for t in layer.outputs}
-    step, up = WIDTH / max(1, len(layers)), _HEIGHT / max(1, arena.size)
-    body = [rectangle(LEFT, TOP, WIDTH, _HEIGHT, GROUND)]
+    step, up = WIDTH / max(1, len(layers)), HEIGHT / max(1, arena.size)
+    body = [rectangle(LEFT, TOP, WIDTH, HEIGHT, GROUND)]
     for buffer in arena.buffers:
-        offset, name = arena.offsets[buffer.key], _name(buffer.key)
+        key, offset = buffer.key, arena.offsets[buffer.key]
+        name = key.name if isinstance(key, Tensor) else str(key)
         tip = (
             f"{name}: {buffer.size:,} bytes at {offset:,}, layers {layers[buffer.first].name} to "
             f"{layers[buffer.last].name}"
         )
-        maker = makers.get(buffer.key, buffer.first) if isinstance(buffer.key, Tensor) else buffer.first
+        maker = makers.get(key, buffer.first) if isinstance(key, Tensor) else buffer.first
         x, width = LEFT + buffer.first * step, (buffer.last + 1 - buffer.first) * step
-        y = TOP + _HEIGHT - (offset + buffer.size) * up
+        y = TOP + HEIGHT - (offset + buffer.size) * up
         body += named_bar(x, y, width, buffer.size * up, name, layer_colour(maker), tip)
-    body += _ticks(arena.size, up, layers, step)
-    body.append(text(LEFT, TOP + _HEIGHT + 34, _NOTE))
-    return picture(title, LEFT, LEFT + WIDTH + 20, TOP + _HEIGHT + 44, body)
-
-
-def _ticks(size: int, up: float, layers: Sequence[Layer], step: float) -> list[str]:
-    """Bytes at the left, numbers of layers below where they have room."""
-    found = []
-    for place in byte_ticks(size, 5):
-        y = TOP + _HEIGHT - place * up
-        found.append(line(LEFT - 4, y, LEFT, y))
-        found.append(text(LEFT - 6, y + 4, f"{place / 1024:,.6g} KiB" if place >= 1024 else f"{place:g}", anchor="end"))
-    every = max(1, round(30 / step))
-    for number in range(0, len(layers), every):
-        found.append(text(LEFT + (number + 0.5) * step, TOP + _HEIGHT + 16, f"{number + 1}", anchor="middle"))
-    return found
-
-
-def _name(key: object) -> str:
-    return key.name if isinstance(key, Tensor) else str(key)
+    body += byte_axis(arena.size)
+    # Numbers of layers where they have room.
+    for number in range(0, len(layers), max(1, round(30 / step))):
+        body.append(text(LEFT + (number + 0.5) * step, TOP + HEIGHT + 16, f"{number + 1}", anchor="middle"))
+    body.append(text(LEFT, TOP + HEIGHT + 34, _NOTE))
+    return picture(title, LEFT, LEFT + WIDTH + 20, TOP + HEIGHT + 44, body)

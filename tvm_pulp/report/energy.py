@@ -9,6 +9,8 @@ from tvm_pulp.sim.runner import Statistics
 from tvm_pulp.soc import Soc
 from tvm_pulp.soc.energy_coefficients import Coefficient
 
+# Coefficients that do not belong to an engine.
+_ALWAYS = ("core_active_cycle", "core_idle_cycle", "l1_byte", "l2_byte", "l3_byte", "weight_byte", "static_cycle")
 _WORD_BYTES = 4
 _PICOJOULES_PER_MICROJOULE = 1e6
 _MICROJOULES_PER_MILLIJOULE = 1e3
@@ -89,13 +91,7 @@ def _coefficients(soc: Soc) -> dict[str, Coefficient]:
     # An engine whose clock is priced with its work needs no coefficient of its own for it.
     idle = {f"busy_{name}": Coefficient(pj=0, spread=0) for name in energy.engine_mac}
     stated = {
-        "core_active_cycle": energy.core_active_cycle,
-        "core_idle_cycle": energy.core_idle_cycle,
-        "l1_byte": energy.l1_byte,
-        "l2_byte": energy.l2_byte,
-        "l3_byte": energy.l3_byte,
-        "weight_byte": energy.weight_byte,
-        "static_cycle": energy.static_cycle,
+        **{name: getattr(energy, name) for name in _ALWAYS},
         **idle,
         **{f"busy_{name}": c for name, c in energy.engine_busy_cycle.items()},
         **{f"mac_{name}": c for name, c in energy.engine_mac.items()},

@@ -1,7 +1,7 @@
 """Many samples through one built program: outputs of all, accuracy, cycles."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,7 +72,8 @@ def evaluate(
     count = _count(stacked, labels)
     made: list[list[np.ndarray]] = []
     cycles: list[int | None] = []
-    for number, sample in enumerate(_samples(stacked, count)):
+    for number in range(count):
+        sample = {name: array[number] for name, array in stacked.items()}
         measured = run_twice(runner, metadata, prepare_inputs(facts["inputs"], sample))
         made.append(measured.outputs)
         cycles.append(measured.statistics.cycles)
@@ -94,8 +95,3 @@ def _count(stacked: Mapping[str, np.ndarray], labels: np.ndarray | None) -> int:
         told = ", ".join(f"{name} {count}" for name, count in counts.items())
         raise UserError(f"--dataset: arrays hold different numbers of samples ({told}): give as many of each")
     return next(iter(counts.values()))
-
-
-def _samples(stacked: Mapping[str, np.ndarray], count: int) -> Iterator[dict[str, np.ndarray]]:
-    for index in range(count):
-        yield {name: array[index] for name, array in stacked.items()}

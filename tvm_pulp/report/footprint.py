@@ -55,53 +55,41 @@ def footprint(metadata: Mapping[str, Any], files: Mapping[str, bytes], program: 
     """The needs of an archive with this metadata; `program` is its ELF, where there is one."""
     facts, memory = metadata["tvm_pulp"], metadata["memory"]
     if program is None:
-        ends = (math.prod(e["shape"]) * np.dtype(e["dtype"]).itemsize for e in (*facts["inputs"], *facts["outputs"]))
         # On the host all is in one memory, and constants belong to the program.
-        used = {"memory": memory["arena_bytes"] + sum(ends)}
+        used = {"memory": memory["arena_bytes"] + bytes_of_ends(facts)}
         constants = memory["constants_bytes"]
         return Footprint(code=None, constants=constants, ram=used, capacity={}, stacks=None, macs=facts["macs"])
-    soc = socs.recorded(facts)
-    if soc.cpu is not None:
-        return _cpu_footprint(facts, soc.cpu, program)
-    sizes = {"l1": soc.memory.l1, "l2": soc.memory.l2, "weights": soc.memory.weight}
-    used = dict.fromkeys(("l1", "l2", "l3", "weights"), 0)
-    code = constants = 0
-    for address, size, stored, executed in _sections(program):
-        for level, place in sizes.items():
-            if place.base <= address < place.base + place.size:
-                used[level] += size
-        code += size if executed else 0
-        constants += size if stored and not executed else 0
-    constants += len(files.get("parameters/l3.bin", b""))
+    soc, sections = socs.recorded(facts), _sections(program)
+    code = sum(size for _, size, _, executed in sections if executed)
+    constants = sum(size for _, size, stored, executed in sections if stored and not executed)
+
+    def used_in(place: Any) -> int:
+        return sum(size for address, size, _, _ in sections if place.base <= address < place.base + place.size)
+
+    known: dict[str, Any] = {"code": code, "macs": facts["macs"]}
+    if (cpu := soc.cpu) is not None:
+        # It runs from flash: code and constants are there, all else is in RAM.
+        ram, sizes = {"memory": used_in(cpu.ram)}, {"memory": cpu.ram.size}
+        return Footprint(**known, constants=constants, ram=ram, capacity=sizes, stacks=cpu.stack_bytes)
+    places = {"l1": soc.memory.l1, "l2": soc.memory.l2, "weights": soc.memory.weight}
+    used = dict.fromkeys(("l1", "l2", "l3", "weights"), 0) | {level: used_in(place) for level, place in places.items()}
     used["l1"] += memory["levels"]["l1"]
     used["l3"] += memory["levels"]["l3"]
     return Footprint(
-        code=code,
-        constants=constants,
+        **known,
+        constants=constants + len(files.get("parameters/l3.bin", b"")),
         ram=used,
-        capacity={**{level: place.size for level, place in sizes.items()}, "l3": soc.memory.l3.size},
+        capacity={**{level: place.size for level, place in places.items()}, "l3": soc.memory.l3.size},
         stacks=soc.stacks * soc.software.stack_bytes + soc.software.runtime_l1_bytes,
-        macs=facts["macs"],
         token="decoder" in facts,
         **facts["expected"],
     )
 
 
-def _cpu_footprint(facts: Mapping[str, Any], cpu: Cpu, program: Path) -> Footprint:
-    """The needs of a program that runs from flash: code and constants there, all else in RAM."""
-    code = constants = used = 0
-    for address, size, stored, executed in _sections(program):
-        code += size if executed else 0
-        constants += size if stored and not executed else 0
-        used += size if cpu.ram.base <= address < cpu.ram.base + cpu.ram.size else 0
-    return Footprint(
-        code=code,
-        constants=constants,
-        ram={"memory": used},
-        capacity={"memory": cpu.ram.size},
-        stacks=cpu.stack_bytes,
-        macs=facts["macs"],
-    )
+def bytes_of_ends(facts: Mapping[str, Any]) -> int:
+    """Bytes of a network's inputs and outputs."""
+    ends = (*facts["inputs"], *facts["outputs"])
+    return sum(math.prod(end["shape"]) * np.dtype(end["dtype"]).itemsize for end in ends)
 
 
 def flash_bytes(files: Mapping[str, bytes], cpu: Cpu) -> int:

@@ -2,6 +2,7 @@
 
 from tvm_pulp.planning.program.actions import Job, Kernel
 from tvm_pulp.planning.program.plan_record import PlanJson
+from tvm_pulp.report.side_by_side import side_by_side_texts
 
 
 def pipelines(plan: PlanJson) -> list[list[int]]:
@@ -26,6 +27,7 @@ def pipelines(plan: PlanJson) -> list[list[int]]:
     return [layers for layers in found if len(layers) > 1]
 
 
-def pipeline_texts(plan: PlanJson) -> list[str]:
-    """Every pipeline by the names of its layers."""
-    return [" > ".join(plan.layers[layer].name for layer in layers) for layers in pipelines(plan)]
+def overlap_texts(plan: PlanJson) -> list[str]:
+    """Layers that run at the same time, in words: those of pipelines by their names, and those side by side."""
+    mixed = [" > ".join(plan.layers[layer].name for layer in layers) for layers in pipelines(plan)]
+    return [f"pipeline of tiles: {names}" for names in mixed] + [f"side by side: {t}" for t in side_by_side_texts(plan)]

@@ -1,13 +1,13 @@
 """Pictures of a plan: the contents of memories over time, and when everybody is expected to be busy."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from tvm_pulp.codegen.formats import to_json
 from tvm_pulp.errors import refuse_file_errors
 from tvm_pulp.planning.estimate import estimate_program
-from tvm_pulp.planning.program.actions import Begin, operands_of
+from tvm_pulp.planning.program.actions import Access, Begin, operands_of
 from tvm_pulp.planning.program.plan_record import Place, PlanJson
 from tvm_pulp.report.cycle_axis import (
     GROUND,
@@ -40,7 +40,7 @@ def write_pictures(folder: Path, plan: PlanJson, costs: CostModel) -> None:
         unpack({name: content.encode() for name, content in texts.items()}, folder)
 
 
-_HEIGHT = 420
+HEIGHT = 420
 _NOTE = "Colours: the layer that makes or fetches a buffer; light grey is free. Point at a buffer for its place."
 
 
@@ -50,24 +50,30 @@ def memory_map(
     """An SVG: expected cycles to the right, addresses upwards, one rectangle per block in the colour of its layer."""
     if not blocks:
         return picture(title, LEFT, LEFT + WIDTH + 20, TOP + 16, [text(LEFT, TOP, "Nothing lies there at any time.")])
-    body = [rectangle(LEFT, TOP, WIDTH, _HEIGHT, GROUND)]
-    up = _HEIGHT / max(1, size)
+    body = [rectangle(LEFT, TOP, WIDTH, HEIGHT, GROUND)]
+    up = HEIGHT / max(1, size)
     for block, layer in zip(blocks, layers, strict=True):
         first, last = block.alive
         begin, end = axis.span(block.alive)
         x, width = axis.x(begin), axis.x(end) - axis.x(begin)
-        y, height = TOP + _HEIGHT - (block.offset + block.bytes) * up, block.bytes * up
+        y, height = TOP + HEIGHT - (block.offset + block.bytes) * up, block.bytes * up
         whose = "" if layer is None else f" of {plan.layers[layer].name}"
         label = (
             f"{block.name}{whose}: {block.bytes:,} bytes at {block.offset:,}, cycles {begin:,} to {end:,}, "
             f"steps {max(0, first) // 3} to {last // 3}{'' if layer is None else nodes_of(plan.layers[layer])}"
         )
         body += named_bar(x, y, width, height, block.name, layer_colour(layer), label)
+    return plan_picture(title, [*body, *byte_axis(size)], TOP + HEIGHT, _NOTE, plan, axis)
+
+
+def byte_axis(size: int) -> list[str]:
+    """Ticks with round numbers of bytes at the left of the picture of a memory."""
+    found, up = [], HEIGHT / max(1, size)
     for place in byte_ticks(size, 5):
-        y = TOP + _HEIGHT - place * up
-        body.append(line(LEFT - 4, y, LEFT, y))
-        body.append(text(LEFT - 6, y + 4, f"{place / 1024:,.6g} KiB" if place >= 1024 else f"{place:g}", anchor="end"))
-    return plan_picture(title, body, TOP + _HEIGHT, _NOTE, plan, axis)
+        y = TOP + HEIGHT - place * up
+        found.append(line(LEFT - 4, y, LEFT, y))
+        found.append(text(LEFT - 6, y + 4, f"{place / 1024:,.6g} KiB" if place >= 1024 else f"{place:g}", anchor="end"))
+    return found
 
 
 def memory_maps(plan: PlanJson, axis: CycleAxis) -> dict[str, str]:
@@ -81,6 +87,13 @@ def memory_maps(plan: PlanJson, axis: CycleAxis) -> dict[str, str]:
         "l1": memory_map(l1_title, plan.blocks, owners, plan.l1_bytes, plan, axis),
         "l2": memory_map(f"L2 activations: {size:,} bytes", tensors, made, size, plan, axis),
     }
+
+
+def accesses_of(plan: PlanJson) -> Iterator[tuple[int, Access]]:
+    """Everything that steps touch, in their order, with the layer that it is touched for."""
+    for action in (a for step in plan.program for a in step.actions if not isinstance(a, Begin)):
+        for access in operands_of(action):
+            yield action.layer, access
 
 
 def makers_of(plan: PlanJson) -> dict[str, int]:
@@ -107,12 +120,7 @@ def first_writer(plan: PlanJson, block: Place) -> int | None:
 
 def _first_reader(plan: PlanJson, name: str) -> int | None:
     """The layer that first fetches a constant which no layer makes; None for an input of the network."""
-    readers = (
-        action.layer
-        for step in plan.program
-        for action in step.actions
-        if not isinstance(action, Begin) and any(a.content.split("[")[0] == name for a in operands_of(action))
-    )
+    readers = (layer for layer, access in accesses_of(plan) if access.content.split("[")[0] == name)
     return None if name in plan.inputs else next(readers, None)
 
 

@@ -7,8 +7,7 @@ from tvm_pulp.planning.tiling.plan import LayerPlan, Plan
 from tvm_pulp.qnn.network import Network, Tensor
 from tvm_pulp.report.figures import summed
 from tvm_pulp.report.fitted_table import print_fitted, print_wrapped
-from tvm_pulp.report.pipelines import pipeline_texts
-from tvm_pulp.report.side_by_side import side_by_side_texts
+from tvm_pulp.report.pipelines import overlap_texts
 
 
 def plan_rows(plan: Plan) -> list[tuple[str, ...]]:
@@ -65,10 +64,8 @@ def print_plan(plan: Plan, stream: TextIO, described: PlanJson) -> None:
         f"(largest live set {plan.arena.largest_live_set:,}); {levels or 'no constants'}",
         stream,
     )
-    for text in pipeline_texts(described):
-        print_wrapped(f"pipeline of tiles: {text}", stream)
-    for text in side_by_side_texts(described):
-        print_wrapped(f"side by side: {text}", stream)
+    for text in overlap_texts(described):
+        print_wrapped(text, stream)
     print_state(plan.network, stream)
     for line in _planner_lines(plan):
         print_wrapped(line, stream)

@@ -1,17 +1,15 @@
 """`report.json`: the costs of a run. A figure that is not known is None, never zero."""
 
 import itertools
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import Any
-
-import numpy as np
 
 from tvm_pulp.codegen.formats import PlanJson, ReportJson, check_record, is_flat, plain
 from tvm_pulp.report.causes import layer_causes, total_causes
 from tvm_pulp.report.energy import energy_record, inference_energy
 from tvm_pulp.report.figures import summed
+from tvm_pulp.report.footprint import bytes_of_ends
 from tvm_pulp.report.span_layers import busy_cycles
 from tvm_pulp.sim.runner import Statistics
 
@@ -55,9 +53,6 @@ def _flat_figures(metadata: dict[str, Any], run: Statistics) -> dict[str, Any]:
     memory, facts = metadata["memory"], metadata["tvm_pulp"]
     counted: list[Any] = run.layer_instructions or [None] * len(facts["layers"])
     engine = "host" if facts["soc"] == "host" else "cpu"
-    ends = sum(
-        math.prod(end["shape"]) * np.dtype(end["dtype"]).itemsize for end in (*facts["inputs"], *facts["outputs"])
-    )
     unknown = ("dma_bytes", "dma_busy_cycles", "dma_stall_cycles", "tiles", "estimated_cycles", "bound_cycles")
     return {
         **dict.fromkeys(("cycles", "macs_per_cycle", "estimated_cycles", "bound_cycles", "dma")),
@@ -67,7 +62,7 @@ def _flat_figures(metadata: dict[str, Any], run: Statistics) -> dict[str, Any]:
         "memory": {
             "arena": {"peak": memory["arena_bytes"], "largest_live_set": memory["largest_live_set_bytes"]},
             "constants": {"peak": memory["constants_bytes"]},
-            "all": {"peak": memory["arena_bytes"] + memory["constants_bytes"] + ends},
+            "all": {"peak": memory["arena_bytes"] + memory["constants_bytes"] + bytes_of_ends(facts)},
         },
         "layers": [
             {

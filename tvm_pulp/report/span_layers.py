@@ -70,10 +70,8 @@ def awake_spans(activity: Activity) -> dict[str, list[LayerSpan]]:
 
 def _shown_cores(activity: Activity) -> Iterator[CoreSpans]:
     """Cores as they are; those of a group as one that is awake while any of them is."""
-    groups: dict[str, list[CoreSpans]] = {}
-    for core in activity.cores:
-        groups.setdefault(core.group or core.name, []).append(core)
-    for name, group in groups.items():
+    for name, places in activity.core_groups.items():
+        group = [activity.cores[place] for place in places]
         if len(group) == 1:
             yield group[0]
             continue

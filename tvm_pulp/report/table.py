@@ -20,14 +20,13 @@ def _layer_rows(report: dict[str, Any]) -> list[tuple[str, ...]]:
         share = layer.get("bound_share")
         counted = layer.get("instructions")
         each = counted / layer["macs"] if counted and layer["macs"] else None
-        values: tuple[Any, ...] = (layer["name"], layer["op"], layer["engine"], counted, each)
-        values += (layer["cycles"], layer["estimated_cycles"], layer.get("busy_cycles"), layer["bound_cycles"])
-        values += (
-            None if share is None else f"{100 * share:.1f} %",
-            layer["macs"] or None,
-            layer.get("macs_per_cycle"),
+        of_bound = None if share is None else f"{100 * share:.1f} %"
+        values = (
+            *(layer["name"], layer["op"], layer["engine"], counted, each),
+            *(layer["cycles"], layer["estimated_cycles"], layer.get("busy_cycles"), layer["bound_cycles"], of_bound),
+            *(layer["macs"] or None, layer.get("macs_per_cycle")),
+            *(layer["dma_bytes"], layer["dma_stall_cycles"], layer["tiles"]),
         )
-        values += (layer["dma_bytes"], layer["dma_stall_cycles"], layer["tiles"])
         rows.append(tuple(map(figure, values)))
     return rows
 

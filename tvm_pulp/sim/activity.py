@@ -53,6 +53,14 @@ class Activity:
     def end(self) -> int:
         return self.boundaries[-1]
 
+    @property
+    def core_groups(self) -> dict[str, list[int]]:
+        """Places of the cores by what they are shown as."""
+        groups: dict[str, list[int]] = {}
+        for place, core in enumerate(self.cores):
+            groups.setdefault(core.group or core.name, []).append(place)
+        return groups
+
 
 @dataclass(frozen=True)
 class Cover:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tvm_pulp.errors import refuse_if
-from tvm_pulp.option_values import read_arrays
+from tvm_pulp.option_values import read_arrays, write_arrays
 from tvm_pulp.tvmc import device_options
 from tvm_pulp.tvmc.argument import argument
 from tvm_pulp.tvmc.model_options import check_archive
@@ -67,10 +67,7 @@ def run(args: argparse.Namespace) -> int:
         record["reference"] = {"accuracy": beside.accuracy, "same_class": classes, "equal": equal}
         print(f"{args.reference}: {_sentence(beside)}; the same class in {classes}, equal outputs in {equal}")
     if args.outputs:
-        import numpy as np
-
-        with Path(args.outputs).open("wb") as stream:
-            np.savez(stream, **found.outputs)  # type: ignore[arg-type]
+        write_arrays(args.outputs, found.outputs)
     if args.report:
         Path(args.report).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
     return 0

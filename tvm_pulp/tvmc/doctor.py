@@ -4,9 +4,11 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Iterator
-from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.metadata import PackageNotFoundError, requires
+from importlib.util import find_spec
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.plug_ins import installed_version
 from tvm_pulp.tvmc.argument import argument
 
 ARGUMENTS = (argument("--clean", action="store_true", help="empty the build cache; what is needed is built again"),)
@@ -34,12 +36,13 @@ def run(args: argparse.Namespace) -> int:
         usable &= found is not None or not needed
         print(f"  {name:22} {found or ('missing: pip install ziglang' if needed else 'not found; nothing needs it')}")
     print("simulators")
-    print(f"  {'iss':22} {_iss()}")
+    is_built = find_spec("tvm_pulp._iss") is not None
+    print(f"  {'iss':22} {'installed' if is_built else 'built at its first use'}")
     for name, find in _simulators():
         print(f"  {name:22} {_found(find) or f'not found; set {name.upper()}_HOME where it is installed'}")
     print("extras")
     for name, packages in extras().items():
-        missing = [package for package in packages if _version(package) is None]
+        missing = [package for package in packages if installed_version(package) is None]
         absent = f"without {', '.join(missing)}: pip install '{_PACKAGE}[{name}]'"
         print(f"  {name:22} {absent if missing else 'installed'}")
     files = cached_files()
@@ -61,13 +64,6 @@ def extras() -> dict[str, list[str]]:
         if match[2] not in _OWN:
             found.setdefault(match[2], []).append(match[1])
     return found
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
 
 
 def _found(find: Callable[[], str]) -> str | None:
@@ -98,11 +94,3 @@ def _simulators() -> Iterator[tuple[str, Callable[[], str]]]:
 
     for kind in (GvsocInstallation, EtissInstallation):
         yield kind.simulator.lower(), lambda kind=kind: described(kind)  # type: ignore[misc]
-
-
-def _iss() -> str:
-    """How the embedded simulator is there."""
-    from importlib.util import find_spec
-
-    built = find_spec("tvm_pulp._iss") is not None
-    return "installed" if built else "built at its first use"

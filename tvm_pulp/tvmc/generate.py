@@ -2,10 +2,9 @@
 
 import argparse
 import sys
-from pathlib import Path
 
 from tvm_pulp.errors import UserError, refuse_if
-from tvm_pulp.option_values import read_arrays
+from tvm_pulp.option_values import read_arrays, write_arrays
 from tvm_pulp.tvmc.argument import argument
 from tvm_pulp.tvmc.model_options import check_archive, check_writable
 
@@ -81,9 +80,8 @@ def run(args: argparse.Namespace) -> int:
         assert whole.logits is not None
         import numpy as np
 
-        steps = whole.logits[len(prompt) - 1 :]
-        with Path(args.outputs).open("wb") as stream:
-            np.savez(stream, tokens=np.array(whole.tokens, np.int32), logits=steps)
+        tokens = np.array(whole.tokens, np.int32)
+        write_arrays(args.outputs, {"tokens": tokens, "logits": whole.logits[len(prompt) - 1 :]})
     return 0
 
 

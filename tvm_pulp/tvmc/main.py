@@ -85,15 +85,11 @@ def _overview() -> str:
 
 def versions() -> str:
     """Our version, and those of what decides what comes out."""
-    from importlib.metadata import PackageNotFoundError, version
+    from tvm_pulp.plug_ins import installed_version
 
-    lines = [f"tvm_pulp {__version__}", f"Python {sys.version.split()[0]}"]
-    for package in ("apache-tvm", "onnx", "tflite", "ortools", "ziglang"):
-        try:
-            lines.append(f"{package} {version(package)}")
-        except PackageNotFoundError:
-            lines.append(f"{package} is not installed")
-    return "\n".join(lines)
+    packages = ("apache-tvm", "onnx", "tflite", "ortools", "ziglang")
+    known = [f"{package} {installed_version(package) or 'is not installed'}" for package in packages]
+    return "\n".join([f"tvm_pulp {__version__}", f"Python {sys.version.split()[0]}", *known])
 
 
 def _show_warning(verb: str, otherwise: Callable[..., None], message: Any, category: Any, *rest: Any) -> None:

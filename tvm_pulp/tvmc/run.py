@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from tvm_pulp.errors import refuse_if
+from tvm_pulp.option_values import write_arrays
 from tvm_pulp.tvmc import dataset, device_options
 from tvm_pulp.tvmc.argument import INPUTS, argument, given_inputs
 from tvm_pulp.tvmc.model_options import check_archive, check_writable
@@ -56,10 +57,7 @@ def run(args: argparse.Namespace) -> int:
         device_options=settings,
     )
     if args.outputs:
-        import numpy as np
-
-        with Path(args.outputs).open("wb") as stream:
-            np.savez(stream, **result.outputs)  # type: ignore[arg-type]
+        write_arrays(args.outputs, result.outputs)
     if args.report:
         from tvm_pulp.codegen.formats import ReportJson, to_json
 

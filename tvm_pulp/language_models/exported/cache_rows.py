@@ -22,6 +22,7 @@ import onnx
 from onnx import helper, numpy_helper
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.frontend.onnx_protos import copied, node_of, reached
 from tvm_pulp.language_models.entry_module import CacheRows
 from tvm_pulp.language_models.exported.roles import BY_ELEMENT, CacheRole
 
@@ -188,15 +189,14 @@ class _Cache:
         for node in last:
             made = f"{name}_{'q' if node.op_type == 'QuantizeLinear' else 'x'}"
             if made not in {o for n in self._made for o in n.output}:
-                copy = onnx.NodeProto()
-                copy.CopyFrom(node)
+                copy = copied(node)
                 copy.input[0], copy.output[0], copy.name = name, made, made
                 self._made.append(copy)
             name = made
         return name
 
     def _node(self, operator: str, inputs: list[str], output: str, **attributes: Any) -> str:
-        self._made.append(helper.make_node(operator, inputs, [output], name=output, **attributes))
+        self._made.append(node_of(operator, inputs, output, **attributes))
         return output
 
     def _replace(self, old: str, new: str) -> None:
@@ -213,20 +213,17 @@ LEAST = float(np.finfo(np.float32).min)
 
 def hide_unwritten(graph: Any, pasts: set[str], past: int, rows: int, given: Collection[str] = ()) -> None:
     """Changes the graph: a new input says which rows of the past hold nothing. `given`: inputs of no token."""
-    reached = set(pasts)
-    for node in graph.node:
-        if any(n in reached for n in node.input):
-            reached |= set(node.output)
-    places = [n for n in graph.node if n.op_type == "Softmax" and n.input[0] in reached and not _is_inner(n)]
+    behind = reached(pasts, graph.node)
+    places = [n for n in graph.node if n.op_type == "Softmax" and n.input[0] in behind and not _is_inner(n)]
     places = [n for n in places if not given or not _looks_elsewhere(n, graph, given)]
     if not places:
         raise UserError("no Softmax reads a cache: such attention is not understood")
     graph.input.append(helper.make_tensor_value_info(HIDDEN, onnx.TensorProto.FLOAT, [past]))
     graph.initializer.append(numpy_helper.from_array(np.zeros(rows, np.float32), f"{HIDDEN}_new"))
-    made = [helper.make_node("Concat", [HIDDEN, f"{HIDDEN}_new"], [f"{HIDDEN}_all"], name=f"{HIDDEN}_all", axis=0)]
+    made = [node_of("Concat", [HIDDEN, f"{HIDDEN}_new"], f"{HIDDEN}_all", axis=0)]
     for node in places:
         name = f"{node.output[0]}_hidden"
-        made.append(helper.make_node("Add", [node.input[0], f"{HIDDEN}_all"], [name], name=name))
+        made.append(node_of("Add", [node.input[0], f"{HIDDEN}_all"], name))
         node.input[0] = name
     graph.node.extend(made)
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
+from typing import Any
 
 from tvm_pulp.canonicalize.past_qdq_attention import past_qdq_attention
 from tvm_pulp.canonicalize.pipeline import canonicalize
@@ -58,12 +59,11 @@ class ExportedDecoder:
         return encoded_part(self.graph, self.roles, self.encoder) if self.roles.given else None
 
     @printable_messages()
-    def encoder_module(self) -> Imported | None:
-        """The canonical module that is run once for a text, before its first token."""
+    def encoder_module(self) -> EntryModule | None:
+        """The module that is run once for a text, before its first token."""
         if self.encoded is None or self.encoded.model is None:
             return None
-        imported = import_onnx_graph(onnx_file.from_model(self.encoded.model), ImportOptions())
-        return replace(imported, module=canonicalize(imported))
+        return EntryModule(_canonical(self.encoded.model))
 
     @printable_messages()
     def entry_module(self, rows: int, in_parts: bool = False) -> EntryModule | None:
@@ -75,9 +75,7 @@ class ExportedDecoder:
         if self.capacity <= rows:
             raise UserError(f"--capacity {self.capacity}: an exported decoder needs room for two tokens")
         graph = decoder_graph(self.graph, self.roles, self.capacity, rows, hide=in_parts, encoded=self.encoded)
-        imported = import_onnx_graph(onnx_file.from_model(graph.model), ImportOptions())
-        imported = replace(imported, module=canonicalize(imported))
-        sources = graph.sources
+        imported, sources = _canonical(graph.model), graph.sources
         if not in_parts:
             parameters = zip(imported.module["main"].params, sources, strict=True)
             pasts = {parameter.name for parameter, source in parameters if source.purpose == PAST}
@@ -87,3 +85,9 @@ class ExportedDecoder:
             imported = replace(imported, module=module, inputs=(*imported.inputs, LENGTH))
             sources = (*sources, Source(LENGTH, LENGTH))
         return EntryModule(imported, sources, graph.caches, graph.past, rows)
+
+
+def _canonical(model: Any) -> Imported:
+    """A graph as a module of the dialect."""
+    imported = import_onnx_graph(onnx_file.from_model(model), ImportOptions())
+    return replace(imported, module=canonicalize(imported))

@@ -18,7 +18,15 @@ from onnx import helper
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend import onnx_file
-from tvm_pulp.frontend.onnx_protos import alive, static_shape, without_unread_inputs
+from tvm_pulp.frontend.onnx_protos import (
+    alive,
+    copied,
+    node_of,
+    replace_all,
+    static_shape,
+    with_names,
+    without_unread_inputs,
+)
 from tvm_pulp.frontend.onnx_shapes import fold_shapes, input_shapes, value_infos
 from tvm_pulp.language_models.exported.roles import Roles
 from tvm_pulp.language_models.exported.specialize import OpenGraph, Specialized, specialize
@@ -73,7 +81,7 @@ def encoded_part(source: onnx_file.Graph | OpenGraph, roles: Roles, encoder: Enc
         nodes += [*encoder.graph.node]
         constants += encoder.graph.initializer
         given += encoder.graph.input
-        nodes += [helper.make_node("Identity", [output], [name], name=name) for name, output in made_elsewhere.items()]
+        nodes += [node_of("Identity", [output], name) for name, output in made_elsewhere.items()]
     nodes += [n for n in graph.node if n.output[0] in steady or n.output[0] in fixed]
     return Encoded(values, _model(source.model, nodes, constants, given, [infos[n] for n in wanted]))
 
@@ -81,9 +89,7 @@ def encoded_part(source: onnx_file.Graph | OpenGraph, roles: Roles, encoder: Enc
 def cut_off(graph: Any, encoded: Encoded) -> None:
     """Changes the graph of a number of tokens: values of the other part are inputs."""
     names = {info.name for info in encoded.values}
-    kept = [n for n in graph.node if not any(o in names for o in n.output)]
-    del graph.node[:]
-    graph.node.extend(kept)
+    replace_all(graph.node, [n for n in graph.node if not any(o in names for o in n.output)])
     present = {i.name for i in graph.input}
     graph.input.extend(info for info in encoded.values if info.name not in present)
 
@@ -94,9 +100,7 @@ def separate_encoder(
     """An encoder of a file of its own for inputs of these shapes, and the shapes of given inputs that it makes."""
     shapes = input_shapes(graph, {name: shape for name, shape in stated.items() if name in graph.inputs})
     opsets = graph.model.opset_import
-    copy = onnx.GraphProto()
-    copy.CopyFrom(graph.model.graph)
-    folded, _ = fold_shapes(copy, opsets, shapes, graph.opset)
+    folded, _ = fold_shapes(copied(graph.model.graph), opsets, shapes, graph.opset)
     infos = value_infos(folded, opsets, shapes)
     outputs = {o.name: infos[o.name] for o in folded.output if o.name in infos}
     pairs = _paired(roles, outputs)
@@ -106,7 +110,8 @@ def separate_encoder(
         if shape is None:
             raise UserError(f"--encoder: the shape of its output '{output}' is not known before it runs: export it so")
         made[name] = shape
-    renamed = {name: f"{_BEFORE}{name}" for name in _names(folded) if name not in shapes}
+    names = {n for node in folded.node for n in (*node.input, *node.output) if n} | {i.name for i in folded.initializer}
+    renamed = {name: f"{_BEFORE}{name}" for name in names if name not in shapes}
     clash = [n for n in shapes if n in {r.name for r in roles.given} - set(pairs)]
     if clash:
         raise UserError(
@@ -114,10 +119,11 @@ def separate_encoder(
         )
     kept = [i for i in folded.input if i.name in shapes]
     typed = [helper.make_tensor_value_info(i.name, i.type.tensor_type.elem_type, shapes[i.name]) for i in kept]
-    _rename(folded, renamed)
-    del folded.input[:]
-    folded.input.extend(typed)
-    return Encoder(folded, graph.opset, {name: renamed.get(o, o) for name, o in pairs.items()}), made
+    made_graph = with_names(folded, renamed)
+    for node in made_graph.node:
+        node.name = f"{_BEFORE}{node.name}"
+    replace_all(made_graph.input, typed)
+    return Encoder(made_graph, graph.opset, {name: renamed.get(o, o) for name, o in pairs.items()}), made
 
 
 def _paired(roles: Roles, outputs: Mapping[str, Any]) -> dict[str, str]:
@@ -187,19 +193,6 @@ def _dequantizes(node: Any, makers: Mapping[str, Any]) -> bool:
     return bool(node.op_type == "DequantizeLinear")
 
 
-def _names(graph: Any) -> set[str]:
-    return {n for node in graph.node for n in (*node.input, *node.output) if n} | {i.name for i in graph.initializer}
-
-
-def _rename(graph: Any, names: Mapping[str, str]) -> None:
-    for node in graph.node:
-        for values in (node.input, node.output):
-            values[:] = [names.get(n, n) for n in values]
-        node.name = f"{_BEFORE}{node.name}"
-    for value in (*graph.initializer, *graph.input, *graph.output):
-        value.name = names.get(value.name, value.name)
-
-
 def _model(like: Any, nodes: list[Any], constants: list[Any], given: list[Any], outputs: list[Any]) -> Any:
     """A model of what the outputs need of these nodes."""
     made_here = {name for node in nodes for name in node.output}
@@ -207,6 +200,5 @@ def _model(like: Any, nodes: list[Any], constants: list[Any], given: list[Any], 
     graph = alive(helper.make_graph(nodes, "encoder", inputs, outputs, constants))
     made = helper.make_model(without_unread_inputs(graph, {i.name for i in inputs}))
     made.ir_version = like.ir_version
-    del made.opset_import[:]
-    made.opset_import.extend(like.opset_import)
+    replace_all(made.opset_import, like.opset_import)
     return made

@@ -11,11 +11,20 @@ encoder gave: that part of it comes first.
 from typing import Any
 
 import onnx
-from onnx import helper, numpy_helper
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend import onnx_file
-from tvm_pulp.frontend.onnx_protos import alive, attributes_of, execution_order, with_nodes, without_unread_inputs
+from tvm_pulp.frontend.onnx_protos import (
+    alive,
+    attributes_of,
+    copied,
+    execution_order,
+    node_of,
+    replace_all,
+    with_names,
+    with_nodes,
+    without_unread_inputs,
+)
 from tvm_pulp.language_models.exported.roles import Roles, find_roles, inputs_behind
 
 _BRANCHES = ("then_branch", "else_branch")
@@ -64,26 +73,22 @@ def _begun(model: Any, roles: Roles, other: Any) -> Any:
     made = [o for o in empty if inputs_behind(o, theirs) & {i.name for i in other.graph.input} <= given]
     if not keys or len(made) != len(keys):
         return model
-    first = onnx.GraphProto()
-    first.CopyFrom(other.graph)
-    kept = [o for o in first.output if o.name in made]
-    del first.output[:]
-    first.output.extend(kept)
+    first = copied(other.graph)
+    replace_all(first.output, [o for o in first.output if o.name in made])
     first = alive(first)
     new = {
         v: f"{_FIRST}{v}" for v in (*(v for n in first.node for v in n.output), *(i.name for i in first.initializer))
     }
-    nodes = [_renamed(n, new) for n in first.node]
-    nodes += [helper.make_node("Identity", [new[o]], [key], name=key) for o, key in zip(made, keys, strict=True)]
-    constants = [numpy_helper.from_array(numpy_helper.to_array(i), new[i.name]) for i in first.initializer]
-    joined = with_nodes(model, [*nodes, *model.graph.node], constants)
+    first = with_names(first, new)
+    nodes = [*first.node]
+    nodes += [node_of("Identity", [new[o]], key) for o, key in zip(made, keys, strict=True)]
+    joined = with_nodes(model, [*nodes, *model.graph.node], first.initializer)
     read = {v for n in nodes for v in n.input}
     known = [i for i in model.graph.input if i.name not in keys]
     more = [i for i in other.graph.input if i.name in read and i.name not in {k.name for k in known}]
     outputs = [o for o in model.graph.output if o.name not in empty]
-    for values, wanted in ((joined.graph.input, [*known, *more]), (joined.graph.output, outputs)):
-        del values[:]
-        values.extend(wanted)
+    replace_all(joined.graph.input, [*known, *more])
+    replace_all(joined.graph.output, outputs)
     ordered = execution_order(
         joined.graph.node,
         {*(i.name for i in joined.graph.input), *(i.name for i in joined.graph.initializer)},
@@ -105,24 +110,11 @@ def _inlined(model: Any, names: set[str], branch: str) -> Any:
         made = {v for n in body.node for v in n.output if v} | {i.name for i in body.initializer}
         new = {v: results.get(v) or (f"{v}_inlined" if v in taken else v) for v in made}
         taken |= set(new.values())
-        nodes += [_renamed(n, new) for n in body.node]
-        constants += [numpy_helper.from_array(numpy_helper.to_array(i), new[i.name]) for i in body.initializer]
+        renamed = with_names(body, new)
+        nodes += renamed.node
+        constants += renamed.initializer
         # A branch may hand on what it was given.
-        nodes += [
-            helper.make_node("Identity", [inner], [outer], name=outer)
-            for inner, outer in results.items()
-            if inner not in made
-        ]
+        nodes += [node_of("Identity", [inner], outer) for inner, outer in results.items() if inner not in made]
     inlined = with_nodes(model, nodes, constants)
-    kept = [i for i in inlined.graph.input if i.name not in names]
-    del inlined.graph.input[:]
-    inlined.graph.input.extend(kept)
+    replace_all(inlined.graph.input, [i for i in inlined.graph.input if i.name not in names])
     return inlined
-
-
-def _renamed(node: Any, new: dict[str, str]) -> Any:
-    made = onnx.NodeProto()
-    made.CopyFrom(node)
-    for values in (made.input, made.output):
-        values[:] = [new.get(v, v) for v in values]
-    return made

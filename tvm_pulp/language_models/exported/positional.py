@@ -17,7 +17,7 @@ from onnx import TensorProto, helper
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.onnx_fold import fold
-from tvm_pulp.frontend.onnx_protos import constant_of, label
+from tvm_pulp.frontend.onnx_protos import constant_of, label, node_of, reached, replace_all
 from tvm_pulp.language_models.entry_module import POSITIONS, Source
 from tvm_pulp.language_models.exported.specialize import Specialized
 
@@ -42,10 +42,9 @@ class _Positions:
         self._samples, self._whole, self._opset = list(samples), whole, opset
         self._graph = samples[0].graph
         self._makers = {name: node for node in self._graph.node for name in node.output}
-        self._moving = set(moving)
-        for node in self._graph.node:
-            if any(name in self._moving for name in node.input):
-                self._moving |= set(node.output)
+        self._moving = reached(moving, self._graph.node)
+        self._tables: dict[str, Source] = {}
+        self._kept: list[Any] = []
 
     def bind(self) -> list[Source]:
         first = self._samples[0].values
@@ -58,18 +57,20 @@ class _Positions:
                 self._evaluate(node, sample)
             varying |= {o for o in node.output if self._varies(o)}
             gone |= set(node.output)
-        tables: dict[str, Source] = {}
-        kept: list[Any] = []
         for node in self._graph.node:
             if node.output[0] in gone:
                 continue
             for place, name in enumerate(node.input):
                 if name in varying or name in gone:
-                    node.input[place] = self._bound(node, place, name, tables, kept)
-            kept.append(node)
-        del self._graph.node[:]
-        self._graph.node.extend(kept)
-        return list(tables.values())
+                    node.input[place] = self._bound(node, place, name)
+            self._kept.append(node)
+        replace_all(self._graph.node, self._kept)
+        return list(self._tables.values())
+
+    def _add(self, operator: str, inputs: Sequence[str], output: str, **attributes: Any) -> str:
+        """A node in front of what reads it, and the name of what it makes."""
+        self._kept.append(node_of(operator, inputs, output, **attributes))
+        return output
 
     def _varies(self, name: str) -> bool:
         values = [s.values.get(name) for s in self._samples]
@@ -94,28 +95,27 @@ class _Positions:
             raise UserError(f"{label(node)} computes with positions and cannot be evaluated: export it so")
         sample.values |= dict(zip(node.output, results, strict=True))
 
-    def _bound(self, node: Any, place: int, name: str, tables: dict[str, Source], kept: list[Any]) -> str:
+    def _bound(self, node: Any, place: int, name: str) -> str:
         """The name that a reader takes instead of a value of positions."""
         if place in _SHAPE_OPERANDS.get(node.op_type, ()):
             return self._constant(name)
         maker = self._makers.get(name)
         if maker is None or maker.op_type != "DequantizeLinear":
-            return self._held(name, tables, kept)
+            return self._held(name)
         # The integers are what the network computes with.
         made = f"{name}_of_held"
-        if not any(n.output[0] == made for n in kept):
-            operands = [self._held(maker.input[0], tables, kept), *maker.input[1:]]
-            kept.append(helper.make_node("DequantizeLinear", operands, [made], name=made))
-            kept[-1].attribute.extend(maker.attribute)
+        if not any(n.output[0] == made for n in self._kept):
+            self._add("DequantizeLinear", [self._held(maker.input[0]), *maker.input[1:]], made)
+            self._kept[-1].attribute.extend(maker.attribute)
         return made
 
-    def _held(self, name: str, tables: dict[str, Source], kept: list[Any]) -> str:
+    def _held(self, name: str) -> str:
         """A constant, or rows of a table."""
         if not self._varies(name):
             return self._constant(name)
         if len({s.values[name].shape for s in self._samples}) == 1:
-            return self._rows(name, tables, kept)
-        return self._constant(name) if self._is_mask(name) else self._moving_mask(name, tables, kept)
+            return self._rows(name)
+        return self._constant(name) if self._is_mask(name) else self._moving_mask(name)
 
     def _constant(self, name: str, value: np.ndarray | None = None) -> str:
         if not any(i.name == name for i in self._graph.initializer):
@@ -123,9 +123,9 @@ class _Positions:
             self._graph.initializer.append(constant_of(name, held))
         return name
 
-    def _rows(self, name: str, tables: dict[str, Source], kept: list[Any]) -> str:
+    def _rows(self, name: str) -> str:
         """The input that holds the rows of a value, in the value's own shape."""
-        if name in tables:
+        if name in self._tables:
             return f"{name}_at"
         first, whole = self._samples[0].values[name], self._whole.values.get(name)
         axes = [] if whole is None or whole.ndim != first.ndim else [
@@ -137,25 +137,23 @@ class _Positions:
             rows = np.take(whole, np.arange(sample.past, sample.past + sample.rows), axes[0])
             if not _equal(rows, sample.values[name]):
                 raise _not_rows(name)
-        return self._looked_up(name, whole, axes[0], tables, kept)
+        return self._looked_up(name, whole, axes[0])
 
-    def _looked_up(self, name: str, whole: np.ndarray, axis: int, tables: dict[str, Source], kept: list[Any]) -> str:
+    def _looked_up(self, name: str, whole: np.ndarray, axis: int) -> str:
         """Rows of a table by position along an axis, as nodes behind a new input."""
         table = np.ascontiguousarray(np.moveaxis(whole, axis, 0)).reshape(whole.shape[axis], -1)
-        tables[name] = Source(f"{name}_rows", POSITIONS, table)
+        self._tables[name] = Source(f"{name}_rows", POSITIONS, table)
         rows, rest = self._samples[0].rows, [s for a, s in enumerate(whole.shape) if a != axis]
         element = helper.np_dtype_to_tensor_dtype(table.dtype)
         self._graph.input.append(helper.make_tensor_value_info(f"{name}_rows", element, (rows, table.shape[1])))
         apart = self._constant(f"{name}_apart", np.array([rows, *rest], np.int64))
-        kept.append(helper.make_node("Reshape", [f"{name}_rows", apart], [f"{name}_first"], name=f"{name}_first"))
-        order = [*range(1, axis + 1), 0, *range(axis + 1, whole.ndim)]
+        first = self._add("Reshape", [f"{name}_rows", apart], f"{name}_first")
         if int(np.prod(whole.shape[:axis])) == 1:
             shape = [rows if a == axis else s for a, s in enumerate(whole.shape)]
             whole_shape = self._constant(f"{name}_shape", np.array(shape, np.int64))
-            kept.append(helper.make_node("Reshape", [f"{name}_first", whole_shape], [f"{name}_at"], name=f"{name}_at"))
-        else:
-            kept.append(helper.make_node("Transpose", [f"{name}_first"], [f"{name}_at"], name=f"{name}_at", perm=order))
-        return f"{name}_at"
+            return self._add("Reshape", [first, whole_shape], f"{name}_at")
+        order = [*range(1, axis + 1), 0, *range(axis + 1, whole.ndim)]
+        return self._add("Transpose", [first], f"{name}_at", perm=order)
 
     def _is_mask(self, name: str) -> bool:
         """Tell if a value grows with the tokens before: without some of them it is what it is for fewer."""
@@ -174,10 +172,10 @@ class _Positions:
                 return False
         return True
 
-    def _moving_mask(self, name: str, tables: dict[str, Source], kept: list[Any]) -> str:
+    def _moving_mask(self, name: str) -> str:
         """Rows of what every position sees of those before, joined with what new tokens see of each other."""
         joined = f"{name}_joined"
-        if name in tables:
+        if name in self._tables:
             return joined
         first, whole = self._samples[0], self._whole.values.get(name)
         value = first.values[name]
@@ -191,16 +189,14 @@ class _Positions:
                 raise _not_rows(name)
         # No input of a network is a truth value.
         is_bool = whole.dtype == np.bool_
-        held = self._looked_up(name, whole.astype(np.uint8) if is_bool else whole, whole.ndim - 2, tables, kept)
+        held = self._looked_up(name, whole.astype(np.uint8) if is_bool else whole, whole.ndim - 2)
         if is_bool:
-            kept.append(helper.make_node("Cast", [held], [f"{held}_cast"], name=f"{held}_cast", to=TensorProto.BOOL))
-            held = f"{held}_cast"
+            held = self._add("Cast", [held], f"{held}_cast", to=TensorProto.BOOL)
         bounds = [self._constant(f"{name}_{end}", np.array([n])) for end, n in (("begin", 0), ("end", first.past))]
         bounds.append(self._constant(f"{name}_axis", np.array([whole.ndim - 1])))
-        kept.append(helper.make_node("Slice", [held, *bounds], [f"{name}_before"], name=f"{name}_before"))
+        before = self._add("Slice", [held, *bounds], f"{name}_before")
         among = self._constant(f"{name}_among", value[..., first.past :])
-        kept.append(helper.make_node("Concat", [f"{name}_before", among], [joined], name=joined, axis=-1))
-        return joined
+        return self._add("Concat", [before, among], joined, axis=-1)
 
 
 def _equal(a: np.ndarray, b: np.ndarray) -> bool:

@@ -13,7 +13,14 @@ from onnx import numpy_helper
 
 from tvm_pulp.frontend import onnx_file
 from tvm_pulp.frontend.onnx_fold import fold
-from tvm_pulp.frontend.onnx_protos import alive, constant_of, static_shape, with_nodes, without_unread_inputs
+from tvm_pulp.frontend.onnx_protos import (
+    alive,
+    constant_of,
+    replace_all,
+    static_shape,
+    with_nodes,
+    without_unread_inputs,
+)
 from tvm_pulp.frontend.onnx_shapes import value_shapes
 from tvm_pulp.language_models.entry_module import ENCODED, PAST, UNWRITTEN, CacheRows, Source
 from tvm_pulp.language_models.exported.cache_rows import HIDDEN, bind_cache, hide_unwritten
@@ -98,6 +105,5 @@ def quantized_constants(graph: Any, opset: int) -> Any:
             kept.append(node)
         else:
             graph.initializer.append(constant_of(node.output[0], made))
-    del graph.node[:]
-    graph.node.extend(kept)
+    replace_all(graph.node, kept)
     return graph

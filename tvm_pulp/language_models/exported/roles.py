@@ -15,6 +15,7 @@ from typing import Any
 import onnx
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.frontend.onnx_protos import reached
 
 # What may happen to a cache on its way: every element by itself.
 BY_ELEMENT = frozenset({"QuantizeLinear", "DequantizeLinear", "Identity", "Cast"})
@@ -94,13 +95,14 @@ def find_roles(model: Any) -> Roles | None:
     graph = model.graph
     constants = {i.name for i in graph.initializer}
     inputs = {i.name: i for i in graph.input if i.name not in constants}
-    caches = _caches(graph, inputs)
+    joined = _caches(graph, inputs)
+    caches = tuple(joined)
     if not caches or not any(_is_symbolic(inputs[c.past], c.axis) for c in caches):
         return None
     known = {c.past for c in caches}
     rest = [name for name in inputs if name not in known]
     makers = {name: node for node in graph.node for name in node.output}
-    own = min((inputs_behind(_new_rows(c, makers), makers) for c in caches), key=len)
+    own = min((inputs_behind(node.input[1], makers) for node in joined.values()), key=len)
     read = {name for node in graph.node for name in node.input}
     masks = [n for n in rest if "mask" in n.lower()]
     positions = tuple(n for n in rest if "pos" in n.lower() and n not in masks)
@@ -119,7 +121,7 @@ def find_roles(model: Any) -> Roles | None:
         raise UserError(
             f"one input of token ids is needed beside masks, positions and caches, not {listed}: export it so"
         )
-    moving = _reached([n for n in inputs if n not in given], graph)
+    moving = reached([n for n in inputs if n not in given], graph.node)
     outputs = [o.name for o in graph.output if o.name not in {c.present for c in caches}]
     # What depends on given inputs alone is known before the first token.
     outputs = [o for o in outputs if o in moving] if given else outputs
@@ -151,14 +153,6 @@ def _is_given_mask(value: Any, lengths: Collection[str]) -> bool:
     return last in lengths or (isinstance(last, int) and last > 1) or ("encoder" in name and "decoder" not in name)
 
 
-def _new_rows(cache: CacheRole, makers: Mapping[str, Any]) -> str:
-    """The value that is joined with a cache."""
-    name = cache.present
-    while not _joins(makers[name]):
-        name = makers[name].input[0]
-    return str(makers[name].input[1])
-
-
 def inputs_behind(name: str, makers: Mapping[str, Any]) -> set[str]:
     """Inputs and constants that a value depends on; not those of which only the shape is looked at."""
     found, seen, names = set(), set(), [name]
@@ -172,15 +166,6 @@ def inputs_behind(name: str, makers: Mapping[str, Any]) -> set[str]:
         else:
             found.add(name)
     return found
-
-
-def _reached(names: Collection[str], graph: Any) -> set[str]:
-    """Values that depend on inputs; nodes stand in execution order."""
-    reached = set(names)
-    for node in graph.node:
-        if any(name in reached for name in node.input):
-            reached |= set(node.output)
-    return reached
 
 
 def _unknown(kind: Any, joins: bool) -> str:
@@ -202,11 +187,11 @@ def _is_symbolic(value: Any, axis: int) -> bool:
     return len(dims) == 4 and not (dims[axis].HasField("dim_value") and dims[axis].dim_value >= 0)
 
 
-def _caches(graph: Any, inputs: dict[str, Any]) -> tuple[CacheRole, ...]:
-    """In the order of the inputs."""
+def _caches(graph: Any, inputs: dict[str, Any]) -> dict[CacheRole, Any]:
+    """Caches in the order of the inputs, with the nodes that join them with new rows."""
     readers = _readers(graph)
     outputs = {o.name for o in graph.output}
-    found = []
+    found = {}
     for name, value in inputs.items():
         if len(value.type.tensor_type.shape.dim) != 4:
             continue
@@ -217,8 +202,8 @@ def _caches(graph: Any, inputs: dict[str, Any]) -> tuple[CacheRole, ...]:
         present = next((n for n in names if n in outputs), None)
         if present is not None:
             axis = next(a.i for a in joined.attribute if a.name == "axis")
-            found.append(CacheRole(name, present, axis % 4))
-    return tuple(found)
+            found[CacheRole(name, present, axis % 4)] = joined
+    return found
 
 
 def _readers(graph: Any) -> dict[str, list[Any]]:

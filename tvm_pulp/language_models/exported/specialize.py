@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import onnx
 from onnx import helper, numpy_helper
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend import onnx_file
-from tvm_pulp.frontend.onnx_protos import alive
+from tvm_pulp.frontend.onnx_protos import alive, copied, replace_all
 from tvm_pulp.frontend.onnx_shapes import fold_shapes
 from tvm_pulp.language_models.exported.roles import Roles
 
@@ -67,8 +66,7 @@ def specialize(source: onnx_file.Graph | OpenGraph, roles: Roles, past: int, row
             raise UserError(f"input '{name}' has {rank} axes, not [batch, length]: export it so")
         shapes[name] = [1] * (rank - 1) + [past + rows if name in roles.masks else rows]
     model = source.at(shapes) if isinstance(source, OpenGraph) else source.model
-    graph = onnx.GraphProto()
-    graph.CopyFrom(model.graph)
+    graph = copied(model.graph)
     kept, known = [i for i in graph.input if i.name not in given], []
     for name, value in given.items():
         element = value.type.tensor_type.elem_type
@@ -78,12 +76,9 @@ def specialize(source: onnx_file.Graph | OpenGraph, roles: Roles, past: int, row
             known.append(numpy_helper.from_array(typed, name))
         else:
             kept.append(helper.make_tensor_value_info(name, element, shapes[name]))
-    del graph.input[:]
-    graph.input.extend(kept)
+    replace_all(graph.input, kept)
     wanted = {roles.logits, *(c.present for c in roles.caches)}
-    outputs = [o for o in graph.output if o.name in wanted]
-    del graph.output[:]
-    graph.output.extend(outputs)
+    replace_all(graph.output, [o for o in graph.output if o.name in wanted])
     graph.initializer.extend(known)
     folded_graph, folded = fold_shapes(graph, model.opset_import, shapes, source.opset)
     # What an encoder is given may have been looked at for its shape alone.

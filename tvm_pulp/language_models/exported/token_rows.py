@@ -15,7 +15,7 @@ from onnx import helper, numpy_helper
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.onnx_fold import fold
-from tvm_pulp.frontend.onnx_protos import attributes_of, constant_of, label
+from tvm_pulp.frontend.onnx_protos import attributes_of, constant_of, label, node_of, replace_all
 from tvm_pulp.language_models.entry_module import TOKENS, Source
 
 # They change no token and not their order.
@@ -42,12 +42,8 @@ def bind_tokens(graph: Any, tokens: str, shapes: Mapping[str, tuple[int, ...]], 
             else:
                 raise UserError(f"{label(node)} computes with tokens, which are only looked up on the device")
             gone.append(node)
-    kept = [n for n in graph.node if n not in gone]
-    del graph.node[:]
-    graph.node.extend([*made, *kept])
-    inputs = [i for i in graph.input if i.name != tokens]
-    del graph.input[:]
-    graph.input.extend(inputs)
+    replace_all(graph.node, [*made, *(n for n in graph.node if n not in gone)])
+    replace_all(graph.input, [i for i in graph.input if i.name != tokens])
     if len({len(table) for table in tables.values()}) != 1:
         raise UserError(f"input '{tokens}' is looked up in no table, or in tables of different lengths: export it so")
     return [Source(name, TOKENS, table) for name, table in tables.items()]
@@ -78,6 +74,6 @@ def _found_rows(node: Any, table: np.ndarray, dequantize: Any, graph: Any, shape
         return [helper.make_node(operator, [name, *parameters], [node.output[0]], name=f"{name}_found")]
     graph.initializer.append(constant_of(f"{name}_shape", np.array(wanted, np.int64)))
     return [
-        helper.make_node("Reshape", [name, f"{name}_shape"], [f"{name}_apart"], name=f"{name}_apart"),
+        node_of("Reshape", [name, f"{name}_shape"], f"{name}_apart"),
         helper.make_node(operator, [f"{name}_apart", *parameters], [node.output[0]], name=f"{name}_found"),
     ]

@@ -3,10 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tvm_pulp.planning.program.actions import Begin, operands_of
 from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.report.cycle_axis import CycleAxis
-from tvm_pulp.report.plan_pictures import first_writer, makers_of
+from tvm_pulp.report.plan_pictures import accesses_of, first_writer, makers_of
 
 _NAMES = {"l1": "L1", "l2": "L2", "l3": "L3", "wmem": "weight memory"}
 
@@ -56,14 +55,12 @@ def _blocks(level: str, plan: PlanJson, axis: CycleAxis, users: Mapping[str, int
 def first_users(layers: Sequence[Mapping[str, Any]], plan: PlanJson) -> dict[str, int]:
     """Content -> the layer that reads it as a constant first, or whose action touches it or what travels with it."""
     found: dict[str, int] = {}
-    for number, layer in enumerate(layers):
-        for name in layer.get("constants", ()):
+    for number, facts in enumerate(layers):
+        for name in facts.get("constants", ()):
             found.setdefault(name, number)
-    for step in plan.program:
-        for action in (a for a in step.actions if not isinstance(a, Begin)):
-            for access in operands_of(action):
-                for name in (access.content.split("[")[0], access.space):
-                    found.setdefault(name, action.layer)
+    for layer, access in accesses_of(plan):
+        for name in (access.content.split("[")[0], access.space):
+            found.setdefault(name, layer)
     for bundle in plan.bundles:
         if bundle.name in found:
             for piece in bundle.pieces:

@@ -11,8 +11,7 @@ from tvm_pulp.report.energy import energy_text
 from tvm_pulp.report.html.memory_data import memory_data
 from tvm_pulp.report.html.page import page
 from tvm_pulp.report.html.timeline_data import timeline_data
-from tvm_pulp.report.pipelines import pipeline_texts
-from tvm_pulp.report.side_by_side import side_by_side_texts
+from tvm_pulp.report.pipelines import overlap_texts
 from tvm_pulp.sim.activity import Activity
 
 _SCRIPTS = ("basics", "summary", "causes", "layers", "timeline", "memory", "roofline", "graph", "run")
@@ -49,15 +48,9 @@ def run_page(report: Mapping[str, Any], details: RunDetails, title: str) -> str:
         "memory": memory_data(report, facts, plan, axis),
         "roofline": roofline_data(report, CostModel(soc).dma_bytes_per_cycle if report["cycles"] else None),
         "graph": graph_data(facts),
-        "notes": _notes(plan) if plan is not None else [],
+        "notes": [f"{text[0].upper()}{text[1:]}." for text in overlap_texts(plan)] if plan is not None else [],
     }
     return page("run", f"{title}: {report['target']} on {report['soc']}", data, _SCRIPTS)
-
-
-def _notes(plan: PlanJson) -> list[str]:
-    """Sentences about layers that run at the same time."""
-    mixed = [f"Pipeline of tiles: {text}." for text in pipeline_texts(plan)]
-    return [*mixed, *(f"Side by side: {text}." for text in side_by_side_texts(plan))]
 
 
 def roofline_data(report: Mapping[str, Any], dma_bytes_per_cycle: int | None) -> dict[str, Any] | None:

@@ -10,8 +10,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
 from tvm_pulp.tvmc.main import main as tvmc
 from tvm_pulp.tvmc.main import parse
 
@@ -35,7 +33,7 @@ def write_reference(compiled: Sequence[str], inputs: Path | None, path: Path) ->
     from tvm_pulp.codegen.reference_values import reference_values, value_of
     from tvm_pulp.compilation import Compilation
     from tvm_pulp.compile_options import OPTIONS, CompileOptions
-    from tvm_pulp.option_values import read_arrays
+    from tvm_pulp.option_values import read_arrays, write_arrays
     from tvm_pulp.report.inputs import prepare_inputs
     from tvm_pulp.tvmc.model_options import options_of
 
@@ -50,10 +48,10 @@ def write_reference(compiled: Sequence[str], inputs: Path | None, path: Path) ->
     described = [{"name": t.source, "shape": t.spec.shape, "dtype": t.spec.dtype} for t in network.inputs]
     given = dict(read_arrays(str(inputs), "--inputs")) if inputs is not None else None
     values = reference_values(network, prepare_inputs(described, given))
-    outputs = {name: value_of(values, t) for name, t in zip(imported.outputs, network.outputs, strict=True)}
-    if all(value is not None for value in outputs.values()):
-        with path.open("wb") as stream:
-            np.savez(stream, **outputs)  # type: ignore[arg-type]
+    outputs = zip(imported.outputs, network.outputs, strict=True)
+    known = {name: value for name, t in outputs if (value := value_of(values, t)) is not None}
+    if len(known) == len(imported.outputs):
+        write_arrays(path, known)
 
 
 if __name__ == "__main__":

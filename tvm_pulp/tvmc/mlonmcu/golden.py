@@ -60,7 +60,6 @@ PREFIX = "zoo:"
 
 def is_zoo_model(name: str) -> bool:
     """Tell if a name is one of the zoo's networks."""
-    from tvm_pulp.errors import UserError
     from tvm_pulp.frontend.zoo import catalog
 
     if name.startswith(PREFIX):

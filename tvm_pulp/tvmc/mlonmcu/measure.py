@@ -12,8 +12,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from tvm_pulp.errors import refuse_if
 from tvm_pulp.tvmc.argument import argument
 from tvm_pulp.tvmc.mlonmcu.tool import run_stage
@@ -37,33 +35,19 @@ def main(argv: Sequence[str] | None = None) -> int:
 def measure(args: argparse.Namespace) -> None:
     """One inference from reset, then two: the same outputs; the difference is what one inference takes."""
     from tvm_pulp.api import App
-    from tvm_pulp.codegen import mlf
     from tvm_pulp.codegen.formats import ReportJson, to_json
-    from tvm_pulp.option_values import read_arrays
-    from tvm_pulp.report.inputs import prepare_inputs
+    from tvm_pulp.option_values import read_arrays, write_arrays
     from tvm_pulp.report.report import run_report
     from tvm_pulp.sim.instruments import Instruments
     from tvm_pulp.sim.run_twice import check_same
-    from tvm_pulp.sim.runner import check_options, declared_statistics, runner_class
+    from tvm_pulp.sim.runner import declared_statistics
     from tvm_pulp.tvmc import device_options
 
-    files = mlf.read(args.archive)
-    metadata = mlf.metadata(files)
-    facts = metadata["tvm_pulp"]
-    app = App(files)
-    device = args.device or app.default_device()
-    on_host = device == "host"
+    app = App.load(args.archive)
     instruments = Instruments(trace=args.folder / TRACE if args.trace else None)
-    check_options(
-        device,
-        runner_class(device).capabilities,
-        instruments=instruments,
-        toolchain=args.toolchain,
-        max_cycles=args.max_cycles,
-    )
     given = dict(read_arrays(str(args.inputs), "inputs")) if args.inputs else None
-    arrays = prepare_inputs(facts["inputs"], given)
-    runner = app.runner(device, args.toolchain, device_options.settings(args))
+    settings = device_options.settings(args)
+    device, runner, arrays = app.prepared(given, args.device, args.toolchain, args.max_cycles, instruments, settings)
     if device == "iss":
         # Other devices build a program of their own; here that of the stage before is measured.
         loaded = runner.program()
@@ -71,22 +55,20 @@ def measure(args: argparse.Namespace) -> None:
             loaded is not None and loaded.read_bytes() != args.program.read_bytes(),
             f"'{args.program.name}' is not the program of this archive: run the compile stage again",
         )
-    runner.max_cycles, runner.instruments = args.max_cycles, instruments
     runner.load(arrays)
     runner.run(1)
     first, once = runner.read_back(), declared_statistics(runner)
     runner.load(arrays, trace=args.trace)
     runner.run(2)
     outputs, twice = runner.read_back(), declared_statistics(runner)
-    check_same(metadata, first, outputs, "after one inference and after two")
+    check_same(app.metadata, first, outputs, "after one inference and after two")
     if args.trace and twice.trace is not None:
         (args.folder / TRACE).write_text(json.dumps(twice.trace) + "\n", encoding="utf-8")
-    made = run_report(metadata, twice)
+    made = run_report(app.metadata, twice)
     (args.folder / REPORT).write_text(to_json(ReportJson, made, indent=2), encoding="utf-8")
-    with (args.folder / "outputs.npz").open("wb") as stream:
-        named = {o["name"]: value for o, value in zip(facts["outputs"], outputs, strict=True)}
-        np.savez(stream, **named)  # type: ignore[arg-type]
-    found = figures(made, once, twice, on_host)
+    named = {o["name"]: value for o, value in zip(app.metadata["tvm_pulp"]["outputs"], outputs, strict=True)}
+    write_arrays(args.folder / "outputs.npz", named)
+    found = figures(made, once, twice, device == "host")
     (args.folder / FIGURES).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
