@@ -2,15 +2,3 @@
 
 Such an array computes `(accumulator * scale + bias) >> shift` with unsigned scales and never rounds.
 """
-
-__all__ = [
-    "exact_rounding",
-    "folded_rounding",
-    "layer_arithmetic",
-    "modes",
-    "neighbouring_pixels",
-    "reference",
-    "requantization",
-    "space_to_depth",
-    "unsigned_activations",
-]
