@@ -1,7 +1,6 @@
 """The NEUREKA backend: patterns, options, strategies, code generation."""
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,8 @@ from tvm_pulp.uma.conv_array.modes import ModeCosts
 from uma_backends.neureka.attention import attention_strategy
 from uma_backends.neureka.dense_add import added_sum_patterns, dense_add_strategy, dense_add_sum_strategy
 from uma_backends.neureka.dense_table import dense_table_strategy, table_patterns
+from uma_backends.neureka.geometry import Mode
+from uma_backends.neureka.job import ArrayJob, Requantization
 from uma_backends.neureka.matmul import matmul_strategy
 from uma_backends.neureka.neureka_form import ENGINE, POINTERS, WEIGHT_LEVELS, Context, Description
 from uma_backends.neureka.qdq_attention import qdq_attention_strategy
@@ -31,7 +32,7 @@ from uma_backends.neureka.strategy import (
     dense_strategy,
     dense_summed_strategy,
 )
-from uma_backends.neureka.timing import DEFAULT_TIMING, Timing, tile_cycles
+from uma_backends.neureka.timing import DEFAULT_TIMING, Timing, job_cycles
 
 _FOLDER = Path(__file__).parent
 _POINTERS = ("weights", "input", "output", "scale", "shift", "bias")
@@ -131,8 +132,13 @@ def _prepare(module: Any, soc: Any, options: Mapping[str, Any]) -> Any:
 
 def pixel_costs(timing: Timing = DEFAULT_TIMING) -> ModeCosts:
     """Costs by which pixels are put together: weights from weight memory."""
-    how: dict[str, Any] = {"scale_bits": 32, "weight_memory": True, "prefetch": True, "timing": timing}
-    return ModeCosts(timing.geometry.input_subtile, partial(tile_cycles, **how))
+
+    def cycles(mode: Mode, channels: int, outputs: int, height: int, width: int) -> int:
+        how = Requantization(scale_bits=32)
+        job = ArrayJob(mode, channels, outputs, height, width, requantization=how, weight_memory=True, prefetch=True)
+        return job_cycles(job, timing)
+
+    return ModeCosts(timing.geometry.input_subtile, cycles)
 
 
 def job_members(description: Description, slot: str, address: Callable[[Any], str]) -> dict[str, str]:
