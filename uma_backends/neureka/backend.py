@@ -18,8 +18,13 @@ from tvm_pulp.uma import Changes, pattern_of
 from tvm_pulp.uma.conv_array.array_backend import ArrayBackend, prepare_for_array
 from tvm_pulp.uma.conv_array.modes import ModeCosts
 from uma_backends.neureka.attention import attention_strategy
-from uma_backends.neureka.dense_add import added_sum_patterns, dense_add_strategy, dense_add_sum_strategy
-from uma_backends.neureka.dense_table import dense_table_strategy, table_patterns
+from uma_backends.neureka.dense_rounded import (
+    added_sum_patterns,
+    dense_add_strategy,
+    dense_add_sum_strategy,
+    dense_table_strategy,
+    table_patterns,
+)
 from uma_backends.neureka.geometry import Mode
 from uma_backends.neureka.job import ArrayJob, Requantization
 from uma_backends.neureka.matmul import matmul_strategy
