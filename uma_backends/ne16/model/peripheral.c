@@ -3,7 +3,7 @@
  * The NE16 model behind the peripheral interface: parameters, life cycle, and its rules of the job queue. Where the
  * control slave's hardware sources and the public simulator disagree (STATUS, RUNNING, FINISHED, SOFT_CLEAR), it follows
  * the hardware. The engine's accesses to L1 do not wait for the banks. */
-#include <stdlib.h>
+#include "tvm_pulp/array_execute.h"
 
 #include "engine.h"
 
@@ -15,14 +15,14 @@ static bool start_job(void *self, const uint32_t *words, uint64_t cycle) {
   struct ne16_engine *engine = self;
   if (!ne16_decode(engine, words, &engine->job)) return false;
   engine->queue.job_end = cycle + ne16_job_cycles(&engine->options, &engine->job);
-  return ne16_claim(engine, &engine->job);
+  return array_claim_job(&engine->queue, &engine->job);
 }
 
 static bool finish_job(void *self) {
   struct ne16_engine *engine = self;
-  if (!ne16_execute(engine, &engine->job)) return false;
-  engine->queue.statistics.macs += ne16_job_macs(&engine->job);
-  ne16_count_traffic(engine, &engine->job);
+  const struct array_job *job = &engine->job;
+  if (!array_execute(&engine->queue, &engine->scratch, job, array_unpack_planes)) return false;
+  array_count_job(&engine->queue, job, engine->options.whole_windows, array_dimension_total(&job->ko));
   return true;
 }
 
@@ -55,8 +55,7 @@ static void *create(const struct tvm_pulp_system *system, const struct tvm_pulp_
 
 static void destroy(void *self) {
   struct ne16_engine *engine = self;
-  free(engine->scratch.weights);
-  free(engine->scratch.window);
+  array_free(&engine->scratch);
   free(engine);
 }
 

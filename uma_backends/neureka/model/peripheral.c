@@ -9,7 +9,7 @@
  *   SOFT_CLEAR    aborts and empties the queue; only a write of 0 also clears job words, ids, STATUS and FINISHED
  * One intent is taken over a defect: in the hardware a commit-only write (TRIGGER != 0) starts the engine once any
  * job was ever triggered; here, as documented, it waits for the next write of 0 unless the engine is still busy. */
-#include <stdlib.h>
+#include "tvm_pulp/array_execute.h"
 
 #include "engine.h"
 
@@ -31,7 +31,7 @@ static const struct neureka_options SIRACUSA = {
 
 /* A 3x3 beat carries one bit plane of all taps, a 1x1 beat eight bit planes of all channels. */
 static bool check_geometry(const struct neureka_geometry *g, char *error, size_t error_bytes) {
-  if (NEUREKA_TAPS * g->channels_3x3 > 8 * g->weight_beat_bytes) {
+  if (ARRAY_TAPS * g->channels_3x3 > 8 * g->weight_beat_bytes) {
     snprintf(error, error_bytes, "a weight beat of %u bytes is too narrow for 9 taps of %u channels, widen it",
              g->weight_beat_bytes, g->channels_3x3);
     return false;
@@ -66,7 +66,7 @@ static bool start_job(void *self, const uint32_t *words, uint64_t cycle) {
     neureka_walk_start(engine, cycle);
     engine->queue.next_access = engine->walk.cycle;
   }
-  return neureka_claim(engine, &engine->job);
+  return array_claim_job(&engine->queue, &engine->job);
 }
 
 static bool step_job(void *self) {
@@ -78,9 +78,11 @@ static bool step_job(void *self) {
 
 static bool finish_job(void *self) {
   struct neureka_engine *engine = self;
-  if (!neureka_execute(engine, &engine->job)) return false;
-  engine->queue.statistics.macs += neureka_job_macs(&engine->job);
-  neureka_count_traffic(engine, &engine->job);
+  const struct array_job *job = &engine->job;
+  array_unpack *unpack = job->mode == ARRAY_1X1 ? neureka_unpack_pointwise : array_unpack_planes;
+  if (!array_execute(&engine->queue, &engine->scratch, job, unpack)) return false;
+  const uint32_t filters = array_is_depthwise(job) ? job->ko.count : array_dimension_total(&job->ko);
+  array_count_job(&engine->queue, job, neureka_is_rtl(&engine->options), filters);
   return true;
 }
 
@@ -128,9 +130,7 @@ static void *create(const struct tvm_pulp_system *system, const struct tvm_pulp_
 
 static void destroy(void *self) {
   struct neureka_engine *engine = self;
-  free(engine->scratch.weights);
-  free(engine->scratch.patches);
-  free(engine->scratch.window);
+  array_free(&engine->scratch);
   free(engine);
 }
 
