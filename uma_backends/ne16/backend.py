@@ -20,7 +20,7 @@ from tvm_pulp.uma.conv_array.modes import ModeCosts
 from uma_backends.ne16.geometry import INPUT_BYTES, Mode, input_subtile
 from uma_backends.ne16.job import ArrayJob
 from uma_backends.ne16.ne16_form import ENGINE, Context, Description
-from uma_backends.ne16.registers import WORD_NAMES, word_fields
+from uma_backends.ne16.registers import WORD_NAMES
 from uma_backends.ne16.strategy import (
     conv2d_strategy,
     conv2d_summed_strategy,
@@ -61,7 +61,7 @@ class Ne16Backend(ArrayBackend):
                 self._register_pattern(name, pattern)
                 self._register_operator_strategy(name, summed)
         files = [_FOLDER / "driver" / name for name in ("ne16.c", "ne16.h", "ne16_platform.h")]
-        self._register_driver(files, "job", "submit", job_members, changed_members, _word_fields)
+        self._register_driver(files, "job", "submit", job_members, changed_members)
 
     def context(self, options: dict[str, Any], soc: Any, cores: int) -> Context:
         timing = Timing.of(soc.engines[ENGINE].parameters)
@@ -101,7 +101,3 @@ def changed_members(description: Description, changes: Changes, address: Callabl
         name = _WORDS[POINTERS + number]
         members[f"changes[{place}]"] = f"{{NE16_REGISTER({name}), {word_text(name, word)}}}"
     return members
-
-
-def _word_fields(description: Description) -> dict[str, str]:
-    return word_fields(description.job, description.words)

@@ -30,7 +30,7 @@ from uma_backends.neureka.job import ArrayJob, Requantization
 from uma_backends.neureka.matmul import matmul_strategy
 from uma_backends.neureka.neureka_form import ENGINE, POINTERS, WEIGHT_LEVELS, Context, Description
 from uma_backends.neureka.qdq_attention import qdq_attention_strategy
-from uma_backends.neureka.registers import WEIGHT_MEMORY_BASE, WORD_NAMES, word_fields
+from uma_backends.neureka.registers import WEIGHT_MEMORY_BASE, WORD_NAMES
 from uma_backends.neureka.strategy import (
     conv2d_strategy,
     conv2d_summed_strategy,
@@ -100,7 +100,7 @@ class NeurekaBackend(ArrayBackend):
         names = ("neureka.c", "neureka.h", "neureka_platform.h", "runtime/neureka_custom_platform.h")
         files = [_FOLDER / "driver" / name for name in names]
         custom = ("NEUREKA_CUSTOM_PLATFORM",)
-        self._register_driver(files, "tile", "submit_once", job_members, changed_members, _word_fields, custom)
+        self._register_driver(files, "tile", "submit_once", job_members, changed_members, custom)
 
     def with_shared_weights(self, options: dict[str, Any]) -> dict[str, Any]:
         return {**options, "single_rows": "1x1"}
@@ -165,10 +165,6 @@ def changed_members(description: Description, changes: Changes, address: Callabl
             f"{{NEUREKA_SHAPE_REGISTER({_WORD_NAMES[number]}), {word_text(_WORD_NAMES[number], word)}}}"
         )
     return members
-
-
-def _word_fields(description: Description) -> dict[str, str]:
-    return word_fields(description.job, description.words)
 
 
 def _pointers(description: Description, address: Callable[[Any], str]) -> dict[str, str]:

@@ -7,6 +7,7 @@ from typing import Any
 from tvm_pulp.soc.description import Engine
 from tvm_pulp.uma.backend import Codegen, UMABackend
 from tvm_pulp.uma.conv_array.modes import CONTEXTS, ModeCosts
+from tvm_pulp.uma.conv_array.registers import word_fields
 
 
 class ArrayBackend(UMABackend):
@@ -34,7 +35,6 @@ class ArrayBackend(UMABackend):
         submit: str,
         job: Callable[..., dict[str, str]],
         changed_job: Callable[..., dict[str, str]],
-        word_fields: Callable[[Any], dict[str, str]],
         defines: tuple[str, ...] = (),
     ) -> None:
         """A driver that tells whole jobs, of a structure and by a function so called, or what changes in them."""
@@ -48,7 +48,7 @@ class ArrayBackend(UMABackend):
                 submit=f"{name}_{submit}",
                 changed_job=changed_job,
                 changed_structure=f"struct {name}_changed_job",
-                word_fields=lambda d: {f"{name.upper()}_{word}": text for word, text in word_fields(d).items()},
+                word_fields=self._word_fields,
                 submit_changed=f"{name}_submit_changed",
                 wait=f"{name}_wait_all",
                 wait_job=f"{name}_wait",
@@ -56,6 +56,10 @@ class ArrayBackend(UMABackend):
                 defines=defines,
             )
         )
+
+    def _word_fields(self, description: Any) -> dict[str, str]:
+        found = word_fields(description.job, description.words)
+        return {f"{self.target_name.upper()}_{word}": text for word, text in found.items()}
 
 
 def prepare_for_array(module: Any, unsigned_only: bool, channels: int, costs: ModeCosts) -> Any:
