@@ -1,4 +1,4 @@
-"""What the engine makes of sums, in numpy: requantization and activations."""
+"""Requantization and activations in numpy: how the engine makes bytes of sums."""
 
 from dataclasses import dataclass
 

@@ -2,3 +2,14 @@
 
 Such an array computes `(accumulator * scale + bias) >> shift` with unsigned scales and never rounds.
 """
+
+__all__ = [
+    "exact_rounding",
+    "folded_rounding",
+    "layer_arithmetic",
+    "modes",
+    "neighbouring_pixels",
+    "requantization",
+    "space_to_depth",
+    "unsigned_activations",
+]

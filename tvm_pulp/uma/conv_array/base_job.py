@@ -73,12 +73,12 @@ class BaseJob:
 
     @property
     def features(self) -> dict[int, str]:
-        """What only some arrays have, as far as the job has it: by its bit in the configuration word."""
+        """Features that only some arrays have, those of the job by their bit in the configuration word."""
         return {}
 
     @property
     def output_step(self) -> int:
-        """Of how many computed rows and columns one is kept."""
+        """Computed rows and columns of which one is kept."""
         return 1
 
     @property
@@ -92,7 +92,7 @@ class BaseJob:
 
     @property
     def extents(self) -> tuple[int, int, int, int]:
-        """What an array cuts into subtiles: bytes of input channels, output channels, rows and columns."""
+        """Sizes that an array cuts into subtiles: bytes of input channels, output channels, rows and columns."""
         return self.input_bytes, self.output_channels, self.computed_height, self.computed_width
 
     def has_too_many(self, sizes: Sequence[int]) -> bool:
