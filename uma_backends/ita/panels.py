@@ -37,47 +37,48 @@ def load_panels(
     return steps, tuple(panels)
 
 
-def _columns(
-    name: str, box: Box, room: int
-) -> tuple[tuple[Panel, ...], list[tuple[Local, Box]], tuple[Local, Local, Box] | None]:
-    """Panels of a box of a matrix: all, those of whole columns of tiles with their boxes, and a last narrower one.
-
-    The last one comes with a buffer that has its columns only.
-    """
-    (row, column), (rows, columns) = box.start, box.size
-    panels = tuple(Panel(panel_local(f"{name}{number}", rows, room)) for number in range(tiles(columns)))
-    boxes = [Box((row, column + start), (rows, min(TILE, columns - start))) for start in range(0, columns, TILE)]
-    pairs = [(panel.local, part) for panel, part in zip(panels, boxes, strict=True)]
-    if columns % TILE == 0:
-        return panels, pairs, None
-    last, part = pairs.pop()
-    return panels, pairs, (last, Local(f"{name}_narrow", TensorSpec(part.size, "int8")), part)
-
-
 def store_panels(
     name: str, tensor: Tensor, box: Box, context: Context, room: int = 0
 ) -> tuple[tuple[Panel, ...], list[Step]]:
     """Panels for a box of a matrix, and the steps that store them; the cores cut a last one that is narrower."""
-    panels, whole, last = _columns(name, box, room)
-    steps: list[Step] = [Store(local, tensor, part) for local, part in whole]
-    if last is not None:
-        local, narrow, part = last
-        attributes = {"begin": [0, 0], "stride": [1, 1], "size": list(part.size)}
-        steps += [context.on_cores(Kernel("slice", attributes, (local,), (narrow,))), Store(narrow, tensor, part)]
-    return panels, steps
+    (row, column), (rows, columns) = box.start, box.size
+    panels: list[Panel] = []
+    steps: list[Step] = []
+    for number in range(tiles(columns)):
+        local = panel_local(f"{name}{number}", rows, room)
+        panels.append(Panel(local))
+        width = min(TILE, columns - number * TILE)
+        part = Box((row, column + number * TILE), (rows, width))
+        if width == TILE:
+            steps.append(Store(local, tensor, part))
+            continue
+        narrow = Local(f"{name}_narrow", TensorSpec((rows, width), "int8"))
+        attributes = {"begin": [0, 0], "stride": [1, 1], "size": [rows, width]}
+        steps.append(context.on_cores(Kernel("slice", attributes, (local,), (narrow,))))
+        steps.append(Store(narrow, tensor, part))
+    return tuple(panels), steps
 
 
 def load_exact_panels(
     name: str, tensor: Tensor, box: Box, context: Context, room: int = 0
 ) -> tuple[list[Step], tuple[Panel, ...]]:
     """Rows and columns of a box of a matrix as panels; zeros behind the last column."""
-    panels, whole, last = _columns(name, box, room)
-    steps: list[Step] = [Load(tensor, part, local) for local, part in whole]
-    if last is not None:
-        local, narrow, part = last
-        attributes = {"before": [0, 0], "after": [0, TILE - part.size[1]], "value": 0}
-        steps += [Load(tensor, part, narrow), context.on_cores(Kernel("pad", attributes, (narrow,), (local,)))]
-    return steps, panels
+    (row, column), (rows, columns) = box.start, box.size
+    steps: list[Step] = []
+    panels = []
+    for number in range(tiles(columns)):
+        local = panel_local(f"{name}{number}", rows, room)
+        panels.append(Panel(local))
+        width = min(TILE, columns - number * TILE)
+        part = Box((row, column + number * TILE), (rows, width))
+        if width == TILE:
+            steps.append(Load(tensor, part, local))
+            continue
+        narrow = Local(f"{name}_narrow", TensorSpec((rows, width), "int8"))
+        attributes = {"before": [0, 0], "after": [0, TILE - width], "value": 0}
+        steps.append(Load(tensor, part, narrow))
+        steps.append(context.on_cores(Kernel("pad", attributes, (narrow,), (local,))))
+    return steps, tuple(panels)
 
 
 def load_transposed(name: str, tensor: Tensor, box: Box, context: Context) -> tuple[list[Step], tuple[Panel, ...]]:
