@@ -54,6 +54,14 @@ static inline struct array_places array_places(const uint32_t *words) {
   };
 }
 
+enum { ARRAY_CONTEXTS = 2 };
+
+/* Rules of the queue of an array; `step_` is NULL where the end of a job is known ahead. */
+#define ARRAY_QUEUE_RULES(name_, start_, step_, finish_)                                                            \
+  {.name = (name_), .job_words = ARRAY_JOB_WORDS, .ticket_bits = 8,                                                 \
+   .ignored_words = 2, /* the public simulator's trace verbosity: programs built for it write them */               \
+   .trigger_answer = 0xDEADBEEFu, .clear_keeps_counts = true, .start = (start_), .step = (step_), .finish = (finish_)}
+
 /* Filter modes; not all arrays have the linear one. */
 enum array_mode { ARRAY_3X3 = 0, ARRAY_DEPTHWISE = 1, ARRAY_1X1 = 2, ARRAY_LINEAR = 6 };
 enum { ARRAY_TAPS = 9, ARRAY_HALO = 2, ARRAY_LARGEST_MASK = 3 };
@@ -133,12 +141,8 @@ static inline uint32_t array_filter_count(const struct array_job *job, uint32_t 
   return array_is_depthwise(job) ? 1 : array_dimension_size(&job->ko, major);
 }
 
-/* In a function that returns false after a fault; sentences begin with the name of the array. */
-#define ARRAY_REFUSE(queue, text)                                    \
-  do {                                                               \
-    job_queue_fault(queue, "%s %s", (queue)->rules->name, text);     \
-    return false;                                                    \
-  } while (0)
+/* Sentences begin with the name of the array. */
+#define ARRAY_REFUSE(queue, text) JOB_QUEUE_REFUSE(queue, "%s %s", (queue)->rules->name, text)
 
 static inline bool array_decode_config(struct job_queue *queue, uint32_t config, struct array_job *job) {
   const uint32_t mode = array_field(config, 5, 2), output = array_field(config, 21, 2);

@@ -5,11 +5,7 @@
 
 #include "engine.h"
 
-#define REFUSE(...)                               \
-  do {                                            \
-    job_queue_fault(&engine->queue, __VA_ARGS__); \
-    return false;                                 \
-  } while (0)
+#define REFUSE(...) JOB_QUEUE_REFUSE(&engine->queue, __VA_ARGS__)
 
 /* Bits 9, 10 and 26, which NEUREKA has, and 11 and 15 do nothing here, whatever programs write. */
 static bool decode_config(struct ne16_engine *engine, uint32_t config, struct array_job *job) {

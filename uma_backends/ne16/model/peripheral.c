@@ -7,8 +7,6 @@
 
 #include "engine.h"
 
-enum { CONTEXTS = 2 };
-
 /* The first cycle of a job is the idle one between TRIGGER (or the previous job's end) and the first load; the cycle
  * formula contains it. */
 static bool start_job(void *self, const uint32_t *words, uint64_t cycle) {
@@ -26,16 +24,7 @@ static bool finish_job(void *self) {
   return true;
 }
 
-static const struct job_queue_rules RULES = {
-    .name = "NE16",
-    .job_words = ARRAY_JOB_WORDS,
-    .ticket_bits = 8,
-    .ignored_words = 2, /* the public simulator's trace verbosity: programs built for it write them */
-    .trigger_answer = 0xDEADBEEFu,
-    .clear_keeps_counts = true,
-    .start = start_job,
-    .finish = finish_job,
-};
+static const struct job_queue_rules RULES = ARRAY_QUEUE_RULES("NE16", start_job, NULL, finish_job);
 
 static void *create(const struct tvm_pulp_system *system, const struct tvm_pulp_parameter *parameters, size_t count,
                     char *error, size_t error_bytes) {
@@ -43,13 +32,9 @@ static void *create(const struct tvm_pulp_system *system, const struct tvm_pulp_
   const struct parameter_rule rules[] = {{"whole_windows", &options.whole_windows, 0, 1},
                                          {"bank_waits", &options.bank_waits, 0, 1}};
   if (!set_parameters("ne16", rules, sizeof rules / sizeof rules[0], parameters, count, error, error_bytes)) return NULL;
-  struct ne16_engine *engine = calloc(1, sizeof *engine);
-  if (engine == NULL) {
-    snprintf(error, error_bytes, "no memory left for the ne16 model");
-    return NULL;
-  }
-  engine->queue = (struct job_queue){.system = *system, .rules = &RULES, .contexts = CONTEXTS};
-  engine->options = options;
+  struct ne16_engine *engine =
+      job_queue_create(sizeof *engine, system, &RULES, ARRAY_CONTEXTS, "ne16", error, error_bytes);
+  if (engine != NULL) engine->options = options;
   return engine;
 }
 

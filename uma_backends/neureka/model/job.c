@@ -5,11 +5,7 @@
 
 #include "engine.h"
 
-#define REFUSE(...)                     \
-  do {                                  \
-    job_queue_fault(&engine->queue, __VA_ARGS__); \
-    return false;                       \
-  } while (0)
+#define REFUSE(...) JOB_QUEUE_REFUSE(&engine->queue, __VA_ARGS__)
 
 static bool decode_config(struct neureka_engine *engine, uint32_t config, struct array_job *job) {
   if (!array_decode_config(&engine->queue, config, job)) return false;

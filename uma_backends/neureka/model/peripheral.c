@@ -13,8 +13,6 @@
 
 #include "engine.h"
 
-enum { CONTEXTS = 2 };
-
 /* The Siracusa instance. */
 static const struct neureka_options SIRACUSA = {
     .geometry = {.pe_rows = 6,
@@ -86,17 +84,7 @@ static bool finish_job(void *self) {
   return true;
 }
 
-static const struct job_queue_rules RULES = {
-    .name = "NEUREKA",
-    .job_words = ARRAY_JOB_WORDS,
-    .ticket_bits = 8,
-    .ignored_words = 2, /* the public simulator's trace verbosity: programs built for it write them */
-    .trigger_answer = 0xDEADBEEFu,
-    .clear_keeps_counts = true,
-    .start = start_job,
-    .step = step_job,
-    .finish = finish_job,
-};
+static const struct job_queue_rules RULES = ARRAY_QUEUE_RULES("NEUREKA", start_job, step_job, finish_job);
 
 static void *create(const struct tvm_pulp_system *system, const struct tvm_pulp_parameter *parameters, size_t count,
                     char *error, size_t error_bytes) {
@@ -118,13 +106,9 @@ static void *create(const struct tvm_pulp_system *system, const struct tvm_pulp_
       !check_geometry(&options.geometry, error, error_bytes) ||
       !check_revision(options.timing_revision, error, error_bytes))
     return NULL;
-  struct neureka_engine *engine = calloc(1, sizeof *engine);
-  if (engine == NULL) {
-    snprintf(error, error_bytes, "no memory left for the neureka model");
-    return NULL;
-  }
-  engine->queue = (struct job_queue){.system = *system, .rules = &RULES, .contexts = CONTEXTS};
-  engine->options = options;
+  struct neureka_engine *engine =
+      job_queue_create(sizeof *engine, system, &RULES, ARRAY_CONTEXTS, "neureka", error, error_bytes);
+  if (engine != NULL) engine->options = options;
   return engine;
 }
 
