@@ -9,14 +9,13 @@ from tvm_pulp.planning.tiling.forms.conv_array.array_form import POINTERS, Array
 from tvm_pulp.planning.tiling.forms.conv_array.average_pool import average_pool_strategy
 from tvm_pulp.planning.tiling.forms.conv_array.job_words import pointers, word_text
 from tvm_pulp.planning.tiling.forms.conv_array.pair_sum import pair_sum_patterns, pair_sum_strategy
-from tvm_pulp.planning.tiling.forms.conv_array.summed import summed_patterns, summed_strategy
+from tvm_pulp.planning.tiling.forms.conv_array.summed import Strategy, summed_patterns, summed_strategy
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.soc.description import Engine
-from tvm_pulp.uma import Changes, Codegen, Form, Refusal, UMABackend, pattern_of
+from tvm_pulp.uma import Changes, Codegen, Form, UMABackend, pattern_of
 from tvm_pulp.uma.conv_array.modes import CONTEXTS, ModeCosts
 from tvm_pulp.uma.conv_array.registers import WORD_NAMES, word_fields
 
-Strategy = Callable[[Layer, Any], list[Form] | Refusal]
 # Name of a pattern, what makes it, and the strategy of its regions.
 Offer = tuple[str, Callable[[], Any], Strategy]
 Address = Callable[[Any], str]
