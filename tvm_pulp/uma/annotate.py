@@ -7,7 +7,7 @@ one value: what its other operators compute is read inside only.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import tvm_ffi
 from tvm.relax.dpl import CallPattern
@@ -15,10 +15,19 @@ from tvm.relax.dpl import CallPattern
 from tvm_pulp.canonicalize.rewriter import variables_of
 from tvm_pulp.qnn.lineage import bindings_of
 from tvm_pulp.qnn.network import Layer, Network
-from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.pattern import Pattern
 from tvm_pulp.uma.region import Region, join
 from tvm_pulp.uma.strategy import Refusal
+
+
+class Patterned(Protocol):
+    """A backend as annotation sees it."""
+
+    @property
+    def target_name(self) -> str: ...
+
+    @property
+    def patterns(self) -> tuple[Pattern, ...]: ...
 
 
 @dataclass(frozen=True)
@@ -51,7 +60,7 @@ class Annotated:
         return sorted(found, key=lambda layer: (order[layer.variables[-1]], len(layer.parts)))
 
 
-def annotate(network: Network, engines: Sequence[tuple[UMABackend, Any]]) -> Annotated:
+def annotate(network: Network, engines: Sequence[tuple[Patterned, Any]]) -> Annotated:
     """Regions that the engines, with their contexts and by priority, could run in a network."""
     if not engines:
         return Annotated(network, ())
@@ -78,7 +87,7 @@ class _Annotator:
             self._users.setdefault(variable, []).append(None)
         self._joined: dict[tuple[Any, ...], Layer] = {}
 
-    def annotate(self, engines: Sequence[tuple[UMABackend, Any]]) -> Annotated:
+    def annotate(self, engines: Sequence[tuple[Patterned, Any]]) -> Annotated:
         regions: list[Region] = []
         refusals: dict[Layer, list[Refusal]] = {}
         for backend, context in engines:
@@ -99,7 +108,7 @@ class _Annotator:
         return Annotated(self._network, tuple(regions), {layer: tuple(why) for layer, why in refusals.items()})
 
     def _match(
-        self, backend: UMABackend, pattern: Pattern, last: Layer, context: Any
+        self, backend: Patterned, pattern: Pattern, last: Layer, context: Any
     ) -> Region | tuple[Layer, Refusal] | None:
         """The region of a pattern that ends in a layer, or why it is none; None where the pattern does not match."""
         if not last.variables:
