@@ -122,8 +122,8 @@ class UMABackend:
         self._strategies: dict[str, Callable[[Layer, Any], list[Form] | Refusal]] = {}
         self._relax_passes: list[tuple[str, Any, bool]] = []
         self._tir_passes: list[tuple[str, Any]] = []
-        self._codegen: Codegen | None = None
-        self._model_sources: tuple[Path, ...] = ()
+        self.codegen: Codegen | None = None
+        self.model_sources: tuple[Path, ...] = ()
 
     # --- what an accelerator states ---------------------------------------------------------------------------
 
@@ -198,25 +198,17 @@ class UMABackend:
         self._tir_passes.append((phase, transform))
 
     def _register_codegen(self, codegen: Codegen) -> None:
-        self._codegen = codegen
+        self.codegen = codegen
 
     def _register_model(self, sources: Sequence[Path]) -> None:
         """C sources of the simulation model behind `tvm_pulp/peripheral.h`, built on first use."""
-        self._model_sources = tuple(sources)
+        self.model_sources = tuple(sources)
 
     # --- what the compiler asks -------------------------------------------------------------------------------
 
     @property
     def attributes(self) -> dict[str, TargetAttribute]:
         return dict(self._attributes)
-
-    @property
-    def codegen(self) -> Codegen | None:
-        return self._codegen
-
-    @property
-    def model_sources(self) -> tuple[Path, ...]:
-        return self._model_sources
 
     @property
     def patterns(self) -> tuple[Pattern, ...]:

@@ -118,7 +118,7 @@ class AttentionForm:
         job = self.context.product(
             (count, size, packed.inner),
             self.rules.projections[name],
-            (left, panels_of(weights, packed.inner, TILE_BYTES), result),
+            (left, weights, result),
             rows * self.parts.projections[name].inputs[0].spec.shape[-1] * depth,
             bias,
             right_stride=packed.inner * TILE_BYTES,
@@ -153,7 +153,7 @@ class AttentionForm:
         job = self.context.product(
             (p, s, packed.inner),
             self.rules.projections["v"],
-            (panels_of(weights, packed.inner, TILE_BYTES), right, result),
+            (weights, right, result),
             keys * self.parts.projections["v"].inputs[0].spec.shape[-1] * width,
             bias,
             BIAS_BY_ROW,

@@ -8,7 +8,7 @@ import numpy as np
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.uma import EXACT, Box, Derived, Form, Recipe, Step, TileAxis, refuse_if
 from uma_backends.ita.activation_unit import unit_for
-from uma_backends.ita.command import Panel, panels_of
+from uma_backends.ita.command import Panel
 from uma_backends.ita.digit_products import DigitProducts, Operands
 from uma_backends.ita.digits import constants_of
 from uma_backends.ita.geometry import LONGEST_INNER, TILE, TILE_BYTES, tiles
@@ -124,8 +124,7 @@ class DenseForm:
             more, operands = self._operands(left, box.start[-1] // TILE, columns)
             return Recipe(arranged([*loads, *more, *self._products.steps(operands, flattened(out), part)]))
         (packed,) = self._packed
-        more, weights, bias = packed.load(box.start[-1] // TILE, tiles(columns))
-        right = panels_of(weights, packed.inner, TILE_BYTES)
+        more, right, bias = packed.load(box.start[-1] // TILE, tiles(columns))
         result, after = store_panels("y", flattened(out), part, self.context)
         jobs = [
             self.context.product(
@@ -144,8 +143,7 @@ class DenseForm:
         """Loads of some of the column tiles of weights, and the operands of each product."""
         steps, operands = list[Step](), list[Operands]()
         for portion, packed in zip(self.portions, self._packed, strict=True):
-            loads, weights, bias = packed.load(first, tiles(columns))
-            right = panels_of(weights, packed.inner, TILE_BYTES)
+            loads, right, bias = packed.load(first, tiles(columns))
             per_column = [shifted(right, column * packed.inner * TILE_BYTES) for column in range(tiles(columns))]
             steps += loads
             operands.append(Operands(left[portion.panels], per_column, bias, portion.depth, columns))

@@ -5,7 +5,7 @@ from functools import cached_property
 
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.uma import EXACT, Box, Form, Recipe, TileAxis, refuse_if
-from uma_backends.ita.command import BIAS_BY_ROW, panels_of
+from uma_backends.ita.command import BIAS_BY_ROW
 from uma_backends.ita.geometry import LONGEST_INNER, MOST_TILES, TILE, TILE_BYTES, TRANSPOSE, padded, tiles
 from uma_backends.ita.ita_form import ENGINE, Context, PackedWeights, arranged, flattened
 from uma_backends.ita.linear_arithmetic import LinearArithmetic, arithmetic_of
@@ -67,7 +67,7 @@ class DenseTransposedForm:
         job = self.context.product(
             (count * p, tiles(positions), inner),
             self.arithmetic,
-            (panels_of(weights, inner, TILE_BYTES), right, result),
+            (weights, right, result),
             count * size * depth * positions,
             bias,
             BIAS_BY_ROW,

@@ -1,7 +1,6 @@
 """Sizes of ITA and what follows from them."""
 
 TILE = 64  # rows, inner length and columns of one job
-LANES = 16  # output columns that are computed at a time: a block of weights
 GROUP = 16  # logits that the streaming softmax takes at a time
 TILE_BYTES = TILE * TILE
 BIAS_BYTES = 3 * TILE
@@ -15,7 +14,6 @@ ACCUMULATOR_BITS = 26
 LARGEST_MULTIPLIER = 255
 PRODUCT_BITS = 35  # of a sum and a multiplier
 LARGEST_SHIFT = 33  # shifts of 36 and more lose the rounding bit, 34 and 35 were never tried on the hardware's sources
-OCTAVES_NUMERATOR = 255 * 256
 # Moves of [1, positions, heads, size]: heads first, and heads first with positions last.
 SWAP, TRANSPOSE = [0, 2, 1, 3], [0, 2, 3, 1]
 

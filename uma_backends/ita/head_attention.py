@@ -4,8 +4,7 @@ A round is as many heads as there are engines; heads are added by the cores.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from tvm_pulp.uma import (
     Box,
     Derived,
     Form,
-    Job,
     Load,
     Local,
     Recipe,
@@ -32,7 +30,6 @@ from tvm_pulp.uma import (
 from uma_backends.ita.attention_parts import attention_of, refusals_of, rules_of
 from uma_backends.ita.geometry import GROUP, TILE
 from uma_backends.ita.heads import (
-    COMMAND_WORDS,
     SOFTMAX_UNIT,
     HeadContext,
     HeadSizes,
@@ -182,6 +179,7 @@ class HeadForm:
     head: Head
     context: HeadContext
     engine: str = ENGINE
+    derived: Derived = field(default_factory=Derived)
 
     @property
     def name(self) -> str:
@@ -191,10 +189,6 @@ class HeadForm:
     @property
     def rounding(self) -> Rounding:
         return self.head.rounding
-
-    @cached_property
-    def _derived(self) -> Derived:
-        return Derived()
 
     @property
     def _has_heads(self) -> bool:
@@ -215,17 +209,7 @@ class HeadForm:
         out = Local("heads", TensorSpec((count, sizes.s, sizes.e), "int8"))
         others = (self._others, (first - first // context.engines) * sizes.bytes) if count > 1 else None
         command = Round(count, sizes, self.head.rules, operands, others, out)
-        job = Job(
-            ENGINE,
-            command,
-            COMMAND_WORDS,
-            (operands,),
-            (out,),
-            None if others is None else others[0],
-            count * sizes.macs,
-            sizes.cycles(context.parameters),
-            runs=count,
-        )
+        job = command.job(count * sizes.macs, context.parameters)
         return Recipe((*loads, put, job, Store(out, self.layer.outputs[0], box)))
 
     def _loads(self, first: int) -> tuple[list[Step], Local, Local, Local]:
@@ -250,4 +234,4 @@ class HeadForm:
     def _constant(self, name: str, heads: Sequence[HeadWeights]) -> Tensor:
         room = bytes(2 * self.head.sizes.s * self.head.sizes.e)
         data = b"".join(head.operands(room) for head in heads)
-        return self._derived.constant(f"{self.layer.name}_{name}", np.frombuffer(data, np.int8))
+        return self.derived.constant(f"{self.layer.name}_{name}", np.frombuffer(data, np.int8))

@@ -14,7 +14,7 @@ A round gives every engine other columns of the weights: all of them read the sa
 most of it for products nobody needs, and is still faster than cores that multiply one by one.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -24,11 +24,8 @@ from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma import (
     EXACT,
     Box,
-    Call,
-    CoreCost,
     Derived,
     Form,
-    Job,
     Load,
     Local,
     Pointer,
@@ -40,14 +37,13 @@ from tvm_pulp.uma import (
 )
 from uma_backends.ita.geometry import TILE, padded, tiles
 from uma_backends.ita.heads import (
-    COMMAND_WORDS,
     SPLIT,
     HeadContext,
     HeadSizes,
     HeadWeights,
     Round,
     check_rule,
-    copy_cycles,
+    copy_call,
     positions_call,
     split,
 )
@@ -90,11 +86,8 @@ class HeadLinearForm:
     context: HeadContext
     name: str = "linear, positions that see themselves alone"
     engine: str = ENGINE
+    derived: Derived = field(default_factory=Derived)
     rounding = EXACT
-
-    @cached_property
-    def _derived(self) -> Derived:
-        return Derived()
 
     @property
     def _depth(self) -> int:
@@ -142,8 +135,7 @@ class HeadLinearForm:
         others = self._operands(sizes, first + size, engines - 1) if engines > 1 else None
         told = None if others is None else (others, 0)
         command = Round(engines, sizes, self._rules, block, told, heads)
-        cycles, macs = sizes.cycles(self.context.parameters), rows * columns * self._depth
-        job = Job(ENGINE, command, COMMAND_WORDS, (block,), (heads,), others, macs, cycles, runs=engines)
+        job = command.job(rows * columns * self._depth, self.context.parameters)
         y = Local("y", TensorSpec((rows, columns), "int8"))
         fields: dict[str, int | Pointer] = {
             "heads": Pointer(heads),
@@ -154,8 +146,7 @@ class HeadLinearForm:
             "positions": POSITIONS,
             "pitch": self._width,
         }
-        named = ("ita_heads_take_columns", "struct ita_heads_columns", tuple(fields), tuple(fields.values()))
-        take = Call(*named, (heads,), (y,), CoreCost(copy_cycles(rows * columns, cores)))
+        take = copy_call("take", "columns", fields, (heads,), y, rows * columns, cores)
         return Recipe((*loads, put, job, take, Store(y, flattened(out), Box((row, first), (rows, columns)))))
 
     @property
@@ -173,7 +164,7 @@ class HeadLinearForm:
         ends = range(first, first + count * sizes.p, sizes.p)
         data = b"".join(self._weights(sizes, start).operands(self._positions()) for start in ends)
         name = f"{self.layer.name}_columns{first}_{count}_{sizes.p}"
-        return self._derived.constant(name, np.frombuffer(data, np.int8))
+        return self.derived.constant(name, np.frombuffer(data, np.int8))
 
     def _positions(self) -> bytes:
         """q and k: codes behind room for the input."""

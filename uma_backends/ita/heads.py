@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.soc.cost_model import CostModel
-from tvm_pulp.uma import Call, CoreCost, Local, Pointer, refuse_if
+from tvm_pulp.uma import Call, CoreCost, Job, Local, Pointer, refuse_if
 from uma_backends.ita.geometry import TILE, tiles
+from uma_backends.ita.ita_form import ENGINE
 from uma_backends.ita.reference import Requantization
 from uma_backends.ita.registers import pack_bytes
 
@@ -112,6 +113,12 @@ class Round:
     others: tuple[Tensor, int] | None  # operands of the heads behind the first: a constant, and bytes from its start
     out: Local
 
+    def job(self, macs: int, parameters: Mapping[str, int]) -> Job:
+        """The round as a step."""
+        others, cycles = None if self.others is None else self.others[0], self.sizes.cycles(parameters)
+        operands = (self.first,), (self.out,), others
+        return Job(ENGINE, self, COMMAND_WORDS, *operands, macs, cycles, runs=self.count)
+
     def words(self, slot: str, address: Callable[[Any], str]) -> list[str]:
         """The words as C expressions; `slot` is the address of the first."""
         sizes, tables = self.sizes, HEADER_WORDS + TABLE_WORDS
@@ -153,9 +160,15 @@ def positions_call(sizes: HeadSizes, operands: Local, q: Local | None, k: Local,
         "positions": sizes.s,
     }
     reads = (k,) if q is None or q is k else (q, k)
-    cost = CoreCost(copy_cycles((1 if q is None else 2) * rows * columns, cores))
-    made = ("ita_heads_put_positions", "struct ita_heads_positions", tuple(fields), tuple(fields.values()))
-    return Call(*made, reads, (operands,), cost)
+    return copy_call("put", "positions", fields, reads, operands, (1 if q is None else 2) * rows * columns, cores)
+
+
+def copy_call(
+    verb: str, what: str, fields: dict[str, int | Pointer], reads: tuple[Local, ...], made: Local, size: int, cores: int
+) -> Call:
+    """A function of the driver by which the cores copy blocks of as many bytes."""
+    told = (f"struct ita_heads_{what}", tuple(fields), tuple(fields.values()))
+    return Call(f"ita_heads_{verb}_{what}", *told, reads, (made,), CoreCost(copy_cycles(size, cores)))
 
 
 def copy_cycles(size: int, cores: int) -> int:

@@ -12,7 +12,7 @@ from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma import Box, Call, Derived, Form, Job, Kernel, Load, Local, Refused, Step, Store
-from uma_backends.ita.command import BIAS_BY_COLUMN, NO_BIAS, PRODUCT, Command, Panel, reads_of
+from uma_backends.ita.command import BIAS_BY_COLUMN, NO_BIAS, PRODUCT, Command, Panel, panels_of, reads_of
 from uma_backends.ita.geometry import BIAS_BYTES, BIAS_OVERREAD, MOST_TILES, TILE, TILE_BYTES, UNUSED_TILES, tiles
 from uma_backends.ita.linear_arithmetic import LinearArithmetic
 from uma_backends.ita.packing import pack_biases, pad_matrix, tile_matrix
@@ -138,16 +138,17 @@ class PackedWeights:
         filled = np.pad(self.bias, (0, -len(self.bias) % TILE))
         return Derived().constant(f"{self.name}_ita_bias", pack_biases(filled).reshape(-1, BIAS_BYTES))
 
-    def load(self, first: int, count: int) -> tuple[list[Step], Local, Local | None]:
-        """Loads of some of the column tiles, with the buffers."""
+    def load(self, first: int, count: int) -> tuple[list[Step], tuple[Panel, ...], Local | None]:
+        """Loads of some of the column tiles, with their panels and the buffer of biases."""
         width = self.inner * TILE_BYTES
         local = Local(f"weights{first}{self.suffix}", TensorSpec((count, width), "int8"))
         steps: list[Step] = [Load(self.tensor, Box((first, 0), (count, width)), local)]
+        panels = panels_of(local, self.inner, TILE_BYTES)
         if self.bias is None:
-            return steps, local, None
+            return steps, panels, None
         bias = Local(f"bias{first}{self.suffix}", TensorSpec((count, BIAS_BYTES), "uint8"), BIAS_OVERREAD)
         steps.append(Load(self.bias_tensor, Box((first, 0), (count, BIAS_BYTES)), bias))
-        return steps, local, bias
+        return steps, panels, bias
 
 
 def spread(weights: np.ndarray) -> np.ndarray:

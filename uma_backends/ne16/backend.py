@@ -1,36 +1,20 @@
 """The NE16 backend: patterns, options, strategies, code generation."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tvm_pulp.planning.tiling.forms.conv_array import (
-    POINTERS,
-    average_pool_strategy,
-    pair_sum_patterns,
-    pair_sum_strategy,
-    pointers,
-    summed_patterns,
-    word_text,
-)
+from tvm_pulp.planning.tiling.forms.conv_array import POINTERS, ArrayBackend, Members, prepare_for_array
 from tvm_pulp.soc.cost_model import CostModel
-from tvm_pulp.uma import Changes, pattern_of
-from tvm_pulp.uma.conv_array.array_backend import ArrayBackend, prepare_for_array
 from tvm_pulp.uma.conv_array.modes import ModeCosts
 from uma_backends.ne16.geometry import INPUT_BYTES, Mode, input_subtile
 from uma_backends.ne16.job import ArrayJob
-from uma_backends.ne16.ne16_form import ENGINE, Context, Description
-from uma_backends.ne16.registers import WORD_NAMES, word_fields
-from uma_backends.ne16.strategy import (
-    conv2d_strategy,
-    conv2d_summed_strategy,
-    dense_strategy,
-    dense_summed_strategy,
-)
+from uma_backends.ne16.ne16_form import ENGINE, Context
+from uma_backends.ne16.registers import WORD_NAMES
+from uma_backends.ne16.strategy import conv2d_strategy, dense_strategy
 from uma_backends.ne16.timing import Timing, job_cycles
 
 _FOLDER = Path(__file__).parent
-_WORDS = [f"NE16_{name}" for name in WORD_NAMES]
 
 
 class Ne16Backend(ArrayBackend):
@@ -49,19 +33,15 @@ class Ne16Backend(ArrayBackend):
         super().__init__()
         self._register_requant()
         self._register_relax_pass("pre_partition", _prepare, for_soc=True)
-        strategies = (("conv2d", conv2d_strategy), ("dense", dense_strategy), ("avg_pool", average_pool_strategy))
-        for name, strategy in strategies:
-            self._register_pattern(name, lambda name=name: pattern_of(name))
-            self._register_operator_strategy(name, strategy)
-        for name, pattern in pair_sum_patterns():
-            self._register_pattern(name, pattern)
-            self._register_operator_strategy(name, pair_sum_strategy)
-        for operator, summed in (("conv2d", conv2d_summed_strategy), ("dense", dense_summed_strategy)):
-            for name, pattern in summed_patterns([operator]):
-                self._register_pattern(name, pattern)
-                self._register_operator_strategy(name, summed)
+        self._register_layers(conv2d_strategy, dense_strategy, dense_strategy)
         files = [_FOLDER / "driver" / name for name in ("ne16.c", "ne16.h", "ne16_platform.h")]
-        self._register_driver(files, "job", "submit", job_members, changed_members, _word_fields)
+        members = Members(
+            pointers=[f"words[NE16_{name}]" for name in WORD_NAMES[:POINTERS]],
+            changed_pointers=[f"addresses[{i}]" for i in range(POINTERS)],
+            words="words",
+            register="NE16_REGISTER",
+        )
+        self._register_driver(files, "job", "submit", members)
 
     def context(self, options: dict[str, Any], soc: Any, cores: int) -> Context:
         timing = Timing.of(soc.engines[ENGINE].parameters)
@@ -80,28 +60,3 @@ def pixel_costs(timing: Timing) -> ModeCosts:
         return job_cycles(ArrayJob(mode, channels, outputs, height, width), timing)
 
     return ModeCosts(input_subtile, cycles)
-
-
-def job_members(description: Description, _slot: str, address: Callable[[Any], str]) -> dict[str, str]:
-    """The members of `struct ne16_job`: words by name, those of addresses first."""
-    members = {
-        f"words[{name}]": text for name, text in zip(_WORDS, pointers(description, address), strict=False) if text
-    }
-    for name, word in zip(_WORDS[POINTERS:], description.words[POINTERS:], strict=True):
-        if word:
-            members[f"words[{name}]"] = word_text(name, word)
-    return members
-
-
-def changed_members(description: Description, changes: Changes, address: Callable[[Any], str]) -> dict[str, str]:
-    """The members of `struct ne16_changed_job`: addresses, and the other words that change."""
-    members = {f"addresses[{i}]": text for i, text in enumerate(pointers(description, address)) if text}
-    members["count"] = str(len(changes.registers))
-    for place, (number, word) in enumerate(changes.registers):
-        name = _WORDS[POINTERS + number]
-        members[f"changes[{place}]"] = f"{{NE16_REGISTER({name}), {word_text(name, word)}}}"
-    return members
-
-
-def _word_fields(description: Description) -> dict[str, str]:
-    return word_fields(description.job, description.words)

@@ -2,7 +2,7 @@
 
 from tvm_pulp.uma.conv_array.modes import Mode, remainder, subtiles
 
-__all__ = ["Mode", "input_subtile", "output_subtile", "remainder", "subtiles"]
+__all__ = ["Mode", "input_subtile", "output_subtile", "remainder", "subtile_sizes", "subtiles"]
 
 # Output pixels of a subtile, in both directions.
 PATCH = 3
@@ -19,3 +19,8 @@ def output_subtile(mode: Mode) -> int:
 def input_subtile(mode: Mode) -> int:
     """Bytes of input channels of a step."""
     return INPUT_BYTES * LINEAR_WORDS if mode is Mode.LINEAR else INPUT_BYTES
+
+
+def subtile_sizes(mode: Mode) -> tuple[int, int, int, int]:
+    """Bytes of channels in, channels out, rows and columns of a full subtile."""
+    return input_subtile(mode), output_subtile(mode), PATCH, PATCH

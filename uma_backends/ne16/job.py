@@ -4,9 +4,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.uma.conv_array.base_job import MAX_SUBTILES, BaseJob
+from tvm_pulp.uma.conv_array.base_job import TOO_MANY_SUBTILES, BaseJob
 from tvm_pulp.uma.conv_array.requantization import Padding, Requantization
-from uma_backends.ne16.geometry import PATCH, Mode, input_subtile, output_subtile, remainder, subtiles
+from uma_backends.ne16.geometry import PATCH, Mode, remainder, subtile_sizes
 
 __all__ = ["LEAST_STRIDED", "ArrayJob", "FilterMask", "Padding", "Patch", "Requantization", "patches"]
 
@@ -47,13 +47,14 @@ class ArrayJob(BaseJob):
         return (*BaseJob.impossible(self), *_impossible(self))
 
     @property
-    def computed_height(self) -> int:
-        """Rows that the array computes, of which a strided job keeps every second one."""
-        return 2 * self.output_height - 1 if self.strided else self.output_height
+    def features(self) -> dict[int, str]:
+        flags = ((3, self.input_bits == 16, "16-bit inputs"), (8, self.strided, "stride 2"))
+        return {bit: name for bit, has_it, name in flags if has_it}
 
     @property
-    def computed_width(self) -> int:
-        return 2 * self.output_width - 1 if self.strided else self.output_width
+    def output_step(self) -> int:
+        """A strided job keeps every second row and column."""
+        return 2 if self.strided else 1
 
     @property
     def input_bytes(self) -> int:
@@ -66,18 +67,9 @@ def _impossible(job: ArrayJob) -> tuple[tuple[bool, str], ...]:
     pad, how, mask = job.padding, job.requantization, job.filter_mask
     masked = (mask.top, mask.bottom, mask.left, mask.right)
     depthwise, linear, is_1x1 = job.mode is Mode.DEPTHWISE_3X3, job.mode is Mode.LINEAR, job.mode.kernel == 1
-    sizes = (
-        (job.input_bytes, input_subtile(job.mode)),
-        (job.output_channels, output_subtile(job.mode)),
-        (job.computed_height, PATCH),
-        (job.computed_width, PATCH),
-    )
     ends = ((job.output_height, pad.bottom), (job.output_width, pad.right))
     return (
-        (
-            any(subtiles(size, subtile) > MAX_SUBTILES for size, subtile in sizes),
-            f"a dimension needs more than {MAX_SUBTILES} subtiles, cut it into several jobs",
-        ),
+        (job.has_too_many(subtile_sizes(job.mode)), TOO_MANY_SUBTILES),
         (
             job.weight_offset not in WEIGHT_OFFSETS,
             f"weight offset {{job.weight_offset}} is outside {WEIGHT_OFFSETS[0]} to {WEIGHT_OFFSETS[-1]}",

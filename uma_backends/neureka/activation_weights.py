@@ -3,11 +3,12 @@
 The cores bring it into planes of bits in L1, where the array takes weights from as well; it requantizes sums itself.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tvm_pulp.planning.tiling.forms.conv_array import JobForm
+from tvm_pulp.planning.tiling.forms.conv_array import JobForm, rows_of
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -150,6 +151,11 @@ class ActivationWeights(JobForm):
     products: tuple[Product, ...]
     rounding = EXACT
 
+    def picture(self, count: int, box: Box) -> tuple[int, int]:
+        """Rows of a tile as a picture for the array."""
+        rows, columns = self.context.rows, self.context.columns
+        return rows_of(rows, columns, count, box, self.layer.outputs[0].spec.shape)
+
     def constant(self, name: str, values: np.ndarray, loads: list[Step], slack: int = 0) -> Local:
         tensor = self.derived.constant(f"{self.layer.name}_{name}", values)
         local = Local(name, tensor.spec, slack)
@@ -231,3 +237,15 @@ class ActivationWeights(JobForm):
 
     def on_cores(self, kernel: Kernel) -> Kernel | Call:
         return step_call(kernel, self.context.costs)
+
+
+def in_turns(groups: Sequence[tuple[list[Job], Step, list[Job]]], packs: tuple[Step, Step]) -> list[Step]:
+    """Logits, weights and products with values of groups of heads, and the steps that pack keys and values.
+
+    The logits of a group are made while the cores are at the weights of the one before.
+    """
+    steps: list[Step] = [packs[0], *groups[0][0], packs[1]]
+    for number, (_, weigh, mix) in enumerate(groups):
+        following = groups[number + 1][0] if number + 1 < len(groups) else []
+        steps += [*following, weigh, *mix]
+    return steps

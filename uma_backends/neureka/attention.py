@@ -25,10 +25,10 @@ from uma_backends.neureka.activation_weights import (
     ActivationWeights,
     Product,
     Rows,
+    in_turns,
     refuse_other_layouts,
     refuse_without_kernels,
 )
-from uma_backends.neureka.forms import rows_of
 from uma_backends.neureka.neureka_form import ACTIVATION_SLACK, Context
 
 _ADDED = 128
@@ -69,8 +69,8 @@ class AttentionForm(ActivationWeights):
         _, _, keys, size = dimensions(a, of["q"].spec, of["k"].spec)
         first = 1 if a["y_layout"] == "hsd" else 2
         heads, queries = (box.start[first], box.size[first]), (box.start[3 - first], box.size[3 - first])
-        geometry, count = self.context.timing.geometry, queries[1]
-        shape = rows_of(geometry, count, box, self.layer.outputs[0].spec.shape)
+        count = queries[1]
+        shape = self.picture(count, box)
         extra, padded = shape[0] * shape[1] - count, -(-keys // 4) * 4
         loads: list[Step] = []
         q = self._load("q", of["q"], heads, queries, loads, extra)
@@ -101,11 +101,7 @@ class AttentionForm(ActivationWeights):
                 for h in chosen
             ]
             groups.append((multiply, weigh, mix))
-        steps: list[Step] = [pack_k, *groups[0][0], pack_v]
-        for number, (_, weigh, mix) in enumerate(groups):
-            # The logits of a group are made while the cores are at the weights of the one before.
-            following = groups[number + 1][0] if number + 1 < len(groups) else []
-            steps += [*following, weigh, *mix]
+        steps = in_turns(groups, (pack_k, pack_v))
         return Recipe((*loads, *steps, Store(y.local, output, box)), together=True)
 
     def _load(

@@ -1,41 +1,40 @@
 """The NEUREKA backend: patterns, options, strategies, code generation."""
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.tiling.forms.conv_array import (
-    average_pool_strategy,
-    pair_sum_patterns,
-    pair_sum_strategy,
-    pointers,
-    summed_patterns,
-    word_text,
+    ArrayBackend,
+    ArrayDescription,
+    Members,
+    by_rows,
+    prepare_for_array,
 )
+from tvm_pulp.planning.tiling.forms.conv_array.array_backend import Offer
 from tvm_pulp.soc.cost_model import CostModel
-from tvm_pulp.uma import Changes, pattern_of
-from tvm_pulp.uma.conv_array.array_backend import ArrayBackend, prepare_for_array
+from tvm_pulp.uma import pattern_of
 from tvm_pulp.uma.conv_array.modes import ModeCosts
 from uma_backends.neureka.attention import attention_strategy
-from uma_backends.neureka.dense_add import added_sum_patterns, dense_add_strategy, dense_add_sum_strategy
-from uma_backends.neureka.dense_table import dense_table_strategy, table_patterns
-from uma_backends.neureka.matmul import matmul_strategy
-from uma_backends.neureka.neureka_form import ENGINE, POINTERS, WEIGHT_LEVELS, Context, Description
-from uma_backends.neureka.qdq_attention import qdq_attention_strategy
-from uma_backends.neureka.registers import WEIGHT_MEMORY_BASE, WORD_NAMES, word_fields
-from uma_backends.neureka.strategy import (
-    conv2d_strategy,
-    conv2d_summed_strategy,
-    dense_strategy,
-    dense_summed_strategy,
+from uma_backends.neureka.dense_rounded import (
+    added_sum_patterns,
+    dense_add_strategy,
+    dense_add_sum_strategy,
+    dense_table_strategy,
+    table_patterns,
 )
-from uma_backends.neureka.timing import DEFAULT_TIMING, Timing, tile_cycles
+from uma_backends.neureka.geometry import Mode
+from uma_backends.neureka.job import ArrayJob, Requantization
+from uma_backends.neureka.matmul import matmul_strategy
+from uma_backends.neureka.neureka_form import ENGINE, WEIGHT_LEVELS, Context
+from uma_backends.neureka.qdq_attention import qdq_attention_strategy
+from uma_backends.neureka.registers import WEIGHT_MEMORY_BASE
+from uma_backends.neureka.strategy import conv2d_strategy, dense_strategy
+from uma_backends.neureka.timing import DEFAULT_TIMING, Timing, job_cycles
 
 _FOLDER = Path(__file__).parent
 _POINTERS = ("weights", "input", "output", "scale", "shift", "bias")
-_WORD_NAMES = [f"NEUREKA_{name}" for name in WORD_NAMES[POINTERS:]]
 
 
 class NeurekaBackend(ArrayBackend):
@@ -74,10 +73,7 @@ class NeurekaBackend(ArrayBackend):
             "one row times a matrix as 3x3 where that is faster, or as several rows, with the same packed weights",
         )
         self._register_relax_pass("pre_partition", _prepare, for_soc=True)
-        for name, pattern, strategy in (
-            ("conv2d", lambda: pattern_of("conv2d"), conv2d_strategy),
-            ("dense", lambda: pattern_of("dense"), dense_strategy),
-            ("avg_pool", lambda: pattern_of("avg_pool"), average_pool_strategy),
+        more: list[Offer] = [
             ("attention", lambda: pattern_of("attention"), attention_strategy),
             ("qdq_attention", lambda: pattern_of("qdq_attention"), qdq_attention_strategy),
             ("matmul", lambda: pattern_of("matmul"), matmul_strategy),
@@ -85,16 +81,21 @@ class NeurekaBackend(ArrayBackend):
             ("add_dense", lambda: pattern_of("add", None, pattern_of("dense")), dense_add_strategy),
             *((name, pattern, dense_add_sum_strategy) for name, pattern in added_sum_patterns()),
             *((name, pattern, dense_table_strategy) for name, pattern in table_patterns()),
-            *((name, pattern, pair_sum_strategy) for name, pattern in pair_sum_patterns()),
-            *((name, pattern, conv2d_summed_strategy) for name, pattern in summed_patterns(["conv2d"])),
-            *((name, pattern, dense_summed_strategy) for name, pattern in summed_patterns(["dense"])),
-        ):
-            self._register_pattern(name, pattern)
-            self._register_operator_strategy(name, strategy)
+        ]
+        self._register_layers(conv2d_strategy, dense_strategy, lambda layer, context: [by_rows(layer, context)], more)
         names = ("neureka.c", "neureka.h", "neureka_platform.h", "runtime/neureka_custom_platform.h")
         files = [_FOLDER / "driver" / name for name in names]
-        custom = ("NEUREKA_CUSTOM_PLATFORM",)
-        self._register_driver(files, "tile", "submit_once", job_members, changed_members, _word_fields, custom)
+        members = Members(
+            pointers=[f"job.{name}" for name in _POINTERS],
+            changed_pointers=_POINTERS,
+            words="shape.words",
+            register="NEUREKA_SHAPE_REGISTER",
+            more={"job.shape": "POINTER({slot} + sizeof(struct neureka_job))"},
+        )
+        self._register_driver(files, "tile", "submit_once", members, ("NEUREKA_CUSTOM_PLATFORM",))
+
+    def _weight_memory(self, description: ArrayDescription) -> tuple[int, str] | None:
+        return (WEIGHT_MEMORY_BASE, "TVM_PULP_WEIGHT_OFFSET") if description.job.weight_memory else None
 
     def with_shared_weights(self, options: dict[str, Any]) -> dict[str, Any]:
         return {**options, "single_rows": "1x1"}
@@ -131,35 +132,10 @@ def _prepare(module: Any, soc: Any, options: Mapping[str, Any]) -> Any:
 
 def pixel_costs(timing: Timing = DEFAULT_TIMING) -> ModeCosts:
     """Costs by which pixels are put together: weights from weight memory."""
-    how: dict[str, Any] = {"scale_bits": 32, "weight_memory": True, "prefetch": True, "timing": timing}
-    return ModeCosts(timing.geometry.input_subtile, partial(tile_cycles, **how))
 
+    def cycles(mode: Mode, channels: int, outputs: int, height: int, width: int) -> int:
+        how = Requantization(scale_bits=32)
+        job = ArrayJob(mode, channels, outputs, height, width, requantization=how, weight_memory=True, prefetch=True)
+        return job_cycles(job, timing)
 
-def job_members(description: Description, slot: str, address: Callable[[Any], str]) -> dict[str, str]:
-    """The members of `struct neureka_tile`: the job's pointers, and the words of its shape by name."""
-    members = {f"job.{name}": text for name, text in _pointers(description, address).items() if text}
-    members["job.shape"] = f"POINTER({slot} + sizeof(struct neureka_job))"
-    for number, word in enumerate(description.words[POINTERS:]):
-        if word:
-            members[f"shape.words[{_WORD_NAMES[number]}]"] = word_text(_WORD_NAMES[number], word)
-    return members
-
-
-def changed_members(description: Description, changes: Changes, address: Callable[[Any], str]) -> dict[str, str]:
-    """The members of `struct neureka_changed_job`: the job's pointers, and the words of its shape that change."""
-    told = {name: text for name, text in _pointers(description, address).items() if text}
-    members = {**told, "count": str(len(changes.registers))}
-    for place, (number, word) in enumerate(changes.registers):
-        members[f"changes[{place}]"] = (
-            f"{{NEUREKA_SHAPE_REGISTER({_WORD_NAMES[number]}), {word_text(_WORD_NAMES[number], word)}}}"
-        )
-    return members
-
-
-def _word_fields(description: Description) -> dict[str, str]:
-    return word_fields(description.job, description.words)
-
-
-def _pointers(description: Description, address: Callable[[Any], str]) -> dict[str, str]:
-    memory = (WEIGHT_MEMORY_BASE, "TVM_PULP_WEIGHT_OFFSET") if description.job.weight_memory else None
-    return dict(zip(_POINTERS, pointers(description, address, memory), strict=True))
+    return ModeCosts(timing.geometry.input_subtile, cycles)

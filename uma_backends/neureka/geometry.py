@@ -38,6 +38,10 @@ class Geometry:
     def output_subtile(self, mode: Mode) -> int:
         return self.channels_3x3 if mode is Mode.DEPTHWISE_3X3 else self.output_channels
 
+    def subtile_sizes(self, mode: Mode) -> tuple[int, int, int, int]:
+        """Channels in and out, rows and columns of a full subtile."""
+        return self.input_subtile(mode), self.output_subtile(mode), self.pe_rows, self.pe_columns
+
 
 SIRACUSA = Geometry()
 

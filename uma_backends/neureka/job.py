@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.uma.conv_array.base_job import MAX_SUBTILES, BaseJob
+from tvm_pulp.uma.conv_array.base_job import TOO_MANY_SUBTILES, BaseJob
 from tvm_pulp.uma.conv_array.requantization import Padding, Requantization
-from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode, remainder, subtiles
+from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode, remainder
 
 __all__ = ["ArrayJob", "Padding", "Requantization", "check_on"]
 
@@ -24,6 +24,15 @@ class ArrayJob(BaseJob):
     def impossible(self) -> tuple[tuple[bool, str], ...]:
         # `super()` does not work in a class with slots, which is made twice.
         return (*BaseJob.impossible(self), *_impossible(self))
+
+    @property
+    def features(self) -> dict[int, str]:
+        flags = (
+            (26, self.input_signed, "signed inputs"),
+            (9, self.weight_memory, "weight memory"),
+            (10, self.prefetch, "prefetch"),
+        )
+        return {bit: name for bit, has_it, name in flags if has_it}
 
 
 def _impossible(job: ArrayJob) -> tuple[tuple[bool, str], ...]:
@@ -47,14 +56,8 @@ def check_on(job: ArrayJob, geometry: Geometry = SIRACUSA) -> None:
     With two padded rows at the bottom and a last subtile of one row, the subtile before would read one padding row
     from memory (columns alike): the hardware masks only the last subtile.
     """
-    sizes = (
-        (job.input_channels, geometry.input_subtile(job.mode)),
-        (job.output_channels, geometry.output_subtile(job.mode)),
-        (job.output_height, geometry.pe_rows),
-        (job.output_width, geometry.pe_columns),
-    )
-    if any(subtiles(size, subtile) > MAX_SUBTILES for size, subtile in sizes):
-        raise UserError(f"NEUREKA job: a dimension needs more than {MAX_SUBTILES} subtiles, cut it into several jobs.")
+    if job.has_too_many(geometry.subtile_sizes(job.mode)):
+        raise UserError(f"NEUREKA job: {TOO_MANY_SUBTILES}.")
     for name, size, subtile, padding in (
         ("height", job.output_height, geometry.pe_rows, job.padding.bottom),
         ("width", job.output_width, geometry.pe_columns, job.padding.right),

@@ -22,7 +22,6 @@ from uma_backends.neureka.activation_weights import (
     refuse_other_layouts,
     refuse_without_kernels,
 )
-from uma_backends.neureka.forms import rows_of
 from uma_backends.neureka.neureka_form import ACTIVATION_SLACK, Context
 
 
@@ -84,8 +83,8 @@ class MatmulForm(ActivationWeights):
         parts, turned = tile_part(self.layer, box).inputs, not self.layer.attributes["transpose_b"]
         output = self.layer.outputs[0]
         *lead, count, columns = box.size
-        depth, geometry = a.spec.shape[-1], self.context.timing.geometry
-        shape = rows_of(geometry, count, box, output.spec.shape)
+        depth = a.spec.shape[-1]
+        shape = self.picture(count, box)
         extra = shape[0] * shape[1] - count
         dtype = "int32" if self.rest else output.spec.dtype
         each = TensorSpec((1,), dtype).bytes

@@ -9,7 +9,6 @@ import numpy as np
 from tvm_pulp.planning.tiling.forms.conv_array import (
     ACTIVATION_SLACK,
     CONTEXTS,
-    POINTERS,
     ArrayContext,
     ArrayDescription,
 )
@@ -19,7 +18,7 @@ from uma_backends.neureka.packing import pack_weights
 from uma_backends.neureka.registers import Addresses, register_image
 from uma_backends.neureka.timing import DEFAULT_TIMING, Timing, job_cycles, port_cycles
 
-__all__ = ["ACTIVATION_SLACK", "CONTEXTS", "ENGINE", "JOB_WORDS", "POINTERS", "WEIGHT_LEVELS", "Context", "Description"]
+__all__ = ["ACTIVATION_SLACK", "CONTEXTS", "ENGINE", "JOB_WORDS", "WEIGHT_LEVELS", "Context", "Description"]
 
 ENGINE = "neureka"
 # The driver's job structure: six pointers, the address of the shape, the shape's 18 words.

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.uma.conv_array.packing import bit_planes, unsigned_weights
 from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode, subtiles
 
 TAPS = 9
@@ -39,16 +39,10 @@ def pack_weights(
 def _pack(
     weight: NDArray[Any], mode: Mode, weight_bits: int, weight_offset: int, geometry: Geometry
 ) -> NDArray[np.uint8]:
-    unsigned = weight.astype(np.int64) - weight_offset
-    if unsigned.size and (unsigned.min() < 0 or unsigned.max() >= 1 << weight_bits):
-        raise UserError(
-            f"NEUREKA weights {weight.min()} to {weight.max()} do not fit {weight_bits} bits above the offset "
-            f"{weight_offset}, use more bits or another offset."
-        )
-    values = unsigned.astype(np.uint8)
+    values = unsigned_weights("NEUREKA", weight, weight_bits, weight_offset)
     if mode is Mode.POINTWISE:
         return _pack_pointwise(values.reshape(values.shape[:2]), geometry)
-    return _pack_planes(values, mode, weight_bits, geometry)
+    return _to_beats(bit_planes(values, mode, geometry.channels_3x3, weight_bits), geometry)
 
 
 def _pack_pointwise(values: NDArray[np.uint8], geometry: Geometry) -> NDArray[np.uint8]:
@@ -59,20 +53,6 @@ def _pack_pointwise(values: NDArray[np.uint8], geometry: Geometry) -> NDArray[np
     padded[:, : values.shape[1]] = values
     bits = np.unpackbits(padded, axis=1, bitorder="little").reshape(-1, 4, 8).swapaxes(1, 2)
     return _to_beats(bits.reshape(-1, 8 * width), geometry)
-
-
-def _pack_planes(values: NDArray[np.uint8], mode: Mode, weight_bits: int, geometry: Geometry) -> NDArray[np.uint8]:
-    """Pack nine taps of one channel subtile into one beat per bit plane."""
-    width = geometry.channels_3x3
-    # A depthwise tensor is one filter whose input channels are the tensor's channels.
-    filters = values.reshape(1, -1, TAPS) if mode is Mode.DEPTHWISE_3X3 else values.reshape(*values.shape[:2], TAPS)
-    groups = subtiles(filters.shape[1], width)
-    padded = np.zeros((filters.shape[0], groups * width, TAPS), np.uint8)
-    padded[:, : filters.shape[1]] = filters
-    by_tap = padded.reshape(-1, groups, 1, width, TAPS).swapaxes(3, 4)
-    planes = np.arange(weight_bits, dtype=np.uint8).reshape(1, 1, -1, 1, 1)
-    bits = (by_tap >> planes) & np.uint8(1)
-    return _to_beats(bits.reshape(-1, TAPS * width), geometry)
 
 
 def _to_beats(bits: NDArray[np.uint8], geometry: Geometry) -> NDArray[np.uint8]:

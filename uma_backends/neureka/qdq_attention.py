@@ -25,10 +25,10 @@ from uma_backends.neureka.activation_weights import (
     Product,
     Rest,
     Rows,
+    in_turns,
     refuse_other_layouts,
     refuse_without_kernels,
 )
-from uma_backends.neureka.forms import rows_of
 from uma_backends.neureka.neureka_form import ACTIVATION_SLACK, Context
 
 # Logits that the kernel's table tells apart.
@@ -97,12 +97,12 @@ class QdqAttentionForm(ActivationWeights):
         return () if axis is None else (TileAxis(axis),)
 
     def recipe(self, box: Box) -> Recipe:
-        a, of, output = self.layer.attributes, operands(self.layer.attributes, self.layer.inputs), self.layer.outputs[0]
+        a, of = self.layer.attributes, operands(self.layer.attributes, self.layer.inputs)
         heads, keys, size = (a[n] for n in ("heads", "keys", "size"))
         by_head, shared = a["y_layout"] == "hsd", a["group"]
         queries = (box.start[2], box.size[2]) if by_head else (box.start[1], box.size[1])
         count, stride = queries[1], -(-keys // 4) * 4
-        shape = rows_of(self.context.timing.geometry, count, box, output.spec.shape)
+        shape = self.picture(count, box)
         extra = shape[0] * shape[1] - count
         loads: list[Step] = []
         before: list[Step] = []
@@ -138,10 +138,7 @@ class QdqAttentionForm(ActivationWeights):
                 for h in chosen
             ]
             groups.append((multiply, weigh, mix))
-        steps: list[Step] = [*before, pack_k, *groups[0][0], pack_v]
-        for number, (_, weigh, mix) in enumerate(groups):
-            following = groups[number + 1][0] if number + 1 < len(groups) else []
-            steps += [*following, weigh, *mix]
+        steps = [*before, *in_turns(groups, (pack_k, pack_v))]
         steps += self.finish(self.rest, raw, box, loads)
         return Recipe((*loads, *steps), together=True)
 

@@ -1,6 +1,6 @@
 """The layers that NEUREKA takes, and the forms it offers for them."""
 
-from tvm_pulp.planning.tiling.forms.conv_array import by_rows, conv2d_forms, known_arithmetic, summed_strategy
+from tvm_pulp.planning.tiling.forms.conv_array import by_rows, conv2d_forms, known_arithmetic
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.uma import Box, Form
 from uma_backends.neureka.neureka_form import Context
@@ -29,13 +29,3 @@ def _counted(form: Form, whole: Box) -> int:
 def conv2d_strategy(layer: Layer, context: Context) -> list[Form]:
     """Constant weights of up to 8 bits, 8-bit inputs; groups with any kernel, or depthwise, 3x3 and up to 9x9."""
     return conv2d_forms(layer, context)
-
-
-def conv2d_summed_strategy(region: Layer, context: Context) -> list[Form]:
-    """A convolution that the cores round, and a sum with another tensor of the same shape in the same pass."""
-    return summed_strategy(region, context, conv2d_forms)
-
-
-def dense_summed_strategy(region: Layer, context: Context) -> list[Form]:
-    """A product that the cores round, and a sum with another tensor of the same shape in the same pass."""
-    return summed_strategy(region, context, lambda layer, context: [by_rows(layer, context)])

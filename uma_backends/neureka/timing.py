@@ -8,16 +8,14 @@ whose prefetch is an assumption (docs/fidelity.md).
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from tvm_pulp.errors import UserError
 from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode
 from uma_backends.neureka.job import ArrayJob
 
-LOAD_OVERHEAD = 6
-POINTWISE_DRAIN = 6
-COMPUTE_OVERHEAD = {Mode.POINTWISE: 10, Mode.DENSE_3X3: 14}
-PREFETCH_OVERHEAD = {Mode.POINTWISE: 3, Mode.DENSE_3X3: 6}
+# Cycles at the end of an RTL step, in which indices are updated.
+RTL_UPDATE = 2
 # Constants of the public model that changed in April 2026, and the phases of the public hardware sources.
 EARLY, CURRENT, RTL = 202603, 202604, 0
 REVISIONS = (EARLY, CURRENT, RTL)
@@ -59,124 +57,87 @@ def _loads(size: int, subtile: int, halo: int, padding: int) -> tuple[tuple[int,
     return ((full, subtile + halo), end) if full else (end,)
 
 
-# Per job and, in its output phase, per subtile: a job of n subtiles has 4 + n - 1 cycles of control.
-RTL_JOB, RTL_OUTPUT, RTL_UPDATE = 3, 4, 2
+class _Phases(NamedTuple):
+    """Cycles of a subtile of output channels: before, in and behind the weights of a step; around all its steps."""
+
+    before: int
+    weights: int
+    behind: int
+    frame: int
 
 
-@dataclass(frozen=True, slots=True)
-class _RtlPhases:
-    """The phases of the public hardware sources, which always load the whole window."""
-
-    mode: Mode
-    weight_bits: int
-    output_bits: int
-    scale_bits: int
-    bias: bool
-    shift_vector: bool
-    stream_in: bool
-    prefetch: bool
-    timing: Timing
-
-    @property
-    def load(self) -> int:
-        g, halo = self.timing.geometry, self.mode.halo
-        return -(-(g.pe_rows + halo) * (g.pe_columns + halo) * self.timing.beat_x // 1000) + 5
-
-    def _weights(self, channels: int) -> tuple[int, int]:
-        """Cycles of the weight beats of a step, and of those behind them."""
-        beats = {Mode.POINTWISE: channels, Mode.DENSE_3X3: self.weight_bits * channels}.get(self.mode, self.weight_bits)
-        drain = (5 if self.mode is Mode.DEPTHWISE_3X3 else 6) - (beats <= 4)
-        return -(-beats * self.timing.beat_w // 1000), drain
-
-    def exposed(self, channels: int) -> int:
-        """With prefetch, what a step waits for the next load, which starts with the second half of its weights."""
-        weights, drain = self._weights(channels)
-        return max(0, weights // 2 + self.load - weights - drain)
-
-    def output_subtile(self, channels: int, spatial: int, scanned: int, steps: int) -> int:
-        """Cycles of one subtile of output channels over all pixels; `scanned` elements stream out."""
-        g, words = self.timing.geometry, -(-channels // 8)
-        step = sum(self._weights(channels)) + RTL_UPDATE + (channels + 5 if self.mode is Mode.DEPTHWISE_3X3 else 6)
-        step += self.exposed(channels) if self.prefetch else self.load
-        frame = RTL_OUTPUT + (g.pe_rows * g.pe_columns * words + 10 if self.stream_in else 0)
-        if self.scale_bits:
-            frame += (-(-channels // 4) if self.scale_bits == 8 else channels) + 7
-            frame += (words + 8 if self.bias else 0) + (8 if self.shift_vector else 0)
-        return spatial * (steps * step + frame) + scanned * (1 if self.output_bits == 8 else words)
+def _phases(job: ArrayJob, timing: Timing, channels: int, is_last: bool) -> _Phases:
+    """The phases of `channels` of the output; in the simulator only the last subtile of them stops its scales early."""
+    geometry, how, rtl = timing.geometry, job.requantization, timing.timing_revision == RTL
+    early, pointwise = timing.timing_revision == EARLY, job.mode is Mode.POINTWISE
+    depthwise, words = job.mode is Mode.DEPTHWISE_3X3, -(-channels // 8)
+    beats = channels if pointwise else job.weight_bits
+    per_channel = timing.gvsoc_dw_wmem_quirk and job.weight_memory and not rtl
+    if job.mode is Mode.DENSE_3X3 or (depthwise and per_channel):
+        beats *= channels
+    if rtl:
+        before, frame, scales = channels + 5 if depthwise else 6, 4, channels
+        behind = (5 if depthwise else 6) - (beats <= 4) + RTL_UPDATE
+        after_scales, biases, shifts = 7, words + 8, 8
+    else:
+        # Depthwise adds the weight offset one channel per cycle.
+        before = 6 + geometry.channels_3x3 if depthwise else 6
+        if pointwise:
+            before = 10 if not job.prefetch else 7 if early else 3
+        behind, frame = 8 if job.mode is Mode.DENSE_3X3 else 0, 3 if pointwise else 0
+        scales = channels if is_last else geometry.output_channels
+        after_scales, biases, shifts = 17, geometry.output_channels // 8, 1 if early else 8
+    if job.stream_in:
+        frame += geometry.pe_rows * geometry.pe_columns * words + 10
+    if how is not None:
+        frame += (-(-scales // 4) if how.scale_bits == 8 else scales) + after_scales
+        frame += biases * how.bias + shifts * how.shift_vector
+    return _Phases(before, -(-beats * timing.beat_w // 1000), behind, frame)
 
 
 @lru_cache(maxsize=1 << 17)
-def tile_cycles(
-    mode: Mode,
-    input_channels: int,
-    output_channels: int,
-    output_height: int,
-    output_width: int,
-    *,
-    weight_bits: int = 8,
-    output_bits: int = 8,
-    scale_bits: int = 8,
-    bias: bool = True,
-    shift_vector: bool = False,
-    stream_in: bool = False,
-    weight_memory: bool = False,
-    prefetch: bool = False,
-    pad_bottom: int = 0,
-    pad_right: int = 0,
-    timing: Timing = DEFAULT_TIMING,
-) -> int:
-    """Return the cycles of one job from TRIGGER to its event. `scale_bits=0` means raw accumulators."""
-    geometry = timing.geometry
-    pointwise, depthwise = mode is Mode.POINTWISE, mode is Mode.DEPTHWISE_3X3
-    early, rtl = timing.timing_revision == EARLY, timing.timing_revision == RTL
-    array = geometry.pe_rows * geometry.pe_columns
-    rows = _loads(output_height, geometry.pe_rows, mode.halo, pad_bottom)
-    columns = _loads(output_width, geometry.pe_columns, mode.halo, pad_right)
+def job_cycles(job: ArrayJob, timing: Timing = DEFAULT_TIMING) -> int:
+    """Return the cycles of a job from TRIGGER to its event."""
+    geometry, halo, rtl = timing.geometry, job.mode.halo, timing.timing_revision == RTL
+    pointwise = job.mode is Mode.POINTWISE
+    rows = _loads(job.output_height, geometry.pe_rows, halo, job.padding.bottom)
+    columns = _loads(job.output_width, geometry.pe_columns, halo, job.padding.right)
     row_count, column_count = sum(count for count, _ in rows), sum(count for count, _ in columns)
     spatial = row_count * column_count
-    # (how many spatial subtiles, cycles of their activation stream); 1x1 always scans and drains the whole array.
-    if pointwise:
-        loads = [(spatial, -(-array * timing.beat_x // 1000) + POINTWISE_DRAIN)]
-    else:
-        loads = [(m * n, -(-hi * wi * timing.beat_x // 1000)) for m, hi in rows for n, wi in columns]
+    # (how many spatial subtiles, pixels of them): 1x1 always scans the whole array, the RTL the whole window.
+    windows = [(m * n, high * wide) for m, high in rows for n, wide in columns]
+    if pointwise or rtl:
+        windows = [(spatial, (geometry.pe_rows + halo) * (geometry.pe_columns + halo))]
+    # The simulator drains the array behind the pixels of a 1x1.
+    overhead = 5 if rtl else 12 if pointwise else 6
+    loads = [(count, -(-pixels * timing.beat_x // 1000) + overhead) for count, pixels in windows]
     # Stream-out scans the array up to the last active element, in every subtile.
-    scanned = geometry.pe_columns * column_count * (output_height - row_count) + row_count * output_width
-    steps = 1 if depthwise else -(-input_channels // geometry.input_subtile(mode))
-    subtile = geometry.output_subtile(mode)
-    full, last = divmod(output_channels - 1, subtile)
-    if rtl:
-        how = _RtlPhases(mode, weight_bits, output_bits, scale_bits, bias, shift_vector, stream_in, prefetch, timing)
-        total = how.output_subtile(last + 1, spatial, scanned, steps)
-        total += full * how.output_subtile(subtile, spatial, scanned, steps) if full else 0
-        return RTL_JOB + total + (how.load - how.exposed(last + 1) if prefetch else 0)
-    # Depthwise adds the weight offset one channel per cycle.
-    overhead = LOAD_OVERHEAD + (6 + geometry.channels_3x3 if depthwise else COMPUTE_OVERHEAD[mode])
-    cycles = 1
-    for ko_count, ko, scales in ((full, subtile, geometry.output_channels), (1, last + 1, last + 1)):
-        if not ko_count:
+    scanned = geometry.pe_columns * column_count * (job.output_height - row_count) + row_count * job.output_width
+    steps = 1 if job.mode is Mode.DEPTHWISE_3X3 else -(-job.input_channels // geometry.input_subtile(job.mode))
+    subtile = geometry.output_subtile(job.mode)
+    full, last = divmod(job.output_channels - 1, subtile)
+    cycles = 3 if rtl else 1
+    for count, channels, is_last in ((full, subtile, False), (1, last + 1, True)):
+        if not count:
             continue
-        words = (ko + 7) // 8
-        beats = ko if pointwise else weight_bits
-        if mode is Mode.DENSE_3X3 or (depthwise and weight_memory and timing.gvsoc_dw_wmem_quirk):
-            beats *= ko
-        compute = -(-beats * timing.beat_w // 1000)
-        # Once per spatial subtile: stream-in, scale, bias and shift.
-        frame = (array * words + 10 if stream_in else 0) + (3 if pointwise else 0)
-        if scale_bits:
-            frame += ((scales + 3) // 4 if scale_bits == 8 else scales) + 17
-            frame += (geometry.output_channels // 8 if bias else 0) + ((1 if early else 8) if shift_vector else 0)
-        per_ko = spatial * frame + scanned * (1 if output_bits == 8 else words)
-        if not prefetch:
-            per_ko += steps * sum(count * (overhead + load + compute) for count, load in loads)
+        phases = _phases(job, timing, channels, is_last)
+        computed = phases.before + phases.weights + phases.behind
+        total = spatial * phases.frame + scanned * (1 if job.output_bits == 8 else -(-channels // 8))
+        if not job.prefetch:
+            total += steps * sum(n * (load + computed) for n, load in loads)
+        elif rtl:
+            # The next load starts with the second half of a step's weights.
+            waited = max(0, phases.weights // 2 + loads[0][1] - phases.weights - phases.behind + RTL_UPDATE)
+            total += steps * spatial * (computed + waited)
         else:
-            before = 7 if early and pointwise else PREFETCH_OVERHEAD[mode]
-            body = compute + (0 if pointwise else 8)
-            hidden = before + body - 3
-            per_ko += steps * sum(count * (LOAD_OVERHEAD + max(load, hidden) + before) for count, load in loads)
+            hidden = computed + 3
+            total += steps * sum(n * (max(load, hidden) + phases.before) for n, load in loads)
             # The first step has nothing to hide, the last one nothing to hide behind.
-            per_ko += body + (10 if pointwise and not early else 0) - max(0, hidden - loads[0][1])
-        cycles += ko_count * per_ko
-    return cycles
+            total += computed - phases.before - max(0, hidden - loads[0][1])
+            total += 10 if pointwise and timing.timing_revision != EARLY else 0
+        cycles += count * total
+    # In the RTL they are the first and the last one of the job: it reads ahead across subtiles of channels too.
+    return cycles + (loads[0][1] - waited if rtl and job.prefetch else 0)
 
 
 def port_cycles(job: ArrayJob, timing: Timing = DEFAULT_TIMING) -> int:
@@ -197,26 +158,3 @@ def port_cycles(job: ArrayJob, timing: Timing = DEFAULT_TIMING) -> int:
     weights = 0 if job.weight_memory else rows * columns * steps * beats
     loaded = window * steps * outer * timing.beat_x // 1000 + weights * timing.beat_w // 1000
     return loaded + round(rows * columns * job.output_channels * parameters) + results
-
-
-def job_cycles(job: ArrayJob, timing: Timing = DEFAULT_TIMING) -> int:
-    """Return the cycles of a described job from TRIGGER to its event."""
-    how = job.requantization
-    return tile_cycles(
-        job.mode,
-        job.input_channels,
-        job.output_channels,
-        job.output_height,
-        job.output_width,
-        weight_bits=job.weight_bits,
-        output_bits=job.output_bits,
-        scale_bits=how.scale_bits if how else 0,
-        bias=how.bias if how else False,
-        shift_vector=how.shift_vector if how else False,
-        stream_in=job.stream_in,
-        weight_memory=job.weight_memory,
-        prefetch=job.prefetch,
-        pad_bottom=job.padding.bottom,
-        pad_right=job.padding.right,
-        timing=timing,
-    )

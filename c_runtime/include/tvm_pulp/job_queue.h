@@ -21,6 +21,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tvm_pulp/peripheral.h"
@@ -92,6 +93,13 @@ __attribute__((format(printf, 2, 3))) static inline void job_queue_fault(struct 
   queue->system.fault(queue->system.context, reason);
 }
 
+/* In a function that is false after a fault. */
+#define JOB_QUEUE_REFUSE(queue, ...)     \
+  do {                                   \
+    job_queue_fault(queue, __VA_ARGS__); \
+    return false;                        \
+  } while (0)
+
 /* Claim a range of an operand; false after a fault. */
 static inline bool job_queue_claim(struct job_queue *queue, const char *operand, enum tvm_pulp_port port, uint32_t start,
                                    uint32_t bytes, bool is_write) {
@@ -118,6 +126,15 @@ static inline void job_queue_forget_counts(struct job_queue *queue) {
 static inline void job_queue_reset(void *self) {
   struct job_queue *queue = self;
   *queue = (struct job_queue){.system = queue->system, .rules = queue->rules, .contexts = queue->contexts};
+}
+
+/* A model of so many bytes that begins with its queue; NULL with a sentence in `error`. */
+static inline void *job_queue_create(size_t bytes, const struct tvm_pulp_system *system, const struct job_queue_rules *rules,
+                                     uint32_t contexts, const char *engine, char *error, size_t error_bytes) {
+  struct job_queue *queue = calloc(1, bytes);
+  if (queue == NULL) snprintf(error, error_bytes, "no memory left for the %s model", engine);
+  else *queue = (struct job_queue){.system = *system, .rules = rules, .contexts = contexts};
+  return queue;
 }
 
 static inline uint32_t job_queue_counted(const struct job_queue *queue, uint32_t number) {

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from uma_backends.ita import reference
+from tests.uma_backends.ita import reference
 from uma_backends.ita.reference import Requantization
 
 from .networks import engines, rule, run_on_ita

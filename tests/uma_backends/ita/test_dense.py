@@ -7,9 +7,10 @@ import pytest
 
 from tvm_pulp.uma.conformance import Conformance
 from tvm_pulp.uma.conformance.random_layer import PER_TENSOR
-from uma_backends.ita import ItaBackend, reference
+from uma_backends.ita import ItaBackend
 from uma_backends.ita.reference import Gelu, Relu, Requantization
 
+from . import reference
 from .networks import engines, rule, run_on_ita
 
 BYTES = np.arange(-128, 128)

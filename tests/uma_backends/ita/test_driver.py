@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tests.uma_backends.flat_machine import L1_BASE, SOFT_CLEAR, TRIGGER, Machine
+from tests.uma_backends.ita import reference
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.recipe import Local
-from uma_backends.ita import reference
 from uma_backends.ita.command import ATTENTION, PRODUCT, Command, Panel, command_words
 from uma_backends.ita.geometry import MOST_TILES, TILE_BYTES, UNUSED_TILES
 from uma_backends.ita.packing import tile_matrix

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests.uma_backends.flat_machine import Machine
+from tests.uma_backends.ita import reference
 from tests.uma_backends.ita.jobs import NO_BIAS, Product, register_words, row_tile_products
-from uma_backends.ita import reference
 from uma_backends.ita.packing import pack_biases, tile_matrix
 from uma_backends.ita.reference import Requantization
 from uma_backends.ita.registers import Constants, LayerKind, Slot

@@ -7,12 +7,12 @@ import onnx
 import pytest
 
 import tvm_pulp
+from tests.uma_backends.ita import reference
 from tvm_pulp.codegen.mlf import read_plan
 from tvm_pulp.frontend.zoo import tensor_wise
 from tvm_pulp.frontend.zoo.builder import Builder
 from tvm_pulp.uma.conformance import Conformance
 from tvm_pulp.uma.conformance.random_layer import PER_TENSOR
-from uma_backends.ita import reference
 from uma_backends.ita.head_backend import HeadBackend
 from uma_backends.ita.head_linear import _LOGITS, _VALUES, codes
 from uma_backends.ita.reference import Requantization

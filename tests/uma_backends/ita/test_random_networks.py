@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from uma_backends.ita import reference
+from tests.uma_backends.ita import reference
 from uma_backends.ita.reference import Gelu, Relu, Requantization
 
 from .networks import engines, rule, run_on_ita

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from uma_backends.ita import reference
+from tests.uma_backends.ita import reference
 from uma_backends.ita.reference import Requantization
 
 from .golden_vector import NAMES, GoldenVector, activation_of, rule_of

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tests.uma_backends import array_reference as reference
 from tests.uma_backends.flat_machine import L1_BASE, L1_BYTES, Machine
 from tvm_pulp.errors import UserError
-from uma_backends.ne16 import reference
 from uma_backends.ne16.geometry import Mode
 from uma_backends.ne16.job import ArrayJob, FilterMask, Padding, Requantization
 from uma_backends.ne16.packing import pack_weights

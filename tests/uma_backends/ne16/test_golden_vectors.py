@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.uma_backends import array_reference as reference
 from tests.uma_backends.flat_machine import L1_BASE, Machine, ModelLibrary
-from uma_backends.ne16 import reference
 from uma_backends.ne16.packing import pack_weights
 from uma_backends.ne16.registers import register_image
 from uma_backends.ne16.timing import job_cycles

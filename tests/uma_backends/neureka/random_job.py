@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tests.uma_backends import array_reference as reference
 from tests.uma_backends.flat_machine import L1_BASE, L1_BYTES, WEIGHT_BYTES, Machine
 from tvm_pulp.errors import UserError
-from uma_backends.neureka import reference
 from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode
 from uma_backends.neureka.job import ArrayJob, Padding, Requantization, check_on
 from uma_backends.neureka.packing import pack_weights

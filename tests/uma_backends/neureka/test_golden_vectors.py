@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.uma_backends import array_reference as reference
 from tests.uma_backends.flat_machine import Machine
-from uma_backends.neureka import reference
 from uma_backends.neureka.geometry import Mode
 from uma_backends.neureka.packing import pack_weights
 from uma_backends.neureka.registers import register_image

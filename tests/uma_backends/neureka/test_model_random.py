@@ -6,8 +6,8 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
+from tests.uma_backends import array_reference as reference
 from tests.uma_backends.flat_machine import L1_BASE, Machine
-from uma_backends.neureka import reference
 from uma_backends.neureka.geometry import Geometry, Mode
 from uma_backends.neureka.job import ArrayJob, Padding, Requantization
 from uma_backends.neureka.packing import pack_weights

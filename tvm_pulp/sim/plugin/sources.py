@@ -26,7 +26,8 @@ def runtime_folder() -> Path:
 def common_files() -> dict[str, bytes]:
     """Files that the adapters of all simulators share."""
     root = runtime_folder()
-    headers = [f"include/tvm_pulp/{name}.h" for name in ("array_job", "job_queue", "peripheral")]
+    names = ("array_arithmetic", "array_execute", "array_job", "job_queue", "peripheral")
+    headers = [f"include/tvm_pulp/{name}.h" for name in names]
     hosted = (root / "plugins" / "common" / "hosted_model.hpp").read_bytes()
     return {name: (root / name).read_bytes() for name in headers} | {"src/hosted_model.hpp": hosted}
 

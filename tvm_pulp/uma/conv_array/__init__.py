@@ -9,7 +9,7 @@ __all__ = [
     "layer_arithmetic",
     "modes",
     "neighbouring_pixels",
-    "reference",
+    "packing",
     "requantization",
     "space_to_depth",
     "unsigned_activations",

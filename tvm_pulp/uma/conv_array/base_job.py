@@ -1,10 +1,11 @@
 """A job of an array of convolutions, without addresses: fields and sizes that all such arrays have."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.uma.conv_array.modes import Mode
+from tvm_pulp.uma.conv_array.modes import Mode, subtiles
 from tvm_pulp.uma.conv_array.requantization import (
     DEFAULT_REQUANTIZATION,
     MAX_PADDING,
@@ -14,6 +15,7 @@ from tvm_pulp.uma.conv_array.requantization import (
 )
 
 MAX_SUBTILES = 0xFFFF
+TOO_MANY_SUBTILES = f"a dimension needs more than {MAX_SUBTILES} subtiles, cut it into several jobs"
 _SIDES = "({pad.top}, {pad.bottom}, {pad.left}, {pad.right})"
 _TOO_FAR = f"padding {_SIDES} exceeds {MAX_PADDING} pixels on a side, pad the tensor in memory"
 
@@ -70,13 +72,33 @@ class BaseJob:
         )
 
     @property
+    def features(self) -> dict[int, str]:
+        """Features that only some arrays have, those of the job by their bit in the configuration word."""
+        return {}
+
+    @property
+    def output_step(self) -> int:
+        """Computed rows and columns of which one is kept."""
+        return 1
+
+    @property
     def computed_height(self) -> int:
         """Rows that the array computes, whether it keeps them or not."""
-        return self.output_height
+        return self.output_step * (self.output_height - 1) + 1
 
     @property
     def computed_width(self) -> int:
-        return self.output_width
+        return self.output_step * (self.output_width - 1) + 1
+
+    @property
+    def extents(self) -> tuple[int, int, int, int]:
+        """Sizes that an array cuts into subtiles: bytes of input channels, output channels, rows and columns."""
+        return self.input_bytes, self.output_channels, self.computed_height, self.computed_width
+
+    def has_too_many(self, sizes: Sequence[int]) -> bool:
+        """Tell if an extent needs more subtiles of its size than registers count."""
+        pairs = zip(self.extents, sizes, strict=True)
+        return any(subtiles(extent, size) > MAX_SUBTILES for extent, size in pairs)
 
     @property
     def input_height(self) -> int:

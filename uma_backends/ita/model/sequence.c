@@ -58,11 +58,7 @@ static enum ita_step next_step(struct ita_sequence *sequence) {
   }
 }
 
-#define REFUSE(...)                 \
-  do {                              \
-    job_queue_fault(&engine->queue, __VA_ARGS__); \
-    return false;                   \
-  } while (0)
+#define REFUSE(...) JOB_QUEUE_REFUSE(&engine->queue, __VA_ARGS__)
 
 bool ita_sequence_enter(struct ita_engine *engine, const struct ita_job *job) {
   struct ita_sequence *q = &engine->sequence;

@@ -44,13 +44,13 @@ static uint64_t store(struct banks *banks, uint32_t address, uint32_t bytes) {
 }
 
 /* The last beat of a 1x1 subtile waits for the pipeline behind few values, or not at all behind many. */
-static uint64_t last_wait(const struct ne16_job *job, uint64_t wait, uint32_t pixels) {
+static uint64_t last_wait(const struct array_job *job, uint64_t wait, uint32_t pixels) {
   const int64_t pipeline = 10 - (int64_t)pixels * job->output_bytes, both = pipeline + (int64_t)wait;
-  return job->mode != NE16_1X1 ? wait : (uint64_t)((both > 0 ? both : 0) - (pipeline > 0 ? pipeline : 0));
+  return job->mode != ARRAY_1X1 ? wait : (uint64_t)((both > 0 ? both : 0) - (pipeline > 0 ? pipeline : 0));
 }
 
-static void subtile(struct banks *banks, const struct ne16_job *job, uint32_t base, uint32_t k, uint32_t ho, uint32_t wo) {
-  const uint32_t beats = job->output_bytes == 1 ? 1 : (k + 7) / 8, step = ne16_output_step(job);
+static void subtile(struct banks *banks, const struct array_job *job, uint32_t base, uint32_t k, uint32_t ho, uint32_t wo) {
+  const uint32_t beats = job->output_bytes == 1 ? 1 : (k + 7) / 8, step = array_output_step(job);
   for (uint32_t i = 0; job->stream_in && i < NE16_PATCH * NE16_PATCH * beats; i++) {
     const uint32_t pixel = i / beats, row = pixel / NE16_PATCH * job->at.output_d2;
     load(banks, base + row + pixel % NE16_PATCH * job->at.output_d1 + i % beats * job->at.output_d0);
@@ -67,7 +67,7 @@ static void subtile(struct banks *banks, const struct ne16_job *job, uint32_t ba
   }
 }
 
-uint64_t ne16_bank_waits(const struct ne16_job *job) {
+uint64_t ne16_bank_waits(const struct array_job *job) {
   struct banks banks = {0};
   for (uint32_t a = 0; a < job->ko.count; a++) {
     for (uint32_t i = 0; i < job->ho.count; i++) {

@@ -3,11 +3,9 @@
  * The NE16 model behind the peripheral interface: parameters, life cycle, and its rules of the job queue. Where the
  * control slave's hardware sources and the public simulator disagree (STATUS, RUNNING, FINISHED, SOFT_CLEAR), it follows
  * the hardware. The engine's accesses to L1 do not wait for the banks. */
-#include <stdlib.h>
+#include "tvm_pulp/array_execute.h"
 
 #include "engine.h"
-
-enum { CONTEXTS = 2 };
 
 /* The first cycle of a job is the idle one between TRIGGER (or the previous job's end) and the first load; the cycle
  * formula contains it. */
@@ -15,27 +13,18 @@ static bool start_job(void *self, const uint32_t *words, uint64_t cycle) {
   struct ne16_engine *engine = self;
   if (!ne16_decode(engine, words, &engine->job)) return false;
   engine->queue.job_end = cycle + ne16_job_cycles(&engine->options, &engine->job);
-  return ne16_claim(engine, &engine->job);
+  return array_claim_job(&engine->queue, &engine->job);
 }
 
 static bool finish_job(void *self) {
   struct ne16_engine *engine = self;
-  if (!ne16_execute(engine, &engine->job)) return false;
-  engine->queue.statistics.macs += ne16_job_macs(&engine->job);
-  ne16_count_traffic(engine, &engine->job);
+  const struct array_job *job = &engine->job;
+  if (!array_execute(&engine->queue, &engine->scratch, job, array_unpack_planes)) return false;
+  array_count_job(&engine->queue, job, engine->options.whole_windows, array_dimension_total(&job->ko));
   return true;
 }
 
-static const struct job_queue_rules RULES = {
-    .name = "NE16",
-    .job_words = ARRAY_JOB_WORDS,
-    .ticket_bits = 8,
-    .ignored_words = 2, /* the public simulator's trace verbosity: programs built for it write them */
-    .trigger_answer = 0xDEADBEEFu,
-    .clear_keeps_counts = true,
-    .start = start_job,
-    .finish = finish_job,
-};
+static const struct job_queue_rules RULES = ARRAY_QUEUE_RULES("NE16", start_job, NULL, finish_job);
 
 static void *create(const struct tvm_pulp_system *system, const struct tvm_pulp_parameter *parameters, size_t count,
                     char *error, size_t error_bytes) {
@@ -43,20 +32,15 @@ static void *create(const struct tvm_pulp_system *system, const struct tvm_pulp_
   const struct parameter_rule rules[] = {{"whole_windows", &options.whole_windows, 0, 1},
                                          {"bank_waits", &options.bank_waits, 0, 1}};
   if (!set_parameters("ne16", rules, sizeof rules / sizeof rules[0], parameters, count, error, error_bytes)) return NULL;
-  struct ne16_engine *engine = calloc(1, sizeof *engine);
-  if (engine == NULL) {
-    snprintf(error, error_bytes, "no memory left for the ne16 model");
-    return NULL;
-  }
-  engine->queue = (struct job_queue){.system = *system, .rules = &RULES, .contexts = CONTEXTS};
-  engine->options = options;
+  struct ne16_engine *engine =
+      job_queue_create(sizeof *engine, system, &RULES, ARRAY_CONTEXTS, "ne16", error, error_bytes);
+  if (engine != NULL) engine->options = options;
   return engine;
 }
 
 static void destroy(void *self) {
   struct ne16_engine *engine = self;
-  free(engine->scratch.weights);
-  free(engine->scratch.window);
+  array_free(&engine->scratch);
   free(engine);
 }
 

@@ -3,8 +3,8 @@
  * What the files of the NEUREKA model share: array geometry, a decoded job, the engine's state.
  *
  * A job travels  peripheral.c (queue) -> job.c (decode, refuse) -> timing.c (when it ends) or walk.c (the same, access
- * by access, where others contend for the banks of L1) -> footprint.c (what it touches) -> execute.c (what it
- * computes), the last one when its end is reached. */
+ * by access, where others contend for the banks of L1); what it touches and, when its end is reached, computes is told by
+ * tvm_pulp/array_job.h and array_execute.h. */
 #ifndef NEUREKA_MODEL_ENGINE_H
 #define NEUREKA_MODEL_ENGINE_H
 
@@ -13,8 +13,6 @@
 #include <stdint.h>
 
 #include "tvm_pulp/array_job.h"
-
-enum { NEUREKA_TAPS = 9, NEUREKA_HALO = 2 };
 
 /* Upper limits of the geometry parameters; they size the fixed buffers. */
 enum { NEUREKA_MAX_PE_ROWS = 16, NEUREKA_MAX_PE_COLUMNS = 16, NEUREKA_MAX_CHANNELS = 64 };
@@ -39,25 +37,6 @@ struct neureka_options {
 
 /* Timing revision of the public hardware sources, as measured on them. */
 enum { NEUREKA_RTL = 0 };
-
-enum neureka_mode { NEUREKA_3X3 = 0, NEUREKA_DEPTHWISE = 1, NEUREKA_1X1 = 2 };
-
-struct neureka_job {
-  enum neureka_mode mode;
-  uint32_t weight_bits;
-  bool norm_quant, weight_memory, prefetch, stream_in, relu, shift_vector, bias, input_signed;
-  uint32_t scale_bytes;  /* 1 or 4 */
-  uint32_t output_bytes; /* 1 or 4 */
-  uint32_t shift;
-
-  struct array_dimension ki, ko, ho, wo;
-  uint32_t hi_full, hi_last, wi_full, wi_last; /* loaded input window of a subtile */
-  uint32_t pad_top, pad_right, pad_bottom, pad_left;
-  uint8_t pad_value;
-  uint32_t weight_offset; /* two's complement; accumulation is modulo 2^32 */
-
-  struct array_places at;
-};
 
 /* Where a job that goes access by access is. The phases are those of one spatial subtile, in order. */
 enum neureka_phase { NEUREKA_STREAM_IN, NEUREKA_LOAD, NEUREKA_WEIGHTS, NEUREKA_SHIFT, NEUREKA_SCALE, NEUREKA_BIAS,
@@ -89,20 +68,12 @@ struct neureka_walk {
   uint64_t compute_end;                 /* RTL with prefetch: of the step beside whose weights pixels are read, or 0 */
 };
 
-/* Work buffers, grown on demand and kept between jobs. */
-struct neureka_scratch {
-  int16_t *weights; /* [output channels][depth] of one Ko subtile */
-  int16_t *patches; /* [pixels][depth] of one spatial subtile */
-  int16_t *window;  /* [rows][columns][channels] of one spatial subtile */
-  size_t weights_capacity, patches_capacity, window_capacity;
-};
-
 struct neureka_engine {
   struct job_queue queue; /* first: the front end passes it as the engine */
   struct neureka_options options;
-  struct neureka_job job;
+  struct array_job job;
   struct neureka_walk walk;
-  struct neureka_scratch scratch;
+  struct array_scratch scratch;
 };
 
 /* Cycle constants of the public model before April 2026. */
@@ -111,16 +82,15 @@ static inline bool neureka_is_early(const struct neureka_options *options) { ret
 static inline bool neureka_is_rtl(const struct neureka_options *options) { return options->timing_revision == NEUREKA_RTL; }
 
 /* job.c: false after a fault. */
-bool neureka_decode(struct neureka_engine *engine, const uint32_t *words, struct neureka_job *job);
-uint64_t neureka_job_macs(const struct neureka_job *job);
+bool neureka_decode(struct neureka_engine *engine, const uint32_t *words, struct array_job *job);
 
 /* timing.c: the whole job, and its parts that walk.c needs too */
 enum { NEUREKA_RTL_UPDATE = 2 }; /* cycles of the update of indices, the last ones of an RTL step */
-uint64_t neureka_job_cycles(const struct neureka_options *options, const struct neureka_job *job);
+uint64_t neureka_job_cycles(const struct neureka_options *options, const struct array_job *job);
 uint64_t neureka_job_start_cycles(const struct neureka_options *options);
-uint64_t neureka_load_cycles(const struct neureka_options *options, const struct neureka_job *job, uint32_t hi,
+uint64_t neureka_load_cycles(const struct neureka_options *options, const struct array_job *job, uint32_t hi,
                              uint32_t wi);
-struct neureka_phases neureka_phases(const struct neureka_options *options, const struct neureka_job *job,
+struct neureka_phases neureka_phases(const struct neureka_options *options, const struct array_job *job,
                                      uint32_t ko_index);
 /* Rows or columns that are loaded for a subtile: the RTL always loads the whole window and masks what does not exist. */
 static inline uint32_t neureka_loaded(const struct neureka_options *options, bool is_last, uint32_t full, uint32_t last) {
@@ -131,11 +101,7 @@ static inline uint32_t neureka_loaded(const struct neureka_options *options, boo
 void neureka_walk_start(struct neureka_engine *engine, uint64_t cycle);
 bool neureka_walk_step(struct neureka_engine *engine);
 
-/* footprint.c: declares every range the job touches; false after a fault (a range outside the memory). */
-bool neureka_claim(struct neureka_engine *engine, const struct neureka_job *job);
-void neureka_count_traffic(struct neureka_engine *engine, const struct neureka_job *job);
-
-/* execute.c: false after a fault. */
-bool neureka_execute(struct neureka_engine *engine, const struct neureka_job *job);
+/* weights.c: unpack the beat of a 1x1 group of input channels into one byte per weight. */
+void neureka_unpack_pointwise(const uint8_t *const *beats, unsigned bits, size_t channels, uint8_t *weights);
 
 #endif /* NEUREKA_MODEL_ENGINE_H */

@@ -9,11 +9,9 @@
  *   SOFT_CLEAR    aborts and empties the queue; only a write of 0 also clears job words, ids, STATUS and FINISHED
  * One intent is taken over a defect: in the hardware a commit-only write (TRIGGER != 0) starts the engine once any
  * job was ever triggered; here, as documented, it waits for the next write of 0 unless the engine is still busy. */
-#include <stdlib.h>
+#include "tvm_pulp/array_execute.h"
 
 #include "engine.h"
-
-enum { CONTEXTS = 2 };
 
 /* The Siracusa instance. */
 static const struct neureka_options SIRACUSA = {
@@ -31,7 +29,7 @@ static const struct neureka_options SIRACUSA = {
 
 /* A 3x3 beat carries one bit plane of all taps, a 1x1 beat eight bit planes of all channels. */
 static bool check_geometry(const struct neureka_geometry *g, char *error, size_t error_bytes) {
-  if (NEUREKA_TAPS * g->channels_3x3 > 8 * g->weight_beat_bytes) {
+  if (ARRAY_TAPS * g->channels_3x3 > 8 * g->weight_beat_bytes) {
     snprintf(error, error_bytes, "a weight beat of %u bytes is too narrow for 9 taps of %u channels, widen it",
              g->weight_beat_bytes, g->channels_3x3);
     return false;
@@ -66,7 +64,7 @@ static bool start_job(void *self, const uint32_t *words, uint64_t cycle) {
     neureka_walk_start(engine, cycle);
     engine->queue.next_access = engine->walk.cycle;
   }
-  return neureka_claim(engine, &engine->job);
+  return array_claim_job(&engine->queue, &engine->job);
 }
 
 static bool step_job(void *self) {
@@ -78,23 +76,15 @@ static bool step_job(void *self) {
 
 static bool finish_job(void *self) {
   struct neureka_engine *engine = self;
-  if (!neureka_execute(engine, &engine->job)) return false;
-  engine->queue.statistics.macs += neureka_job_macs(&engine->job);
-  neureka_count_traffic(engine, &engine->job);
+  const struct array_job *job = &engine->job;
+  array_unpack *unpack = job->mode == ARRAY_1X1 ? neureka_unpack_pointwise : array_unpack_planes;
+  if (!array_execute(&engine->queue, &engine->scratch, job, unpack)) return false;
+  const uint32_t filters = array_is_depthwise(job) ? job->ko.count : array_dimension_total(&job->ko);
+  array_count_job(&engine->queue, job, neureka_is_rtl(&engine->options), filters);
   return true;
 }
 
-static const struct job_queue_rules RULES = {
-    .name = "NEUREKA",
-    .job_words = ARRAY_JOB_WORDS,
-    .ticket_bits = 8,
-    .ignored_words = 2, /* the public simulator's trace verbosity: programs built for it write them */
-    .trigger_answer = 0xDEADBEEFu,
-    .clear_keeps_counts = true,
-    .start = start_job,
-    .step = step_job,
-    .finish = finish_job,
-};
+static const struct job_queue_rules RULES = ARRAY_QUEUE_RULES("NEUREKA", start_job, step_job, finish_job);
 
 static void *create(const struct tvm_pulp_system *system, const struct tvm_pulp_parameter *parameters, size_t count,
                     char *error, size_t error_bytes) {
@@ -116,21 +106,15 @@ static void *create(const struct tvm_pulp_system *system, const struct tvm_pulp_
       !check_geometry(&options.geometry, error, error_bytes) ||
       !check_revision(options.timing_revision, error, error_bytes))
     return NULL;
-  struct neureka_engine *engine = calloc(1, sizeof *engine);
-  if (engine == NULL) {
-    snprintf(error, error_bytes, "no memory left for the neureka model");
-    return NULL;
-  }
-  engine->queue = (struct job_queue){.system = *system, .rules = &RULES, .contexts = CONTEXTS};
-  engine->options = options;
+  struct neureka_engine *engine =
+      job_queue_create(sizeof *engine, system, &RULES, ARRAY_CONTEXTS, "neureka", error, error_bytes);
+  if (engine != NULL) engine->options = options;
   return engine;
 }
 
 static void destroy(void *self) {
   struct neureka_engine *engine = self;
-  free(engine->scratch.weights);
-  free(engine->scratch.patches);
-  free(engine->scratch.window);
+  array_free(&engine->scratch);
   free(engine);
 }
 

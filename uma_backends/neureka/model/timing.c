@@ -12,26 +12,26 @@ static uint64_t ceil_div(uint64_t value, uint64_t divisor) { return (value + div
 
 uint64_t neureka_job_start_cycles(const struct neureka_options *options) { return neureka_is_rtl(options) ? 3 : 1; }
 
-uint64_t neureka_load_cycles(const struct neureka_options *options, const struct neureka_job *job, uint32_t hi,
+uint64_t neureka_load_cycles(const struct neureka_options *options, const struct array_job *job, uint32_t hi,
                              uint32_t wi) {
   const struct neureka_geometry *g = &options->geometry;
-  const bool pointwise = job->mode == NEUREKA_1X1;
+  const bool pointwise = job->mode == ARRAY_1X1;
   const uint64_t beats = pointwise ? g->pe_rows * g->pe_columns : hi * wi;
   /* 1x1 always scans the whole array; the public simulator adds 6 cycles to drain it. */
   return ceil_div(beats * options->beat_x, 1000) + (pointwise && !neureka_is_rtl(options) ? 6 : 0);
 }
 
 /* Bit-plane beats of one (Ko, Ki) subtile. */
-static uint64_t weight_beats(const struct neureka_options *options, const struct neureka_job *job, uint32_t ko) {
-  if (job->mode == NEUREKA_1X1) return ko;
-  if (job->mode == NEUREKA_3X3) return (uint64_t)job->weight_bits * ko;
+static uint64_t weight_beats(const struct neureka_options *options, const struct array_job *job, uint32_t ko) {
+  if (job->mode == ARRAY_1X1) return ko;
+  if (job->mode == ARRAY_3X3) return (uint64_t)job->weight_bits * ko;
   const bool per_channel = options->gvsoc_dw_wmem_quirk && job->weight_memory && !neureka_is_rtl(options);
   return (uint64_t)job->weight_bits * (per_channel ? ko : 1);
 }
 
 /* Depthwise weight offsets take one cycle per channel; scales arrive four bytes per cycle, biases in eights. */
-static struct neureka_phases rtl_phases(const struct neureka_job *job, uint64_t beats, uint32_t ko) {
-  const bool depthwise = job->mode == NEUREKA_DEPTHWISE;
+static struct neureka_phases rtl_phases(const struct array_job *job, uint64_t beats, uint32_t ko) {
+  const bool depthwise = job->mode == ARRAY_DEPTHWISE;
   const uint64_t drain = (depthwise ? 5 : 6) - (beats <= 4 ? 1 : 0);
   return (struct neureka_phases){
       .load = 5,
@@ -48,17 +48,17 @@ static struct neureka_phases rtl_phases(const struct neureka_job *job, uint64_t 
 }
 
 /* Only the last Ko subtile stops its scales early. */
-static struct neureka_phases simulator_phases(const struct neureka_options *options, const struct neureka_job *job,
+static struct neureka_phases simulator_phases(const struct neureka_options *options, const struct array_job *job,
                                               uint32_t ko_index) {
   const struct neureka_geometry *g = &options->geometry;
-  const bool early = neureka_is_early(options), pointwise = job->mode == NEUREKA_1X1;
+  const bool early = neureka_is_early(options), pointwise = job->mode == ARRAY_1X1;
   const uint32_t all = g->output_channels;
   const uint32_t scales = ko_index + 1 == job->ko.count && job->ko.last != all ? job->ko.last : all;
-  const uint64_t end = job->mode == NEUREKA_3X3 ? 8 : 0;
+  const uint64_t end = job->mode == ARRAY_3X3 ? 8 : 0;
   return (struct neureka_phases){
       .load = 6,
-      .offset = job->mode == NEUREKA_DEPTHWISE ? 6 + g->channels_3x3
-                : job->mode == NEUREKA_3X3     ? 6
+      .offset = job->mode == ARRAY_DEPTHWISE ? 6 + g->channels_3x3
+                : job->mode == ARRAY_3X3     ? 6
                 : !job->prefetch               ? 10
                                                : (early ? 7 : 3),
       .step_end = end,
@@ -72,7 +72,7 @@ static struct neureka_phases simulator_phases(const struct neureka_options *opti
   };
 }
 
-struct neureka_phases neureka_phases(const struct neureka_options *options, const struct neureka_job *job,
+struct neureka_phases neureka_phases(const struct neureka_options *options, const struct array_job *job,
                                      uint32_t ko_index) {
   const uint32_t ko = array_dimension_size(&job->ko, ko_index);
   const uint64_t beats = weight_beats(options, job, ko);
@@ -84,13 +84,13 @@ struct neureka_phases neureka_phases(const struct neureka_options *options, cons
 
 struct cost {
   const struct neureka_options *options;
-  const struct neureka_job *job;
+  const struct array_job *job;
   struct neureka_phases phases;
 };
 
 /* Phases around the Ki loop: stream-in, scale/bias/shift, stream-out. */
 static uint64_t frame_cycles(const struct cost *c, uint32_t ko, uint32_t ho, uint32_t wo) {
-  const struct neureka_job *job = c->job;
+  const struct array_job *job = c->job;
   const struct neureka_geometry *g = &c->options->geometry;
   uint64_t cycles = c->phases.output;
   if (job->stream_in) cycles += (uint64_t)g->pe_rows * g->pe_columns * ceil_div(ko, 8) + 10;
@@ -121,9 +121,9 @@ static uint64_t step_cycles(const struct cost *c, uint64_t load) {
   return p->load + load + exposed(c, load) + p->offset;
 }
 
-uint64_t neureka_job_cycles(const struct neureka_options *options, const struct neureka_job *job) {
+uint64_t neureka_job_cycles(const struct neureka_options *options, const struct array_job *job) {
   struct cost c = {options, job, {0}};
-  const uint64_t ki_steps = job->mode == NEUREKA_DEPTHWISE ? 1 : job->ki.count;
+  const uint64_t ki_steps = job->mode == ARRAY_DEPTHWISE ? 1 : job->ki.count;
   const uint64_t first_load =
       neureka_load_cycles(options, job, neureka_loaded(options, job->ho.count == 1, job->hi_full, job->hi_last),
                           neureka_loaded(options, job->wo.count == 1, job->wi_full, job->wi_last));

@@ -27,7 +27,7 @@ static bool is_last_spatial(const struct neureka_engine *engine) {
   return engine->walk.step.ho + 1 == engine->job.ho.count && engine->walk.step.wo + 1 == engine->job.wo.count;
 }
 
-static uint32_t ki_count(const struct neureka_job *job) { return job->mode == NEUREKA_DEPTHWISE ? 1 : job->ki.count; }
+static uint32_t ki_count(const struct array_job *job) { return job->mode == ARRAY_DEPTHWISE ? 1 : job->ki.count; }
 
 /* Beats of one pixel when 32-bit values stream. */
 static uint32_t word_beats(uint32_t channels) { return (channels + 7) / 8; }
@@ -39,7 +39,7 @@ static void enter(struct neureka_walk *walk, enum neureka_phase phase, uint64_t 
 }
 
 /* Move on to the next step of the job; false behind its last one. */
-static bool next_step(const struct neureka_job *job, struct neureka_step *step) {
+static bool next_step(const struct array_job *job, struct neureka_step *step) {
   if (++step->ki < ki_count(job)) return true;
   step->ki = 0;
   if (++step->wo < job->wo.count) return true;
@@ -95,7 +95,7 @@ void neureka_walk_start(struct neureka_engine *engine, uint64_t cycle) {
 }
 
 static uint32_t pixel_out(const struct neureka_engine *engine, uint32_t bytes_per_channel) {
-  const struct neureka_job *job = &engine->job;
+  const struct array_job *job = &engine->job;
   const struct neureka_walk *walk = &engine->walk;
   return job->at.output + (walk->step.ho * job->ho.full + walk->row) * job->at.output_d2 +
          (walk->step.wo * job->wo.full + walk->column) * job->at.output_d1 + walk->beat * job->at.output_d0 +
@@ -121,7 +121,7 @@ static void stream_in(struct neureka_engine *engine) {
 
 /* The weight beats of a step need L1 only where they come from there. */
 static void finish_weights(struct neureka_engine *engine) {
-  const struct neureka_job *job = &engine->job;
+  const struct array_job *job = &engine->job;
   struct neureka_walk *walk = &engine->walk;
   const bool is_last = walk->step.ki + 1 == ki_count(job);
   if (is_last && is_last_spatial(engine)) walk->cycle += walk->phases.last_end;
@@ -152,7 +152,7 @@ static void finish_load_ahead(struct neureka_engine *engine) {
 
 /* The load of a step is over: what it hid comes first. */
 static void finish_load(struct neureka_engine *engine) {
-  const struct neureka_job *job = &engine->job;
+  const struct array_job *job = &engine->job;
   struct neureka_walk *walk = &engine->walk;
   const uint64_t overhead = walk->phases.offset, beats = walk->phases.weights;
   if (job->prefetch && walk->compute_cycles > walk->load_cycles) walk->cycle += walk->compute_cycles - walk->load_cycles;
@@ -165,13 +165,13 @@ static void finish_load(struct neureka_engine *engine) {
 }
 
 static void load_pixel(struct neureka_engine *engine) {
-  const struct neureka_job *job = &engine->job;
+  const struct array_job *job = &engine->job;
   const struct neureka_geometry *g = &engine->options.geometry;
   struct neureka_walk *walk = &engine->walk;
   const struct neureka_step *step = &walk->loaded;
   const uint32_t hi = neureka_loaded(&engine->options, step->ho + 1 == job->ho.count, job->hi_full, job->hi_last);
   const uint32_t wi = neureka_loaded(&engine->options, step->wo + 1 == job->wo.count, job->wi_full, job->wi_last);
-  const uint32_t channel = (job->mode == NEUREKA_DEPTHWISE ? step->ko : step->ki) * job->ki.full;
+  const uint32_t channel = (job->mode == ARRAY_DEPTHWISE ? step->ko : step->ki) * job->ki.full;
   const bool is_last = (channel / job->ki.full) + 1 == job->ki.count && job->ki.last != g->channels_1x1;
   const uint32_t address = job->at.input + (step->ho * g->pe_rows + walk->row) * job->at.input_d1 +
                            (step->wo * g->pe_columns + walk->column) * job->at.input_d0 + channel;
@@ -192,11 +192,11 @@ static void load_pixel(struct neureka_engine *engine) {
 
 /* Weights in L1: no prefetch there. */
 static void load_weights(struct neureka_engine *engine) {
-  const struct neureka_job *job = &engine->job;
+  const struct array_job *job = &engine->job;
   const uint32_t beat = engine->options.geometry.weight_beat_bytes;
   struct neureka_walk *walk = &engine->walk;
-  const bool depthwise = job->mode == NEUREKA_DEPTHWISE;
-  const uint32_t planes = job->mode == NEUREKA_1X1 ? 1 : job->weight_bits;
+  const bool depthwise = job->mode == ARRAY_DEPTHWISE;
+  const uint32_t planes = job->mode == ARRAY_1X1 ? 1 : job->weight_bits;
   const uint32_t channels = depthwise ? 1 : channels_out(engine);
   const uint32_t before = depthwise ? walk->step.ko : walk->step.ko * job->ko.full * job->ki.count + walk->step.ki;
   const uint32_t address =
@@ -210,13 +210,13 @@ static void load_weights(struct neureka_engine *engine) {
 }
 
 static void finish_frame(struct neureka_engine *engine) {
-  const struct neureka_job *job = &engine->job;
+  const struct array_job *job = &engine->job;
   if (!job->norm_quant) enter(&engine->walk, NEUREKA_STREAM_OUT, 0);
   else enter(&engine->walk, job->shift_vector ? NEUREKA_SHIFT : NEUREKA_SCALE, 0);
 }
 
 static void load_shifts(struct neureka_engine *engine) {
-  const struct neureka_job *job = &engine->job;
+  const struct array_job *job = &engine->job;
   const uint64_t cycles =
       load(engine, job->at.shifts + engine->walk.step.ko * job->ko.full, engine->options.geometry.output_channels);
   enter(&engine->walk, NEUREKA_SCALE, cycles + engine->walk.phases.shift);
@@ -224,14 +224,14 @@ static void load_shifts(struct neureka_engine *engine) {
 
 /* Nine cycles behind the scales, eight behind the biases. */
 static void load_scales(struct neureka_engine *engine) {
-  const struct neureka_job *job = &engine->job;
+  const struct array_job *job = &engine->job;
   struct neureka_walk *walk = &engine->walk;
   walk->cycle += load(engine, job->at.scale + walk->step.ko * job->ko.full * job->scale_bytes + 4 * walk->beat, 4);
   if (++walk->beat == walk->phases.scale_beats) enter(walk, job->bias ? NEUREKA_BIAS : NEUREKA_STREAM_OUT, walk->phases.scale);
 }
 
 static void load_biases(struct neureka_engine *engine) {
-  const struct neureka_job *job = &engine->job;
+  const struct array_job *job = &engine->job;
   struct neureka_walk *walk = &engine->walk;
   walk->cycle += load(engine, job->at.biases + walk->step.ko * job->ko.full * 4 + 32 * walk->beat, 32);
   if (++walk->beat == walk->phases.bias_beats) enter(walk, NEUREKA_STREAM_OUT, walk->phases.bias);
@@ -249,7 +249,7 @@ static bool next_subtile(struct neureka_engine *engine) {
 
 /* The array is scanned up to its last active element; what lies outside the output costs a cycle and no access. */
 static bool stream_out(struct neureka_engine *engine) {
-  const struct neureka_job *job = &engine->job;
+  const struct array_job *job = &engine->job;
   struct neureka_walk *walk = &engine->walk;
   const uint32_t ho = array_dimension_size(&job->ho, walk->step.ho), wo = array_dimension_size(&job->wo, walk->step.wo);
   const uint32_t channels = channels_out(engine);

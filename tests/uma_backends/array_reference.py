@@ -1,4 +1,4 @@
-"""The arithmetic of an array in numpy, written from the arithmetic rules and independent of packing and subtiles."""
+"""The arithmetic of jobs of both arrays in numpy, written from the rules, independent of packing and subtiles."""
 
 from typing import Any
 
@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tvm_pulp.uma.conv_array.base_job import BaseJob
+from tvm_pulp.uma.conv_array.modes import Mode
 from tvm_pulp.uma.conv_array.requantization import Padding, Requantization
+from uma_backends.ne16.job import ArrayJob as Ne16Job
 
 IntArray = NDArray[np.integer[Any]]
 
@@ -91,3 +93,30 @@ def finish(
     if job.output_bits == 8:
         return value.astype(np.uint8 if job.requantization.relu else np.int8)
     return value.astype(np.int32)
+
+
+def run(
+    job: BaseJob,
+    data: IntArray,
+    weight: IntArray,
+    scale: IntArray | None = None,
+    bias: IntArray | None = None,
+    shift: IntArray | None = None,
+    partial: IntArray | None = None,
+) -> IntArray:
+    """Return the HWC output of a job for plain (not packed) OIHW weights.
+
+    `partial` is the 32-bit tensor that stream-in adds to.
+    """
+    counted, padded = weight.astype(np.int64), pad_input(data, job.padding)
+    strided = isinstance(job, Ne16Job) and job.strided
+    if isinstance(job, Ne16Job) and job.mode.kernel == 3:
+        mask, kept = job.filter_mask, np.zeros((3, 3), np.int64)
+        kept[mask.top : 3 - mask.bottom, mask.left : 3 - mask.right] = 1
+        counted = counted * kept
+    if strided:
+        pad = job.padding
+        sides = ((pad.top, pad.bottom), (pad.left, pad.right), (0, 0))
+        padded = np.pad(data.astype(np.int64), sides, constant_values=pad.value)
+    accumulator = accumulate(padded, counted, job.mode is Mode.DEPTHWISE_3X3)
+    return finish(job, accumulator[::2, ::2] if strided else accumulator, scale, bias, shift, partial)
