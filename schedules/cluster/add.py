@@ -9,7 +9,6 @@ import numpy as np
 
 from schedules.byte_functions import LinearSum, SumTable, find_linear_sum, find_sum_table
 from schedules.byte_tables import byte_values
-from schedules.cluster.arithmetic import typed
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, Tensor, TileAxis, register
 from schedules.cluster.elementwise import ElementwiseKernel, bytes_in_rows, elements_work, plain_work, same_or_row
 from schedules.kernel_cycles import Work, given, is_four, kind_of, share, work
@@ -75,7 +74,7 @@ def applies(layer: Layer) -> bool:
 
 
 class AddKernel(ElementwiseKernel):
-    kernel, data_operands = "add", 2
+    kernel, names = "add", "ab"
 
     def tables(self) -> tuple[list[np.ndarray | None], int]:
         """Tables of both operands, and what must be added to every sum.
@@ -147,7 +146,7 @@ class AddKernel(ElementwiseKernel):
         return call.requant_member("requant", rule, constants)
 
     def fields(self, call: Arguments, box: Box) -> Fields:
-        fields = self.rows(call, box, "ab")
+        fields = self.rows(call, box)
         linear, summed = linear_sum(self.layer), self.by_table
         tables, offset = (list(summed.operands), 0) if summed else self.tables() if linear is None else ([], 0)
         fields |= dict.fromkeys(("table_a", "table_b", "wide_table_a", "wide_table_b", "sum_table"), 0)
@@ -177,12 +176,12 @@ def applies_in_range(layer: Layer) -> bool:
 
 
 class AddInRangeKernel(ElementwiseKernel):
-    kernel, data_operands = "add_in_range", 2
+    kernel, names = "add_in_range", "ab"
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         rule, linear = Requant.of(self.layer.attributes), linear_sum(self.layer)
         assert linear is not None
-        return self.rows(call, box, "ab") | asdict(linear) | {"low": rule.low, "high": rule.high}
+        return self.rows(call, box) | asdict(linear) | {"low": rule.low, "high": rule.high}
 
 
 @work("add_in_range")
@@ -224,7 +223,7 @@ class AddAccumulatorsKernel(KernelForm):
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         layer, a, columns = self.layer, self.layer.attributes, box.size[-1]
-        fields: Fields = {"rows": box.elements // columns, "columns": columns, "fraction": a["fraction"]}
+        fields: Fields = {"rows": box.elements // columns, "columns": columns}
         # The kernel wants accumulators first.
         order = (0, 1) if layer.inputs[0].spec.dtype == "int32" else (1, 0)
         for side, position in zip(SIDES, order, strict=True):
@@ -234,8 +233,7 @@ class AddAccumulatorsKernel(KernelForm):
                 mul = self.constant(f"mul_{side}", np.ascontiguousarray(spread))
             fields |= {
                 side: call.load(side, x, box), f"mul_{side}": call.load_whole(f"mul_{side}", mul),
-                f"{side}_type": typed(x), f"left_{side}": a[f"left_{theirs}"],
-                f"zero_point_{side}": a[f"zero_point_{theirs}"],
+                f"left_{side}": a[f"left_{theirs}"], f"zero_point_{side}": a[f"zero_point_{theirs}"],
             }  # fmt: skip
         rule = Requant.of(a)
         return fields | {"zero_point": rule.zero_point, "low": rule.low, "high": rule.high}

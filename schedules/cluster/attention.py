@@ -82,7 +82,7 @@ class AttentionKernel(KernelForm):
         together = min(_QUERIES_TOGETHER, queries[1])
         one_query = family_of(self.costs.soc.software.kernels).one_query
         return fields | call.scratch(2 * padded(keys) if one_query else (5 * together + size) * padded(keys) + 32) | {
-            "heads": heads[1], "queries": queries[1], "keys": keys, "size": size, "levels": a["levels"],
+            "heads": heads[1], "queries": queries[1], "keys": keys, "size": size,
             **self.strides("q", heads[1], queries[1], size),
             **self.strides("k", self.heads_apart(of["k"], heads[1]), keys, size),
             **self.strides("v", self.heads_apart(of["v"], heads[1]), keys, size),

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from schedules.cluster.arithmetic import KINDS, PULP_WIDE, STORED, accumulator_reach, can_round_short
+from schedules.cluster.arithmetic import KINDS, PULP_WIDE, STORED, accumulator_reach, can_round_short, typed
 from schedules.cluster.structures import fields_of, words_of
 from schedules.kernel_cycles import call_cost
 from schedules.packed_weights import padded
@@ -43,25 +43,43 @@ def kernel_call(
     writes: Sequence[Local | Tensor],
     *,
     structure: str = "",
+    attributes: Mapping[str, Any] | None = None,
     expected: Mapping[str, Any] | None = None,
 ) -> Call:
-    """A call of a kernel. `expected`: fields that the cost is made from instead of those of the call."""
-    name = f"tvm_pulp_{structure or function}_args"
-    words, cost = words_of(name, fields), call_cost(function, {**fields, **(expected or {})}, costs)
-    return Call(
-        f"tvm_pulp_kernel_{function}", f"struct {name}", fields_of(name), words, tuple(reads), tuple(writes), cost
-    )
+    """A call of a kernel. `expected`: fields that the cost is made from instead of those of the call.
+
+    Fields that are not given are types of operands (`x_type` that of `x`), else attributes of the same name.
+    """
+    name, stated = f"tvm_pulp_{structure or function}_args", attributes or {}
+    names, found = fields_of(name), dict(fields)
+    for missing in (n for n in names if n not in fields):
+        operand = fields.get(missing.removesuffix("_type"))
+        if isinstance(operand, Pointer):
+            found[missing] = typed(operand.operand)
+        elif missing in stated:
+            found[missing] = stated[missing]
+    words, cost = words_of(name, found), call_cost(function, {**found, **(expected or {})}, costs)
+    return Call(f"tvm_pulp_kernel_{function}", f"struct {name}", names, words, tuple(reads), tuple(writes), cost)
 
 
-def only_cost(function: str, fields: Mapping[str, Any], costs: CostModel) -> Call:
-    """A call without operands, for the question what it takes."""
-    return Call(f"tvm_pulp_kernel_{function}", "", (), (), (), (), call_cost(function, fields, costs))
+def scratch(stride: int, costs: CostModel) -> Fields:
+    """Fields of a scratch area for all cores; an odd number of words keeps them out of each other's banks."""
+    stride = padded(stride) | 4
+    area = Local("scratch", TensorSpec((costs.cores * stride,), "uint8"))
+    return {"scratch": Pointer(area), "scratch_stride": stride}
 
 
-def fours(spec: TensorSpec) -> Fields | None:
-    """Rows and columns of channels in fours; None where they are not."""
-    columns = spec.shape[-1]
-    return None if columns % 4 else {"rows": spec.elements // columns, "columns": columns}
+def requant_fields(member: str, rule: Requant, constants: Sequence[Pointer], *, per_channel: bool) -> Fields:
+    """Fields of a member `struct tvm_pulp_requant`."""
+    names = ("kind", "per_channel", "wide_result", "mul", "add", "shift", "zero_point", "low", "high")
+    if rule.kind == "none":
+        return {f"{member}.{n}": 0 for n in names}
+    kind = PULP_WIDE if rule.kind == "pulp" and rule.wide else KINDS[rule.kind]
+    # The field has another meaning for frameworks' kinds.
+    shift = rule.shift if rule.kind in ("pulp", "shift", "shift_even", "shift_away") else 0
+    wide_result = STORED.get(rule.out_dtype, 0)
+    values = (kind, int(per_channel), wide_result, *constants, shift, rule.zero_point, rule.low, rule.high)
+    return {f"{member}.{n}": v for n, v in zip(names, values, strict=True)}
 
 
 @dataclass(frozen=True)
@@ -186,11 +204,10 @@ class Arguments:
         return self.load_whole(name, self.form.constant(name, values))
 
     def scratch(self, stride: int) -> Fields:
-        """A scratch area for all cores; an odd number of words keeps them out of each other's banks."""
-        stride = padded(stride) | 4
-        area = Local("scratch", TensorSpec((self.form.cores * stride,), "uint8"))
-        self.writes.append(area)
-        return {"scratch": Pointer(area), "scratch_stride": stride}
+        """A scratch area for all cores."""
+        fields = scratch(stride, self.form.costs)
+        self.writes.append(fields["scratch"].operand)
+        return fields
 
     def requant(self, channels: slice | None = None, add: Tensor | None = None, *, short: bool = False) -> Fields:
         """The fields of the member `requant`; per-channel constants of the given channels, `add` replaced if given.
@@ -205,22 +222,14 @@ class Arguments:
     def requant_member(
         self, member: str, rule: Requant, operands: Sequence[Tensor], channels: slice | None = None
     ) -> Fields:
-        """Fields of a member `struct tvm_pulp_requant`."""
-        names = ("kind", "per_channel", "wide_result", "mul", "add", "shift", "zero_point", "low", "high")
-        if rule.kind == "none":
-            return {f"{member}.{n}": 0 for n in names}
-        pointers: list[Any] = []
-        for name, tensor in zip(("mul", "add"), operands, strict=True):
+        """Fields of a member `struct tvm_pulp_requant`, with the constants brought into L1."""
+        pointers = []
+        for name, tensor in zip(("mul", "add"), operands, strict=False):
             part = Box.whole(tensor.spec.shape)
             if channels is not None and tensor.spec.elements > 1:
                 part = Box((channels.start,), (channels.stop - channels.start,))
             pointers.append(self.load(name, tensor, part))
-        kind = PULP_WIDE if rule.kind == "pulp" and rule.wide else KINDS[rule.kind]
-        per_channel, wide_result = int(max(t.spec.elements for t in operands) > 1), STORED.get(rule.out_dtype, 0)
-        # The field has another meaning for other kinds.
-        shift = rule.shift if rule.kind == "pulp" else 0
-        values = (kind, per_channel, wide_result, *pointers, shift, rule.zero_point, rule.low, rule.high)
-        return {f"{member}.{n}": v for n, v in zip(names, values, strict=True)}
+        return requant_fields(member, rule, pointers, per_channel=any(t.spec.elements > 1 for t in operands))
 
     def finish(self, fields: Fields) -> Recipe:
         """Loads, the call, the store."""
@@ -232,6 +241,7 @@ class Arguments:
             self.reads,
             self.writes,
             structure=form.kernel,
+            attributes=form.layer.attributes,
             expected=self.expected,
         )
         return Recipe((*self.steps, call, Store(self.y, self.output, self.box)))

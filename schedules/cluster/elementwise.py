@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from schedules.byte_tables import byte_values
-from schedules.cluster.arithmetic import KINDS, TYPES, typed, uniform_requant
+from schedules.cluster.arithmetic import KINDS, TYPES, uniform_requant
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, Tensor, TileAxis, register
 from schedules.kernel_cycles import Work, is_four, kind_of, share, work
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes
@@ -33,14 +33,14 @@ def bytes_in_rows(layer: Layer, count: int) -> bool:
 class ElementwiseKernel(KernelForm):
     """Rows of the last axis; an operand that is one row is repeated by a stride of 0."""
 
-    # How many of the operands are data.
-    data_operands: ClassVar[int] = 1
+    # Fields of the operands that are data.
+    names: ClassVar[str] = "x"
 
     def axes(self) -> tuple[TileAxis, ...]:
         return tile_axes(self.layer)[:-1] or tile_axes(self.layer)
 
     def data(self) -> list[Tensor]:
-        return self.layer.inputs[: self.data_operands]
+        return self.layer.inputs[: len(self.names)]
 
     def geometry(self, box: Box) -> tuple[int, int]:
         """Rows and columns of a part: one row where nothing depends on the column."""
@@ -56,14 +56,16 @@ class ElementwiseKernel(KernelForm):
         repeated = part.elements < box.elements
         return call.load(name, tensor, part), 0 if repeated else columns * tensor.spec.itemsize
 
-    def rows(self, call: Arguments, box: Box, names: str) -> Fields:
-        """Fields of the data operands and of the result: pointers, types, strides, rows and columns."""
+    def rows(self, call: Arguments, box: Box) -> Fields:
+        """Fields of the data operands and of the result: pointers, strides, rows and columns."""
         rows, columns = self.geometry(box)
         fields: Fields = {"rows": rows, "columns": columns, "y_stride": columns * call.output.spec.itemsize}
-        for name, tensor in zip(names, self.data(), strict=True):
+        for name, tensor in zip(self.names, self.data(), strict=True):
             fields[name], fields[f"{name}_stride"] = self.operand(call, name, tensor, box, columns)
-            fields[f"{name}_type"] = typed(tensor)
         return fields
+
+    def fields(self, call: Arguments, box: Box) -> Fields:
+        return self.rows(call, box) | call.requant(box.span(-1))
 
 
 def applies_mul(layer: Layer) -> bool:
@@ -72,11 +74,7 @@ def applies_mul(layer: Layer) -> bool:
 
 
 class MulKernel(ElementwiseKernel):
-    kernel, data_operands = "mul", 2
-
-    def fields(self, call: Arguments, box: Box) -> Fields:
-        zero_points = {name: self.layer.attributes[name] for name in ("zero_point_a", "zero_point_b")}
-        return self.rows(call, box, "ab") | zero_points | call.requant(box.span(-1))
+    kernel, names = "mul", "ab"
 
 
 def applies_unary(layer: Layer) -> bool:
@@ -91,29 +89,19 @@ def applies_requantize(layer: Layer) -> bool:
     return bytes_in_rows(layer, 1) and (last or layer.inputs[1].spec.elements == 1)
 
 
-class UnaryKernel(ElementwiseKernel):
-    """A function of one tensor, whose numbers are attributes of the operator."""
-
-    numbers: ClassVar[tuple[str, ...]]
-
-    def fields(self, call: Arguments, box: Box) -> Fields:
-        numbers = {name: self.layer.attributes[name] for name in self.numbers}
-        return self.rows(call, box, "x") | numbers | call.requant(box.span(-1))
-
-
-class RequantizeKernel(UnaryKernel):
-    kernel, numbers = "requantize", ("zero_point",)
+class RequantizeKernel(ElementwiseKernel):
+    kernel = "requantize"
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         return super().fields(call, box) | {"lines": 1, "x_line_stride": 0, "per_row": 0}
 
 
-class HardswishKernel(UnaryKernel):
-    kernel, numbers = "hardswish", ("three", "six", "one_over_six")
+class HardswishKernel(ElementwiseKernel):
+    kernel = "hardswish"
 
 
-class GeluKernel(UnaryKernel):
-    kernel, numbers = "gelu", ("b", "one")
+class GeluKernel(ElementwiseKernel):
+    kernel = "gelu"
 
 
 def applies_planes(layer: Layer) -> bool:
@@ -132,10 +120,9 @@ class PlanesKernel(KernelForm):
     def fields(self, call: Arguments, box: Box) -> Fields:
         columns, x = math.prod(box.size[2:]), self.layer.inputs[0]
         return {
-            "x": call.load("x", x, box), "rows": box.size[1], "columns": columns, "x_type": typed(x),
+            "x": call.load("x", x, box), "rows": box.size[1], "columns": columns,
             "x_stride": x.spec.itemsize * columns, "y_stride": columns * call.output.spec.itemsize,
-            "lines": 1, "x_line_stride": 0, "per_row": 1, "zero_point": self.layer.attributes["zero_point"],
-            **call.requant(box.span(1)),
+            "lines": 1, "x_line_stride": 0, "per_row": 1, **call.requant(box.span(1)),
         }  # fmt: skip
 
 
@@ -267,7 +254,7 @@ def applies_qdq_mul(layer: Layer) -> bool:
 
 
 class QdqMulKernel(ElementwiseKernel):
-    kernel, data_operands = "qdq_mul", 2
+    kernel, names = "qdq_mul", "ab"
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         layer, attributes = self.layer, self.layer.attributes
@@ -279,9 +266,8 @@ class QdqMulKernel(ElementwiseKernel):
         for side, (name, tensor) in zip("ab", pairs, strict=True):
             # The first operand has the shape of the result: only the second has a stride.
             fields[side], fields["b_stride"] = self.operand(call, name, tensor, box, columns)
-            fields |= {f"{side}_type": typed(tensor), f"zero_point_{side}": attributes[f"zero_point_{name}"]}
-        fields["scale"] = call.load_constant("scale", np.array([attributes["scale"]], np.float32))
-        return fields | {n: attributes[n] for n in ("low", "high", "zero_point")}
+            fields[f"zero_point_{side}"] = attributes[f"zero_point_{name}"]
+        return fields | {"scale": call.load_constant("scale", np.array([attributes["scale"]], np.float32))}
 
 
 @work("qdq_mul")

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 
-from schedules.cluster.arithmetic import typed
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
 from schedules.kernel_cycles import Work, work
 from tvm_pulp.qnn.tensor_spec import BYTES
@@ -35,8 +34,7 @@ class GroupNormKernel(KernelForm):
             "x": call.load("x", x, box), **{name: call.load(name, tensor, of_channels) for name, tensor in vectors},
             "reals": call.load_constant("reals", np.array(reals, np.float32)),
             "groups": box.size[1] // self.channels, "channels": self.channels,
-            "pixels": math.prod(box.size[2:]), "x_type": typed(x), "low": a["low"] - a["zero_point"],
-            "high": a["high"] - a["zero_point"], "zero_point": a["zero_point"],
+            "pixels": math.prod(box.size[2:]), "low": a["low"] - a["zero_point"], "high": a["high"] - a["zero_point"],
         }  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from schedules.cluster.arithmetic import TYPES_16, exact_bias, folded_bias, typed, uniform_requant
+from schedules.cluster.arithmetic import TYPES_16, exact_bias, folded_bias, uniform_requant
 from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, register
 from schedules.cluster.conv2d import UnfoldedConv2d
 from schedules.cluster.dense import DEPTH_INSTRUCTIONS, DenseKernel, are_rows, packed_parts, slowest_share
@@ -68,8 +68,7 @@ class LongDenseKernel(DenseKernel):
             "x": x, "weight": call.load_whole("weight", packed),
             "bias": call.load("bias", bias, Box((made.start,), (columns,))),
             "rows": box.elements // columns, "columns": columns, "depth_stride": _BYTES * depth,
-            "part": _BYTES * part, "y_stride": columns * call.output.spec.itemsize, "x_type": typed(layer.inputs[0]),
-            **call.requant(made),
+            "part": _BYTES * part, "y_stride": columns * call.output.spec.itemsize, **call.requant(made),
         }  # fmt: skip
 
 

@@ -27,7 +27,7 @@ def applies(layer: Layer) -> bool:
 
 
 class LookupPairsKernel(ElementwiseKernel):
-    kernel, label, data_operands = "lookup_pairs", "add by a table of pairs", 2
+    kernel, label, names = "lookup_pairs", "add by a table of pairs", "ab"
 
     @cached_property
     def table(self) -> np.ndarray:

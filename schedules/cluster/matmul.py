@@ -2,7 +2,7 @@
 
 import math
 
-from schedules.cluster.arithmetic import accumulator_reach, typed, uniform_requant
+from schedules.cluster.arithmetic import accumulator_reach, uniform_requant
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
 from schedules.cluster.dense import DEPTH_INSTRUCTIONS
 from schedules.kernel_cycles import Work, is_four, kind_of, share, words, work
@@ -45,9 +45,8 @@ class MatmulKernel(KernelForm):
         return {
             **pointers, **scratch, "batch": batch, "rows": rows, "columns": columns, "depth": depth, "a_stride": depth,
             "b_stride": depth if attributes["transpose_b"] else columns, "y_stride": y_stride, **apart,
-            "y_batch_stride": rows * y_stride, "transpose_b": int(attributes["transpose_b"]), "a_type": typed(a),
-            "b_type": typed(b), "zero_point_a": attributes["zero_point_a"],
-            "zero_point_b": attributes["zero_point_b"], **call.requant(box.span(-1), short=self.rounds_short),
+            "y_batch_stride": rows * y_stride, "transpose_b": int(attributes["transpose_b"]),
+            **call.requant(box.span(-1), short=self.rounds_short),
         }  # fmt: skip
 
 

@@ -1,6 +1,6 @@
 """One row times weights of four bits: two columns in a byte, so that half as many bytes come to L1."""
 
-from schedules.cluster.arithmetic import folded_bias, typed, uniform_requant
+from schedules.cluster.arithmetic import folded_bias, uniform_requant
 from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, register
 from schedules.cluster.dense import DenseKernel
 from schedules.kernel_cycles import Work, kind_of, share, words, work
@@ -45,7 +45,7 @@ class NibbleDenseKernel(DenseKernel):
         if folded.any():
             mine = Box((made.start,), (box.size[-1],))
             fields["bias"] = call.load("bias", self.constant("folded_bias", folded), mine)
-        return fields | {"x_type": typed(layer.inputs[0])} | call.requant(made)
+        return fields | call.requant(made)
 
 
 @work("nibble_dense")

@@ -82,11 +82,11 @@ class PastKernel(KernelForm):
         return {"past_v": pointer, "value_stride": apart}
 
     def counted(self, call: Arguments, box: Box, length: Tensor, table: Tensor | None = None) -> Fields:
-        """How many rows count, the table of exponentials, sizes and factors of logits."""
+        """How many rows count, the table of exponentials, and sizes."""
         found: Fields = {"length": call.load_whole("length", length)}
         if table is not None:
             found["exponential"] = call.load_whole("table", table)
-        return found | self.sizes(box) | {name: self.layer.attributes[name] for name in ("mul", "shift")}
+        return found | self.sizes(box)
 
     def sizes(self, box: Box) -> Fields:
         return {"heads": self.heads(box)[1], "group": self.group, "size": self.size}

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from schedules.cluster.arithmetic import typed, uniform_requant, window_fields
+from schedules.cluster.arithmetic import uniform_requant, window_fields
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
 from schedules.kernel_cycles import Work, kind_of, share, words, work
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_part
@@ -48,7 +48,7 @@ class PoolKernel(KernelForm):
         return {
             "x": call.load("x", x, source), "height": source.size[1], "width": source.size[2], "channels": box.size[3],
             "out_height": box.size[1], "out_width": box.size[2], **window_fields(a, a["kernel"], pads[:2]),
-            "x_type": typed(x), "low": a.get("low", 0), "high": a.get("high", 0),
+            "low": a.get("low", 0), "high": a.get("high", 0),
         }  # fmt: skip
 
 
@@ -99,9 +99,7 @@ class MeanPoolKernel(PoolKernel):
     def fields(self, call: Arguments, box: Box) -> Fields:
         pool = {f"pool.{name}": value for name, value in super().fields(call, box).items()}
         rule = call.requant() if self.shifted is None else call.requant_member("requant", *self.shifted)
-        if self.shifted is not None:
-            rule["requant.shift"] = self.shifted[0].shift
-        return {**pool, "zero_point": self.layer.attributes["zero_point"], **rule}
+        return pool | rule
 
 
 @work("max_pool")

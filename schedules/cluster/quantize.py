@@ -5,7 +5,6 @@ import math
 import numpy as np
 
 from schedules.byte_tables import by_stored_byte
-from schedules.cluster.arithmetic import typed
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, kernel_call, register
 from schedules.kernel_cycles import Work, share, work
 from tvm_pulp.qnn.tensor_spec import BYTES
@@ -41,12 +40,7 @@ class QuantizeKernel(KernelForm):
         """Arguments of the kernel that quantizes a part of the first operand, but for what concerns y."""
         scale, _, zero = (t.values.reshape(-1)[0] for t in self.layer.inputs[1:4])
         x, reals = call.load("x", self.layer.inputs[0], box), np.array([scale, np.float32(1) / scale], np.float32)
-        return {
-            "x": x,
-            "reals": call.load_constant("reals", reals),
-            "y_type": typed(call.output),
-            "zero_point": int(zero),
-        }
+        return {"x": x, "reals": call.load_constant("reals", reals), "zero_point": int(zero)}
 
 
 def applies_channels_last(layer: Layer) -> bool:
@@ -82,7 +76,7 @@ class DequantizeKernel(KernelForm):
         return {
             "x": call.load("x", x, box),
             "scale": call.load_constant("scale", scale.values.reshape(-1).astype(np.float32)),
-            "count": box.elements, "x_type": typed(x), "zero_point": int(zero.values.reshape(-1)[0]),
+            "count": box.elements, "zero_point": int(zero.values.reshape(-1)[0]),
         }  # fmt: skip
 
 

@@ -5,7 +5,6 @@ from functools import cached_property
 
 import numpy as np
 
-from schedules.cluster.arithmetic import typed
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES
@@ -65,8 +64,7 @@ class MeanKernel(KernelForm):
         pool = {
             "x": call.load("x", x, Box(start, size)), "height": outer * count, "width": 1, "channels": channels,
             "out_height": outer, "out_width": 1, "kernel_height": count, "kernel_width": 1, "stride_y": count,
-            "stride_x": 1, "dilation_y": 1, "dilation_x": 1, "pad_top": 0, "pad_left": 0, "x_type": typed(x), "low": 0,
-            "high": 0,
+            "stride_x": 1, "dilation_y": 1, "dilation_x": 1, "pad_top": 0, "pad_left": 0, "low": 0, "high": 0,
         }  # fmt: skip
         fields = {f"pool.{name}": value for name, value in pool.items()}
         return {**fields, "zero_point": 0, **call.requant_member("requant", rule, constants)}

@@ -39,13 +39,6 @@ register("rotary", Schedule(applies, RotaryKernel))
 
 
 _REALS = ("kept_scale", "turned_scale", "kept_weight", "turned_weight")
-# Attributes that the kernel takes as they are.
-_SAME = (
-    "zero_point",
-    "zero_point_x",
-    "zero_point_partner",
-    *(f"{n}{e}" for n in ("kept_", "turned_", "") for e in ("low", "high")),
-)
 
 
 def applies_qdq_rope(layer: Layer) -> bool:
@@ -71,14 +64,13 @@ class QdqRopeKernel(KernelForm):
             begin, size = [0] * len(shape), list(shape)
             begin[axis], size[axis] = start, count
             fields[name] = call.load(name, tensor, Box(tuple(begin), tuple(size)))
-            fields |= {f"{name}_type": typed(tensor), f"zero_point_{name}": a[f"zero_point_{name}"]}
         for name, tensor in (("first", first), ("second", second)):
             fields[name] = call.load_constant(name, by_stored_byte(tensor.values, x.spec.dtype))
         return fields | {
             "reals": call.load_constant("reals", np.array([a[n] for n in _REALS], np.float32)),
             "rows": box.size[1] * box.size[2], "size": box.size[3],
-            "rows_per_position": box.size[2] if by_outer else 1, "positions": count, "x_type": typed(x),
-            "partner_type": typed(first), **{n: a[n] for n in _SAME},
+            "rows_per_position": box.size[2] if by_outer else 1, "positions": count,
+            "partner_type": typed(first),
         }  # fmt: skip
 
 

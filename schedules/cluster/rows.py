@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from schedules.byte_tables import tflite_exponential_table
-from schedules.cluster.arithmetic import TYPES, typed
+from schedules.cluster.arithmetic import TYPES
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, Tensor, register
 from schedules.kernel_cycles import Work, family_of, given, share, work
 from tvm_pulp.qnn.operator import Attributes
@@ -44,8 +44,7 @@ class ISoftmaxKernel(RowKernel):
     def fields(self, call: Arguments, box: Box) -> Fields:
         a, rows = self.layer.attributes, self.rows(call, box)
         table = call.load_whole("table", self.constant("exponential", exponentials(a).astype(np.uint32)))
-        types = {"x_type": typed(self.layer.inputs[0]), "levels": a["levels"]}
-        return {**rows, "table": table, **call.scratch(4 * box.size[-1] + 16), **types}
+        return {**rows, "table": table, **call.scratch(4 * box.size[-1] + 16)}
 
 
 def applies_ita(layer: Layer) -> bool:
@@ -61,9 +60,7 @@ class ItaSoftmaxKernel(RowKernel):
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         a = self.layer.attributes
-        group = a["group"] if a["form"] == "ita_partial_max" else 0
-        types = {"x_type": typed(self.layer.inputs[0]), "levels": a["levels"], "group": group}
-        return self.rows(call, box) | types
+        return self.rows(call, box) | {"group": a["group"] if a["form"] == "ita_partial_max" else 0}
 
 
 def applies_tflite(layer: Layer) -> bool:
@@ -93,9 +90,7 @@ class TableSoftmaxKernel(RowKernel):
         reversed_table = self.constant("exponential", self.layer.inputs[1].values[::-1].copy())
         gain = self.constant("gain", np.array([a["gain"]], np.float32))
         tables = {"table": call.load_whole("table", reversed_table), "gain": call.load_whole("gain", gain)}
-        numbers = {"high": a["high"] - a["zero_point"], "zero_point": a["zero_point"]}
-        types = {"x_type": typed(self.layer.inputs[0])}
-        return {**rows, **tables, **call.scratch(4 * box.size[-1] + 16), **types, **numbers}
+        return {**rows, **tables, **call.scratch(4 * box.size[-1] + 16), "high": a["high"] - a["zero_point"]}
 
 
 def applies_norm(layer: Layer) -> bool:
@@ -165,8 +160,7 @@ class NormKernel(RowKernel):
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         layer, weight, reals = self.layer, self.layer.inputs[1].values, self.reals
-        fields = self.rows(call, box) | {"wide": int(self.reach() >= 1 << 30), "x_type": typed(layer.inputs[0])}
-        fields |= {n: layer.attributes[n] for n in ("levels", "shift")} | {"double_weight": 0, "real_weight": 0}
+        fields = self.rows(call, box) | {"wide": int(self.reach() >= 1 << 30), "double_weight": 0, "real_weight": 0}
         fields |= {"lift": reals.lift if reals else 0, "near": reals.near if reals else 0}
         if reals:
             fields["real_weight"] = call.load_constant("real_weight", reals.weight)
@@ -271,12 +265,10 @@ class QdqNormKernel(RowKernel):
         limits = [pair or (0, 0) for pair in limits_of(a)]
         low, high = limits.pop()
         fields |= {
-            "table": 0 if table is None else call.load_whole("table", table), "centred": a["centred"],
-            "x_type": typed(layer.inputs[0]), "stages": len(stages), "narrow": int(self.is_narrow(stages)),
-            "zero_point_x": a["zero_point_x"],
+            "table": 0 if table is None else call.load_whole("table", table),
+            "stages": len(stages), "narrow": int(self.is_narrow(stages)),
             "rounds": sum(1 << i for i, rounds in enumerate(a["rounds"][:-1]) if rounds),
             "index_low": a["index_limits"][0], "index_high": a["index_limits"][1], "low": low, "high": high,
-            "zero_point": a["zero_point"],
         }  # fmt: skip
         for i in range(_STAGES):
             weight, bias = stages[i] if i < len(stages) else (None, None)

@@ -3,7 +3,6 @@
 import numpy as np
 
 from schedules.cluster import depthwise_conv2d
-from schedules.cluster.arithmetic import typed
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
 from schedules.cluster.conv2d import channels_last
 from schedules.cluster.depthwise_conv2d import DepthwiseKernel
@@ -53,7 +52,7 @@ class SmallDepthwiseKernel(KernelForm):
             "bias": call.load("bias", bias, Box((box.start[3], 0), (box.size[3], outputs))),
             **call.scratch(4 * padded(pixels) + 16 * multiplier * outputs),
             "pixels": pixels, "outputs": outputs, "channels": channels, "multiplier": multiplier,
-            "x_type": typed(x), **call.requant(box.span(3), short=self.rounds_short),
+            **call.requant(box.span(3), short=self.rounds_short),
         }  # fmt: skip
 
 

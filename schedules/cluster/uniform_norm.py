@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from schedules.cluster.arithmetic import TYPES, typed
+from schedules.cluster.arithmetic import TYPES
 from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, register
 from schedules.cluster.rows import RowKernel, shared_rows
 from schedules.kernel_cycles import Work, work
@@ -83,8 +83,7 @@ class UniformNormKernel(RowKernel):
     def fields(self, call: Arguments, box: Box) -> Fields:
         found = self.factors
         factors = call.load_whole("factors", self.constant("factors", found.factors))
-        fields = self.rows(call, box) | {"x_type": typed(self.layer.inputs[0]), "factors": factors}
-        return fields | {"levels": self.layer.attributes["levels"], "add": found.add, "shift": found.shift}
+        return self.rows(call, box) | {"factors": factors, "add": found.add, "shift": found.shift}
 
 
 @work("uniform_norm")
