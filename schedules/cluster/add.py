@@ -74,7 +74,7 @@ def applies(layer: Layer) -> bool:
 
 
 class AddKernel(ElementwiseKernel):
-    kernel, names = "add", "ab"
+    names = "ab"
 
     def tables(self) -> tuple[list[np.ndarray | None], int]:
         """Tables of both operands, and what must be added to every sum.
@@ -186,23 +186,21 @@ class AddInRangeKernel(ElementwiseKernel):
 
 @work("add_in_range")
 def add_in_range_work(f: Fields, cores: int) -> Work:
-    dense = f["a_stride"] == f["b_stride"] == f["y_stride"] == f["columns"]
-    return elements_work(f, "element", cores, dense=dense)
+    return elements_work(f, "element", cores)
 
 
 @work("add")
 def add_work(f: Fields, cores: int) -> Work:
     tables = given(f["table_a"]) and given(f["table_b"])
     one = given(f["table_a"]) != given(f["table_b"])
-    dense = f["a_stride"] == f["b_stride"] == f["y_stride"] == f["columns"]
     if given(f["sum_table"]):
-        return elements_work(f, "sums" + "_of_tables" * tables + "_of_table" * one, cores, dense=dense)
+        return elements_work(f, "sums" + "_of_tables" * tables + "_of_table" * one, cores)
     wide = given(f["wide_table_a"]) or given(f["wide_table_b"]) or f["a_type"] == 2 or f["b_type"] == 2
     if wide or one or not is_four(f):
         return plain_work(f, kind_of(f), cores)
     if f["rows"] == 1 and f["columns"] <= _FEW_SUMS and not tables:
         return {"few_call": 1, "few": 4 * share(-(-f["columns"] // 4), cores)}
-    return elements_work(f, "tables" if tables else "plain", cores, dense=dense)
+    return elements_work(f, "tables" if tables else "plain", cores)
 
 
 register("add", Schedule(applies_in_range, AddInRangeKernel), Schedule(applies, AddKernel))
@@ -216,8 +214,6 @@ def applies_accumulators(layer: Layer) -> bool:
 
 
 class AddAccumulatorsKernel(KernelForm):
-    kernel = "add_accumulators"
-
     def axes(self) -> tuple[TileAxis, ...]:
         return tile_axes(self.layer)[:-1]
 

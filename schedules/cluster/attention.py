@@ -38,8 +38,6 @@ def applies(layer: Layer) -> bool:
 
 
 class AttentionKernel(KernelForm):
-    kernel = "attention"
-
     def axes(self) -> tuple[TileAxis, ...]:
         heads_first = self.layer.attributes["y_layout"] == "hsd"
         return (TileAxis(1 if heads_first else 2), TileAxis(2 if heads_first else 1))

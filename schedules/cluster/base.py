@@ -4,7 +4,7 @@ Every schedule registers itself; all lists of schedules come from here.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -86,8 +86,8 @@ def requant_fields(member: str, rule: Requant, constants: Sequence[Pointer], *, 
 class KernelForm:
     """A layer on the cores, one kernel call per tile."""
 
-    # The kernel: its file, its argument structure and, unless `function` differs, its function.
-    kernel: ClassVar[str]
+    # The kernel: its file, its argument structure and, unless `function` differs, its function; empty: the operator's.
+    kernel: ClassVar[str] = ""
     # What a person calls the form, unless that is "<kernel> kernel".
     label: ClassVar[str] = ""
     # The field of the argument structure that points to the result.
@@ -103,11 +103,15 @@ class KernelForm:
 
     @property
     def name(self) -> str:
-        return self.label or f"{self.kernel} kernel"
+        return self.label or f"{self.structure} kernel"
+
+    @property
+    def structure(self) -> str:
+        return self.kernel or self.layer.operator
 
     @property
     def function(self) -> str:
-        return self.kernel
+        return self.structure
 
     @property
     def cores(self) -> int:
@@ -151,14 +155,10 @@ class Schedule:
 
     applies: Callable[[Layer], bool]
     form: type[KernelForm]
-    # The file of the kernel that a family of cores must have, if that is not the form's own.
+    # The file of the kernel that a family of cores must have; `register` names the form's own unless another is stated.
     needs: str = ""
     # It needs less L1 than what is offered else: offered beside the first that applies.
     is_smaller: bool = False
-
-    @property
-    def kernel(self) -> str:
-        return self.needs or self.form.kernel
 
 
 SCHEDULES: dict[str, list[Schedule]] = {}
@@ -167,7 +167,8 @@ SCHEDULES: dict[str, list[Schedule]] = {}
 def register(operator: str, *schedules: Schedule, first: bool = False) -> None:
     """Make schedules of an operator known, behind those known already, or before them."""
     known = SCHEDULES.setdefault(operator, [])
-    known[:] = [*schedules, *known] if first else [*known, *schedules]
+    named = [replace(s, needs=s.needs or s.form.kernel or operator) for s in schedules]
+    known[:] = [*named, *known] if first else [*known, *named]
 
 
 class Arguments:
@@ -240,7 +241,7 @@ class Arguments:
             form.costs,
             self.reads,
             self.writes,
-            structure=form.kernel,
+            structure=form.structure,
             attributes=form.layer.attributes,
             expected=self.expected,
         )

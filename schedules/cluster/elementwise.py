@@ -74,7 +74,7 @@ def applies_mul(layer: Layer) -> bool:
 
 
 class MulKernel(ElementwiseKernel):
-    kernel, names = "mul", "ab"
+    names = "ab"
 
 
 def applies_unary(layer: Layer) -> bool:
@@ -90,18 +90,8 @@ def applies_requantize(layer: Layer) -> bool:
 
 
 class RequantizeKernel(ElementwiseKernel):
-    kernel = "requantize"
-
     def fields(self, call: Arguments, box: Box) -> Fields:
         return super().fields(call, box) | {"lines": 1, "x_line_stride": 0, "per_row": 0}
-
-
-class HardswishKernel(ElementwiseKernel):
-    kernel = "hardswish"
-
-
-class GeluKernel(ElementwiseKernel):
-    kernel = "gelu"
 
 
 def applies_planes(layer: Layer) -> bool:
@@ -114,7 +104,7 @@ def applies_planes(layer: Layer) -> bool:
 class PlanesKernel(KernelForm):
     """Requantization plane by plane."""
 
-    kernel, label = "requantize", "requantize kernel, channels first"
+    label = "requantize kernel, channels first"
     cut = (TileAxis(1), TileAxis(2))
 
     def fields(self, call: Arguments, box: Box) -> Fields:
@@ -157,9 +147,11 @@ class LookupKernel(KernelForm):
         return {"x": x, "table": call.load_constant("table", self.table()), "count": math.prod(box.size)}
 
 
-def elements_work(f: Fields, name: str, cores: int, *, dense: bool) -> Work:
-    """Four elements at a time, in as many pieces as a core's share has rows; `dense`: all rows are one."""
+def elements_work(f: Fields, name: str, cores: int, *, dense: bool | None = None) -> Work:
+    """Four elements at a time, in as many pieces as a core's share has rows; `dense`: all rows of bytes are one."""
     elements = share(f["rows"] * f["columns"], cores)
+    if dense is None:
+        dense = all(f[n] == f["columns"] for n in ("a_stride", "b_stride", "x_stride", "y_stride") if n in f)
     return {"call": 1, "piece": 1 if dense else -(-elements // f["columns"]) + 1, name: 4 * -(-elements // 4)}
 
 
@@ -172,17 +164,17 @@ def plain_work(f: Fields, name: str, cores: int) -> Work:
 def mul_work(f: Fields, cores: int) -> Work:
     if not is_four(f) or f["zero_point_a"] or f["zero_point_b"] or 2 in (f["a_type"], f["b_type"]):
         return plain_work(f, kind_of(f), cores)
-    return elements_work(f, "element", cores, dense=f["a_stride"] == f["b_stride"] == f["y_stride"] == f["columns"])
+    return elements_work(f, "element", cores)
 
 
 @work("hardswish", "gelu")
 def unary_work(f: Fields, cores: int) -> Work:
     if not is_four(f) or f["x_type"] == 2:
         return plain_work(f, kind_of(f), cores)
-    return elements_work(f, "element", cores, dense=f["x_stride"] == f["y_stride"] == f["columns"])
+    return elements_work(f, "element", cores)
 
 
-@work("lookup", "dequantize")
+@work("lookup", "lookup_pairs", "dequantize", "gate")
 def counted_work(f: Fields, cores: int) -> Work:
     return {"call": 1, "element": 4 * share(-(-f["count"] // 4), cores)}
 
@@ -241,8 +233,8 @@ def requantize_work(f: Fields, cores: int) -> Work:
 _TABLED = Schedule(function_of_byte, LookupKernel)
 register("mul", _TABLED, Schedule(applies_mul, MulKernel))
 register("requantize", _TABLED, Schedule(applies_requantize, RequantizeKernel), Schedule(applies_planes, PlanesKernel))
-register("hardswish", _TABLED, Schedule(applies_unary, HardswishKernel))
-register("gelu", _TABLED, Schedule(applies_unary, GeluKernel))
+register("hardswish", _TABLED, Schedule(applies_unary, ElementwiseKernel))
+register("gelu", _TABLED, Schedule(applies_unary, ElementwiseKernel))
 register("integer_div", _TABLED)
 register("lookup", Schedule(is_byte_table, LookupKernel))
 
@@ -254,7 +246,7 @@ def applies_qdq_mul(layer: Layer) -> bool:
 
 
 class QdqMulKernel(ElementwiseKernel):
-    kernel, names = "qdq_mul", "ab"
+    names = "ab"
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         layer, attributes = self.layer, self.layer.attributes

@@ -5,7 +5,6 @@ import math
 from schedules.byte_tables import byte_values
 from schedules.cluster.arithmetic import uniform_requant
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, register
-from schedules.kernel_cycles import Work, share, work
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES, looked_up
 
@@ -19,8 +18,6 @@ def applies_gate(layer: Layer) -> bool:
 
 
 class GateKernel(KernelForm):
-    kernel = "gate"
-
     def fields(self, call: Arguments, box: Box) -> Fields:
         a, b, table = self.layer.inputs[:3]
         # By the byte that is stored.
@@ -28,11 +25,6 @@ class GateKernel(KernelForm):
         pointers = {"a": call.load("a", a, box), "b": call.load("b", b, box)}
         fields = {**pointers, "table": call.load_constant("table", entries), "count": math.prod(box.size)}
         return fields | call.requant()
-
-
-@work("gate")
-def gate_work(f: Fields, cores: int) -> Work:
-    return {"call": 1, "element": 4 * share(-(-f["count"] // 4), cores)}
 
 
 register("gate", Schedule(applies_gate, GateKernel))

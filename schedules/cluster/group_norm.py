@@ -16,8 +16,6 @@ def applies(layer: Layer) -> bool:
 
 
 class GroupNormKernel(KernelForm):
-    kernel = "group_norm"
-
     @property
     def channels(self) -> int:
         """Of a group."""

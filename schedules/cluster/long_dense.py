@@ -4,7 +4,7 @@ import numpy as np
 
 from schedules.cluster.arithmetic import TYPES_16, exact_bias, folded_bias, uniform_requant
 from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, register
-from schedules.cluster.conv2d import UnfoldedConv2d
+from schedules.cluster.conv2d import UnfoldedConv2d, register_conv2d
 from schedules.cluster.dense import DEPTH_INSTRUCTIONS, DenseKernel, are_rows, packed_parts, slowest_share
 from schedules.kernel_cycles import Work, work
 from schedules.packed_weights import pack_weights
@@ -46,12 +46,12 @@ def _applies(layer: Layer) -> bool:
 
 def applies(layer: Layer) -> bool:
     """16-bit inputs and sums of up to 64 bits: parts of the depth fit 32, results are rounded half up."""
-    return layer.attributes.get("layout", "NHWC") == "NHWC" and are_rows(layer) and _applies(layer)
+    return are_rows(layer) and _applies(layer)
 
 
 def applies_unfolded(layer: Layer) -> bool:
     """One group of 16-bit inputs and sums of up to 64 bits."""
-    return layer.attributes["layout"] == "NHWC" and layer.attributes["groups"] == 1 and _applies(layer)
+    return layer.attributes["groups"] == 1 and _applies(layer)
 
 
 class LongDenseKernel(DenseKernel):
@@ -93,4 +93,4 @@ def long_dense_work(f: Fields, cores: int) -> Work:
 
 
 register("dense", Schedule(applies, LongDenseKernel))
-register("conv2d", Schedule(applies, LongDenseKernel), Schedule(applies_unfolded, UnfoldedLongConv2d))
+register_conv2d(Schedule(applies, LongDenseKernel), Schedule(applies_unfolded, UnfoldedLongConv2d))

@@ -28,8 +28,6 @@ def batch_of(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 class MatmulKernel(KernelForm):
-    kernel = "matmul"
-
     def fields(self, call: Arguments, box: Box) -> Fields:
         (a, b), attributes, part = self.layer.inputs[:2], self.layer.attributes, tile_part(self.layer, box)
         pointers = {"a": call.load("a", a, part.inputs[0]), "b": call.load("b", b, part.inputs[1])}

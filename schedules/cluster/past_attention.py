@@ -103,8 +103,6 @@ class HeadColumnsKernel(PastKernel):
 
 
 class PastAttentionKernel(HeadColumnsKernel):
-    kernel = "past_attention"
-
     def axes(self) -> tuple[TileAxis, ...]:
         return (*super().axes(), TileAxis(0))
 
@@ -123,8 +121,6 @@ class PastAttentionKernel(HeadColumnsKernel):
 
 
 class PastScoresKernel(PastKernel):
-    kernel = "past_scores"
-
     def fields(self, call: Arguments, box: Box) -> Fields:
         q, past, length = self.layer.inputs
         capacity = past.spec.shape[0]
@@ -134,12 +130,10 @@ class PastScoresKernel(PastKernel):
 
 
 class PastMixKernel(PastKernel):
-    kernel = "past_mix"
-
     @property
     def function(self) -> str:
         k, past = self.layer.inputs[1], self.layer.inputs[3]
-        return "past_mix_by_element" if past.spec.shape[1] > k.spec.shape[1] else self.kernel
+        return "past_mix_by_element" if past.spec.shape[1] > k.spec.shape[1] else self.structure
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         q, k, scores, past, length, table = self.layer.inputs
@@ -152,8 +146,6 @@ class PastMixKernel(PastKernel):
 
 
 class PastMeanKernel(HeadColumnsKernel):
-    kernel = "past_mean"
-
     def fields(self, call: Arguments, box: Box) -> Fields:
         (mix, v), (first, heads) = self.layer.inputs, self.heads(box)
         fields: Fields = {"mix": call.load("mix", mix, Box((first, 0), (heads, self.size + 2)))}

@@ -68,7 +68,7 @@ class MeanPoolKernel(PoolKernel):
 
     @property
     def function(self) -> str:
-        return self.kernel
+        return self.structure
 
     @cached_property
     def shifted(self) -> tuple[Requant, tuple[Tensor, Tensor]] | None:

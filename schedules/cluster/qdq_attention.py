@@ -23,8 +23,6 @@ def applies(layer: Layer) -> bool:
 
 
 class QdqAttentionKernel(KernelForm):
-    kernel = "qdq_attention"
-
     @property
     def named(self) -> dict[str, Tensor]:
         return operands(self.layer.attributes, self.layer.inputs)
@@ -144,7 +142,7 @@ def applies_past(layer: Layer) -> bool:
 
 
 class PastQdqAttentionKernel(QdqAttentionKernel):
-    kernel, result = "past_qdq_attention", "whole.y"
+    result = "whole.y"
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         a, of, queries = self.layer.attributes, self.named, self.queries(box)
@@ -153,7 +151,7 @@ class PastQdqAttentionKernel(QdqAttentionKernel):
             whole |= self._past(call, name, of, a["rows"] * a["heads"] // a["group"] * a["size"])
         whole |= self.mask(call, of.get("mask"), queries) | self.rest(call, of, queries)
         # Plans are made for a cache that is half full.
-        call.expected = {**whole, "keys": a["keys"] // 2, "size": a["size"]}
+        call.expected = {"keys": a["keys"] // 2}
         new = {f"new_{n}": call.load_whole(f"new_{n}", of[n]) for n in ("k", "v")}
         length = {"length": call.load_whole("length", of["length"]), "rows": a["rows"]}
         return {**{f"whole.{name}": value for name, value in whole.items()}, **new, **length}

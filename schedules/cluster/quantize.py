@@ -69,8 +69,6 @@ def applies_dequantize(layer: Layer) -> bool:
 
 
 class DequantizeKernel(KernelForm):
-    kernel = "dequantize"
-
     def fields(self, call: Arguments, box: Box) -> Fields:
         x, scale, zero = self.layer.inputs
         return {

@@ -18,7 +18,6 @@ def applies(layer: Layer) -> bool:
 
 
 class ResizeKernel(KernelForm):
-    kernel = "resize"
     cut = (TileAxis(1), TileAxis(0, limit=1))
 
     def fields(self, call: Arguments, box: Box) -> Fields:

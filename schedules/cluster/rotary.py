@@ -14,8 +14,6 @@ def applies(layer: Layer) -> bool:
 
 
 class RotaryKernel(KernelForm):
-    kernel = "rotary"
-
     def axes(self) -> tuple[TileAxis, ...]:
         return (TileAxis(0), TileAxis(1, self.layer.inputs[1].spec.shape[1]))
 
@@ -47,8 +45,6 @@ def applies_qdq_rope(layer: Layer) -> bool:
 
 
 class QdqRopeKernel(KernelForm):
-    kernel = "qdq_rope"
-
     def axes(self) -> tuple[TileAxis, ...]:
         """The outer axis: a tile has whole positions, or all of them."""
         return (TileAxis(1),)

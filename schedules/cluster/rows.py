@@ -174,14 +174,6 @@ class NormKernel(RowKernel):
         return fields
 
 
-class RmsNormKernel(NormKernel):
-    kernel = "rms_norm"
-
-
-class LayerNormKernel(NormKernel):
-    kernel = "layer_norm"
-
-
 @work("softmax_ita", "softmax_tflite", "softmax_table")
 def whole_rows(f: Fields, cores: int) -> Work:
     """Softmax forms whose rows are never shared."""
@@ -220,8 +212,8 @@ register(
     Schedule(applies_tflite, TfliteSoftmaxKernel),
     Schedule(applies_table, TableSoftmaxKernel),
 )
-register("rms_norm", Schedule(applies_norm, RmsNormKernel))
-register("layer_norm", Schedule(applies_norm, LayerNormKernel))
+register("rms_norm", Schedule(applies_norm, NormKernel))
+register("layer_norm", Schedule(applies_norm, NormKernel))
 
 
 # Stages that the kernel's arguments have room for.
@@ -248,8 +240,6 @@ def is_narrow_norm(attributes: Attributes, parameters: Sequence[np.ndarray], col
 
 
 class QdqNormKernel(RowKernel):
-    kernel = "qdq_norm"
-
     def is_narrow(self, stages: Sequence[tuple[Tensor, Tensor | None]]) -> bool:
         """Tell if there is one stage without rounding before it, of narrow results."""
         a, parameters = self.layer.attributes, [t.values for stage in stages for t in stage if t is not None]

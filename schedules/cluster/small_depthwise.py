@@ -3,8 +3,8 @@
 import numpy as np
 
 from schedules.cluster import depthwise_conv2d
-from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
-from schedules.cluster.conv2d import channels_last
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis
+from schedules.cluster.conv2d import register_conv2d
 from schedules.cluster.depthwise_conv2d import DepthwiseKernel
 from schedules.kernel_cycles import Work, kind_of, share, words, work
 from schedules.packed_weights import padded, weights_of_pixels
@@ -69,6 +69,6 @@ def small_depthwise_work(f: Fields, cores: int) -> Work:
     return done | {f"output_{kind}": planes * outputs}
 
 
-register("conv2d", Schedule(channels_last(applies), SmallDepthwiseKernel), first=True)
+register_conv2d(Schedule(applies, SmallDepthwiseKernel), first=True)
 # Planes need less memory.
-register("conv2d", Schedule(channels_last(applies), DepthwiseKernel, needs="small_depthwise", is_smaller=True))
+register_conv2d(Schedule(applies, DepthwiseKernel, needs="small_depthwise", is_smaller=True))

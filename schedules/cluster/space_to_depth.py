@@ -11,7 +11,6 @@ def applies(layer: Layer) -> bool:
 
 
 class SpaceToDepthKernel(KernelForm):
-    kernel = "space_to_depth"
     cut = (TileAxis(1), TileAxis(0, limit=1))
 
     def fields(self, call: Arguments, box: Box) -> Fields:

@@ -65,8 +65,6 @@ def transpose_fields(pairs: Axes, itemsize: int) -> Fields:
 
 
 class TransposeKernel(KernelForm):
-    kernel = "transpose"
-
     def fields(self, call: Arguments, box: Box) -> Fields:
         x, source = self.layer.inputs[0], tile_part(self.layer, box).inputs[0]
         pairs = merged(source.size, self.layer.attributes["axes"])

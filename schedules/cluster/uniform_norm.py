@@ -6,7 +6,7 @@ result is asked here, for every value that a row of that root may hold.
 
 import math
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import numpy as np
 
@@ -74,15 +74,10 @@ def _factors(layer: Layer) -> RootFactors | None:
 class UniformNormKernel(RowKernel):
     kernel = "uniform_norm"
 
-    @cached_property
-    def factors(self) -> RootFactors:
+    def fields(self, call: Arguments, box: Box) -> Fields:
         found = _factors(self.layer)
         assert found is not None
-        return found
-
-    def fields(self, call: Arguments, box: Box) -> Fields:
-        found = self.factors
-        factors = call.load_whole("factors", self.constant("factors", found.factors))
+        factors = call.load_constant("factors", found.factors)
         return self.rows(call, box) | {"factors": factors, "add": found.add, "shift": found.shift}
 
 

@@ -11,7 +11,6 @@ def applies(layer: Layer) -> bool:
 
 
 class ValueGroupsKernel(KernelForm):
-    kernel = "value_groups"
     cut = (TileAxis(1, 4 * TOGETHER),)
 
     def fields(self, call: Arguments, box: Box) -> Fields:

@@ -207,7 +207,8 @@ class Im2colForm(ArrayForm):
         fill, raw, job = _rows_as_picture(self, depth, box)
         windows = TensorSpec((*box.size[:3], depth), source.spec.dtype)
         matrix = Local("windows", windows, ACTIVATION_SLACK + fill, fill=fill)
-        how = unfolding(layer, rows, columns) | {"zero_point": self.arithmetic.zero_point}
+        pads = (rows.before, columns.before, rows.after, columns.after)
+        how = unfolding(layer, pads) | {"zero_point": self.arithmetic.zero_point}
         unfold = Kernel("im2col", how, (source,), (matrix,))
         loads, step = self.job_steps(job, box.start[3], matrix, raw)
         return self.assemble([*before, unfold, *loads], step, raw, box)
