@@ -13,10 +13,11 @@ import numpy as np
 from tvm_pulp.planning.tiling.forms.conv_array.array_form import ACTIVATION_SLACK, ArrayContext, ArrayForm, JobForm
 from tvm_pulp.planning.tiling.forms.conv_array.forms import PointwiseForm
 from tvm_pulp.planning.tiling.forms.conv_array.strategy import conv2d_forms
+from tvm_pulp.planning.tiling.forms.conv_array.summed import sum_of
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.uma import EXACT, Box, Form, Job, Local, Recipe, Rounding, Step, Store, TileAxis, pattern_of, refuse_if
+from tvm_pulp.uma import EXACT, Box, Form, Job, Local, Recipe, Rounding, Step, Store, TileAxis, refuse_if
 from tvm_pulp.uma.conv_array.layer_arithmetic import arithmetic_of
 from tvm_pulp.uma.conv_array.modes import Mode
 
@@ -30,16 +31,11 @@ _CONSTANTS = (2, 4, 6)
 def pair_sum_patterns() -> list[tuple[str, Callable[[], Any]]]:
     """Sums of one convolution or two that nobody else reads: to bring both operands there takes longer."""
 
-    def of(places: Sequence[int], constants: int) -> Callable[[], Any]:
-        return lambda: pattern_of(
-            "add", *(pattern_of("conv2d") if i in places else None for i in range(2)), *[None] * constants
-        )
-
-    found: list[tuple[str, Callable[[], Any]]] = []
-    for name, places in (("first", [0]), ("second", [1]), ("both", [0, 1])):
-        counts = _CONSTANTS[: 3 - len(places)]
-        found += [(f"sum_of_{name}_convolution_{count}", of(places, count)) for count in counts]
-    return found
+    return [
+        (f"sum_of_{name}_convolution_{count}", sum_of("conv2d", places, count))
+        for name, places in (("first", [0]), ("second", [1]), ("both", [0, 1]))
+        for count in _CONSTANTS[: 3 - len(places)]
+    ]
 
 
 def pair_sum_strategy(region: Layer, context: ArrayContext) -> list[Form]:
