@@ -14,15 +14,14 @@ from schedules.cluster.arithmetic import KINDS, PULP_WIDE, STORED, accumulator_r
 from schedules.cluster.structures import fields_of, words_of
 from schedules.kernel_cycles import call_cost
 from schedules.packed_weights import padded
-from tvm_pulp.planning.tiling.forms.cluster_forms import bound
-from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes
+from tvm_pulp.planning.tiling.forms.cluster_forms import CoreForm
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Call, Derived, Load, Local, Pointer, Recipe, Step, Store
-from tvm_pulp.uma.strategy import EXACT, TileAxis
+from tvm_pulp.uma.strategy import TileAxis
 
 __all__ = ["SCHEDULES", "SLACK", "Arguments", "Fields", "KernelForm", "Schedule", "kernel_call", "register"]
 # What the files of schedules are written with.
@@ -30,7 +29,6 @@ __all__ += ["Box", "Layer", "Tensor", "TileAxis"]
 
 Fields = dict[str, Any]
 
-ENGINE = "cluster"
 # Kernels may read this far behind an operand.
 SLACK = 4
 
@@ -83,7 +81,7 @@ def requant_fields(member: str, rule: Requant, constants: Sequence[Pointer], *, 
 
 
 @dataclass(frozen=True)
-class KernelForm:
+class KernelForm(CoreForm):
     """A layer on the cores, one kernel call per tile."""
 
     # The kernel: its file, its argument structure and, unless `function` differs, its function; empty: the operator's.
@@ -95,11 +93,7 @@ class KernelForm:
     # Axes of the result that may be cut, most favoured first, unless the operator's rule tells them.
     cut: ClassVar[tuple[TileAxis, ...]] = ()
 
-    layer: Layer
-    costs: CostModel
-    engine: str = ENGINE
     derived: Derived = field(default_factory=Derived)
-    rounding = EXACT
 
     @property
     def name(self) -> str:
@@ -123,7 +117,7 @@ class KernelForm:
         return True
 
     def axes(self) -> tuple[TileAxis, ...]:
-        return self.cut or tile_axes(self.layer)
+        return self.cut or super().axes()
 
     def fields(self, call: "Arguments", box: Box) -> Fields:
         """Arguments of the call that computes a part, but for the pointer to its result."""
@@ -144,9 +138,6 @@ class KernelForm:
         constants = [t.data for t in rule.tensors(self.layer.inputs) if t.data is not None]
         bytes_only = self.layer.inputs[0].spec.dtype in BYTES
         return bytes_only and len(constants) == 2 and can_round_short(rule, constants, accumulator_reach(self.layer))
-
-    def bound_cycles(self) -> int:
-        return bound(self.layer, self.costs)
 
 
 @dataclass(frozen=True)
