@@ -14,7 +14,7 @@ from schedules.cluster.elementwise import ElementwiseKernel, bytes_in_rows, elem
 from schedules.kernel_cycles import Work, given, is_four, kind_of, share, work
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes
 from tvm_pulp.qnn import fixed_point
-from tvm_pulp.qnn.add import Add, left_shift
+from tvm_pulp.qnn.add import Add, left_shift, rules, split
 from tvm_pulp.qnn.add_accumulators import SIDES
 from tvm_pulp.qnn.operator import Attributes
 from tvm_pulp.qnn.requant import Requant
@@ -69,7 +69,7 @@ def applies(layer: Layer) -> bool:
         return all(same_or_row(t.spec, layer.outputs[0].spec.shape) for t in layer.inputs[:2])
     if not bytes_in_rows(layer, 2) or form not in ("plain", "tflite"):
         return False
-    tabled = form == "tflite" or any(Requant.of(layer.attributes, p).kind != "none" for p in ("requant_a", "requant_b"))
+    tabled = form == "tflite" or any(rule.kind != "none" for rule in rules(layer.attributes)[:2])
     return not tabled or all(t.spec.dtype != "int32" for t in layer.inputs[:2])
 
 
@@ -106,12 +106,10 @@ class AddKernel(ElementwiseKernel):
             shifted = (values - a["zero_point_a" if side == 0 else "zero_point_b"]) << left_shift(a)
             scaled = fixed_point.multiply(shifted, a["multipliers"][side], a["exponents"][side])
             return (-scaled if side == 1 and a.get("subtract") else scaled).astype(np.int32)
-        rule = Requant.of(a, ("requant_a", "requant_b")[side])
+        rule, constants = rules(a)[side], split(a, self.layer.inputs[2:])[side]
         if rule.kind == "none":
             return None
-        before = Requant.of(a, "requant_a").operands if side == 1 else 0
-        tensors = self.layer.inputs[2 + before : 2 + before + rule.operands]
-        result = rule.apply(values, [t.data for t in tensors if t.data is not None])
+        result = rule.apply(values, [t.values for t in constants])
         return result if result.dtype == np.int8 else result.astype(np.int32)
 
     @cached_property

@@ -57,10 +57,8 @@ class AttentionKernel(KernelForm):
         self, call: Arguments, name: str, tensor: Tensor, heads: tuple[int, int], every: tuple[int, int]
     ) -> Pointer:
         """Keys or values of some heads: where they lie, if a cache in L1 has a row per position, else a copy."""
-        if tensor.storage.level != "l1" or self.layer.attributes[f"{name}_layout"] == "hsd":
-            return call.load(name, tensor, self.part(name, tensor, heads, every))
-        call.reads.append(tensor)
-        return Pointer(tensor, heads[0] * tensor.spec.shape[3])
+        bring = call.load if self.layer.attributes[f"{name}_layout"] == "hsd" else call.in_place
+        return bring(name, tensor, self.part(name, tensor, heads, every))
 
     def heads_apart(self, tensor: Tensor, heads: int) -> int:
         """Heads in a row of keys or values."""

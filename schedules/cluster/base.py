@@ -181,12 +181,12 @@ class Arguments:
         self.reads.append(local)
         return Pointer(local)
 
-    def rows(self, name: str, tensor: Tensor, box: Box) -> tuple[Pointer, int]:
-        """Columns of a cache, and how far its rows are apart: where it lies if that is L1, else a copy."""
+    def in_place(self, name: str, tensor: Tensor, box: Box, room: int = 0) -> Pointer:
+        """A part of a cache: where it lies if that is L1, else a copy, with room behind it."""
         if tensor.storage.level != "l1":
-            return self.load(name, tensor, box), box.size[1]
+            return self.load(name, tensor, box, room)
         self.reads.append(tensor)
-        return Pointer(tensor, box.start[1] * tensor.spec.itemsize), tensor.spec.shape[1]
+        return Pointer(tensor, int(np.ravel_multi_index(box.start, tensor.spec.shape)) * tensor.spec.itemsize)
 
     def load_whole(self, name: str, tensor: Tensor) -> Pointer:
         return self.load(name, tensor, Box.whole(tensor.spec.shape))

@@ -1,6 +1,7 @@
 """Products of two activations."""
 
 import math
+from itertools import dropwhile
 
 from schedules.cluster.arithmetic import accumulator_reach, uniform_requant
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
@@ -21,10 +22,7 @@ def applies(layer: Layer) -> bool:
 
 def batch_of(shape: tuple[int, ...]) -> tuple[int, ...]:
     """Batch axes without leading ones."""
-    batch = list(shape[:-2])
-    while batch and batch[0] == 1:
-        batch.pop(0)
-    return tuple(batch)
+    return tuple(dropwhile(lambda extent: extent == 1, shape[:-2]))
 
 
 class MatmulKernel(KernelForm):

@@ -69,7 +69,8 @@ class PastKernel(KernelForm):
     def past(self, call: Arguments, name: str, tensor: Tensor, box: Box, together: int = 1) -> tuple[Pointer, int]:
         """The columns of a cache whose words hold so many positions of an element, and how far its rows are apart."""
         first, heads = (number // self.group * self.size * together for number in self.heads(box))
-        return call.rows(name, tensor, Box((0, first), (tensor.spec.shape[0], heads)))
+        apart = tensor.spec.shape[1] if tensor.storage.level == "l1" else heads
+        return call.in_place(name, tensor, Box((0, first), (tensor.spec.shape[0], heads))), apart
 
     def keys(self, call: Arguments, tensor: Tensor, box: Box) -> Fields:
         """The columns of a cache of keys."""

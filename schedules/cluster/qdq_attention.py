@@ -159,14 +159,9 @@ class PastQdqAttentionKernel(QdqAttentionKernel):
     def _past(self, call: Arguments, name: str, of: dict[str, Tensor], room: int) -> Fields:
         """Pointer and strides of past keys or values, with room for the new ones."""
         a, past = self.layer.attributes, of[f"past_{name}"]
-        where = Pointer(past)
-        if past.storage.level == "l1":
-            call.reads.append(past)
-        else:
-            where = call.load(f"past_{name}", past, Box.whole(past.spec.shape), room)
         table = of.get(f"{name}_table")
         fields: Fields = {
-            name: where,
+            name: call.in_place(f"past_{name}", past, Box.whole(past.spec.shape), room),
             f"{name}_head_stride": a["size"],
             f"{name}_stride": math.prod(past.spec.shape[2:]),
             f"{name}_type": typed(table or past),

@@ -5,6 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
+from schedules.cluster.arithmetic import window_fields
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES
@@ -63,8 +64,8 @@ class MeanKernel(KernelForm):
         ]
         pool = {
             "x": call.load("x", x, Box(start, size)), "height": outer * count, "width": 1, "channels": channels,
-            "out_height": outer, "out_width": 1, "kernel_height": count, "kernel_width": 1, "stride_y": count,
-            "stride_x": 1, "dilation_y": 1, "dilation_x": 1, "pad_top": 0, "pad_left": 0, "low": 0, "high": 0,
+            "out_height": outer, "out_width": 1, "low": 0, "high": 0,
+            **window_fields({"strides": (count, 1), "dilation": (1, 1)}, (count, 1), (0, 0)),
         }  # fmt: skip
         fields = {f"pool.{name}": value for name, value in pool.items()}
         return {**fields, "zero_point": 0, **call.requant_member("requant", rule, constants)}

@@ -11,9 +11,7 @@ from tvm_pulp.uma.recipe import Kernel
 
 @step("settle", "x y upper weight stages", expected={"open": "open"})
 def _settle(kernel: Kernel, _costs: CostModel) -> Fields:
-    """Both bounds, the engine's input and the layer's constants; without operands: whether there is a kernel."""
-    if not kernel.inputs:
-        return _NOTHING
+    """Both bounds, the engine's input and the layer's constants."""
     (_, y, _, weight, _), job = kernel.inputs, kernel.attributes["job"]
     columns, (pixel, line) = y.spec.shape[-1], job.input_strides
     return {
@@ -22,9 +20,6 @@ def _settle(kernel: Kernel, _costs: CostModel) -> Fields:
         "kernel": job.mode.kernel, "pad_top": job.padding.top, "pad_left": job.padding.left,
         "depth": weight.spec.shape[-1],
     }  # fmt: skip
-
-
-_NOTHING: Fields = {"rows": 1, "columns": 4, "open": 0, "depth": 1, "kernel": 1}
 
 
 @work("settle")

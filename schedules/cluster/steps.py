@@ -8,7 +8,7 @@ from schedules.cluster.arithmetic import KINDS, TYPES, window_fields
 from schedules.cluster.base import Fields, kernel_call, requant_fields
 from schedules.cluster.catalog import available
 from schedules.cluster.transpose import element_strides, transpose_fields
-from schedules.kernel_cycles import Work, call_cost, share, work
+from schedules.kernel_cycles import Work, fit_of, share, work
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
 from tvm_pulp.soc.cost_model import CostModel
@@ -51,20 +51,22 @@ def step(
 def step_call(kernel: Kernel, costs: CostModel) -> Call | None:
     """The call that does what a generated kernel would, or None.
 
-    Operands begin where an attribute `<field>_offset` says. For a step without results the question is only whether
-    there is a kernel.
+    Operands begin where an attribute `<field>_offset` says. A step without results asks whether there is a kernel for
+    its operands, and one without operands whether there is one at all.
     """
     found, a = _STEPS.get(kernel.operator), kernel.attributes
     if found is None or found.kernel not in available(costs.soc.software.kernels):
         return None
     operands = [o for o in (*kernel.inputs, *kernel.outputs) if isinstance(o, Local)]
-    fields = found.fields(kernel, costs) if len(operands) == len(kernel.operands) else None
+    if len(operands) < len(kernel.operands):
+        return None
+    fields = found.fields(kernel, costs) if operands else {}
     if fields is None:
         return None
-    expected = {name: a[stated] for name, stated in found.expected.items() if stated in a}
     if not kernel.outputs:
-        cost = call_cost(found.kernel, {**a, **fields, **expected}, costs)
-        return Call(f"tvm_pulp_kernel_{found.kernel}", "", (), (), (), (), cost)
+        fit_of(found.kernel, costs)
+        return Call(f"tvm_pulp_kernel_{found.kernel}", "", (), (), (), ())
+    expected = {name: a[stated] for name, stated in found.expected.items() if stated in a}
     pointers = {n: Pointer(o, a.get(f"{n}_offset", 0)) for n, o in zip(found.operands, kernel.inputs, strict=False)}
     fields = {**dict.fromkeys(found.operands, 0), "y": Pointer(kernel.outputs[0]), **pointers, **fields}
     areas = [f.operand for f in fields.values() if isinstance(f, Pointer) and f.operand not in operands]

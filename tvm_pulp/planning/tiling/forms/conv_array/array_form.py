@@ -296,17 +296,16 @@ class ArrayForm(JobForm):
             group = self.context.depthwise_channels
             row, rows = first // group, -(-channels // group)
         steps: list[Step] = []
-        weights: Tensor | Local = packed
-        offset, in_l1 = row * packed.spec.shape[1], self.context.weights_in_l1
+        weights, offset, in_l1 = packed, row * packed.spec.shape[1], self.context.weights_in_l1
         if in_l1 or (self.in_pieces and rows < packed.spec.shape[0]):
             # A constant of its own: what does not fit into L2 comes from L3 piece by piece, and others may have
             # the rest of the channels, and read it elsewhere.
-            name, data = f"{packed.name}_{row}_{rows}", packed.values[row : row + rows]
-            weights, offset = self.derived.constant(name, data, self.context.weight_level), 0
+            name, piece = f"{packed.name}_{row}_{rows}", packed.values[row : row + rows]
+            weights, offset = self.derived.constant(name, piece, self.context.weight_level), 0
+        place: Tensor | Local = weights
         if in_l1:
-            local = Local("weights", weights.spec, ACTIVATION_SLACK)
-            steps.append(Load(weights, Box.whole(weights.spec.shape), local))
-            weights = local
+            place = Local("weights", weights.spec, ACTIVATION_SLACK)
+            steps.append(Load(weights, Box.whole(weights.spec.shape), place))
         vectors: dict[str, Local] = {}
         for name, constant, data in (
             ("scale", "scale", a.scale),
@@ -319,12 +318,12 @@ class ArrayForm(JobForm):
                 steps.append(Load(tensor, Box((first,), (channels,)), vectors[name]))
         if "bias" in vectors:
             steps += self.whole_bias(vectors, first, source)
-        operands = (source, target, weights, offset, vectors["scale"], vectors.get("bias"), vectors.get("shift"))
+        operands = (source, target, place, offset, vectors["scale"], vectors.get("bias"), vectors.get("shift"))
         description = self.context.describe(job, *operands)
-        reads = (source, *vectors.values(), *([weights] if isinstance(weights, Local) else []))
+        reads = (source, *vectors.values(), *([place] if isinstance(place, Local) else []))
         context = self.context
         work = (job.macs, context.cycles(job), context.costs.job_queue(context.engine), CONTEXTS)
-        moved = (reads, (target,), weights)
+        moved = (reads, (target,), place)
         port = context.port_cycles(job)
         return steps, Job(context.engine, description, context.job_words, *moved, *work, port_cycles=port)
 
