@@ -9,7 +9,18 @@ import numpy as np
 
 from schedules.byte_functions import LinearSum, SumTable, find_linear_sum, find_sum_table
 from schedules.byte_tables import byte_values
-from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, Tensor, TileAxis, register
+from schedules.cluster.base import (
+    Arguments,
+    Box,
+    Fields,
+    KernelForm,
+    Layer,
+    Schedule,
+    Tensor,
+    TileAxis,
+    register,
+    schedule,
+)
 from schedules.cluster.elementwise import ElementwiseKernel, bytes_in_rows, elements_work, plain_work, same_or_row
 from schedules.kernel_cycles import Work, given, is_four, kind_of, share, work
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes
@@ -211,6 +222,7 @@ def applies_accumulators(layer: Layer) -> bool:
     return all(t.data is not None for t in layer.inputs[2:]) and last and layer.outputs[0].spec.dtype in BYTES
 
 
+@schedule("add_accumulators", applies_accumulators)
 class AddAccumulatorsKernel(KernelForm):
     def axes(self) -> tuple[TileAxis, ...]:
         return tile_axes(self.layer)[:-1]
@@ -237,6 +249,3 @@ class AddAccumulatorsKernel(KernelForm):
 def add_accumulators_work(f: Fields, cores: int) -> Work:
     rows = share(f["rows"], cores)
     return {"call": 1, "row": rows, "words" if f["b_type"] == 2 else "bytes": rows * f["columns"]}
-
-
-register("add_accumulators", Schedule(applies_accumulators, AddAccumulatorsKernel))

@@ -7,7 +7,7 @@ import numpy as np
 
 from schedules.byte_functions import PairScale, find_pair_scale
 from schedules.byte_tables import byte_values
-from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, Tensor, register
+from schedules.cluster.base import Arguments, Box, Fields, Layer, Tensor, schedule
 from schedules.cluster.elementwise import ElementwiseKernel
 from tvm_pulp.qnn.add import rules, split
 from tvm_pulp.qnn.requant import Requant
@@ -81,6 +81,8 @@ def _scale_of(layer: Layer, side: int) -> tuple[PairScale, int] | None:
     return None if scale is None else (scale, offset)
 
 
+@schedule("add", applies, first=True)
+@schedule("requantize", applies_requantize, first=True)
 class AddPairsKernel(ElementwiseKernel):
     kernel = "add_pairs"
 
@@ -109,7 +111,3 @@ class AddPairsKernel(ElementwiseKernel):
             "rows": rows, "columns": columns, "y_stride": columns, "shift": found.shift, "span": found.span,
             "flip": _FLIPS[call.output.spec.dtype],
         }  # fmt: skip
-
-
-register("add", Schedule(applies, AddPairsKernel), first=True)
-register("requantize", Schedule(applies_requantize, AddPairsKernel), first=True)

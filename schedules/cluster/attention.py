@@ -3,7 +3,7 @@
 import numpy as np
 
 from schedules.byte_tables import logit_range
-from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, Tensor, TileAxis, register
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Tensor, TileAxis, schedule
 from schedules.kernel_cycles import Work, family_of, given, share, words, work
 from schedules.packed_weights import padded
 from tvm_pulp.qnn.attention import dimensions, operands
@@ -37,6 +37,7 @@ def applies(layer: Layer) -> bool:
     return bool(size % 4 == 0 and fits and all(r.kind == "pulp" and not r.wide for r in rules))
 
 
+@schedule("attention", applies)
 class AttentionKernel(KernelForm):
     def axes(self) -> tuple[TileAxis, ...]:
         heads_first = self.layer.attributes["y_layout"] == "hsd"
@@ -158,6 +159,3 @@ def _queries_together(f: Fields) -> int:
     """Queries that the scratch area has room for."""
     room = f["scratch_stride"] // (4 * words(f["keys"]))
     return int(max(1, min(16, (room - f["size"]) // (3 if given(f["small_exponential"]) else 5))))
-
-
-register("attention", Schedule(applies, AttentionKernel))

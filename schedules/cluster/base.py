@@ -6,7 +6,7 @@ Every schedule registers itself; all lists of schedules come from here.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from tvm_pulp.uma.recipe import Call, Derived, Load, Local, Pointer, Recipe, Ste
 from tvm_pulp.uma.strategy import TileAxis
 
 __all__ = ["SCHEDULES", "SLACK", "Arguments", "Fields", "KernelForm", "Schedule", "kernel_call", "register"]
+__all__ += ["schedule"]
 # What the files of schedules are written with.
 __all__ += ["Box", "Layer", "Tensor", "TileAxis"]
 
@@ -90,6 +91,8 @@ class KernelForm(CoreForm):
     label: ClassVar[str] = ""
     # The field of the argument structure that points to the result.
     result: ClassVar[str] = "y"
+    # Layouts of the layers, where these have one: an engine may have asked for another.
+    layouts: ClassVar[tuple[str, ...]] = ("NHWC",)
     # Axes of the result that may be cut, most favoured first, unless the operator's rule tells them.
     cut: ClassVar[tuple[TileAxis, ...]] = ()
 
@@ -153,6 +156,7 @@ class Schedule:
 
 
 SCHEDULES: dict[str, list[Schedule]] = {}
+_Form = TypeVar("_Form", bound=KernelForm)
 
 
 def register(operator: str, *schedules: Schedule, first: bool = False) -> None:
@@ -160,6 +164,18 @@ def register(operator: str, *schedules: Schedule, first: bool = False) -> None:
     known = SCHEDULES.setdefault(operator, [])
     named = [replace(s, needs=s.needs or s.form.kernel or operator) for s in schedules]
     known[:] = [*named, *known] if first else [*known, *named]
+
+
+def schedule(
+    operator: str, applies: Callable[[Layer], bool], *, first: bool = False
+) -> Callable[[type[_Form]], type[_Form]]:
+    """Decorator of a form: a schedule of an operator, for the layers to which it applies."""
+
+    def known(form: type[_Form]) -> type[_Form]:
+        register(operator, Schedule(applies, form), first=first)
+        return form
+
+    return known
 
 
 class Arguments:

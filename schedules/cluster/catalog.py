@@ -42,6 +42,7 @@ def forms(layer: Layer, costs: CostModel) -> list[KernelForm]:
     found: list[KernelForm] = []
     for is_smaller in (False, True):
         every = (s for s in SCHEDULES.get(layer.operator, ()) if s.is_smaller == is_smaller)
-        suitable = (s.form(layer, costs) for s in every if s.needs in there and s.applies(layer))
+        of_layout = (s for s in every if s.needs in there and layer.attributes.get("layout", "NHWC") in s.form.layouts)
+        suitable = (s.form(layer, costs) for s in of_layout if s.applies(layer))
         found += islice((form for form in suitable if form.is_offered), 1)
     return found

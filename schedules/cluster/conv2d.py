@@ -1,8 +1,6 @@
 """Convolutions of all channels: by windows in the kernel's scratch, and by windows laid out once for all cores."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import wraps
 
 import numpy as np
 
@@ -133,21 +131,6 @@ class UnfoldedConv2d(DenseKernel):
         return Recipe((*steps[:position], unfold, replace(product, cost=cost), *steps[position + 1 :]))
 
 
-def _channels_last(applies: Callable[[Layer], bool]) -> Callable[[Layer], bool]:
-    """Kernels of products have channels last; an engine may have asked for another layout."""
-
-    @wraps(applies)
-    def checked(layer: Layer) -> bool:
-        return layer.attributes["layout"] == "NHWC" and applies(layer)
-
-    return checked
-
-
-def register_conv2d(*schedules: Schedule, first: bool = False) -> None:
-    """As `register`, for layers with channels last."""
-    register("conv2d", *(replace(s, applies=_channels_last(s.applies)) for s in schedules), first=first)
-
-
 @work("conv2d")
 def conv2d_work(f: Fields, cores: int) -> Work:
     pixels, channels, kernel = f["out_height"] * f["out_width"], f["channels"], (f["kernel_height"], f["kernel_width"])
@@ -195,7 +178,8 @@ def _share_inside(f: Fields, axis: str) -> float:
     return sum(start >= 0 and start + reach < f[size] for start in starts) / f[count]
 
 
-register_conv2d(
+register(
+    "conv2d",
     Schedule(dense.applies, DenseKernel),
     Schedule(applies, Conv2dKernel),
     Schedule(dense.applies_int16, DenseKernel),

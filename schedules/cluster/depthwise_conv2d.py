@@ -7,8 +7,8 @@ from math import prod
 import numpy as np
 
 from schedules.cluster.arithmetic import accumulator_reach, uniform_requant
-from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, TileAxis
-from schedules.cluster.conv2d import WindowKernel, register_conv2d, windows_of
+from schedules.cluster.base import Arguments, Box, Fields, Layer, TileAxis, schedule
+from schedules.cluster.conv2d import WindowKernel, windows_of
 from schedules.kernel_cycles import Work, call_cost, family_of, kind_of, share, words, work
 from schedules.packed_weights import has_moved_rows, pack_depthwise_weights, plane_stride, scratch_bytes
 from tvm_pulp.qnn.tensor_spec import BYTES
@@ -36,6 +36,7 @@ def applies(layer: Layer) -> bool:
     return plain and alone and uniform_requant(layer, accumulator_reach(layer))
 
 
+@schedule("conv2d", applies)
 class DepthwiseKernel(WindowKernel):
     kernel, label = "depthwise_conv2d", "depthwise kernel"
 
@@ -152,5 +153,3 @@ def depthwise_work(f: Fields, cores: int) -> Work:
 
 # enum tvm_pulp_requant_kind
 _HALF_UP = 4
-
-register_conv2d(Schedule(applies, DepthwiseKernel))

@@ -7,7 +7,18 @@ import numpy as np
 
 from schedules.byte_tables import byte_values
 from schedules.cluster.arithmetic import KINDS, TYPES, uniform_requant
-from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, Tensor, TileAxis, register
+from schedules.cluster.base import (
+    Arguments,
+    Box,
+    Fields,
+    KernelForm,
+    Layer,
+    Schedule,
+    Tensor,
+    TileAxis,
+    register,
+    schedule,
+)
 from schedules.kernel_cycles import Work, is_four, kind_of, share, work
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes
 from tvm_pulp.qnn.operator import OPERATORS
@@ -245,6 +256,7 @@ def applies_qdq_mul(layer: Layer) -> bool:
     return all(same_or_row(spec, shape) for spec in data) and any(spec.shape == shape for spec in data)
 
 
+@schedule("qdq_mul", applies_qdq_mul)
 class QdqMulKernel(ElementwiseKernel):
     names = "ab"
 
@@ -265,6 +277,3 @@ class QdqMulKernel(ElementwiseKernel):
 @work("qdq_mul")
 def qdq_mul_work(f: Fields, cores: int) -> Work:
     return elements_work(f, "element", cores, dense=f["rows"] == 1)
-
-
-register("qdq_mul", Schedule(applies_qdq_mul, QdqMulKernel))

@@ -4,7 +4,7 @@ import math
 
 from schedules.byte_tables import byte_values
 from schedules.cluster.arithmetic import uniform_requant
-from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, register
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, schedule
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES, looked_up
 
@@ -17,6 +17,7 @@ def applies_gate(layer: Layer) -> bool:
     return all(stored) and table.data is not None and narrow and uniform_requant(layer)
 
 
+@schedule("gate", applies_gate)
 class GateKernel(KernelForm):
     def fields(self, call: Arguments, box: Box) -> Fields:
         a, b, table = self.layer.inputs[:3]
@@ -25,6 +26,3 @@ class GateKernel(KernelForm):
         pointers = {"a": call.load("a", a, box), "b": call.load("b", b, box)}
         fields = {**pointers, "table": call.load_constant("table", entries), "count": math.prod(box.size)}
         return fields | call.requant()
-
-
-register("gate", Schedule(applies_gate, GateKernel))

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, TileAxis, schedule
 from schedules.kernel_cycles import Work, work
 from tvm_pulp.qnn.tensor_spec import BYTES
 
@@ -15,6 +15,7 @@ def applies(layer: Layer) -> bool:
     return known and {layer.inputs[0].spec.dtype, layer.outputs[0].spec.dtype} <= set(BYTES)
 
 
+@schedule("group_norm", applies)
 class GroupNormKernel(KernelForm):
     @property
     def channels(self) -> int:
@@ -44,6 +45,3 @@ def group_norm_work(f: Fields, cores: int) -> Work:
     groups = min(-(-part // size) + (1 if part % size else 0), f["groups"])
     touched = min(-(-part // f["pixels"]) + (1 if part % f["pixels"] else 0), planes)
     return {"call": 1, "group": groups, "sum": groups * size, "plane": touched, "element": part}
-
-
-register("group_norm", Schedule(applies, GroupNormKernel))

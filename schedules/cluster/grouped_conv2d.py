@@ -4,8 +4,8 @@ from functools import cached_property
 
 import numpy as np
 
-from schedules.cluster.base import Arguments, Box, Layer, Schedule, TileAxis
-from schedules.cluster.conv2d import Conv2dKernel, multiplies_bytes, register_conv2d
+from schedules.cluster.base import Arguments, Box, Layer, TileAxis, schedule
+from schedules.cluster.conv2d import Conv2dKernel, multiplies_bytes
 from schedules.kernel_cycles import call_cost
 from schedules.packed_weights import padded
 from tvm_pulp.qnn.block_diagonal import block_diagonal
@@ -19,6 +19,7 @@ def applies(layer: Layer) -> bool:
     return layer.attributes["groups"] > 1 and multiplies_bytes(layer)
 
 
+@schedule("conv2d", applies)
 class GroupedConv2dKernel(Conv2dKernel):
     label = "grouped convolution kernel"
 
@@ -57,6 +58,3 @@ class GroupedConv2dKernel(Conv2dKernel):
 
     def filters(self, box: Box) -> np.ndarray:
         return block_diagonal(super().filters(box), box.size[3] // self.outputs)
-
-
-register_conv2d(Schedule(applies, GroupedConv2dKernel))

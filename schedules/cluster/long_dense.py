@@ -3,8 +3,8 @@
 import numpy as np
 
 from schedules.cluster.arithmetic import TYPES_16, exact_bias, folded_bias, uniform_requant
-from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, register
-from schedules.cluster.conv2d import UnfoldedConv2d, register_conv2d
+from schedules.cluster.base import Arguments, Box, Fields, Layer, schedule
+from schedules.cluster.conv2d import UnfoldedConv2d
 from schedules.cluster.dense import DEPTH_INSTRUCTIONS, DenseKernel, are_rows, packed_parts, slowest_share
 from schedules.kernel_cycles import Work, work
 from schedules.packed_weights import pack_weights
@@ -54,6 +54,8 @@ def applies_unfolded(layer: Layer) -> bool:
     return layer.attributes["groups"] == 1 and _applies(layer)
 
 
+@schedule("dense", applies)
+@schedule("conv2d", applies)
 class LongDenseKernel(DenseKernel):
     kernel = "long_dense"
 
@@ -72,6 +74,7 @@ class LongDenseKernel(DenseKernel):
         }  # fmt: skip
 
 
+@schedule("conv2d", applies_unfolded)
 class UnfoldedLongConv2d(LongDenseKernel, UnfoldedConv2d):
     label = "im2col + long dense kernel"
 
@@ -90,7 +93,3 @@ def long_dense_work(f: Fields, cores: int) -> Work:
         "output": (16 * whole + 4 * few * partial) * min(4, f["columns"]) / 4,
         "depth": (whole * DEPTH_INSTRUCTIONS[4] + partial * DEPTH_INSTRUCTIONS.get(few, 0)) * words,
     }
-
-
-register("dense", Schedule(applies, LongDenseKernel))
-register_conv2d(Schedule(applies, LongDenseKernel), Schedule(applies_unfolded, UnfoldedLongConv2d))

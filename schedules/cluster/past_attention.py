@@ -1,6 +1,6 @@
 """Attention over a cache, at once or of one token in three parts. Heads, or queries, are split where L1 is small."""
 
-from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, Tensor, TileAxis, register
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Tensor, TileAxis, schedule
 from schedules.kernel_cycles import Work, share, words, work
 from tvm_pulp.uma.recipe import Pointer
 
@@ -103,6 +103,7 @@ class HeadColumnsKernel(PastKernel):
         return box.start[1] // self.size, box.size[1] // self.size
 
 
+@schedule("past_attention", applies)
 class PastAttentionKernel(HeadColumnsKernel):
     def axes(self) -> tuple[TileAxis, ...]:
         return (*super().axes(), TileAxis(0))
@@ -121,6 +122,7 @@ class PastAttentionKernel(HeadColumnsKernel):
         return fields | {"queries": box.size[0], "first": box.start[0], **strides}
 
 
+@schedule("past_scores", applies_parts)
 class PastScoresKernel(PastKernel):
     def fields(self, call: Arguments, box: Box) -> Fields:
         q, past, length = self.layer.inputs
@@ -130,6 +132,7 @@ class PastScoresKernel(PastKernel):
         return fields | self.counted(call, box, length) | {"capacity": capacity}
 
 
+@schedule("past_mix", applies_parts)
 class PastMixKernel(PastKernel):
     @property
     def function(self) -> str:
@@ -146,6 +149,7 @@ class PastMixKernel(PastKernel):
         return fields | call.scratch(2 * capacity + 4) | {"capacity": capacity}
 
 
+@schedule("past_mean", applies_mean)
 class PastMeanKernel(HeadColumnsKernel):
     def fields(self, call: Arguments, box: Box) -> Fields:
         (mix, v), (first, heads) = self.layer.inputs, self.heads(box)
@@ -194,9 +198,3 @@ def past_mix_work(f: Fields, cores: int) -> Work:
 def past_mean_work(f: Fields, cores: int) -> Work:
     mine = share(f["heads"], cores)
     return {"call": 1, "head": mine, "element": mine * f["size"]}
-
-
-register("past_attention", Schedule(applies, PastAttentionKernel))
-register("past_scores", Schedule(applies_parts, PastScoresKernel))
-register("past_mix", Schedule(applies_parts, PastMixKernel))
-register("past_mean", Schedule(applies_mean, PastMeanKernel))

@@ -9,7 +9,7 @@ import numpy as np
 
 from schedules.byte_tables import by_stored_byte
 from schedules.cluster.arithmetic import typed
-from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, Tensor, TileAxis, register
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Tensor, TileAxis, schedule
 from schedules.kernel_cycles import Work, given, share, words, work
 from schedules.packed_weights import padded
 from tvm_pulp.planning.tiling.forms.attention_operands import is_shared, operand_part, query_axis
@@ -22,6 +22,7 @@ def applies(layer: Layer) -> bool:
     return bool(layer.attributes["size"] % 4 == 0 and layer.attributes["keys"] >= 4)
 
 
+@schedule("qdq_attention", applies)
 class QdqAttentionKernel(KernelForm):
     @property
     def named(self) -> dict[str, Tensor]:
@@ -124,9 +125,6 @@ def qdq_attention_work(f: Fields, cores: int) -> Work:
     return work | ({"translated": translated} if translated else {})
 
 
-register("qdq_attention", Schedule(applies, QdqAttentionKernel))
-
-
 def applies_past(layer: Layer) -> bool:
     """Heads of whole words, new rows that lie side by side as those of the past do."""
     a = layer.attributes
@@ -141,6 +139,7 @@ def applies_past(layer: Layer) -> bool:
     return bool(a["size"] % 4 == 0 and a["keys"] >= 4 and together)
 
 
+@schedule("past_qdq_attention", applies_past)
 class PastQdqAttentionKernel(QdqAttentionKernel):
     result = "whole.y"
 
@@ -180,6 +179,3 @@ def past_qdq_attention_work(f: Fields, cores: int) -> Work:
         whole["keys"] = int(f["length"][0]) + f["rows"]
     row = whole["heads"] // whole["group"] * whole["size"]
     return qdq_attention_work(whole, cores) | {"appended": f["rows"] * words(row)}
-
-
-register("past_qdq_attention", Schedule(applies_past, PastQdqAttentionKernel))

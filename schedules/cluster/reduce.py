@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from schedules.cluster.arithmetic import window_fields
-from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, TileAxis, schedule
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES
 
@@ -35,6 +35,7 @@ def applies_mean(layer: Layer) -> bool:
     return axes[-1] < len(x.shape) - 1 and count <= 1 << 12 and as_shift(count, *x.range) is not None
 
 
+@schedule("reduce", applies_mean)
 class MeanKernel(KernelForm):
     kernel, result, label = "mean_pool", "pool.y", "mean_pool kernel"
 
@@ -69,6 +70,3 @@ class MeanKernel(KernelForm):
         }  # fmt: skip
         fields = {f"pool.{name}": value for name, value in pool.items()}
         return {**fields, "zero_point": 0, **call.requant_member("requant", rule, constants)}
-
-
-register("reduce", Schedule(applies_mean, MeanKernel))

@@ -1,6 +1,6 @@
 """Resizing of images, cut into rows of the result."""
 
-from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, TileAxis, schedule
 from schedules.kernel_cycles import Work, given, share, words, work
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.resize import fraction_bits, is_copy
@@ -14,9 +14,10 @@ def applies(layer: Layer) -> bool:
     """Bytes, channels last."""
     known = all(t.data is not None for t in layer.inputs[1:])
     types = {layer.inputs[0].spec.dtype, layer.outputs[0].spec.dtype}
-    return known and layer.attributes["layout"] == "NHWC" and types <= set(BYTES)
+    return known and types <= set(BYTES)
 
 
+@schedule("resize", applies)
 class ResizeKernel(KernelForm):
     cut = (TileAxis(1), TileAxis(0, limit=1))
 
@@ -56,6 +57,3 @@ def resize_work(f: Fields, cores: int) -> Work:
         return {"call": 1, "pixel": pixels, "near" if given(f["thresholds"]) else "scaled": pixels * channels}
     taps = f["row_taps"] * f["column_taps"]
     return {"plain_call": 1, "plain_element": pixels * channels, "plain_tap": pixels * channels * taps}
-
-
-register("resize", Schedule(applies, ResizeKernel))

@@ -4,7 +4,7 @@ import numpy as np
 
 from schedules.byte_tables import by_stored_byte
 from schedules.cluster.arithmetic import typed
-from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, TileAxis, schedule
 from schedules.kernel_cycles import Work, share, work
 
 
@@ -13,6 +13,7 @@ def applies(layer: Layer) -> bool:
     return layer.inputs[1].spec.shape[1] % 2 == 0
 
 
+@schedule("rotary", applies)
 class RotaryKernel(KernelForm):
     def axes(self) -> tuple[TileAxis, ...]:
         return (TileAxis(0), TileAxis(1, self.layer.inputs[1].spec.shape[1]))
@@ -33,9 +34,6 @@ def rotary_work(f: Fields, cores: int) -> Work:
     return {"call": 1, "head": mine, "pair": mine * f["size"] // 2}
 
 
-register("rotary", Schedule(applies, RotaryKernel))
-
-
 _REALS = ("kept_scale", "turned_scale", "kept_weight", "turned_weight")
 
 
@@ -44,6 +42,7 @@ def applies_qdq_rope(layer: Layer) -> bool:
     return all(t.data is not None for t in layer.inputs[3:])
 
 
+@schedule("qdq_rope", applies_qdq_rope)
 class QdqRopeKernel(KernelForm):
     def axes(self) -> tuple[TileAxis, ...]:
         """The outer axis: a tile has whole positions, or all of them."""
@@ -80,6 +79,3 @@ def qdq_rope_work(f: Fields, cores: int) -> Work:
         halves = share(2 * f["rows"], cores)
         return {"call": 1, "half": halves, "element": halves * f["size"] // 2}
     return {"plain_call": 1, "plain_row": mine, "plain_element": mine * f["size"]}
-
-
-register("qdq_rope", Schedule(applies_qdq_rope, QdqRopeKernel))

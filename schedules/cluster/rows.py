@@ -10,7 +10,7 @@ import numpy as np
 
 from schedules.byte_tables import tflite_exponential_table
 from schedules.cluster.arithmetic import TYPES
-from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, Tensor, register
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Tensor, schedule
 from schedules.kernel_cycles import Work, family_of, given, share, work
 from tvm_pulp.qnn.operator import Attributes
 from tvm_pulp.qnn.qdq_norm import limits_of, stage_operands
@@ -38,6 +38,7 @@ def applies_i_softmax(layer: Layer) -> bool:
     return bool(layer.attributes["levels"] <= 256 and rising and int(table.max()) * columns < 1 << 31)
 
 
+@schedule("softmax", applies_i_softmax)
 class ISoftmaxKernel(RowKernel):
     kernel = "i_softmax"
 
@@ -55,6 +56,7 @@ def applies_ita(layer: Layer) -> bool:
     return (form == "ita_max" and dtype in BYTES) or (form == "ita_partial_max" and dtype == "int8")
 
 
+@schedule("softmax", applies_ita)
 class ItaSoftmaxKernel(RowKernel):
     kernel = "softmax_ita"
 
@@ -68,6 +70,7 @@ def applies_tflite(layer: Layer) -> bool:
     return layer.attributes["form"] == "tflite" and layer.inputs[0].spec.dtype == "int8"
 
 
+@schedule("softmax", applies_tflite)
 class TfliteSoftmaxKernel(RowKernel):
     kernel = "softmax_tflite"
 
@@ -82,6 +85,7 @@ def applies_table(layer: Layer) -> bool:
     return a["form"] == "table" and types <= set(BYTES) and a["low"] <= a["zero_point"] <= a["high"]
 
 
+@schedule("softmax", applies_table)
 class TableSoftmaxKernel(RowKernel):
     kernel = "softmax_table"
 
@@ -133,6 +137,8 @@ def real_norm(parameters: Sequence[np.ndarray], shift: int, columns: int) -> Rea
     return RealNorm(weight.astype(np.float32), bias.astype(np.float32), lift, near)
 
 
+@schedule("rms_norm", applies_norm)
+@schedule("layer_norm", applies_norm)
 class NormKernel(RowKernel):
     def reach(self) -> int:
         """How far the products go, if that is what decides: 2^30 and more need 64 bits."""
@@ -205,17 +211,6 @@ def norm_work(f: Fields, cores: int) -> Work:
     return shared_rows(f, cores)
 
 
-register(
-    "softmax",
-    Schedule(applies_i_softmax, ISoftmaxKernel),
-    Schedule(applies_ita, ItaSoftmaxKernel),
-    Schedule(applies_tflite, TfliteSoftmaxKernel),
-    Schedule(applies_table, TableSoftmaxKernel),
-)
-register("rms_norm", Schedule(applies_norm, NormKernel))
-register("layer_norm", Schedule(applies_norm, NormKernel))
-
-
 # Stages that the kernel's arguments have room for.
 _STAGES = 2
 # Elements of a core up to which the only row has a loop over single elements: FEW of qdq_norm.c.
@@ -239,6 +234,7 @@ def is_narrow_norm(attributes: Attributes, parameters: Sequence[np.ndarray], col
     return furthest * weight + sum(bias) < 32000
 
 
+@schedule("qdq_norm", applies_qdq_norm)
 class QdqNormKernel(RowKernel):
     def is_narrow(self, stages: Sequence[tuple[Tensor, Tensor | None]]) -> bool:
         """Tell if there is one stage without rounding before it, of narrow results."""
@@ -308,6 +304,3 @@ def qdq_norm_work(f: Fields, cores: int) -> Work:
         work = {"paired_call": 1, "paired_row": touched, "sum": touched * columns, f"paired_{form}": paired}
         part -= paired
     return {**work, f"element_{form}": part} if part else work
-
-
-register("qdq_norm", Schedule(applies_qdq_norm, QdqNormKernel))

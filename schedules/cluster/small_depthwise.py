@@ -3,8 +3,7 @@
 import numpy as np
 
 from schedules.cluster import depthwise_conv2d
-from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis
-from schedules.cluster.conv2d import register_conv2d
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register, schedule
 from schedules.cluster.depthwise_conv2d import DepthwiseKernel
 from schedules.kernel_cycles import Work, kind_of, share, words, work
 from schedules.packed_weights import padded, weights_of_pixels
@@ -19,6 +18,7 @@ def applies(layer: Layer) -> bool:
     return height * width <= _MOST_PIXELS and depthwise_conv2d.applies(layer)
 
 
+@schedule("conv2d", applies, first=True)
 class SmallDepthwiseKernel(KernelForm):
     kernel = "small_depthwise"
 
@@ -69,6 +69,5 @@ def small_depthwise_work(f: Fields, cores: int) -> Work:
     return done | {f"output_{kind}": planes * outputs}
 
 
-register_conv2d(Schedule(applies, SmallDepthwiseKernel), first=True)
 # Planes need less memory.
-register_conv2d(Schedule(applies, DepthwiseKernel, needs="small_depthwise", is_smaller=True))
+register("conv2d", Schedule(applies, DepthwiseKernel, needs="small_depthwise", is_smaller=True))

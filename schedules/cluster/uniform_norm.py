@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from schedules.cluster.arithmetic import TYPES
-from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, register
+from schedules.cluster.base import Arguments, Box, Fields, Layer, schedule
 from schedules.cluster.rows import RowKernel, shared_rows
 from schedules.kernel_cycles import Work, work
 from tvm_pulp.qnn.tensor_spec import BYTES
@@ -71,6 +71,7 @@ def _factors(layer: Layer) -> RootFactors | None:
     return root_factors(int(layer.inputs[1].values.reshape(-1)[0]), a["shift"], a["levels"], x.shape[-1], *x.range)
 
 
+@schedule("rms_norm", applies_uniform, first=True)
 class UniformNormKernel(RowKernel):
     kernel = "uniform_norm"
 
@@ -89,6 +90,3 @@ def uniform_norm_work(f: Fields, cores: int) -> Work:
     if f["rows"] == 1 and f["x_type"] == TYPES["int8"] and even:
         return {"token_call": 1, "token_element": columns // cores, "token_statistic": columns}
     return shared_rows(f, cores)
-
-
-register("rms_norm", Schedule(applies_uniform, UniformNormKernel), first=True)

@@ -99,7 +99,7 @@ def _coefficient(known: dict[str, float], name: str) -> float:
 
 
 def fit_of(kernel: str, costs: CostModel) -> Fit:
-    """What a kernel takes on these cores; a user error where nobody says."""
+    """Costs of a kernel on these cores; a user error where nobody states them."""
     software = costs.soc.software
     if software.core_type not in COEFFICIENTS:
         raise UserError(
