@@ -7,15 +7,13 @@ the others.
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
+from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma import Call, Job, Kernel, Local, Step, step_call
 from tvm_pulp.uma.conv_array.modes import Mode
-
-if TYPE_CHECKING:
-    from tvm_pulp.planning.tiling.forms.conv_array.array_form import ArrayForm
 
 _MOST_PARTS = 4
 # What core 0 takes to submit a further job, and what further parts have to save.
@@ -24,7 +22,20 @@ _SUBMIT_CYCLES, _LEAST_SAVED = 100, 200
 _KERNELS = ("requantize",)
 
 
-def in_parts(form: "ArrayForm", job: Job, raw: Local, end: Sequence[Step]) -> list[Step] | None:
+class Divided(Protocol):
+    """As much of a form as parts need."""
+
+    @property
+    def context(self) -> Any: ...
+
+    @property
+    def mode(self) -> Mode: ...
+
+    @property
+    def packed(self) -> Tensor: ...
+
+
+def in_parts(form: Divided, job: Job, raw: Local, end: Sequence[Step]) -> list[Step] | None:
     """The job and the steps behind it, in parts; None where that saves nothing, or the cores' kernel has no parts."""
     kernels = [step for step in end if isinstance(step, Kernel)]
     if len(kernels) != 1 or kernels[0].operator not in _KERNELS or job.writes != (raw,):
@@ -62,7 +73,7 @@ def _cycles(parts: Sequence[tuple[Job, Kernel]], costs: CostModel) -> int:
     return cores
 
 
-def _part(form: "ArrayForm", job: Job, raw: Local, kernel: Kernel, first: int, last: int) -> tuple[Job, Kernel]:
+def _part(form: Divided, job: Job, raw: Local, kernel: Kernel, first: int, last: int) -> tuple[Job, Kernel]:
     whole, size, context = job.description, last - first, form.context
     *places, channels = raw.spec.shape
     pixel, row = whole.job.input_strides
