@@ -211,6 +211,11 @@ class Arguments:
         """Bring a constant that is made for the form into L1."""
         return self.load_whole(name, self.form.constant(name, values))
 
+    def load_reals(self, name: str, *attributes: str) -> Pointer:
+        """Bring attributes of the layer into L1, in single precision."""
+        stated = self.form.layer.attributes
+        return self.load_constant(name, np.array([stated[n] for n in attributes], np.float32))
+
     def scratch(self, stride: int) -> Fields:
         """A scratch area for all cores."""
         fields = scratch(stride, self.form.costs)

@@ -271,7 +271,7 @@ class QdqMulKernel(ElementwiseKernel):
             # The first operand has the shape of the result: only the second has a stride.
             fields[side], fields["b_stride"] = self.operand(call, name, tensor, box, columns)
             fields[f"zero_point_{side}"] = attributes[f"zero_point_{name}"]
-        return fields | {"scale": call.load_constant("scale", np.array([attributes["scale"]], np.float32))}
+        return fields | {"scale": call.load_reals("scale", "scale")}
 
 
 @work("qdq_mul")

@@ -2,8 +2,6 @@
 
 import math
 
-import numpy as np
-
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, TileAxis, schedule
 from schedules.kernel_cycles import Work, work
 from tvm_pulp.qnn.tensor_spec import BYTES
@@ -27,11 +25,11 @@ class GroupNormKernel(KernelForm):
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         a, x = self.layer.attributes, self.layer.inputs[0]
-        of_channels, reals = Box((box.start[1],), (box.size[1],)), [a[n] for n in ("statistic", "epsilon", "gain")]
+        of_channels = Box((box.start[1],), (box.size[1],))
         vectors = zip(("weight", "bias"), self.layer.inputs[1:], strict=True)
         return {
             "x": call.load("x", x, box), **{name: call.load(name, tensor, of_channels) for name, tensor in vectors},
-            "reals": call.load_constant("reals", np.array(reals, np.float32)),
+            "reals": call.load_reals("reals", "statistic", "epsilon", "gain"),
             "groups": box.size[1] // self.channels, "channels": self.channels,
             "pixels": math.prod(box.size[2:]), "low": a["low"] - a["zero_point"], "high": a["high"] - a["zero_point"],
         }  # fmt: skip

@@ -5,8 +5,6 @@ Over a cache, new rows are put behind those of the past that count.
 
 import math
 
-import numpy as np
-
 from schedules.byte_tables import by_stored_byte
 from schedules.cluster.arithmetic import typed
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Tensor, TileAxis, schedule
@@ -72,14 +70,14 @@ class QdqAttentionKernel(KernelForm):
         """All fields but those of q, k, v and the mask."""
         a = self.layer.attributes
         size, heads, by_head = a["size"], a["heads"], a["y_layout"] == "hsd"
-        reals = np.array([a[n] for n in ("logit_scale", "gain", "value_scale")], np.float32)
         translated = size * (a["has_q_table"] + a["keys"] * a["has_k_table"])
         names = ("logit_low", "logit_high", "probability_high", "low", "high", "zero_point", "keys", "size", "group")
         return {
             **call.scratch((size + 9) * padded(a["keys"]) + translated),
             "table": call.load_whole("table", of["table"]),
             "exponential": call.load_whole("exponential", of["exponential"]),
-            "reals": call.load_constant("reals", reals), "heads": heads, "queries": queries[1],
+            "reals": call.load_reals("reals", "logit_scale", "gain", "value_scale"),
+            "heads": heads, "queries": queries[1],
             "y_head_stride": queries[1] * size if by_head else size, "y_stride": size if by_head else heads * size,
             **{n: a[n] for n in names},
         }  # fmt: skip

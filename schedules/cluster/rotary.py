@@ -1,7 +1,5 @@
 """Rotary positions: on pairs of integers, and embeddings of quantize/dequantize graphs by whole rows."""
 
-import numpy as np
-
 from schedules.byte_tables import by_stored_byte
 from schedules.cluster.arithmetic import typed
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, TileAxis, schedule
@@ -34,9 +32,6 @@ def rotary_work(f: Fields, cores: int) -> Work:
     return {"call": 1, "head": mine, "pair": mine * f["size"] // 2}
 
 
-_REALS = ("kept_scale", "turned_scale", "kept_weight", "turned_weight")
-
-
 def applies_qdq_rope(layer: Layer) -> bool:
     """Constant tables."""
     return all(t.data is not None for t in layer.inputs[3:])
@@ -62,7 +57,7 @@ class QdqRopeKernel(KernelForm):
         for name, tensor in (("first", first), ("second", second)):
             fields[name] = call.load_constant(name, by_stored_byte(tensor.values, x.spec.dtype))
         return fields | {
-            "reals": call.load_constant("reals", np.array([a[n] for n in _REALS], np.float32)),
+            "reals": call.load_reals("reals", "kept_scale", "turned_scale", "kept_weight", "turned_weight"),
             "rows": box.size[1] * box.size[2], "size": box.size[3],
             "rows_per_position": box.size[2] if by_outer else 1, "positions": count,
             "partner_type": typed(first),

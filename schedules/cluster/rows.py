@@ -92,8 +92,7 @@ class TableSoftmaxKernel(RowKernel):
     def fields(self, call: Arguments, box: Box) -> Fields:
         a, rows = self.layer.attributes, self.rows(call, box)
         reversed_table = self.constant("exponential", self.layer.inputs[1].values[::-1].copy())
-        gain = self.constant("gain", np.array([a["gain"]], np.float32))
-        tables = {"table": call.load_whole("table", reversed_table), "gain": call.load_whole("gain", gain)}
+        tables = {"table": call.load_whole("table", reversed_table), "gain": call.load_reals("gain", "gain")}
         return {**rows, **tables, **call.scratch(4 * box.size[-1] + 16), "high": a["high"] - a["zero_point"]}
 
 
@@ -245,8 +244,7 @@ class QdqNormKernel(RowKernel):
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         layer, a, fields = self.layer, self.layer.attributes, self.rows(call, box)
-        reals = np.array([a[n] for n in ("statistic", "epsilon", "gain")], np.float32)
-        fields["reals"] = call.load_constant("reals", reals)
+        fields["reals"] = call.load_reals("reals", "statistic", "epsilon", "gain")
         table, stages = stage_operands(a, layer.inputs)
         limits = [pair or (0, 0) for pair in limits_of(a)]
         low, high = limits.pop()
