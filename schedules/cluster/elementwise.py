@@ -155,7 +155,7 @@ class LookupKernel(KernelForm):
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         x = call.load("x", self.layer.inputs[0], box)
-        return {"x": x, "table": call.load_constant("table", self.table()), "count": math.prod(box.size)}
+        return {"x": x, "table": call.load_constant("table", self.table()), "count": box.elements}
 
 
 def elements_work(f: Fields, name: str, cores: int, *, dense: bool | None = None) -> Work:

@@ -1,7 +1,5 @@
 """A function of a byte times another tensor, in one loop."""
 
-import math
-
 from schedules.byte_tables import byte_values
 from schedules.cluster.arithmetic import uniform_requant
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, schedule
@@ -24,5 +22,5 @@ class GateKernel(KernelForm):
         # By the byte that is stored.
         entries = looked_up(table.values.reshape(-1), byte_values(a.spec.dtype).astype(a.spec.dtype))
         pointers = {"a": call.load("a", a, box), "b": call.load("b", b, box)}
-        fields = {**pointers, "table": call.load_constant("table", entries), "count": math.prod(box.size)}
+        fields = {**pointers, "table": call.load_constant("table", entries), "count": box.elements}
         return fields | call.requant()

@@ -18,7 +18,7 @@ from tvm_pulp.qnn.add import rules, split
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.uma import EXACT, Box, Form, Job, Local, Recipe, Rounding, Step, Store, TileAxis, refuse_if
+from tvm_pulp.uma import EXACT, Box, Form, Job, Local, Recipe, Step, Store, TileAxis, refuse_if
 from tvm_pulp.uma.conv_array.layer_arithmetic import arithmetic_of
 from tvm_pulp.uma.conv_array.modes import Mode
 
@@ -132,10 +132,7 @@ class PairSumForm(JobForm):
 
     parts: tuple[ArrayForm, ...] = ()
     adds: Any = field(default=None)
-
-    @property
-    def rounding(self) -> Rounding:
-        return EXACT
+    rounding = EXACT
 
     def axes(self) -> tuple[TileAxis, ...]:
         """All channels of a pixel stay together."""
