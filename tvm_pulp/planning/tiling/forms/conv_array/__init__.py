@@ -9,7 +9,7 @@ from tvm_pulp.planning.tiling.forms.conv_array.array_form import (
     JobForm,
 )
 from tvm_pulp.planning.tiling.forms.conv_array.average_pool import average_pool_strategy
-from tvm_pulp.planning.tiling.forms.conv_array.forms import DenseForm, channel_axis
+from tvm_pulp.planning.tiling.forms.conv_array.forms import DenseForm, channel_axis, rows_of
 from tvm_pulp.planning.tiling.forms.conv_array.job_words import pointers, word_text
 from tvm_pulp.planning.tiling.forms.conv_array.pair_sum import pair_sum_patterns, pair_sum_strategy
 from tvm_pulp.planning.tiling.forms.conv_array.row_form import RowForm
@@ -36,6 +36,7 @@ __all__ = [
     "pair_sum_strategy",
     "pointers",
     "residual_of",
+    "rows_of",
     "summed_patterns",
     "summed_strategy",
     "word_text",
