@@ -9,13 +9,23 @@ import numpy as np
 
 from schedules.byte_functions import LinearSum, SumTable, find_linear_sum, find_sum_table
 from schedules.byte_tables import byte_values
-from schedules.cluster.arithmetic import typed
-from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, Tensor, TileAxis, register
+from schedules.cluster.base import (
+    Arguments,
+    Box,
+    Fields,
+    KernelForm,
+    Layer,
+    Schedule,
+    Tensor,
+    TileAxis,
+    register,
+    schedule,
+)
 from schedules.cluster.elementwise import ElementwiseKernel, bytes_in_rows, elements_work, plain_work, same_or_row
 from schedules.kernel_cycles import Work, given, is_four, kind_of, share, work
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes
 from tvm_pulp.qnn import fixed_point
-from tvm_pulp.qnn.add import Add, left_shift
+from tvm_pulp.qnn.add import Add, left_shift, rules, split
 from tvm_pulp.qnn.add_accumulators import SIDES
 from tvm_pulp.qnn.operator import Attributes
 from tvm_pulp.qnn.requant import Requant
@@ -70,12 +80,12 @@ def applies(layer: Layer) -> bool:
         return all(same_or_row(t.spec, layer.outputs[0].spec.shape) for t in layer.inputs[:2])
     if not bytes_in_rows(layer, 2) or form not in ("plain", "tflite"):
         return False
-    tabled = form == "tflite" or any(Requant.of(layer.attributes, p).kind != "none" for p in ("requant_a", "requant_b"))
+    tabled = form == "tflite" or any(rule.kind != "none" for rule in rules(layer.attributes)[:2])
     return not tabled or all(t.spec.dtype != "int32" for t in layer.inputs[:2])
 
 
 class AddKernel(ElementwiseKernel):
-    kernel, data_operands = "add", 2
+    names = "ab"
 
     def tables(self) -> tuple[list[np.ndarray | None], int]:
         """Tables of both operands, and what must be added to every sum.
@@ -107,12 +117,10 @@ class AddKernel(ElementwiseKernel):
             shifted = (values - a["zero_point_a" if side == 0 else "zero_point_b"]) << left_shift(a)
             scaled = fixed_point.multiply(shifted, a["multipliers"][side], a["exponents"][side])
             return (-scaled if side == 1 and a.get("subtract") else scaled).astype(np.int32)
-        rule = Requant.of(a, ("requant_a", "requant_b")[side])
+        rule, constants = rules(a)[side], split(a, self.layer.inputs[2:])[side]
         if rule.kind == "none":
             return None
-        before = Requant.of(a, "requant_a").operands if side == 1 else 0
-        tensors = self.layer.inputs[2 + before : 2 + before + rule.operands]
-        result = rule.apply(values, [t.data for t in tensors if t.data is not None])
+        result = rule.apply(values, [t.values for t in constants])
         return result if result.dtype == np.int8 else result.astype(np.int32)
 
     @cached_property
@@ -147,7 +155,7 @@ class AddKernel(ElementwiseKernel):
         return call.requant_member("requant", rule, constants)
 
     def fields(self, call: Arguments, box: Box) -> Fields:
-        fields = self.rows(call, box, "ab")
+        fields = self.rows(call, box)
         linear, summed = linear_sum(self.layer), self.by_table
         tables, offset = (list(summed.operands), 0) if summed else self.tables() if linear is None else ([], 0)
         fields |= dict.fromkeys(("table_a", "table_b", "wide_table_a", "wide_table_b", "sum_table"), 0)
@@ -177,33 +185,31 @@ def applies_in_range(layer: Layer) -> bool:
 
 
 class AddInRangeKernel(ElementwiseKernel):
-    kernel, data_operands = "add_in_range", 2
+    kernel, names = "add_in_range", "ab"
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         rule, linear = Requant.of(self.layer.attributes), linear_sum(self.layer)
         assert linear is not None
-        return self.rows(call, box, "ab") | asdict(linear) | {"low": rule.low, "high": rule.high}
+        return self.rows(call, box) | asdict(linear) | {"low": rule.low, "high": rule.high}
 
 
 @work("add_in_range")
 def add_in_range_work(f: Fields, cores: int) -> Work:
-    dense = f["a_stride"] == f["b_stride"] == f["y_stride"] == f["columns"]
-    return elements_work(f, "element", cores, dense=dense)
+    return elements_work(f, "element", cores)
 
 
 @work("add")
 def add_work(f: Fields, cores: int) -> Work:
     tables = given(f["table_a"]) and given(f["table_b"])
     one = given(f["table_a"]) != given(f["table_b"])
-    dense = f["a_stride"] == f["b_stride"] == f["y_stride"] == f["columns"]
     if given(f["sum_table"]):
-        return elements_work(f, "sums" + "_of_tables" * tables + "_of_table" * one, cores, dense=dense)
+        return elements_work(f, "sums" + "_of_tables" * tables + "_of_table" * one, cores)
     wide = given(f["wide_table_a"]) or given(f["wide_table_b"]) or f["a_type"] == 2 or f["b_type"] == 2
     if wide or one or not is_four(f):
         return plain_work(f, kind_of(f), cores)
     if f["rows"] == 1 and f["columns"] <= _FEW_SUMS and not tables:
         return {"few_call": 1, "few": 4 * share(-(-f["columns"] // 4), cores)}
-    return elements_work(f, "tables" if tables else "plain", cores, dense=dense)
+    return elements_work(f, "tables" if tables else "plain", cores)
 
 
 register("add", Schedule(applies_in_range, AddInRangeKernel), Schedule(applies, AddKernel))
@@ -216,15 +222,14 @@ def applies_accumulators(layer: Layer) -> bool:
     return all(t.data is not None for t in layer.inputs[2:]) and last and layer.outputs[0].spec.dtype in BYTES
 
 
+@schedule("add_accumulators", applies_accumulators)
 class AddAccumulatorsKernel(KernelForm):
-    kernel = "add_accumulators"
-
     def axes(self) -> tuple[TileAxis, ...]:
         return tile_axes(self.layer)[:-1]
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         layer, a, columns = self.layer, self.layer.attributes, box.size[-1]
-        fields: Fields = {"rows": box.elements // columns, "columns": columns, "fraction": a["fraction"]}
+        fields: Fields = {"rows": box.elements // columns, "columns": columns}
         # The kernel wants accumulators first.
         order = (0, 1) if layer.inputs[0].spec.dtype == "int32" else (1, 0)
         for side, position in zip(SIDES, order, strict=True):
@@ -234,8 +239,7 @@ class AddAccumulatorsKernel(KernelForm):
                 mul = self.constant(f"mul_{side}", np.ascontiguousarray(spread))
             fields |= {
                 side: call.load(side, x, box), f"mul_{side}": call.load_whole(f"mul_{side}", mul),
-                f"{side}_type": typed(x), f"left_{side}": a[f"left_{theirs}"],
-                f"zero_point_{side}": a[f"zero_point_{theirs}"],
+                f"left_{side}": a[f"left_{theirs}"], f"zero_point_{side}": a[f"zero_point_{theirs}"],
             }  # fmt: skip
         rule = Requant.of(a)
         return fields | {"zero_point": rule.zero_point, "low": rule.low, "high": rule.high}
@@ -245,6 +249,3 @@ class AddAccumulatorsKernel(KernelForm):
 def add_accumulators_work(f: Fields, cores: int) -> Work:
     rows = share(f["rows"], cores)
     return {"call": 1, "row": rows, "words" if f["b_type"] == 2 else "bytes": rows * f["columns"]}
-
-
-register("add_accumulators", Schedule(applies_accumulators, AddAccumulatorsKernel))

@@ -7,8 +7,9 @@ import numpy as np
 
 from schedules.byte_functions import PairScale, find_pair_scale
 from schedules.byte_tables import byte_values
-from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, Tensor, register
+from schedules.cluster.base import Arguments, Box, Fields, Layer, Tensor, schedule
 from schedules.cluster.elementwise import ElementwiseKernel
+from tvm_pulp.qnn.add import rules, split
 from tvm_pulp.qnn.requant import Requant
 
 _FLIPS = {"int8": 0x80808080, "uint8": 0}
@@ -68,10 +69,9 @@ def _scale_of(layer: Layer, side: int) -> tuple[PairScale, int] | None:
     """The scale of an operand before the sum, and by how much that is raised."""
     dtype = layer.inputs[side].spec.dtype
     values = np.sort(byte_values(dtype))
-    rule = Requant.of(layer.attributes, ("requant_a", "requant_b")[side]) if layer.operator == "add" else Requant()
+    rule = rules(layer.attributes)[side] if layer.operator == "add" else Requant()
     if rule.kind != "none":
-        before = 2 + (Requant.of(layer.attributes, "requant_a").operands if side == 1 else 0)
-        tensors = layer.inputs[before : before + rule.operands]
+        tensors = split(layer.attributes, layer.inputs[2:])[side]
         constants = [t.data for t in tensors if t.data is not None and t.spec.elements == 1]
         if len(constants) != rule.operands:
             return None
@@ -81,6 +81,8 @@ def _scale_of(layer: Layer, side: int) -> tuple[PairScale, int] | None:
     return None if scale is None else (scale, offset)
 
 
+@schedule("add", applies, first=True)
+@schedule("requantize", applies_requantize, first=True)
 class AddPairsKernel(ElementwiseKernel):
     kernel = "add_pairs"
 
@@ -109,7 +111,3 @@ class AddPairsKernel(ElementwiseKernel):
             "rows": rows, "columns": columns, "y_stride": columns, "shift": found.shift, "span": found.span,
             "flip": _FLIPS[call.output.spec.dtype],
         }  # fmt: skip
-
-
-register("add", Schedule(applies, AddPairsKernel), first=True)
-register("requantize", Schedule(applies_requantize, AddPairsKernel), first=True)

@@ -8,6 +8,7 @@ from schedules.packed_weights import offset_weights
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES, Attributes
+from tvm_pulp.uma.recipe import Local
 
 # enum tvm_pulp_type
 TYPES = {"int8": 0, "uint8": 1, "int32": 2}
@@ -19,9 +20,9 @@ KINDS = {"none": 0, "pulp": 1, "tflite": 3, "half_up": 4, "half_even": 5, "shift
 PULP_WIDE = 2
 
 
-def typed(tensor: Tensor) -> int:
+def typed(operand: Tensor | Local) -> int:
     """Number of an operand's type in `enum tvm_pulp_type`."""
-    return (TYPES | TYPES_16)[tensor.spec.dtype]
+    return (TYPES | TYPES_16)[operand.spec.dtype]
 
 
 def uniform_requant(layer: Layer, reach: int | None = None) -> bool:

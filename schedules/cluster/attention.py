@@ -3,7 +3,7 @@
 import numpy as np
 
 from schedules.byte_tables import logit_range
-from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, Tensor, TileAxis, register
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Tensor, TileAxis, schedule
 from schedules.kernel_cycles import Work, family_of, given, share, words, work
 from schedules.packed_weights import padded
 from tvm_pulp.qnn.attention import dimensions, operands
@@ -37,9 +37,8 @@ def applies(layer: Layer) -> bool:
     return bool(size % 4 == 0 and fits and all(r.kind == "pulp" and not r.wide for r in rules))
 
 
+@schedule("attention", applies)
 class AttentionKernel(KernelForm):
-    kernel = "attention"
-
     def axes(self) -> tuple[TileAxis, ...]:
         heads_first = self.layer.attributes["y_layout"] == "hsd"
         return (TileAxis(1 if heads_first else 2), TileAxis(2 if heads_first else 1))
@@ -59,10 +58,8 @@ class AttentionKernel(KernelForm):
         self, call: Arguments, name: str, tensor: Tensor, heads: tuple[int, int], every: tuple[int, int]
     ) -> Pointer:
         """Keys or values of some heads: where they lie, if a cache in L1 has a row per position, else a copy."""
-        if tensor.storage.level != "l1" or self.layer.attributes[f"{name}_layout"] == "hsd":
-            return call.load(name, tensor, self.part(name, tensor, heads, every))
-        call.reads.append(tensor)
-        return Pointer(tensor, heads[0] * tensor.spec.shape[3])
+        bring = call.load if self.layer.attributes[f"{name}_layout"] == "hsd" else call.in_place
+        return bring(name, tensor, self.part(name, tensor, heads, every))
 
     def heads_apart(self, tensor: Tensor, heads: int) -> int:
         """Heads in a row of keys or values."""
@@ -82,7 +79,7 @@ class AttentionKernel(KernelForm):
         together = min(_QUERIES_TOGETHER, queries[1])
         one_query = family_of(self.costs.soc.software.kernels).one_query
         return fields | call.scratch(2 * padded(keys) if one_query else (5 * together + size) * padded(keys) + 32) | {
-            "heads": heads[1], "queries": queries[1], "keys": keys, "size": size, "levels": a["levels"],
+            "heads": heads[1], "queries": queries[1], "keys": keys, "size": size,
             **self.strides("q", heads[1], queries[1], size),
             **self.strides("k", self.heads_apart(of["k"], heads[1]), keys, size),
             **self.strides("v", self.heads_apart(of["v"], heads[1]), keys, size),
@@ -162,6 +159,3 @@ def _queries_together(f: Fields) -> int:
     """Queries that the scratch area has room for."""
     room = f["scratch_stride"] // (4 * words(f["keys"]))
     return int(max(1, min(16, (room - f["size"]) // (3 if given(f["small_exponential"]) else 5))))
-
-
-register("attention", Schedule(applies, AttentionKernel))

@@ -1,79 +1,50 @@
 """Steps of attention that the cores take where an engine multiplies: its weights as planes of bits, and the softmax."""
 
 from schedules.cluster.arithmetic import TYPES
-from schedules.cluster.base import Fields, kernel_call
+from schedules.cluster.base import Fields, scratch
+from schedules.cluster.steps import step
 from schedules.kernel_cycles import Work, given, share, words, work
 from schedules.packed_weights import padded
-from tvm_pulp.qnn.network import Tensor
-from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc.cost_model import CostModel
-from tvm_pulp.uma.recipe import Call, Kernel, Local, Pointer
+from tvm_pulp.uma.recipe import Kernel, Pointer
 
 # Rows of the softmax that the kernel takes at a time at most.
 _ROWS_TOGETHER = 16
 _PROBABILITY_BYTES = 256
+_TABLES = ("mask", "table", "exponential", "small_exponential", "probability")
 
 
-def bit_planes(kernel: Kernel, costs: CostModel) -> Call:
-    """Attributes are the fields of the kernel, besides its operands."""
-    (x,), (y,) = kernel.inputs, kernel.outputs
-    fields = {"x": _pointer(x, kernel.attributes["x_offset"]), "y": _pointer(y), **kernel.attributes}
-    del fields["x_offset"]
-    return kernel_call("bit_planes", fields, costs, [x], [y])
-
-
-def attention_weights(kernel: Kernel, costs: CostModel) -> Call:
+@step("attention_weights", "x", expected={"keys": "expected_keys"})
+def _attention_weights(kernel: Kernel, costs: CostModel) -> Fields:
     """Operands: logits and what `operands` names; the weights take the logits' place."""
-    a, logits = kernel.attributes, kernel.inputs[0]
-    given_by_name = dict(zip(a["operands"], kernel.inputs[1:], strict=True))
-    assert isinstance(logits, Local)
-    rows, stride = a["rows"], padded(a["keys"])
-    together = min(_ROWS_TOGETHER, share(rows, costs.cores))
-    room = (2 if "small_exponential" in given_by_name else 4) * together * stride
-    room = padded(room + ("probability" in given_by_name) * _PROBABILITY_BYTES) | 4
-    scratch = Local("scratch", TensorSpec((costs.cores * room,), "uint8"))
-    names = ("mask", "table", "exponential", "small_exponential", "probability")
-    fields: Fields = {n: Pointer(given_by_name[n]) if n in given_by_name else 0 for n in names}
-    fields |= {"x": Pointer(logits), "y": Pointer(logits), "scratch": Pointer(scratch), "scratch_stride": room}
-    numbers = ("rows", "queries", "keys", "mask_stride", "levels", "step", "lift", "low", "high")
-    fields |= {"stride": stride, **{n: a[n] for n in numbers}}
-    expected = {"keys": a["expected_keys"]}
-    return kernel_call("attention_weights", fields, costs, kernel.inputs, [logits, scratch], expected=expected)
+    a, given_by_name = kernel.attributes, dict.fromkeys(_TABLES, 0)
+    given_by_name |= {n: Pointer(o) for n, o in zip(a["operands"], kernel.inputs[1:], strict=True)}
+    stride = padded(a["keys"])
+    room = (2 if given_by_name["small_exponential"] else 4) * _together(a["rows"], costs) * stride
+    room = padded(room + (_PROBABILITY_BYTES if given_by_name["probability"] else 0))
+    return {**given_by_name, "stride": stride, **scratch(room, costs)}
 
 
-def qdq_weights(kernel: Kernel, costs: CostModel) -> Call:
-    """Operands: products, tables, the mask where there is one, the weights; attributes are fields of the kernel."""
-    a, (x, table, exponential, reals, *mask), (y,) = kernel.attributes, kernel.inputs, kernel.outputs
-    together = min(_ROWS_TOGETHER, share(a["rows"], costs.cores))
-    room = 4 * together * a["stride"] | 4
-    scratch = Local("scratch", TensorSpec((costs.cores * room,), "uint8"))
-    fields: Fields = {"x": _pointer(x), "y": _pointer(y), "table": _pointer(table), "reals": _pointer(reals)}
-    fields |= {"exponential": _pointer(exponential), "mask": _pointer(mask[0], a["mask_offset"]) if mask else 0}
-    fields |= {"scratch": Pointer(scratch), "scratch_stride": room, **a}
-    del fields["mask_offset"]
-    return kernel_call("qdq_weights", fields, costs, kernel.inputs, [y, scratch])
+@step("qdq_weights", "x table exponential reals mask")
+def _qdq_weights(kernel: Kernel, costs: CostModel) -> Fields:
+    """Operands: products, tables, the mask where there is one."""
+    return scratch(4 * _together(kernel.attributes["rows"], costs) * kernel.attributes["stride"], costs)
 
 
-def row_sums(kernel: Kernel, costs: CostModel) -> Call:
-    """Attributes are the fields of the kernel, besides its operands."""
-    (x,), (y,) = kernel.inputs, kernel.outputs
-    fields = {"x": _pointer(x, kernel.attributes["x_offset"]), "y": _pointer(y), **kernel.attributes}
-    del fields["x_offset"]
-    fields["x_type"] = TYPES[kernel.attributes["x_type"]]
-    return kernel_call("row_sums", fields, costs, [x], [y])
+def _together(rows: int, costs: CostModel) -> int:
+    """Rows that a core takes at a time."""
+    return min(_ROWS_TOGETHER, share(rows, costs.cores))
 
 
-def translated_rows(kernel: Kernel, costs: CostModel) -> Call:
+@step("row_sums", "x")
+def _row_sums(kernel: Kernel, _costs: CostModel) -> Fields:
+    return {"x_type": TYPES[kernel.attributes["x_type"]]}
+
+
+@step("translated_rows", "x table", kernel="copy_rows")
+def _translated_rows(_kernel: Kernel, _costs: CostModel) -> Fields:
     """Rows of bytes through a table, which is indexed by the stored byte."""
-    (x, table), (y,), a = kernel.inputs, kernel.outputs, kernel.attributes
-    fields = {"x": _pointer(x, a["x_offset"]), "y": _pointer(y), "table": _pointer(table), "table_stride": 0}
-    fields |= {n: a[n] for n in ("rows", "row_bytes", "x_stride", "y_stride")}
-    return kernel_call("copy_rows", fields, costs, [x, table], [y])
-
-
-def _pointer(operand: Local | Tensor, offset: int = 0) -> Pointer:
-    assert isinstance(operand, Local)
-    return Pointer(operand, offset)
+    return {"table_stride": 0}
 
 
 @work("qdq_weights")

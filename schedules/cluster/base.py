@@ -4,33 +4,32 @@ Every schedule registers itself; all lists of schedules come from here.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from schedules.cluster.arithmetic import KINDS, PULP_WIDE, STORED, accumulator_reach, can_round_short
+from schedules.cluster.arithmetic import KINDS, PULP_WIDE, STORED, accumulator_reach, can_round_short, typed
 from schedules.cluster.structures import fields_of, words_of
 from schedules.kernel_cycles import call_cost
 from schedules.packed_weights import padded
-from tvm_pulp.planning.tiling.forms.cluster_forms import bound
-from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes
+from tvm_pulp.planning.tiling.forms.cluster_forms import CoreForm
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Call, Derived, Load, Local, Pointer, Recipe, Step, Store
-from tvm_pulp.uma.strategy import EXACT, TileAxis
+from tvm_pulp.uma.strategy import TileAxis
 
 __all__ = ["SCHEDULES", "SLACK", "Arguments", "Fields", "KernelForm", "Schedule", "kernel_call", "register"]
+__all__ += ["schedule"]
 # What the files of schedules are written with.
 __all__ += ["Box", "Layer", "Tensor", "TileAxis"]
 
 Fields = dict[str, Any]
 
-ENGINE = "cluster"
 # Kernels may read this far behind an operand.
 SLACK = 4
 
@@ -43,53 +42,73 @@ def kernel_call(
     writes: Sequence[Local | Tensor],
     *,
     structure: str = "",
+    attributes: Mapping[str, Any] | None = None,
     expected: Mapping[str, Any] | None = None,
 ) -> Call:
-    """A call of a kernel. `expected`: fields that the cost is made from instead of those of the call."""
-    name = f"tvm_pulp_{structure or function}_args"
-    words, cost = words_of(name, fields), call_cost(function, {**fields, **(expected or {})}, costs)
-    return Call(
-        f"tvm_pulp_kernel_{function}", f"struct {name}", fields_of(name), words, tuple(reads), tuple(writes), cost
-    )
+    """A call of a kernel. `expected`: fields that the cost is made from instead of those of the call.
+
+    Fields that are not given are types of operands (`x_type` that of `x`), else attributes of the same name.
+    """
+    name, stated = f"tvm_pulp_{structure or function}_args", attributes or {}
+    names, found = fields_of(name), dict(fields)
+    for missing in (n for n in names if n not in fields):
+        operand = fields.get(missing.removesuffix("_type"))
+        if isinstance(operand, Pointer):
+            found[missing] = typed(operand.operand)
+        elif missing in stated:
+            found[missing] = stated[missing]
+    words, cost = words_of(name, found), call_cost(function, {**found, **(expected or {})}, costs)
+    return Call(f"tvm_pulp_kernel_{function}", f"struct {name}", names, words, tuple(reads), tuple(writes), cost)
 
 
-def only_cost(function: str, fields: Mapping[str, Any], costs: CostModel) -> Call:
-    """A call without operands, for the question what it takes."""
-    return Call(f"tvm_pulp_kernel_{function}", "", (), (), (), (), call_cost(function, fields, costs))
+def scratch(stride: int, costs: CostModel) -> Fields:
+    """Fields of a scratch area for all cores; an odd number of words keeps them out of each other's banks."""
+    stride = padded(stride) | 4
+    area = Local("scratch", TensorSpec((costs.cores * stride,), "uint8"))
+    return {"scratch": Pointer(area), "scratch_stride": stride}
 
 
-def fours(spec: TensorSpec) -> Fields | None:
-    """Rows and columns of channels in fours; None where they are not."""
-    columns = spec.shape[-1]
-    return None if columns % 4 else {"rows": spec.elements // columns, "columns": columns}
+def requant_fields(member: str, rule: Requant, constants: Sequence[Pointer], *, per_channel: bool) -> Fields:
+    """Fields of a member `struct tvm_pulp_requant`."""
+    names = ("kind", "per_channel", "wide_result", "mul", "add", "shift", "zero_point", "low", "high")
+    if rule.kind == "none":
+        return {f"{member}.{n}": 0 for n in names}
+    kind = PULP_WIDE if rule.kind == "pulp" and rule.wide else KINDS[rule.kind]
+    # The field has another meaning for frameworks' kinds.
+    shift = rule.shift if rule.kind in ("pulp", "shift", "shift_even", "shift_away") else 0
+    wide_result = STORED.get(rule.out_dtype, 0)
+    values = (kind, int(per_channel), wide_result, *constants, shift, rule.zero_point, rule.low, rule.high)
+    return {f"{member}.{n}": v for n, v in zip(names, values, strict=True)}
 
 
 @dataclass(frozen=True)
-class KernelForm:
+class KernelForm(CoreForm):
     """A layer on the cores, one kernel call per tile."""
 
-    # The kernel: its file, its argument structure and, unless `function` differs, its function.
-    kernel: ClassVar[str]
+    # The kernel: its file, its argument structure and, unless `function` differs, its function; empty: the operator's.
+    kernel: ClassVar[str] = ""
     # What a person calls the form, unless that is "<kernel> kernel".
     label: ClassVar[str] = ""
     # The field of the argument structure that points to the result.
     result: ClassVar[str] = "y"
+    # Layouts of the layers, where these have one: an engine may have asked for another.
+    layouts: ClassVar[tuple[str, ...]] = ("NHWC",)
     # Axes of the result that may be cut, most favoured first, unless the operator's rule tells them.
     cut: ClassVar[tuple[TileAxis, ...]] = ()
 
-    layer: Layer
-    costs: CostModel
-    engine: str = ENGINE
     derived: Derived = field(default_factory=Derived)
-    rounding = EXACT
 
     @property
     def name(self) -> str:
-        return self.label or f"{self.kernel} kernel"
+        return self.label or f"{self.structure} kernel"
+
+    @property
+    def structure(self) -> str:
+        return self.kernel or self.layer.operator
 
     @property
     def function(self) -> str:
-        return self.kernel
+        return self.structure
 
     @property
     def cores(self) -> int:
@@ -101,7 +120,7 @@ class KernelForm:
         return True
 
     def axes(self) -> tuple[TileAxis, ...]:
-        return self.cut or tile_axes(self.layer)
+        return self.cut or super().axes()
 
     def fields(self, call: "Arguments", box: Box) -> Fields:
         """Arguments of the call that computes a part, but for the pointer to its result."""
@@ -123,9 +142,6 @@ class KernelForm:
         bytes_only = self.layer.inputs[0].spec.dtype in BYTES
         return bytes_only and len(constants) == 2 and can_round_short(rule, constants, accumulator_reach(self.layer))
 
-    def bound_cycles(self) -> int:
-        return bound(self.layer, self.costs)
-
 
 @dataclass(frozen=True)
 class Schedule:
@@ -133,23 +149,33 @@ class Schedule:
 
     applies: Callable[[Layer], bool]
     form: type[KernelForm]
-    # The file of the kernel that a family of cores must have, if that is not the form's own.
+    # The file of the kernel that a family of cores must have; `register` names the form's own unless another is stated.
     needs: str = ""
     # It needs less L1 than what is offered else: offered beside the first that applies.
     is_smaller: bool = False
 
-    @property
-    def kernel(self) -> str:
-        return self.needs or self.form.kernel
-
 
 SCHEDULES: dict[str, list[Schedule]] = {}
+_Form = TypeVar("_Form", bound=KernelForm)
 
 
 def register(operator: str, *schedules: Schedule, first: bool = False) -> None:
     """Make schedules of an operator known, behind those known already, or before them."""
     known = SCHEDULES.setdefault(operator, [])
-    known[:] = [*schedules, *known] if first else [*known, *schedules]
+    named = [replace(s, needs=s.needs or s.form.kernel or operator) for s in schedules]
+    known[:] = [*named, *known] if first else [*known, *named]
+
+
+def schedule(
+    operator: str, applies: Callable[[Layer], bool], *, first: bool = False
+) -> Callable[[type[_Form]], type[_Form]]:
+    """Decorator of a form: a schedule of an operator, for the layers to which it applies."""
+
+    def known(form: type[_Form]) -> type[_Form]:
+        register(operator, Schedule(applies, form), first=first)
+        return form
+
+    return known
 
 
 class Arguments:
@@ -171,12 +197,12 @@ class Arguments:
         self.reads.append(local)
         return Pointer(local)
 
-    def rows(self, name: str, tensor: Tensor, box: Box) -> tuple[Pointer, int]:
-        """Columns of a cache, and how far its rows are apart: where it lies if that is L1, else a copy."""
+    def in_place(self, name: str, tensor: Tensor, box: Box, room: int = 0) -> Pointer:
+        """A part of a cache: where it lies if that is L1, else a copy, with room behind it."""
         if tensor.storage.level != "l1":
-            return self.load(name, tensor, box), box.size[1]
+            return self.load(name, tensor, box, room)
         self.reads.append(tensor)
-        return Pointer(tensor, box.start[1] * tensor.spec.itemsize), tensor.spec.shape[1]
+        return Pointer(tensor, int(np.ravel_multi_index(box.start, tensor.spec.shape)) * tensor.spec.itemsize)
 
     def load_whole(self, name: str, tensor: Tensor) -> Pointer:
         return self.load(name, tensor, Box.whole(tensor.spec.shape))
@@ -185,12 +211,16 @@ class Arguments:
         """Bring a constant that is made for the form into L1."""
         return self.load_whole(name, self.form.constant(name, values))
 
+    def load_reals(self, name: str, *attributes: str) -> Pointer:
+        """Bring attributes of the layer into L1, in single precision."""
+        stated = self.form.layer.attributes
+        return self.load_constant(name, np.array([stated[n] for n in attributes], np.float32))
+
     def scratch(self, stride: int) -> Fields:
-        """A scratch area for all cores; an odd number of words keeps them out of each other's banks."""
-        stride = padded(stride) | 4
-        area = Local("scratch", TensorSpec((self.form.cores * stride,), "uint8"))
-        self.writes.append(area)
-        return {"scratch": Pointer(area), "scratch_stride": stride}
+        """A scratch area for all cores."""
+        fields = scratch(stride, self.form.costs)
+        self.writes.append(fields["scratch"].operand)
+        return fields
 
     def requant(self, channels: slice | None = None, add: Tensor | None = None, *, short: bool = False) -> Fields:
         """The fields of the member `requant`; per-channel constants of the given channels, `add` replaced if given.
@@ -205,22 +235,14 @@ class Arguments:
     def requant_member(
         self, member: str, rule: Requant, operands: Sequence[Tensor], channels: slice | None = None
     ) -> Fields:
-        """Fields of a member `struct tvm_pulp_requant`."""
-        names = ("kind", "per_channel", "wide_result", "mul", "add", "shift", "zero_point", "low", "high")
-        if rule.kind == "none":
-            return {f"{member}.{n}": 0 for n in names}
-        pointers: list[Any] = []
-        for name, tensor in zip(("mul", "add"), operands, strict=True):
+        """Fields of a member `struct tvm_pulp_requant`, with the constants brought into L1."""
+        pointers = []
+        for name, tensor in zip(("mul", "add"), operands, strict=False):
             part = Box.whole(tensor.spec.shape)
             if channels is not None and tensor.spec.elements > 1:
                 part = Box((channels.start,), (channels.stop - channels.start,))
             pointers.append(self.load(name, tensor, part))
-        kind = PULP_WIDE if rule.kind == "pulp" and rule.wide else KINDS[rule.kind]
-        per_channel, wide_result = int(max(t.spec.elements for t in operands) > 1), STORED.get(rule.out_dtype, 0)
-        # The field has another meaning for other kinds.
-        shift = rule.shift if rule.kind == "pulp" else 0
-        values = (kind, per_channel, wide_result, *pointers, shift, rule.zero_point, rule.low, rule.high)
-        return {f"{member}.{n}": v for n, v in zip(names, values, strict=True)}
+        return requant_fields(member, rule, pointers, per_channel=any(t.spec.elements > 1 for t in operands))
 
     def finish(self, fields: Fields) -> Recipe:
         """Loads, the call, the store."""
@@ -231,7 +253,8 @@ class Arguments:
             form.costs,
             self.reads,
             self.writes,
-            structure=form.kernel,
+            structure=form.structure,
+            attributes=form.layer.attributes,
             expected=self.expected,
         )
         return Recipe((*self.steps, call, Store(self.y, self.output, self.box)))

@@ -1,25 +1,6 @@
-"""Steps around an engine that multiplies planes of blocks: pixels to blocks, and results of blocks to pixels."""
+"""Work of steps around an engine that multiplies planes of blocks: pixels to blocks, results of blocks to pixels."""
 
-from schedules.cluster.base import Fields, kernel_call
-from schedules.kernel_cycles import Work, share, work
-from tvm_pulp.soc.cost_model import CostModel
-from tvm_pulp.uma.recipe import Call, Kernel, Local, Pointer
-
-
-def to_blocks(kernel: Kernel, costs: CostModel) -> Call:
-    """Attributes are the fields of the kernel, besides its operands."""
-    return _call("to_blocks", kernel, costs)
-
-
-def from_blocks(kernel: Kernel, costs: CostModel) -> Call:
-    """Attributes are the fields of the kernel, besides its operands."""
-    return _call("from_blocks", kernel, costs)
-
-
-def _call(name: str, kernel: Kernel, costs: CostModel) -> Call:
-    (x,), (y,) = kernel.inputs, kernel.outputs
-    assert isinstance(x, Local) and isinstance(y, Local)
-    return kernel_call(name, {"x": Pointer(x), "y": Pointer(y), **kernel.attributes}, costs, [x], [y])
+from schedules.kernel_cycles import Fields, Work, share, work
 
 
 @work("to_blocks")

@@ -29,8 +29,8 @@ def described(family: str) -> dict[str, list[tuple[str, str]]]:
     there = available(family)
     found: dict[str, list[tuple[str, str]]] = {}
     for operator, schedules in SCHEDULES.items():
-        asked = sorted((s for s in schedules if s.kernel in there), key=lambda s: s.is_smaller)
-        entries = [(s.kernel, (s.applies.__doc__ or "").strip().split("\n")[0]) for s in asked]
+        asked = sorted((s for s in schedules if s.needs in there), key=lambda s: s.is_smaller)
+        entries = [(s.needs, (s.applies.__doc__ or "").strip().split("\n")[0]) for s in asked]
         if entries:
             found[operator] = list(dict.fromkeys(entries))
     return found
@@ -42,6 +42,7 @@ def forms(layer: Layer, costs: CostModel) -> list[KernelForm]:
     found: list[KernelForm] = []
     for is_smaller in (False, True):
         every = (s for s in SCHEDULES.get(layer.operator, ()) if s.is_smaller == is_smaller)
-        suitable = (s.form(layer, costs) for s in every if s.kernel in there and s.applies(layer))
+        of_layout = (s for s in every if s.needs in there and layer.attributes.get("layout", "NHWC") in s.form.layouts)
+        suitable = (s.form(layer, costs) for s in of_layout if s.applies(layer))
         found += islice((form for form in suitable if form.is_offered), 1)
     return found

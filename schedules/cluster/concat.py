@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from schedules.byte_tables import by_stored_byte
-from schedules.cluster.base import SLACK, Box, KernelForm, Layer, Schedule, Tensor, TileAxis, kernel_call, register
+from schedules.cluster.base import SLACK, Box, KernelForm, Layer, Tensor, TileAxis, kernel_call, schedule
 from schedules.kernel_cycles import Fields, Work, given, share, work
 from tvm_pulp.qnn.concat import divide
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -36,6 +36,7 @@ def in_place_operand(layer: Layer) -> int | None:
     return None
 
 
+@schedule("concat", applies)
 class ConcatKernel(KernelForm):
     kernel, label = "copy_rows", "row copies"
 
@@ -123,6 +124,3 @@ def copy_rows_work(f: Fields, cores: int) -> Work:
         # Words cross word boundaries, and every row has bytes left over.
         work |= {"crossing_word": mine / 4, "rest": touched * (row_bytes % 4)}
     return work
-
-
-register("concat", Schedule(applies, ConcatKernel))

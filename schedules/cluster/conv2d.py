@@ -1,8 +1,6 @@
 """Convolutions of all channels: by windows in the kernel's scratch, and by windows laid out once for all cores."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import wraps
 
 import numpy as np
 
@@ -20,9 +18,10 @@ from schedules.cluster.dense import DenseKernel, summed, tile_work
 from schedules.cluster.steps import step_call
 from schedules.kernel_cycles import Work, family_of, kind_of, words, work
 from schedules.packed_weights import offset_weights, pack_weights, padded
+from tvm_pulp.planning.tiling.forms.tile_rules import tile_part
 from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
 from tvm_pulp.uma.recipe import Call, Kernel, Local, Pointer, Recipe
-from tvm_pulp.uma.windows import InputSpan, input_span, unfolding
+from tvm_pulp.uma.windows import unfolding
 
 _MOST_WINDOWS = 16
 # Bytes of a window from which on the windows of all cores are large beside a small L1.
@@ -54,12 +53,10 @@ def applies_unfolded_int16(layer: Layer) -> bool:
     return layer.attributes["groups"] == 1 and dense.multiplies_int16(layer)
 
 
-def spans(layer: Layer, box: Box) -> tuple[InputSpan, InputSpan]:
-    a, (_, height, width, _) = layer.attributes, layer.inputs[0].spec.shape
-    _, kh, kw, _ = layer.inputs[1].spec.shape
-    rows = input_span(box.start[1], box.size[1], height, kh, a["strides"][0], a["dilation"][0], a["pads"][0])
-    columns = input_span(box.start[2], box.size[2], width, kw, a["strides"][1], a["dilation"][1], a["pads"][1])
-    return rows, columns
+def windows_of(layer: Layer, box: Box) -> tuple[Box, list[int]]:
+    """The part of a picture that windows of a part reach, and the padding that remains."""
+    part = tile_part(layer, Box(box.start, (1, *box.size[1:])))
+    return part.inputs[0], part.attributes["pads"]
 
 
 class WindowKernel(KernelForm):
@@ -67,33 +64,24 @@ class WindowKernel(KernelForm):
 
     cut = (TileAxis(1), TileAxis(3, 4), TileAxis(2), TileAxis(0, limit=1))
 
-    def source(self, box: Box, channels: slice) -> Box:
-        """Channels of the part of the input that windows of a part reach."""
-        rows, columns = spans(self.layer, box)
-        start = (box.start[0], rows.start, columns.start, channels.start)
-        return Box(start, (1, rows.size, columns.size, channels.stop - channels.start))
-
     def common(self, call: Arguments, box: Box) -> Fields:
         """Fields of bias, requantization, sizes, steps and padding."""
         layer, a, weights = self.layer, self.layer.attributes, self.layer.inputs[1].values
-        rows, columns = spans(layer, box)
+        source, pads = windows_of(layer, box)
         bias = self.constant("folded_bias", folded_bias(layer))
         return {
             "bias": call.load("bias", bias, Box((box.start[3],), (box.size[3],))),
-            "height": rows.size, "width": columns.size, "out_height": box.size[1], "out_width": box.size[2],
-            **window_fields(a, weights.shape[1:3], (rows.before, columns.before)), "pad_value": a["zero_point"],
+            "height": source.size[1], "width": source.size[2], "out_height": box.size[1], "out_width": box.size[2],
+            **window_fields(a, weights.shape[1:3], pads[:2]), "pad_value": a["zero_point"],
             "x_type": typed(layer.inputs[0]), "y_pixel_stride": box.size[3] * call.output.spec.itemsize,
             **call.requant(box.span(3), short=self.rounds_short),
         }  # fmt: skip
 
 
 class Conv2dKernel(WindowKernel):
-    kernel = "conv2d"
-
-    def filters(self, box: Box) -> tuple[np.ndarray, slice]:
-        """Weights of a part's channels, and the channels of the input that they meet."""
-        weights = self.layer.inputs[1].values
-        return weights[box.span(3)], slice(0, weights.shape[3])
+    def filters(self, box: Box) -> np.ndarray:
+        """Weights of a part's channels."""
+        return self.layer.inputs[1].values[box.span(3)]
 
     def windows_at_once(self, box: Box, depth: int, moved: int) -> int:
         """Windows that a core lays out before it multiplies: more save calls and take L1 from the tile."""
@@ -101,8 +89,8 @@ class Conv2dKernel(WindowKernel):
         return max(4, min(_MOST_WINDOWS, moved // 2 // (self.cores * padded(depth)), padded(pixels)) // 4 * 4)
 
     def fields(self, call: Arguments, box: Box) -> Fields:
-        filters, channels = self.filters(box)
-        source, depth, count = self.source(box, channels), filters[0].size, box.size[3]
+        filters, (source, _) = self.filters(box), windows_of(self.layer, box)
+        depth, count = filters[0].size, box.size[3]
         x, stored = call.load("x", self.layer.inputs[0], source), offset_weights(filters)
         assert stored is not None
         packed = self.constant(f"packed_{box.start[3]}_{count}", pack_weights(stored[0]))
@@ -128,32 +116,19 @@ class UnfoldedConv2d(DenseKernel):
 
     def recipe(self, box: Box) -> Recipe:
         layer, call = self.layer, Arguments(self, box)
-        x, (_, kernel_height, kernel_width, channels) = layer.inputs[0], layer.inputs[1].spec.shape
-        rows, columns = spans(layer, box)
-        source_box = Box((box.start[0], rows.start, columns.start, 0), (1, rows.size, columns.size, channels))
-        source = call.load("x", x, source_box).operand
+        x, depth, (part, pads) = layer.inputs[0], layer.inputs[1].values[0].size, windows_of(layer, box)
+        source = call.load("x", x, part).operand
         # The product reads windows instead.
         call.reads.remove(source)
-        depth = kernel_height * kernel_width * channels
         windows = Local("windows", TensorSpec((*box.size[:3], depth), x.spec.dtype), SLACK)
         call.reads.append(windows)
-        copied = Kernel("im2col", unfolding(layer, rows, columns), (source,), (windows,))
+        copied = Kernel("im2col", unfolding(layer, pads), (source,), (windows,))
         # Generated C where no kernel copies windows of 16-bit values.
         unfold = step_call(copied, self.costs) or copied
         steps = call.finish(self.product(call, Pointer(windows), depth, box)).steps
         position, product = next((i, step) for i, step in enumerate(steps) if isinstance(step, Call))
         cost = replace(product.cost, cycles=round(_SLOWER * product.cost.cycles))
         return Recipe((*steps[:position], unfold, replace(product, cost=cost), *steps[position + 1 :]))
-
-
-def channels_last(applies: Callable[[Layer], bool]) -> Callable[[Layer], bool]:
-    """Kernels of products have channels last; an engine may have asked for another layout."""
-
-    @wraps(applies)
-    def checked(layer: Layer) -> bool:
-        return layer.attributes["layout"] == "NHWC" and applies(layer)
-
-    return checked
 
 
 @work("conv2d")
@@ -205,9 +180,9 @@ def _share_inside(f: Fields, axis: str) -> float:
 
 register(
     "conv2d",
-    Schedule(channels_last(dense.applies), DenseKernel),
-    Schedule(channels_last(applies), Conv2dKernel),
-    Schedule(channels_last(dense.applies_int16), DenseKernel),
-    Schedule(channels_last(applies_unfolded_int16), UnfoldedConv2d),
-    Schedule(channels_last(applies_unfolded), UnfoldedConv2d, needs="im2col", is_smaller=True),
+    Schedule(dense.applies, DenseKernel),
+    Schedule(applies, Conv2dKernel),
+    Schedule(dense.applies_int16, DenseKernel),
+    Schedule(applies_unfolded_int16, UnfoldedConv2d),
+    Schedule(applies_unfolded, UnfoldedConv2d, needs="im2col", is_smaller=True),
 )

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from schedules.cluster.arithmetic import TYPES_16, accumulator_reach, are_bytes, folded_bias, typed, uniform_requant
+from schedules.cluster.arithmetic import TYPES_16, accumulator_reach, are_bytes, folded_bias, uniform_requant
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
 from schedules.kernel_cycles import Work, family_of, kind_of, words, work
 from schedules.packed_weights import offset_weights, pack_weights, padded
@@ -89,7 +89,7 @@ class DenseKernel(KernelForm):
         return {
             "x": x, "weight": weight, "bias": bias, **call.scratch(4 * padded(row_bytes) + 4 if copies else 4),
             "rows": rows, "columns": columns, "depth": depth, "x_stride": row_bytes, "depth_stride": padded(row_bytes),
-            "y_stride": columns * call.output.spec.itemsize, "x_type": typed(layer.inputs[0]), "weight_offset": offset,
+            "y_stride": columns * call.output.spec.itemsize, "weight_offset": offset,
             **call.requant(made, short=self.rounds_short),
         }  # fmt: skip
 

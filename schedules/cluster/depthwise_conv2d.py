@@ -7,8 +7,8 @@ from math import prod
 import numpy as np
 
 from schedules.cluster.arithmetic import accumulator_reach, uniform_requant
-from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, TileAxis, register
-from schedules.cluster.conv2d import WindowKernel, channels_last, spans
+from schedules.cluster.base import Arguments, Box, Fields, Layer, TileAxis, schedule
+from schedules.cluster.conv2d import WindowKernel, windows_of
 from schedules.kernel_cycles import Work, call_cost, family_of, kind_of, share, words, work
 from schedules.packed_weights import has_moved_rows, pack_depthwise_weights, plane_stride, scratch_bytes
 from tvm_pulp.qnn.tensor_spec import BYTES
@@ -36,6 +36,7 @@ def applies(layer: Layer) -> bool:
     return plain and alone and uniform_requant(layer, accumulator_reach(layer))
 
 
+@schedule("conv2d", applies)
 class DepthwiseKernel(WindowKernel):
     kernel, label = "depthwise_conv2d", "depthwise kernel"
 
@@ -54,14 +55,14 @@ class DepthwiseKernel(WindowKernel):
         whole = self.common(Arguments(self, picture), picture)
 
         def cycles(form: tuple[bool, bool]) -> int:
-            return call_cost(self.kernel, self._seen(whole, *form), self.costs).cycles
+            return call_cost(self.function, self._seen(whole, *form), self.costs).cycles
 
         return min([(False, False), (False, True), (True, False), (True, True)], key=cycles)
 
     def common(self, call: Arguments, box: Box) -> Fields:
-        (_, columns), common = spans(self.layer, box), super().common(call, box)
+        common = super().common(call, box)
         channels = box.size[3] // self.multiplier
-        strides = {"x_row_stride": columns.size * channels, "x_pixel_stride": channels}
+        strides = {"x_row_stride": common["width"] * channels, "x_pixel_stride": channels}
         strides["y_row_stride"] = box.size[2] * common["y_pixel_stride"]
         return {**common, **strides, "channels": channels, "multiplier": self.multiplier}
 
@@ -93,8 +94,7 @@ class DepthwiseKernel(WindowKernel):
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         turned, spread = self.form_of_rows
-        first, count = box.start[3] // self.multiplier, box.size[3] // self.multiplier
-        x = call.load("x", self.layer.inputs[0], self.source(box, slice(first, first + count)))
+        x = call.load("x", self.layer.inputs[0], windows_of(self.layer, box)[0])
         filters = self.constant("packed_weight", self._filters(turned, spread))
         _, *rows = filters.spec.shape
         weight = call.load("weight", filters, Box((box.start[3], 0, 0), (box.size[3], *rows)))
@@ -153,5 +153,3 @@ def depthwise_work(f: Fields, cores: int) -> Work:
 
 # enum tvm_pulp_requant_kind
 _HALF_UP = 4
-
-register("conv2d", Schedule(channels_last(applies), DepthwiseKernel))

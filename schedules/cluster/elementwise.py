@@ -6,8 +6,19 @@ from typing import ClassVar
 import numpy as np
 
 from schedules.byte_tables import byte_values
-from schedules.cluster.arithmetic import KINDS, TYPES, typed, uniform_requant
-from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, Tensor, TileAxis, register
+from schedules.cluster.arithmetic import KINDS, TYPES, uniform_requant
+from schedules.cluster.base import (
+    Arguments,
+    Box,
+    Fields,
+    KernelForm,
+    Layer,
+    Schedule,
+    Tensor,
+    TileAxis,
+    register,
+    schedule,
+)
 from schedules.kernel_cycles import Work, is_four, kind_of, share, work
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes
 from tvm_pulp.qnn.operator import OPERATORS
@@ -33,14 +44,14 @@ def bytes_in_rows(layer: Layer, count: int) -> bool:
 class ElementwiseKernel(KernelForm):
     """Rows of the last axis; an operand that is one row is repeated by a stride of 0."""
 
-    # How many of the operands are data.
-    data_operands: ClassVar[int] = 1
+    # Fields of the operands that are data.
+    names: ClassVar[str] = "x"
 
     def axes(self) -> tuple[TileAxis, ...]:
         return tile_axes(self.layer)[:-1] or tile_axes(self.layer)
 
     def data(self) -> list[Tensor]:
-        return self.layer.inputs[: self.data_operands]
+        return self.layer.inputs[: len(self.names)]
 
     def geometry(self, box: Box) -> tuple[int, int]:
         """Rows and columns of a part: one row where nothing depends on the column."""
@@ -56,14 +67,16 @@ class ElementwiseKernel(KernelForm):
         repeated = part.elements < box.elements
         return call.load(name, tensor, part), 0 if repeated else columns * tensor.spec.itemsize
 
-    def rows(self, call: Arguments, box: Box, names: str) -> Fields:
-        """Fields of the data operands and of the result: pointers, types, strides, rows and columns."""
+    def rows(self, call: Arguments, box: Box) -> Fields:
+        """Fields of the data operands and of the result: pointers, strides, rows and columns."""
         rows, columns = self.geometry(box)
         fields: Fields = {"rows": rows, "columns": columns, "y_stride": columns * call.output.spec.itemsize}
-        for name, tensor in zip(names, self.data(), strict=True):
+        for name, tensor in zip(self.names, self.data(), strict=True):
             fields[name], fields[f"{name}_stride"] = self.operand(call, name, tensor, box, columns)
-            fields[f"{name}_type"] = typed(tensor)
         return fields
+
+    def fields(self, call: Arguments, box: Box) -> Fields:
+        return self.rows(call, box) | call.requant(box.span(-1))
 
 
 def applies_mul(layer: Layer) -> bool:
@@ -72,11 +85,7 @@ def applies_mul(layer: Layer) -> bool:
 
 
 class MulKernel(ElementwiseKernel):
-    kernel, data_operands = "mul", 2
-
-    def fields(self, call: Arguments, box: Box) -> Fields:
-        zero_points = {name: self.layer.attributes[name] for name in ("zero_point_a", "zero_point_b")}
-        return self.rows(call, box, "ab") | zero_points | call.requant(box.span(-1))
+    names = "ab"
 
 
 def applies_unary(layer: Layer) -> bool:
@@ -91,29 +100,9 @@ def applies_requantize(layer: Layer) -> bool:
     return bytes_in_rows(layer, 1) and (last or layer.inputs[1].spec.elements == 1)
 
 
-class UnaryKernel(ElementwiseKernel):
-    """A function of one tensor, whose numbers are attributes of the operator."""
-
-    numbers: ClassVar[tuple[str, ...]]
-
-    def fields(self, call: Arguments, box: Box) -> Fields:
-        numbers = {name: self.layer.attributes[name] for name in self.numbers}
-        return self.rows(call, box, "x") | numbers | call.requant(box.span(-1))
-
-
-class RequantizeKernel(UnaryKernel):
-    kernel, numbers = "requantize", ("zero_point",)
-
+class RequantizeKernel(ElementwiseKernel):
     def fields(self, call: Arguments, box: Box) -> Fields:
         return super().fields(call, box) | {"lines": 1, "x_line_stride": 0, "per_row": 0}
-
-
-class HardswishKernel(UnaryKernel):
-    kernel, numbers = "hardswish", ("three", "six", "one_over_six")
-
-
-class GeluKernel(UnaryKernel):
-    kernel, numbers = "gelu", ("b", "one")
 
 
 def applies_planes(layer: Layer) -> bool:
@@ -126,16 +115,15 @@ def applies_planes(layer: Layer) -> bool:
 class PlanesKernel(KernelForm):
     """Requantization plane by plane."""
 
-    kernel, label = "requantize", "requantize kernel, channels first"
+    label = "requantize kernel, channels first"
     cut = (TileAxis(1), TileAxis(2))
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         columns, x = math.prod(box.size[2:]), self.layer.inputs[0]
         return {
-            "x": call.load("x", x, box), "rows": box.size[1], "columns": columns, "x_type": typed(x),
+            "x": call.load("x", x, box), "rows": box.size[1], "columns": columns,
             "x_stride": x.spec.itemsize * columns, "y_stride": columns * call.output.spec.itemsize,
-            "lines": 1, "x_line_stride": 0, "per_row": 1, "zero_point": self.layer.attributes["zero_point"],
-            **call.requant(box.span(1)),
+            "lines": 1, "x_line_stride": 0, "per_row": 1, **call.requant(box.span(1)),
         }  # fmt: skip
 
 
@@ -167,12 +155,14 @@ class LookupKernel(KernelForm):
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         x = call.load("x", self.layer.inputs[0], box)
-        return {"x": x, "table": call.load_constant("table", self.table()), "count": math.prod(box.size)}
+        return {"x": x, "table": call.load_constant("table", self.table()), "count": box.elements}
 
 
-def elements_work(f: Fields, name: str, cores: int, *, dense: bool) -> Work:
-    """Four elements at a time, in as many pieces as a core's share has rows; `dense`: all rows are one."""
+def elements_work(f: Fields, name: str, cores: int, *, dense: bool | None = None) -> Work:
+    """Four elements at a time, in as many pieces as a core's share has rows; `dense`: all rows of bytes are one."""
     elements = share(f["rows"] * f["columns"], cores)
+    if dense is None:
+        dense = all(f[n] == f["columns"] for n in ("a_stride", "b_stride", "x_stride", "y_stride") if n in f)
     return {"call": 1, "piece": 1 if dense else -(-elements // f["columns"]) + 1, name: 4 * -(-elements // 4)}
 
 
@@ -185,17 +175,17 @@ def plain_work(f: Fields, name: str, cores: int) -> Work:
 def mul_work(f: Fields, cores: int) -> Work:
     if not is_four(f) or f["zero_point_a"] or f["zero_point_b"] or 2 in (f["a_type"], f["b_type"]):
         return plain_work(f, kind_of(f), cores)
-    return elements_work(f, "element", cores, dense=f["a_stride"] == f["b_stride"] == f["y_stride"] == f["columns"])
+    return elements_work(f, "element", cores)
 
 
 @work("hardswish", "gelu")
 def unary_work(f: Fields, cores: int) -> Work:
     if not is_four(f) or f["x_type"] == 2:
         return plain_work(f, kind_of(f), cores)
-    return elements_work(f, "element", cores, dense=f["x_stride"] == f["y_stride"] == f["columns"])
+    return elements_work(f, "element", cores)
 
 
-@work("lookup", "dequantize")
+@work("lookup", "lookup_pairs", "dequantize", "gate")
 def counted_work(f: Fields, cores: int) -> Work:
     return {"call": 1, "element": 4 * share(-(-f["count"] // 4), cores)}
 
@@ -254,8 +244,8 @@ def requantize_work(f: Fields, cores: int) -> Work:
 _TABLED = Schedule(function_of_byte, LookupKernel)
 register("mul", _TABLED, Schedule(applies_mul, MulKernel))
 register("requantize", _TABLED, Schedule(applies_requantize, RequantizeKernel), Schedule(applies_planes, PlanesKernel))
-register("hardswish", _TABLED, Schedule(applies_unary, HardswishKernel))
-register("gelu", _TABLED, Schedule(applies_unary, GeluKernel))
+register("hardswish", _TABLED, Schedule(applies_unary, ElementwiseKernel))
+register("gelu", _TABLED, Schedule(applies_unary, ElementwiseKernel))
 register("integer_div", _TABLED)
 register("lookup", Schedule(is_byte_table, LookupKernel))
 
@@ -266,8 +256,9 @@ def applies_qdq_mul(layer: Layer) -> bool:
     return all(same_or_row(spec, shape) for spec in data) and any(spec.shape == shape for spec in data)
 
 
+@schedule("qdq_mul", applies_qdq_mul)
 class QdqMulKernel(ElementwiseKernel):
-    kernel, data_operands = "qdq_mul", 2
+    names = "ab"
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         layer, attributes = self.layer, self.layer.attributes
@@ -279,14 +270,10 @@ class QdqMulKernel(ElementwiseKernel):
         for side, (name, tensor) in zip("ab", pairs, strict=True):
             # The first operand has the shape of the result: only the second has a stride.
             fields[side], fields["b_stride"] = self.operand(call, name, tensor, box, columns)
-            fields |= {f"{side}_type": typed(tensor), f"zero_point_{side}": attributes[f"zero_point_{name}"]}
-        fields["scale"] = call.load_constant("scale", np.array([attributes["scale"]], np.float32))
-        return fields | {n: attributes[n] for n in ("low", "high", "zero_point")}
+            fields[f"zero_point_{side}"] = attributes[f"zero_point_{name}"]
+        return fields | {"scale": call.load_reals("scale", "scale")}
 
 
 @work("qdq_mul")
 def qdq_mul_work(f: Fields, cores: int) -> Work:
     return elements_work(f, "element", cores, dense=f["rows"] == 1)
-
-
-register("qdq_mul", Schedule(applies_qdq_mul, QdqMulKernel))

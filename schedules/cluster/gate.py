@@ -1,11 +1,8 @@
 """A function of a byte times another tensor, in one loop."""
 
-import math
-
 from schedules.byte_tables import byte_values
 from schedules.cluster.arithmetic import uniform_requant
-from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, register
-from schedules.kernel_cycles import Work, share, work
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, schedule
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES, looked_up
 
@@ -18,21 +15,12 @@ def applies_gate(layer: Layer) -> bool:
     return all(stored) and table.data is not None and narrow and uniform_requant(layer)
 
 
+@schedule("gate", applies_gate)
 class GateKernel(KernelForm):
-    kernel = "gate"
-
     def fields(self, call: Arguments, box: Box) -> Fields:
         a, b, table = self.layer.inputs[:3]
         # By the byte that is stored.
         entries = looked_up(table.values.reshape(-1), byte_values(a.spec.dtype).astype(a.spec.dtype))
         pointers = {"a": call.load("a", a, box), "b": call.load("b", b, box)}
-        fields = {**pointers, "table": call.load_constant("table", entries), "count": math.prod(box.size)}
+        fields = {**pointers, "table": call.load_constant("table", entries), "count": box.elements}
         return fields | call.requant()
-
-
-@work("gate")
-def gate_work(f: Fields, cores: int) -> Work:
-    return {"call": 1, "element": 4 * share(-(-f["count"] // 4), cores)}
-
-
-register("gate", Schedule(applies_gate, GateKernel))

@@ -2,10 +2,7 @@
 
 import math
 
-import numpy as np
-
-from schedules.cluster.arithmetic import typed
-from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, TileAxis, schedule
 from schedules.kernel_cycles import Work, work
 from tvm_pulp.qnn.tensor_spec import BYTES
 
@@ -16,9 +13,8 @@ def applies(layer: Layer) -> bool:
     return known and {layer.inputs[0].spec.dtype, layer.outputs[0].spec.dtype} <= set(BYTES)
 
 
+@schedule("group_norm", applies)
 class GroupNormKernel(KernelForm):
-    kernel = "group_norm"
-
     @property
     def channels(self) -> int:
         """Of a group."""
@@ -29,14 +25,13 @@ class GroupNormKernel(KernelForm):
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         a, x = self.layer.attributes, self.layer.inputs[0]
-        of_channels, reals = Box((box.start[1],), (box.size[1],)), [a[n] for n in ("statistic", "epsilon", "gain")]
+        of_channels = Box((box.start[1],), (box.size[1],))
         vectors = zip(("weight", "bias"), self.layer.inputs[1:], strict=True)
         return {
             "x": call.load("x", x, box), **{name: call.load(name, tensor, of_channels) for name, tensor in vectors},
-            "reals": call.load_constant("reals", np.array(reals, np.float32)),
+            "reals": call.load_reals("reals", "statistic", "epsilon", "gain"),
             "groups": box.size[1] // self.channels, "channels": self.channels,
-            "pixels": math.prod(box.size[2:]), "x_type": typed(x), "low": a["low"] - a["zero_point"],
-            "high": a["high"] - a["zero_point"], "zero_point": a["zero_point"],
+            "pixels": math.prod(box.size[2:]), "low": a["low"] - a["zero_point"], "high": a["high"] - a["zero_point"],
         }  # fmt: skip
 
 
@@ -48,6 +43,3 @@ def group_norm_work(f: Fields, cores: int) -> Work:
     groups = min(-(-part // size) + (1 if part % size else 0), f["groups"])
     touched = min(-(-part // f["pixels"]) + (1 if part % f["pixels"] else 0), planes)
     return {"call": 1, "group": groups, "sum": groups * size, "plane": touched, "element": part}
-
-
-register("group_norm", Schedule(applies, GroupNormKernel))

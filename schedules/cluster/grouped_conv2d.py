@@ -4,8 +4,8 @@ from functools import cached_property
 
 import numpy as np
 
-from schedules.cluster.base import Arguments, Box, Layer, Schedule, TileAxis, register
-from schedules.cluster.conv2d import Conv2dKernel, channels_last, multiplies_bytes
+from schedules.cluster.base import Arguments, Box, Layer, TileAxis, schedule
+from schedules.cluster.conv2d import Conv2dKernel, multiplies_bytes
 from schedules.kernel_cycles import call_cost
 from schedules.packed_weights import padded
 from tvm_pulp.qnn.block_diagonal import block_diagonal
@@ -19,6 +19,7 @@ def applies(layer: Layer) -> bool:
     return layer.attributes["groups"] > 1 and multiplies_bytes(layer)
 
 
+@schedule("conv2d", applies)
 class GroupedConv2dKernel(Conv2dKernel):
     label = "grouped convolution kernel"
 
@@ -45,7 +46,9 @@ class GroupedConv2dKernel(Conv2dKernel):
             depth = padded(kernel_height * kernel_width * channels * count)
             sizes = {"channels": channels * count, "out_channels": self.outputs * count, "depth_stride": depth}
             cost = call_cost(
-                self.kernel, {**common, **sizes, "weight_offset": 0, "scratch_stride": _WINDOWS * depth + 4}, self.costs
+                self.function,
+                {**common, **sizes, "weight_offset": 0, "scratch_stride": _WINDOWS * depth + 4},
+                self.costs,
             )
             # A step with commands for picture, constants and result.
             step = self.costs.executor.step + 3 * self.costs.executor.command + self.costs.barrier_cycles
@@ -53,10 +56,5 @@ class GroupedConv2dKernel(Conv2dKernel):
 
         return min((count for count in (1, 2, 4, 8, 16) if count <= groups), key=cycles)
 
-    def filters(self, box: Box) -> tuple[np.ndarray, slice]:
-        filters = self.layer.inputs[1].values[box.span(3)]
-        first, groups, channels = box.start[3] // self.outputs, box.size[3] // self.outputs, filters.shape[3]
-        return block_diagonal(filters, groups), slice(first * channels, (first + groups) * channels)
-
-
-register("conv2d", Schedule(channels_last(applies), GroupedConv2dKernel))
+    def filters(self, box: Box) -> np.ndarray:
+        return block_diagonal(super().filters(box), box.size[3] // self.outputs)

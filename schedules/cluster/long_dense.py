@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from schedules.cluster.arithmetic import TYPES_16, exact_bias, folded_bias, typed, uniform_requant
-from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, register
+from schedules.cluster.arithmetic import TYPES_16, exact_bias, folded_bias, uniform_requant
+from schedules.cluster.base import Arguments, Box, Fields, Layer, schedule
 from schedules.cluster.conv2d import UnfoldedConv2d
 from schedules.cluster.dense import DEPTH_INSTRUCTIONS, DenseKernel, are_rows, packed_parts, slowest_share
 from schedules.kernel_cycles import Work, work
@@ -46,14 +46,16 @@ def _applies(layer: Layer) -> bool:
 
 def applies(layer: Layer) -> bool:
     """16-bit inputs and sums of up to 64 bits: parts of the depth fit 32, results are rounded half up."""
-    return layer.attributes.get("layout", "NHWC") == "NHWC" and are_rows(layer) and _applies(layer)
+    return are_rows(layer) and _applies(layer)
 
 
 def applies_unfolded(layer: Layer) -> bool:
     """One group of 16-bit inputs and sums of up to 64 bits."""
-    return layer.attributes["layout"] == "NHWC" and layer.attributes["groups"] == 1 and _applies(layer)
+    return layer.attributes["groups"] == 1 and _applies(layer)
 
 
+@schedule("dense", applies)
+@schedule("conv2d", applies)
 class LongDenseKernel(DenseKernel):
     kernel = "long_dense"
 
@@ -68,11 +70,11 @@ class LongDenseKernel(DenseKernel):
             "x": x, "weight": call.load_whole("weight", packed),
             "bias": call.load("bias", bias, Box((made.start,), (columns,))),
             "rows": box.elements // columns, "columns": columns, "depth_stride": _BYTES * depth,
-            "part": _BYTES * part, "y_stride": columns * call.output.spec.itemsize, "x_type": typed(layer.inputs[0]),
-            **call.requant(made),
+            "part": _BYTES * part, "y_stride": columns * call.output.spec.itemsize, **call.requant(made),
         }  # fmt: skip
 
 
+@schedule("conv2d", applies_unfolded)
 class UnfoldedLongConv2d(LongDenseKernel, UnfoldedConv2d):
     label = "im2col + long dense kernel"
 
@@ -91,7 +93,3 @@ def long_dense_work(f: Fields, cores: int) -> Work:
         "output": (16 * whole + 4 * few * partial) * min(4, f["columns"]) / 4,
         "depth": (whole * DEPTH_INSTRUCTIONS[4] + partial * DEPTH_INSTRUCTIONS.get(few, 0)) * words,
     }
-
-
-register("dense", Schedule(applies, LongDenseKernel))
-register("conv2d", Schedule(applies, LongDenseKernel), Schedule(applies_unfolded, UnfoldedLongConv2d))

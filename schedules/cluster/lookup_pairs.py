@@ -9,7 +9,6 @@ from schedules.cluster.add import AddKernel, applies_in_range
 from schedules.cluster.add import applies as applies_add
 from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, register
 from schedules.cluster.elementwise import ElementwiseKernel
-from schedules.kernel_cycles import Work, share, work
 from tvm_pulp.qnn.add import Add
 from tvm_pulp.qnn.tensor_spec import BYTES
 
@@ -27,7 +26,7 @@ def applies(layer: Layer) -> bool:
 
 
 class LookupPairsKernel(ElementwiseKernel):
-    kernel, label, data_operands = "lookup_pairs", "add by a table of pairs", 2
+    kernel, label, names = "lookup_pairs", "add by a table of pairs", "ab"
 
     @cached_property
     def table(self) -> np.ndarray:
@@ -39,11 +38,6 @@ class LookupPairsKernel(ElementwiseKernel):
     def fields(self, call: Arguments, box: Box) -> Fields:
         a, b = (call.load(name, t, box) for name, t in zip("ab", self.layer.inputs[:2], strict=True))
         return {"a": a, "b": b, "table": call.load_constant("pairs", self.table), "count": box.elements}
-
-
-@work("lookup_pairs")
-def lookup_pairs_work(f: Fields, cores: int) -> Work:
-    return {"call": 1, "element": 4 * share(-(-f["count"] // 4), cores)}
 
 
 register("add", Schedule(applies, LookupPairsKernel), Schedule(applies_add, AddKernel, is_smaller=True), first=True)

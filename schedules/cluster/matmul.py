@@ -1,8 +1,9 @@
 """Products of two activations."""
 
 import math
+from itertools import dropwhile
 
-from schedules.cluster.arithmetic import accumulator_reach, typed, uniform_requant
+from schedules.cluster.arithmetic import accumulator_reach, uniform_requant
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
 from schedules.cluster.dense import DEPTH_INSTRUCTIONS
 from schedules.kernel_cycles import Work, is_four, kind_of, share, words, work
@@ -21,15 +22,10 @@ def applies(layer: Layer) -> bool:
 
 def batch_of(shape: tuple[int, ...]) -> tuple[int, ...]:
     """Batch axes without leading ones."""
-    batch = list(shape[:-2])
-    while batch and batch[0] == 1:
-        batch.pop(0)
-    return tuple(batch)
+    return tuple(dropwhile(lambda extent: extent == 1, shape[:-2]))
 
 
 class MatmulKernel(KernelForm):
-    kernel = "matmul"
-
     def fields(self, call: Arguments, box: Box) -> Fields:
         (a, b), attributes, part = self.layer.inputs[:2], self.layer.attributes, tile_part(self.layer, box)
         pointers = {"a": call.load("a", a, part.inputs[0]), "b": call.load("b", b, part.inputs[1])}
@@ -45,9 +41,8 @@ class MatmulKernel(KernelForm):
         return {
             **pointers, **scratch, "batch": batch, "rows": rows, "columns": columns, "depth": depth, "a_stride": depth,
             "b_stride": depth if attributes["transpose_b"] else columns, "y_stride": y_stride, **apart,
-            "y_batch_stride": rows * y_stride, "transpose_b": int(attributes["transpose_b"]), "a_type": typed(a),
-            "b_type": typed(b), "zero_point_a": attributes["zero_point_a"],
-            "zero_point_b": attributes["zero_point_b"], **call.requant(box.span(-1), short=self.rounds_short),
+            "y_batch_stride": rows * y_stride, "transpose_b": int(attributes["transpose_b"]),
+            **call.requant(box.span(-1), short=self.rounds_short),
         }  # fmt: skip
 
 

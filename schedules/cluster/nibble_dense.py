@@ -1,7 +1,7 @@
 """One row times weights of four bits: two columns in a byte, so that half as many bytes come to L1."""
 
-from schedules.cluster.arithmetic import folded_bias, typed, uniform_requant
-from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, register
+from schedules.cluster.arithmetic import folded_bias, uniform_requant
+from schedules.cluster.base import Arguments, Box, Fields, Layer, schedule
 from schedules.cluster.dense import DenseKernel
 from schedules.kernel_cycles import Work, kind_of, share, words, work
 from schedules.packed_weights import has_four_bits, pack_nibbles
@@ -26,6 +26,7 @@ def applies(layer: Layer) -> bool:
     return uniform_requant(layer) and has_four_bits(weight.values)
 
 
+@schedule("dense", applies, first=True)
 class NibbleDenseKernel(DenseKernel):
     kernel = "nibble_dense"
 
@@ -45,7 +46,7 @@ class NibbleDenseKernel(DenseKernel):
         if folded.any():
             mine = Box((made.start,), (box.size[-1],))
             fields["bias"] = call.load("bias", self.constant("folded_bias", folded), mine)
-        return fields | {"x_type": typed(layer.inputs[0])} | call.requant(made)
+        return fields | call.requant(made)
 
 
 @work("nibble_dense")
@@ -53,6 +54,3 @@ def nibble_dense_work(f: Fields, cores: int) -> Work:
     tiles = share(f["columns"] // 4, cores)
     depth = tiles * _INSTRUCTIONS * words(f["depth"])
     return {"call": 1, "tile": tiles, f"output_{kind_of(f)}": 4 * tiles, "depth": depth}
-
-
-register("dense", Schedule(applies, NibbleDenseKernel), first=True)

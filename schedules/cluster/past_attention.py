@@ -1,6 +1,6 @@
 """Attention over a cache, at once or of one token in three parts. Heads, or queries, are split where L1 is small."""
 
-from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, Tensor, TileAxis, register
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Tensor, TileAxis, schedule
 from schedules.kernel_cycles import Work, share, words, work
 from tvm_pulp.uma.recipe import Pointer
 
@@ -69,7 +69,8 @@ class PastKernel(KernelForm):
     def past(self, call: Arguments, name: str, tensor: Tensor, box: Box, together: int = 1) -> tuple[Pointer, int]:
         """The columns of a cache whose words hold so many positions of an element, and how far its rows are apart."""
         first, heads = (number // self.group * self.size * together for number in self.heads(box))
-        return call.rows(name, tensor, Box((0, first), (tensor.spec.shape[0], heads)))
+        apart = tensor.spec.shape[1] if tensor.storage.level == "l1" else heads
+        return call.in_place(name, tensor, Box((0, first), (tensor.spec.shape[0], heads))), apart
 
     def keys(self, call: Arguments, tensor: Tensor, box: Box) -> Fields:
         """The columns of a cache of keys."""
@@ -82,11 +83,11 @@ class PastKernel(KernelForm):
         return {"past_v": pointer, "value_stride": apart}
 
     def counted(self, call: Arguments, box: Box, length: Tensor, table: Tensor | None = None) -> Fields:
-        """How many rows count, the table of exponentials, sizes and factors of logits."""
+        """How many rows count, the table of exponentials, and sizes."""
         found: Fields = {"length": call.load_whole("length", length)}
         if table is not None:
             found["exponential"] = call.load_whole("table", table)
-        return found | self.sizes(box) | {name: self.layer.attributes[name] for name in ("mul", "shift")}
+        return found | self.sizes(box)
 
     def sizes(self, box: Box) -> Fields:
         return {"heads": self.heads(box)[1], "group": self.group, "size": self.size}
@@ -102,9 +103,8 @@ class HeadColumnsKernel(PastKernel):
         return box.start[1] // self.size, box.size[1] // self.size
 
 
+@schedule("past_attention", applies)
 class PastAttentionKernel(HeadColumnsKernel):
-    kernel = "past_attention"
-
     def axes(self) -> tuple[TileAxis, ...]:
         return (*super().axes(), TileAxis(0))
 
@@ -122,9 +122,8 @@ class PastAttentionKernel(HeadColumnsKernel):
         return fields | {"queries": box.size[0], "first": box.start[0], **strides}
 
 
+@schedule("past_scores", applies_parts)
 class PastScoresKernel(PastKernel):
-    kernel = "past_scores"
-
     def fields(self, call: Arguments, box: Box) -> Fields:
         q, past, length = self.layer.inputs
         capacity = past.spec.shape[0]
@@ -133,13 +132,12 @@ class PastScoresKernel(PastKernel):
         return fields | self.counted(call, box, length) | {"capacity": capacity}
 
 
+@schedule("past_mix", applies_parts)
 class PastMixKernel(PastKernel):
-    kernel = "past_mix"
-
     @property
     def function(self) -> str:
         k, past = self.layer.inputs[1], self.layer.inputs[3]
-        return "past_mix_by_element" if past.spec.shape[1] > k.spec.shape[1] else self.kernel
+        return "past_mix_by_element" if past.spec.shape[1] > k.spec.shape[1] else self.structure
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         q, k, scores, past, length, table = self.layer.inputs
@@ -151,9 +149,8 @@ class PastMixKernel(PastKernel):
         return fields | call.scratch(2 * capacity + 4) | {"capacity": capacity}
 
 
+@schedule("past_mean", applies_mean)
 class PastMeanKernel(HeadColumnsKernel):
-    kernel = "past_mean"
-
     def fields(self, call: Arguments, box: Box) -> Fields:
         (mix, v), (first, heads) = self.layer.inputs, self.heads(box)
         fields: Fields = {"mix": call.load("mix", mix, Box((first, 0), (heads, self.size + 2)))}
@@ -201,9 +198,3 @@ def past_mix_work(f: Fields, cores: int) -> Work:
 def past_mean_work(f: Fields, cores: int) -> Work:
     mine = share(f["heads"], cores)
     return {"call": 1, "head": mine, "element": mine * f["size"]}
-
-
-register("past_attention", Schedule(applies, PastAttentionKernel))
-register("past_scores", Schedule(applies_parts, PastScoresKernel))
-register("past_mix", Schedule(applies_parts, PastMixKernel))
-register("past_mean", Schedule(applies_mean, PastMeanKernel))

@@ -5,8 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from schedules.cluster.arithmetic import typed, uniform_requant, window_fields
-from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
+from schedules.cluster.arithmetic import uniform_requant, window_fields
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, TileAxis, schedule
 from schedules.kernel_cycles import Work, kind_of, share, words, work
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_part
 from tvm_pulp.qnn.exact_shift import exact_shift, exact_shift_to_even
@@ -33,6 +33,8 @@ def applies_avg_pool(layer: Layer) -> bool:
     return applies_pool(layer) and layer.attributes.get("requant", "none") == "none" and "low" in layer.attributes
 
 
+@schedule("max_pool", applies_pool)
+@schedule("avg_pool", applies_avg_pool)
 class PoolKernel(KernelForm):
     kernel = "pool"
 
@@ -48,7 +50,7 @@ class PoolKernel(KernelForm):
         return {
             "x": call.load("x", x, source), "height": source.size[1], "width": source.size[2], "channels": box.size[3],
             "out_height": box.size[1], "out_width": box.size[2], **window_fields(a, a["kernel"], pads[:2]),
-            "x_type": typed(x), "low": a.get("low", 0), "high": a.get("high", 0),
+            "low": a.get("low", 0), "high": a.get("high", 0),
         }  # fmt: skip
 
 
@@ -61,6 +63,7 @@ def applies_mean_pool(layer: Layer) -> bool:
     return plain and all(t.spec.elements in (1, taps + 1) for t in constants) and uniform_requant(layer, 512 * taps)
 
 
+@schedule("avg_pool", applies_mean_pool)
 class MeanPoolKernel(PoolKernel):
     """Sums of the values, requantized."""
 
@@ -68,7 +71,7 @@ class MeanPoolKernel(PoolKernel):
 
     @property
     def function(self) -> str:
-        return self.kernel
+        return self.structure
 
     @cached_property
     def shifted(self) -> tuple[Requant, tuple[Tensor, Tensor]] | None:
@@ -99,9 +102,7 @@ class MeanPoolKernel(PoolKernel):
     def fields(self, call: Arguments, box: Box) -> Fields:
         pool = {f"pool.{name}": value for name, value in super().fields(call, box).items()}
         rule = call.requant() if self.shifted is None else call.requant_member("requant", *self.shifted)
-        if self.shifted is not None:
-            rule["requant.shift"] = self.shifted[0].shift
-        return {**pool, "zero_point": self.layer.attributes["zero_point"], **rule}
+        return pool | rule
 
 
 @work("max_pool")
@@ -165,7 +166,3 @@ def mean_pool_work(f: Fields, cores: int) -> Work:
     work = {"call": 1, "pixel": touched, "row": groups * lines, "tap": groups * kernel[0] * kernel[1]}
     kind = kind_of(f)
     return {**work, f"group_{'pulp' if kind in _SHIFTED else kind}": groups}
-
-
-register("max_pool", Schedule(applies_pool, PoolKernel))
-register("avg_pool", Schedule(applies_avg_pool, PoolKernel), Schedule(applies_mean_pool, MeanPoolKernel))

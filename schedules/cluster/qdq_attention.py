@@ -5,11 +5,9 @@ Over a cache, new rows are put behind those of the past that count.
 
 import math
 
-import numpy as np
-
 from schedules.byte_tables import by_stored_byte
 from schedules.cluster.arithmetic import typed
-from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, Tensor, TileAxis, register
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Tensor, TileAxis, schedule
 from schedules.kernel_cycles import Work, given, share, words, work
 from schedules.packed_weights import padded
 from tvm_pulp.planning.tiling.forms.attention_operands import is_shared, operand_part, query_axis
@@ -22,9 +20,8 @@ def applies(layer: Layer) -> bool:
     return bool(layer.attributes["size"] % 4 == 0 and layer.attributes["keys"] >= 4)
 
 
+@schedule("qdq_attention", applies)
 class QdqAttentionKernel(KernelForm):
-    kernel = "qdq_attention"
-
     @property
     def named(self) -> dict[str, Tensor]:
         return operands(self.layer.attributes, self.layer.inputs)
@@ -73,14 +70,14 @@ class QdqAttentionKernel(KernelForm):
         """All fields but those of q, k, v and the mask."""
         a = self.layer.attributes
         size, heads, by_head = a["size"], a["heads"], a["y_layout"] == "hsd"
-        reals = np.array([a[n] for n in ("logit_scale", "gain", "value_scale")], np.float32)
         translated = size * (a["has_q_table"] + a["keys"] * a["has_k_table"])
         names = ("logit_low", "logit_high", "probability_high", "low", "high", "zero_point", "keys", "size", "group")
         return {
             **call.scratch((size + 9) * padded(a["keys"]) + translated),
             "table": call.load_whole("table", of["table"]),
             "exponential": call.load_whole("exponential", of["exponential"]),
-            "reals": call.load_constant("reals", reals), "heads": heads, "queries": queries[1],
+            "reals": call.load_reals("reals", "logit_scale", "gain", "value_scale"),
+            "heads": heads, "queries": queries[1],
             "y_head_stride": queries[1] * size if by_head else size, "y_stride": size if by_head else heads * size,
             **{n: a[n] for n in names},
         }  # fmt: skip
@@ -126,9 +123,6 @@ def qdq_attention_work(f: Fields, cores: int) -> Work:
     return work | ({"translated": translated} if translated else {})
 
 
-register("qdq_attention", Schedule(applies, QdqAttentionKernel))
-
-
 def applies_past(layer: Layer) -> bool:
     """Heads of whole words, new rows that lie side by side as those of the past do."""
     a = layer.attributes
@@ -143,8 +137,9 @@ def applies_past(layer: Layer) -> bool:
     return bool(a["size"] % 4 == 0 and a["keys"] >= 4 and together)
 
 
+@schedule("past_qdq_attention", applies_past)
 class PastQdqAttentionKernel(QdqAttentionKernel):
-    kernel, result = "past_qdq_attention", "whole.y"
+    result = "whole.y"
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         a, of, queries = self.layer.attributes, self.named, self.queries(box)
@@ -153,7 +148,7 @@ class PastQdqAttentionKernel(QdqAttentionKernel):
             whole |= self._past(call, name, of, a["rows"] * a["heads"] // a["group"] * a["size"])
         whole |= self.mask(call, of.get("mask"), queries) | self.rest(call, of, queries)
         # Plans are made for a cache that is half full.
-        call.expected = {**whole, "keys": a["keys"] // 2, "size": a["size"]}
+        call.expected = {"keys": a["keys"] // 2}
         new = {f"new_{n}": call.load_whole(f"new_{n}", of[n]) for n in ("k", "v")}
         length = {"length": call.load_whole("length", of["length"]), "rows": a["rows"]}
         return {**{f"whole.{name}": value for name, value in whole.items()}, **new, **length}
@@ -161,14 +156,9 @@ class PastQdqAttentionKernel(QdqAttentionKernel):
     def _past(self, call: Arguments, name: str, of: dict[str, Tensor], room: int) -> Fields:
         """Pointer and strides of past keys or values, with room for the new ones."""
         a, past = self.layer.attributes, of[f"past_{name}"]
-        where = Pointer(past)
-        if past.storage.level == "l1":
-            call.reads.append(past)
-        else:
-            where = call.load(f"past_{name}", past, Box.whole(past.spec.shape), room)
         table = of.get(f"{name}_table")
         fields: Fields = {
-            name: where,
+            name: call.in_place(f"past_{name}", past, Box.whole(past.spec.shape), room),
             f"{name}_head_stride": a["size"],
             f"{name}_stride": math.prod(past.spec.shape[2:]),
             f"{name}_type": typed(table or past),
@@ -187,6 +177,3 @@ def past_qdq_attention_work(f: Fields, cores: int) -> Work:
         whole["keys"] = int(f["length"][0]) + f["rows"]
     row = whole["heads"] // whole["group"] * whole["size"]
     return qdq_attention_work(whole, cores) | {"appended": f["rows"] * words(row)}
-
-
-register("past_qdq_attention", Schedule(applies_past, PastQdqAttentionKernel))

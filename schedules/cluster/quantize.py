@@ -5,8 +5,7 @@ import math
 import numpy as np
 
 from schedules.byte_tables import by_stored_byte
-from schedules.cluster.arithmetic import typed
-from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, kernel_call, register
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, TileAxis, kernel_call, schedule
 from schedules.kernel_cycles import Work, share, work
 from tvm_pulp.qnn.tensor_spec import BYTES
 from tvm_pulp.uma.recipe import Load, Local, Pointer, Recipe, Store
@@ -31,6 +30,7 @@ def applies(layer: Layer) -> bool:
     return bool(_LEAST_SCALE <= known[0][0] <= _LARGEST_SCALE)
 
 
+@schedule("quantize", applies)
 class QuantizeKernel(KernelForm):
     kernel = "quantize"
 
@@ -41,12 +41,7 @@ class QuantizeKernel(KernelForm):
         """Arguments of the kernel that quantizes a part of the first operand, but for what concerns y."""
         scale, _, zero = (t.values.reshape(-1)[0] for t in self.layer.inputs[1:4])
         x, reals = call.load("x", self.layer.inputs[0], box), np.array([scale, np.float32(1) / scale], np.float32)
-        return {
-            "x": x,
-            "reals": call.load_constant("reals", reals),
-            "y_type": typed(call.output),
-            "zero_point": int(zero),
-        }
+        return {"x": x, "reals": call.load_constant("reals", reals), "zero_point": int(zero)}
 
 
 def applies_channels_last(layer: Layer) -> bool:
@@ -54,6 +49,7 @@ def applies_channels_last(layer: Layer) -> bool:
     return layer.inputs[0].spec.shape[0] == 1 and applies(layer)
 
 
+@schedule("quantize_channels_last", applies_channels_last)
 class QuantizeChannelsLastKernel(QuantizeKernel):
     """A row is a plane; its elements come to lie as far from each other as there are channels."""
 
@@ -74,15 +70,14 @@ def applies_dequantize(layer: Layer) -> bool:
     return layer.inputs[0].spec.dtype in BYTES and known_numbers(layer) is not None
 
 
+@schedule("dequantize", applies_dequantize)
 class DequantizeKernel(KernelForm):
-    kernel = "dequantize"
-
     def fields(self, call: Arguments, box: Box) -> Fields:
         x, scale, zero = self.layer.inputs
         return {
             "x": call.load("x", x, box),
             "scale": call.load_constant("scale", scale.values.reshape(-1).astype(np.float32)),
-            "count": box.elements, "x_type": typed(x), "zero_point": int(zero.values.reshape(-1)[0]),
+            "count": box.elements, "zero_point": int(zero.values.reshape(-1)[0]),
         }  # fmt: skip
 
 
@@ -92,6 +87,7 @@ def applies_append(layer: Layer) -> bool:
     return applies(layer) and min(sizes) > 0 and all(t.data is not None for t in layer.inputs[5:])
 
 
+@schedule("append_quantized", applies_append)
 class AppendQuantizedKernel(QuantizeKernel):
     """Two kernels write side by side: one quantizes, the other copies the new rows."""
 
@@ -136,9 +132,3 @@ def quantize_work(f: Fields, cores: int) -> Work:
     elements = share(f["rows"] * f["columns"], cores)
     pieces = 1 if f["rows"] == 1 else -(-elements // f["columns"]) + 1
     return {"call": 1, "piece": pieces, "together" if f["y_step"] == 1 else "apart": 4 * -(-elements // 4)}
-
-
-register("quantize", Schedule(applies, QuantizeKernel))
-register("quantize_channels_last", Schedule(applies_channels_last, QuantizeChannelsLastKernel))
-register("append_quantized", Schedule(applies_append, AppendQuantizedKernel))
-register("dequantize", Schedule(applies_dequantize, DequantizeKernel))

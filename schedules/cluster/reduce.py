@@ -5,8 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from schedules.cluster.arithmetic import typed
-from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
+from schedules.cluster.arithmetic import window_fields
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, TileAxis, schedule
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES
 
@@ -35,6 +35,7 @@ def applies_mean(layer: Layer) -> bool:
     return axes[-1] < len(x.shape) - 1 and count <= 1 << 12 and as_shift(count, *x.range) is not None
 
 
+@schedule("reduce", applies_mean)
 class MeanKernel(KernelForm):
     kernel, result, label = "mean_pool", "pool.y", "mean_pool kernel"
 
@@ -64,12 +65,8 @@ class MeanKernel(KernelForm):
         ]
         pool = {
             "x": call.load("x", x, Box(start, size)), "height": outer * count, "width": 1, "channels": channels,
-            "out_height": outer, "out_width": 1, "kernel_height": count, "kernel_width": 1, "stride_y": count,
-            "stride_x": 1, "dilation_y": 1, "dilation_x": 1, "pad_top": 0, "pad_left": 0, "x_type": typed(x), "low": 0,
-            "high": 0,
+            "out_height": outer, "out_width": 1, "low": 0, "high": 0,
+            **window_fields({"strides": (count, 1), "dilation": (1, 1)}, (count, 1), (0, 0)),
         }  # fmt: skip
         fields = {f"pool.{name}": value for name, value in pool.items()}
         return {**fields, "zero_point": 0, **call.requant_member("requant", rule, constants)}
-
-
-register("reduce", Schedule(applies_mean, MeanKernel))

@@ -4,33 +4,24 @@ from typing import Any
 
 from schedules.byte_tables import byte_values
 from schedules.cluster.add import linear_sum_of
-from schedules.cluster.arithmetic import TYPES
-from schedules.cluster.base import Fields, fours, kernel_call, only_cost
+from schedules.cluster.base import Fields
+from schedules.cluster.steps import in_fours, step
 from schedules.kernel_cycles import Work, share, work
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.soc.cost_model import CostModel
-from tvm_pulp.uma.recipe import Call, Kernel, Local, Pointer
+from tvm_pulp.uma.recipe import Kernel
 
 _INT32 = 1 << 31
 
 
-def requantize_sum(kernel: Kernel, costs: CostModel) -> Call | None:
-    """Channels in fours; without operands the question is only whether there is a kernel for such a sum.
+@step("requantize_sum", "x stages b")
+def _requantize_sum(kernel: Kernel, costs: CostModel) -> Fields | None:
+    """Attributes: `sum`, those of the operator; `types` and `scalars` of its operands; `place` of the rounded one.
 
-    Attributes: `sum`, those of the operator; `types` and `scalars` of its operands; `place` of the rounded one, whose
-    smallest value is `low`.
+    Its smallest value is `low`.
     """
-    a, x = kernel.attributes, kernel.inputs[0]
-    fields, found = fours(x.spec), sum_fields(a)
-    if fields is None or found is None or "taken" in a:
-        return None
-    if not kernel.outputs:
-        return only_cost("requantize_sum", fields, costs)
-    (_, stages, b), (y,) = kernel.inputs, kernel.outputs
-    assert isinstance(x, Local) and isinstance(stages, Local) and isinstance(b, Local) and isinstance(y, Local)
-    fields |= {"x": Pointer(x), "y": Pointer(y), "stages": Pointer(stages), "b": Pointer(b)}
-    fields |= {"b_type": TYPES[b.spec.dtype], "y_type": TYPES[y.spec.dtype], **found}
-    return kernel_call("requantize_sum", fields, costs, [x, stages, b], [y])
+    fields, found = in_fours(kernel, costs), sum_fields(kernel.attributes)
+    return None if fields is None or found is None or "taken" in kernel.attributes else fields | found
 
 
 def sum_fields(a: dict[str, Any]) -> Fields | None:

@@ -1,7 +1,6 @@
 """Resizing of images, cut into rows of the result."""
 
-from schedules.cluster.arithmetic import typed
-from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, TileAxis, schedule
 from schedules.kernel_cycles import Work, given, share, words, work
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.resize import fraction_bits, is_copy
@@ -15,11 +14,11 @@ def applies(layer: Layer) -> bool:
     """Bytes, channels last."""
     known = all(t.data is not None for t in layer.inputs[1:])
     types = {layer.inputs[0].spec.dtype, layer.outputs[0].spec.dtype}
-    return known and layer.attributes["layout"] == "NHWC" and types <= set(BYTES)
+    return known and types <= set(BYTES)
 
 
+@schedule("resize", applies)
 class ResizeKernel(KernelForm):
-    kernel = "resize"
     cut = (TileAxis(1), TileAxis(0, limit=1))
 
     def fields(self, call: Arguments, box: Box) -> Fields:
@@ -38,13 +37,11 @@ class ResizeKernel(KernelForm):
                 fields[name] = call.load(name, tensor, Box((box.start[1], 0), (box.size[1], tensor.spec.shape[1])))
             else:
                 fields[name] = call.load_whole(name, tensor)
-        numbers = {"middle": 0, "fraction": 0, "slack": 0, "zero_point": 0}
-        if not copies:
-            numbers = {n: a[n] for n in ("middle", "slack", "zero_point")} | {"fraction": fraction_bits(a)}
+        names = ("middle", "fraction", "slack", "zero_point")
+        numbers = dict.fromkeys(names, 0) if copies else {"fraction": fraction_bits(a)}
         return fields | numbers | {
             "first_row": first, "width": width, "channels": channels, "out_height": box.size[1],
-            "out_width": box.size[2], "row_taps": a["taps"][0], "column_taps": a["taps"][1], "x_type": typed(x),
-            "y_type": typed(call.output),
+            "out_width": box.size[2], "row_taps": a["taps"][0], "column_taps": a["taps"][1],
             **call.requant_member("requant", Requant() if copies else Requant.of(a), [] if copies else layer.inputs[5:7]
             ),
         }  # fmt: skip
@@ -60,6 +57,3 @@ def resize_work(f: Fields, cores: int) -> Work:
         return {"call": 1, "pixel": pixels, "near" if given(f["thresholds"]) else "scaled": pixels * channels}
     taps = f["row_taps"] * f["column_taps"]
     return {"plain_call": 1, "plain_element": pixels * channels, "plain_tap": pixels * channels * taps}
-
-
-register("resize", Schedule(applies, ResizeKernel))

@@ -1,10 +1,8 @@
 """Rotary positions: on pairs of integers, and embeddings of quantize/dequantize graphs by whole rows."""
 
-import numpy as np
-
 from schedules.byte_tables import by_stored_byte
 from schedules.cluster.arithmetic import typed
-from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, TileAxis, schedule
 from schedules.kernel_cycles import Work, share, work
 
 
@@ -13,9 +11,8 @@ def applies(layer: Layer) -> bool:
     return layer.inputs[1].spec.shape[1] % 2 == 0
 
 
+@schedule("rotary", applies)
 class RotaryKernel(KernelForm):
-    kernel = "rotary"
-
     def axes(self) -> tuple[TileAxis, ...]:
         return (TileAxis(0), TileAxis(1, self.layer.inputs[1].spec.shape[1]))
 
@@ -35,27 +32,13 @@ def rotary_work(f: Fields, cores: int) -> Work:
     return {"call": 1, "head": mine, "pair": mine * f["size"] // 2}
 
 
-register("rotary", Schedule(applies, RotaryKernel))
-
-
-_REALS = ("kept_scale", "turned_scale", "kept_weight", "turned_weight")
-# Attributes that the kernel takes as they are.
-_SAME = (
-    "zero_point",
-    "zero_point_x",
-    "zero_point_partner",
-    *(f"{n}{e}" for n in ("kept_", "turned_", "") for e in ("low", "high")),
-)
-
-
 def applies_qdq_rope(layer: Layer) -> bool:
     """Constant tables."""
     return all(t.data is not None for t in layer.inputs[3:])
 
 
+@schedule("qdq_rope", applies_qdq_rope)
 class QdqRopeKernel(KernelForm):
-    kernel = "qdq_rope"
-
     def axes(self) -> tuple[TileAxis, ...]:
         """The outer axis: a tile has whole positions, or all of them."""
         return (TileAxis(1),)
@@ -71,14 +54,13 @@ class QdqRopeKernel(KernelForm):
             begin, size = [0] * len(shape), list(shape)
             begin[axis], size[axis] = start, count
             fields[name] = call.load(name, tensor, Box(tuple(begin), tuple(size)))
-            fields |= {f"{name}_type": typed(tensor), f"zero_point_{name}": a[f"zero_point_{name}"]}
         for name, tensor in (("first", first), ("second", second)):
             fields[name] = call.load_constant(name, by_stored_byte(tensor.values, x.spec.dtype))
         return fields | {
-            "reals": call.load_constant("reals", np.array([a[n] for n in _REALS], np.float32)),
+            "reals": call.load_reals("reals", "kept_scale", "turned_scale", "kept_weight", "turned_weight"),
             "rows": box.size[1] * box.size[2], "size": box.size[3],
-            "rows_per_position": box.size[2] if by_outer else 1, "positions": count, "x_type": typed(x),
-            "partner_type": typed(first), **{n: a[n] for n in _SAME},
+            "rows_per_position": box.size[2] if by_outer else 1, "positions": count,
+            "partner_type": typed(first),
         }  # fmt: skip
 
 
@@ -92,6 +74,3 @@ def qdq_rope_work(f: Fields, cores: int) -> Work:
         halves = share(2 * f["rows"], cores)
         return {"call": 1, "half": halves, "element": halves * f["size"] // 2}
     return {"plain_call": 1, "plain_row": mine, "plain_element": mine * f["size"]}
-
-
-register("qdq_rope", Schedule(applies_qdq_rope, QdqRopeKernel))

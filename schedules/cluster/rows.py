@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 
 from schedules.byte_tables import tflite_exponential_table
-from schedules.cluster.arithmetic import TYPES, typed
-from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, Tensor, register
+from schedules.cluster.arithmetic import TYPES
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Tensor, schedule
 from schedules.kernel_cycles import Work, family_of, given, share, work
 from tvm_pulp.qnn.operator import Attributes
 from tvm_pulp.qnn.qdq_norm import limits_of, stage_operands
@@ -38,14 +38,14 @@ def applies_i_softmax(layer: Layer) -> bool:
     return bool(layer.attributes["levels"] <= 256 and rising and int(table.max()) * columns < 1 << 31)
 
 
+@schedule("softmax", applies_i_softmax)
 class ISoftmaxKernel(RowKernel):
     kernel = "i_softmax"
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         a, rows = self.layer.attributes, self.rows(call, box)
         table = call.load_whole("table", self.constant("exponential", exponentials(a).astype(np.uint32)))
-        types = {"x_type": typed(self.layer.inputs[0]), "levels": a["levels"]}
-        return {**rows, "table": table, **call.scratch(4 * box.size[-1] + 16), **types}
+        return {**rows, "table": table, **call.scratch(4 * box.size[-1] + 16)}
 
 
 def applies_ita(layer: Layer) -> bool:
@@ -56,14 +56,13 @@ def applies_ita(layer: Layer) -> bool:
     return (form == "ita_max" and dtype in BYTES) or (form == "ita_partial_max" and dtype == "int8")
 
 
+@schedule("softmax", applies_ita)
 class ItaSoftmaxKernel(RowKernel):
     kernel = "softmax_ita"
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         a = self.layer.attributes
-        group = a["group"] if a["form"] == "ita_partial_max" else 0
-        types = {"x_type": typed(self.layer.inputs[0]), "levels": a["levels"], "group": group}
-        return self.rows(call, box) | types
+        return self.rows(call, box) | {"group": a["group"] if a["form"] == "ita_partial_max" else 0}
 
 
 def applies_tflite(layer: Layer) -> bool:
@@ -71,6 +70,7 @@ def applies_tflite(layer: Layer) -> bool:
     return layer.attributes["form"] == "tflite" and layer.inputs[0].spec.dtype == "int8"
 
 
+@schedule("softmax", applies_tflite)
 class TfliteSoftmaxKernel(RowKernel):
     kernel = "softmax_tflite"
 
@@ -85,17 +85,15 @@ def applies_table(layer: Layer) -> bool:
     return a["form"] == "table" and types <= set(BYTES) and a["low"] <= a["zero_point"] <= a["high"]
 
 
+@schedule("softmax", applies_table)
 class TableSoftmaxKernel(RowKernel):
     kernel = "softmax_table"
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         a, rows = self.layer.attributes, self.rows(call, box)
         reversed_table = self.constant("exponential", self.layer.inputs[1].values[::-1].copy())
-        gain = self.constant("gain", np.array([a["gain"]], np.float32))
-        tables = {"table": call.load_whole("table", reversed_table), "gain": call.load_whole("gain", gain)}
-        numbers = {"high": a["high"] - a["zero_point"], "zero_point": a["zero_point"]}
-        types = {"x_type": typed(self.layer.inputs[0])}
-        return {**rows, **tables, **call.scratch(4 * box.size[-1] + 16), **types, **numbers}
+        tables = {"table": call.load_whole("table", reversed_table), "gain": call.load_reals("gain", "gain")}
+        return {**rows, **tables, **call.scratch(4 * box.size[-1] + 16), "high": a["high"] - a["zero_point"]}
 
 
 def applies_norm(layer: Layer) -> bool:
@@ -138,6 +136,8 @@ def real_norm(parameters: Sequence[np.ndarray], shift: int, columns: int) -> Rea
     return RealNorm(weight.astype(np.float32), bias.astype(np.float32), lift, near)
 
 
+@schedule("rms_norm", applies_norm)
+@schedule("layer_norm", applies_norm)
 class NormKernel(RowKernel):
     def reach(self) -> int:
         """How far the products go, if that is what decides: 2^30 and more need 64 bits."""
@@ -165,8 +165,7 @@ class NormKernel(RowKernel):
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         layer, weight, reals = self.layer, self.layer.inputs[1].values, self.reals
-        fields = self.rows(call, box) | {"wide": int(self.reach() >= 1 << 30), "x_type": typed(layer.inputs[0])}
-        fields |= {n: layer.attributes[n] for n in ("levels", "shift")} | {"double_weight": 0, "real_weight": 0}
+        fields = self.rows(call, box) | {"wide": int(self.reach() >= 1 << 30), "double_weight": 0, "real_weight": 0}
         fields |= {"lift": reals.lift if reals else 0, "near": reals.near if reals else 0}
         if reals:
             fields["real_weight"] = call.load_constant("real_weight", reals.weight)
@@ -178,14 +177,6 @@ class NormKernel(RowKernel):
             fields["bias"] = 0 if reals else call.load_whole("bias", layer.inputs[2])
             fields["real_bias"] = call.load_constant("real_bias", reals.bias) if reals else 0
         return fields
-
-
-class RmsNormKernel(NormKernel):
-    kernel = "rms_norm"
-
-
-class LayerNormKernel(NormKernel):
-    kernel = "layer_norm"
 
 
 @work("softmax_ita", "softmax_tflite", "softmax_table")
@@ -219,17 +210,6 @@ def norm_work(f: Fields, cores: int) -> Work:
     return shared_rows(f, cores)
 
 
-register(
-    "softmax",
-    Schedule(applies_i_softmax, ISoftmaxKernel),
-    Schedule(applies_ita, ItaSoftmaxKernel),
-    Schedule(applies_tflite, TfliteSoftmaxKernel),
-    Schedule(applies_table, TableSoftmaxKernel),
-)
-register("rms_norm", Schedule(applies_norm, RmsNormKernel))
-register("layer_norm", Schedule(applies_norm, LayerNormKernel))
-
-
 # Stages that the kernel's arguments have room for.
 _STAGES = 2
 # Elements of a core up to which the only row has a loop over single elements: FEW of qdq_norm.c.
@@ -253,9 +233,8 @@ def is_narrow_norm(attributes: Attributes, parameters: Sequence[np.ndarray], col
     return furthest * weight + sum(bias) < 32000
 
 
+@schedule("qdq_norm", applies_qdq_norm)
 class QdqNormKernel(RowKernel):
-    kernel = "qdq_norm"
-
     def is_narrow(self, stages: Sequence[tuple[Tensor, Tensor | None]]) -> bool:
         """Tell if there is one stage without rounding before it, of narrow results."""
         a, parameters = self.layer.attributes, [t.values for stage in stages for t in stage if t is not None]
@@ -265,18 +244,15 @@ class QdqNormKernel(RowKernel):
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         layer, a, fields = self.layer, self.layer.attributes, self.rows(call, box)
-        reals = np.array([a[n] for n in ("statistic", "epsilon", "gain")], np.float32)
-        fields["reals"] = call.load_constant("reals", reals)
+        fields["reals"] = call.load_reals("reals", "statistic", "epsilon", "gain")
         table, stages = stage_operands(a, layer.inputs)
         limits = [pair or (0, 0) for pair in limits_of(a)]
         low, high = limits.pop()
         fields |= {
-            "table": 0 if table is None else call.load_whole("table", table), "centred": a["centred"],
-            "x_type": typed(layer.inputs[0]), "stages": len(stages), "narrow": int(self.is_narrow(stages)),
-            "zero_point_x": a["zero_point_x"],
+            "table": 0 if table is None else call.load_whole("table", table),
+            "stages": len(stages), "narrow": int(self.is_narrow(stages)),
             "rounds": sum(1 << i for i, rounds in enumerate(a["rounds"][:-1]) if rounds),
             "index_low": a["index_limits"][0], "index_high": a["index_limits"][1], "low": low, "high": high,
-            "zero_point": a["zero_point"],
         }  # fmt: skip
         for i in range(_STAGES):
             weight, bias = stages[i] if i < len(stages) else (None, None)
@@ -326,6 +302,3 @@ def qdq_norm_work(f: Fields, cores: int) -> Work:
         work = {"paired_call": 1, "paired_row": touched, "sum": touched * columns, f"paired_{form}": paired}
         part -= paired
     return {**work, f"element_{form}": part} if part else work
-
-
-register("qdq_norm", Schedule(applies_qdq_norm, QdqNormKernel))

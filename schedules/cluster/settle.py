@@ -2,32 +2,24 @@
 
 from math import sqrt
 
-from schedules.cluster.arithmetic import TYPES
-from schedules.cluster.base import Fields, kernel_call
-from schedules.kernel_cycles import Work, call_cost, share, work
+from schedules.cluster.base import Fields
+from schedules.cluster.steps import step
+from schedules.kernel_cycles import Work, share, work
 from tvm_pulp.soc.cost_model import CostModel
-from tvm_pulp.uma.recipe import Call, Kernel, Local, Pointer
+from tvm_pulp.uma.recipe import Kernel
 
 
-def settle(kernel: Kernel, costs: CostModel) -> Call | None:
-    """Both bounds, the engine's input and the layer's constants; without operands: whether there is a kernel."""
-    if not kernel.inputs:
-        return Call("tvm_pulp_kernel_settle", "", (), (), (), (), call_cost("settle", _NOTHING, costs))
-    x, y, upper, weight, stages = (o for o in kernel.inputs if isinstance(o, Local))
-    job, columns = kernel.attributes["job"], y.spec.shape[-1]
-    pixel, line = job.input_strides
-    fields: Fields = {
-        "x": Pointer(x), "y": Pointer(y), "upper": Pointer(upper), "weight": Pointer(weight), "stages": Pointer(stages),
+@step("settle", "x y upper weight stages", expected={"open": "open"})
+def _settle(kernel: Kernel, _costs: CostModel) -> Fields:
+    """Both bounds, the engine's input and the layer's constants."""
+    (_, y, _, weight, _), job = kernel.inputs, kernel.attributes["job"]
+    columns, (pixel, line) = y.spec.shape[-1], job.input_strides
+    return {
         "rows": y.spec.elements // columns, "columns": columns, "width": job.output_width,
         "x_height": job.input_height, "x_width": job.input_width, "x_stride": pixel, "x_line_stride": line,
         "kernel": job.mode.kernel, "pad_top": job.padding.top, "pad_left": job.padding.left,
-        "depth": weight.spec.shape[-1], "x_type": TYPES[x.spec.dtype], "y_type": TYPES[y.spec.dtype],
+        "depth": weight.spec.shape[-1],
     }  # fmt: skip
-    expected = {"open": kernel.attributes["open"]}
-    return kernel_call("settle", fields, costs, (x, y, upper, weight, stages), (y,), expected=expected)
-
-
-_NOTHING: Fields = {"rows": 1, "columns": 4, "open": 0, "depth": 1, "kernel": 1}
 
 
 @work("settle")

@@ -3,9 +3,7 @@
 import numpy as np
 
 from schedules.cluster import depthwise_conv2d
-from schedules.cluster.arithmetic import typed
-from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
-from schedules.cluster.conv2d import channels_last
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register, schedule
 from schedules.cluster.depthwise_conv2d import DepthwiseKernel
 from schedules.kernel_cycles import Work, kind_of, share, words, work
 from schedules.packed_weights import padded, weights_of_pixels
@@ -20,6 +18,7 @@ def applies(layer: Layer) -> bool:
     return height * width <= _MOST_PIXELS and depthwise_conv2d.applies(layer)
 
 
+@schedule("conv2d", applies, first=True)
 class SmallDepthwiseKernel(KernelForm):
     kernel = "small_depthwise"
 
@@ -53,7 +52,7 @@ class SmallDepthwiseKernel(KernelForm):
             "bias": call.load("bias", bias, Box((box.start[3], 0), (box.size[3], outputs))),
             **call.scratch(4 * padded(pixels) + 16 * multiplier * outputs),
             "pixels": pixels, "outputs": outputs, "channels": channels, "multiplier": multiplier,
-            "x_type": typed(x), **call.requant(box.span(3), short=self.rounds_short),
+            **call.requant(box.span(3), short=self.rounds_short),
         }  # fmt: skip
 
 
@@ -70,6 +69,5 @@ def small_depthwise_work(f: Fields, cores: int) -> Work:
     return done | {f"output_{kind}": planes * outputs}
 
 
-register("conv2d", Schedule(channels_last(applies), SmallDepthwiseKernel), first=True)
 # Planes need less memory.
-register("conv2d", Schedule(channels_last(applies), DepthwiseKernel, needs="small_depthwise", is_smaller=True))
+register("conv2d", Schedule(applies, DepthwiseKernel, needs="small_depthwise", is_smaller=True))

@@ -1,6 +1,6 @@
 """Blocks of 2 x 2 pixels as channels, cut into rows."""
 
-from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, TileAxis, schedule
 from schedules.kernel_cycles import Work, share, work
 from tvm_pulp.qnn.tensor_spec import BYTES
 
@@ -10,8 +10,9 @@ def applies(layer: Layer) -> bool:
     return layer.inputs[0].spec.dtype in BYTES
 
 
+@schedule("space_to_depth", applies)
 class SpaceToDepthKernel(KernelForm):
-    kernel = "space_to_depth"
+    layouts = ("NHWC", "NCHW")
     cut = (TileAxis(1), TileAxis(0, limit=1))
 
     def fields(self, call: Arguments, box: Box) -> Fields:
@@ -39,6 +40,3 @@ def space_to_depth_work(f: Fields, cores: int) -> Work:
     if channels == 3:
         return {"call": 1, "line": lines, "triple": lines * width, "flipped_triple": lines * width if f["flip"] else 0}
     return {"call": 1, "line": lines, "pixel": lines * width * channels}
-
-
-register("space_to_depth", Schedule(applies, SpaceToDepthKernel))

@@ -4,8 +4,6 @@ One table lies in a few banks, for which all cores wait. Tables that go once rou
 longer transfer, and each is read by a few cores only.
 """
 
-import math
-
 import numpy as np
 
 from schedules.byte_tables import LUT_ENTRIES
@@ -26,7 +24,7 @@ class OneTableKernel(LookupKernel):
     def fields(self, call: Arguments, box: Box) -> Fields:
         tables = call.load_constant("table", np.tile(self.table().reshape(-1), self.tables))
         x = call.load("x", self.layer.inputs[0], box)
-        return {"x": x, "table": tables, "count": math.prod(box.size), "tables": self.tables}
+        return {"x": x, "table": tables, "count": box.elements, "tables": self.tables}
 
 
 class SpreadLookupKernel(OneTableKernel):

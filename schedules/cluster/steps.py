@@ -1,18 +1,14 @@
 """Hand-written kernels for single steps whose operands are in L1 already: what engines leave to the cores."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from schedules.cluster.arithmetic import KINDS, PULP_WIDE, STORED, TYPES, window_fields
-from schedules.cluster.attention_steps import attention_weights, bit_planes, qdq_weights, row_sums, translated_rows
-from schedules.cluster.base import Fields, fours, kernel_call, only_cost
-from schedules.cluster.block_steps import from_blocks, to_blocks
+from schedules.cluster.arithmetic import KINDS, TYPES, window_fields
+from schedules.cluster.base import Fields, kernel_call, requant_fields
 from schedules.cluster.catalog import available
-from schedules.cluster.requantize_add import requantize_add_sum, requantize_add_table
-from schedules.cluster.requantize_sum import requantize_sum
-from schedules.cluster.settle import settle
 from schedules.cluster.transpose import element_strides, transpose_fields
-from schedules.kernel_cycles import Work, share, work
+from schedules.kernel_cycles import Work, fit_of, share, work
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
 from tvm_pulp.soc.cost_model import CostModel
@@ -20,28 +16,76 @@ from tvm_pulp.uma.recipe import Call, Kernel, Local, Pointer
 
 _LEAST_ROW_BYTES, _LEAST_TAPS_BYTES = 5, 16
 _WORD_BYTES = 4
+FieldsOf = Callable[[Kernel, CostModel], Fields | None]
+
+
+@dataclass(frozen=True)
+class StepKernel:
+    """The kernel that does a step: its name, fields that point to what the step reads, in order, and all other fields.
+
+    `fields` need not give what `kernel_call` finds out, and gives None where the kernel cannot do the step. `expected`:
+    fields that the cost is made from, with the attributes that tell them.
+    """
+
+    kernel: str
+    operands: tuple[str, ...]
+    fields: FieldsOf
+    expected: Mapping[str, str]
+
+
+_STEPS: dict[str, StepKernel] = {}
+
+
+def step(
+    operator: str, operands: str, kernel: str = "", expected: Mapping[str, str] | None = None
+) -> Callable[[FieldsOf], FieldsOf]:
+    """Decorator: the fields of the kernel that does steps of an operator; it has the operator's name unless stated."""
+
+    def known(fields: FieldsOf) -> FieldsOf:
+        _STEPS[operator] = StepKernel(kernel or operator, tuple(operands.split()), fields, expected or {})
+        return fields
+
+    return known
 
 
 def step_call(kernel: Kernel, costs: CostModel) -> Call | None:
-    """The call that does what a generated kernel would, or None."""
-    needed, made = _STEPS.get(kernel.operator, ("", None))
-    if made is None or needed not in available(costs.soc.software.kernels):
+    """The call that does what a generated kernel would, or None.
+
+    Operands begin where an attribute `<field>_offset` says. A step without results asks whether there is a kernel for
+    its operands, and one without operands whether there is one at all.
+    """
+    found, a = _STEPS.get(kernel.operator), kernel.attributes
+    if found is None or found.kernel not in available(costs.soc.software.kernels):
         return None
-    return made(kernel, costs) if all(isinstance(o, Local) for o in kernel.operands) else None
+    operands = [o for o in (*kernel.inputs, *kernel.outputs) if isinstance(o, Local)]
+    if len(operands) < len(kernel.operands):
+        return None
+    fields = found.fields(kernel, costs) if operands else {}
+    if fields is None:
+        return None
+    if not kernel.outputs:
+        fit_of(found.kernel, costs)
+        return Call(f"tvm_pulp_kernel_{found.kernel}", "", (), (), (), ())
+    expected = {name: a[stated] for name, stated in found.expected.items() if stated in a}
+    pointers = {n: Pointer(o, a.get(f"{n}_offset", 0)) for n, o in zip(found.operands, kernel.inputs, strict=False)}
+    fields = {**dict.fromkeys(found.operands, 0), "y": Pointer(kernel.outputs[0]), **pointers, **fields}
+    areas = [f.operand for f in fields.values() if isinstance(f, Pointer) and f.operand not in operands]
+    writes = (*kernel.outputs, *areas)
+    return kernel_call(found.kernel, fields, costs, kernel.inputs, writes, attributes=a, expected=expected)
 
 
-def _call(
-    kernel: Kernel, function: str, fields: Fields, costs: CostModel, expected: Mapping[str, Any] | None = None
-) -> Call:
-    reads, writes = ([o for o in side if isinstance(o, Local)] for side in (kernel.inputs, kernel.outputs))
-    fields = {"x": Pointer(reads[0]), "y": Pointer(writes[0])} | fields
-    return kernel_call(function, fields, costs, reads, writes, expected=expected)
+@step("bit_planes", "x")
+@step("to_blocks", "x")
+@step("from_blocks", "x")
+def _stated(_kernel: Kernel, _costs: CostModel) -> Fields:
+    """All other fields are attributes."""
+    return {}
 
 
-def _requantize(kernel: Kernel, costs: CostModel) -> Call | None:
-    (x, mul, add), y = kernel.inputs, kernel.outputs[0]
-    assert isinstance(mul, Local) and isinstance(add, Local)
-    rule, a = Requant.of(kernel.attributes), kernel.attributes
+@step("requantize", "x requant.mul requant.add", expected={"even_share": "even_share"})
+def _requantize(kernel: Kernel, _costs: CostModel) -> Fields | None:
+    (x, mul, add), (y,) = kernel.inputs, kernel.outputs
+    rule, a, per_channel = Requant.of(kernel.attributes), kernel.attributes, mul.spec.elements > 1
     rank = len(x.spec.shape)
     if a["axis"] % rank != rank - 1 or mul.spec.elements != add.spec.elements or rule.kind not in KINDS:
         return None
@@ -49,92 +93,58 @@ def _requantize(kernel: Kernel, costs: CostModel) -> Call | None:
     if rule.kind == "tflite" and a.get("reach", 1 << 31) > 1 << 29:
         return None
     columns = x.spec.shape[-1]
-    rows = x.spec.elements // columns
-    step, lines, line_stride = 1, 1, 0
+    rows, lines, line_stride = x.spec.elements // columns, 1, 0
+    # Of several parts of the result's channels.
+    first = y_first = a.get("first_channel", 0)
+    x_first, apart, y_apart = 0, columns, y.spec.shape[-1]
     if "taken" in a:
         # Some pixels of a picture: every `step`-th of a line.
-        lines, rows, step, line_stride = _taken(x.spec, a["taken"])
-        fast = (
-            rule.kind in ("shift", "shift_even", "shift_away", "half_up")
-            and x.spec.dtype == "int32"
-            and y.spec.dtype in BYTES
-        )
-        if not fast or columns % 4 or mul.spec.elements == 1 or a["zero_point"] or x.spec.shape[0] != 1:
+        fast = rule.kind in ("shift", "shift_even", "shift_away", "half_up") and x.spec.dtype == "int32"
+        if not fast or y.spec.dtype not in BYTES or columns % 4 or not per_channel or a["zero_point"]:
             return None
-    # Of several parts of the result's channels.
-    first = a.get("first_channel", 0)
-    y_columns, skipped = y.spec.shape[-1], first * _WORD_BYTES if mul.spec.elements > 1 else 0
-    assert isinstance(y, Local)
-    if "pixels" in a:
-        return _requantize_pixels(kernel, costs)
-    fields = {
-        "y": Pointer(y, first * y.spec.itemsize),
-        "lines": lines, "x_line_stride": line_stride, "rows": rows,
-        "columns": columns, "x_stride": step * columns * x.spec.itemsize, "y_stride": y_columns * y.spec.itemsize,
-        "x_type": TYPES[x.spec.dtype], "per_row": 0, "zero_point": a["zero_point"],
-        "requant.kind": PULP_WIDE if rule.kind == "pulp" and rule.wide else KINDS[rule.kind],
-        "requant.per_channel": int(mul.spec.elements > 1), "requant.wide_result": STORED.get(y.spec.dtype, 0),
-        "requant.mul": Pointer(mul, skipped), "requant.add": Pointer(add, skipped), "requant.shift": rule.shift,
-        "requant.zero_point": rule.zero_point, "requant.low": rule.low, "requant.high": rule.high,
+        pictures, height, width, _ = x.spec.shape
+        if pictures != 1:
+            return None
+        down, across = a["taken"]
+        lines, rows, apart = -(-height // down), -(-width // across), across * columns
+        line_stride = _WORD_BYTES * down * width * columns
+    elif "pixels" in a:
+        # Of some lines of a picture some pixels that follow each other, by one rule for all channels.
+        line, pixel, rows, pixels = a["pixels"]
+        apart = y_apart = x.spec.shape[2] * columns
+        x_first = y_first = line * apart + pixel * columns
+        columns *= pixels
+    skipped = first * _WORD_BYTES if per_channel else 0
+    constants = [Pointer(o, skipped) for o in (mul, add)]
+    return {
+        "x": Pointer(x, x_first * x.spec.itemsize), "y": Pointer(y, y_first * y.spec.itemsize),
+        "lines": lines, "x_line_stride": line_stride, "rows": rows, "columns": columns,
+        "x_stride": apart * x.spec.itemsize, "y_stride": y_apart * y.spec.itemsize, "per_row": 0,
+        **requant_fields("requant", rule, constants, per_channel=per_channel),
     }  # fmt: skip
-    return _call(kernel, "requantize", fields, costs, {"even_share": a["even_share"]} if "even_share" in a else None)
 
 
-def _requantize_pixels(kernel: Kernel, costs: CostModel) -> Call:
-    """Of some lines of a picture some pixels that follow each other, by one rule for all channels."""
-    (x, mul, add), y = kernel.inputs, kernel.outputs[0]
-    assert all(isinstance(o, Local) for o in (x, mul, add, y))
-    rule, (line, pixel, lines, pixels) = Requant.of(kernel.attributes), kernel.attributes["pixels"]
-    _, _, width, channels = x.spec.shape
-    first = (line * width + pixel) * channels
-    fields = {
-        "x": Pointer(x, first * x.spec.itemsize), "y": Pointer(y, first * y.spec.itemsize),
-        "lines": 1, "x_line_stride": 0, "rows": lines, "columns": pixels * channels,
-        "x_stride": width * channels * x.spec.itemsize, "y_stride": width * channels * y.spec.itemsize,
-        "x_type": TYPES[x.spec.dtype], "per_row": 0, "zero_point": kernel.attributes["zero_point"],
-        "requant.kind": PULP_WIDE if rule.kind == "pulp" and rule.wide else KINDS[rule.kind],
-        "requant.per_channel": 0, "requant.wide_result": STORED.get(y.spec.dtype, 0),
-        "requant.mul": Pointer(mul), "requant.add": Pointer(add), "requant.shift": rule.shift,
-        "requant.zero_point": rule.zero_point, "requant.low": rule.low, "requant.high": rule.high,
-    }  # fmt: skip
-    return _call(kernel, "requantize", fields, costs)
+@step("requantize_add", "x stages")
+@step("requantize_add_table", "x stages table")
+def in_fours(kernel: Kernel, _costs: CostModel) -> Fields | None:
+    """Rows and columns of what a step reads, channels in fours; None where they are not."""
+    spec = kernel.inputs[0].spec
+    columns = spec.shape[-1]
+    return None if columns % 4 else {"rows": spec.elements // columns, "columns": columns}
 
 
-def _requantize_add(kernel: Kernel, costs: CostModel) -> Call | None:
-    """Two roundings at once, of channels in fours; without operands the question is only whether there is a kernel."""
-    fields = fours(kernel.inputs[0].spec)
-    if fields is None:
-        return None
-    fields |= kernel.attributes
-    if not kernel.outputs:
-        return only_cost("requantize_add", fields, costs)
-    (_, stages), (y,) = kernel.inputs, kernel.outputs
-    assert isinstance(stages, Local)
-    fields |= {"stages": Pointer(stages), "y_type": TYPES[y.spec.dtype]}
-    return _call(kernel, "requantize_add", fields, costs)
+@step("requantize_table", "x stages table")
+def _requantize_table(kernel: Kernel, costs: CostModel) -> Fields | None:
+    """A rounding and a table, or one of each channel."""
+    fields = in_fours(kernel, costs)
+    if fields is None or not kernel.outputs:
+        return fields
+    shape = kernel.inputs[2].spec.shape
+    return fields | {"table_stride": shape[-1] if len(shape) > 1 else 0}
 
 
-def _requantize_table(kernel: Kernel, costs: CostModel) -> Call | None:
-    """A rounding and a table, of channels in fours; without operands the question is only whether there is a kernel."""
-    fields = fours(kernel.inputs[0].spec)
-    if fields is None:
-        return None
-    if not kernel.outputs:
-        return only_cost("requantize_table", fields, costs)
-    _, stages, table = kernel.inputs
-    assert isinstance(stages, Local) and isinstance(table, Local)
-    fields |= {"stages": Pointer(stages), "table": Pointer(table)}
-    fields["table_stride"] = table.spec.shape[-1] if len(table.spec.shape) > 1 else 0
-    return _call(kernel, "requantize_table", fields, costs)
-
-
-def _taken(spec: TensorSpec, steps: list[int]) -> tuple[int, int, int, int]:
-    """Lines, pixels of a line, step between them, and bytes between lines of a 32-bit picture thinned out."""
-    _, height, width, channels = spec.shape
-    return -(-height // steps[0]), -(-width // steps[1]), steps[1], 4 * steps[0] * width * channels
-
-
-def _im2col(kernel: Kernel, costs: CostModel) -> Call | None:
+@step("im2col", "x")
+def _im2col(kernel: Kernel, _costs: CostModel) -> Fields | None:
     x, y = kernel.inputs[0], kernel.outputs[0]
     # Wider values are copied as their bytes; padding then has to be the same byte.
     a, itemsize = kernel.attributes, x.spec.itemsize
@@ -147,17 +157,16 @@ def _im2col(kernel: Kernel, costs: CostModel) -> Call | None:
     words = row_bytes == _WORD_BYTES <= width * channels and (a["dilation"][1] == 1 or a["kernel"][1] == 1)
     if n != 1 or (not words and row_bytes < (_LEAST_ROW_BYTES if a["dilation"][1] == 1 else _LEAST_TAPS_BYTES)):
         return None
-    fields = {
+    return {
         "height": height, "width": width, "channels": channels, "out_height": out_height, "out_width": out_width,
         **window_fields(a, a["kernel"], a["pads"][:2]), "pad_value": a["zero_point"],
     }  # fmt: skip
-    return _call(kernel, "im2col", fields, costs)
 
 
-def _pad(kernel: Kernel, costs: CostModel) -> Call | None:
+@step("pad", "x", kernel="im2col")
+def _pad(kernel: Kernel, _costs: CostModel) -> Fields | None:
     """A border around an image: every line, border included, is one window as wide as the result."""
-    fields = pad_fields(kernel.inputs[0].spec, kernel.outputs[0].spec, kernel.attributes)
-    return None if fields is None else _call(kernel, "im2col", fields, costs)
+    return pad_fields(kernel.inputs[0].spec, kernel.outputs[0].spec, kernel.attributes)
 
 
 def pad_fields(x: TensorSpec, y: TensorSpec, attributes: dict[str, Any]) -> Fields | None:
@@ -175,37 +184,34 @@ def pad_fields(x: TensorSpec, y: TensorSpec, attributes: dict[str, Any]) -> Fiel
     }  # fmt: skip
 
 
-def _slice(kernel: Kernel, costs: CostModel) -> Call | None:
+@step("slice", "x", kernel="transpose")
+def _slice(kernel: Kernel, _costs: CostModel) -> Fields | None:
     """A strided slice is a transpose that keeps the order of the axes."""
     x, a = kernel.inputs[0].spec, kernel.attributes
     if x.dtype not in TYPES or min(a["stride"]) < 1 or any(a["begin"]):
         return None
     every = zip(a["size"], element_strides(x.shape), a["stride"], strict=True)
     pairs = [(n, step * s) for n, step, s in every if n > 1] or [(1, 1)]
-    if len(pairs) > 4:
-        return None
-    return _call(kernel, "transpose", transpose_fields(pairs, x.itemsize), costs)
+    return None if len(pairs) > 4 else transpose_fields(pairs, x.itemsize)
 
 
-def _lookup(kernel: Kernel, costs: CostModel) -> Call | None:
+@step("lookup", "x table")
+def _lookup(kernel: Kernel, _costs: CostModel) -> Fields | None:
     """The kernel's table is indexed by unsigned bytes, as that of the operator where its operand is unsigned."""
     x, table = kernel.inputs
-    if x.spec.dtype != "uint8" or table.spec.elements != 256 or kernel.outputs[0].spec.dtype not in ("int8", "uint8"):
+    if x.spec.dtype != "uint8" or table.spec.elements != 256 or kernel.outputs[0].spec.dtype not in BYTES:
         return None
-    assert isinstance(table, Local)
-    return _call(kernel, "lookup", {"table": Pointer(table), "count": x.spec.elements}, costs)
+    return {"count": x.spec.elements}
 
 
-def _bias_of_rest(kernel: Kernel, costs: CostModel) -> Call | None:
+@step("bias_of_rest", "x weight scale bias")
+def _bias_of_rest(kernel: Kernel, _costs: CostModel) -> Fields:
     """Products of the inputs from `first` on, in words, added to a bias."""
-    (x, weight, scale, bias), y, first = kernel.inputs, kernel.outputs[0], kernel.attributes["first"]
-    assert isinstance(x, Local) and isinstance(weight, Local) and isinstance(scale, Local) and isinstance(bias, Local)
-    fields = {
-        "x": Pointer(x, first), "weight": Pointer(weight), "scale": Pointer(scale), "bias": Pointer(bias),
-        "columns": y.spec.elements, "depth": x.spec.elements - first, "x_type": TYPES[x.spec.dtype],
+    (x, _, scale, _), y, first = kernel.inputs, kernel.outputs[0], kernel.attributes["first"]
+    return {
+        "x": Pointer(x, first), "columns": y.spec.elements, "depth": x.spec.elements - first,
         "scale_type": TYPES["uint8" if scale.spec.itemsize == 1 else "int32"],
     }  # fmt: skip
-    return _call(kernel, "bias_of_rest", fields, costs)
 
 
 @work("bias_of_rest")
@@ -261,27 +267,3 @@ def im2col_work(f: Fields, cores: int) -> Work:
         return {**work, "long_edge": lines * (f["out_width"] - inside)}
     work = {"call": 1, "window": windows, "row": rows, "word": rows * (row_bytes // 4)}
     return {**work, "rest": rows * (row_bytes % 4), "tap": rows * f["kernel_width"]}
-
-
-# By operator: the file of the kernel, and what makes the call.
-_STEPS: dict[str, tuple[str, Callable[[Kernel, CostModel], Call | None]]] = {
-    "requantize": ("requantize", _requantize),
-    "requantize_add": ("requantize_add", _requantize_add),
-    "requantize_add_sum": ("requantize_add_sum", requantize_add_sum),
-    "requantize_add_table": ("requantize_add_table", requantize_add_table),
-    "requantize_sum": ("requantize_sum", requantize_sum),
-    "requantize_table": ("requantize_table", _requantize_table),
-    "slice": ("transpose", _slice),
-    "im2col": ("im2col", _im2col),
-    "pad": ("im2col", _pad),
-    "lookup": ("lookup", _lookup),
-    "bias_of_rest": ("bias_of_rest", _bias_of_rest),
-    "bit_planes": ("bit_planes", bit_planes),
-    "attention_weights": ("attention_weights", attention_weights),
-    "qdq_weights": ("qdq_weights", qdq_weights),
-    "row_sums": ("row_sums", row_sums),
-    "settle": ("settle", settle),
-    "translated_rows": ("copy_rows", translated_rows),
-    "to_blocks": ("to_blocks", to_blocks),
-    "from_blocks": ("from_blocks", from_blocks),
-}

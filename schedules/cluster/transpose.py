@@ -1,5 +1,7 @@
 """Transposes, by sizes and strides of at most four axes."""
 
+import math
+
 from schedules.cluster.arithmetic import TYPES
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
 from schedules.kernel_cycles import Work, share, work
@@ -24,10 +26,7 @@ def applies_planes(layer: Layer) -> bool:
 
 def element_strides(shape: tuple[int, ...]) -> list[int]:
     """How many elements neighbours along each axis are apart."""
-    strides = [1] * len(shape)
-    for axis in reversed(range(len(shape) - 1)):
-        strides[axis] = strides[axis + 1] * shape[axis + 1]
-    return strides
+    return [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
 
 
 def merged(shape: tuple[int, ...], axes: list[int]) -> Axes:
@@ -65,8 +64,6 @@ def transpose_fields(pairs: Axes, itemsize: int) -> Fields:
 
 
 class TransposeKernel(KernelForm):
-    kernel = "transpose"
-
     def fields(self, call: Arguments, box: Box) -> Fields:
         x, source = self.layer.inputs[0], tile_part(self.layer, box).inputs[0]
         pairs = merged(source.size, self.layer.attributes["axes"])

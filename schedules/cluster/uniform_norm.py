@@ -6,12 +6,12 @@ result is asked here, for every value that a row of that root may hold.
 
 import math
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import numpy as np
 
-from schedules.cluster.arithmetic import TYPES, typed
-from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, register
+from schedules.cluster.arithmetic import TYPES
+from schedules.cluster.base import Arguments, Box, Fields, Layer, schedule
 from schedules.cluster.rows import RowKernel, shared_rows
 from schedules.kernel_cycles import Work, work
 from tvm_pulp.qnn.tensor_spec import BYTES
@@ -71,20 +71,15 @@ def _factors(layer: Layer) -> RootFactors | None:
     return root_factors(int(layer.inputs[1].values.reshape(-1)[0]), a["shift"], a["levels"], x.shape[-1], *x.range)
 
 
+@schedule("rms_norm", applies_uniform, first=True)
 class UniformNormKernel(RowKernel):
     kernel = "uniform_norm"
 
-    @cached_property
-    def factors(self) -> RootFactors:
+    def fields(self, call: Arguments, box: Box) -> Fields:
         found = _factors(self.layer)
         assert found is not None
-        return found
-
-    def fields(self, call: Arguments, box: Box) -> Fields:
-        found = self.factors
-        factors = call.load_whole("factors", self.constant("factors", found.factors))
-        fields = self.rows(call, box) | {"x_type": typed(self.layer.inputs[0]), "factors": factors}
-        return fields | {"levels": self.layer.attributes["levels"], "add": found.add, "shift": found.shift}
+        factors = call.load_constant("factors", found.factors)
+        return self.rows(call, box) | {"factors": factors, "add": found.add, "shift": found.shift}
 
 
 @work("uniform_norm")
@@ -95,6 +90,3 @@ def uniform_norm_work(f: Fields, cores: int) -> Work:
     if f["rows"] == 1 and f["x_type"] == TYPES["int8"] and even:
         return {"token_call": 1, "token_element": columns // cores, "token_statistic": columns}
     return shared_rows(f, cores)
-
-
-register("rms_norm", Schedule(applies_uniform, UniformNormKernel), first=True)

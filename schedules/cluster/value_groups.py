@@ -1,6 +1,6 @@
 """New rows of values for a cache with four positions of an element in a word. Columns are split where L1 is small."""
 
-from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, TileAxis, schedule
 from schedules.kernel_cycles import Work, share, work
 from tvm_pulp.qnn.value_groups import TOGETHER, groups_of
 
@@ -10,8 +10,8 @@ def applies(layer: Layer) -> bool:
     return layer.inputs[0].spec.shape[1] % 4 == 0
 
 
+@schedule("value_groups", applies)
 class ValueGroupsKernel(KernelForm):
-    kernel = "value_groups"
     cut = (TileAxis(1, 4 * TOGETHER),)
 
     def fields(self, call: Arguments, box: Box) -> Fields:
@@ -34,6 +34,3 @@ def value_groups_work(f: Fields, cores: int) -> Work:
     turned = max(0, (known + rows) // TOGETHER - (known > 0))
     single, bytes_ = groups_of(rows) - turned, known + rows - TOGETHER * turned
     return {"call": 1, "column": mine, "turned": mine * turned, "single": mine * single, "byte": mine * bytes_}
-
-
-register("value_groups", Schedule(applies, ValueGroupsKernel))

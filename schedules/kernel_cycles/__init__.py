@@ -16,7 +16,19 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.recipe import CoreCost
 
-__all__ = ["WORKS", "Fields", "Work", "call_cost", "family_of", "given", "is_four", "kind_of", "share", "state_costs"]
+__all__ = [
+    "WORKS",
+    "Fields",
+    "Work",
+    "call_cost",
+    "family_of",
+    "fit_of",
+    "given",
+    "is_four",
+    "kind_of",
+    "share",
+    "state_costs",
+]
 __all__ += ["words", "work", "work_of"]
 
 # By kernel, what its code does; schedules fill it.
@@ -86,7 +98,8 @@ def _coefficient(known: dict[str, float], name: str) -> float:
     return max(known[other] for other, length in alike.items() if length == longest)
 
 
-def _fit(kernel: str, costs: CostModel) -> Fit:
+def fit_of(kernel: str, costs: CostModel) -> Fit:
+    """Costs of a kernel on these cores; a user error where nobody states them."""
     software = costs.soc.software
     if software.core_type not in COEFFICIENTS:
         raise UserError(
@@ -104,7 +117,7 @@ def _fit(kernel: str, costs: CostModel) -> Fit:
 
 def call_cost(kernel: str, fields: Fields, costs: CostModel) -> CoreCost:
     """Cost of a call of `tvm_pulp_kernel_<kernel>`."""
-    work, fit = work_of(kernel, fields, costs.cores, costs.soc.software.kernels), _fit(kernel, costs)
+    work, fit = work_of(kernel, fields, costs.cores, costs.soc.software.kernels), fit_of(kernel, costs)
     cycles = sum(_coefficient(fit.cycles, name) * count for name, count in work.items() if count)
     cold = sum(_coefficient(fit.cold_cycles, name) for name, count in work.items() if count)
     return CoreCost(max(1, round(costs.core_slowdown * cycles)), round(cold), kernel)

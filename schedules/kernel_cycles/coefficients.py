@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from importlib import resources
 
-import yaml
+from tvm_pulp.soc.yaml_text import read_text
 
 
 @dataclass(frozen=True)
@@ -19,9 +19,7 @@ class Fit:
 def read_coefficients() -> dict[str, dict[str, Fit]]:
     """Those of the file, without what registrations add."""
     text = resources.files("schedules").joinpath("kernel_cycles/coefficients.yaml").read_text(encoding="utf-8")
-    # The C reader is many times faster; some builds of the package come without it.
-    content = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    return {core: {kernel: Fit(**entry) for kernel, entry in kernels.items()} for core, kernels in content.items()}
+    return {core: {k: Fit(**entry) for k, entry in kernels.items()} for core, kernels in read_text(text).items()}
 
 
 # By core type, as SoC descriptions call it, and kernel.

@@ -90,9 +90,4 @@ def depthwise_conv2d(f: Fields, cores: int) -> Work:
     return done | {f"output_{kind}": results * width}
 
 
-WORKS: dict[str, WorkOf] = {
-    "dense": dense,
-    "depthwise_conv2d": depthwise_conv2d,
-    "add_pairs": add_pairs,
-    "layer_norm": layer_norm,
-}
+WORKS: dict[str, WorkOf] = {of.__name__: of for of in (dense, depthwise_conv2d, add_pairs, layer_norm)}

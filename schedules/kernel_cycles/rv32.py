@@ -91,10 +91,4 @@ def transpose(f: Fields, cores: int) -> Work:
     }
 
 
-WORKS: dict[str, WorkOf] = {
-    "dense": dense,
-    "conv2d": conv2d,
-    "depthwise_conv2d": depthwise_conv2d,
-    "requantize": requantize,
-    "transpose": transpose,
-}
+WORKS: dict[str, WorkOf] = {of.__name__: of for of in (dense, conv2d, depthwise_conv2d, requantize, transpose)}

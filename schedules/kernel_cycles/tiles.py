@@ -114,15 +114,8 @@ def attention(f: Fields, cores: int) -> Work:
     return {"call": 1, "logit": logits, "key_word": logits * words(f["size"])}
 
 
-WORKS: dict[str, WorkOf] = {
-    "attention": attention,
-    "dense": dense,
-    "conv2d": conv2d,
-    "depthwise_conv2d": depthwise_conv2d,
-    "matmul": matmul,
-    "layer_norm": layer_norm,
-    "spread_lookup": spread_lookup,
-}
+_OWN = (attention, dense, conv2d, depthwise_conv2d, matmul, layer_norm, spread_lookup)
+WORKS: dict[str, WorkOf] = {of.__name__: of for of in _OWN}
 
 _OUTPUTS = {"none": 4.0, "pulp": 7.0, "pulp_range": 7.0, "pulp_wide": 40.0, "tflite": 22.0, "tflite_positive": 18.0}
 _OUTPUTS |= {"tflite_range": 22.0, "half_up": 60.0, "half_even": 90.0, "scaled": 16.0, "shift": 20.0}

@@ -86,7 +86,7 @@ def read_plan(record: PlanJson, evaluator: PlanEvaluator) -> Plan:
         if [block.name, block.bytes, block.first, block.last] != [entry.name, entry.bytes, *entry.alive]:
             raise _mismatch(f"buffer '{entry.name}'")
         block.offset = entry.offset
-    fitted = FittedSchedule(decisions, tiled_layers, policy, schedule, record.l1_peak)
+    fitted = FittedSchedule(decisions, policy, schedule, record.l1_peak)
     plan = plan_of(network, evaluator.soc, engine_choice, fitted, cores=evaluator.cores, l1_bytes=evaluator.l1_bytes)
     plan = replace(plan, arena=_arena(record.l2, plan.arena), planner=_planner(record.planner))
     return estimated(plan, evaluator.costs)

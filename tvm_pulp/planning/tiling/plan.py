@@ -170,7 +170,7 @@ def plan_of(
     """The plan of decisions that fit."""
     layers = []
     for index, (entry, choice) in enumerate(zip(engine_choice.forms, fitted.decisions.choices, strict=True)):
-        offers, recipes = engine_choice.offers(index, l1_bytes)[1], fitted.tiled_layers[index].recipes
+        offers, recipes = engine_choice.offers(index, l1_bytes)[1], choice.tiling.recipes
         how = (choice.tiling, recipes, choice.two_copies, offers, entry.refusals, choice.exclusive)
         layers.append(LayerPlan(network.layers[index], *how, entry.pattern_of(choice.tiling.form)))
     found = (tuple(layers), fitted.schedule, plan_l2(fitted.schedule, fitted.policy), fitted.l1_bytes)

@@ -6,7 +6,7 @@ import pytest
 
 from tvm_pulp.planning.tiling.schedule.interleave_steps import can_interleave, interleave_steps
 from tvm_pulp.planning.tiling.schedule.step_order import StepOrder
-from tvm_pulp.planning.tiling.schedule.tiled_layer import TiledLayer
+from tvm_pulp.planning.tiling.schedule.tiled_layer import Policy, TiledLayer
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.box import Box
@@ -86,9 +86,9 @@ def test_cores_do_something_else_while_a_job_runs() -> None:
     other = TiledLayer((Recipe((Load(c, whole, source), work, Store(result, d, whole))),), False)
     layers = [TiledLayer((tile(a, b, (0, ROWS), (0, ROWS)),), False), other]
     assert names(layers) == ["0.0 job", "1.0 call", "0.0 call"]
-    order = StepOrder(layers, overlap=True, interleave=True)
+    order = StepOrder(layers, Policy(interleave=True))
     assert order.slots(0, 0) == [0, 2] and order.slots(1, 0) == [1]
-    assert StepOrder(layers, overlap=True).slots(0, 0) == [0, 1]
+    assert StepOrder(layers, Policy()).slots(0, 0) == [0, 1]
 
 
 def test_a_job_waits_for_another_in_the_queue_of_their_engine() -> None:

@@ -6,7 +6,7 @@ from tvm_pulp.planning.tiling.schedule.job_ends import expected_times, last_slot
 from tvm_pulp.planning.tiling.schedule.prefetch_leads import prefetch_leads
 from tvm_pulp.planning.tiling.schedule.schedule import compute_position
 from tvm_pulp.planning.tiling.schedule.step_order import StepOrder
-from tvm_pulp.planning.tiling.schedule.tiled_layer import TiledLayer
+from tvm_pulp.planning.tiling.schedule.tiled_layer import Policy, TiledLayer
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc import CostModel, load
@@ -52,7 +52,7 @@ def test_the_last_step_beside_a_job() -> None:
 
 
 def test_operands_of_a_job_stay_until_it_is_over() -> None:
-    order = StepOrder(chain(), overlap=True)
+    order = StepOrder(chain(), Policy())
     assert order.end_of_use(0) == compute_position(1) and order.end_of_use(1) == compute_position(3)
 
 

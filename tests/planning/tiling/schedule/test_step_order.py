@@ -22,7 +22,7 @@ def kinds(order: StepOrder) -> list[tuple[int, str]]:
 
 
 def test_overlapping_tiles_interleave() -> None:
-    order = StepOrder([TiledLayer((recipe(), recipe()), two_copies=True)], overlap=True)
+    order = StepOrder([TiledLayer((recipe(), recipe()), two_copies=True)], Policy())
     assert kinds(order) == [(0, "job"), (1, "job"), (0, "call"), (1, "call")]
     assert order.slots(0, 0) == [0, 2] and order.slots(0, 1) == [1, 3]
 
@@ -44,19 +44,19 @@ def test_an_order_is_made_once_for_schedules_that_differ_in_leads() -> None:
 
 
 def test_the_next_kernel() -> None:
-    order = StepOrder([TiledLayer((recipe(), recipe()), two_copies=True)], overlap=True)
+    order = StepOrder([TiledLayer((recipe(), recipe()), two_copies=True)], Policy())
     # Two jobs, then two kernels; behind the last one there is none.
     assert [order.next_kernel(slot) for slot in range(4)] == [compute_position(slot) for slot in (2, 2, 2, 3)]
 
 
 def test_others_follow_each_other() -> None:
-    order = StepOrder([TiledLayer((recipe(), recipe()), two_copies=False)], overlap=True)
+    order = StepOrder([TiledLayer((recipe(), recipe()), two_copies=False)], Policy())
     assert kinds(order) == [(0, "job"), (0, "call"), (1, "job"), (1, "call")]
 
 
 def test_uses_of_a_buffer() -> None:
     made = recipe()
-    order = StepOrder([TiledLayer((made,), two_copies=False)], overlap=True)
+    order = StepOrder([TiledLayer((made,), two_copies=False)], Policy())
     job, call = made.steps
     assert isinstance(job, Job) and isinstance(call, Call)
     assert order.uses(0, 0, job.reads[0]) == [0]
@@ -68,11 +68,11 @@ def test_uses_of_a_buffer() -> None:
 
 def test_a_job_needs_its_operands_until_the_next_step_has_begun() -> None:
     made = TiledLayer((recipe(),), two_copies=False)
-    assert StepOrder([made], overlap=True).end_of_use(0) == compute_position(1)
-    assert StepOrder([made], overlap=False).end_of_use(0) == compute_position(0)
-    assert StepOrder([made], overlap=True).end_of_use(1) == compute_position(1)
+    assert StepOrder([made], Policy()).end_of_use(0) == compute_position(1)
+    assert StepOrder([made], Policy(overlap=False)).end_of_use(0) == compute_position(0)
+    assert StepOrder([made], Policy()).end_of_use(1) == compute_position(1)
     alone = TiledLayer((recipe(),), two_copies=False, exclusive=True)
-    assert StepOrder([alone], overlap=True).end_of_use(0) == compute_position(0)
+    assert StepOrder([alone], Policy()).end_of_use(0) == compute_position(0)
 
 
 def test_operands_give_way_beside_a_queued_job_but_had_expect_use() -> None:
@@ -80,7 +80,7 @@ def test_operands_give_way_beside_a_queued_job_but_had_expect_use() -> None:
     x, y, weights = Local("x", SPEC), Local("y", SPEC), Tensor("w", SPEC, "constant")
     jobs = [Job("npu", None, 4, (x,), (Local(f"y{n}", SPEC),), weights, cycles=100, queue=2) for n in range(2)]
     calls = [Call("work", "work", (), (), (), (y,), CoreCost(60)) for _ in range(3)]
-    order = StepOrder([TiledLayer((Recipe((step,)),), two_copies=False) for step in (*jobs, *calls)], overlap=True)
+    order = StepOrder([TiledLayer((Recipe((step,)),), two_copies=False) for step in (*jobs, *calls)], Policy())
     assert order.end_of_use(0) == compute_position(1)
     # The second call begins at cycle 60, the job ends at 100.
     assert order.end_of_job(0) == compute_position(3)

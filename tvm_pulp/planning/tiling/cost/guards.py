@@ -65,17 +65,8 @@ def _operands(e: Any) -> list[Any]:
 
 def _variables(e: Any, extents: Mapping[Any, int], values: Mapping[Any, Any]) -> list[Any]:
     """Loops that an expression depends on."""
-    kind = type(e).__name__
-    if kind == "IntImm":
-        return []
-    if kind == "Var":
-        if e in extents:
-            return [e]
-        if e not in values:
-            raise _UnknownError
-        return _variables(values[e], extents, values)
-    if kind not in _OPERATIONS and kind not in _DIVISIONS and kind not in ("Not", "Cast"):
-        raise _UnknownError
+    if type(e).__name__ == "Var":
+        return [e] if e in extents else _variables(values[e], extents, values) if e in values else []
     return [v for part in _operands(e) for v in _variables(part, extents, values)]
 
 
@@ -84,6 +75,8 @@ def _value(e: Any, points: Mapping[Any, np.ndarray], values: Mapping[Any, Any]) 
     if kind == "IntImm":
         return np.int64(int(e))
     if kind == "Var":
+        if e not in points and e not in values:
+            raise _UnknownError
         return points[e] if e in points else _value(values[e], points, values)
     parts = [_value(part, points, values) for part in _operands(e)]
     if kind in ("Not", "Cast"):
@@ -92,4 +85,6 @@ def _value(e: Any, points: Mapping[Any, np.ndarray], values: Mapping[Any, Any]) 
         if np.any(parts[0] < 0) or np.any(parts[1] <= 0):
             raise _UnknownError
         return _DIVISIONS[kind](*parts)
+    if kind not in _OPERATIONS:
+        raise _UnknownError
     return _OPERATIONS[kind](*parts)

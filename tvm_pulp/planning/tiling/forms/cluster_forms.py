@@ -18,21 +18,34 @@ _Operands = tuple[Local | Tensor, ...]
 
 
 @dataclass(frozen=True)
-class TiledForm:
-    """Operands in L1, the layer cut along its rule's axes."""
+class CoreForm:
+    """A layer on the cores, which is cut along its rule's axes."""
 
     layer: Layer
     costs: CostModel
-    name: str = "tiled"
-    engine: str = CLUSTER
+    engine = CLUSTER
     rounding = EXACT
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        return tile_axes(self.layer)
+
+    def bound_cycles(self) -> int:
+        """Cycles the cores need at least: products at their peak rate, or one cycle for four elements."""
+        layer, costs = self.layer, self.costs
+        peak = costs.soc.cluster.kind.peak_macs_per_cycle
+        elements = sum(t.spec.elements for t in layer.outputs)
+        return max(1, int(max(layer.macs / peak, elements / 4) / costs.cores))
+
+
+@dataclass(frozen=True)
+class TiledForm(CoreForm):
+    """Operands in L1."""
+
+    name: str = "tiled"
 
     @cached_property
     def operations(self) -> OperationCount:
         return count_layer_operations(self.layer)
-
-    def axes(self) -> tuple[TileAxis, ...]:
-        return tile_axes(self.layer)
 
     def recipe(self, box: Box) -> Recipe:
         layer, part = self.layer, tile_part(self.layer, box)
@@ -60,9 +73,6 @@ class TiledForm:
         function = layer.function if layer.operator.startswith("tir.") else None
         return Kernel(layer.operator, attributes, inputs, outputs, function, spaces, layer.parallel, cost)
 
-    def bound_cycles(self) -> int:
-        return bound(self.layer, self.costs)
-
 
 @dataclass(frozen=True)
 class DirectForm(TiledForm):
@@ -80,10 +90,3 @@ class DirectForm(TiledForm):
         cost = replace(cost, cycles=cost.cycles + round(accesses * self.costs.l2_access_cycles))
         operands = (tuple(layer.inputs), tuple(layer.outputs), tuple(layer.workspaces))
         return Recipe((self._kernel(layer.attributes, *operands, cost),))
-
-
-def bound(layer: Layer, costs: CostModel) -> int:
-    """Cycles the cores need at least: products at their peak rate, or one cycle for four elements."""
-    peak = costs.soc.cluster.kind.peak_macs_per_cycle
-    elements = sum(t.spec.elements for t in layer.outputs)
-    return max(1, int(max(layer.macs / peak, elements / 4) / costs.cores))

@@ -2,17 +2,6 @@
 
 from tvm_pulp.planning.tiling.place.arena import Arena, plan_arena
 from tvm_pulp.planning.tiling.place.fit_schedule import FittedSchedule, excess_bytes, fit_schedule
-from tvm_pulp.planning.tiling.place.place_blocks import place_blocks
-from tvm_pulp.planning.tiling.place.placer import Buffer, Placer, largest_live_set
+from tvm_pulp.planning.tiling.place.placer import Buffer, largest_live_set
 
-__all__ = [
-    "Arena",
-    "Buffer",
-    "FittedSchedule",
-    "Placer",
-    "excess_bytes",
-    "fit_schedule",
-    "largest_live_set",
-    "place_blocks",
-    "plan_arena",
-]
+__all__ = ["Arena", "Buffer", "FittedSchedule", "excess_bytes", "fit_schedule", "largest_live_set", "plan_arena"]

@@ -14,7 +14,7 @@ from tvm_pulp.planning.tiling.schedule.build_schedule import build_schedule
 from tvm_pulp.planning.tiling.schedule.decisions import Choice, Decisions, policy_of, tiled_layer
 from tvm_pulp.planning.tiling.schedule.schedule import Block, Schedule
 from tvm_pulp.planning.tiling.schedule.step_order import StepOrder, step_order
-from tvm_pulp.planning.tiling.schedule.tiled_layer import Policy, TiledLayer
+from tvm_pulp.planning.tiling.schedule.tiled_layer import Policy
 from tvm_pulp.qnn.network import Network
 
 # A tile budget shrinks at least to this part when a layer does not fit, and at most to that.
@@ -37,7 +37,6 @@ class FittedSchedule:
     """Decisions that fit, and the schedule they make."""
 
     decisions: Decisions
-    tiled_layers: list[TiledLayer]
     policy: Policy
     schedule: Schedule
     l1_bytes: int
@@ -73,7 +72,7 @@ def _fit(network: Network, cut_layer: CutLayer, budget: int, wanted: Decisions) 
         if not crowded:
             needed = place_blocks(schedule.blocks, budget)
             if needed <= budget:
-                return FittedSchedule(state, tiled_layers, policy, schedule, needed)
+                return FittedSchedule(state, policy, schedule, needed)
             for layer in _fragmented_layers(schedule, peaks, budget):
                 limits[layer] = min(peaks[layer][1], limits.get(layer, budget)) - _gap(needed, budget)
             continue

@@ -2,51 +2,23 @@
 
 from tvm_pulp.planning.tiling.schedule.build_schedule import PAGE_SHARE, build_schedule
 from tvm_pulp.planning.tiling.schedule.constant_bundles import AGENTS
-from tvm_pulp.planning.tiling.schedule.decisions import (
-    NOTHING_IN_L3,
-    Choice,
-    Decisions,
-    InL3,
-    policy_of,
-    tiled_layer,
-)
+from tvm_pulp.planning.tiling.schedule.decisions import NOTHING_IN_L3, Choice, Decisions, InL3, policy_of, tiled_layer
 from tvm_pulp.planning.tiling.schedule.interleave_steps import can_interleave
 from tvm_pulp.planning.tiling.schedule.prefetch_leads import leads_of_order, prefetch_leads
-from tvm_pulp.planning.tiling.schedule.schedule import (
-    BOOT,
-    Block,
-    Bundle,
-    Fetch,
-    Move,
-    Piece,
-    Place,
-    Schedule,
-    Slot,
-    compute_position,
-    load_position,
-    store_position,
-)
+from tvm_pulp.planning.tiling.schedule.schedule import Schedule, compute_position, load_position, store_position
 from tvm_pulp.planning.tiling.schedule.split_transfers import CommandLimits
 from tvm_pulp.planning.tiling.schedule.tiled_layer import Policy, TiledLayer
 
 __all__ = [
     "AGENTS",
-    "BOOT",
     "NOTHING_IN_L3",
     "PAGE_SHARE",
-    "Block",
-    "Bundle",
     "Choice",
     "CommandLimits",
     "Decisions",
-    "Fetch",
     "InL3",
-    "Move",
-    "Piece",
-    "Place",
     "Policy",
     "Schedule",
-    "Slot",
     "TiledLayer",
     "build_schedule",
     "can_interleave",

@@ -22,35 +22,28 @@ class ComputeStep(NamedTuple):
     step: Kernel | Call | Job
 
 
+def _mixed(policy: Policy) -> tuple[frozenset[int], Mapping[Tensor, frozenset[int]]] | None:
+    """The layers that stand apart where all others mix, and what these find in L1; None where none mix."""
+    return (policy.apart, policy.resident) if policy.interleave and policy.overlap else None
+
+
 class StepOrder:
-    """Compute steps by slot. `overlap`: a job may run on while the next step starts.
+    """Compute steps by slot. With overlap a job may run on while the next step starts, and layers may mix."""
 
-    `interleave`: layers mix, but for those that stand `apart` from what is before; `resident`: what they find in L1.
-    """
-
-    def __init__(
-        self,
-        tiled_layers: Sequence[TiledLayer],
-        overlap: bool,
-        interleave: bool = False,
-        apart: frozenset[int] = frozenset(),
-        resident: Mapping[Tensor, frozenset[int]] | None = None,
-    ) -> None:
-        self._tiled_layers, self._overlap = list(tiled_layers), overlap
-        self._mixed = (interleave, apart, resident) if interleave and overlap else (False, None, None)
+    def __init__(self, tiled_layers: Sequence[TiledLayer], policy: Policy) -> None:
+        self._tiled_layers, self._overlap, self._mixed = list(tiled_layers), policy.overlap, _mixed(policy)
         self.all: list[ComputeStep] = []
         self._slots: dict[tuple[int, int], list[int]] = {}
         steps = [(index, *entry) for index, tiled in enumerate(tiled_layers) for entry in tiled.order]
-        for index, tile, step in interleave_steps(tiled_layers, apart, resident) if interleave and overlap else steps:
+        for index, tile, step in interleave_steps(tiled_layers, *self._mixed) if self._mixed else steps:
             self._slots.setdefault((index, tile), []).append(len(self.all))
             self.all.append(ComputeStep(index, tile, step))
-        self._last_beside = last_slots(self.all, [tiled.recipes for tiled in tiled_layers]) if overlap else {}
+        self._last_beside = last_slots(self.all, [t.recipes for t in tiled_layers]) if self._overlap else {}
 
     def holds_for(self, tiled_layers: Sequence[TiledLayer], policy: Policy) -> bool:
         """Tell if these layers have this order: leads, levels and bundles say nothing about it."""
-        mixed = (True, policy.apart, policy.resident) if policy.interleave and policy.overlap else (False, None, None)
         pairs = zip(self._tiled_layers, tiled_layers, strict=True)
-        return self._overlap == policy.overlap and self._mixed == mixed and all(a is b for a, b in pairs)
+        return (self._overlap, self._mixed) == (policy.overlap, _mixed(policy)) and all(a is b for a, b in pairs)
 
     def slots(self, layer: int, tile: int) -> list[int]:
         """Slots of a tile."""
@@ -111,4 +104,4 @@ def step_order(tiled_layers: Sequence[TiledLayer], policy: Policy, before: StepO
     """The order of steps that a policy makes; the one `before` where it still holds."""
     if before is not None and before.holds_for(tiled_layers, policy):
         return before
-    return StepOrder(tiled_layers, policy.overlap, policy.interleave, policy.apart, policy.resident)
+    return StepOrder(tiled_layers, policy)

@@ -7,6 +7,7 @@ from tvm_pulp.planning.tiling.schedule.constant_bundles import BundleBuilder, re
 from tvm_pulp.planning.tiling.schedule.schedule import BOOT, Bundle, Fetch, Move, compute_position
 from tvm_pulp.planning.tiling.schedule.split_transfers import CommandLimits, split_transfers
 from tvm_pulp.planning.tiling.schedule.step_order import StepOrder
+from tvm_pulp.quick_records import changed
 from tvm_pulp.uma.box import Transfer
 from tvm_pulp.uma.recipe import Job
 
@@ -55,6 +56,4 @@ def _sized(move: Move, limits: CommandLimits) -> Move:
         return move
     size = move.source.bytes
     move.place.block.bytes = size + move.source.slack
-    transfers = split_transfers([Transfer(0, 0, size, size, size)], limits)
-    kept = (move.place, move.needed, move.ahead, move.local)
-    return Move(move.layer, move.tile, move.outward, move.position, move.source, transfers, *kept)
+    return changed(move, transfers=split_transfers([Transfer(0, 0, size, size, size)], limits))

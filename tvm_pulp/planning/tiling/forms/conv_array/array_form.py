@@ -5,9 +5,9 @@ The array is asked for what differs from engine to engine by `ArrayContext`, whi
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -20,7 +20,6 @@ from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma import (
     Box,
-    Call,
     Changes,
     Derived,
     Job,
@@ -37,11 +36,14 @@ from tvm_pulp.uma import (
 from tvm_pulp.uma.box import tiles
 from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic
 from tvm_pulp.uma.conv_array.modes import CONTEXTS, Mode
+from tvm_pulp.uma.windows import InputSpan
 
 # The array fetches activations in whole pixels, of at most as many channels: it may read behind an operand.
 ACTIVATION_SLACK = 64
 # The first registers of a job, which hold addresses.
 POINTERS = 6
+# Steps that bring an operand into L1, and where it is then.
+Picture = tuple[list[Step], Local]
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,11 @@ class ArrayContext(ABC):
         """Of these, the cycles in which a job uses its port to L1, where that is known."""
         return None
 
+    def another(self, step: Job, job: Any, description: ArrayDescription) -> Job:
+        """A step like one that there is, for another job."""
+        work = {"macs": job.macs, "cycles": self.cycles(job), "port_cycles": self.port_cycles(job)}
+        return replace(step, description=replace(description, job=job), **work)
+
     @abstractmethod
     def describe(self, job: Any, *operands: Any) -> ArrayDescription:
         """A job and its operands in the order of `ArrayDescription`."""
@@ -206,6 +213,8 @@ class ArrayForm(JobForm):
     groups_at_once: int = field(default=1, kw_only=True)
     # What the cores add to the layer's result while they round it: `summed.Residual`.
     residual: Any = field(default=None, kw_only=True)
+    # A second job, and what the cores decide between the results of both: `bounded_form.Settled`.
+    settled: Any = field(default=None, kw_only=True)
 
     @property
     def rounding(self) -> Rounding:
@@ -259,7 +268,12 @@ class ArrayForm(JobForm):
             **how,
         )
 
-    def source(self, box: Box, slack: int, fill: int = 0) -> tuple[list[Step], Local]:
+    def picture(self, box: Box, rows: InputSpan, columns: InputSpan, channels: tuple[int, int], slack: int) -> Picture:
+        """Bring rows and columns of some channels (first, number) of a tile's picture into L1."""
+        start = (box.start[0], rows.start, columns.start, channels[0])
+        return self.source(Box(start, (box.size[0], rows.size, columns.size, channels[1])), slack)
+
+    def source(self, box: Box, slack: int, fill: int = 0) -> Picture:
         """Bring a part of the input into L1, as the array takes it: the cores add 128 to int8 where it has no sign."""
         x, added = self.layer.inputs[0], self.arithmetic.input_added
         # Bytes as they lie, where the cores turn them into others.
@@ -282,21 +296,16 @@ class ArrayForm(JobForm):
             group = self.context.depthwise_channels
             row, rows = first // group, -(-channels // group)
         steps: list[Step] = []
-        weights: Tensor | Local = packed
-        offset = row * packed.spec.shape[1]
-        if self.context.weights_in_l1:
-            # A constant of its own: what does not fit into L2 comes from L3 piece by piece.
-            assert packed.data is not None
-            piece = self.derived.constant(f"{packed.name}_{row}_{rows}", packed.data[row : row + rows])
-            weights = Local("weights", piece.spec, ACTIVATION_SLACK)
-            steps.append(Load(piece, Box.whole(piece.spec.shape), weights))
-            offset = 0
-        elif self.in_pieces and rows < packed.spec.shape[0]:
-            # Others may have the rest of the channels, and read it elsewhere.
-            assert packed.data is not None
-            name = f"{packed.name}_{row}_{rows}"
-            weights = self.derived.constant(name, packed.data[row : row + rows], self.context.weight_level)
-            offset = 0
+        weights, offset, in_l1 = packed, row * packed.spec.shape[1], self.context.weights_in_l1
+        if in_l1 or (self.in_pieces and rows < packed.spec.shape[0]):
+            # A constant of its own: what does not fit into L2 comes from L3 piece by piece, and others may have
+            # the rest of the channels, and read it elsewhere.
+            name, piece = f"{packed.name}_{row}_{rows}", packed.values[row : row + rows]
+            weights, offset = self.derived.constant(name, piece, self.context.weight_level), 0
+        place: Tensor | Local = weights
+        if in_l1:
+            place = Local("weights", weights.spec, ACTIVATION_SLACK)
+            steps.append(Load(weights, Box.whole(weights.spec.shape), place))
         vectors: dict[str, Local] = {}
         for name, constant, data in (
             ("scale", "scale", a.scale),
@@ -309,12 +318,12 @@ class ArrayForm(JobForm):
                 steps.append(Load(tensor, Box((first,), (channels,)), vectors[name]))
         if "bias" in vectors:
             steps += self.whole_bias(vectors, first, source)
-        operands = (source, target, weights, offset, vectors["scale"], vectors.get("bias"), vectors.get("shift"))
+        operands = (source, target, place, offset, vectors["scale"], vectors.get("bias"), vectors.get("shift"))
         description = self.context.describe(job, *operands)
-        reads = (source, *vectors.values(), *([weights] if isinstance(weights, Local) else []))
+        reads = (source, *vectors.values(), *([place] if isinstance(place, Local) else []))
         context = self.context
         work = (job.macs, context.cycles(job), context.costs.job_queue(context.engine), CONTEXTS)
-        moved = (reads, (target,), weights)
+        moved = (reads, (target,), place)
         port = context.port_cycles(job)
         return steps, Job(context.engine, description, context.job_words, *moved, *work, port_cycles=port)
 
@@ -365,6 +374,8 @@ class ArrayForm(JobForm):
         return steps
 
     def assemble(self, before: list[Step], job: Job, raw: Local, box: Box) -> Recipe:
+        if self.settled is not None:
+            return cast("Recipe", self.settled.assemble(self, before, job, raw, box))
         return self.arranged([*before, *self.job_and_end(job, raw, self.finish(raw, box), box)])
 
     def job_and_end(self, job: Job, raw: Local, end: list[Step], box: Box) -> list[Step]:
@@ -383,12 +394,6 @@ class ArrayForm(JobForm):
 
     def arranged(self, given: list[Step]) -> Recipe:
         """A recipe of the steps, kernels with their costs."""
+        steps = [core_step(s, self.context.costs) if isinstance(s, Kernel) else s for s in given]
         # Loads first: one wait and one barrier serve them all.
-        steps = [self.on_cores(s) if isinstance(s, Kernel) else s for s in given]
-        loads = [s for s in steps if isinstance(s, Load)]
-        rest = [s for s in steps if not isinstance(s, Load)]
-        return Recipe((*loads, *rest))
-
-    def on_cores(self, kernel: Kernel) -> Kernel | Call:
-        """A step that the cores take over, with its cost."""
-        return core_step(kernel, self.context.costs)
+        return Recipe(tuple(sorted(steps, key=lambda step: not isinstance(step, Load))))

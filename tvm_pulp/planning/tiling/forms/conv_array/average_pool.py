@@ -25,7 +25,6 @@ from tvm_pulp.uma import (
     Load,
     Local,
     Recipe,
-    Rounding,
     Step,
     Store,
     TileAxis,
@@ -96,10 +95,7 @@ class AverageByCountForm(JobForm):
     """Tiles of rows and channels; windows that hold equally many rows and columns are rounded by one call."""
 
     adds: ArrayForm
-
-    @property
-    def rounding(self) -> Rounding:
-        return EXACT
+    rounding = EXACT
 
     def axes(self) -> tuple[TileAxis, ...]:
         return (

@@ -155,10 +155,10 @@ class BlocksForm(ArrayForm):
 
 def blocks_forms(layer: Layer, context: ArrayContext, arithmetic: Arithmetic) -> list[BlocksForm]:
     """The form with the fewest cycles of the array; none where the kernel reaches too far or the cores cannot help."""
-    one, (_, rows, columns, _) = Local("one", TensorSpec((1,), "uint8")), layer.outputs[0].spec.shape
+    _, rows, columns, _ = layer.outputs[0].spec.shape
     if rows * columns < _LEAST_RESULTS:
         return []
-    if isinstance(step_call(Kernel("to_blocks", _PROBE, (one,), (one,)), context.costs), Kernel):
+    if isinstance(step_call(Kernel("to_blocks", {}, (), ()), context.costs), Kernel):
         return []
     found = []
     for height in _BLOCK_HEIGHTS:
@@ -172,9 +172,3 @@ def blocks_forms(layer: Layer, context: ArrayContext, arithmetic: Arithmetic) ->
             shift = None if arithmetic.shift is None else np.repeat(arithmetic.shift, each)
             found.append(replace(form, arithmetic=replace(arithmetic, scale=scale, bias=bias, shift=shift)))
     return sorted(found, key=lambda form: form.bound_cycles())[:1]
-
-
-_PROBE = {
-    "height": 1, "width": 1, "channels": 4, "grid_height": 1, "grid_width": 1, "block_height": 1, "plane_stride": 4,
-    "top": 0, "left": 0, "pad_value": 0,
-}  # fmt: skip

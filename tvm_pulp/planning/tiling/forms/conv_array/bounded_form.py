@@ -4,19 +4,17 @@ Twice the jobs, but bytes instead of words leave the array, and the cores compar
 rounding each of them.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from tvm_pulp.planning.tiling.forms.conv_array.array_form import ArrayForm
 from tvm_pulp.planning.tiling.forms.conv_array.forms import Direct3x3Form, Im2colForm, PointwiseForm
-from tvm_pulp.qnn.network import Layer, Tensor
+from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.uma import Box, Job, Kernel, Load, Local, Recipe, Step, Store, step_call
+from tvm_pulp.uma import Box, Derived, Job, Kernel, Load, Local, Recipe, Step, Store, step_call
 from tvm_pulp.uma.conv_array.bounded_rounding import Bounds, bound_rounding
 from tvm_pulp.uma.conv_array.exact_rounding import ExactFold
 from tvm_pulp.uma.conv_array.folded_rounding import Reach
@@ -40,91 +38,55 @@ _KNOWN: WeakKeyDictionary[Layer, dict[int, Bounds | None]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
-class _Bounded(ArrayForm):
-    """The array's constants are those of the lower bound; `bounds` has the summands of the upper one."""
+class Settled:
+    """Two jobs of a form, whose constants are those of the lower bound; `bounds` has the summands of the upper one."""
 
-    bounds: Bounds | None = None
+    bounds: Bounds
     # The layer's rule for sums of products.
-    exact: ExactFold | None = None
+    exact: ExactFold
 
-    def assemble(self, before: list[Step], job: Job, raw: Local, box: Box) -> Recipe:
-        assert self.bounds is not None
-        first, channels, name = box.start[-1], box.size[-1], self.layer.name
-        upper, summand = (
-            Local("upper", raw.spec, raw.slack),
-            Local("upper_bias", job.description.bias.spec, self.parameter_slack),
-        )
-        constant = self.derived.constant(f"{name}_upper_bias", self.bounds.high.astype(np.int32))
+    def assemble(self, form: ArrayForm, before: list[Step], job: Job, raw: Local, box: Box) -> Recipe:
+        """From the steps before the first job to the stored tile."""
+        first, channels = box.start[-1], box.size[-1]
+        upper = Local("upper", raw.spec, raw.slack)
+        summand = Local("upper_bias", job.description.bias.spec, form.parameter_slack)
+        constant = form.derived.constant(f"{form.layer.name}_upper_bias", self.bounds.high.astype(np.int32))
         reads = tuple(summand if local is job.description.bias else local for local in job.reads)
         above = replace(
             job, description=replace(job.description, output=upper, bias=summand), reads=reads, writes=(upper,)
         )
-        end = self.settled(job, raw, upper, box)
         load = Load(constant, Box((first,), (channels,)), summand)
-        return self.arranged([*before, load, job, above, *end, Store(raw, self.layer.outputs[0], box)])
+        steps = [*before, load, job, above, *self._settled(form, job, upper, box)]
+        return form.arranged([*steps, Store(raw, form.layer.outputs[0], box)])
 
-    def assemble_taken(self, before: list[Step], job: Job, raw: Local, box: Box, taken: Sequence[int]) -> Recipe | None:
-        raise NotImplementedError("results with a stride are not settled")
-
-    @cached_property
-    def constants(self) -> dict[str, Tensor]:
-        """Operands that an open element is computed from: its channel's taps, and factor, summand and shift."""
-        assert self.exact is not None
-        taps = self.arithmetic.weights.reshape(len(self.arithmetic.weights), -1)
-        taps = taps if self.mode is Mode.DEPTHWISE_3X3 else np.pad(taps, ((0, 0), (0, -taps.shape[1] % 4)))
-        stages = np.stack([self.exact.scale, self.exact.add, self.exact.shift], axis=1)
-        return {
-            "taps": self.derived.constant(f"{self.layer.name}_taps", taps.astype(np.int8)),
-            "stages": self.derived.constant(f"{self.layer.name}_stages", stages.astype(np.uint32).view(np.int32)),
-        }
-
-    def settled(self, job: Job, raw: Local, upper: Local, box: Box) -> list[Step]:
+    def _settled(self, form: ArrayForm, job: Job, upper: Local, box: Box) -> list[Step]:
         """Open elements by the layer's own rule: products, factor, summand and shift of their channels."""
-        assert self.bounds is not None
-        first, channels = box.start[-1], box.size[-1]
+        name, raw, taps = form.layer.name, job.description.output, form.arithmetic.weights
+        taps = taps.reshape(len(taps), -1).astype(np.int8)
+        taps = taps if form.mode is Mode.DEPTHWISE_3X3 else np.pad(taps, ((0, 0), (0, -taps.shape[1] % 4)))
+        stages = np.stack([self.exact.scale, self.exact.add, self.exact.shift], axis=1)
         loads = []
-        for part, constant in self.constants.items():
-            own = Box((first, 0), (channels, constant.spec.shape[1]))
-            loads.append(Load(constant, own, Local(part, TensorSpec(own.size, constant.spec.dtype))))
-        rule = Requant.of(self.layer.attributes)
+        for part, data in (("taps", taps), ("stages", stages.astype(np.uint32).view(np.int32))):
+            own = Box((box.start[-1], 0), (box.size[-1], data.shape[1]))
+            local = Local(part, TensorSpec(own.size, str(data.dtype)))
+            loads.append(Load(form.derived.constant(f"{name}_{part}", data), own, local))
+        rule = Requant.of(form.layer.attributes)
         inside = _INSIDE if rule.zero_point == rule.low else 1.0
         attributes = {"job": job.description.job, "open": round(inside * self.bounds.open_share * box.elements)}
         operands = (job.description.input, raw, upper, *(load.local for load in loads))
         return [*loads, Kernel("settle", attributes, operands, (raw,))]
 
 
-@dataclass(frozen=True)
-class BoundedPointwiseForm(_Bounded, PointwiseForm):
-    """1x1 convolution."""
-
-
-@dataclass(frozen=True)
-class BoundedDepthwiseForm(_Bounded, Direct3x3Form):
-    """3x3 depthwise convolution without a stride."""
-
-
-@dataclass(frozen=True)
-class BoundedIm2colForm(_Bounded, Im2colForm):
-    """Any kernel, over windows as rows."""
-
-
-_FORMS: dict[type[ArrayForm], type[_Bounded]] = {
-    PointwiseForm: BoundedPointwiseForm,
-    Direct3x3Form: BoundedDepthwiseForm,
-    Im2colForm: BoundedIm2colForm,
-}
-
-
 def bounded_form(form: ArrayForm) -> ArrayForm | None:
     """The same form with bounds, where the array has them, they are close and the cores have a kernel that settles."""
-    arithmetic, layer, context = form.arithmetic, form.layer, form.context
-    if type(form) not in _FORMS or not _is_suitable(form):
+    arithmetic, layer = form.arithmetic, form.layer
+    if not _is_suitable(form):
         return None
     known = _KNOWN.setdefault(layer, {})
     if arithmetic.input_added not in known:
         known[arithmetic.input_added] = _bounds(layer, arithmetic)
     bounds = known[arithmetic.input_added]
-    if bounds is None:
+    if bounds is None or arithmetic.rest is None:
         return None
     one, relu = bounds.has_one_shift, Requant.of(layer.attributes).low == 0
     how = Requantization(32, int(bounds.shift[0]) if one else 0, bias=True, relu=relu, shift_vector=not one)
@@ -138,8 +100,8 @@ def bounded_form(form: ArrayForm) -> ArrayForm | None:
         native=True,
         rest=None,
     )
-    kind = _FORMS[type(form)]
-    made = kind(layer, context, f"{form.name}, bounded", low, form.mode, bounds=bounds, exact=arithmetic.rest)
+    settled = Settled(bounds, arithmetic.rest)
+    made = replace(form, name=f"{form.name}, bounded", arithmetic=low, settled=settled, derived=Derived())
     return made if _is_worth(made, form) else None
 
 
@@ -154,7 +116,9 @@ def _is_worth(bounded: ArrayForm, form: ArrayForm) -> bool:
 
 def _is_suitable(form: ArrayForm) -> bool:
     layer, weight, out = form.layer, form.layer.inputs[1], form.layer.outputs[0].spec
-    if not form.context.has_bounds or form.arithmetic.rest is None or out.dtype not in ("int8", "uint8"):
+    if type(form) not in (PointwiseForm, Direct3x3Form, Im2colForm) or not form.context.has_bounds:
+        return False
+    if form.arithmetic.rest is None or out.dtype not in ("int8", "uint8"):
         return False
     if isinstance(step_call(Kernel("settle", {}, (), ()), form.context.costs), Kernel) or out.shape[-1] % 4:
         return False  # the cores have no kernel that decides

@@ -7,7 +7,7 @@ from tvm_pulp.planning.tiling.forms.conv_array.array_form import ACTIVATION_SLAC
 from tvm_pulp.planning.tiling.forms.conv_array.forms import Direct3x3Form, breaks_last_subtile
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.qnn.tiles import InputSpan
-from tvm_pulp.uma import Box, Kernel, Local, Recipe
+from tvm_pulp.uma import Box, Local, Recipe
 from tvm_pulp.uma.conv_array.requantization import MAX_PADDING, Padding
 from tvm_pulp.uma.windows import input_span
 
@@ -43,22 +43,11 @@ class DilatedForm(Direct3x3Form):
         height, width = box.size[1], box.size[2]
         rows = input_span(box.start[1], height, x.spec.shape[1], 3, 1, dh, top)
         columns = input_span(box.start[2], width, x.spec.shape[2], 3, 1, dw, left)
-        first, channels_in = self.channels_taken(box)
-        source_box = Box(
-            (box.start[0], rows.start, columns.start, first), (box.size[0], rows.size, columns.size, channels_in)
-        )
-        before, source = self.source(source_box, ACTIVATION_SLACK)
+        _, channels_in = channels = self.channels_taken(box)
+        before, source = self.picture(box, rows, columns, channels, ACTIVATION_SLACK)
         if self._padded_by_cores(box, rows, columns):
-            attributes = {
-                "before": [0, rows.before, columns.before, 0],
-                "after": [0, rows.after, columns.after, 0],
-                "value": self.arithmetic.zero_point,
-            }
+            source = self.pad(before, source, rows, columns, (height + 2 * dh, width + 2 * dw))
             rows, columns = InputSpan(0, height + 2 * dh, 0, 0), InputSpan(0, width + 2 * dw, 0, 0)
-            shape = (box.size[0], rows.size, columns.size, channels_in)
-            padded = Local("padded", TensorSpec(shape, source.spec.dtype), ACTIVATION_SLACK)
-            before.append(Kernel("pad", attributes, (source,), (padded,)))
-            source = padded
         raw = Local("raw", TensorSpec(box.size, self.raw_dtype))
         pixel = box.size[3] * self.arithmetic.output_bits // 8
         strides = {
@@ -76,12 +65,10 @@ class DilatedForm(Direct3x3Form):
                     loads, step = self.job_steps(job, box.start[3], source, raw)
                 description = replace(
                     step.description,
-                    job=job,
                     input_bytes=(down.source * columns.size + across.source) * channels_in,
                     output_bytes=(down.first * width + across.first) * pixel,
                 )
-                cycles, port = self.context.cycles(job), self.context.port_cycles(job)
-                jobs.append(replace(step, description=description, macs=job.macs, cycles=cycles, port_cycles=port))
+                jobs.append(self.context.another(step, job, description))
         assert loads is not None
         return self.arranged([*before, *loads, *jobs, *self.finish(raw, box)])
 

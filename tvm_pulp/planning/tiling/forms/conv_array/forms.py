@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from tvm_pulp.planning.tiling.cost.core_step import core_step
 from tvm_pulp.planning.tiling.forms.conv_array.array_form import ACTIVATION_SLACK, ArrayContext, ArrayForm
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.uma import Box, Kernel, Local, Recipe, TileAxis
+from tvm_pulp.uma import Box, Kernel, Local, Recipe, Step, TileAxis
 from tvm_pulp.uma.conv_array.modes import Mode, remainder
 from tvm_pulp.uma.conv_array.requantization import MAX_PADDING, Padding
-from tvm_pulp.uma.windows import input_span, unfolding
+from tvm_pulp.uma.windows import InputSpan, input_span, unfolding
 
 
 @lru_cache(maxsize=4096)
@@ -122,6 +123,20 @@ class Direct3x3Form(ArrayForm):
         channels = TileAxis(3, self.context.depthwise_channels) if self._depthwise else channel_axis(self, 3)
         return (TileAxis(1), channels, TileAxis(2), TileAxis(0, limit=1))
 
+    def pad(
+        self, steps: list[Step], source: Local, rows: InputSpan, columns: InputSpan, size: tuple[int, int]
+    ) -> Local:
+        """The picture with a border, which the cores write, of this size."""
+        attributes = {
+            "before": [0, rows.before, columns.before, 0],
+            "after": [0, rows.after, columns.after, 0],
+            "value": self.arithmetic.zero_point,
+        }
+        count, *_, channels = source.spec.shape
+        padded = Local("padded", TensorSpec((count, *size, channels), source.spec.dtype), ACTIVATION_SLACK)
+        steps.append(Kernel("pad", attributes, (source,), (padded,)))
+        return padded
+
     def _border_counts(self, pads: tuple[int, int, int, int]) -> bool:
         """Tell if pixels outside of the image meet taps that are not zero."""
         top, bottom, left, right = pads
@@ -138,11 +153,8 @@ class Direct3x3Form(ArrayForm):
         full_h, full_w = (box.size[1] - 1) * sh + 1, (box.size[2] - 1) * sw + 1
         rows = input_span(box.start[1] * sh, full_h, height, 3, 1, 1, top)
         columns = input_span(box.start[2] * sw, full_w, width, 3, 1, 1, left)
-        first, channels_in = self.channels_taken(box)
-        source_box = Box(
-            (box.start[0], rows.start, columns.start, first), (box.size[0], rows.size, columns.size, channels_in)
-        )
-        before, source = self.source(source_box, ACTIVATION_SLACK)
+        _, channels_in = channels = self.channels_taken(box)
+        before, source = self.picture(box, rows, columns, channels, ACTIVATION_SLACK)
         pads = (rows.before, rows.after, columns.before, columns.after)
         breaks = breaks_last_subtile(self.context, full_h, full_w, pads)
         has_value = self.arithmetic.zero_point != 0 and self._border_counts(pads)
@@ -150,15 +162,7 @@ class Direct3x3Form(ArrayForm):
         padding = Padding(rows.before, rows.after, columns.before, columns.after)
         if by_cores:
             padding = Padding()
-            attributes = {
-                "before": [0, rows.before, columns.before, 0],
-                "after": [0, rows.after, columns.after, 0],
-                "value": self.arithmetic.zero_point,
-            }
-            shape = (box.size[0], full_h + 2, full_w + 2, channels_in)
-            padded = Local("padded", TensorSpec(shape, source.spec.dtype), ACTIVATION_SLACK)
-            before.append(Kernel("pad", attributes, (source,), (padded,)))
-            source = padded
+            source = self.pad(before, source, rows, columns, (full_h + 2, full_w + 2))
         shape = (box.size[0], full_h, full_w, box.size[3])
         raw = Local("raw", TensorSpec(shape, self.raw_dtype))
         job = self.array_job(full_h, full_w, channels_in, box.size[3], padding=padding)
@@ -172,7 +176,7 @@ class Direct3x3Form(ArrayForm):
         keep = {"begin": [0] * 4, "stride": [1, sh, sw, 1], "size": list(box.size)}
         recipe = self.assemble([*before, *loads], step, kept, box)
         position = recipe.steps.index(step) + 1
-        discard = self.on_cores(Kernel("slice", keep, (raw,), (kept,)))
+        discard = core_step(Kernel("slice", keep, (raw,), (kept,)), self.context.costs)
         steps = (*recipe.steps[:position], discard, *recipe.steps[position:])
         return Recipe(steps)
 
@@ -196,18 +200,16 @@ class Im2colForm(ArrayForm):
         (sh, sw), (dh, dw), (top, left, _, _) = a["strides"], a["dilation"], a["pads"]
         _, kh, kw, _ = layer.inputs[1].spec.shape
         _, height, width, _ = x.spec.shape
-        first, channels_in = self.channels_read(box)
         rows = input_span(box.start[1], box.size[1], height, kh, sh, dh, top)
         columns = input_span(box.start[2], box.size[2], width, kw, sw, dw, left)
-        source_box = Box(
-            (box.start[0], rows.start, columns.start, first), (box.size[0], rows.size, columns.size, channels_in)
-        )
-        before, source = self.source(source_box, 0)
+        _, channels_in = channels = self.channels_read(box)
+        before, source = self.picture(box, rows, columns, channels, 0)
         depth = kh * kw * channels_in
         fill, raw, job = _rows_as_picture(self, depth, box)
         windows = TensorSpec((*box.size[:3], depth), source.spec.dtype)
         matrix = Local("windows", windows, ACTIVATION_SLACK + fill, fill=fill)
-        how = unfolding(layer, rows, columns) | {"zero_point": self.arithmetic.zero_point}
+        pads = (rows.before, columns.before, rows.after, columns.after)
+        how = unfolding(layer, pads) | {"zero_point": self.arithmetic.zero_point}
         unfold = Kernel("im2col", how, (source,), (matrix,))
         loads, step = self.job_steps(job, box.start[3], matrix, raw)
         return self.assemble([*before, unfold, *loads], step, raw, box)

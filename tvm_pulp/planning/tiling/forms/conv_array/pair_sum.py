@@ -13,15 +13,16 @@ import numpy as np
 from tvm_pulp.planning.tiling.forms.conv_array.array_form import ACTIVATION_SLACK, ArrayContext, ArrayForm, JobForm
 from tvm_pulp.planning.tiling.forms.conv_array.forms import PointwiseForm
 from tvm_pulp.planning.tiling.forms.conv_array.strategy import conv2d_forms
+from tvm_pulp.planning.tiling.forms.conv_array.summed import sum_of
+from tvm_pulp.qnn.add import rules, split
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.uma import EXACT, Box, Form, Job, Local, Recipe, Rounding, Step, Store, TileAxis, pattern_of, refuse_if
+from tvm_pulp.uma import EXACT, Box, Form, Job, Local, Recipe, Step, Store, TileAxis, refuse_if
 from tvm_pulp.uma.conv_array.layer_arithmetic import arithmetic_of
 from tvm_pulp.uma.conv_array.modes import Mode
 
 _RANGES = {"int8": (-128, 127), "uint8": (0, 255)}
-_SIDES = ("requant_a", "requant_b")
 _WINDOW = {"layout": "NHWC", "strides": [1, 1], "dilation": [1, 1], "pads": [0] * 4, "groups": 1}
 # Factor and summand of the sum, and of one operand or both.
 _CONSTANTS = (2, 4, 6)
@@ -30,39 +31,34 @@ _CONSTANTS = (2, 4, 6)
 def pair_sum_patterns() -> list[tuple[str, Callable[[], Any]]]:
     """Sums of one convolution or two that nobody else reads: to bring both operands there takes longer."""
 
-    def of(places: Sequence[int], constants: int) -> Callable[[], Any]:
-        return lambda: pattern_of(
-            "add", *(pattern_of("conv2d") if i in places else None for i in range(2)), *[None] * constants
-        )
-
-    found: list[tuple[str, Callable[[], Any]]] = []
-    for name, places in (("first", [0]), ("second", [1]), ("both", [0, 1])):
-        counts = _CONSTANTS[: 3 - len(places)]
-        found += [(f"sum_of_{name}_convolution_{count}", of(places, count)) for count in counts]
-    return found
+    return [
+        (f"sum_of_{name}_convolution_{count}", sum_of("conv2d", places, count))
+        for name, places in (("first", [0]), ("second", [1]), ("both", [0, 1]))
+        for count in _CONSTANTS[: 3 - len(places)]
+    ]
 
 
 def pair_sum_strategy(region: Layer, context: ArrayContext) -> list[Form]:
     """A sum, and convolutions before it, which the array rounds as exactly as they are written."""
     *convolutions, add = region.parts
-    a, spec, constants = add.attributes, add.outputs[0].spec, list(add.inputs[2:])
+    a, spec = add.attributes, add.outputs[0].spec
     is_picture = len(spec.shape) == 4 and all(t.spec.shape == spec.shape and t.data is None for t in add.inputs[:2])
     refuse_if(a["form"] != "plain" or not is_picture, "it is not the rounded sum of two pictures of one shape")
     layers = {layer.outputs[0].storage: layer for layer in convolutions}
     # What one hands to another would have to lie there as a whole.
     refuse_if(any(layer.inputs[0].storage in layers for layer in convolutions), "one convolution reads the other")
     parts, types = [], []
-    for side, operand in zip(_SIDES, add.inputs[:2], strict=True):
-        rule = Requant.of(a, side)
-        own = [constants.pop(0) for _ in range(rule.operands)]
-        types.append(operand.spec.dtype if rule.kind == "none" else rule.out_dtype)
+    *of_operands, (_, rule, constants) = zip(
+        ("requant_a", "requant_b", ""), rules(a), split(a, add.inputs[2:]), strict=True
+    )
+    for operand, (side, before, own) in zip(add.inputs[:2], of_operands, strict=True):
+        types.append(operand.spec.dtype if before.kind == "none" else before.out_dtype)
         layer = layers.get(operand.storage)
-        refuse_if(layer is not None and rule.kind != "none", "the convolution's result is rounded once more")
+        refuse_if(layer is not None and before.kind != "none", "the convolution's result is rounded once more")
         parts.append(
-            _taken(operand, rule, own, f"{add.name}_{side}", context) if layer is None else _made(layer, context)
+            _taken(operand, before, own, f"{add.name}_{side}", context) if layer is None else _made(layer, context)
         )
     refuse_if(types[0] != types[1], "its operands differ in their signs")
-    rule = Requant.of(a)
     adds = _one_by_one(
         f"{add.name}_sum", _pair(spec, types[0]), _ones(spec.shape[-1], 2), rule, constants, add.outputs, context
     )
@@ -136,10 +132,7 @@ class PairSumForm(JobForm):
 
     parts: tuple[ArrayForm, ...] = ()
     adds: Any = field(default=None)
-
-    @property
-    def rounding(self) -> Rounding:
-        return EXACT
+    rounding = EXACT
 
     def axes(self) -> tuple[TileAxis, ...]:
         """All channels of a pixel stay together."""

@@ -6,6 +6,7 @@ are neither stored nor loaded again, the sum of a tile is made while the array m
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -54,13 +55,15 @@ class Residual:
 def summed_patterns(operators: Sequence[str]) -> list[tuple[str, Callable[[], Any]]]:
     """Sums with the result of an operator on either side; TFLite's have factor and shift as further operands."""
 
-    def on(operator: str, place: int, constants: int) -> Callable[[], Any]:
-        return lambda: pattern_of(
-            "add", *(pattern_of(operator) if i == place else None for i in range(2)), *[None] * constants
-        )
+    every = product(operators, _SIDES, _KINDS)
+    return [(f"{o}_{side}{kind}", sum_of(o, [place], constants)) for o, (place, side), (constants, kind) in every]
 
-    names = [(place, constants, f"{side}{kind}") for place, side in _SIDES for constants, kind in _KINDS]
-    return [(f"{operator}_{name}", on(operator, *where)) for operator in operators for *where, name in names]
+
+def sum_of(operator: str, places: Sequence[int], constants: int) -> Callable[[], Any]:
+    """The pattern of a sum with results of an operator on some sides, and so many constants behind its operands."""
+    return lambda: pattern_of(
+        "add", *(pattern_of(operator) if i in places else None for i in range(2)), *[None] * constants
+    )
 
 
 def summed_strategy(region: Layer, context: ArrayContext, strategy: Strategy) -> list[Form]:
