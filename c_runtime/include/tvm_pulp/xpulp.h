@@ -297,6 +297,16 @@ __asm__(
 #define XP_PACKLO(rd, a, b) XP_R(0x57, 1, 0x70, rd, a, b)
 #define XP_PACKHI(rd, a, b) XP_R(0x57, 1, 0x6c, rd, a, b)
 
+/* A loop over bytes with a sign, or that for the others; types are those of kernels.h. */
+#define XP_BY_SIGN(type, of_signed, of_unsigned) \
+  do {                                           \
+    if ((type) == TVM_PULP_INT8) {               \
+      of_signed;                                 \
+    } else {                                     \
+      of_unsigned;                               \
+    }                                            \
+  } while (0)
+
 /* Hardware loop 0: the body stands between XP_LOOP and XP_LOOP_END; XP_LOOP_END comes before the LAST instruction of
  * the body. The body has at least three instructions, none of them compressed; it runs count times, count >= 1. */
 #define XP_BEGIN ".option push\n.balign 4\n.option norelax\n.option norvc\n"

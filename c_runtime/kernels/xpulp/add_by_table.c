@@ -51,11 +51,7 @@ static __attribute__((noinline)) void add_piece(const struct sum *s, const uint8
   } else if (s->table_b) {
     LOOP(FOUR_PAIRS(XP_LBU, XP_LBU) LOOKUP_A LOOKUP_B ADDS, TABLES);
   } else if (s->table_a) {
-    if (s->b_type == TVM_PULP_INT8) {
-      LOOP(LOOKED_UP(XP_SDOTSP), TABLES, ONES);
-    } else {
-      LOOP(LOOKED_UP(XP_SDOTUP), TABLES, ONES);
-    }
+    XP_BY_SIGN(s->b_type, LOOP(LOOKED_UP(XP_SDOTSP), TABLES, ONES), LOOP(LOOKED_UP(XP_SDOTUP), TABLES, ONES));
   } else if (s->b_type == TVM_PULP_INT8) {
     LOOP(PICKED(XP_DOTSP, XP_SDOTSP), ONES);
   } else if (s->a_type == TVM_PULP_INT8) {

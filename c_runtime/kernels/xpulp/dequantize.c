@@ -29,11 +29,7 @@ TVM_PULP_KERNEL(dequantize) {
   const uint32_t count = range.end - range.begin, n = count >> 2;
   if (n) {
     int32_t v0, v1, v2, v3;
-    if (args->x_type == TVM_PULP_INT8) {
-      LOOP(XP_LB);
-    } else {
-      LOOP(XP_LBU);
-    }
+    XP_BY_SIGN(args->x_type, LOOP(XP_LB), LOOP(XP_LBU));
   }
   for (uint32_t i = 0; i < (count & 3u); ++i) {
     *y++ = (float)(tvm_pulp_load(x, i, args->x_type) - zero) * scale;

@@ -77,24 +77,21 @@ TVM_PULP_INLINE uint32_t tvm_pulp_is_four(const struct tvm_pulp_requant *r) {
     }                                                                                      \
   } while (0)
 
-/* LOOP(load, clip) for the type of the input and the range of the result, where there are four elements. */
-#define FOUR_BY_TYPE(LOOP, type)          \
-  do {                                    \
-    uint32_t to_unsigned_ = r->low == 0;  \
-    if (n == 0u) {                        \
-      /* only the rest */                 \
-    } else if ((type) == TVM_PULP_INT8) { \
-      if (to_unsigned_) {                 \
-        LOOP(XP_LB, XP_CLIPUR);           \
-      } else {                            \
-        LOOP(XP_LB, XP_CLIPR);            \
-      }                                   \
-    } else if (to_unsigned_) {            \
-      LOOP(XP_LBU, XP_CLIPUR);            \
-    } else {                              \
-      LOOP(XP_LBU, XP_CLIPR);             \
-    }                                     \
+/* A loop for results from 0 on, or that for those around 0. */
+#define FOUR_BY_RANGE(r, from_zero, around_zero) \
+  do {                                           \
+    if ((r)->low == 0) {                         \
+      from_zero;                                 \
+    } else {                                     \
+      around_zero;                               \
+    }                                            \
   } while (0)
+
+/* LOOP(load, clip) for the type of the input and the range of the result, where there are four elements. */
+#define FOUR_BY_TYPE(LOOP, type)                                                                    \
+  if (n != 0u)                                                                                      \
+  XP_BY_SIGN(type, FOUR_BY_RANGE(r, LOOP(XP_LB, XP_CLIPUR), LOOP(XP_LB, XP_CLIPR)),                 \
+             FOUR_BY_RANGE(r, LOOP(XP_LBU, XP_CLIPUR), LOOP(XP_LBU, XP_CLIPR)))
 
 /* All pieces of a kernel from x to y; the last statement of a kernel. */
 #define FOUR_EACH_PIECE(piece)                                                                                    \

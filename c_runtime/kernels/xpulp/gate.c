@@ -34,10 +34,8 @@ static __attribute__((noinline)) void any_piece(const struct tvm_pulp_requant *r
     /* Only the rest. */
   } else if (is_rounded(r, count)) {
     LOOP_ROUNDED;
-  } else if (r->low == 0) {
-    LOOP(XP_CLIPUR);
   } else {
-    LOOP(XP_CLIPR);
+    FOUR_BY_RANGE(r, LOOP(XP_CLIPUR), LOOP(XP_CLIPR));
   }
   for (uint32_t i = 0; i < (count & 3u); ++i) y[i] = tvm_pulp_one(r, table[a[i]] * b[i], mul, add);
 }

@@ -35,13 +35,7 @@ static void normalize(const struct tvm_pulp_group_norm_args *args, uint32_t at, 
   const int32_t zeros = (int32_t)((uint32_t)(args->zero_point & 0xff) * 0x01010101u);
   int32_t v0, v1, v2, v3;
   uint32_t n = count >> 2;
-  if (n == 0u) {
-    /* only the rest */
-  } else if (args->x_type == TVM_PULP_INT8) {
-    LOOP(XP_LB);
-  } else {
-    LOOP(XP_LBU);
-  }
+  if (n != 0u) XP_BY_SIGN(args->x_type, LOOP(XP_LB), LOOP(XP_LBU));
   for (uint32_t i = 0; i < (count & 3u); ++i) {
     y[i] = (uint8_t)tvm_pulp_group_norm_value(args, size * tvm_pulp_load(x, i, args->x_type) - total, slope, bias);
   }

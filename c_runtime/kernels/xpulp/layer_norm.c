@@ -32,11 +32,7 @@ static void scale_piece(const struct tvm_pulp_layer_norm_args *args, const uint8
   int32_t high = (int32_t)(args->levels / 2u - 1u), v0, v1, v2, v3, w0, w1, w2, w3;
   uint32_t n = count >> 2;
   if (n) {
-    if (args->x_type == TVM_PULP_INT8) {
-      LOOP(XP_LB);
-    } else {
-      LOOP(XP_LBU);
-    }
+    XP_BY_SIGN(args->x_type, LOOP(XP_LB), LOOP(XP_LBU));
   }
   for (uint32_t i = 0; i < (count & 3u); ++i) {
     int32_t value = (tvm_pulp_load(x, i, args->x_type) - mean) * weight[i], quotient;

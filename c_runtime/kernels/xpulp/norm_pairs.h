@@ -70,11 +70,7 @@ static __attribute__((noinline)) void leave_rest(struct piece *p, const uint8_t 
       uintptr_t weight = (uintptr_t)(args->weight0 + p->column), bias = (uintptr_t)(args->bias0 + p->column);  \
       int32_t v0, v1, v2, v3, u0, u1, u2, u3;                                                                  \
       uint32_t n = p->count >> 2;                                                                              \
-      if (args->x_type == TVM_PULP_INT8) {                                                                     \
-        PAIR(XP_DOTSP, LOAD_BIAS, SUM);                                                                        \
-      } else {                                                                                                 \
-        PAIR(XP_DOTUSP, LOAD_BIAS, SUM);                                                                       \
-      }                                                                                                        \
+      XP_BY_SIGN(args->x_type, PAIR(XP_DOTSP, LOAD_BIAS, SUM), PAIR(XP_DOTUSP, LOAD_BIAS, SUM));               \
       n = p->count & 3u;                                                                                       \
       p[0].count = p[1].count = n;                                                                             \
       if (n) leave_rest(p, x, x1, y, y1);                                                                      \

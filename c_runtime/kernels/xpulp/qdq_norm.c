@@ -51,11 +51,7 @@ struct piece {
     uintptr_t bias = (uintptr_t)((args->stages > 1u ? args->bias1 : args->bias0) + p->column);                \
     int32_t v0, v1, v2, v3, zeros = (int32_t)((uint32_t)(args->zero_point & 0xff) * 0x01010101u);             \
     uint32_t n = p->count >> 2;                                                                               \
-    if (args->x_type == TVM_PULP_INT8) {                                                                      \
-      LOOP(XP_LB, BODY);                                                                                      \
-    } else {                                                                                                  \
-      LOOP(XP_LBU, BODY);                                                                                     \
-    }                                                                                                         \
+    XP_BY_SIGN(args->x_type, LOOP(XP_LB, BODY), LOOP(XP_LBU, BODY));                                          \
     return n << 2;                                                                                            \
   }
 PIECE(biased, STAGE BIAS)
@@ -122,11 +118,7 @@ PIECE(two_rounded_stages, EACH(ROUND0) STAGE EACH(ROUND1) EACH(LOAD_WEIGHT1) EAC
       int32_t v0, v1, v2, v3, u0, u1, u2, u3;                                                                        \
       uint32_t n = p->count >> 3;                                                                                    \
       if (n == 0u) continue;                                                                                         \
-      if (args->x_type == TVM_PULP_INT8) {                                                                           \
-        EIGHT(XP_LB, LOAD_BIAS, SUM);                                                                                \
-      } else {                                                                                                       \
-        EIGHT(XP_LBU, LOAD_BIAS, SUM);                                                                               \
-      }                                                                                                              \
+      XP_BY_SIGN(args->x_type, EIGHT(XP_LB, LOAD_BIAS, SUM), EIGHT(XP_LBU, LOAD_BIAS, SUM));                         \
       p->x = x;                                                                                                      \
       p->y = y;                                                                                                      \
       p->column += 8u * n;                                                                                           \
@@ -158,11 +150,7 @@ PAIRS(pairs_weighted, NO_FLW, NO_PLUS)
     uint8_t *y = p->y;                                                                                        \
     uintptr_t weight = (uintptr_t)(args->weight0 + p->column), bias = (uintptr_t)(args->bias0 + p->column);   \
     int32_t v;                                                                                                \
-    if (args->x_type == TVM_PULP_INT8) {                                                                      \
-      ONE_LOOP(XP_LB, LOADS_BIAS, ROUND, SUM);                                                                \
-    } else {                                                                                                  \
-      ONE_LOOP(XP_LBU, LOADS_BIAS, ROUND, SUM);                                                               \
-    }                                                                                                         \
+    XP_BY_SIGN(args->x_type, ONE_LOOP(XP_LB, LOADS_BIAS, ROUND, SUM), ONE_LOOP(XP_LBU, LOADS_BIAS, ROUND, SUM)); \
     return p->count;                                                                                          \
   }
 FEW_ELEMENTS(few_biased, "flw ft2,0(%[b])\naddi %[b],%[b],4\n", , "fadd.s ft0,ft0,ft2\n")

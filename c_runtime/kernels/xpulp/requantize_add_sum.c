@@ -28,11 +28,7 @@ static void four_columns(const struct tvm_pulp_requantize_add_sum_args *args, ui
   const uint8_t *b = args->b + at + 3u;
   uint8_t *y = args->y + at;
   int32_t v0 = (int32_t)rows, v1, v2, v3, w;
-  if (args->type == TVM_PULP_INT8) {
-    LOOP("lb", XP_LBR, CLIP);
-  } else {
-    LOOP("lbu", XP_LBUR, CLIP_UNSIGNED);
-  }
+  XP_BY_SIGN(args->type, LOOP("lb", XP_LBR, CLIP), LOOP("lbu", XP_LBUR, CLIP_UNSIGNED));
 }
 
 TVM_PULP_KERNEL(requantize_add_sum) {

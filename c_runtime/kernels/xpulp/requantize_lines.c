@@ -94,11 +94,8 @@ static __attribute__((noinline)) void high_rows(const struct tvm_pulp_requantize
     shift[i] = r->add[channel + i] - 32;
     add[i] = (int32_t)((2u * (uint32_t)r->zero_point + 1u) << (shift[i] - 1));
   }
-  if (r->low == 0) {
-    EACH_LINE(SHIFT_LOOP(XP_CLIPUR, HIGH_WORDS, MULTIPLIERS))
-  } else {
-    EACH_LINE(SHIFT_LOOP(XP_CLIPR, HIGH_WORDS, MULTIPLIERS))
-  }
+  FOUR_BY_RANGE(r, EACH_LINE(SHIFT_LOOP(XP_CLIPUR, HIGH_WORDS, MULTIPLIERS)),
+                EACH_LINE(SHIFT_LOOP(XP_CLIPR, HIGH_WORDS, MULTIPLIERS)));
 }
 
 /* A number below zero loses `shift`: halves are rounded away from zero. */

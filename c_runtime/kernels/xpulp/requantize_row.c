@@ -28,9 +28,5 @@ void tvm_pulp_requantize_row_of_shifts(const struct tvm_pulp_requantize_args *p,
   int32_t a0, s0;
   FOUR_LOCALS;
   if (n == 0u) return;
-  if (r->low == 0) {
-    ONE_ROW(XP_CLIPUR);
-  } else {
-    ONE_ROW(XP_CLIPR);
-  }
+  FOUR_BY_RANGE(r, ONE_ROW(XP_CLIPUR), ONE_ROW(XP_CLIPR));
 }

@@ -36,11 +36,7 @@ static void four_columns(const struct tvm_pulp_requantize_sum_args *args, uint32
   /* Bytes of the other sign have their sign bit flipped. */
   const int32_t flip = args->y_type == TVM_PULP_INT8 ? 0 : (int32_t)0x80808080u;
   int32_t v0, v1, v2, v3, w0, w1;
-  if (args->b_type == TVM_PULP_INT8) {
-    LOOP("lb", XP_LBR);
-  } else {
-    LOOP("lbu", XP_LBUR);
-  }
+  XP_BY_SIGN(args->b_type, LOOP("lb", XP_LBR), LOOP("lbu", XP_LBUR));
 }
 
 TVM_PULP_KERNEL(requantize_sum) {

@@ -64,19 +64,11 @@ static inline void scale_row(const struct tvm_pulp_rms_norm_args *args, const ui
   int32_t high = (int32_t)(args->levels / 2u - 1u), v0, v1, v2, v3, w0, w1, w2, w3;
   uint32_t n = args->columns >> 2;
   if (n) {
-    if (args->x_type == TVM_PULP_INT8) {
-      LOOP(XP_LB);
-    } else {
-      LOOP(XP_LBU);
-    }
+    XP_BY_SIGN(args->x_type, LOOP(XP_LB), LOOP(XP_LBU));
   }
   n = args->columns & 3u;
   if (n) {
-    if (args->x_type == TVM_PULP_INT8) {
-      SMALL_LOOP(XP_LB);
-    } else {
-      SMALL_LOOP(XP_LBU);
-    }
+    XP_BY_SIGN(args->x_type, SMALL_LOOP(XP_LB), SMALL_LOOP(XP_LBU));
   }
 }
 
