@@ -38,6 +38,19 @@
 TVM_PULP_ROW_MAXIMUM(tvm_pulp_maximum_signed, int8_t, XP_MAX4, tvm_pulp_xp_max4)
 TVM_PULP_ROW_MAXIMUM(tvm_pulp_maximum_unsigned, uint8_t, XP_MAXU4, tvm_pulp_xp_maxu4)
 
+/* The largest byte of a word. */
+static inline uint32_t tvm_pulp_largest_byte(int32_t word) {
+  word = tvm_pulp_xp_maxu4(word, (int32_t)((uint32_t)word >> 16));
+  return (uint32_t)tvm_pulp_xp_max(word & 0xff, word >> 8 & 0xff);
+}
+
+/* Four logits, 128 added to each: less what a mask takes, down to 0, and what it gives added, up to 255. */
+static inline int32_t tvm_pulp_masked(int32_t word, const int8_t *mask) {
+  int32_t values = tvm_pulp_xp_word(mask), gain = tvm_pulp_xp_max4(values, 0), drop = tvm_pulp_xp_sub4(gain, values);
+  word = tvm_pulp_xp_sub4(word, tvm_pulp_xp_minu4(drop, word));
+  return tvm_pulp_xp_add4(word, tvm_pulp_xp_minu4(gain, ~word));
+}
+
 /* Exponentials (plus one each) of a row into `e`, and their sum. `table` is shifted by the row's maximum. */
 #define TVM_PULP_EXPONENTIALS(name, type, LOAD)                                                                \
   static inline uint32_t name(const type *x, uint32_t count, const uint32_t *table, uint32_t *e) {            \
