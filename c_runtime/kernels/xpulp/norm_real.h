@@ -125,11 +125,8 @@ enum { REAL_BATCH = 8 };
         statistics(args, &rows[i]);                                                                                 \
       }                                                                                                             \
       if (count & 1u) rows[count] = rows[count - 1u];                                                               \
-      if (args->x_type == TVM_PULP_INT8) {                                                                          \
-        signed_pairs(args, rows, (count + 1u) >> 1);                                                                \
-      } else {                                                                                                      \
-        unsigned_pairs(args, rows, (count + 1u) >> 1);                                                              \
-      }                                                                                                             \
+      const uint32_t pairs = (count + 1u) >> 1;                                                                     \
+      XP_BY_SIGN(args->x_type, signed_pairs(args, rows, pairs), unsigned_pairs(args, rows, pairs));                 \
     }                                                                                                               \
   }
 #endif

@@ -78,6 +78,16 @@ static inline int32_t tvm_pulp_masked(int32_t word, const int8_t *mask) {
 TVM_PULP_EXPONENTIALS(tvm_pulp_exponentials_signed, int8_t, XP_LB)
 TVM_PULP_EXPONENTIALS(tvm_pulp_exponentials_unsigned, uint8_t, XP_LBU)
 
+/* The same of a row of either type; the last entry of `table` is that of the row's maximum. */
+static inline uint32_t tvm_pulp_exponentials(const uint8_t *x, uint32_t type, uint32_t count, const uint32_t *table,
+                                             uint32_t *e) {
+  const int8_t *s = (const int8_t *)x;
+  if (type == TVM_PULP_INT8) {
+    return tvm_pulp_exponentials_signed(s, count, table + 255 - tvm_pulp_maximum_signed(s, count), e);
+  }
+  return tvm_pulp_exponentials_unsigned(x, count, table + 255 - tvm_pulp_maximum_unsigned(x, count), e);
+}
+
 /* Inverse of an odd number modulo 2^32: exact division by multiplication. */
 static inline uint32_t tvm_pulp_exact_inverse(uint32_t odd) {
   uint32_t inverse = 3u * odd ^ 2u;

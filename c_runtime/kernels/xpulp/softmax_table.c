@@ -41,13 +41,7 @@ TVM_PULP_KERNEL(softmax_table) {
   const uint8_t *x = args->x + range.begin * columns;
   uint8_t *y = args->y + range.begin * columns;
   for (uint32_t left = range.end - range.begin; left > 0u; --left, x += columns, y += columns) {
-    uint32_t total;
-    if (args->x_type == TVM_PULP_INT8) {
-      const int8_t *row = (const int8_t *)x;
-      total = tvm_pulp_exponentials_signed(row, columns, table + (255 - tvm_pulp_maximum_signed(row, columns)), e);
-    } else {
-      total = tvm_pulp_exponentials_unsigned(x, columns, table + (255 - tvm_pulp_maximum_unsigned(x, columns)), e);
-    }
+    uint32_t total = tvm_pulp_exponentials(x, args->x_type, columns, table, e);
     float factor = args->gain[0] / (float)(int32_t)total;
     results((const int32_t *)(const void *)e, y, columns, factor, args->high, args->zero_point);
   }

@@ -46,11 +46,8 @@ static __attribute__((noinline)) void any_rows(const struct tvm_pulp_uniform_nor
   for (; tvm_pulp_next_piece(&w); tvm_pulp_walk_on(&w)) {
     const uint8_t *x = (const uint8_t *)args->x + w.row * w.columns;
     uint8_t *y = (uint8_t *)args->y + w.row * w.columns;
-    if (args->x_type == TVM_PULP_INT8) {
-      signed_piece(args, (const int8_t *)x, y, w.column, w.count);
-    } else {
-      unsigned_piece(args, x, y, w.column, w.count);
-    }
+    XP_BY_SIGN(args->x_type, signed_piece(args, (const int8_t *)x, y, w.column, w.count),
+               unsigned_piece(args, x, y, w.column, w.count));
   }
 }
 
