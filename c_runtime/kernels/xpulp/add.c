@@ -11,8 +11,7 @@
                    XP_MAC("%[v0]", "%[w0]", "%[mb]") XP_MAC("%[v1]", "%[w1]", "%[mb]")              \
                    XP_MAC("%[v2]", "%[w2]", "%[mb]") XP_MAC("%[v3]", "%[w3]", "%[mb]")              \
                    FOUR_ADD FOUR(CLIP, "%[h]") FOUR_STORE XP_END                                    \
-                   : FOUR_OUTPUTS, [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3),  \
-                     [pa] "+r"(a), [pb] "+r"(b)                                                     \
+                   : FOUR_OUTPUTS, FOUR_SECONDS, [pa] "+r"(a), [pb] "+r"(b)                         \
                    : FOUR_INPUTS, [mb] "r"(mul_b), [ta] "r"(p->table_a), [tb] "r"(p->table_b)       \
                    : "memory")
 #define LOOPS(LOADS) FOUR_BY_RANGE(r, LOOP(LOADS, XP_CLIPUR), LOOP(LOADS, XP_CLIPR))

@@ -10,8 +10,7 @@
                    XP_MAC("%[v0]", "%[w0]", "%[mb]") XP_MAC("%[v1]", "%[w1]", "%[mb]")                 \
                    XP_MAC("%[v2]", "%[w2]", "%[mb]") XP_MAC("%[v3]", "%[w3]", "%[mb]")                 \
                    FOUR_ADD FOUR(XP_BETWEEN, "%[h]") FOUR_STORE XP_END                                 \
-                   : FOUR_OUTPUTS, [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3),     \
-                     [pa] "+r"(a), [pb] "+r"(b)                                                        \
+                   : FOUR_OUTPUTS, FOUR_SECONDS, [pa] "+r"(a), [pb] "+r"(b)                            \
                    : [n] "r"(n), [m] "r"(p->mul_a), [mb] "r"(p->mul_b), [a] "r"(p->add),               \
                      [sh] "r"(p->shift), [l] "r"(p->low), [h] "r"(p->high)                             \
                    : "memory")

@@ -13,7 +13,7 @@
                    XP_ADDNR("%[v2]", "%[a2]", "%[sh]") XP_ADDNR("%[v3]", "%[a3]", "%[sh]")                         \
                    XP_ADDNR("%[v0]", "%[a0]", "%[sh]") FOUR(CLIP, "%[h]") FOUR_PACK XP_LOOP_END                    \
                    XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END                                                         \
-                   : [x] "+r"(x), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)       \
+                   : [x] "+r"(x), [y] "+r"(y), FOUR_VALUES                                                          \
                    : [n] "r"(rows), [xs] "r"(p->x_stride), [ys] "r"(p->y_stride), [l] "r"(r->low), [h] "r"(r->high), \
                      [sh] "r"(r->shift), [m0] "r"(mul[0]), [m1] "r"(mul[1]), [m2] "r"(mul[2]), [m3] "r"(mul[3]),    \
                      [a0] "r"(a0), [a1] "r"(a1), [a2] "r"(a2), [a3] "r"(a3)                                        \

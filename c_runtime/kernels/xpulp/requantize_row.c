@@ -14,8 +14,8 @@
                    XP_ADDNR("%[v0]", "%[a0]", "%[s0]") CLIP("%[v2]", "%[v2]", "%[h]") CLIP("%[v3]", "%[v3]", "%[h]") \
                    CLIP("%[v0]", "%[v0]", "%[h]") XP_PACKLO("%[v0]", "%[v1]", "%[v0]")                          \
                    XP_PACKHI("%[v0]", "%[v3]", "%[v2]") XP_LOOP_END XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END     \
-                   : [x] "+r"(x), [y] "+r"(y), [a] "+r"(add), [s] "+r"(shift), [v0] "=&r"(v0), [v1] "=&r"(v1),  \
-                     [v2] "=&r"(v2), [v3] "=&r"(v3), [a0] "=&r"(a0), [s0] "=&r"(s0)                             \
+                   : [x] "+r"(x), [y] "+r"(y), [a] "+r"(add), [s] "+r"(shift), FOUR_VALUES, [a0] "=&r"(a0),     \
+                     [s0] "=&r"(s0)                                                                             \
                    : [n] "r"(n), [xs] "r"(16u * cores), [ys] "r"(4u * cores), [h] "r"(r->high)                  \
                    : "memory")
 

@@ -5,11 +5,10 @@
 #include "norm_real.h"
 
 #define LOOP(LOAD)                                                                                               \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") NORM_LOADS(LOAD) NORM_FOUR_DIVIDED NORM_EACH(NORM_SCALED)            \
-                       NORM_EACH(NORM_CLIPPED) XP_PACKLO("%[v0]", "%[v1]", "%[v0]")                              \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") NORM_LOADS(LOAD) NORM_FOUR_DIVIDED FOUR_EACH(NORM_SCALED)            \
+                       FOUR_EACH(NORM_CLIPPED) XP_PACKLO("%[v0]", "%[v1]", "%[v0]")                              \
                        XP_PACKHI("%[v0]", "%[v3]", "%[v2]") XP_LOOP_END XP_SW("%[v0]", 4, "%[y]") XP_END         \
-                   : [x] "+r"(x), [w] "+r"(weight), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), \
-                     [v3] "=&r"(v3), [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3)              \
+                   : [x] "+r"(x), [w] "+r"(weight), [y] "+r"(y), FOUR_VALUES, FOUR_SECONDS                       \
                    : [n] "r"(n), [c] "r"(r.correction), [m] "r"(r.multiplier), [j] "r"(r.shift), [h] "r"(high)   \
                    : "memory")
 

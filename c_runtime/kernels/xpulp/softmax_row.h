@@ -4,11 +4,8 @@
 #ifndef TVM_PULP_SOFTMAX_ROW_H
 #define TVM_PULP_SOFTMAX_ROW_H
 
-#include <stdint.h>
-
+#include "four_elements.h"
 #include "reciprocal.h"
-#include "tvm_pulp/kernels.h"
-#include "tvm_pulp/xpulp.h"
 
 /* Largest byte of a row, starting from `best`. */
 #define TVM_PULP_ROW_MAXIMUM(name, type, MAX4, lane_max)                                                      \
@@ -64,8 +61,7 @@ static inline int32_t tvm_pulp_masked(int32_t word, const int8_t *mask) {
                        "add %[s],%[s],%[v0]\n" XP_SW("%[v0]", 4, "%[e]") "add %[s],%[s],%[v1]\n"              \
                        XP_SW("%[v1]", 4, "%[e]") "add %[s],%[s],%[v2]\n" XP_SW("%[v2]", 4, "%[e]")            \
                        "add %[s],%[s],%[v3]\n" XP_LOOP_END XP_SW("%[v3]", 4, "%[e]") XP_END                   \
-                       : [x] "+r"(x), [e] "+r"(e), [s] "+r"(sum), [v0] "=&r"(v0), [v1] "=&r"(v1),             \
-                         [v2] "=&r"(v2), [v3] "=&r"(v3)                                                       \
+                       : [x] "+r"(x), [e] "+r"(e), [s] "+r"(sum), FOUR_VALUES                                 \
                        : [n] "r"(n), [t] "r"(table)                                                           \
                        : "memory");                                                                           \
     }                                                                                                         \
@@ -105,7 +101,7 @@ static inline void tvm_pulp_normalize(const uint32_t *e, uint8_t *y, uint32_t co
             "mulhu %[v3],%[v3],%[m]\nsrl %[v0],%[v0],%[s]\nsrl %[v1],%[v1],%[s]\nsrl %[v2],%[v2],%[s]\n"
             "srl %[v3],%[v3],%[s]\n" XP_PACKLO("%[v0]", "%[v1]", "%[v0]") XP_PACKHI("%[v0]", "%[v3]", "%[v2]")
                 XP_LOOP_END XP_SW("%[v0]", 4, "%[y]") XP_END
-        : [e] "+r"(e), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)
+        : [e] "+r"(e), [y] "+r"(y), FOUR_VALUES
         : [n] "r"(n), [m] "r"(r.multiplier), [s] "r"(r.shift)
         : "memory");
   }

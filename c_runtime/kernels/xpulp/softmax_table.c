@@ -23,8 +23,7 @@ static void results(const int32_t *e, uint8_t *y, uint32_t columns, float factor
         XP_MIN("%[v0]", "%[v0]", "%[h]") XP_MIN("%[v1]", "%[v1]", "%[h]") XP_MIN("%[v2]", "%[v2]", "%[h]")
             XP_MIN("%[v3]", "%[v3]", "%[h]") XP_PACKLO("%[v0]", "%[v1]", "%[v0]") XP_PACKHI("%[v0]", "%[v3]", "%[v2]")
                 XP_ADD4("%[v0]", "%[v0]", "%[z]") XP_LOOP_END XP_SW("%[v0]", 4, "%[y]") XP_END
-        : [e] "+r"(e), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3), [f0] "=&f"(f0),
-          [f1] "=&f"(f1), [f2] "=&f"(f2), [f3] "=&f"(f3)
+        : [e] "+r"(e), [y] "+r"(y), FOUR_VALUES, [f0] "=&f"(f0), [f1] "=&f"(f1), [f2] "=&f"(f2), [f3] "=&f"(f3)
         : [n] "r"(columns >> 2), [k] "f"(factor), [h] "r"(high), [z] "r"(zero_points)
         : "memory");
     done = columns & ~3u;

@@ -12,7 +12,7 @@
                        LOAD("%[v3]", 1, "%[x]") EACH(SCALE, "%[m]") EACH(SHIFT, "%[a]") EACH(CLIP, "%[h]")          \
                        XP_PACKLO("%[v0]", "%[v1]", "%[v0]") XP_PACKHI("%[v0]", "%[v3]", "%[v2]") XP_LOOP_END       \
                        XP_SW("%[v0]", 4, "%[y]") XP_END                                                            \
-                   : [x] "+r"(x), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)       \
+                   : [x] "+r"(x), [y] "+r"(y), FOUR_VALUES                                                          \
                    : [n] "r"(n), [m] "r"(factor), [a] "r"(args->add), [s] "r"(args->shift), [h] "r"(high)           \
                    : "memory")
 
