@@ -4,7 +4,8 @@
 #include "four_elements.h"
 #include "scaled.h"
 
-/* Output rows; the loads of a window may cross a word boundary. FINISH requantizes a sum in x0 by the operands behind it. */
+/* Output rows; the loads of a window may cross a word boundary. FINISH requantizes a sum in x0, by the operands behind
+ * it. */
 #define ROWS(FIRST_DOT, DOT, FINISH, ...)                                                                       \
   for (uint32_t row = rows->count; row > 0u; --row, x += next, y += gap) {                                      \
     const uint8_t *p0 = x, *p1 = x + row_step, *p2 = p1 + row_step;                                             \

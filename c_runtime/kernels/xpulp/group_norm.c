@@ -15,11 +15,10 @@
 #define ABOVE(v, f) XP_MAX(v, v, "%[l]")
 #define BELOW(v, f) XP_MIN(v, v, "%[h]")
 #define LOOP(LOAD)                                                                                               \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_LOAD(LOAD, 1, "%[x]") EACH(SCALE) EACH(MOVE) EACH(FROM) EACH(TIMES) EACH(PLUS)  \
-                   EACH(TO) EACH(ABOVE) EACH(BELOW) XP_PACKLO("%[v0]", "%[v1]", "%[v0]")                         \
-                   XP_PACKHI("%[v0]", "%[v3]", "%[v2]") XP_ADD4("%[v0]", "%[v0]", "%[z]") XP_LOOP_END            \
-                   XP_SW("%[v0]", 4, "%[y]") XP_END                                                              \
-                   : [x] "+r"(x), [y] "+r"(y), FOUR_VALUES                                                        \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_LOAD(LOAD, 1, "%[x]") EACH(SCALE) EACH(MOVE) EACH(FROM)         \
+                   EACH(TIMES) EACH(PLUS) EACH(TO) EACH(ABOVE) EACH(BELOW) FOUR_PACK                             \
+                   XP_ADD4("%[v0]", "%[v0]", "%[z]") XP_LOOP_END XP_SW("%[v0]", 4, "%[y]") XP_END                \
+                   : [x] "+r"(x), [y] "+r"(y), FOUR_VALUES                                                       \
                    : [n] "r"(n), [m] "r"(size), [t] "r"(total), [k] "f"(slope), [b] "f"(bias),                   \
                      [l] "r"(args->low), [h] "r"(args->high), [z] "r"(zeros)                                     \
                    : "memory", "ft0", "ft1", "ft2", "ft3")

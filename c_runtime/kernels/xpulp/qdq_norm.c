@@ -29,11 +29,11 @@ struct piece {
 #define MULTIPLY(v, f, g, i) "fmul.s " f "," f "," g "\n"
 #define ADD(v, f, g, i) "fadd.s " f "," f "," g "\n"
 #define STORE                                                                          \
-  XP_PACKLO("%[v0]", "%[v1]", "%[v0]") XP_PACKHI("%[v0]", "%[v3]", "%[v2]") "addi %[w],%[w],16\n" \
-  "addi %[b],%[b],16\naddi %[w1],%[w1],16\n" XP_ADD4("%[v0]", "%[v0]", "%[z]") XP_LOOP_END XP_SW("%[v0]", 4, "%[y]")
+  FOUR_PACK "addi %[w],%[w],16\naddi %[b],%[b],16\naddi %[w1],%[w1],16\n"                          \
+  XP_ADD4("%[v0]", "%[v0]", "%[z]") XP_LOOP_END XP_SW("%[v0]", 4, "%[y]")
 #define LOOP(LOAD, BODY)                                                                                      \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_LOAD(LOAD, 1, "%[x]") EACH(START) BODY EACH(RESULT) STORE XP_END             \
-                   : [x] "+r"(x), [y] "+r"(y), [w] "+r"(weight), [b] "+r"(bias), [w1] "+r"(weight1), FOUR_VALUES     \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_LOAD(LOAD, 1, "%[x]") EACH(START) BODY EACH(RESULT) STORE XP_END \
+                   : [x] "+r"(x), [y] "+r"(y), [w] "+r"(weight), [b] "+r"(bias), [w1] "+r"(weight1), FOUR_VALUES \
                    : [n] "r"(n), [m] "r"(p->multiplier), [o] "r"(p->offset), [k] "f"(p->factor),               \
                      [l] "r"(args->low), [h] "r"(args->high), [z] "r"(zeros), [l0] "r"(args->low0),            \
                      [h0] "r"(args->high0), [l1] "r"(args->low1), [h1] "r"(args->high1)                        \
@@ -73,8 +73,9 @@ PIECE(two_rounded_stages, EACH(ROUND0) STAGE EACH(ROUND1) EACH(LOAD_WEIGHT1) EAC
 #define MIN2(a) XP_R(0x57, 0, 0x10, a, a, "%[h]")
 #define EIGHT(LOAD, LOAD_BIAS, SUM)                                                                                  \
   __asm__ volatile(                                                                                                  \
-      XP_BEGIN XP_LOOP("%[n]") FOUR_LOAD(LOAD, 1, "%[x]") SCALED("%[v0]") SCALED("%[v1]") SCALED("%[v2]") SCALED("%[v3]")           \
-      MOVED("%[v0]") MOVED("%[v1]") MOVED("%[v2]") MOVED("%[v3]") FROM("ft0", "%[v0]") FLW("fa0", "0", "%[w]")       \
+      XP_BEGIN XP_LOOP("%[n]") FOUR_LOAD(LOAD, 1, "%[x]") SCALED("%[v0]") SCALED("%[v1]") SCALED("%[v2]")            \
+      SCALED("%[v3]") MOVED("%[v0]") MOVED("%[v1]") MOVED("%[v2]") MOVED("%[v3]")                                    \
+      FROM("ft0", "%[v0]") FLW("fa0", "0", "%[w]")                                                                   \
       FROM("ft1", "%[v1]") FLW("fa1", "4", "%[w]") FROM("ft2", "%[v2]") FLW("fa2", "8", "%[w]")                      \
       FROM("ft3", "%[v3]") FLW("fa3", "12", "%[w]") TIMES("ft0", "%[k]") LOAD_BIAS("fa4", "0", "%[b]")               \
       TIMES("ft1", "%[k]") LOAD_BIAS("fa5", "4", "%[b]") TIMES("ft2", "%[k]") LOAD_BIAS("fa6", "8", "%[b]")          \

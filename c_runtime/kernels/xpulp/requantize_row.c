@@ -12,8 +12,7 @@
                    "lw %[s0],12(%[s])\n" XP_LWR("%[v0]", "%[xs]", "%[x]") XP_ADDNR("%[v3]", "%[a0]", "%[s0]")   \
                    XP_LWR("%[a0]", "%[xs]", "%[a]") XP_LWR("%[s0]", "%[xs]", "%[s]") CLIP("%[v1]", "%[v1]", "%[h]") \
                    XP_ADDNR("%[v0]", "%[a0]", "%[s0]") CLIP("%[v2]", "%[v2]", "%[h]") CLIP("%[v3]", "%[v3]", "%[h]") \
-                   CLIP("%[v0]", "%[v0]", "%[h]") XP_PACKLO("%[v0]", "%[v1]", "%[v0]")                          \
-                   XP_PACKHI("%[v0]", "%[v3]", "%[v2]") XP_LOOP_END XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END     \
+                   CLIP("%[v0]", "%[v0]", "%[h]") FOUR_PACK XP_LOOP_END XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END \
                    : [x] "+r"(x), [y] "+r"(y), [a] "+r"(add), [s] "+r"(shift), FOUR_VALUES, [a0] "=&r"(a0),     \
                      [s0] "=&r"(s0)                                                                             \
                    : [n] "r"(n), [xs] "r"(16u * cores), [ys] "r"(4u * cores), [h] "r"(r->high)                  \

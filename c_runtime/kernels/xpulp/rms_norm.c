@@ -6,8 +6,7 @@
 
 #define LOOP(LOAD)                                                                                               \
   __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") NORM_LOADS(LOAD) NORM_FOUR_DIVIDED FOUR_EACH(NORM_SCALED)            \
-                       FOUR_EACH(NORM_CLIPPED) XP_PACKLO("%[v0]", "%[v1]", "%[v0]")                              \
-                       XP_PACKHI("%[v0]", "%[v3]", "%[v2]") XP_LOOP_END XP_SW("%[v0]", 4, "%[y]") XP_END         \
+                       FOUR_EACH(NORM_CLIPPED) FOUR_STORE XP_END                                                 \
                    : [x] "+r"(x), [w] "+r"(weight), [y] "+r"(y), FOUR_VALUES, FOUR_SECONDS                       \
                    : [n] "r"(n), [c] "r"(r.correction), [m] "r"(r.multiplier), [j] "r"(r.shift), [h] "r"(high)   \
                    : "memory")

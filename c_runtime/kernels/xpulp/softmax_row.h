@@ -53,11 +53,9 @@ static inline int32_t tvm_pulp_masked(int32_t word, const int8_t *mask) {
   static inline uint32_t name(const type *x, uint32_t count, const uint32_t *table, uint32_t *e) {            \
     uint32_t sum = 0, v0, v1, v2, v3, n = count >> 2;                                                         \
     if (n) {                                                                                                  \
-      __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") LOAD("%[v0]", 1, "%[x]") LOAD("%[v1]", 1, "%[x]")             \
-                           LOAD("%[v2]", 1, "%[x]") LOAD("%[v3]", 1, "%[x]")                                  \
+      __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_LOAD(LOAD, 1, "%[x]")                                    \
                        "slli %[v0],%[v0],2\nslli %[v1],%[v1],2\nslli %[v2],%[v2],2\nslli %[v3],%[v3],2\n"     \
-                       XP_LWX("%[v0]", "%[v0]", "%[t]") XP_LWX("%[v1]", "%[v1]", "%[t]")                      \
-                       XP_LWX("%[v2]", "%[v2]", "%[t]") XP_LWX("%[v3]", "%[v3]", "%[t]")                      \
+                       FOUR(XP_LWX, "%[t]")                                                                   \
                        "add %[s],%[s],%[v0]\n" XP_SW("%[v0]", 4, "%[e]") "add %[s],%[s],%[v1]\n"              \
                        XP_SW("%[v1]", 4, "%[e]") "add %[s],%[s],%[v2]\n" XP_SW("%[v2]", 4, "%[e]")            \
                        "add %[s],%[s],%[v3]\n" XP_LOOP_END XP_SW("%[v3]", 4, "%[e]") XP_END                   \
@@ -96,11 +94,9 @@ static inline void tvm_pulp_normalize(const uint32_t *e, uint8_t *y, uint32_t co
   uint32_t v0, v1, v2, v3, n = count >> 2;
   if (n) {
     __asm__ volatile(
-        XP_BEGIN XP_LOOP("%[n]") XP_LW("%[v0]", 4, "%[e]") XP_LW("%[v1]", 4, "%[e]") XP_LW("%[v2]", 4, "%[e]")
-            XP_LW("%[v3]", 4, "%[e]") "mulhu %[v0],%[v0],%[m]\nmulhu %[v1],%[v1],%[m]\nmulhu %[v2],%[v2],%[m]\n"
-            "mulhu %[v3],%[v3],%[m]\nsrl %[v0],%[v0],%[s]\nsrl %[v1],%[v1],%[s]\nsrl %[v2],%[v2],%[s]\n"
-            "srl %[v3],%[v3],%[s]\n" XP_PACKLO("%[v0]", "%[v1]", "%[v0]") XP_PACKHI("%[v0]", "%[v3]", "%[v2]")
-                XP_LOOP_END XP_SW("%[v0]", 4, "%[y]") XP_END
+        XP_BEGIN XP_LOOP("%[n]") FOUR_LOAD(XP_LW, 4, "%[e]") "mulhu %[v0],%[v0],%[m]\nmulhu %[v1],%[v1],%[m]\n"
+        "mulhu %[v2],%[v2],%[m]\nmulhu %[v3],%[v3],%[m]\nsrl %[v0],%[v0],%[s]\nsrl %[v1],%[v1],%[s]\n"
+        "srl %[v2],%[v2],%[s]\nsrl %[v3],%[v3],%[s]\n" FOUR_STORE XP_END
         : [e] "+r"(e), [y] "+r"(y), FOUR_VALUES
         : [n] "r"(n), [m] "r"(r.multiplier), [s] "r"(r.shift)
         : "memory");

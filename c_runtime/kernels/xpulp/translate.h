@@ -19,7 +19,8 @@ TVM_PULP_XP void tvm_pulp_translate_words(const uint8_t **from, const uint8_t *t
   *to = y;
 }
 
-static __attribute__((unused)) void tvm_pulp_translate(const uint8_t *x, const uint8_t *table, uint8_t *y, uint32_t words) {
+static __attribute__((unused)) void tvm_pulp_translate(const uint8_t *x, const uint8_t *table, uint8_t *y,
+                                                       uint32_t words) {
   tvm_pulp_translate_words(&x, table, &y, words);
 }
 

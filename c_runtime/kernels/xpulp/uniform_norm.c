@@ -3,17 +3,10 @@
  * Rows are shared where there are as many as cores, else every row is, its root made by all who need it. */
 #include "norm_row.h"
 
-#define EACH(OP, b) OP("%[v0]", b) OP("%[v1]", b) OP("%[v2]", b) OP("%[v3]", b)
-#define SCALE(v, b) "mul " v "," v "," b "\n"
-#define SHIFT(v, b) XP_ADDNR(v, b, "%[s]")
-#define CLIP(v, b) XP_CLIPR(v, v, b)
-#define LOOP(LOAD)                                                                                                 \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") LOAD("%[v0]", 1, "%[x]") LOAD("%[v1]", 1, "%[x]") LOAD("%[v2]", 1, "%[x]") \
-                       LOAD("%[v3]", 1, "%[x]") EACH(SCALE, "%[m]") EACH(SHIFT, "%[a]") EACH(CLIP, "%[h]")          \
-                       XP_PACKLO("%[v0]", "%[v1]", "%[v0]") XP_PACKHI("%[v0]", "%[v3]", "%[v2]") XP_LOOP_END       \
-                       XP_SW("%[v0]", 4, "%[y]") XP_END                                                            \
-                   : [x] "+r"(x), [y] "+r"(y), FOUR_VALUES                                                          \
-                   : [n] "r"(n), [m] "r"(factor), [a] "r"(args->add), [s] "r"(args->shift), [h] "r"(high)           \
+#define LOOP(LOAD)                                                                                        \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_LOAD(LOAD, 1, "%[x]") FOUR_FINISH(XP_CLIPR) XP_END       \
+                   : [x] "+r"(x), [y] "+r"(y), FOUR_VALUES                                                \
+                   : [n] "r"(n), [m] "r"(factor), [a] "r"(args->add), [sh] "r"(args->shift), [h] "r"(high) \
                    : "memory")
 
 #define SQUARES                                                                                                    \
