@@ -237,7 +237,6 @@ __asm__(
 
 #define XP_MIN(rd, a, b) XP_R(0x33, 4, 0x02, rd, a, b)
 #define XP_MAX(rd, a, b) XP_R(0x33, 6, 0x02, rd, a, b)
-#define XP_MINU(rd, a, b) XP_R(0x33, 5, 0x02, rd, a, b)
 /* a <= b, unsigned */
 #define XP_SLETU(rd, a, b) XP_R(0x33, 3, 0x02, rd, a, b)
 #define XP_ABS(rd, a) XP_R(0x33, 0, 0x02, rd, a, "x0")
