@@ -20,9 +20,8 @@ typedef uint32_t __attribute__((may_alias)) word;
 
 static int are_aligned(const void *a, const void *b) { return (((uintptr_t)a | (uintptr_t)b) & WORD_MASK) == 0u; }
 
-KEEP_LOOPS void *memcpy(void *restrict destination, const void *restrict source, size_t bytes) {
-  uint8_t *to = destination;
-  const uint8_t *from = source;
+/* From the first byte to the last. */
+KEEP_LOOPS static inline void copy_upwards(uint8_t *to, const uint8_t *from, size_t bytes) {
   if (are_aligned(to, from)) {
     for (; bytes >= sizeof(word); bytes -= sizeof(word)) {
       *(word *)(void *)to = *(const word *)(const void *)from;
@@ -31,6 +30,10 @@ KEEP_LOOPS void *memcpy(void *restrict destination, const void *restrict source,
     }
   }
   for (; bytes != 0u; --bytes) *to++ = *from++;
+}
+
+KEEP_LOOPS void *memcpy(void *restrict destination, const void *restrict source, size_t bytes) {
+  copy_upwards(destination, source, bytes);
   return destination;
 }
 
@@ -39,14 +42,7 @@ KEEP_LOOPS void *memmove(void *destination, const void *source, size_t bytes) {
   const uint8_t *from = source;
   /* Upwards is safe unless the destination starts inside the source. */
   if ((uintptr_t)to - (uintptr_t)from >= bytes) {
-    if (are_aligned(to, from)) {
-      for (; bytes >= sizeof(word); bytes -= sizeof(word)) {
-        *(word *)(void *)to = *(const word *)(const void *)from;
-        to += sizeof(word);
-        from += sizeof(word);
-      }
-    }
-    for (; bytes != 0u; --bytes) *to++ = *from++;
+    copy_upwards(to, from, bytes);
     return destination;
   }
   for (; bytes != 0u; --bytes) to[bytes - 1u] = from[bytes - 1u];

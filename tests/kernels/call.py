@@ -26,6 +26,8 @@ MAX_CYCLES = 200_000_000
 # A kernel of the tests themselves.
 INTRINSICS = Path(__file__).parent / "intrinsics.c"
 FILL = 0xA5
+# Headers of the plain-C twins: those that kernels fall back to, and those that only define what a kernel does.
+TWIN_INCLUDES = (RUNTIME / "include", RUNTIME / "kernels/include", Path(__file__).parent)
 _DEFINITION = re.compile(r"^(?:TVM_PULP_KERNEL\(|void tvm_pulp_kernel_)(\w+)", re.MULTILINE)
 
 
@@ -112,10 +114,12 @@ def fill_structure(target: Any, values: Mapping[str, Any], place: Any) -> Any:
 def plain_twins() -> tuple[Path, ...]:
     """Sources of all kernels in plain C: those of the folder, and calls of the functions that headers have."""
     own = sorted((RUNTIME / "kernels/generic").glob("*.c"))
-    headers = sorted((RUNTIME / "kernels/include/tvm_pulp/plain").glob("*.h"))
+    fallbacks = sorted((RUNTIME / "kernels/include/tvm_pulp/plain").glob("*.h"))
+    others = sorted((Path(__file__).parent / "plain").glob("*.h"))
     declared = re.findall(r"TVM_PULP_KERNEL\((\w+)\);", (RUNTIME / "kernels/include/tvm_pulp/kernels.h").read_text())
     missing = sorted(set(declared) - {path.stem for path in own})
-    lines = [f'#include "tvm_pulp/plain/{header.name}"' for header in headers]
+    lines = [f'#include "tvm_pulp/plain/{header.name}"' for header in fallbacks]
+    lines += [f'#include "plain/{header.name}"' for header in others]
     lines += [f"TVM_PULP_KERNEL({name}) {{ tvm_pulp_plain_{name}(args, core, cores); }}" for name in missing]
     arguments = "const struct tvm_pulp_past_mix_args *args, uint32_t core, uint32_t cores"
     lines.append(
@@ -131,8 +135,7 @@ def plain_twins() -> tuple[Path, ...]:
 def host_library() -> ctypes.CDLL:
     """The plain-C twins."""
     sources = [*plain_twins(), INTRINSICS]
-    includes = [RUNTIME / "include", RUNTIME / "kernels/include"]
-    return ctypes.CDLL(str(build_host_library(sources, includes, extra_flags=WARNINGS)))
+    return ctypes.CDLL(str(build_host_library(sources, TWIN_INCLUDES, extra_flags=WARNINGS)))
 
 
 def run_on_host(call: Call, cores: int = 1) -> np.ndarray:

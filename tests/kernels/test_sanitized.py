@@ -16,7 +16,7 @@ from tests.kernels.attention_cases import (
     rope_case,
 )
 from tests.kernels.bias_of_rest_case import bias_of_rest_case
-from tests.kernels.call import RUNTIME, WARNINGS, Call, Out, Scratch, plain_twins
+from tests.kernels.call import TWIN_INCLUDES, WARNINGS, Call, Out, Scratch, plain_twins
 from tests.kernels.elementwise_cases import (
     add_case,
     add_in_range_case,
@@ -216,9 +216,8 @@ def test_twins_are_clean(tmp_path: Path) -> None:
     source = tmp_path / "calls.c"
     source.write_text(program.text(), encoding="utf-8")
     sources = [source, *plain_twins()]
-    includes = [RUNTIME / "include", RUNTIME / "kernels/include"]
     # Checks cost less time to compile, and the same at run time, without the second level of optimization.
-    executable = build_host_program(sources, includes, extra_flags=[*WARNINGS, "-O1"], sanitize=True)
+    executable = build_host_program(sources, TWIN_INCLUDES, extra_flags=[*WARNINGS, "-O1"], sanitize=True)
     finished = subprocess.run([executable], capture_output=True, text=True, check=False)
     assert finished.returncode == 0, finished.stderr[-3000:]
     assert finished.stderr == ""

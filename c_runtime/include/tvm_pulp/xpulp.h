@@ -19,56 +19,30 @@
 
 #define TVM_PULP_XP static inline __attribute__((always_inline, unused))
 
+/* An instruction of two registers, of one, and of two with a destination that is read as well: its encoding, and what it
+ * means in C. Of LANES that is said of byte `i`. */
 #if defined(__riscv) && !defined(TVM_PULP_XPULP_MODEL)
 #define TVM_PULP_XPULP_NATIVE 1
 
-#define TVM_PULP_XP_RR(name, op, f3, f7)                                             \
+#define TVM_PULP_XP_RR(name, op, f3, f7, meaning)                                    \
   TVM_PULP_XP int32_t name(int32_t a, int32_t b) {                                   \
     int32_t d;                                                                       \
     __asm__(".insn r " #op "," #f3 "," #f7 ",%0,%1,%2" : "=r"(d) : "r"(a), "r"(b));   \
     return d;                                                                        \
   }
-#define TVM_PULP_XP_R(name, op, f3, f7)                                              \
+#define TVM_PULP_XP_R(name, op, f3, f7, meaning)                                     \
   TVM_PULP_XP int32_t name(int32_t a) {                                              \
     int32_t d;                                                                       \
     __asm__(".insn r " #op "," #f3 "," #f7 ",%0,%1,x0" : "=r"(d) : "r"(a));          \
     return d;                                                                        \
   }
-/* The destination is read as well. */
-#define TVM_PULP_XP_RRA(name, op, f3, f7)                                            \
+#define TVM_PULP_XP_RRA(name, op, f3, f7, meaning)                                   \
   TVM_PULP_XP int32_t name(int32_t acc, int32_t a, int32_t b) {                      \
     __asm__(".insn r " #op "," #f3 "," #f7 ",%0,%1,%2" : "+r"(acc) : "r"(a), "r"(b)); \
     return acc;                                                                      \
   }
 
-TVM_PULP_XP_RR(tvm_pulp_xp_min, 0x33, 4, 0x02)
-TVM_PULP_XP_RR(tvm_pulp_xp_max, 0x33, 6, 0x02)
-TVM_PULP_XP_RR(tvm_pulp_xp_clipr, 0x33, 5, 0x0a)
-TVM_PULP_XP_RR(tvm_pulp_xp_clipur, 0x33, 6, 0x0a)
-TVM_PULP_XP_R(tvm_pulp_xp_abs, 0x33, 0, 0x02)
-TVM_PULP_XP_R(tvm_pulp_xp_fl1, 0x33, 1, 0x08)
-TVM_PULP_XP_R(tvm_pulp_xp_ff1, 0x33, 0, 0x08)
-TVM_PULP_XP_RRA(tvm_pulp_xp_mac, 0x33, 0, 0x21)
-TVM_PULP_XP_RRA(tvm_pulp_xp_msu, 0x33, 1, 0x21)
-TVM_PULP_XP_RRA(tvm_pulp_xp_add_shift, 0x5b, 2, 0x20)
-TVM_PULP_XP_RRA(tvm_pulp_xp_add_round_shift, 0x5b, 6, 0x20)
-TVM_PULP_XP_RR(tvm_pulp_xp_dotsp4, 0x57, 1, 0x4c)
-TVM_PULP_XP_RR(tvm_pulp_xp_dotusp4, 0x57, 1, 0x44)
-TVM_PULP_XP_RRA(tvm_pulp_xp_sdotsp4, 0x57, 1, 0x5c)
-TVM_PULP_XP_RRA(tvm_pulp_xp_sdotup4, 0x57, 1, 0x50)
-TVM_PULP_XP_RRA(tvm_pulp_xp_sdotusp4, 0x57, 1, 0x54)
-TVM_PULP_XP_RRA(tvm_pulp_xp_sdotsp2, 0x57, 0, 0x5c)
-TVM_PULP_XP_RRA(tvm_pulp_xp_sdotusp2, 0x57, 0, 0x54)
-TVM_PULP_XP_RR(tvm_pulp_xp_add4, 0x57, 1, 0x00)
-TVM_PULP_XP_RR(tvm_pulp_xp_sub4, 0x57, 1, 0x04)
-TVM_PULP_XP_RR(tvm_pulp_xp_max4, 0x57, 1, 0x18)
-TVM_PULP_XP_RR(tvm_pulp_xp_maxu4, 0x57, 1, 0x1c)
-TVM_PULP_XP_RR(tvm_pulp_xp_minu4, 0x57, 1, 0x14)
-TVM_PULP_XP_RR(tvm_pulp_xp_pack_h, 0x57, 0, 0x68)
-TVM_PULP_XP_RRA(tvm_pulp_xp_packlo, 0x57, 1, 0x70)
-TVM_PULP_XP_RRA(tvm_pulp_xp_packhi, 0x57, 1, 0x6c)
-TVM_PULP_XP_RRA(tvm_pulp_xp_shuffle2_b, 0x57, 1, 0x64)
-TVM_PULP_XP_RRA(tvm_pulp_xp_shuffle2_h, 0x57, 0, 0x64)
+#define TVM_PULP_XP_LANES TVM_PULP_XP_RR
 
 /* A word that may stand anywhere; the core splits what crosses a word boundary. */
 TVM_PULP_XP int32_t tvm_pulp_xp_word(const void *address) {
@@ -82,112 +56,92 @@ TVM_PULP_XP void tvm_pulp_xp_put_word(void *address, int32_t value) {
 
 #else /* plain-C models */
 
+#define TVM_PULP_XP_RR(name, op, f3, f7, meaning) \
+  TVM_PULP_XP int32_t name(int32_t a, int32_t b) { return meaning; }
+#define TVM_PULP_XP_R(name, op, f3, f7, meaning) \
+  TVM_PULP_XP int32_t name(int32_t a) { return meaning; }
+#define TVM_PULP_XP_RRA(name, op, f3, f7, meaning) \
+  TVM_PULP_XP int32_t name(int32_t acc, int32_t a, int32_t b) { return meaning; }
+#define TVM_PULP_XP_LANES(name, op, f3, f7, meaning)                                 \
+  TVM_PULP_XP int32_t name(int32_t a, int32_t b) {                                   \
+    uint32_t d = 0;                                                                  \
+    for (int32_t i = 0; i < 4; ++i) d |= (uint32_t)(uint8_t)(meaning) << (8 * i);    \
+    return (int32_t)d;                                                               \
+  }
+
 TVM_PULP_XP int32_t tvm_pulp_xp_word(const void *address) {
   int32_t d;
   __builtin_memcpy(&d, address, 4);
   return d;
 }
 TVM_PULP_XP void tvm_pulp_xp_put_word(void *address, int32_t value) { __builtin_memcpy(address, &value, 4); }
+#endif
 
-TVM_PULP_XP int32_t tvm_pulp_xp_min(int32_t a, int32_t b) { return a < b ? a : b; }
-TVM_PULP_XP int32_t tvm_pulp_xp_max(int32_t a, int32_t b) { return a > b ? a : b; }
-/* To [-b - 1, b]. */
-TVM_PULP_XP int32_t tvm_pulp_xp_clipr(int32_t a, int32_t b) { return a < ~b ? ~b : a > b ? b : a; }
-/* To [0, b]. */
-TVM_PULP_XP int32_t tvm_pulp_xp_clipur(int32_t a, int32_t b) { return a < 0 ? 0 : a > b ? b : a; }
-TVM_PULP_XP int32_t tvm_pulp_xp_abs(int32_t a) { return a < 0 ? (int32_t)(0u - (uint32_t)a) : a; }
+
+TVM_PULP_XP_RR(tvm_pulp_xp_min, 0x33, 4, 0x02, a < b ? a : b)
+TVM_PULP_XP_RR(tvm_pulp_xp_max, 0x33, 6, 0x02, a > b ? a : b)
+/* To [-b - 1, b], and to [0, b]. */
+TVM_PULP_XP_RR(tvm_pulp_xp_clipr, 0x33, 5, 0x0a, a < ~b ? ~b : a > b ? b : a)
+TVM_PULP_XP_RR(tvm_pulp_xp_clipur, 0x33, 6, 0x0a, a < 0 ? 0 : a > b ? b : a)
+TVM_PULP_XP_R(tvm_pulp_xp_abs, 0x33, 0, 0x02, a < 0 ? (int32_t)(0u - (uint32_t)a) : a)
 /* Index of the highest and of the lowest set bit, 32 if there is none. */
-TVM_PULP_XP int32_t tvm_pulp_xp_fl1(int32_t a) {
-  for (int32_t i = 31; i >= 0; --i) {
-    if ((uint32_t)a >> i & 1u) return i;
-  }
-  return 32;
-}
-TVM_PULP_XP int32_t tvm_pulp_xp_ff1(int32_t a) {
-  for (int32_t i = 0; i < 32; ++i) {
-    if ((uint32_t)a >> i & 1u) return i;
-  }
-  return 32;
-}
-TVM_PULP_XP int32_t tvm_pulp_xp_mac(int32_t acc, int32_t a, int32_t b) {
-  return (int32_t)((uint32_t)acc + (uint32_t)a * (uint32_t)b);
-}
-TVM_PULP_XP int32_t tvm_pulp_xp_msu(int32_t acc, int32_t a, int32_t b) {
-  return (int32_t)((uint32_t)acc - (uint32_t)a * (uint32_t)b);
-}
+TVM_PULP_XP_R(tvm_pulp_xp_fl1, 0x33, 1, 0x08, a == 0 ? 32 : 31 - __builtin_clz((uint32_t)a))
+TVM_PULP_XP_R(tvm_pulp_xp_ff1, 0x33, 0, 0x08, a == 0 ? 32 : __builtin_ctz((uint32_t)a))
+TVM_PULP_XP_RRA(tvm_pulp_xp_mac, 0x33, 0, 0x21, (int32_t)((uint32_t)acc + (uint32_t)a * (uint32_t)b))
+TVM_PULP_XP_RRA(tvm_pulp_xp_msu, 0x33, 1, 0x21, (int32_t)((uint32_t)acc - (uint32_t)a * (uint32_t)b))
 /* (acc + a) >> b, without and with rounding half up. */
-TVM_PULP_XP int32_t tvm_pulp_xp_add_shift(int32_t acc, int32_t a, int32_t b) {
-  return (int32_t)((uint32_t)acc + (uint32_t)a) >> (b & 31);
-}
-TVM_PULP_XP int32_t tvm_pulp_xp_add_round_shift(int32_t acc, int32_t a, int32_t b) {
-  uint32_t half = (b & 31) ? 1u << ((b & 31) - 1) : 0u;
-  return (int32_t)((uint32_t)acc + (uint32_t)a + half) >> (b & 31);
-}
+TVM_PULP_XP_RRA(tvm_pulp_xp_add_shift, 0x5b, 2, 0x20, (int32_t)((uint32_t)acc + (uint32_t)a) >> (b & 31))
+TVM_PULP_XP_RRA(tvm_pulp_xp_add_round_shift, 0x5b, 6, 0x20,
+                (int32_t)((uint32_t)acc + (uint32_t)a + ((1u << (b & 31)) >> 1)) >> (b & 31))
 
 /* Byte `i` of a word, signed and unsigned. */
 TVM_PULP_XP int32_t tvm_pulp_xp_lane(int32_t a, int32_t i) { return (int8_t)((uint32_t)a >> (8 * i)); }
 TVM_PULP_XP int32_t tvm_pulp_xp_laneu(int32_t a, int32_t i) { return (uint8_t)((uint32_t)a >> (8 * i)); }
-
 #define TVM_PULP_XP_DOT(name, lane_a, lane_b)                                                          \
-  TVM_PULP_XP int32_t tvm_pulp_xp_s##name(int32_t acc, int32_t a, int32_t b) {                         \
+  TVM_PULP_XP int32_t name(int32_t acc, int32_t a, int32_t b) {                                        \
     for (int32_t i = 0; i < 4; ++i) acc = tvm_pulp_xp_mac(acc, lane_a(a, i), lane_b(b, i));            \
     return acc;                                                                                        \
-  }                                                                                                    \
-  TVM_PULP_XP int32_t tvm_pulp_xp_##name(int32_t a, int32_t b) { return tvm_pulp_xp_s##name(0, a, b); }
-TVM_PULP_XP_DOT(dotsp4, tvm_pulp_xp_lane, tvm_pulp_xp_lane)
-TVM_PULP_XP_DOT(dotup4, tvm_pulp_xp_laneu, tvm_pulp_xp_laneu)
-/* First operand unsigned, second signed. */
-TVM_PULP_XP_DOT(dotusp4, tvm_pulp_xp_laneu, tvm_pulp_xp_lane)
-
-/* Two halves: signed by signed, and unsigned by signed. */
-TVM_PULP_XP int32_t tvm_pulp_xp_sdotsp2(int32_t acc, int32_t a, int32_t b) {
-  return tvm_pulp_xp_mac(tvm_pulp_xp_mac(acc, (int16_t)a, (int16_t)b), a >> 16, b >> 16);
-}
-TVM_PULP_XP int32_t tvm_pulp_xp_sdotusp2(int32_t acc, int32_t a, int32_t b) {
-  return tvm_pulp_xp_mac(tvm_pulp_xp_mac(acc, (uint16_t)a, (int16_t)b), (int32_t)((uint32_t)a >> 16), b >> 16);
-}
-
-#define TVM_PULP_XP_LANES(name, value)                                               \
-  TVM_PULP_XP int32_t name(int32_t a, int32_t b) {                                   \
-    uint32_t d = 0;                                                                  \
-    for (int32_t i = 0; i < 4; ++i) d |= (uint32_t)(uint8_t)(value) << (8 * i);      \
-    return (int32_t)d;                                                               \
   }
-TVM_PULP_XP_LANES(tvm_pulp_xp_add4, tvm_pulp_xp_lane(a, i) + tvm_pulp_xp_lane(b, i))
-TVM_PULP_XP_LANES(tvm_pulp_xp_sub4, tvm_pulp_xp_lane(a, i) - tvm_pulp_xp_lane(b, i))
-TVM_PULP_XP_LANES(tvm_pulp_xp_max4, tvm_pulp_xp_max(tvm_pulp_xp_lane(a, i), tvm_pulp_xp_lane(b, i)))
-TVM_PULP_XP_LANES(tvm_pulp_xp_maxu4, tvm_pulp_xp_max(tvm_pulp_xp_laneu(a, i), tvm_pulp_xp_laneu(b, i)))
-TVM_PULP_XP_LANES(tvm_pulp_xp_minu4, tvm_pulp_xp_min(tvm_pulp_xp_laneu(a, i), tvm_pulp_xp_laneu(b, i)))
+TVM_PULP_XP_DOT(tvm_pulp_xp_dot_signed, tvm_pulp_xp_lane, tvm_pulp_xp_lane)
+TVM_PULP_XP_DOT(tvm_pulp_xp_dot_unsigned, tvm_pulp_xp_laneu, tvm_pulp_xp_laneu)
+TVM_PULP_XP_DOT(tvm_pulp_xp_dot_mixed, tvm_pulp_xp_laneu, tvm_pulp_xp_lane)
+/* sp: signed by signed, up: unsigned by unsigned, usp: unsigned by signed. */
+TVM_PULP_XP_RR(tvm_pulp_xp_dotsp4, 0x57, 1, 0x4c, tvm_pulp_xp_dot_signed(0, a, b))
+TVM_PULP_XP_RR(tvm_pulp_xp_dotusp4, 0x57, 1, 0x44, tvm_pulp_xp_dot_mixed(0, a, b))
+TVM_PULP_XP_RRA(tvm_pulp_xp_sdotsp4, 0x57, 1, 0x5c, tvm_pulp_xp_dot_signed(acc, a, b))
+TVM_PULP_XP_RRA(tvm_pulp_xp_sdotup4, 0x57, 1, 0x50, tvm_pulp_xp_dot_unsigned(acc, a, b))
+TVM_PULP_XP_RRA(tvm_pulp_xp_sdotusp4, 0x57, 1, 0x54, tvm_pulp_xp_dot_mixed(acc, a, b))
+/* Two halves. */
+TVM_PULP_XP_RRA(tvm_pulp_xp_sdotsp2, 0x57, 0, 0x5c,
+                tvm_pulp_xp_mac(tvm_pulp_xp_mac(acc, (int16_t)a, (int16_t)b), a >> 16, b >> 16))
+TVM_PULP_XP_RRA(tvm_pulp_xp_sdotusp2, 0x57, 0, 0x54,
+                tvm_pulp_xp_mac(tvm_pulp_xp_mac(acc, (uint16_t)a, (int16_t)b), (int32_t)((uint32_t)a >> 16), b >> 16))
+
+TVM_PULP_XP_LANES(tvm_pulp_xp_add4, 0x57, 1, 0x00, tvm_pulp_xp_lane(a, i) + tvm_pulp_xp_lane(b, i))
+TVM_PULP_XP_LANES(tvm_pulp_xp_sub4, 0x57, 1, 0x04, tvm_pulp_xp_lane(a, i) - tvm_pulp_xp_lane(b, i))
+TVM_PULP_XP_LANES(tvm_pulp_xp_max4, 0x57, 1, 0x18, tvm_pulp_xp_max(tvm_pulp_xp_lane(a, i), tvm_pulp_xp_lane(b, i)))
+TVM_PULP_XP_LANES(tvm_pulp_xp_maxu4, 0x57, 1, 0x1c, tvm_pulp_xp_max(tvm_pulp_xp_laneu(a, i), tvm_pulp_xp_laneu(b, i)))
+TVM_PULP_XP_LANES(tvm_pulp_xp_minu4, 0x57, 1, 0x14, tvm_pulp_xp_min(tvm_pulp_xp_laneu(a, i), tvm_pulp_xp_laneu(b, i)))
 
 /* Low halves: a above b. */
-TVM_PULP_XP int32_t tvm_pulp_xp_pack_h(int32_t a, int32_t b) {
-  return (int32_t)((uint32_t)a << 16 | ((uint32_t)b & 0xffffu));
-}
+TVM_PULP_XP_RR(tvm_pulp_xp_pack_h, 0x57, 0, 0x68, (int32_t)((uint32_t)a << 16 | ((uint32_t)b & 0xffffu)))
 /* Low bytes of a and b into bytes 1 and 0, or 3 and 2; the rest of acc stays. */
-TVM_PULP_XP int32_t tvm_pulp_xp_packlo(int32_t acc, int32_t a, int32_t b) {
-  return (int32_t)(((uint32_t)acc & 0xffff0000u) | ((uint32_t)a & 0xffu) << 8 | ((uint32_t)b & 0xffu));
-}
-TVM_PULP_XP int32_t tvm_pulp_xp_packhi(int32_t acc, int32_t a, int32_t b) {
-  return (int32_t)(((uint32_t)acc & 0xffffu) | (uint32_t)a << 24 | ((uint32_t)b & 0xffu) << 16);
-}
+TVM_PULP_XP_RRA(tvm_pulp_xp_packlo, 0x57, 1, 0x70,
+                (int32_t)(((uint32_t)acc & 0xffff0000u) | ((uint32_t)a & 0xffu) << 8 | ((uint32_t)b & 0xffu)))
+TVM_PULP_XP_RRA(tvm_pulp_xp_packhi, 0x57, 1, 0x6c,
+                (int32_t)(((uint32_t)acc & 0xffffu) | (uint32_t)a << 24 | ((uint32_t)b & 0xffu) << 16))
+
 /* Lane i is lane (select_i mod lanes) of a where the bit above the index is set, else of acc. */
-TVM_PULP_XP int32_t tvm_pulp_xp_shuffle2_b(int32_t acc, int32_t a, int32_t select) {
-  uint32_t d = 0;
-  for (int32_t i = 0; i < 4; ++i) {
-    int32_t s = tvm_pulp_xp_laneu(select, i);
-    d |= (uint32_t)tvm_pulp_xp_laneu((s & 4) ? a : acc, s & 3) << (8 * i);
+TVM_PULP_XP int32_t tvm_pulp_xp_shuffled(int32_t acc, int32_t a, int32_t select, uint32_t bits) {
+  uint32_t d = 0, lanes = 32u / bits, lane = 0xffffffffu >> (32u - bits);
+  for (uint32_t at = 0; at < 32u; at += bits) {
+    uint32_t s = (uint32_t)select >> at, from = (uint32_t)((s & lanes) ? a : acc);
+    d |= (from >> (bits * (s & (lanes - 1u))) & lane) << at;
   }
   return (int32_t)d;
 }
-TVM_PULP_XP int32_t tvm_pulp_xp_shuffle2_h(int32_t acc, int32_t a, int32_t select) {
-  uint32_t d = 0;
-  for (int32_t i = 0; i < 2; ++i) {
-    uint32_t s = (uint32_t)select >> (16 * i);
-    d |= ((uint32_t)((s & 2u) ? a : acc) >> (16 * (s & 1u)) & 0xffffu) << (16 * i);
-  }
-  return (int32_t)d;
-}
-#endif
+TVM_PULP_XP_RRA(tvm_pulp_xp_shuffle2_b, 0x57, 1, 0x64, tvm_pulp_xp_shuffled(acc, a, b, 8))
+TVM_PULP_XP_RRA(tvm_pulp_xp_shuffle2_h, 0x57, 0, 0x64, tvm_pulp_xp_shuffled(acc, a, b, 16))
 
 /* A 4 x 4 block of bytes turned: word i of the result holds byte i of w[0], w[1], w[2], w[3]. */
 TVM_PULP_XP void tvm_pulp_xp_transpose4(int32_t w[4]) {
@@ -237,7 +191,6 @@ __asm__(
 
 #define XP_MIN(rd, a, b) XP_R(0x33, 4, 0x02, rd, a, b)
 #define XP_MAX(rd, a, b) XP_R(0x33, 6, 0x02, rd, a, b)
-#define XP_MINU(rd, a, b) XP_R(0x33, 5, 0x02, rd, a, b)
 /* a <= b, unsigned */
 #define XP_SLETU(rd, a, b) XP_R(0x33, 3, 0x02, rd, a, b)
 #define XP_ABS(rd, a) XP_R(0x33, 0, 0x02, rd, a, "x0")
@@ -296,6 +249,16 @@ __asm__(
 #define XP_SHUFFLE2_H(rd, a, select) XP_R(0x57, 0, 0x64, rd, a, select)
 #define XP_PACKLO(rd, a, b) XP_R(0x57, 1, 0x70, rd, a, b)
 #define XP_PACKHI(rd, a, b) XP_R(0x57, 1, 0x6c, rd, a, b)
+
+/* A loop over bytes with a sign, or that for the others; types are those of kernels.h. */
+#define XP_BY_SIGN(type, of_signed, of_unsigned) \
+  do {                                           \
+    if ((type) == TVM_PULP_INT8) {               \
+      of_signed;                                 \
+    } else {                                     \
+      of_unsigned;                               \
+    }                                            \
+  } while (0)
 
 /* Hardware loop 0: the body stands between XP_LOOP and XP_LOOP_END; XP_LOOP_END comes before the LAST instruction of
  * the body. The body has at least three instructions, none of them compressed; it runs count times, count >= 1. */

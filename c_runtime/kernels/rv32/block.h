@@ -9,8 +9,7 @@
 
 #include "tvm_pulp/integer.h"
 #include "tvm_pulp/kernels.h"
-
-enum { TVM_PULP_BLOCK = 4 };
+#include "tvm_pulp/packed_weights.h"
 
 /* A word of whatever bytes. */
 typedef uint32_t __attribute__((may_alias)) tvm_pulp_word;
@@ -47,12 +46,6 @@ void tvm_pulp_clear_rest(uint8_t *scratch, uint32_t rows, uint32_t depth);
 void tvm_pulp_block(int32_t *sums, const int32_t *starts, const uint8_t *x, const int8_t *weight, uint32_t words, uint32_t x_type);
 /* The same of a single row as it is. */
 void tvm_pulp_block_row(int32_t *sums, const uint8_t *x, const int8_t *weight, uint32_t words, uint32_t x_type);
-
-/* First column of a block: the last one reaches back. */
-TVM_PULP_INLINE uint32_t tvm_pulp_block_column(uint32_t block, uint32_t columns) {
-  const uint32_t first = TVM_PULP_BLOCK * block;
-  return columns < TVM_PULP_BLOCK ? 0u : first + TVM_PULP_BLOCK > columns ? columns - TVM_PULP_BLOCK : first;
-}
 
 /* `rows` rows in scratch by all columns: sums, bias, requantization. y: the first row's. */
 void tvm_pulp_multiply_rows(const uint8_t *x, uint32_t rows, const int8_t *weight, const int32_t *bias, uint32_t columns,

@@ -4,8 +4,6 @@
  * four rows by them. With `unpacked = packed + offset` a sum is that of the packed values, and what a row and a column add:
  *
  *   sum((a - za) * (b - zb)) = sum(a * packed) + (offset - zb) * sum(a) - za * (sum(packed) + depth * (offset - zb)) */
-#include "tvm_pulp/plain/matmul.h"
-
 #include "product.h"
 #include "tvm_pulp/tiles.h"
 

@@ -16,57 +16,29 @@ struct row_job {
   const int32_t *bias_end;
 };
 
+#ifdef __riscv
+/* What a loop over the depth needs in other registers and on the stack is KEEP's before and RETURN's behind it. */
+#define ADD_ROWS(name, KEEP, LOOP, RETURN)                                                                  \
+  static __attribute__((noinline)) void name(int32_t *sums, const void *x, uint32_t stride, const int8_t *weight, \
+                                             const int8_t *end) {                                           \
+    register int32_t *a0 __asm__("a0") = sums;                                                              \
+    register const int8_t *a1 __asm__("a1") = weight;                                                       \
+    register const void *t0 __asm__("t0") = x;                                                              \
+    register uint32_t t1 __asm__("t1") = stride;                                                            \
+    register const int8_t *t2 __asm__("t2") = end;                                                          \
+    __asm__ volatile("addi sp,sp,-16\nsw a0,0(sp)\nsw gp,4(sp)\n" KEEP SUMS("lw") LOOP                      \
+                     "lw a0,0(sp)\nlw gp,4(sp)\n" RETURN "addi sp,sp,16\n" SUMS("sw")                       \
+                     : "+r"(a0), "+r"(a1), "+r"(t0), "+r"(t1), "+r"(t2)                                     \
+                     :                                                                                      \
+                     : ALL_REGISTERS);                                                                      \
+  }
 #ifdef TVM_PULP_XPULP_NATIVE
-#define ADD_ROWS(name, DOT)                                                                                 \
-  static __attribute__((noinline)) void name(int32_t *sums, const void *x, uint32_t stride, const int8_t *weight, \
-                                             const int8_t *end) {                                           \
-    register int32_t *a0 __asm__("a0") = sums;                                                              \
-    register const int8_t *a1 __asm__("a1") = weight;                                                       \
-    register const void *t0 __asm__("t0") = x;                                                              \
-    register uint32_t t1 __asm__("t1") = stride;                                                            \
-    register const int8_t *t2 __asm__("t2") = end;                                                          \
-    __asm__ volatile("addi sp,sp,-16\nsw a0,0(sp)\nsw gp,4(sp)\n" SUMS("lw") "mv a0,t2\n" DEPTH(DOT)        \
-                     "lw a0,0(sp)\nlw gp,4(sp)\naddi sp,sp,16\n" SUMS("sw")                                 \
-                     : "+r"(a0), "+r"(a1), "+r"(t0), "+r"(t1), "+r"(t2)                                     \
-                     :                                                                                      \
-                     : ALL_REGISTERS);                                                                      \
-  }
-ADD_ROWS(add_signed_rows, XP_SDOTSP)
-ADD_ROWS(add_unsigned_rows, XP_SDOTUSP)
-
-#define RUN_ROWS(name, DOT)                                                                                 \
-  static __attribute__((noinline)) void name(struct row_job *job) {                                         \
-    register struct row_job *a0 __asm__("a0") = job;                                                        \
-    __asm__ volatile("addi sp,sp,-16\nsw a0,0(sp)\nsw gp,4(sp)\n" ROW_BLOCK(DOT) "lw gp,4(sp)\naddi sp,sp,16\n" \
-                     : "+r"(a0)                                                                             \
-                     :                                                                                      \
-                     : ALL_REGISTERS, "a1", "t0", "t1", "t2");                                              \
-  }
-RUN_ROWS(run_signed_rows, XP_SDOTSP)
-RUN_ROWS(run_unsigned_rows, XP_SDOTUSP)
-
-void tvm_pulp_add_rows(int32_t *sums, const void *x, uint32_t stride, const int8_t *weight, uint32_t words,
-                       uint32_t x_type) {
-  (x_type == TVM_PULP_INT8 ? add_signed_rows : add_unsigned_rows)(sums, x, stride, weight, weight + 16u * words);
-}
-#elif defined(__riscv)
-#define ADD_ROWS(name, LOAD)                                                                                \
-  static __attribute__((noinline)) void name(int32_t *sums, const void *x, uint32_t stride, const int8_t *weight, \
-                                             const int8_t *end) {                                           \
-    register int32_t *a0 __asm__("a0") = sums;                                                              \
-    register const int8_t *a1 __asm__("a1") = weight;                                                       \
-    register const void *t0 __asm__("t0") = x;                                                              \
-    register uint32_t t1 __asm__("t1") = stride;                                                            \
-    register const int8_t *t2 __asm__("t2") = end;                                                          \
-    __asm__ volatile("addi sp,sp,-16\nsw a0,0(sp)\nsw gp,4(sp)\nsw t2,8(sp)\nsw tp,12(sp)\n" SUMS("lw")     \
-                     PLAIN_DEPTH(LOAD)                                                                      \
-                     "lw a0,0(sp)\nlw gp,4(sp)\nlw tp,12(sp)\naddi sp,sp,16\n" SUMS("sw")                   \
-                     : "+r"(a0), "+r"(a1), "+r"(t0), "+r"(t1), "+r"(t2)                                     \
-                     :                                                                                      \
-                     : ALL_REGISTERS);                                                                      \
-  }
-ADD_ROWS(add_signed_rows, "lb")
-ADD_ROWS(add_unsigned_rows, "lbu")
+ADD_ROWS(add_signed_rows, "", "mv a0,t2\n" DEPTH(XP_SDOTSP), "")
+ADD_ROWS(add_unsigned_rows, "", "mv a0,t2\n" DEPTH(XP_SDOTUSP), "")
+#else
+ADD_ROWS(add_signed_rows, "sw t2,8(sp)\nsw tp,12(sp)\n", PLAIN_DEPTH("lb"), "lw tp,12(sp)\n")
+ADD_ROWS(add_unsigned_rows, "sw t2,8(sp)\nsw tp,12(sp)\n", PLAIN_DEPTH("lbu"), "lw tp,12(sp)\n")
+#endif
 
 void tvm_pulp_add_rows(int32_t *sums, const void *x, uint32_t stride, const int8_t *weight, uint32_t words,
                        uint32_t x_type) {
@@ -78,6 +50,19 @@ void tvm_pulp_add_rows(int32_t *sums, const void *x, uint32_t stride, const int8
   for (uint32_t row = 0; row < TVM_PULP_BLOCK; row++)
     tvm_pulp_add_row(sums + TVM_PULP_BLOCK * row, tvm_pulp_row(x, row, stride), weight, words, x_type);
 }
+#endif
+
+#ifdef TVM_PULP_XPULP_NATIVE
+#define RUN_ROWS(name, DOT)                                                                                 \
+  static __attribute__((noinline)) void name(struct row_job *job) {                                         \
+    register struct row_job *a0 __asm__("a0") = job;                                                        \
+    __asm__ volatile("addi sp,sp,-16\nsw a0,0(sp)\nsw gp,4(sp)\n" ROW_BLOCK(DOT) "lw gp,4(sp)\naddi sp,sp,16\n" \
+                     : "+r"(a0)                                                                             \
+                     :                                                                                      \
+                     : ALL_REGISTERS, "a1", "t0", "t1", "t2");                                              \
+  }
+RUN_ROWS(run_signed_rows, XP_SDOTSP)
+RUN_ROWS(run_unsigned_rows, XP_SDOTUSP)
 #endif
 
 /* Two words at a time, all of them asked for before the first is used. */

@@ -6,9 +6,8 @@
 #define TVM_PULP_TILES_PRODUCT_H
 
 #include "tvm_pulp/elements.h"
+#include "tvm_pulp/packed_weights.h"
 #include "tvm_pulp/work_share.h"
-
-enum { TVM_PULP_BLOCK = 4 };
 
 /* A product: its columns, in blocks, and what becomes of sums. Every core has its own copy, which lies in its tile. */
 struct tvm_pulp_blocks {
@@ -32,12 +31,6 @@ void tvm_pulp_finish_block(const struct tvm_pulp_blocks *blocks, const int32_t *
 /* Rows that one core multiplies at a time: four, or one where there is too little for all cores. */
 TVM_PULP_INLINE uint32_t tvm_pulp_rows_together(uint32_t rows, uint32_t column_blocks, uint32_t cores) {
   return ((rows + 3u) >> 2) * column_blocks >= cores ? TVM_PULP_BLOCK : 1u;
-}
-
-/* First column of a block: the last one reaches back. */
-TVM_PULP_INLINE uint32_t tvm_pulp_block_column(uint32_t block, uint32_t columns) {
-  const uint32_t first = TVM_PULP_BLOCK * block;
-  return columns < TVM_PULP_BLOCK ? 0u : first + TVM_PULP_BLOCK > columns ? columns - TVM_PULP_BLOCK : first;
 }
 
 /* `rows` rows, `stride` bytes apart and word aligned, by a block. */

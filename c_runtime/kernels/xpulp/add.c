@@ -11,16 +11,10 @@
                    XP_MAC("%[v0]", "%[w0]", "%[mb]") XP_MAC("%[v1]", "%[w1]", "%[mb]")              \
                    XP_MAC("%[v2]", "%[w2]", "%[mb]") XP_MAC("%[v3]", "%[w3]", "%[mb]")              \
                    FOUR_ADD FOUR(CLIP, "%[h]") FOUR_STORE XP_END                                    \
-                   : FOUR_OUTPUTS, [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3),  \
-                     [pa] "+r"(a), [pb] "+r"(b)                                                     \
+                   : FOUR_OUTPUTS, FOUR_SECONDS, [pa] "+r"(a), [pb] "+r"(b)                         \
                    : FOUR_INPUTS, [mb] "r"(mul_b), [ta] "r"(p->table_a), [tb] "r"(p->table_b)       \
                    : "memory")
-#define LOOPS(LOADS)          \
-  if (r->low == 0) {          \
-    LOOP(LOADS, XP_CLIPUR);   \
-  } else {                    \
-    LOOP(LOADS, XP_CLIPR);    \
-  }
+#define LOOPS(LOADS) FOUR_BY_RANGE(r, LOOP(LOADS, XP_CLIPUR), LOOP(LOADS, XP_CLIPR))
 #define LOOKUPS                                                                                     \
   XP_LBX("%[v0]", "%[v0]", "%[ta]") XP_LBX("%[w0]", "%[w0]", "%[tb]") XP_LBX("%[v1]", "%[v1]", "%[ta]") \
   XP_LBX("%[w1]", "%[w1]", "%[tb]") XP_LBX("%[v2]", "%[v2]", "%[ta]") XP_LBX("%[w2]", "%[w2]", "%[tb]") \
@@ -37,17 +31,10 @@ static __attribute__((noinline)) void add_piece(const struct tvm_pulp_add_args *
   if (n == 0u) {
     /* only the rest below */
   } else if (p->table_a) {
-    LOOPS(FOUR_PAIRS(XP_LBU, XP_LBU) LOOKUPS)
-  } else if (p->a_type == TVM_PULP_INT8) {
-    if (p->b_type == TVM_PULP_INT8) {
-      LOOPS(FOUR_PAIRS(XP_LB, XP_LB))
-    } else {
-      LOOPS(FOUR_PAIRS(XP_LB, XP_LBU))
-    }
-  } else if (p->b_type == TVM_PULP_INT8) {
-    LOOPS(FOUR_PAIRS(XP_LBU, XP_LB))
+    LOOPS(FOUR_PAIRS(XP_LBU, XP_LBU) LOOKUPS);
   } else {
-    LOOPS(FOUR_PAIRS(XP_LBU, XP_LBU))
+    XP_BY_SIGN(p->a_type, XP_BY_SIGN(p->b_type, LOOPS(FOUR_PAIRS(XP_LB, XP_LB)), LOOPS(FOUR_PAIRS(XP_LB, XP_LBU))),
+               XP_BY_SIGN(p->b_type, LOOPS(FOUR_PAIRS(XP_LBU, XP_LB)), LOOPS(FOUR_PAIRS(XP_LBU, XP_LBU))));
   }
   for (uint32_t i = 0; i < (count & 3u); ++i) {
     int32_t left = tvm_pulp_plain_operand(a, i, p->a_type, p->table_a, 0);

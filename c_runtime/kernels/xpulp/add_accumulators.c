@@ -25,11 +25,7 @@ static void bytes_row(const struct tvm_pulp_add_accumulators_args *args, const i
                       int32_t more) {
   const int32_t *ma = args->mul_a;
   int32_t v, u;
-  if (args->b_type == TVM_PULP_INT8) {
-    BYTES_LOOP(XP_LB);
-  } else {
-    BYTES_LOOP(XP_LBU);
-  }
+  XP_BY_SIGN(args->b_type, BYTES_LOOP(XP_LB), BYTES_LOOP(XP_LBU));
 }
 
 static void words_row(const struct tvm_pulp_add_accumulators_args *args, const int32_t *a, const int32_t *b, uint8_t *y,

@@ -29,8 +29,7 @@
 #define ONES [k0] "r"(0x1), [k1] "r"(0x100), [k2] "r"(0x10000), [k3] "r"(0x1000000)
 #define LOOP(SUMS, ...)                                                                             \
   __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") SUMS FOUR(XP_LBUX, "%[ts]") FOUR_STORE XP_END           \
-                   : FOUR_OUTPUTS, [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3),  \
-                     [pa] "+r"(a), [pb] "+r"(b)                                                     \
+                   : FOUR_OUTPUTS, FOUR_SECONDS, [pa] "+r"(a), [pb] "+r"(b)                         \
                    : [n] "r"(n), [ts] "r"(s->results), __VA_ARGS__                                  \
                    : "memory")
 
@@ -51,11 +50,7 @@ static __attribute__((noinline)) void add_piece(const struct sum *s, const uint8
   } else if (s->table_b) {
     LOOP(FOUR_PAIRS(XP_LBU, XP_LBU) LOOKUP_A LOOKUP_B ADDS, TABLES);
   } else if (s->table_a) {
-    if (s->b_type == TVM_PULP_INT8) {
-      LOOP(LOOKED_UP(XP_SDOTSP), TABLES, ONES);
-    } else {
-      LOOP(LOOKED_UP(XP_SDOTUP), TABLES, ONES);
-    }
+    XP_BY_SIGN(s->b_type, LOOP(LOOKED_UP(XP_SDOTSP), TABLES, ONES), LOOP(LOOKED_UP(XP_SDOTUP), TABLES, ONES));
   } else if (s->b_type == TVM_PULP_INT8) {
     LOOP(PICKED(XP_DOTSP, XP_SDOTSP), ONES);
   } else if (s->a_type == TVM_PULP_INT8) {

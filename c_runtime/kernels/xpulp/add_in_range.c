@@ -10,8 +10,7 @@
                    XP_MAC("%[v0]", "%[w0]", "%[mb]") XP_MAC("%[v1]", "%[w1]", "%[mb]")                 \
                    XP_MAC("%[v2]", "%[w2]", "%[mb]") XP_MAC("%[v3]", "%[w3]", "%[mb]")                 \
                    FOUR_ADD FOUR(XP_BETWEEN, "%[h]") FOUR_STORE XP_END                                 \
-                   : FOUR_OUTPUTS, [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3),     \
-                     [pa] "+r"(a), [pb] "+r"(b)                                                        \
+                   : FOUR_OUTPUTS, FOUR_SECONDS, [pa] "+r"(a), [pb] "+r"(b)                            \
                    : [n] "r"(n), [m] "r"(p->mul_a), [mb] "r"(p->mul_b), [a] "r"(p->add),               \
                      [sh] "r"(p->shift), [l] "r"(p->low), [h] "r"(p->high)                             \
                    : "memory")
@@ -21,18 +20,9 @@ static __attribute__((noinline)) void add_piece(const struct tvm_pulp_add_in_ran
   int32_t w0, w1, w2, w3;
   FOUR_LOCALS;
   const uint32_t n = count >> 2;
-  if (n == 0u) {
-    /* only the rest below */
-  } else if (p->a_type == TVM_PULP_INT8) {
-    if (p->b_type == TVM_PULP_INT8) {
-      LOOP(XP_LB, XP_LB);
-    } else {
-      LOOP(XP_LB, XP_LBU);
-    }
-  } else if (p->b_type == TVM_PULP_INT8) {
-    LOOP(XP_LBU, XP_LB);
-  } else {
-    LOOP(XP_LBU, XP_LBU);
+  if (n != 0u) {
+    XP_BY_SIGN(p->a_type, XP_BY_SIGN(p->b_type, LOOP(XP_LB, XP_LB), LOOP(XP_LB, XP_LBU)),
+               XP_BY_SIGN(p->b_type, LOOP(XP_LBU, XP_LB), LOOP(XP_LBU, XP_LBU)));
   }
   for (uint32_t i = 0; i < (count & 3u); ++i) {
     /* The sum fits 32 bits, so products may wrap around on the way. */

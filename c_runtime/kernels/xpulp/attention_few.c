@@ -112,16 +112,10 @@ static TVM_PULP_CLOSE void finish(const struct tvm_pulp_requant *r, uint8_t *y, 
     finish_slowly(r, y, a0, a1, a2, a3);
     return;
   }
-  int32_t mul = r->mul[0], add = r->add[0], shift = r->shift, low = r->low, high = r->high;
-  a0 = tvm_pulp_xp_add_shift((int32_t)((uint32_t)a0 * (uint32_t)mul), add, shift);
-  a1 = tvm_pulp_xp_add_shift((int32_t)((uint32_t)a1 * (uint32_t)mul), add, shift);
-  a2 = tvm_pulp_xp_add_shift((int32_t)((uint32_t)a2 * (uint32_t)mul), add, shift);
-  a3 = tvm_pulp_xp_add_shift((int32_t)((uint32_t)a3 * (uint32_t)mul), add, shift);
-  a0 = tvm_pulp_xp_min(tvm_pulp_xp_max(a0, low), high);
-  a1 = tvm_pulp_xp_min(tvm_pulp_xp_max(a1, low), high);
-  a2 = tvm_pulp_xp_min(tvm_pulp_xp_max(a2, low), high);
-  a3 = tvm_pulp_xp_min(tvm_pulp_xp_max(a3, low), high);
-  tvm_pulp_xp_put_word(y, tvm_pulp_xp_packhi(tvm_pulp_xp_packlo(0, a1, a0), a3, a2));
+  int32_t mul = r->mul[0], add = r->add[0], shift = r->shift, low = r->low, high = r->high, a[4] = {a0, a1, a2, a3};
+  for (uint32_t i = 0; i < 4u; ++i) a[i] = tvm_pulp_xp_add_shift((int32_t)((uint32_t)a[i] * (uint32_t)mul), add, shift);
+  for (uint32_t i = 0; i < 4u; ++i) a[i] = tvm_pulp_xp_min(tvm_pulp_xp_max(a[i], low), high);
+  tvm_pulp_xp_put_word(y, tvm_pulp_xp_packhi(tvm_pulp_xp_packlo(0, a[1], a[0]), a[3], a[2]));
 }
 
 void tvm_pulp_attention_finish(const struct tvm_pulp_requant *r, uint8_t *y, int32_t a0, int32_t a1, int32_t a2,

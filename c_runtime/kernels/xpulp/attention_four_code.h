@@ -4,7 +4,7 @@
 #ifndef TVM_PULP_ATTENTION_FOUR_CODE_H
 #define TVM_PULP_ATTENTION_FOUR_CODE_H
 
-#include "tvm_pulp/xpulp.h"
+#include "softmax_row.h"
 
 /* Logits of four keys as a word in v0, and the largest so far in `best`. CLIP and the mask's parts are text or
  * nothing; a mask only takes away, `lift` keeps its largest values to prove that. */
@@ -57,11 +57,6 @@
 #define LOAD_LOGITS XP_LW("%[w]", 4, "%[x]")
 /* One word more is read than there are. */
 #define EXPONENTIALS EXPONENTIALS_OF(LOAD_LOGITS, "", LOAD_LOGITS)
-
-static inline uint32_t tvm_pulp_largest_byte(int32_t word) {
-  word = tvm_pulp_xp_maxu4(word, (int32_t)((uint32_t)word >> 16));
-  return (uint32_t)tvm_pulp_xp_max(word & 0xff, word >> 8 & 0xff);
-}
 
 /* Whether one of the eight exponentials before `e` reaches a bound, which both halves of `t` hold. */
 #define ANY_REACHES                                                                                         \

@@ -33,13 +33,6 @@ static int32_t few_logits(const struct tvm_pulp_attention_args *args, const int8
   return word & (int32_t)(0xffffffffu >> (8u * (4u - count)));
 }
 
-/* Subtracts what the mask takes, down to 0, and adds what it gives, up to 255. */
-static int32_t apply_mask(int32_t word, const int8_t *mask) {
-  int32_t values = tvm_pulp_xp_word(mask), gain = tvm_pulp_xp_max4(values, 0), drop = tvm_pulp_xp_sub4(gain, values);
-  word = tvm_pulp_xp_sub4(word, tvm_pulp_xp_minu4(drop, word));
-  return tvm_pulp_xp_add4(word, tvm_pulp_xp_minu4(gain, ~word));
-}
-
 /* Returns the largest of each lane. */
 static int32_t logits_of_query(const struct tvm_pulp_attention_args *args, const int8_t *q, const int8_t *k,
                                const int8_t *mask, uint8_t *y) {
@@ -49,7 +42,7 @@ static int32_t logits_of_query(const struct tvm_pulp_attention_args *args, const
     uint32_t count = left < 4u ? left : 4u;
     int32_t logits = few_logits(args, q, k, count);
     if (mask) {
-      logits = apply_mask(logits, mask);
+      logits = tvm_pulp_masked(logits, mask);
       /* Behind the last key the mask is anything. */
       if (count < 4u) logits &= (int32_t)((1u << 8u * count) - 1u);
       mask += 4;
@@ -61,11 +54,6 @@ static int32_t logits_of_query(const struct tvm_pulp_attention_args *args, const
     left -= count;
   }
   return best;
-}
-
-static int32_t largest_byte(int32_t word) {
-  word = tvm_pulp_xp_maxu4(word, (int32_t)((uint32_t)word >> 16));
-  return tvm_pulp_xp_max(word & 0xff, word >> 8 & 0xff);
 }
 
 void tvm_pulp_attention_logits(struct tvm_pulp_attention_core *c, const int8_t *q, const int8_t *k, const int8_t *mask,
@@ -82,7 +70,7 @@ void tvm_pulp_attention_exponentials(struct tvm_pulp_attention_core *c, uint32_t
   const uint8_t *logits = c->logits;
   uint32_t *e = c->exponentials, keys = c->args->keys, largest = *table;
   for (uint32_t i = 0; i < count; ++i, logits += c->padded, e += c->padded) {
-    uint32_t sum = tvm_pulp_exponentials_unsigned(logits, keys, table - largest_byte(c->best[i]), e);
+    uint32_t sum = tvm_pulp_exponentials_unsigned(logits, keys, table - tvm_pulp_largest_byte(c->best[i]), e);
     /* What fills up the last word has no weight; its quotient must still be an index. */
     for (uint32_t key = keys; key < c->padded; ++key) e[key] = 0;
     c->reciprocal[i] = tvm_pulp_reciprocal_up_to(largest, (sum - keys) * c->inverse);

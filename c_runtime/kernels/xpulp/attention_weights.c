@@ -3,7 +3,6 @@
  * Some rows at a time go through every loop, so that its instructions stay in the private cache. */
 #include "attention_four_code.h"
 #include "attention_pairs.h"
-#include "softmax_row.h"
 #include "tile.h"
 #include "translate.h"
 #include "tvm_pulp/work_share.h"
@@ -16,13 +15,6 @@ struct rows {
   uint8_t *exponentials;
   uint32_t room; /* of the exponentials of a row */
 };
-
-/* Subtracts what the mask takes, down to 0, and adds what it gives, up to 255. */
-static inline int32_t masked(int32_t word, const int8_t *mask) {
-  int32_t values = tvm_pulp_xp_word(mask), gain = tvm_pulp_xp_max4(values, 0), drop = tvm_pulp_xp_sub4(gain, values);
-  word = tvm_pulp_xp_sub4(word, tvm_pulp_xp_minu4(drop, word));
-  return tvm_pulp_xp_add4(word, tvm_pulp_xp_minu4(gain, ~word));
-}
 
 /* A row as the softmax takes it. Behind the last key there is nothing to read. */
 static void prepare(const struct tvm_pulp_attention_weights_args *args, const uint8_t *x, const int8_t *mask,
@@ -38,7 +30,7 @@ static void prepare(const struct tvm_pulp_attention_weights_args *args, const ui
   if (mask) {
     for (uint32_t key = 0; key < whole; key += 4u) {
       int32_t *word = (int32_t *)(void *)(y + key);
-      *word = masked(*word, mask + key);
+      *word = tvm_pulp_masked(*word, mask + key);
     }
   }
   for (uint32_t key = whole; key < args->keys; ++key) {

@@ -3,7 +3,7 @@
  * With at least as many rows as cores, rows are shared; the code is small, since a step that appends one token to a
  * cache runs it cold. Else all bytes are shared. Many bytes with a table are worth a longer loop; few rows of them are
  * shared by bytes too. */
-#include "four_elements.h"
+#include "translate.h"
 
 enum { MANY_BYTES = 512, MANY_ROWS = 16 };
 
@@ -55,26 +55,12 @@ static TVM_PULP_CLOSE void few_rows(const struct tvm_pulp_copy_rows_args *args, 
   });
 }
 
-static inline void look_up(const uint8_t *x, uint8_t *y, uint32_t count, const uint8_t *table) {
-  uint32_t n = count >> 2;
-  FOUR_LOCALS;
-  if (n) {
-    __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_LOAD(XP_LBU, 1, "%[x]") XP_LBUX("%[v0]", "%[v0]", "%[t]")
-                         XP_LBUX("%[v1]", "%[v1]", "%[t]") XP_LBUX("%[v2]", "%[v2]", "%[t]")
-                             XP_LBUX("%[v3]", "%[v3]", "%[t]") FOUR_STORE XP_END
-                     : FOUR_OUTPUTS, [x] "+r"(x)
-                     : [n] "r"(n), [t] "r"(table)
-                     : "memory");
-  }
-  for (uint32_t i = 0; i < (count & 3u); ++i) y[i] = table[x[i]];
-}
-
 /* Pieces of rows through a table, four bytes at a time: as many bytes for every core. */
 static __attribute__((noinline)) void look_up_pieces(const struct tvm_pulp_copy_rows_args *args, const uint8_t *table,
                                                      uint32_t core, uint32_t cores) {
   TVM_PULP_EACH_PIECE(args->rows, args->row_bytes, 0, core, cores, {
-    look_up((const uint8_t *)args->x + row * args->x_stride + column,
-            (uint8_t *)args->y + row * args->y_stride + column, count, table);
+    tvm_pulp_look_up((const uint8_t *)args->x + row * args->x_stride + column, table,
+                     (uint8_t *)args->y + row * args->y_stride + column, count);
   });
 }
 
@@ -85,7 +71,7 @@ static __attribute__((noinline)) void look_up_rows(const struct tvm_pulp_copy_ro
   const uint8_t *x = (const uint8_t *)args->x + range.begin * args->x_stride;
   uint8_t *y = (uint8_t *)args->y + range.begin * args->y_stride;
   for (uint32_t row = range.begin; row < range.end; ++row, x += args->x_stride, y += args->y_stride) {
-    look_up(x, y, args->row_bytes, table);
+    tvm_pulp_look_up(x, table, y, args->row_bytes);
   }
 }
 

@@ -54,11 +54,7 @@ static TVM_PULP_CLOSE void run_row(const struct tvm_pulp_dense_args *args, uint3
     if (bias) {
       for (uint32_t i = 0; i < 4u; ++i) v[i] = bias[column + i];
     }
-    if (args->x_type == TVM_PULP_INT8) {
-      FOUR_COLUMNS(XP_SDOTSP);
-    } else {
-      FOUR_COLUMNS(XP_SDOTUSP);
-    }
+    XP_BY_SIGN(args->x_type, FOUR_COLUMNS(XP_SDOTSP), FOUR_COLUMNS(XP_SDOTUSP));
     if (r.per_channel) {
       for (uint32_t i = 0; i < 4u; ++i) v[i] = requantized(v[i], muls[i], adds[i], &r);
     } else {

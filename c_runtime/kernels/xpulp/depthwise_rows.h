@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "tvm_pulp/kernels.h"
+#include "tvm_pulp/xpulp.h"
 
 struct tvm_pulp_planes;
 struct tvm_pulp_plane_rows;
@@ -39,6 +40,24 @@ struct tvm_pulp_plane_rows {
   int32_t *sums;        /* sum_width apart, of functions that sum; channel after channel */
   uint8_t *y;
 };
+
+/* Output rows of three kernel rows of one word; the loads of a window may cross a word boundary. FINISH requantizes a sum
+ * in x0, by the operands behind it. */
+#define THREE_ROWS(FIRST_DOT, DOT, FINISH, ...)                                                                 \
+  for (uint32_t row = rows->count; row > 0u; --row, x += next, y += gap) {                                      \
+    const uint8_t *p0 = x, *p1 = x + row_step, *p2 = p1 + row_step;                                             \
+    __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LWR("%[x0]", "%[s]", "%[p0]") XP_LWR("%[x1]", "%[s]", "%[p1]")  \
+                         XP_LWR("%[x2]", "%[s]", "%[p2]") FIRST_DOT("%[x0]", "%[x0]", "%[w0]")                   \
+                         DOT("%[x0]", "%[x1]", "%[w1]") DOT("%[x0]", "%[x2]", "%[w2]") FINISH                    \
+                         XP_LOOP_END XP_SBR("%[x0]", "%[ys]", "%[y]") XP_END                                    \
+                     : [p0] "+r"(p0), [p1] "+r"(p1), [p2] "+r"(p2), [y] "+r"(y), [x0] "=&r"(x0), [x1] "=&r"(x1), \
+                       [x2] "=&r"(x2)                                                                           \
+                     : [n] "r"(n), [s] "r"(stride), [w0] "r"(w0), [w1] "r"(w1), [w2] "r"(w2), __VA_ARGS__,       \
+                       [ys] "r"(step)                                                                           \
+                     : "memory");                                                                               \
+  }
+#define THREE_SIGNED_ROWS(...) THREE_ROWS(XP_DOTSP, XP_SDOTSP, __VA_ARGS__)
+#define THREE_UNSIGNED_ROWS(...) THREE_ROWS(XP_DOTUSP, XP_SDOTUSP, __VA_ARGS__)
 
 /* Output rows, requantized: three kernel rows of one word, pulp_narrow to a range that one instruction clips. */
 void tvm_pulp_depthwise_three_rows(const struct tvm_pulp_planes *p, const struct tvm_pulp_plane_rows *rows);

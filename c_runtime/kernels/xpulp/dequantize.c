@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Four values at a time. */
-#include "tvm_pulp/elements.h"
-#include "tvm_pulp/work_share.h"
-#include "tvm_pulp/xpulp.h"
+#include "four_elements.h"
 
 #define EACH(OP) OP("%[v0]", "%[f0]", "0") OP("%[v1]", "%[f1]", "4") OP("%[v2]", "%[f2]", "8")
 #define SUBTRACT(v, f, i) "sub " v "," v ",%[z]\n"
 #define REAL(v, f, i) "fcvt.s.w " f "," v "\n"
 #define SCALE(v, f, i) "fmul.s " f "," f ",%[k]\n"
 #define STORE(v, f, i) "fsw " f "," i "(%[y])\n"
-#define LOADS(GET) GET("%[v0]", 1, "%[x]") GET("%[v1]", 1, "%[x]") GET("%[v2]", 1, "%[x]") GET("%[v3]", 1, "%[x]")
 #define LOOP(GET)                                                                                                \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") LOADS(GET) EACH(SUBTRACT) SUBTRACT("%[v3]", , ) EACH(REAL)            \
-                       REAL("%[v3]", "%[f3]", ) EACH(SCALE) SCALE(, "%[f3]", ) EACH(STORE) "addi %[y],%[y],16\n"  \
-                       XP_LOOP_END "fsw %[f3],-4(%[y])\n" XP_END                                                 \
-                   : [x] "+r"(x), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3),   \
-                     [f0] "=&f"(f0), [f1] "=&f"(f1), [f2] "=&f"(f2), [f3] "=&f"(f3)                              \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_LOAD(GET, 1, "%[x]") EACH(SUBTRACT) SUBTRACT("%[v3]", , )        \
+                       EACH(REAL) REAL("%[v3]", "%[f3]", ) EACH(SCALE) SCALE(, "%[f3]", ) EACH(STORE)            \
+                       "addi %[y],%[y],16\n" XP_LOOP_END "fsw %[f3],-4(%[y])\n" XP_END                          \
+                   : [x] "+r"(x), [y] "+r"(y), FOUR_VALUES, [f0] "=&f"(f0), [f1] "=&f"(f1), [f2] "=&f"(f2),      \
+                     [f3] "=&f"(f3)                                                                              \
                    : [n] "r"(n), [k] "f"(scale), [z] "r"(zero)                                                   \
                    : "memory")
 
@@ -29,11 +26,7 @@ TVM_PULP_KERNEL(dequantize) {
   const uint32_t count = range.end - range.begin, n = count >> 2;
   if (n) {
     int32_t v0, v1, v2, v3;
-    if (args->x_type == TVM_PULP_INT8) {
-      LOOP(XP_LB);
-    } else {
-      LOOP(XP_LBU);
-    }
+    XP_BY_SIGN(args->x_type, LOOP(XP_LB), LOOP(XP_LBU));
   }
   for (uint32_t i = 0; i < (count & 3u); ++i) {
     *y++ = (float)(tvm_pulp_load(x, i, args->x_type) - zero) * scale;

@@ -48,7 +48,9 @@ TVM_PULP_INLINE uint32_t tvm_pulp_is_four(const struct tvm_pulp_requant *r) {
   LOAD_A("%[v0]", 1, "%[pa]") LOAD_B("%[w0]", 1, "%[pb]") LOAD_A("%[v1]", 1, "%[pa]") LOAD_B("%[w1]", 1, "%[pb]") \
   LOAD_A("%[v2]", 1, "%[pa]") LOAD_B("%[w2]", 1, "%[pb]") LOAD_A("%[v3]", 1, "%[pa]") LOAD_B("%[w3]", 1, "%[pb]")
 
-#define FOUR_OUTPUTS [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)
+#define FOUR_VALUES [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)
+#define FOUR_SECONDS [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3)
+#define FOUR_OUTPUTS [y] "+r"(y), FOUR_VALUES
 #define FOUR_INPUTS [n] "r"(n), [m] "r"(mul), [a] "r"(add), [sh] "r"(r->shift), [h] "r"(r->high)
 #define FOUR_LOCALS int32_t v0, v1, v2, v3
 
@@ -77,24 +79,21 @@ TVM_PULP_INLINE uint32_t tvm_pulp_is_four(const struct tvm_pulp_requant *r) {
     }                                                                                      \
   } while (0)
 
-/* LOOP(load, clip) for the type of the input and the range of the result, where there are four elements. */
-#define FOUR_BY_TYPE(LOOP, type)          \
-  do {                                    \
-    uint32_t to_unsigned_ = r->low == 0;  \
-    if (n == 0u) {                        \
-      /* only the rest */                 \
-    } else if ((type) == TVM_PULP_INT8) { \
-      if (to_unsigned_) {                 \
-        LOOP(XP_LB, XP_CLIPUR);           \
-      } else {                            \
-        LOOP(XP_LB, XP_CLIPR);            \
-      }                                   \
-    } else if (to_unsigned_) {            \
-      LOOP(XP_LBU, XP_CLIPUR);            \
-    } else {                              \
-      LOOP(XP_LBU, XP_CLIPR);             \
-    }                                     \
+/* A loop for results from 0 on, or that for those around 0. */
+#define FOUR_BY_RANGE(r, from_zero, around_zero) \
+  do {                                           \
+    if ((r)->low == 0) {                         \
+      from_zero;                                 \
+    } else {                                     \
+      around_zero;                               \
+    }                                            \
   } while (0)
+
+/* LOOP(load, clip) for the type of the input and the range of the result, where there are four elements. */
+#define FOUR_BY_TYPE(LOOP, type)                                                                    \
+  if (n != 0u)                                                                                      \
+  XP_BY_SIGN(type, FOUR_BY_RANGE(r, LOOP(XP_LB, XP_CLIPUR), LOOP(XP_LB, XP_CLIPR)),                 \
+             FOUR_BY_RANGE(r, LOOP(XP_LBU, XP_CLIPUR), LOOP(XP_LBU, XP_CLIPR)))
 
 /* All pieces of a kernel from x to y; the last statement of a kernel. */
 #define FOUR_EACH_PIECE(piece)                                                                                    \

@@ -2,8 +2,6 @@
  *
  * Pixel after pixel, whose channels are gathered. */
 #include "gather.h"
-#include "tvm_pulp/kernels.h"
-#include "tvm_pulp/work_share.h"
 
 TVM_PULP_KERNEL(from_blocks) {
   uint32_t bytes = args->element_bytes, width = args->block_width, channels = args->channels;

@@ -9,7 +9,7 @@ enum { TABLE_WORDS = 64, MUCH = 512 };
 #define TIMES(v, w) "mul " v "," v "," w "\n"
 #define PRODUCTS FOUR_PAIRS(XP_LBU, XP_LB) FOUR_EACH(ENTRY) FOUR_EACH(TIMES)
 #define OPERANDS                                                                                    \
-  : FOUR_OUTPUTS, [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3), [pa] "+r"(a), [pb] "+r"(b) \
+  : FOUR_OUTPUTS, FOUR_SECONDS, [pa] "+r"(a), [pb] "+r"(b)                                                   \
   : FOUR_INPUTS, [t] "r"(table)                                                                     \
   : "memory"
 #define LOOP(CLIP) __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") PRODUCTS FOUR_FINISH(CLIP) XP_END OPERANDS)
@@ -34,10 +34,8 @@ static __attribute__((noinline)) void any_piece(const struct tvm_pulp_requant *r
     /* Only the rest. */
   } else if (is_rounded(r, count)) {
     LOOP_ROUNDED;
-  } else if (r->low == 0) {
-    LOOP(XP_CLIPUR);
   } else {
-    LOOP(XP_CLIPR);
+    FOUR_BY_RANGE(r, LOOP(XP_CLIPUR), LOOP(XP_CLIPR));
   }
   for (uint32_t i = 0; i < (count & 3u); ++i) y[i] = tvm_pulp_one(r, table[a[i]] * b[i], mul, add);
 }

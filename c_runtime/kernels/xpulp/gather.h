@@ -4,18 +4,13 @@
 #ifndef TVM_PULP_GATHER_H
 #define TVM_PULP_GATHER_H
 
-#include <stdint.h>
-
-#include "tvm_pulp/xpulp.h"
+#include "four_elements.h"
 
 static inline void tvm_pulp_gather_bytes(const uint8_t *x, uint8_t *y, uint32_t count, uint32_t stride) {
   uint32_t n = count >> 2, v0, v1, v2, v3;
   if (n) {
-    __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LBUR("%[v0]", "%[s]", "%[x]") XP_LBUR("%[v1]", "%[s]", "%[x]")
-                         XP_LBUR("%[v2]", "%[s]", "%[x]") XP_LBUR("%[v3]", "%[s]", "%[x]")
-                             XP_PACKLO("%[v0]", "%[v1]", "%[v0]") XP_PACKHI("%[v0]", "%[v3]", "%[v2]")
-                                 XP_LOOP_END XP_SW("%[v0]", 4, "%[y]") XP_END
-                     : [x] "+r"(x), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)
+    __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_LOAD(XP_LBUR, "%[s]", "%[x]") FOUR_STORE XP_END
+                     : [x] "+r"(x), [y] "+r"(y), FOUR_VALUES
                      : [n] "r"(n), [s] "r"(stride)
                      : "memory");
   }

@@ -14,8 +14,7 @@
 #define LOOP(LOAD, CLIP)                                                                                         \
   __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_LOAD(LOAD, 1, "%[x]") FOUR_EACH(MAGNITUDE) FOUR_EACH(DISTANCE)  \
                    FOUR_EACH(CUT) FOUR_EACH(GATE) FOUR_FINISH(CLIP) XP_END                                       \
-                   : FOUR_OUTPUTS, [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3), [t] "=&r"(t), \
-                     [x] "+r"(x)                                                                                 \
+                   : FOUR_OUTPUTS, FOUR_SECONDS, [t] "=&r"(t), [x] "+r"(x)                                       \
                    : FOUR_INPUTS, [b] "r"(-p->b), [one] "r"(p->one)                                              \
                    : "memory")
 

@@ -6,7 +6,6 @@
 #include "tvm_pulp/plain/group_norm.h"
 
 #define EACH(OP) OP("%[v0]", "ft0") OP("%[v1]", "ft1") OP("%[v2]", "ft2") OP("%[v3]", "ft3")
-#define LOADS(LOAD) LOAD("%[v0]", 1, "%[x]") LOAD("%[v1]", 1, "%[x]") LOAD("%[v2]", 1, "%[x]") LOAD("%[v3]", 1, "%[x]")
 #define SCALE(v, f) "mul " v "," v ",%[m]\n"
 #define MOVE(v, f) "sub " v "," v ",%[t]\n"
 #define FROM(v, f) "fcvt.s.w " f "," v "\n"
@@ -16,11 +15,10 @@
 #define ABOVE(v, f) XP_MAX(v, v, "%[l]")
 #define BELOW(v, f) XP_MIN(v, v, "%[h]")
 #define LOOP(LOAD)                                                                                               \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") LOADS(LOAD) EACH(SCALE) EACH(MOVE) EACH(FROM) EACH(TIMES) EACH(PLUS)  \
-                   EACH(TO) EACH(ABOVE) EACH(BELOW) XP_PACKLO("%[v0]", "%[v1]", "%[v0]")                         \
-                   XP_PACKHI("%[v0]", "%[v3]", "%[v2]") XP_ADD4("%[v0]", "%[v0]", "%[z]") XP_LOOP_END            \
-                   XP_SW("%[v0]", 4, "%[y]") XP_END                                                              \
-                   : [x] "+r"(x), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)     \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_LOAD(LOAD, 1, "%[x]") EACH(SCALE) EACH(MOVE) EACH(FROM)         \
+                   EACH(TIMES) EACH(PLUS) EACH(TO) EACH(ABOVE) EACH(BELOW) FOUR_PACK                             \
+                   XP_ADD4("%[v0]", "%[v0]", "%[z]") XP_LOOP_END XP_SW("%[v0]", 4, "%[y]") XP_END                \
+                   : [x] "+r"(x), [y] "+r"(y), FOUR_VALUES                                                       \
                    : [n] "r"(n), [m] "r"(size), [t] "r"(total), [k] "f"(slope), [b] "f"(bias),                   \
                      [l] "r"(args->low), [h] "r"(args->high), [z] "r"(zeros)                                     \
                    : "memory", "ft0", "ft1", "ft2", "ft3")
@@ -35,13 +33,7 @@ static void normalize(const struct tvm_pulp_group_norm_args *args, uint32_t at, 
   const int32_t zeros = (int32_t)((uint32_t)(args->zero_point & 0xff) * 0x01010101u);
   int32_t v0, v1, v2, v3;
   uint32_t n = count >> 2;
-  if (n == 0u) {
-    /* only the rest */
-  } else if (args->x_type == TVM_PULP_INT8) {
-    LOOP(XP_LB);
-  } else {
-    LOOP(XP_LBU);
-  }
+  if (n != 0u) XP_BY_SIGN(args->x_type, LOOP(XP_LB), LOOP(XP_LBU));
   for (uint32_t i = 0; i < (count & 3u); ++i) {
     y[i] = (uint8_t)tvm_pulp_group_norm_value(args, size * tvm_pulp_load(x, i, args->x_type) - total, slope, bias);
   }

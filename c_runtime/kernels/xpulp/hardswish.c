@@ -8,7 +8,7 @@
 #define LOOP(LOAD, CLIP)                                                                                               \
   __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_LOAD(LOAD, 1, "%[x]") FOUR_EACH(GATE) FOUR_EACH(CUT) FOUR_EACH(SCALE) \
                    FOUR_FINISH(CLIP) XP_END                                                                            \
-                   : FOUR_OUTPUTS, [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3), [x] "+r"(x)         \
+                   : FOUR_OUTPUTS, FOUR_SECONDS, [x] "+r"(x)                                                           \
                    : FOUR_INPUTS, [three] "r"(p->three), [six] "r"(p->six)                                             \
                    : "memory")
 

@@ -22,14 +22,8 @@ TVM_PULP_KERNEL(i_softmax) {
   uint32_t inverse = tvm_pulp_exact_inverse(args->levels - 1u);
   uint32_t *e = (uint32_t *)(void *)(args->scratch + core * args->scratch_stride);
   for (; left > 0u; ++row, column = 0) {
-    uint32_t count = whole || columns - column < left ? columns - column : left, sum;
-    const uint8_t *x = args->x + row * columns;
-    if (args->x_type == TVM_PULP_INT8) {
-      const int8_t *s = (const int8_t *)x;
-      sum = tvm_pulp_exponentials_signed(s, columns, args->table + 255 - tvm_pulp_maximum_signed(s, columns), e);
-    } else {
-      sum = tvm_pulp_exponentials_unsigned(x, columns, args->table + 255 - tvm_pulp_maximum_unsigned(x, columns), e);
-    }
+    uint32_t count = whole || columns - column < left ? columns - column : left;
+    uint32_t sum = tvm_pulp_exponentials(args->x + row * columns, args->x_type, columns, args->table, e);
     struct tvm_pulp_reciprocal r = tvm_pulp_reciprocal_up_to(args->table[255], (sum - columns) * inverse);
     tvm_pulp_normalize(e + column, args->y + row * columns + column, count, r);
     left -= whole ? 1u : count;

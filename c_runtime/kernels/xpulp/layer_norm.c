@@ -7,12 +7,10 @@
 #define BIAS(v, w) XP_LW(w, 4, "%[b]")
 #define BIASED(v, w) XP_ADDNR(v, w, "%[sh]")
 #define LOOP(LOAD)                                                                                                  \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") NORM_LOADS(LOAD) NORM_EACH(CENTRED) NORM_FOUR_DIVIDED                   \
-                       NORM_EACH(BIAS) NORM_EACH(NORM_SCALED) NORM_EACH(BIASED) NORM_EACH(NORM_CLIPPED)             \
-                       XP_PACKLO("%[v0]", "%[v1]", "%[v0]") XP_PACKHI("%[v0]", "%[v3]", "%[v2]")                    \
-                       XP_LOOP_END XP_SW("%[v0]", 4, "%[y]") XP_END                                                 \
-                   : [x] "+r"(x), [w] "+r"(weight), [b] "+r"(bias), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1),    \
-                     [v2] "=&r"(v2), [v3] "=&r"(v3), [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3) \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") NORM_LOADS(LOAD) FOUR_EACH(CENTRED) NORM_FOUR_DIVIDED                   \
+                       FOUR_EACH(BIAS) FOUR_EACH(NORM_SCALED) FOUR_EACH(BIASED) FOUR_EACH(NORM_CLIPPED)             \
+                       FOUR_STORE XP_END                                                                            \
+                   : [x] "+r"(x), [w] "+r"(weight), [b] "+r"(bias), [y] "+r"(y), FOUR_VALUES, FOUR_SECONDS          \
                    : [n] "r"(n), [c] "r"(r.correction), [m] "r"(r.multiplier), [j] "r"(r.shift), [h] "r"(high),     \
                      [sh] "r"(args->shift), [mean] "r"(mean)                                                        \
                    : "memory")
@@ -32,11 +30,7 @@ static void scale_piece(const struct tvm_pulp_layer_norm_args *args, const uint8
   int32_t high = (int32_t)(args->levels / 2u - 1u), v0, v1, v2, v3, w0, w1, w2, w3;
   uint32_t n = count >> 2;
   if (n) {
-    if (args->x_type == TVM_PULP_INT8) {
-      LOOP(XP_LB);
-    } else {
-      LOOP(XP_LBU);
-    }
+    XP_BY_SIGN(args->x_type, LOOP(XP_LB), LOOP(XP_LBU));
   }
   for (uint32_t i = 0; i < (count & 3u); ++i) {
     int32_t value = (tvm_pulp_load(x, i, args->x_type) - mean) * weight[i], quotient;

@@ -20,7 +20,7 @@ enum { LONG = 128 };
                        FOUR(CLIP, "%[h]") FOUR_STORE XP_END OPERANDS)
 #define PRODUCTS "mul %[v0],%[v0],%[w0]\nmul %[v1],%[v1],%[w1]\nmul %[v2],%[v2],%[w2]\nmul %[v3],%[v3],%[w3]\n"
 #define OPERANDS                                                                                    \
-  : FOUR_OUTPUTS, [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3), [pa] "+r"(a), [pb] "+r"(b) \
+  : FOUR_OUTPUTS, FOUR_SECONDS, [pa] "+r"(a), [pb] "+r"(b)                                                   \
   : FOUR_INPUTS, [za] "r"(p->zero_point_a), [zb] "r"(p->zero_point_b)                               \
   : "memory"
 

@@ -31,11 +31,7 @@ TVM_PULP_KERNEL(nibble_dense) {
   for (uint32_t column = first; column != 4u * range.end; column += 4u, y += 4) {
     const int8_t *a = args->x;
     int32_t v[4] = {0, 0, 0, 0}, sum = 0;
-    if (args->x_type == TVM_PULP_INT8) {
-      TWO_PAIRS(XP_SDOTSP);
-    } else {
-      TWO_PAIRS(XP_SDOTUSP);
-    }
+    XP_BY_SIGN(args->x_type, TWO_PAIRS(XP_SDOTSP), TWO_PAIRS(XP_SDOTUSP));
     for (uint32_t i = 0; i < 4u; ++i, mul += apart, add += apart) {
       int32_t value = i & 1u ? (v[i] - v[i - 1u]) >> 4 : v[i] - 8 * sum;
       if (bias) value += bias[column + i];

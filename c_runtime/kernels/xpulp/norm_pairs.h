@@ -29,9 +29,8 @@
       TO("%[u3]", "ft7") MIN2("%[u0]") XP_PACK_H("%[u2]", "%[u3]", "%[u2]") MAX2("%[u2]") MIN2("%[u2]")               \
       XP_SHUFFLE2_B("%[u0]", "%[u2]", "%[c]") XP_ADD4("%[u0]", "%[u0]", "%[z]") XP_LOOP_END                           \
       XP_SW("%[u0]", 4, "%[r]") XP_END                                                                                \
-      : [x] "+r"(x), [y] "+r"(y), [t] "+r"(x1), [r] "+r"(y1), [w] "+r"(weight), [b] "+r"(bias), [v0] "=&r"(v0),       \
-        [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3), [u0] "=&r"(u0), [u1] "=&r"(u1), [u2] "=&r"(u2),               \
-        [u3] "=&r"(u3)                                                                                                \
+      : [x] "+r"(x), [y] "+r"(y), [t] "+r"(x1), [r] "+r"(y1), [w] "+r"(weight), [b] "+r"(bias), FOUR_VALUES,          \
+        [u0] "=&r"(u0), [u1] "=&r"(u1), [u2] "=&r"(u2), [u3] "=&r"(u3)                                                \
       : [n] "r"(n), [o] "r"(p->offset), [q] "r"(p[1].offset), [k] "f"(p->factor), [l2] "f"(p[1].factor),              \
         [l] "r"(low), [h] "r"(high), [z] "r"(zeros), [c] "r"(0x06040200), [s0] "r"(multiplier),                       \
         [s1] "r"(multiplier << 8), [s2] "r"(multiplier << 16), [s3] "r"(multiplier << 24)                             \
@@ -70,11 +69,7 @@ static __attribute__((noinline)) void leave_rest(struct piece *p, const uint8_t 
       uintptr_t weight = (uintptr_t)(args->weight0 + p->column), bias = (uintptr_t)(args->bias0 + p->column);  \
       int32_t v0, v1, v2, v3, u0, u1, u2, u3;                                                                  \
       uint32_t n = p->count >> 2;                                                                              \
-      if (args->x_type == TVM_PULP_INT8) {                                                                     \
-        PAIR(XP_DOTSP, LOAD_BIAS, SUM);                                                                        \
-      } else {                                                                                                 \
-        PAIR(XP_DOTUSP, LOAD_BIAS, SUM);                                                                       \
-      }                                                                                                        \
+      XP_BY_SIGN(args->x_type, PAIR(XP_DOTSP, LOAD_BIAS, SUM), PAIR(XP_DOTUSP, LOAD_BIAS, SUM));               \
       n = p->count & 3u;                                                                                       \
       p[0].count = p[1].count = n;                                                                             \
       if (n) leave_rest(p, x, x1, y, y1);                                                                      \

@@ -4,12 +4,8 @@
 #ifndef TVM_PULP_NORM_ROW_H
 #define TVM_PULP_NORM_ROW_H
 
-#include <stdint.h>
-
+#include "four_elements.h"
 #include "norm_root.h"
-#include "tvm_pulp/kernels.h"
-#include "tvm_pulp/work_share.h"
-#include "tvm_pulp/xpulp.h"
 
 /* Sum of squares, and sum. The words of a row may stand anywhere. */
 #define TVM_PULP_ROW_SUMS(name, type, DOT)                                                                   \
@@ -83,11 +79,10 @@ static inline struct tvm_pulp_row_walk tvm_pulp_walk_rows(uint32_t rows, uint32_
 #define NORM_DIVIDED(v, w) "mulhsu " v "," v ",%[m]\n"
 #define NORM_SCALED(v, w) "sra " v "," v ",%[j]\n"
 #define NORM_CLIPPED(v, w) XP_CLIPR(v, v, "%[h]")
-#define NORM_EACH(OP) OP("%[v0]", "%[w0]") OP("%[v1]", "%[w1]") OP("%[v2]", "%[w2]") OP("%[v3]", "%[w3]")
 #define NORM_FOUR_DIVIDED \
-  NORM_EACH(NORM_VALUE) NORM_EACH(NORM_SIGN) NORM_EACH(NORM_SHIFTED) NORM_EACH(NORM_DIVIDED)
+  FOUR_EACH(NORM_VALUE) FOUR_EACH(NORM_SIGN) FOUR_EACH(NORM_SHIFTED) FOUR_EACH(NORM_DIVIDED)
 #define NORM_LOADS(LOAD)                                                                              \
-  LOAD("%[v0]", 1, "%[x]") LOAD("%[v1]", 1, "%[x]") LOAD("%[v2]", 1, "%[x]") LOAD("%[v3]", 1, "%[x]") \
+  FOUR_LOAD(LOAD, 1, "%[x]")                                                                          \
   XP_LW("%[w0]", 4, "%[w]") XP_LW("%[w1]", 4, "%[w]") XP_LW("%[w2]", 4, "%[w]") XP_LW("%[w3]", 4, "%[w]")
 
 #endif /* TVM_PULP_NORM_ROW_H */

@@ -103,11 +103,9 @@ static inline void put_means(int8_t *y, uint32_t total, struct tvm_pulp_reciproc
                              int32_t s2, int32_t s3) {
   /* Values above -128 make the numerator positive. */
   const uint32_t raised = 257u * total + 1u;
-  s0 = mean_of(s0, raised, inverse);
-  s1 = mean_of(s1, raised, inverse);
-  s2 = mean_of(s2, raised, inverse);
-  s3 = mean_of(s3, raised, inverse);
-  tvm_pulp_xp_put_word(y, tvm_pulp_xp_packhi(tvm_pulp_xp_packlo(0, s1, s0), s3, s2));
+  int32_t s[4] = {s0, s1, s2, s3};
+  for (uint32_t i = 0; i < 4u; ++i) s[i] = mean_of(s[i], raised, inverse);
+  tvm_pulp_xp_put_word(y, tvm_pulp_xp_packhi(tvm_pulp_xp_packlo(0, s[1], s[0]), s[3], s[2]));
 }
 
 static inline void add_all_values(const struct rows *all, const uint32_t *words, uint32_t size, const uint32_t *totals,

@@ -47,10 +47,8 @@ static void maximum_of_sixteen(const struct window *w, const int8_t *x, uint32_t
       MAX_LINE(XP_MAX4);
     }
   }
-  tvm_pulp_xp_put_word(y, m0);
-  tvm_pulp_xp_put_word(y + 4, m1);
-  tvm_pulp_xp_put_word(y + 8, m2);
-  tvm_pulp_xp_put_word(y + 12, m3);
+  const int32_t words[4] = {m0, m1, m2, m3};
+  for (uint32_t i = 0; i < 4u; ++i) tvm_pulp_xp_put_word(y + 4u * i, words[i]);
 }
 
 /* Eight channels: what a core has of the whole image where there are few. */

@@ -257,12 +257,10 @@ static NOINLINE void row_result(const struct head *h, uint8_t *y) {
     int32_t s0 = constant, s1 = constant, s2 = constant, s3 = constant, x, w0, w1, w2, w3, flip = 0, row_flip = 0;
     const uint8_t *a = h->weights, *b1 = b0 + padded, *b2 = b1 + padded, *b3 = b2 + padded, *next = b3 + padded;
     DOTS(XP_SDOTUSP, "");
-    s0 = nearest((float)s0 * scale, low, high);
-    s1 = nearest((float)s1 * scale, low, high);
-    s2 = nearest((float)s2 * scale, low, high);
-    s3 = nearest((float)s3 * scale, low, high);
-    s0 = tvm_pulp_xp_packhi(tvm_pulp_xp_packlo(s0, s1, s0), s3, s2);
-    tvm_pulp_xp_put_word(y, tvm_pulp_xp_add4(s0, zeros));
+    int32_t s[4] = {s0, s1, s2, s3};
+    for (uint32_t i = 0; i < 4u; ++i) s[i] = nearest((float)s[i] * scale, low, high);
+    const int32_t word = tvm_pulp_xp_packhi(tvm_pulp_xp_packlo(s[0], s[1], s[0]), s[3], s[2]);
+    tvm_pulp_xp_put_word(y, tvm_pulp_xp_add4(word, zeros));
     b0 = next;
   }
 }

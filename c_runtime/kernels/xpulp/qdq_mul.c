@@ -27,15 +27,8 @@ static void piece(const struct tvm_pulp_qdq_mul_args *args, const uint8_t *a, co
   if (n) {
     int32_t a0, a1, a2, a3, b0, b1, b2, b3, zeros = (int32_t)((uint32_t)(args->zero_point & 0xff) * 0x01010101u);
     float f0, f1, f2, f3;
-    if (args->a_type == TVM_PULP_INT8 && args->b_type == TVM_PULP_INT8) {
-      LOOP(XP_LB, XP_LB);
-    } else if (args->a_type == TVM_PULP_INT8) {
-      LOOP(XP_LB, XP_LBU);
-    } else if (args->b_type == TVM_PULP_INT8) {
-      LOOP(XP_LBU, XP_LB);
-    } else {
-      LOOP(XP_LBU, XP_LBU);
-    }
+    XP_BY_SIGN(args->a_type, XP_BY_SIGN(args->b_type, LOOP(XP_LB, XP_LB), LOOP(XP_LB, XP_LBU)),
+               XP_BY_SIGN(args->b_type, LOOP(XP_LBU, XP_LB), LOOP(XP_LBU, XP_LBU)));
   }
   tvm_pulp_plain_qdq_mul_piece(args, a, b, y, count & 3u);
 }

@@ -17,7 +17,6 @@ struct piece {
 #define EACH(OP) \
   OP("%[v0]", "ft0", "ft4", "0") OP("%[v1]", "ft1", "ft5", "4") OP("%[v2]", "ft2", "ft6", "8") \
   OP("%[v3]", "ft3", "ft7", "12")
-#define LOADS(LOAD) LOAD("%[v0]", 1, "%[x]") LOAD("%[v1]", 1, "%[x]") LOAD("%[v2]", 1, "%[x]") LOAD("%[v3]", 1, "%[x]")
 #define START(v, f, g, i) \
   "mul " v "," v ",%[m]\nadd " v "," v ",%[o]\nfcvt.s.w " f "," v "\nfmul.s " f "," f ",%[k]\n"
 #define NEAREST(v, f, low, high) "fcvt.w.s " v "," f ",rne\n" XP_MAX(v, v, low) XP_MIN(v, v, high)
@@ -30,12 +29,11 @@ struct piece {
 #define MULTIPLY(v, f, g, i) "fmul.s " f "," f "," g "\n"
 #define ADD(v, f, g, i) "fadd.s " f "," f "," g "\n"
 #define STORE                                                                          \
-  XP_PACKLO("%[v0]", "%[v1]", "%[v0]") XP_PACKHI("%[v0]", "%[v3]", "%[v2]") "addi %[w],%[w],16\n" \
-  "addi %[b],%[b],16\naddi %[w1],%[w1],16\n" XP_ADD4("%[v0]", "%[v0]", "%[z]") XP_LOOP_END XP_SW("%[v0]", 4, "%[y]")
+  FOUR_PACK "addi %[w],%[w],16\naddi %[b],%[b],16\naddi %[w1],%[w1],16\n"                          \
+  XP_ADD4("%[v0]", "%[v0]", "%[z]") XP_LOOP_END XP_SW("%[v0]", 4, "%[y]")
 #define LOOP(LOAD, BODY)                                                                                      \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") LOADS(LOAD) EACH(START) BODY EACH(RESULT) STORE XP_END             \
-                   : [x] "+r"(x), [y] "+r"(y), [w] "+r"(weight), [b] "+r"(bias), [w1] "+r"(weight1), [v0] "=&r"(v0), \
-                     [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)                                            \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_LOAD(LOAD, 1, "%[x]") EACH(START) BODY EACH(RESULT) STORE XP_END \
+                   : [x] "+r"(x), [y] "+r"(y), [w] "+r"(weight), [b] "+r"(bias), [w1] "+r"(weight1), FOUR_VALUES \
                    : [n] "r"(n), [m] "r"(p->multiplier), [o] "r"(p->offset), [k] "f"(p->factor),               \
                      [l] "r"(args->low), [h] "r"(args->high), [z] "r"(zeros), [l0] "r"(args->low0),            \
                      [h0] "r"(args->high0), [l1] "r"(args->low1), [h1] "r"(args->high1)                        \
@@ -51,11 +49,7 @@ struct piece {
     uintptr_t bias = (uintptr_t)((args->stages > 1u ? args->bias1 : args->bias0) + p->column);                \
     int32_t v0, v1, v2, v3, zeros = (int32_t)((uint32_t)(args->zero_point & 0xff) * 0x01010101u);             \
     uint32_t n = p->count >> 2;                                                                               \
-    if (args->x_type == TVM_PULP_INT8) {                                                                      \
-      LOOP(XP_LB, BODY);                                                                                      \
-    } else {                                                                                                  \
-      LOOP(XP_LBU, BODY);                                                                                     \
-    }                                                                                                         \
+    XP_BY_SIGN(args->x_type, LOOP(XP_LB, BODY), LOOP(XP_LBU, BODY));                                          \
     return n << 2;                                                                                            \
   }
 PIECE(biased, STAGE BIAS)
@@ -79,8 +73,9 @@ PIECE(two_rounded_stages, EACH(ROUND0) STAGE EACH(ROUND1) EACH(LOAD_WEIGHT1) EAC
 #define MIN2(a) XP_R(0x57, 0, 0x10, a, a, "%[h]")
 #define EIGHT(LOAD, LOAD_BIAS, SUM)                                                                                  \
   __asm__ volatile(                                                                                                  \
-      XP_BEGIN XP_LOOP("%[n]") LOADS(LOAD) SCALED("%[v0]") SCALED("%[v1]") SCALED("%[v2]") SCALED("%[v3]")           \
-      MOVED("%[v0]") MOVED("%[v1]") MOVED("%[v2]") MOVED("%[v3]") FROM("ft0", "%[v0]") FLW("fa0", "0", "%[w]")       \
+      XP_BEGIN XP_LOOP("%[n]") FOUR_LOAD(LOAD, 1, "%[x]") SCALED("%[v0]") SCALED("%[v1]") SCALED("%[v2]")            \
+      SCALED("%[v3]") MOVED("%[v0]") MOVED("%[v1]") MOVED("%[v2]") MOVED("%[v3]")                                    \
+      FROM("ft0", "%[v0]") FLW("fa0", "0", "%[w]")                                                                   \
       FROM("ft1", "%[v1]") FLW("fa1", "4", "%[w]") FROM("ft2", "%[v2]") FLW("fa2", "8", "%[w]")                      \
       FROM("ft3", "%[v3]") FLW("fa3", "12", "%[w]") TIMES("ft0", "%[k]") LOAD_BIAS("fa4", "0", "%[b]")               \
       TIMES("ft1", "%[k]") LOAD_BIAS("fa5", "4", "%[b]") TIMES("ft2", "%[k]") LOAD_BIAS("fa6", "8", "%[b]")          \
@@ -102,8 +97,8 @@ PIECE(two_rounded_stages, EACH(ROUND0) STAGE EACH(ROUND1) EACH(LOAD_WEIGHT1) EAC
       XP_PACK_H("%[u2]", "%[u3]", "%[u2]") MAX2("%[u0]") MAX2("%[u2]") MIN2("%[u0]") MIN2("%[u2]")                   \
       XP_SHUFFLE2_B("%[u0]", "%[u2]", "%[c]") XP_ADD4("%[u0]", "%[u0]", "%[z]") XP_LOOP_END                          \
       XP_SW("%[u0]", 4, "%[y]") XP_END                                                                               \
-      : [x] "+r"(x), [y] "+r"(y), [w] "+r"(weight), [b] "+r"(bias), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2),  \
-        [v3] "=&r"(v3), [u0] "=&r"(u0), [u1] "=&r"(u1), [u2] "=&r"(u2), [u3] "=&r"(u3)                               \
+      : [x] "+r"(x), [y] "+r"(y), [w] "+r"(weight), [b] "+r"(bias), FOUR_VALUES, [u0] "=&r"(u0), [u1] "=&r"(u1),     \
+        [u2] "=&r"(u2), [u3] "=&r"(u3)                                                                               \
       : [n] "r"(n), [m] "r"(p->multiplier), [o] "r"(p->offset), [k] "f"(p->factor), [l] "r"(low), [h] "r"(high),     \
         [z] "r"(zeros), [c] "r"(0x06040200)                                                                          \
       : "memory", "ft0", "ft1", "ft2", "ft3", "ft4", "ft5", "ft6", "ft7", "fa0", "fa1", "fa2", "fa3", "fa4", "fa5",  \
@@ -122,11 +117,7 @@ PIECE(two_rounded_stages, EACH(ROUND0) STAGE EACH(ROUND1) EACH(LOAD_WEIGHT1) EAC
       int32_t v0, v1, v2, v3, u0, u1, u2, u3;                                                                        \
       uint32_t n = p->count >> 3;                                                                                    \
       if (n == 0u) continue;                                                                                         \
-      if (args->x_type == TVM_PULP_INT8) {                                                                           \
-        EIGHT(XP_LB, LOAD_BIAS, SUM);                                                                                \
-      } else {                                                                                                       \
-        EIGHT(XP_LBU, LOAD_BIAS, SUM);                                                                               \
-      }                                                                                                              \
+      XP_BY_SIGN(args->x_type, EIGHT(XP_LB, LOAD_BIAS, SUM), EIGHT(XP_LBU, LOAD_BIAS, SUM));                         \
       p->x = x;                                                                                                      \
       p->y = y;                                                                                                      \
       p->column += 8u * n;                                                                                           \
@@ -158,11 +149,7 @@ PAIRS(pairs_weighted, NO_FLW, NO_PLUS)
     uint8_t *y = p->y;                                                                                        \
     uintptr_t weight = (uintptr_t)(args->weight0 + p->column), bias = (uintptr_t)(args->bias0 + p->column);   \
     int32_t v;                                                                                                \
-    if (args->x_type == TVM_PULP_INT8) {                                                                      \
-      ONE_LOOP(XP_LB, LOADS_BIAS, ROUND, SUM);                                                                \
-    } else {                                                                                                  \
-      ONE_LOOP(XP_LBU, LOADS_BIAS, ROUND, SUM);                                                               \
-    }                                                                                                         \
+    XP_BY_SIGN(args->x_type, ONE_LOOP(XP_LB, LOADS_BIAS, ROUND, SUM), ONE_LOOP(XP_LBU, LOADS_BIAS, ROUND, SUM)); \
     return p->count;                                                                                          \
   }
 FEW_ELEMENTS(few_biased, "flw ft2,0(%[b])\naddi %[b],%[b],4\n", , "fadd.s ft0,ft0,ft2\n")

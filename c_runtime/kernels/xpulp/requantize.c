@@ -30,13 +30,7 @@ static __attribute__((noinline)) void requantize_piece(const struct tvm_pulp_req
   int32_t add = tvm_pulp_xp_msu(r->add[0], p->zero_point, mul);
   FOUR_LOCALS;
   uint32_t n = count >> 2;
-  if (n) {
-    if (r->low == 0) {
-      LOOPS(XP_CLIPUR)
-    } else {
-      LOOPS(XP_CLIPR)
-    }
-  }
+  if (n) FOUR_BY_RANGE(r, LOOPS(XP_CLIPUR), LOOPS(XP_CLIPR));
   for (uint32_t i = 0; i < (count & 3u); ++i) y[i] = tvm_pulp_one(r, tvm_pulp_load(x, i, p->x_type), mul, add);
 }
 
@@ -47,11 +41,7 @@ static __attribute__((noinline)) void shift_rows(const struct tvm_pulp_requantiz
   const uint8_t *x = (const uint8_t *)p->x + row * p->x_stride + 4u * channel;
   uint8_t *y = (uint8_t *)p->y + row * p->y_stride + channel;
   FOUR_LOCALS;
-  if (r->low == 0) {
-    SHIFT_LOOP(XP_CLIPUR, , );
-  } else {
-    SHIFT_LOOP(XP_CLIPR, , );
-  }
+  FOUR_BY_RANGE(r, SHIFT_LOOP(XP_CLIPUR, , ), SHIFT_LOOP(XP_CLIPR, , ));
 }
 
 static void shift_share(const struct tvm_pulp_requantize_args *p, uint32_t core, uint32_t cores) {

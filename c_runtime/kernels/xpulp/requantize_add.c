@@ -2,14 +2,9 @@
  *
  * Four columns of all rows, whose constants stay in registers; where there are few columns, of some rows. Of a single
  * row, all fours of columns of this core in one loop. */
-#include "tvm_pulp/kernels.h"
-#include "tvm_pulp/work_share.h"
-#include "tvm_pulp/xpulp.h"
 #include "two_roundings.h"
 
-#define FINISH                                                                                                      \
-  EACH(CLIP) PACK "xor %[v0],%[v0],%[f]\n"     \
-  XP_LOOP_END XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END
+#define FINISH EACH(CLIP) FOUR_PACK "xor %[v0],%[v0],%[f]\n" XP_LOOP_END XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END
 /* Bytes of the other sign have their sign bit flipped. */
 #define FLIP(args) ((args)->y_type == TVM_PULP_INT8 ? 0 : (int32_t)0x80808080u)
 
@@ -19,12 +14,9 @@ static void four_columns(const struct tvm_pulp_requantize_add_args *args, const 
   int32_t v0, v1, v2, v3;
   __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") "lw %[v1],4(%[x])\nlw %[v2],8(%[x])\nlw %[v3],12(%[x])\nlw %[v0],0(%[x])\n"
                    "add %[x],%[x],%[xs]\n" EACH(FIRST) EACH(CLIP) EACH(MULTIPLY) EACH(SECOND) FINISH
-                   : [x] "+r"(x), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)
-                   : [n] "r"(rows), [xs] "r"(4u * stride), [ys] "r"(stride), [m] "r"(args->mul),
-                     [r] "r"(args->shift), [f] "r"(FLIP(args)),
-                     [s0] "r"(stage[0]), [s1] "r"(stage[1]), [s2] "r"(stage[2]), [s3] "r"(stage[3]), [a0] "r"(stage[4]),
-                     [a1] "r"(stage[5]), [a2] "r"(stage[6]), [a3] "r"(stage[7]), [c0] "r"(stage[8]), [c1] "r"(stage[9]),
-                     [c2] "r"(stage[10]), [c3] "r"(stage[11])
+                   : [x] "+r"(x), [y] "+r"(y), FOUR_VALUES
+                   : [n] "r"(rows), [xs] "r"(4u * stride), [ys] "r"(stride), [m] "r"(args->mul), [r] "r"(args->shift),
+                     [f] "r"(FLIP(args)), ROUNDING_CONSTANTS, ROW_CONSTANTS
                    : "memory");
 }
 
@@ -44,8 +36,8 @@ static void one_row(const struct tvm_pulp_requantize_add_args *args, uint32_t co
                    STAGE("v3", "q0", "p0") TAKE("q1", "-16") TAKE("p1", "-32") TAKE("q0", "4") STAGE("v0", "q1", "p1")
                    EACH(CLIP) EACH(MULTIPLY) TAKE("p0", "8") STAGE("v1", "q0", "r") TAKE("q0", "12") STAGE("v2", "p0", "r")
                    XP_LWR("%[p0]", "%[ts]", "%[t]") STAGE("v3", "q0", "r") STAGE("v0", "p0", "r") FINISH
-                   : [x] "+r"(x), [y] "+r"(y), [t] "+r"(stage), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2),
-                     [v3] "=&r"(v3), [p0] "=&r"(p0), [p1] "=&r"(p1), [q0] "=&r"(q0), [q1] "=&r"(q1)
+                   : [x] "+r"(x), [y] "+r"(y), [t] "+r"(stage), FOUR_VALUES, [p0] "=&r"(p0), [p1] "=&r"(p1),
+                     [q0] "=&r"(q0), [q1] "=&r"(q1)
                    : [n] "r"(n), [xs] "r"(16u * cores), [ys] "r"(4u * cores), [ts] "r"(48u * cores), [m] "r"(args->mul),
                      [r] "r"(args->shift), [f] "r"(FLIP(args))
                    : "memory");

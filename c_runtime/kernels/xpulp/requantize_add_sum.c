@@ -2,9 +2,6 @@
  *
  * Four columns of all rows, whose constants stay in registers; where there are few columns, of some rows. */
 #include "shift_loop.h"
-#include "tvm_pulp/kernels.h"
-#include "tvm_pulp/work_share.h"
-#include "tvm_pulp/xpulp.h"
 #include "two_roundings.h"
 
 #define THIRD(i) XP_ADDNR("%[v" i "]", "%[d]", "%[q]")
@@ -14,7 +11,7 @@
 #define LOOP(LOAD, LOAD_ON, LAST_CLIP)                                                                               \
   __asm__ volatile(XP_BEGIN XP_LOOP("%[v0]") TWO_ROUNDINGS ADD("1", LOAD " %[w],-2(%[b])\n")                          \
                    ADD("2", LOAD " %[w],-1(%[b])\n") ADD("0", LOAD " %[w],-3(%[b])\n")                               \
-                   ADD("3", LOAD_ON("%[w]", "%[ys]", "%[b]")) EACH(THIRD) EACH(LAST_CLIP) PACK                        \
+                   ADD("3", LOAD_ON("%[w]", "%[ys]", "%[b]")) EACH(THIRD) EACH(LAST_CLIP) FOUR_PACK                        \
                    XP_LOOP_END XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END                                               \
                    : [x] "+&r"(x), [y] "+&r"(y), [b] "+&r"(b), [v0] "+&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2),       \
                      [v3] "=&r"(v3), [w] "=&r"(w)                                                                    \
@@ -28,18 +25,7 @@ static void four_columns(const struct tvm_pulp_requantize_add_sum_args *args, ui
   const uint8_t *b = args->b + at + 3u;
   uint8_t *y = args->y + at;
   int32_t v0 = (int32_t)rows, v1, v2, v3, w;
-  if (args->type == TVM_PULP_INT8) {
-    LOOP("lb", XP_LBR, CLIP);
-  } else {
-    LOOP("lbu", XP_LBUR, CLIP_UNSIGNED);
-  }
+  XP_BY_SIGN(args->type, LOOP("lb", XP_LBR, CLIP), LOOP("lbu", XP_LBUR, CLIP_UNSIGNED));
 }
 
-TVM_PULP_KERNEL(requantize_add_sum) {
-  const uint32_t groups = args->columns >> 2;
-  struct tvm_pulp_group_share s = tvm_pulp_share_groups(groups, args->rows, core, cores);
-  if (s.range.begin == s.range.end) return;
-  for (; s.first < groups; s.first += s.step) {
-    four_columns(args, 4u * s.first, s.range.begin, s.range.end - s.range.begin);
-  }
-}
+TVM_PULP_KERNEL(requantize_add_sum) { TVM_PULP_EACH_GROUP(four_columns) }

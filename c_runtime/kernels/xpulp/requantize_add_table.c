@@ -2,9 +2,6 @@
  *
  * Four columns of all rows, whose constants stay in registers; where there are few columns, of some rows. */
 #include "shift_loop.h"
-#include "tvm_pulp/kernels.h"
-#include "tvm_pulp/work_share.h"
-#include "tvm_pulp/xpulp.h"
 #include "two_roundings.h"
 
 #define TAKE(i) XP_LBUX("%[v" i "]", "%[v" i "]", "%[t]")
@@ -15,18 +12,11 @@ static void four_columns(const struct tvm_pulp_requantize_add_table_args *args, 
   const int32_t *x = args->x + at, *stage = args->stages + 3u * first;
   uint8_t *y = args->y + at;
   int32_t v0, v1, v2, v3;
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") TWO_ROUNDINGS EACH(TAKE) PACK XP_LOOP_END XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END
-                   : [x] "+r"(x), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") TWO_ROUNDINGS EACH(TAKE) FOUR_PACK XP_LOOP_END XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END
+                   : [x] "+r"(x), [y] "+r"(y), FOUR_VALUES
                    : [n] "r"(rows), [xs] "r"(4u * columns), [ys] "r"(columns), [t] "r"(args->table + 128),
                      TWO_ROUNDINGS_CONSTANTS
                    : "memory");
 }
 
-TVM_PULP_KERNEL(requantize_add_table) {
-  const uint32_t groups = args->columns >> 2;
-  struct tvm_pulp_group_share s = tvm_pulp_share_groups(groups, args->rows, core, cores);
-  if (s.range.begin == s.range.end) return;
-  for (; s.first < groups; s.first += s.step) {
-    four_columns(args, 4u * s.first, s.range.begin, s.range.end - s.range.begin);
-  }
-}
+TVM_PULP_KERNEL(requantize_add_table) { TVM_PULP_EACH_GROUP(four_columns) }

@@ -13,7 +13,7 @@
                    XP_ADDNR("%[v2]", "%[a2]", "%[sh]") XP_ADDNR("%[v3]", "%[a3]", "%[sh]")                         \
                    XP_ADDNR("%[v0]", "%[a0]", "%[sh]") FOUR(CLIP, "%[h]") FOUR_PACK XP_LOOP_END                    \
                    XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END                                                         \
-                   : [x] "+r"(x), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)       \
+                   : [x] "+r"(x), [y] "+r"(y), FOUR_VALUES                                                          \
                    : [n] "r"(rows), [xs] "r"(p->x_stride), [ys] "r"(p->y_stride), [l] "r"(r->low), [h] "r"(r->high), \
                      [sh] "r"(r->shift), [m0] "r"(mul[0]), [m1] "r"(mul[1]), [m2] "r"(mul[2]), [m3] "r"(mul[3]),    \
                      [a0] "r"(a0), [a1] "r"(a1), [a2] "r"(a2), [a3] "r"(a3)                                        \
@@ -43,11 +43,7 @@ static void rows_of_four(const struct tvm_pulp_requantize_args *p, uint32_t row,
   int32_t a0 = tvm_pulp_xp_msu(add[0], p->zero_point, mul[0]), a1 = tvm_pulp_xp_msu(add[1], p->zero_point, mul[1]);
   int32_t a2 = tvm_pulp_xp_msu(add[2], p->zero_point, mul[2]), a3 = tvm_pulp_xp_msu(add[3], p->zero_point, mul[3]);
   FOUR_LOCALS;
-  if (p->x_type == TVM_PULP_INT8) {
-    BY_RANGE(CHANNELS, "lb", XP_LBR)
-  } else {
-    BY_RANGE(CHANNELS, "lbu", XP_LBUR)
-  }
+  XP_BY_SIGN(p->x_type, BY_RANGE(CHANNELS, "lb", XP_LBR), BY_RANGE(CHANNELS, "lbu", XP_LBUR));
 }
 
 static void line_of_one(const struct tvm_pulp_requantize_args *p, const uint8_t *x, uint8_t *y, uint32_t count,
@@ -56,13 +52,7 @@ static void line_of_one(const struct tvm_pulp_requantize_args *p, const uint8_t 
   int32_t mul = r->mul[channel], add = tvm_pulp_xp_msu(r->add[channel], p->zero_point, mul);
   FOUR_LOCALS;
   uint32_t n = count >> 2;
-  if (n == 0u) {
-    /* only the rest */
-  } else if (p->x_type == TVM_PULP_INT8) {
-    BY_RANGE(LINE, "lb", XP_LB)
-  } else {
-    BY_RANGE(LINE, "lbu", XP_LBU)
-  }
+  if (n != 0u) XP_BY_SIGN(p->x_type, BY_RANGE(LINE, "lb", XP_LB), BY_RANGE(LINE, "lbu", XP_LBU));
   for (uint32_t i = 0; i < (count & 3u); ++i) y[i] = tvm_pulp_one(r, tvm_pulp_load(x, i, p->x_type), mul, add);
 }
 

@@ -12,26 +12,34 @@ struct taken {
   uint32_t rows, lines; /* rows of a line */
 };
 
+/* Four channels of them, from `channel` on. */
+#define FOUR_CHANNELS                                                            \
+  const uint8_t *x = t->x + 4u * channel;                                        \
+  uint8_t *y = t->y + channel;                                                   \
+  uint32_t rows = t->rows, gap = p->x_line_stride - rows * p->x_stride;          \
+  FOUR_LOCALS
+
 #define EACH_LINE(LOOP)                                                          \
   for (uint32_t left = t->lines; left > 0u; --left, x += gap) {                  \
     LOOP;                                                                        \
+  }
+/* LOOP(clip, operands of the clip) for the range of the results. */
+#define EACH_LINE_BY_RANGE(LOOP)                   \
+  if (r->low == 0) {                               \
+    EACH_LINE(LOOP(XP_CLIPUR, ))                   \
+  } else if (r->low == ~r->high) {                 \
+    EACH_LINE(LOOP(XP_CLIPR, ))                    \
+  } else {                                         \
+    EACH_LINE(LOOP(XP_BETWEEN, , [l] "r"(r->low))) \
   }
 
 static __attribute__((noinline)) void shift_rows(const struct tvm_pulp_requantize_args *p, const struct taken *t,
                                                  uint32_t channel) {
   const struct tvm_pulp_requant *r = &p->requant;
   const int32_t *shift = r->mul + channel, *add = r->add + channel;
-  const uint8_t *x = t->x + 4u * channel;
-  uint8_t *y = t->y + channel;
-  uint32_t rows = t->rows, gap = p->x_line_stride - rows * p->x_stride;
-  FOUR_LOCALS;
-  if (r->low == 0) {
-    EACH_LINE(SHIFT_LOOP(XP_CLIPUR, , ))
-  } else if (r->low == ~r->high) {
-    EACH_LINE(SHIFT_LOOP(XP_CLIPR, , ))
-  } else {
-    EACH_LINE(SHIFT_LOOP(XP_BETWEEN, , , [l] "r"(r->low)))
-  }
+  FOUR_CHANNELS;
+#define SHIFTS(CLIP, ...) SHIFT_LOOP(CLIP, , __VA_ARGS__)
+  EACH_LINE_BY_RANGE(SHIFTS)
 }
 
 /* The odd ones of exact results lose a unit of what lies behind the shift, so that halves, of which nothing lies there,
@@ -42,7 +50,7 @@ static __attribute__((noinline)) void shift_rows(const struct tvm_pulp_requantiz
   "add %[v1],%[v1],%[b1]\nadd %[v2],%[v2],%[b2]\nadd %[v3],%[v3],%[b3]\nadd %[v0],%[v0],%[b0]\n"                \
   EVEN_OF("%[v1]", "%[s1]", "%[c1]") EVEN_OF("%[v2]", "%[s2]", "%[c2]") EVEN_OF("%[v3]", "%[s3]", "%[c3]")          \
   EVEN_OF("%[v0]", "%[s0]", "%[c0]")
-#define EVEN_TEMPORARY , [w] "=&r"(w)
+#define TEMPORARY , [w] "=&r"(w)
 #define EVEN_OPERANDS                                                                                               \
   , [c0] "r"(lost[0]), [c1] "r"(lost[1]), [c2] "r"(lost[2]), [c3] "r"(lost[3]), [b0] "r"(summand[0]),               \
       [b1] "r"(summand[1]), [b2] "r"(summand[2]), [b3] "r"(summand[3])
@@ -51,23 +59,15 @@ static __attribute__((noinline)) void even_rows(const struct tvm_pulp_requantize
                                                 uint32_t channel) {
   const struct tvm_pulp_requant *r = &p->requant;
   const int32_t odd = r->zero_point & 1, add[4] = {odd, odd, odd, odd};
-  const uint8_t *x = t->x + 4u * channel;
-  uint8_t *y = t->y + channel;
-  uint32_t rows = t->rows, gap = p->x_line_stride - rows * p->x_stride;
+  FOUR_CHANNELS;
   int32_t shift[4], summand[4], lost[4], w;
-  FOUR_LOCALS;
   for (uint32_t i = 0; i < 4u; ++i) {
     shift[i] = r->mul[channel + i] & 31;
     lost[i] = -(r->mul[channel + i] >> 5);
     summand[i] = r->add[channel + i] - odd;
   }
-  if (r->low == 0) {
-    EACH_LINE(SHIFT_LOOP_BY(XP_CLIPUR, EVEN, EVEN_TEMPORARY, EVEN_OPERANDS))
-  } else if (r->low == ~r->high) {
-    EACH_LINE(SHIFT_LOOP_BY(XP_CLIPR, EVEN, EVEN_TEMPORARY, EVEN_OPERANDS))
-  } else {
-    EACH_LINE(SHIFT_LOOP_BY(XP_BETWEEN, EVEN, EVEN_TEMPORARY, EVEN_OPERANDS, [l] "r"(r->low)))
-  }
+#define EVENS(CLIP, ...) SHIFT_LOOP_BY(CLIP, EVEN, TEMPORARY, EVEN_OPERANDS __VA_ARGS__)
+  EACH_LINE_BY_RANGE(EVENS)
 }
 
 /* Whether one of four channels has halves: their shifts say so. */
@@ -85,20 +85,14 @@ static __attribute__((noinline)) void high_rows(const struct tvm_pulp_requantize
                                                 uint32_t channel) {
   const struct tvm_pulp_requant *r = &p->requant;
   const int32_t *mul = r->mul + channel;
-  const uint8_t *x = t->x + 4u * channel;
-  uint8_t *y = t->y + channel;
-  uint32_t rows = t->rows, gap = p->x_line_stride - rows * p->x_stride;
+  FOUR_CHANNELS;
   int32_t shift[4], add[4];
-  FOUR_LOCALS;
   for (uint32_t i = 0; i < 4u; ++i) {
     shift[i] = r->add[channel + i] - 32;
     add[i] = (int32_t)((2u * (uint32_t)r->zero_point + 1u) << (shift[i] - 1));
   }
-  if (r->low == 0) {
-    EACH_LINE(SHIFT_LOOP(XP_CLIPUR, HIGH_WORDS, MULTIPLIERS))
-  } else {
-    EACH_LINE(SHIFT_LOOP(XP_CLIPR, HIGH_WORDS, MULTIPLIERS))
-  }
+  FOUR_BY_RANGE(r, EACH_LINE(SHIFT_LOOP(XP_CLIPUR, HIGH_WORDS, MULTIPLIERS)),
+                EACH_LINE(SHIFT_LOOP(XP_CLIPR, HIGH_WORDS, MULTIPLIERS)));
 }
 
 /* A number below zero loses `shift`: halves are rounded away from zero. */
@@ -106,7 +100,6 @@ static __attribute__((noinline)) void high_rows(const struct tvm_pulp_requantize
 #define AWAY                                                                                                          \
   "add %[v1],%[v1],%[b1]\nadd %[v2],%[v2],%[b2]\nadd %[v3],%[v3],%[b3]\nadd %[v0],%[v0],%[b0]\n" AWAY_OF("%[v1]")     \
   AWAY_OF("%[v2]") AWAY_OF("%[v3]") AWAY_OF("%[v0]")
-#define AWAY_TEMPORARY , [w] "=&r"(w)
 #define AWAY_OPERANDS                                                                                                 \
   , [c] "r"(r->shift), [b0] "r"(summand[0]), [b1] "r"(summand[1]), [b2] "r"(summand[2]), [b3] "r"(summand[3])
 
@@ -114,19 +107,11 @@ static __attribute__((noinline)) void away_rows(const struct tvm_pulp_requantize
                                                 uint32_t channel) {
   const struct tvm_pulp_requant *r = &p->requant;
   const int32_t *shift = r->mul + channel, *summand = r->add + channel;
-  const uint8_t *x = t->x + 4u * channel;
-  uint8_t *y = t->y + channel;
-  uint32_t rows = t->rows, gap = p->x_line_stride - rows * p->x_stride;
+  FOUR_CHANNELS;
   int32_t add[4], w;
-  FOUR_LOCALS;
   for (uint32_t i = 0; i < 4u; ++i) add[i] = (int32_t)((2u * (uint32_t)r->zero_point + 1u) << (shift[i] - 1));
-  if (r->low == 0) {
-    EACH_LINE(SHIFT_LOOP_BY(XP_CLIPUR, AWAY, AWAY_TEMPORARY, AWAY_OPERANDS))
-  } else if (r->low == ~r->high) {
-    EACH_LINE(SHIFT_LOOP_BY(XP_CLIPR, AWAY, AWAY_TEMPORARY, AWAY_OPERANDS))
-  } else {
-    EACH_LINE(SHIFT_LOOP_BY(XP_BETWEEN, AWAY, AWAY_TEMPORARY, AWAY_OPERANDS, [l] "r"(r->low)))
-  }
+#define AWAYS(CLIP, ...) SHIFT_LOOP_BY(CLIP, AWAY, TEMPORARY, AWAY_OPERANDS __VA_ARGS__)
+  EACH_LINE_BY_RANGE(AWAYS)
 }
 
 /* Four channels of the rows by the general function, line by line. */
@@ -200,27 +185,12 @@ static void shift_channel(const struct tvm_pulp_requantize_args *p, const struct
   }
 }
 
-/* Halves to the even result. */
-static void even_channel(const struct tvm_pulp_requantize_args *p, const struct taken *t, uint32_t channel) {
+/* Halves to the even result, or TFLite's, away from zero. */
+TVM_PULP_INLINE void rounded_channel(const struct tvm_pulp_requantize_args *p, const struct taken *t, uint32_t channel,
+                                     uint32_t is_away) {
   const struct tvm_pulp_requant *r = &p->requant;
-  const int32_t shift = r->mul[channel] & 31, add = r->add[channel], low = r->low, high = r->high;
-  const uint32_t rows = t->rows, x_stride = p->x_stride, y_stride = p->y_stride;
-  const uint8_t *line = t->x + 4u * channel;
-  uint8_t *y = t->y + channel;
-  for (uint32_t left = t->lines; left > 0u; --left, line += p->x_line_stride) {
-    const uint8_t *x = line;
-    for (uint32_t row = 0; row < rows; ++row, x += x_stride, y += y_stride) {
-      int32_t total = *(const int32_t *)(const void *)x + add;
-      total -= ((total >> shift) ^ r->zero_point) & 1;
-      *y = (uint8_t)tvm_pulp_xp_min(tvm_pulp_xp_max(total >> shift, low), high);
-    }
-  }
-}
-
-/* TFLite's halves, away from zero. */
-static void away_channel(const struct tvm_pulp_requantize_args *p, const struct taken *t, uint32_t channel) {
-  const struct tvm_pulp_requant *r = &p->requant;
-  const int32_t shift = r->mul[channel], add = r->add[channel], lost = r->shift, low = r->low, high = r->high;
+  const int32_t number = r->mul[channel], shift = is_away ? number : number & 31, add = r->add[channel];
+  const int32_t lost = r->shift, low = r->low, high = r->high;
   const int32_t moved = (int32_t)((2u * (uint32_t)r->zero_point + 1u) << (shift - 1));
   const uint32_t rows = t->rows, x_stride = p->x_stride, y_stride = p->y_stride;
   const uint8_t *line = t->x + 4u * channel;
@@ -229,7 +199,11 @@ static void away_channel(const struct tvm_pulp_requantize_args *p, const struct 
     const uint8_t *x = line;
     for (uint32_t row = 0; row < rows; ++row, x += x_stride, y += y_stride) {
       int32_t total = *(const int32_t *)(const void *)x + add;
-      total = tvm_pulp_xp_add_shift(tvm_pulp_xp_mac(total, total >> 31, lost), moved, shift);
+      if (is_away) {
+        total = tvm_pulp_xp_add_shift(tvm_pulp_xp_mac(total, total >> 31, lost), moved, shift);
+      } else {
+        total = (total - (((total >> shift) ^ r->zero_point) & 1)) >> shift;
+      }
       *y = (uint8_t)tvm_pulp_xp_min(tvm_pulp_xp_max(total, low), high);
     }
   }
@@ -241,9 +215,9 @@ static __attribute__((noinline)) void last_channels(const struct tvm_pulp_requan
   const uint32_t kind = p->requant.kind;
   for (uint32_t one = channel; one < p->columns; ++one) {
     if (kind == TVM_PULP_REQUANT_SHIFT_AWAY) {
-      away_channel(p, t, one);
+      rounded_channel(p, t, one, 1);
     } else if (kind == TVM_PULP_REQUANT_SHIFT_EVEN && p->requant.mul[one] >> 5 != 0) {
-      even_channel(p, t, one);
+      rounded_channel(p, t, one, 0);
     } else {
       shift_channel(p, t, one);
     }

@@ -12,10 +12,9 @@
                    "lw %[s0],12(%[s])\n" XP_LWR("%[v0]", "%[xs]", "%[x]") XP_ADDNR("%[v3]", "%[a0]", "%[s0]")   \
                    XP_LWR("%[a0]", "%[xs]", "%[a]") XP_LWR("%[s0]", "%[xs]", "%[s]") CLIP("%[v1]", "%[v1]", "%[h]") \
                    XP_ADDNR("%[v0]", "%[a0]", "%[s0]") CLIP("%[v2]", "%[v2]", "%[h]") CLIP("%[v3]", "%[v3]", "%[h]") \
-                   CLIP("%[v0]", "%[v0]", "%[h]") XP_PACKLO("%[v0]", "%[v1]", "%[v0]")                          \
-                   XP_PACKHI("%[v0]", "%[v3]", "%[v2]") XP_LOOP_END XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END     \
-                   : [x] "+r"(x), [y] "+r"(y), [a] "+r"(add), [s] "+r"(shift), [v0] "=&r"(v0), [v1] "=&r"(v1),  \
-                     [v2] "=&r"(v2), [v3] "=&r"(v3), [a0] "=&r"(a0), [s0] "=&r"(s0)                             \
+                   CLIP("%[v0]", "%[v0]", "%[h]") FOUR_PACK XP_LOOP_END XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END \
+                   : [x] "+r"(x), [y] "+r"(y), [a] "+r"(add), [s] "+r"(shift), FOUR_VALUES, [a0] "=&r"(a0),     \
+                     [s0] "=&r"(s0)                                                                             \
                    : [n] "r"(n), [xs] "r"(16u * cores), [ys] "r"(4u * cores), [h] "r"(r->high)                  \
                    : "memory")
 
@@ -28,9 +27,5 @@ void tvm_pulp_requantize_row_of_shifts(const struct tvm_pulp_requantize_args *p,
   int32_t a0, s0;
   FOUR_LOCALS;
   if (n == 0u) return;
-  if (r->low == 0) {
-    ONE_ROW(XP_CLIPUR);
-  } else {
-    ONE_ROW(XP_CLIPR);
-  }
+  FOUR_BY_RANGE(r, ONE_ROW(XP_CLIPUR), ONE_ROW(XP_CLIPR));
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Four columns of all rows, whose constants and tables stay in registers; where there are few columns, of some rows. */
-#include "tvm_pulp/kernels.h"
-#include "tvm_pulp/work_share.h"
-#include "tvm_pulp/xpulp.h"
+#include "two_roundings.h"
 
-#define EACH(OP) OP("1") OP("2") OP("3") OP("0")
-#define ROUND(i) XP_ADDNR("%[v" i "]", "%[a" i "]", "%[s" i "]")
-#define CLIP(i) XP_CLIPUR("%[v" i "]", "%[v" i "]", "%[h]")
+#define CLIP_UNSIGNED(i) XP_CLIPUR("%[v" i "]", "%[v" i "]", "%[h]")
 #define TAKE(i) XP_LBUX("%[v" i "]", "%[v" i "]", "%[t" i "]")
 
 static void four_columns(const struct tvm_pulp_requantize_table_args *args, uint32_t first, uint32_t row,
@@ -17,13 +13,11 @@ static void four_columns(const struct tvm_pulp_requantize_table_args *args, uint
   const uint8_t *t0 = args->table + first * stride, *t1 = t0 + stride, *t2 = t1 + stride, *t3 = t2 + stride;
   uint8_t *y = args->y + row * columns + first;
   int32_t v0, v1, v2, v3;
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") "lw %[v1],4(%[x])\nlw %[v2],8(%[x])\nlw %[v3],12(%[x])\n"
-                   XP_LWR("%[v0]", "%[xs]", "%[x]") EACH(ROUND) EACH(CLIP) EACH(TAKE) XP_PACKLO("%[v0]", "%[v1]", "%[v0]")
-                   XP_PACKHI("%[v0]", "%[v3]", "%[v2]") XP_LOOP_END XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END
-                   : [x] "+r"(x), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") COLUMNS EACH(FIRST) EACH(CLIP_UNSIGNED) EACH(TAKE) FOUR_PACK XP_LOOP_END
+                       XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END
+                   : [x] "+r"(x), [y] "+r"(y), FOUR_VALUES
                    : [n] "r"(rows), [xs] "r"(4u * columns), [ys] "r"(columns), [h] "r"(255), [t0] "r"(t0), [t1] "r"(t1),
-                     [t2] "r"(t2), [t3] "r"(t3), [s0] "r"(stage[0]), [s1] "r"(stage[1]), [s2] "r"(stage[2]),
-                     [s3] "r"(stage[3]), [a0] "r"(stage[4]), [a1] "r"(stage[5]), [a2] "r"(stage[6]), [a3] "r"(stage[7])
+                     [t2] "r"(t2), [t3] "r"(t3), ROUNDING_CONSTANTS
                    : "memory");
 }
 

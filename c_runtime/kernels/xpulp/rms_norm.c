@@ -5,11 +5,9 @@
 #include "norm_real.h"
 
 #define LOOP(LOAD)                                                                                               \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") NORM_LOADS(LOAD) NORM_FOUR_DIVIDED NORM_EACH(NORM_SCALED)            \
-                       NORM_EACH(NORM_CLIPPED) XP_PACKLO("%[v0]", "%[v1]", "%[v0]")                              \
-                       XP_PACKHI("%[v0]", "%[v3]", "%[v2]") XP_LOOP_END XP_SW("%[v0]", 4, "%[y]") XP_END         \
-                   : [x] "+r"(x), [w] "+r"(weight), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), \
-                     [v3] "=&r"(v3), [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3)              \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") NORM_LOADS(LOAD) NORM_FOUR_DIVIDED FOUR_EACH(NORM_SCALED)            \
+                       FOUR_EACH(NORM_CLIPPED) FOUR_STORE XP_END                                                 \
+                   : [x] "+r"(x), [w] "+r"(weight), [y] "+r"(y), FOUR_VALUES, FOUR_SECONDS                       \
                    : [n] "r"(n), [c] "r"(r.correction), [m] "r"(r.multiplier), [j] "r"(r.shift), [h] "r"(high)   \
                    : "memory")
 
@@ -64,19 +62,11 @@ static inline void scale_row(const struct tvm_pulp_rms_norm_args *args, const ui
   int32_t high = (int32_t)(args->levels / 2u - 1u), v0, v1, v2, v3, w0, w1, w2, w3;
   uint32_t n = args->columns >> 2;
   if (n) {
-    if (args->x_type == TVM_PULP_INT8) {
-      LOOP(XP_LB);
-    } else {
-      LOOP(XP_LBU);
-    }
+    XP_BY_SIGN(args->x_type, LOOP(XP_LB), LOOP(XP_LBU));
   }
   n = args->columns & 3u;
   if (n) {
-    if (args->x_type == TVM_PULP_INT8) {
-      SMALL_LOOP(XP_LB);
-    } else {
-      SMALL_LOOP(XP_LBU);
-    }
+    XP_BY_SIGN(args->x_type, SMALL_LOOP(XP_LB), SMALL_LOOP(XP_LBU));
   }
 }
 

@@ -22,11 +22,7 @@ static inline __attribute__((always_inline)) void rotate_heads(const struct tvm_
   FOUR_LOCALS;
   for (uint32_t i = 0; i < 4u; ++i) w[i] = tvm_pulp_xp_word(rotation + 4u * i);
   tvm_pulp_xp_transpose4(w);
-  if (r->low == 0) {
-    LOOP(XP_CLIPUR);
-  } else {
-    LOOP(XP_CLIPR);
-  }
+  FOUR_BY_RANGE(r, LOOP(XP_CLIPUR), LOOP(XP_CLIPR));
 }
 
 static __attribute__((noinline)) void many_positions(const struct tvm_pulp_rope_args *args, uint32_t core,

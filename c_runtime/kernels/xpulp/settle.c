@@ -19,11 +19,7 @@ enum { TURN = 8 };
 TVM_PULP_XP int32_t pixel_sum(const struct tvm_pulp_settle_args *p, const uint8_t *x, uint32_t channel) {
   const int8_t *weight = p->weight + channel * p->depth;
   int32_t sum = 0, a, b;
-  if (p->x_type == TVM_PULP_INT8) {
-    DOTS(XP_SDOTSP);
-  } else {
-    DOTS(XP_SDOTUSP);
-  }
+  XP_BY_SIGN(p->x_type, DOTS(XP_SDOTSP), DOTS(XP_SDOTUSP));
   return sum;
 }
 
@@ -52,11 +48,7 @@ TVM_PULP_XP int32_t taps_sum(const struct tvm_pulp_settle_args *p, const struct 
   const int8_t *weight = p->weight + 9u * channel;
   const uint8_t *x = at->x + channel;
   int32_t sum = 0, a, b, c, d, e, f;
-  if (p->x_type == TVM_PULP_INT8) {
-    TAPS(XP_LBR);
-  } else {
-    TAPS(XP_LBUR);
-  }
+  XP_BY_SIGN(p->x_type, TAPS(XP_LBR), TAPS(XP_LBUR));
   return sum;
 }
 

@@ -32,6 +32,15 @@ static inline struct tvm_pulp_group_share tvm_pulp_share_groups(uint32_t groups,
   return s;
 }
 
+/* FOUR(args, first channel, first row, rows) of each group of four channels that is this core's. */
+#define TVM_PULP_EACH_GROUP(FOUR)                                                          \
+  const uint32_t groups = args->columns >> 2;                                              \
+  struct tvm_pulp_group_share s = tvm_pulp_share_groups(groups, args->rows, core, cores);  \
+  if (s.range.begin == s.range.end) return;                                                \
+  for (; s.first < groups; s.first += s.step) {                                            \
+    FOUR(args, 4u * s.first, s.range.begin, s.range.end - s.range.begin);                  \
+  }
+
 /* Four channels of some rows, whose summands and shifts, and multipliers where there are any, stay in registers. */
 #define HIGH_WORDS \
   "mulh %[v1],%[v1],%[m1]\nmulh %[v2],%[v2],%[m2]\nmulh %[v3],%[v3],%[m3]\nmulh %[v0],%[v0],%[m0]\n"
@@ -44,7 +53,7 @@ static inline struct tvm_pulp_group_share tvm_pulp_share_groups(uint32_t groups,
                    XP_ADDNR("%[v2]", "%[a2]", "%[s2]") XP_ADDNR("%[v3]", "%[a3]", "%[s3]")                 \
                    XP_ADDNR("%[v0]", "%[a0]", "%[s0]") FOUR(CLIP, "%[h]")                                  \
                    FOUR_PACK XP_LOOP_END XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END                           \
-                   : [x] "+r"(x), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3) OUTPUTS \
+                   : [x] "+r"(x), [y] "+r"(y), FOUR_VALUES OUTPUTS                                                    \
                    : [n] "r"(rows), [xs] "r"(p->x_stride), [ys] "r"(p->y_stride), [h] "r"(r->high), [a0] "r"(add[0]), \
                      [a1] "r"(add[1]), [a2] "r"(add[2]), [a3] "r"(add[3]), [s0] "r"(shift[0]), [s1] "r"(shift[1]), \
                      [s2] "r"(shift[2]), [s3] "r"(shift[3]) __VA_ARGS__                                    \

@@ -2,7 +2,6 @@
  *
  * A value at distance d below the largest is halved (d + 16) >> 5 times. */
 #include "softmax_row.h"
-#include "tvm_pulp/plain/softmax.h"
 #include "tvm_pulp/work_share.h"
 
 /* Four elements: how often each is halved, 0 to 8, is ((d >> 1) + 8) >> 4 in every byte. Two words hold what a value

@@ -4,11 +4,8 @@
 #ifndef TVM_PULP_SOFTMAX_ROW_H
 #define TVM_PULP_SOFTMAX_ROW_H
 
-#include <stdint.h>
-
+#include "four_elements.h"
 #include "reciprocal.h"
-#include "tvm_pulp/kernels.h"
-#include "tvm_pulp/xpulp.h"
 
 /* Largest byte of a row, starting from `best`. */
 #define TVM_PULP_ROW_MAXIMUM(name, type, MAX4, lane_max)                                                      \
@@ -38,21 +35,31 @@
 TVM_PULP_ROW_MAXIMUM(tvm_pulp_maximum_signed, int8_t, XP_MAX4, tvm_pulp_xp_max4)
 TVM_PULP_ROW_MAXIMUM(tvm_pulp_maximum_unsigned, uint8_t, XP_MAXU4, tvm_pulp_xp_maxu4)
 
+/* The largest byte of a word. */
+static inline uint32_t tvm_pulp_largest_byte(int32_t word) {
+  word = tvm_pulp_xp_maxu4(word, (int32_t)((uint32_t)word >> 16));
+  return (uint32_t)tvm_pulp_xp_max(word & 0xff, word >> 8 & 0xff);
+}
+
+/* Four logits, 128 added to each: less what a mask takes, down to 0, and what it gives added, up to 255. */
+static inline int32_t tvm_pulp_masked(int32_t word, const int8_t *mask) {
+  int32_t values = tvm_pulp_xp_word(mask), gain = tvm_pulp_xp_max4(values, 0), drop = tvm_pulp_xp_sub4(gain, values);
+  word = tvm_pulp_xp_sub4(word, tvm_pulp_xp_minu4(drop, word));
+  return tvm_pulp_xp_add4(word, tvm_pulp_xp_minu4(gain, ~word));
+}
+
 /* Exponentials (plus one each) of a row into `e`, and their sum. `table` is shifted by the row's maximum. */
 #define TVM_PULP_EXPONENTIALS(name, type, LOAD)                                                                \
   static inline uint32_t name(const type *x, uint32_t count, const uint32_t *table, uint32_t *e) {            \
     uint32_t sum = 0, v0, v1, v2, v3, n = count >> 2;                                                         \
     if (n) {                                                                                                  \
-      __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") LOAD("%[v0]", 1, "%[x]") LOAD("%[v1]", 1, "%[x]")             \
-                           LOAD("%[v2]", 1, "%[x]") LOAD("%[v3]", 1, "%[x]")                                  \
+      __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_LOAD(LOAD, 1, "%[x]")                                    \
                        "slli %[v0],%[v0],2\nslli %[v1],%[v1],2\nslli %[v2],%[v2],2\nslli %[v3],%[v3],2\n"     \
-                       XP_LWX("%[v0]", "%[v0]", "%[t]") XP_LWX("%[v1]", "%[v1]", "%[t]")                      \
-                       XP_LWX("%[v2]", "%[v2]", "%[t]") XP_LWX("%[v3]", "%[v3]", "%[t]")                      \
+                       FOUR(XP_LWX, "%[t]")                                                                   \
                        "add %[s],%[s],%[v0]\n" XP_SW("%[v0]", 4, "%[e]") "add %[s],%[s],%[v1]\n"              \
                        XP_SW("%[v1]", 4, "%[e]") "add %[s],%[s],%[v2]\n" XP_SW("%[v2]", 4, "%[e]")            \
                        "add %[s],%[s],%[v3]\n" XP_LOOP_END XP_SW("%[v3]", 4, "%[e]") XP_END                   \
-                       : [x] "+r"(x), [e] "+r"(e), [s] "+r"(sum), [v0] "=&r"(v0), [v1] "=&r"(v1),             \
-                         [v2] "=&r"(v2), [v3] "=&r"(v3)                                                       \
+                       : [x] "+r"(x), [e] "+r"(e), [s] "+r"(sum), FOUR_VALUES                                 \
                        : [n] "r"(n), [t] "r"(table)                                                           \
                        : "memory");                                                                           \
     }                                                                                                         \
@@ -64,6 +71,16 @@ TVM_PULP_ROW_MAXIMUM(tvm_pulp_maximum_unsigned, uint8_t, XP_MAXU4, tvm_pulp_xp_m
   }
 TVM_PULP_EXPONENTIALS(tvm_pulp_exponentials_signed, int8_t, XP_LB)
 TVM_PULP_EXPONENTIALS(tvm_pulp_exponentials_unsigned, uint8_t, XP_LBU)
+
+/* The same of a row of either type; the last entry of `table` is that of the row's maximum. */
+static inline uint32_t tvm_pulp_exponentials(const uint8_t *x, uint32_t type, uint32_t count, const uint32_t *table,
+                                             uint32_t *e) {
+  const int8_t *s = (const int8_t *)x;
+  if (type == TVM_PULP_INT8) {
+    return tvm_pulp_exponentials_signed(s, count, table + 255 - tvm_pulp_maximum_signed(s, count), e);
+  }
+  return tvm_pulp_exponentials_unsigned(x, count, table + 255 - tvm_pulp_maximum_unsigned(x, count), e);
+}
 
 /* Inverse of an odd number modulo 2^32: exact division by multiplication. */
 static inline uint32_t tvm_pulp_exact_inverse(uint32_t odd) {
@@ -77,12 +94,10 @@ static inline void tvm_pulp_normalize(const uint32_t *e, uint8_t *y, uint32_t co
   uint32_t v0, v1, v2, v3, n = count >> 2;
   if (n) {
     __asm__ volatile(
-        XP_BEGIN XP_LOOP("%[n]") XP_LW("%[v0]", 4, "%[e]") XP_LW("%[v1]", 4, "%[e]") XP_LW("%[v2]", 4, "%[e]")
-            XP_LW("%[v3]", 4, "%[e]") "mulhu %[v0],%[v0],%[m]\nmulhu %[v1],%[v1],%[m]\nmulhu %[v2],%[v2],%[m]\n"
-            "mulhu %[v3],%[v3],%[m]\nsrl %[v0],%[v0],%[s]\nsrl %[v1],%[v1],%[s]\nsrl %[v2],%[v2],%[s]\n"
-            "srl %[v3],%[v3],%[s]\n" XP_PACKLO("%[v0]", "%[v1]", "%[v0]") XP_PACKHI("%[v0]", "%[v3]", "%[v2]")
-                XP_LOOP_END XP_SW("%[v0]", 4, "%[y]") XP_END
-        : [e] "+r"(e), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)
+        XP_BEGIN XP_LOOP("%[n]") FOUR_LOAD(XP_LW, 4, "%[e]") "mulhu %[v0],%[v0],%[m]\nmulhu %[v1],%[v1],%[m]\n"
+        "mulhu %[v2],%[v2],%[m]\nmulhu %[v3],%[v3],%[m]\nsrl %[v0],%[v0],%[s]\nsrl %[v1],%[v1],%[s]\n"
+        "srl %[v2],%[v2],%[s]\nsrl %[v3],%[v3],%[s]\n" FOUR_STORE XP_END
+        : [e] "+r"(e), [y] "+r"(y), FOUR_VALUES
         : [n] "r"(n), [m] "r"(r.multiplier), [s] "r"(r.shift)
         : "memory");
   }

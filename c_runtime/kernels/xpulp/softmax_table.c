@@ -2,9 +2,7 @@
  *
  * Three loops over a row: its largest value, exponentials, results. */
 #include "softmax_row.h"
-#include "tvm_pulp/elements.h"
 #include "tvm_pulp/real.h"
-#include "tvm_pulp/work_share.h"
 
 /* Results of four exponentials at a time: e * factor, rounded half to even. */
 static void results(const int32_t *e, uint8_t *y, uint32_t columns, float factor, int32_t high, int32_t zero_point) {
@@ -15,16 +13,12 @@ static void results(const int32_t *e, uint8_t *y, uint32_t columns, float factor
   float f0, f1, f2, f3;
   if (columns >= 4u) {
     __asm__ volatile(
-        XP_BEGIN XP_LOOP("%[n]") XP_LW("%[v0]", 4, "%[e]") XP_LW("%[v1]", 4, "%[e]") XP_LW("%[v2]", 4, "%[e]")
-            XP_LW("%[v3]", 4, "%[e]")
+        XP_BEGIN XP_LOOP("%[n]") FOUR_LOAD(XP_LW, 4, "%[e]")
         "fcvt.s.w %[f0],%[v0]\nfcvt.s.w %[f1],%[v1]\nfcvt.s.w %[f2],%[v2]\nfcvt.s.w %[f3],%[v3]\n"
         "fmul.s %[f0],%[f0],%[k]\nfmul.s %[f1],%[f1],%[k]\nfmul.s %[f2],%[f2],%[k]\nfmul.s %[f3],%[f3],%[k]\n"
         "fcvt.w.s %[v0],%[f0],rne\nfcvt.w.s %[v1],%[f1],rne\nfcvt.w.s %[v2],%[f2],rne\nfcvt.w.s %[v3],%[f3],rne\n"
-        XP_MIN("%[v0]", "%[v0]", "%[h]") XP_MIN("%[v1]", "%[v1]", "%[h]") XP_MIN("%[v2]", "%[v2]", "%[h]")
-            XP_MIN("%[v3]", "%[v3]", "%[h]") XP_PACKLO("%[v0]", "%[v1]", "%[v0]") XP_PACKHI("%[v0]", "%[v3]", "%[v2]")
-                XP_ADD4("%[v0]", "%[v0]", "%[z]") XP_LOOP_END XP_SW("%[v0]", 4, "%[y]") XP_END
-        : [e] "+r"(e), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3), [f0] "=&f"(f0),
-          [f1] "=&f"(f1), [f2] "=&f"(f2), [f3] "=&f"(f3)
+        FOUR(XP_MIN, "%[h]") FOUR_PACK XP_ADD4("%[v0]", "%[v0]", "%[z]") XP_LOOP_END XP_SW("%[v0]", 4, "%[y]") XP_END
+        : [e] "+r"(e), [y] "+r"(y), FOUR_VALUES, [f0] "=&f"(f0), [f1] "=&f"(f1), [f2] "=&f"(f2), [f3] "=&f"(f3)
         : [n] "r"(columns >> 2), [k] "f"(factor), [h] "r"(high), [z] "r"(zero_points)
         : "memory");
     done = columns & ~3u;
@@ -41,13 +35,7 @@ TVM_PULP_KERNEL(softmax_table) {
   const uint8_t *x = args->x + range.begin * columns;
   uint8_t *y = args->y + range.begin * columns;
   for (uint32_t left = range.end - range.begin; left > 0u; --left, x += columns, y += columns) {
-    uint32_t total;
-    if (args->x_type == TVM_PULP_INT8) {
-      const int8_t *row = (const int8_t *)x;
-      total = tvm_pulp_exponentials_signed(row, columns, table + (255 - tvm_pulp_maximum_signed(row, columns)), e);
-    } else {
-      total = tvm_pulp_exponentials_unsigned(x, columns, table + (255 - tvm_pulp_maximum_unsigned(x, columns)), e);
-    }
+    uint32_t total = tvm_pulp_exponentials(x, args->x_type, columns, table, e);
     float factor = args->gain[0] / (float)(int32_t)total;
     results((const int32_t *)(const void *)e, y, columns, factor, args->high, args->zero_point);
   }

@@ -62,13 +62,9 @@ static void prepare(struct tvm_pulp_tiles *tiles) {
   tiles->job.add_less_mul = (uint32_t)(uintptr_t)add - (uint32_t)(uintptr_t)mul - 4u;
 }
 
-#define PICK(name, ROWS)                                                      \
+#define PICK(name, ROWS)                                                         \
   static void run_##name##ROWS(struct tvm_pulp_tile_job *job, uint32_t x_type) { \
-    if (x_type == TVM_PULP_INT8) {                                            \
-      signed_##name##ROWS(job);                                               \
-    } else {                                                                  \
-      unsigned_##name##ROWS(job);                                             \
-    }                                                                         \
+    XP_BY_SIGN(x_type, signed_##name##ROWS(job), unsigned_##name##ROWS(job));    \
   }
 PICK(, 4)
 PICK(, 2)

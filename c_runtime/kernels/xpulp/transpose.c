@@ -3,9 +3,6 @@
  * The result is written in order; the last axis is gathered, four bytes to a word. */
 #include "gather.h"
 #include "tile.h"
-#include "tvm_pulp/kernels.h"
-#include "tvm_pulp/work_share.h"
-#include "tvm_pulp/xpulp.h"
 
 /* `count` elements of one line of the result. */
 static void gather(const struct tvm_pulp_transpose_args *args, const uint8_t *x, uint8_t *y, uint32_t count) {

@@ -3,17 +3,10 @@
  * Rows are shared where there are as many as cores, else every row is, its root made by all who need it. */
 #include "norm_row.h"
 
-#define EACH(OP, b) OP("%[v0]", b) OP("%[v1]", b) OP("%[v2]", b) OP("%[v3]", b)
-#define SCALE(v, b) "mul " v "," v "," b "\n"
-#define SHIFT(v, b) XP_ADDNR(v, b, "%[s]")
-#define CLIP(v, b) XP_CLIPR(v, v, b)
-#define LOOP(LOAD)                                                                                                 \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") LOAD("%[v0]", 1, "%[x]") LOAD("%[v1]", 1, "%[x]") LOAD("%[v2]", 1, "%[x]") \
-                       LOAD("%[v3]", 1, "%[x]") EACH(SCALE, "%[m]") EACH(SHIFT, "%[a]") EACH(CLIP, "%[h]")          \
-                       XP_PACKLO("%[v0]", "%[v1]", "%[v0]") XP_PACKHI("%[v0]", "%[v3]", "%[v2]") XP_LOOP_END       \
-                       XP_SW("%[v0]", 4, "%[y]") XP_END                                                            \
-                   : [x] "+r"(x), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)       \
-                   : [n] "r"(n), [m] "r"(factor), [a] "r"(args->add), [s] "r"(args->shift), [h] "r"(high)           \
+#define LOOP(LOAD)                                                                                        \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_LOAD(LOAD, 1, "%[x]") FOUR_FINISH(XP_CLIPR) XP_END       \
+                   : [x] "+r"(x), [y] "+r"(y), FOUR_VALUES                                                \
+                   : [n] "r"(n), [m] "r"(factor), [a] "r"(args->add), [sh] "r"(args->shift), [h] "r"(high) \
                    : "memory")
 
 #define SQUARES                                                                                                    \
@@ -46,11 +39,8 @@ static __attribute__((noinline)) void any_rows(const struct tvm_pulp_uniform_nor
   for (; tvm_pulp_next_piece(&w); tvm_pulp_walk_on(&w)) {
     const uint8_t *x = (const uint8_t *)args->x + w.row * w.columns;
     uint8_t *y = (uint8_t *)args->y + w.row * w.columns;
-    if (args->x_type == TVM_PULP_INT8) {
-      signed_piece(args, (const int8_t *)x, y, w.column, w.count);
-    } else {
-      unsigned_piece(args, x, y, w.column, w.count);
-    }
+    XP_BY_SIGN(args->x_type, signed_piece(args, (const int8_t *)x, y, w.column, w.count),
+               unsigned_piece(args, x, y, w.column, w.count));
   }
 }
 

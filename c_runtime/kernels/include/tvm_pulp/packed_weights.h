@@ -8,6 +8,15 @@
 
 #include "tvm_pulp/integer.h"
 
+/* Columns of a block. */
+enum { TVM_PULP_BLOCK = 4 };
+
+/* First column of a block: the last one reaches back. */
+TVM_PULP_INLINE uint32_t tvm_pulp_block_column(uint32_t block, uint32_t columns) {
+  const uint32_t first = TVM_PULP_BLOCK * block;
+  return columns < TVM_PULP_BLOCK ? 0u : first + TVM_PULP_BLOCK > columns ? columns - TVM_PULP_BLOCK : first;
+}
+
 /* `depth_stride`: the depth rounded up to a multiple of 4. */
 TVM_PULP_INLINE uint32_t tvm_pulp_packed_at(uint32_t column, uint32_t k, uint32_t columns, uint32_t depth_stride) {
   uint32_t block = column >> 2, lane = column & 3u;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pictures as planes of blocks and back, in plain C. */
+ * Pictures as planes of blocks, in plain C. */
 #ifndef TVM_PULP_PLAIN_BLOCKS_H
 #define TVM_PULP_PLAIN_BLOCKS_H
 
@@ -19,24 +19,6 @@ static inline void tvm_pulp_plain_to_blocks(const struct tvm_pulp_to_blocks_args
         uint32_t ix = column - args->left, is_inside = iy < args->height && ix < args->width;
         uintptr_t from = (iy * (uintptr_t)args->width + ix) * args->channels + c;
         to[(column >> 2) * block + (column & 3u)] = is_inside ? args->x[from] : (uint8_t)args->pad_value;
-      }
-    }
-  }
-}
-
-static inline void tvm_pulp_plain_from_blocks(const struct tvm_pulp_from_blocks_args *args, uint32_t core,
-                                              uint32_t cores) {
-  struct tvm_pulp_range range = tvm_pulp_share(args->height, core, cores);
-  uint32_t bytes = args->element_bytes, block = args->block_height * args->block_width;
-  for (uint32_t oy = range.begin; oy < range.end; ++oy) {
-    uint32_t by = oy / args->block_height, row = oy - by * args->block_height;
-    for (uint32_t ox = 0; ox < args->width; ++ox) {
-      uint32_t bx = ox / args->block_width, column = ox - bx * args->block_width;
-      uintptr_t from = (by * args->grid_width + bx) * block + row * args->block_width + column;
-      for (uint32_t c = 0; c < args->channels; ++c) {
-        const uint8_t *x = (const uint8_t *)args->x + c * (uintptr_t)args->plane_stride + from * bytes;
-        uint8_t *y = (uint8_t *)args->y + ((oy * (uintptr_t)args->width + ox) * args->channels + c) * bytes;
-        for (uint32_t i = 0; i < bytes; ++i) y[i] = x[i];
       }
     }
   }

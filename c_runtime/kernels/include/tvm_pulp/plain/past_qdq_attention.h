@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * New rows of keys and values behind those of a past. */
 #ifndef TVM_PULP_PLAIN_PAST_QDQ_ATTENTION_H
 #define TVM_PULP_PLAIN_PAST_QDQ_ATTENTION_H
 
@@ -26,12 +28,6 @@ tvm_pulp_joined_rows(const struct tvm_pulp_past_qdq_attention_args *args) {
   if (whole.mask) whole.mask += whole.keys - args->rows - length;
   whole.keys = length + args->rows;
   return whole;
-}
-
-static inline void tvm_pulp_plain_past_qdq_attention(const struct tvm_pulp_past_qdq_attention_args *args, uint32_t core,
-                                                     uint32_t cores) {
-  const struct tvm_pulp_qdq_attention_args whole = tvm_pulp_joined_rows(args);
-  tvm_pulp_plain_qdq_attention(&whole, core, cores);
 }
 
 #endif /* TVM_PULP_PLAIN_PAST_QDQ_ATTENTION_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Normalizations of quantize/dequantize graphs in plain C. */
+ * What normalizations of quantize/dequantize graphs make of sums and of an element. */
 #ifndef TVM_PULP_PLAIN_QDQ_NORM_H
 #define TVM_PULP_PLAIN_QDQ_NORM_H
 
@@ -39,26 +39,6 @@ static inline int32_t tvm_pulp_qdq_norm_value(const struct tvm_pulp_qdq_norm_arg
     if (args->bias1) v = v + args->bias1[column];
   }
   return tvm_pulp_round_within(v, args->low, args->high) + args->zero_point;
-}
-
-static inline void tvm_pulp_plain_qdq_norm(const struct tvm_pulp_qdq_norm_args *args, uint32_t core, uint32_t cores) {
-  uint32_t columns = args->columns;
-  struct tvm_pulp_range range = tvm_pulp_share(args->rows, core, cores);
-  for (uint32_t row = range.begin; row < range.end; ++row) {
-    uint32_t first = row * columns, squares = 0;
-    int32_t total = 0;
-    for (uint32_t i = 0; i < columns; ++i) {
-      int32_t x = tvm_pulp_load(args->x, first + i, args->x_type);
-      total += x;
-      squares += (uint32_t)(x * x);
-    }
-    float factor = tvm_pulp_qdq_norm_factor(args, total, squares);
-    for (uint32_t i = 0; i < columns; ++i) {
-      int32_t x = tvm_pulp_load(args->x, first + i, args->x_type);
-      int32_t a = args->centred ? (int32_t)columns * x - total : x - args->zero_point_x;
-      args->y[first + i] = (uint8_t)tvm_pulp_qdq_norm_value(args, (float)a * factor, i);
-    }
-  }
 }
 
 #endif /* TVM_PULP_PLAIN_QDQ_NORM_H */

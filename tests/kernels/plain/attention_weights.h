@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Weights of attention from its logits, in plain C. */
-#ifndef TVM_PULP_PLAIN_ATTENTION_WEIGHTS_H
-#define TVM_PULP_PLAIN_ATTENTION_WEIGHTS_H
+#ifndef TVM_PULP_TWIN_ATTENTION_WEIGHTS_H
+#define TVM_PULP_TWIN_ATTENTION_WEIGHTS_H
 
 #include "tvm_pulp/elements.h"
 #include "tvm_pulp/kernels.h"
@@ -43,4 +43,4 @@ static inline void tvm_pulp_plain_attention_weights(const struct tvm_pulp_attent
   }
 }
 
-#endif /* TVM_PULP_PLAIN_ATTENTION_WEIGHTS_H */
+#endif /* TVM_PULP_TWIN_ATTENTION_WEIGHTS_H */

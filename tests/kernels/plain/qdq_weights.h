@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Weights of a quantize/dequantize graph's attention from products, in plain C. */
-#ifndef TVM_PULP_PLAIN_QDQ_WEIGHTS_H
-#define TVM_PULP_PLAIN_QDQ_WEIGHTS_H
+#ifndef TVM_PULP_TWIN_QDQ_WEIGHTS_H
+#define TVM_PULP_TWIN_QDQ_WEIGHTS_H
 
 #include "tvm_pulp/elements.h"
 #include "tvm_pulp/kernels.h"
@@ -34,4 +34,4 @@ static inline void tvm_pulp_plain_qdq_weights(const struct tvm_pulp_qdq_weights_
   }
 }
 
-#endif /* TVM_PULP_PLAIN_QDQ_WEIGHTS_H */
+#endif /* TVM_PULP_TWIN_QDQ_WEIGHTS_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Product of two activations in plain C. */
-#ifndef TVM_PULP_PLAIN_MATMUL_H
-#define TVM_PULP_PLAIN_MATMUL_H
+#ifndef TVM_PULP_TWIN_MATMUL_H
+#define TVM_PULP_TWIN_MATMUL_H
 
 #include "tvm_pulp/elements.h"
 #include "tvm_pulp/work_share.h"
@@ -26,4 +26,4 @@ static inline void tvm_pulp_plain_matmul(const struct tvm_pulp_matmul_args *args
   }
 }
 
-#endif /* TVM_PULP_PLAIN_MATMUL_H */
+#endif /* TVM_PULP_TWIN_MATMUL_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Dense layer with weights of four bits in plain C. */
-#ifndef TVM_PULP_PLAIN_NIBBLE_DENSE_H
-#define TVM_PULP_PLAIN_NIBBLE_DENSE_H
+#ifndef TVM_PULP_TWIN_NIBBLE_DENSE_H
+#define TVM_PULP_TWIN_NIBBLE_DENSE_H
 
 #include "tvm_pulp/elements.h"
 #include "tvm_pulp/work_share.h"
@@ -22,4 +22,4 @@ static inline void tvm_pulp_plain_nibble_dense(const struct tvm_pulp_nibble_dens
   }
 }
 
-#endif /* TVM_PULP_PLAIN_NIBBLE_DENSE_H */
+#endif /* TVM_PULP_TWIN_NIBBLE_DENSE_H */

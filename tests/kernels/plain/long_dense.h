@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Dense layer with long sums in plain C. */
-#ifndef TVM_PULP_PLAIN_LONG_DENSE_H
-#define TVM_PULP_PLAIN_LONG_DENSE_H
+#ifndef TVM_PULP_TWIN_LONG_DENSE_H
+#define TVM_PULP_TWIN_LONG_DENSE_H
 
 #include "tvm_pulp/elements.h"
 #include "tvm_pulp/packed_weights.h"
@@ -23,4 +23,4 @@ static inline void tvm_pulp_plain_long_dense(const struct tvm_pulp_long_dense_ar
   }
 }
 
-#endif /* TVM_PULP_PLAIN_LONG_DENSE_H */
+#endif /* TVM_PULP_TWIN_LONG_DENSE_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Bytes as planes of bits, in plain C. */
-#ifndef TVM_PULP_PLAIN_BIT_PLANES_H
-#define TVM_PULP_PLAIN_BIT_PLANES_H
+#ifndef TVM_PULP_TWIN_BIT_PLANES_H
+#define TVM_PULP_TWIN_BIT_PLANES_H
 
 #include "tvm_pulp/kernels.h"
 #include "tvm_pulp/work_share.h"
@@ -25,4 +25,4 @@ static inline void tvm_pulp_plain_bit_planes(const struct tvm_pulp_bit_planes_ar
   }
 }
 
-#endif /* TVM_PULP_PLAIN_BIT_PLANES_H */
+#endif /* TVM_PULP_TWIN_BIT_PLANES_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The three parts of attention of one new row over a cache, in plain C. */
-#ifndef TVM_PULP_PLAIN_PAST_PARTS_H
-#define TVM_PULP_PLAIN_PAST_PARTS_H
+#ifndef TVM_PULP_TWIN_PAST_PARTS_H
+#define TVM_PULP_TWIN_PAST_PARTS_H
 
 #include "tvm_pulp/kernels.h"
 #include "tvm_pulp/work_share.h"
@@ -99,4 +99,4 @@ static inline void tvm_pulp_plain_value_groups(const struct tvm_pulp_value_group
   }
 }
 
-#endif /* TVM_PULP_PLAIN_PAST_PARTS_H */
+#endif /* TVM_PULP_TWIN_PAST_PARTS_H */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Attention over a cache, and rotary positions on pairs, in plain C. */
-#ifndef TVM_PULP_PLAIN_PAST_ATTENTION_H
-#define TVM_PULP_PLAIN_PAST_ATTENTION_H
+#ifndef TVM_PULP_TWIN_PAST_ATTENTION_H
+#define TVM_PULP_TWIN_PAST_ATTENTION_H
 
 #include "tvm_pulp/elements.h"
 #include "tvm_pulp/kernels.h"
-#include "tvm_pulp/plain/past_parts.h"
+#include "plain/past_parts.h"
 #include "tvm_pulp/work_share.h"
 
 static inline void tvm_pulp_plain_rotary(const struct tvm_pulp_rotary_args *args, uint32_t core, uint32_t cores) {
@@ -69,4 +69,4 @@ static inline void tvm_pulp_plain_past_attention(const struct tvm_pulp_past_atte
   }
 }
 
-#endif /* TVM_PULP_PLAIN_PAST_ATTENTION_H */
+#endif /* TVM_PULP_TWIN_PAST_ATTENTION_H */

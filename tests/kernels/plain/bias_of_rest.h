@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Products of the inputs that an engine leaves out, in plain C. */
-#ifndef TVM_PULP_PLAIN_BIAS_OF_REST_H
-#define TVM_PULP_PLAIN_BIAS_OF_REST_H
+#ifndef TVM_PULP_TWIN_BIAS_OF_REST_H
+#define TVM_PULP_TWIN_BIAS_OF_REST_H
 
 #include "tvm_pulp/elements.h"
 #include "tvm_pulp/work_share.h"
@@ -21,4 +21,4 @@ static inline void tvm_pulp_plain_bias_of_rest(const struct tvm_pulp_bias_of_res
   }
 }
 
-#endif /* TVM_PULP_PLAIN_BIAS_OF_REST_H */
+#endif /* TVM_PULP_TWIN_BIAS_OF_REST_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Sums of rows of bytes, in plain C. */
-#ifndef TVM_PULP_PLAIN_ROW_SUMS_H
-#define TVM_PULP_PLAIN_ROW_SUMS_H
+#ifndef TVM_PULP_TWIN_ROW_SUMS_H
+#define TVM_PULP_TWIN_ROW_SUMS_H
 
 #include "tvm_pulp/elements.h"
 #include "tvm_pulp/kernels.h"
@@ -20,4 +20,4 @@ static inline void tvm_pulp_plain_row_sums(const struct tvm_pulp_row_sums_args *
   }
 }
 
-#endif /* TVM_PULP_PLAIN_ROW_SUMS_H */
+#endif /* TVM_PULP_TWIN_ROW_SUMS_H */
