@@ -2,8 +2,8 @@
  *
  * Kernels of the cluster cores: `xpulp/` for XpulpV2 cores, `rv32im/` some of them for cores that share a multiplier,
  * `rv32/` for a core with its own, `generic/` those that beat generated C on every other machine. In plain C, as
- * tvm_pulp_plain_<op>, the headers of include/tvm_pulp/plain have those that others fall back to, and the tests all
- * others (tests/kernels/plain). All give the same bits.
+ * tvm_pulp_plain_<op>, the headers of include/tvm_pulp/plain have those that others fall back to; the project's tests
+ * have all others. All give the same bits.
  *
  *   void tvm_pulp_kernel_<op>(const struct tvm_pulp_<op>_args *args, uint32_t core, uint32_t cores);
  *
