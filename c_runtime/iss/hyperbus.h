@@ -13,7 +13,7 @@ enum { HYPERBUS_CONTEXTS = 2, HYPERBUS_QUEUE = 8 };
 
 struct hyperbus_transfer {
   int to_l3, context;
-  uint32_t l2_address, l3_address, bytes, chip_select;
+  uint32_t l2_address, l3_address, bytes;
   uint32_t l3_2d, l3_line, l3_stride, l2_2d, l2_line, l2_stride;
   uint64_t end;
 };

@@ -2,13 +2,12 @@
  *
  * The frame around the handlers, inside an interpreter: who runs next, hooks, and what ends a turn. It needs
  *   SCHEDULE, QUEUE_INSERT   the run queue of its harts
- *   HANDLERS, OFFSETS       the platform's table of handlers, and the offsets that the first call puts there
+ *   offsets                 of its handlers, which the first call puts into the platform's table
  *   RESUME_HART()           sets the locals from h; BEGIN_HART() the same at the begin of a turn
  *   TURN_CYCLE              `now` in cycles of the cluster
- *   IS_OBSERVED_SLOT        whether ip is an instruction
- *   DECODE_BLOCK()          of the block at ip */
-  if (!HANDLERS[OP_illegal]) {
-    memcpy(HANDLERS, OFFSETS, sizeof OFFSETS);
+ *   IS_OBSERVED_SLOT        whether ip is an instruction */
+  if (!p->handlers[OP_illegal]) {
+    memcpy(p->handlers, offsets, sizeof offsets);
     return;
   }
 #ifdef OBSERVED
@@ -63,7 +62,7 @@ suspended: /* asleep, blocked or stopped; whoever did it keeps the hart's state,
   goto next_hart;
 
 op_decode:
-  DECODE_BLOCK();
+  decode_block(h, ip);
   if (!(ip->wrap & WRAP_BOUNDARY)) FETCH_BLOCK(1); /* the wrapper does it there */
   DISPATCH_SLOT();
 

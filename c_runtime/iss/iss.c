@@ -83,18 +83,14 @@ struct platform *iss_create(const char *const *names, const int64_t *values, siz
     free(platform);
     return NULL;
   }
-  if (allocate(platform)) {
-    snprintf(error, error_bytes, "out of memory");
-    iss_destroy(platform);
-    return NULL;
-  }
   platform->run = platform->config.observe ? execute_observed : execute;
-  platform->run(platform); /* publishes the handlers */
-  if (platform->config.core_is_snitch && snitch_create(platform)) {
+  platform->line_slots = LINE_SLOTS;
+  if (allocate(platform) || (platform->config.core_is_snitch && snitch_create(platform))) {
     snprintf(error, error_bytes, "out of memory");
     iss_destroy(platform);
     return NULL;
   }
+  platform->run(platform); /* publishes the handlers */
   for (uint32_t i = 0; i < platform->hart_count; i++) set_up_hart(platform, i);
   if (!platform->snitch) dma_create(platform);
   platform->controller_cache_enabled = platform->config.icache_controller_enabled != 0;

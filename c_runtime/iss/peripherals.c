@@ -242,6 +242,12 @@ struct peripheral *peripheral_at(struct platform *platform, uint32_t address) {
   return NULL;
 }
 
+void peripheral_access(struct peripheral *item, uint32_t address, uint32_t hart, uint64_t cycle, int is_write,
+                       uint32_t *value) {
+  if (is_write) item->model->write(item->self, address - item->base, *value, hart, cycle);
+  else *value = item->model->read(item->self, address - item->base, hart, cycle);
+}
+
 uint64_t peripherals_next(const struct platform *platform) {
   const struct peripherals *all = &platform->peripherals;
   uint64_t first = all->pending_count ? all->pending[0].cycle : NEVER;

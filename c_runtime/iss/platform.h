@@ -57,7 +57,7 @@ struct slot {
 enum { WRAP_BOUNDARY = 1, WRAP_COMPRESSED = 2, WRAP_LOOP_END = 4 };
 /* A jalr whose source the instruction before it produces; an access to memory that is not wrapped. */
 enum { MARK_HAZARD = 1, MARK_ACCESS = 2 };
-enum { LINE_SLOTS = 8, LINE_BYTES = 16, BOUNDARY_LINES = 32 };
+enum { LINE_SLOTS = 8, BOUNDARY_SLOTS = 256 };
 
 /* A memory that code can run from. */
 struct code_region {
@@ -126,7 +126,6 @@ struct hart {
   int is_controller;
   enum hart_state state;
   uint64_t start_cycle, sleep_start;
-  uint64_t halted_cycle; /* local cycle when it was last seen */
   /* Control and status registers. */
   uint32_t pcer, pcmr, pccr[32];
   uint64_t pccr_base[32];
@@ -179,6 +178,7 @@ struct platform {
   uint32_t hart_count;
   uint8_t *l1, *l2, *weight, *l3;
   struct code_region region[REGION_COUNT];
+  uint32_t line_slots; /* of a line of its instruction caches */
   uint64_t l1_bank_free[64], l2_bank_free[64];
   uint64_t float_unit_free[MAX_CORES], float_divider_free[MAX_CORES];
   /* Run queue: harts of the present cycle, a wheel of the next 63 cycles, and a list of harts further away. */
@@ -260,6 +260,9 @@ extern const uint16_t op_flags[OP_COUNT];
 
 /* caches.c */
 void caches_create(struct platform *platform);
+/* Lines of all regions in one number space; put one into a way of a hart's innermost cache. */
+uint32_t cache_line(const struct platform *platform, uint32_t region, uint32_t line);
+void cache_install(struct hart *hart, uint32_t way, uint32_t number);
 void caches_destroy(struct platform *platform);
 void caches_flush(struct platform *platform, int controller);
 void caches_refresh(struct platform *platform); /* after enabling or disabling */

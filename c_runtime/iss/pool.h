@@ -16,8 +16,8 @@
 enum { POOL_WORDS = 4, POOL_CORES = 64 * POOL_WORDS, POOL_BANKS = 1024, POOL_TILES = 64, POOL_GROUPS = 8,
        POOL_WAKE_UPS = 7, POOL_LOADS = 8 };
 
-/* Operations beside those of other cores: both upper halves in one word. */
-#define POOL_PACK_UPPER OP_pv_packhi_b /* whose encoding these cores do not have */
+/* Of the control block with accelerators, and of the DMA. */
+enum { POOL_REGISTERS = 0x40000000, POOL_REGISTER_BYTES = 0x20000 };
 
 /* Bit n of `taken`: cycle `base + n`. All from the end of these bits to `end` are taken. */
 struct pool_slots {
@@ -55,9 +55,9 @@ struct pool {
 /* pool.c */
 int pool_create(struct platform *platform);
 void pool_destroy(struct platform *platform);
-int pool_register_read(struct hart *hart, uint32_t offset, uint32_t *value);
-int pool_register_write(struct hart *hart, uint32_t offset, uint32_t value);
-int pool_wait_for_wake_up(struct hart *hart);
+int pool_register_access(struct hart *hart, uint32_t offset, int is_write, uint32_t *value);
+uint64_t pool_take_banks(struct platform *platform, uint32_t address, uint32_t bytes, uint64_t cycle);
+uint64_t pool_take_behind(struct pool_slots *slots, uint64_t now, uint64_t cycle);
 
 /* pool_queue.c */
 void pool_insert_rarely(struct platform *p, const struct hart *hart, uint64_t cycle);
@@ -67,16 +67,8 @@ struct hart *pool_schedule_slowly(struct platform *p);
 void pool_execute(struct platform *platform);
 void pool_execute_observed(struct platform *platform);
 
-/* pool_memory.c: accesses that the fast path does not take, and what others need of the address map */
-int pool_load(struct hart *hart, uint32_t address, uint32_t size, uint32_t *value, uint64_t *answer);
-int pool_store(struct hart *hart, uint32_t address, uint32_t size, uint32_t value, uint64_t *answer);
-uint64_t pool_take_banks(struct platform *platform, uint32_t address, uint32_t bytes, uint64_t cycle);
-int pool_register_space(const struct platform *platform, uint32_t number, uint32_t *base, uint32_t *bytes);
-uint64_t pool_take_behind(struct pool_slots *slots, uint64_t now, uint64_t cycle);
-
 /* pool_dma.c */
-int pool_dma_read(struct hart *hart, uint32_t offset, uint32_t *value);
-int pool_dma_write(struct hart *hart, uint32_t offset, uint32_t value);
+int pool_dma_access(struct hart *hart, uint32_t offset, int is_write, uint32_t *value);
 void pool_dma_advance(struct platform *platform, uint64_t cycle);
 uint64_t pool_dma_next(const struct platform *platform);
 /* The first cycle from `cycle` on in which no beat of a transfer has the banks of a tile. */

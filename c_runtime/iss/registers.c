@@ -108,9 +108,7 @@ int register_access(struct hart *hart, int apb, uint32_t offset, uint64_t cycle,
     return dma_access(hart, DMA_PORTS - 1, offset - DMA_GLOBAL, cycle, is_write, value);
   peripheral = peripheral_at(platform, address);
   if (!peripheral) return ACCESS_NOWHERE;
-  address -= peripheral->base;
-  if (is_write) peripheral->model->write(peripheral->self, address, *value, hart->index, cycle);
-  else *value = peripheral->model->read(peripheral->self, address, hart->index, cycle);
+  peripheral_access(peripheral, address, hart->index, cycle, is_write, value);
   /* A register may say that a job is over, and one that takes no time is: what it wrote is then there. */
   if (platform->peripherals.claim_count) drop_claims(platform, cycle);
   return ACCESS_OK;

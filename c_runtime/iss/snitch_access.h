@@ -6,10 +6,11 @@
 
 #include "snitch.h"
 
-enum snitch_place { PLACE_NOWHERE, PLACE_L1, PLACE_REGISTER, PLACE_ZERO, PLACE_ENGINE, PLACE_OUTSIDE, PLACE_CLINT };
+enum snitch_place { PLACE_NOWHERE, PLACE_L1, PLACE_REGISTER, PLACE_ZERO, PLACE_ENGINE, PLACE_OUTSIDE, PLACE_CLINT,
+                    PLACE_CONSOLE };
 
 /* What lies at an address, and the offset inside it. */
-enum snitch_place snitch_resolve(const struct platform *platform, uint32_t address, uint32_t *offset);
+enum snitch_place snitch_resolve(struct platform *platform, uint32_t address, uint32_t *offset);
 /* The one address of a byte that has several. */
 uint32_t snitch_address(const struct platform *platform, uint32_t address);
 /* Tell the observer of an access outside the fast path; `hart` has its program counter and time. */
