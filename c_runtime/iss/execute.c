@@ -48,8 +48,7 @@ void EXECUTE(struct platform *p) {
   struct hart *h;
   struct slot *ip;
   uint64_t now, limit;
-#define SCHEDULE schedule
-#define QUEUE_INSERT queue_insert
+#define QUEUE_WORDS_OF(p) 1
 #define TURN_CYCLE cluster_cycle(h, now)
 #define IS_OBSERVED_SLOT (ip->op != OP_loop_edge) /* a loop edge is no instruction */
 #define RESUME_HART() (ip = h->ip, now = h->now)

@@ -21,7 +21,7 @@ static void set_up_hart(struct platform *platform, uint32_t index) {
   struct hart *hart = &platform->harts[index];
   hart->platform = platform;
   hart->index = index;
-  hart->bit = 1u << (index & 31);
+  hart->bit = 1ull << (index % 64);
   if (platform->snitch) hart->snitch_core = &platform->snitch->core[index];
   hart->is_controller = !platform->snitch && index == (uint32_t)config->cluster_cores;
   hart->hart_id = hart->is_controller ? (uint32_t)config->controller_hart_id : index;
@@ -97,7 +97,9 @@ struct platform *iss_create(const char *const *names, const int64_t *values, siz
   caches_create(platform);
   platform->wheel_base = 1; /* cycle 0 means "before the run" to the scheduler */
   platform->far_cycle = NEVER;
-  while (platform->config.timing_rotating_priority && platform->rotation_mask + 1 < (uint32_t)platform->config.cluster_cores)
+  platform->words = (platform->hart_count + 63) / 64;
+  while (platform->config.timing_rotating_priority && platform->rotation_mask < 63 &&
+         platform->rotation_mask + 1 < (uint32_t)platform->config.cluster_cores)
     platform->rotation_mask = 2 * platform->rotation_mask + 1;
   platform->timers[0].is_cluster = 1;
   platform->timers[1].first_interrupt = 10;

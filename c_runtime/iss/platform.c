@@ -67,7 +67,7 @@ void platform_start_hart(struct platform *platform, struct hart *hart, uint32_t 
     hart->now += snitch_fetch(hart, (uint32_t)(hart->ip - hart->slots) / SNITCH_LINE_SLOTS, hart->ip->lines, hart->now, 1);
   else if (hart->ip->op != OP_decode)
     hart->now += fetch_lines(hart, (uint32_t)(hart->ip - hart->slots) / LINE_SLOTS, hart->ip->lines, hart->now);
-  queue_hart(platform, hart, cluster_cycle(hart, hart->now));
+  queue_insert(platform, hart, cluster_cycle(hart, hart->now), platform->words);
 }
 
 void hart_sleep(struct hart *hart) {
@@ -96,7 +96,7 @@ void hart_wake(struct hart *hart, uint64_t cycle) {
   hart->sleep_start = local;
   hart->state = HART_READY;
   hart->now = local;
-  queue_hart(hart->platform, hart, cluster_cycle(hart, hart->now));
+  queue_insert(hart->platform, hart, cluster_cycle(hart, hart->now), hart->platform->words);
 }
 
 void reset_slots(struct platform *platform) {

@@ -22,7 +22,7 @@
 #include "trace.h"
 #include "written.h"
 
-enum { MAX_CORES = 16, WHEEL_SIZE = 64 };
+enum { MAX_CORES = 16, WHEEL_SIZE = 64, QUEUE_WORDS = 4 };
 #define NEVER UINT64_MAX
 #define NO_SOC_EVENT 0xffffffffu
 #define DISCARD 32 /* register index that takes writes to x0 */
@@ -102,7 +102,8 @@ struct hart {
   uint64_t *bank_free; /* NULL: no conflicts */
   uint64_t *float_unit, *float_divider; /* when it is free again; NULL: a unit of its own */
   uint64_t slack;      /* cycles by which its L1 accesses may run ahead of others */
-  uint32_t index, bit; /* among the harts; 1 << index */
+  uint64_t bit;        /* in a word of the run queue's masks */
+  uint32_t index;      /* among the harts */
   int has_own_clock;
   struct snitch_core *snitch_core; /* what only such a core has, else NULL */
   /* Where it executes. */
@@ -183,12 +184,12 @@ struct platform {
   uint64_t float_unit_free[MAX_CORES], float_divider_free[MAX_CORES];
   /* Run queue: harts of the present cycle, a wheel of the next 63 cycles, and a list of harts further away. */
   uint64_t wheel_base;     /* the present */
-  uint32_t ready, turn;    /* bit n: hart (n + turn) % 32 wants to run now; the lowest comes first */
+  uint64_t ready[QUEUE_WORDS]; /* bit n: hart (n + turn) % 64 of a word wants to run now; the lowest comes first */
   uint64_t wheel_occupied, quiet_until; /* see scheduler.h */
+  uint32_t words, turn, ready_word; /* words of a mask; the first of `ready` that may hold any */
   uint32_t rotation_mask;  /* priority among harts at one cycle rotates by the cycle number & this */
-  uint32_t far_harts;
-  uint64_t far_cycle;
-  uint32_t wheel[WHEEL_SIZE];
+  uint64_t far[QUEUE_WORDS], far_cycle;
+  uint64_t wheel[WHEEL_SIZE * QUEUE_WORDS];
   uint64_t limit;      /* last cycle (of its own clock) at which the running hart comes before every other actor */
   uint64_t device_cycle; /* next cycle at which a device acts by itself */
   uint64_t max_cycle;

@@ -39,9 +39,6 @@ int pool_create(struct platform *platform) {
   pool->group_shift = log2_of(pool->group_tiles);
   pool->sequential_shift = log2_of(pool->tile_cores * (uint32_t)config->tiles_sequential_bytes);
   pool->sequential_end = pool->tiles << pool->sequential_shift;
-  pool->words = (platform->hart_count + 63) / 64;
-  if (config->timing_rotating_priority)
-    while (pool->turn_mask + 1 < platform->hart_count && pool->turn_mask < 63) pool->turn_mask = 2 * pool->turn_mask + 1;
   pool->wake_stride = pool->cache_enabled = 1;
   pool->cache_range[0] = (uint32_t)config->memory_l2_base;
   pool->cache_range[4] = (uint32_t)config->memory_l2_base + L2_CODE_RANGE;

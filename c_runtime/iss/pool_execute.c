@@ -79,8 +79,7 @@ void EXECUTE(struct platform *p) {
   static const int32_t offsets[OP_COUNT] = {
       BASE_OPS(OFFSET_OF) BASE_MEMORY_OPS(OFFSET_OF) XPULP_MEMORY_OPS(OFFSET_OF) XPULPIMG_OPS(OFFSET_OF)
           SIMD_IMG_OPS(OFFSET_OF) ATOMIC_OPS(OFFSET_OF)};
-#define SCHEDULE pool_schedule
-#define QUEUE_INSERT pool_insert
+#define QUEUE_WORDS_OF(p) (p)->words
 #include "snitch_loop.h"
 
 #include "snitch_handlers.h"

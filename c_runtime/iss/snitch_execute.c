@@ -78,8 +78,7 @@
 void EXECUTE(struct platform *p) {
   static const int32_t offsets[OP_COUNT] = {
       BASE_OPS(OFFSET_OF) BASE_MEMORY_OPS(OFFSET_OF) ATOMIC_OPS(OFFSET_OF) XDMA_OPS(OFFSET_OF)};
-#define SCHEDULE schedule
-#define QUEUE_INSERT queue_insert
+#define QUEUE_WORDS_OF(p) 1
 #include "snitch_loop.h"
 
 #include "snitch_handlers.h"

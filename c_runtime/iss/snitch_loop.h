@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The loop of an interpreter of Snitch cores, which says SCHEDULE, QUEUE_INSERT and the `offsets` of its handlers. */
+ * The loop of an interpreter of Snitch cores, which says QUEUE_WORDS_OF and the `offsets` of its handlers. */
   struct hart *h;
   struct snitch_core *c;
   struct slot *ip;
