@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The simulated system: harts, memories, devices, and the order in which they act.
- *
- * Time. A hart's `now` is `cycle | hart index`: comparing two such keys orders harts by local time and, at
- * equal times, by index. Devices use the largest index, so at equal times they act after the cores. */
+ * The simulated system: harts, memories, devices, and the order in which they act: by time, at equal times harts in the
+ * order of scheduler.h, then devices. */
 #ifndef ISS_PLATFORM_H
 #define ISS_PLATFORM_H
 
@@ -15,6 +13,7 @@
 #include "dma.h"
 #include "event_unit.h"
 #include "hyperbus.h"
+#include "iss.h"
 #include "observer.h"
 #include "ops.h"
 #include "peripherals.h"
@@ -63,11 +62,9 @@ enum { LINE_SLOTS = 8, BOUNDARY_SLOTS = 256 };
 struct code_region {
   struct slot *slots;
   uint8_t *memory;
-  uint32_t bytes;
+  uint32_t base, bytes;
   uint32_t low, high; /* slot range touched since the last reset of the slots */
 };
-
-enum { REGION_L1, REGION_L2, REGION_COUNT };
 
 struct hardware_loop {
   uint32_t start, end, count;
@@ -143,13 +140,6 @@ struct hart {
 enum fault_kind { FAULT_NONE, FAULT_ACCESS, FAULT_MISALIGNED, FAULT_ILLEGAL, FAULT_FETCH, FAULT_DEADLOCK, FAULT_CYCLES,
                   FAULT_PERIPHERAL, FAULT_ENVIRONMENT };
 
-struct fault {
-  enum fault_kind kind;
-  int32_t hart; /* index, -1: not a hart (DMA, accelerator) */
-  uint32_t pc, word, address;
-  char text[400];
-};
-
 enum run_state { RUN_GOING, RUN_EXIT, RUN_FAULT };
 
 enum { CACHE_BANKS = 64, CACHE_REFILLS = 16 };
@@ -197,7 +187,7 @@ struct platform {
   enum run_state state;
   uint32_t exit_code;
   uint64_t end_cycle; /* of the program; a core by itself ends it later than the scheduler last looked */
-  struct fault fault;
+  struct iss_fault fault;
   struct event_unit events;
   struct dma dma;
   struct hyperbus hyperbus;
@@ -227,6 +217,8 @@ static inline uint64_t cluster_cycle(const struct hart *hart, uint64_t cycle) {
 /* platform.c */
 uint64_t local_cycle(const struct hart *hart, uint64_t cluster); /* first own cycle not before a cluster cycle */
 void platform_start_hart(struct platform *platform, struct hart *hart, uint32_t pc, uint64_t cycle);
+/* The region that holds all bytes at an address, or REGION_COUNT. */
+uint32_t region_at(const struct platform *platform, uint32_t address, uint64_t bytes, uint32_t *offset);
 int platform_enter(struct hart *hart, uint32_t pc); /* sets ip; 0 when the address holds no code memory */
 uint32_t hart_pc(const struct hart *hart);
 void hart_sleep(struct hart *hart);
@@ -279,6 +271,8 @@ int csr_write(struct hart *hart, uint32_t number, uint64_t cycle, uint32_t value
 
 /* output.c */
 void output_character(struct output *output, uint32_t cluster, uint32_t core, char character);
+/* The same for a program that may print too much: a fault, of a hart or of nobody. */
+void guest_prints(struct platform *platform, const struct hart *hart, uint32_t cluster, uint32_t core, char character);
 int output_is_full(const struct output *output);
 void output_flush(struct output *output);
 void output_destroy(struct output *output);

@@ -66,9 +66,7 @@ static int soc_access(struct platform *platform, uint32_t offset, uint64_t cycle
   } else if (offset == CONTROLLER_ICACHE + 4) {
     caches_flush(platform, 1);
   } else if (inside(offset, STDOUT, 0x1000)) { /* core in bits 6:3, cluster above */
-    output_character(&platform->output, (offset - STDOUT) >> 7 & 31, (offset - STDOUT) >> 3 & 15, (char)*value);
-    if (output_is_full(&platform->output))
-      platform_fault(platform, FAULT_PERIPHERAL, platform->running, 0, "the program has printed more than 64 MiB");
+    guest_prints(platform, platform->running, (offset - STDOUT) >> 7 & 31, (offset - STDOUT) >> 3 & 15, (char)*value);
   } else {
     return ACCESS_NOWHERE;
   }

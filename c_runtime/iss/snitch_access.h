@@ -17,6 +17,5 @@ uint32_t snitch_address(const struct platform *platform, uint32_t address);
 void snitch_observe(struct hart *hart, uint32_t address, uint32_t size, int is_write, uint32_t value);
 /* Take a bank for an access; when it is answered. */
 uint64_t snitch_ask_l1(struct hart *hart, uint32_t offset, uint32_t size, int is_write);
-int snitch_misaligned(struct hart *hart, uint32_t address, uint32_t size, int is_write, const char *reason);
 
 #endif /* ISS_SNITCH_ACCESS_H */

@@ -35,7 +35,7 @@ int snitch_atomic(struct hart *hart, uint32_t op, uint32_t address, uint32_t ope
   uint32_t offset, result;
   int is_store = op != OP_lr_w, succeeds = op != OP_sc_w || core->reserved == address;
   platform->running = hart;
-  if (!memory) return access_settle(hart, address % 4 ? snitch_misaligned(hart, address, 4, 1, " that is atomic and not aligned")
+  if (!memory) return access_settle(hart, address % 4 ? access_misaligned(hart, address, 4, 1, " that is atomic and not aligned")
                                                : access_nowhere(hart, address, 4, 1));
   if (snitch_resolve(platform, address, &offset) == PLACE_L1) {
     *answer = snitch_ask_l1(hart, offset, 4, is_store) + extra;

@@ -96,18 +96,12 @@ uint64_t snitch_take_banks(struct platform *platform, uint32_t address, uint32_t
   }
 }
 
-int snitch_misaligned(struct hart *hart, uint32_t address, uint32_t size, int is_write, const char *reason) {
-  platform_fault(hart->platform, FAULT_MISALIGNED, hart, address, "%s of %u byte(s)%s", is_write ? "store" : "load",
-                 (unsigned)size, reason);
-  return ACCESS_STOP;
-}
-
 static int check(struct hart *hart, enum snitch_place place, uint32_t address, uint32_t size, int is_write) {
   if (place == PLACE_NOWHERE && !hart->platform->pool) return ACCESS_NOWHERE;
   if (address % size)
-    return snitch_misaligned(hart, address, size, is_write, " at an address that is no multiple of it: these cores trap");
+    return access_misaligned(hart, address, size, is_write, " at an address that is no multiple of it: these cores trap");
   if (size != 4 && (place == PLACE_REGISTER || place == PLACE_ENGINE || place == PLACE_CLINT))
-    return snitch_misaligned(hart, address, size, is_write, " to a register, which takes aligned 32-bit accesses only");
+    return access_misaligned(hart, address, size, is_write, OF_REGISTERS);
   return ACCESS_OK;
 }
 
@@ -147,19 +141,9 @@ static void tell_host(struct hart *hart, uint32_t value) {
     platform_fault(platform, FAULT_PERIPHERAL, hart, value, "tohost takes exit codes and calls that print, no others");
     return;
   }
-  for (uint32_t i = 0; i < call[6]; i++) output_character(&platform->output, 0, hart->index & 15, (char)text[i]);
-  if (output_is_full(&platform->output))
-    platform_fault(platform, FAULT_PERIPHERAL, hart, 0, "the program has printed more than 64 MiB");
+  for (uint32_t i = 0; i < call[6]; i++) guest_prints(platform, hart, 0, hart->index & 15, (char)text[i]);
   if (answer) memcpy(answer, &one, 4);
   if (answer) written_mark(platform, platform->snitch->fromhost, 4, 1);
-}
-
-static int put_character(struct hart *hart, uint32_t value) {
-  struct output *output = &hart->platform->output;
-  output_character(output, hart->index / 16, hart->index % 16, (char)value);
-  if (output_is_full(output))
-    platform_fault(hart->platform, FAULT_PERIPHERAL, hart, 0, "the program has printed more than 64 MiB");
-  return ACCESS_OK;
 }
 
 static void set_software_interrupts(struct hart *hart, uint32_t value) {
@@ -252,7 +236,10 @@ static int access(struct hart *hart, uint32_t address, uint32_t size, int is_wri
       if (is_write) set_software_interrupts(hart, *value);
       else *value = platform->snitch->software_interrupts;
       return ACCESS_OK;
-    case PLACE_CONSOLE: return is_write ? put_character(hart, *value) : ACCESS_NOWHERE;
+    case PLACE_CONSOLE:
+      if (!is_write) return ACCESS_NOWHERE;
+      guest_prints(platform, hart, hart->index / 16, hart->index % 16, (char)*value);
+      return ACCESS_OK;
     default: return ACCESS_NOWHERE;
   }
 }
