@@ -95,7 +95,7 @@ int snitch_csr(struct hart *hart, uint32_t number, uint64_t cycle, uint32_t *old
 uint64_t snitch_next(const struct platform *platform);
 void snitch_advance(struct platform *platform, uint64_t cycle);
 
-/* snitch_scoreboard.c */
+/* Results on their way to the registers. */
 uint64_t snitch_wait(struct snitch_core *core, uint32_t registers, uint64_t cycle);
 void snitch_push_results(struct snitch_core *core, uint64_t cycle);
 void snitch_expect_behind(struct snitch_core *core, uint32_t rd, uint64_t ready);

@@ -3,10 +3,8 @@
  * The address map of a Snitch cluster, for every access that is not a plain one of L1. */
 #include <string.h>
 
-#include "iss.h"
 #include "memory.h"
 #include "pool.h"
-#include "scheduler.h"
 #include "snitch_access.h"
 
 enum { CLUSTER_WINDOW = 0x50000, PERIPHERALS_AT = 0x20000, ZERO_AT = 0x30000, ENGINES_AT = 0x40000,
