@@ -9,8 +9,8 @@
 #include "platform.h"
 
 /* Lines of all regions in one number space, so that a tag names a line uniquely. */
-static uint32_t global_line(const struct platform *platform, uint32_t region, uint32_t line) {
-  return region == REGION_L1 ? line : platform->region[REGION_L1].bytes / LINE_BYTES + line;
+uint32_t cache_line(const struct platform *platform, uint32_t region, uint32_t line) {
+  return region == REGION_L1 ? line : platform->region[REGION_L1].bytes / (2 * platform->line_slots) + line;
 }
 
 /* The way to replace: eight-bit shift register with inverted feedback from bits 7, 3, 2 and 1, stepped by each refill.
@@ -24,7 +24,7 @@ static uint32_t next_way(uint8_t *state, uint32_t ways) {
 enum { LINE_INSTRUCTIONS = 4 }; /* at least; about the cycles from line to line */
 
 static size_t resident_bytes(const struct platform *platform, uint32_t region) {
-  return platform->region[region].bytes / LINE_BYTES / 8 + 16;
+  return platform->region[region].bytes / (2 * platform->line_slots) / 8 + 16;
 }
 
 /* Of all caches that several cores share: one, or one of each tile. */
@@ -116,18 +116,24 @@ static uint64_t fetch_shared(struct platform *platform, uint32_t tag, uint64_t c
   return ready - cycle + hit;
 }
 
-static void install(struct platform *platform, struct hart *hart, uint32_t tag, uint32_t line) {
-  uint32_t l1_lines = platform->region[REGION_L1].bytes / LINE_BYTES;
-  uint32_t set = (tag - 1) % hart->cache_sets, ways = hart->cache_ways, old;
-  uint32_t way = next_way(&hart->cache_random, ways);
-  old = hart->cache_tags[set * ways + way];
-  if (old) {
-    uint32_t old_line = old - 1, region = old_line < l1_lines ? REGION_L1 : REGION_L2;
-    if (region == REGION_L2) old_line -= l1_lines;
-    hart->resident_bits[region][old_line / 8] &= (uint8_t) ~(1u << (old_line % 8));
+/* The byte that holds the bit of a line. */
+static uint8_t *resident_byte(const struct hart *hart, uint32_t number, uint8_t *bit) {
+  uint32_t l2_lines = cache_line(hart->platform, REGION_L2, 0), region = number < l2_lines ? REGION_L1 : REGION_L2;
+  uint32_t line = region == REGION_L2 ? number - l2_lines : number;
+  *bit = (uint8_t)(1u << (line % 8));
+  return &hart->resident_bits[region][line / 8];
+}
+
+void cache_install(struct hart *hart, uint32_t way, uint32_t number) {
+  uint32_t *tag = &hart->cache_tags[way];
+  uint8_t bit, *byte;
+  if (*tag) {
+    byte = resident_byte(hart, *tag - 1, &bit);
+    *byte &= (uint8_t)~bit;
   }
-  hart->cache_tags[set * ways + way] = tag;
-  hart->resident_bits[hart->region][line / 8] |= (uint8_t)(1u << (line % 8));
+  *tag = number + 1;
+  byte = resident_byte(hart, number, &bit);
+  *byte |= bit;
   hart->l0_epoch++;
 }
 
@@ -144,11 +150,11 @@ uint64_t fetch_lines(struct hart *hart, uint32_t line, uint32_t count, uint64_t 
       hart->l0_epoch++;
       continue;
     }
-    uint32_t tag = global_line(platform, hart->region, i) + 1;
+    uint32_t number = cache_line(platform, hart->region, i), set = number % hart->cache_sets;
     stall += hart->is_controller
                  ? (uint64_t)config->icache_controller_refill
-                 : fetch_shared(platform, tag, cluster_cycle(hart, cycle) + stall + LINE_INSTRUCTIONS * (i - line));
-    install(platform, hart, tag, i);
+                 : fetch_shared(platform, number + 1, cluster_cycle(hart, cycle) + stall + LINE_INSTRUCTIONS * (i - line));
+    cache_install(hart, set * hart->cache_ways + next_way(&hart->cache_random, hart->cache_ways), number);
   }
   hart->count.icache += stall;
   return stall;

@@ -10,6 +10,9 @@
 
 #include "config_fields.h"
 
+/* Memories that code can run from. */
+enum { REGION_L1, REGION_L2, REGION_COUNT };
+
 struct config {
 #define CONFIG_FIELD(name, least, most) int64_t name;
   CONFIG_FIELDS(CONFIG_FIELD)

@@ -4,6 +4,7 @@
  * stalls caused by the next instruction, and how many cache lines the block touches. */
 #include "decode_xpulp.h"
 #include "loops.h"
+#include "snitch.h"
 
 #include <string.h>
 
@@ -157,6 +158,8 @@ void decode_word(const struct platform *platform, uint32_t word, struct slot *ou
   out->imm = 0;
   out->stall = 0;
   op = full ? decode_opcode(full, platform->config.cluster_isa_xpulp != 0, has_float, out) : OP_illegal;
+  if (platform->snitch) op = snitch_decode(platform, word, op);
+  if (!platform->handlers[op]) op = OP_illegal; /* an operation of other cores */
   out->op = (uint16_t)op;
   out->inner = platform->handlers[op];
   if (out->rd == 0 && (op_flags[op] & WRITES_X)) out->rd = DISCARD;
@@ -191,6 +194,11 @@ static int fetch_word(const struct code_region *region, uint32_t offset, uint32_
   return 1;
 }
 
+static void refuse(const struct platform *platform, struct slot *slot) {
+  slot->op = OP_illegal;
+  slot->inner = slot->handler = platform->handlers[OP_illegal];
+}
+
 /* Stalls that the instruction suffers because of its successor. */
 static void apply_successor(struct hart *hart, struct slot *slot, uint32_t offset) {
   const struct platform *platform = hart->platform;
@@ -211,7 +219,7 @@ static void apply_successor(struct hart *hart, struct slot *slot, uint32_t offse
 }
 
 static void choose_handler(const struct platform *platform, struct slot *slot, uint32_t index) {
-  uint32_t first_in_boundary = index % (LINE_SLOTS * BOUNDARY_LINES);
+  uint32_t first_in_boundary = index % BOUNDARY_SLOTS;
   /* The first instruction that starts in a 512-byte stretch; an instruction may straddle the border. */
   if (first_in_boundary == 0 || (first_in_boundary == 1 && slot[-1].op == OP_decode)) slot->wrap |= WRAP_BOUNDARY;
   if (platform->count_compressed && SLOT_LENGTH(slot) == 1) slot->wrap |= WRAP_COMPRESSED;
@@ -219,17 +227,14 @@ static void choose_handler(const struct platform *platform, struct slot *slot, u
   slot->handler = slot->wrap ? platform->handlers[OP_wrapped] : slot->inner;
 }
 
-static int op_is_branch(uint32_t op) {
-  return (op >= OP_beq && op <= OP_bgeu) || op == OP_p_beqimm || op == OP_p_bneimm;
+static int has_target(uint32_t op) {
+  return op == OP_jal || (op >= OP_beq && op <= OP_bgeu) || op == OP_p_beqimm || op == OP_p_bneimm;
 }
 
 /* Targets are not checked when a branch is taken, so a branch that could leave its memory is refused as a whole. */
-static void refuse_target_outside(const struct platform *platform, const struct code_region *region, struct slot *slot,
-                                  uint32_t index) {
+static int leaves_memory(const struct code_region *region, const struct slot *slot, uint32_t index, uint32_t length) {
   int64_t target = (int64_t)index + slot->imm;
-  if (target >= 0 && target < (int64_t)(region->bytes / 2)) return;
-  slot->op = OP_illegal;
-  slot->inner = platform->handlers[OP_illegal];
+  return target < 0 || target >= (int64_t)(region->bytes / 2) || target % length;
 }
 
 /* Decode from `head` to the end of its straight-line block: a jump, a loop end, or a 512-byte border. */
@@ -237,33 +242,34 @@ void decode_block(struct hart *hart, struct slot *head) {
   struct platform *platform = hart->platform;
   struct code_region *region = &platform->region[hart->region];
   uint32_t first = (uint32_t)(head - region->slots), index = first, end = first, last = first, fetched;
+  uint32_t shortest = platform->snitch ? 2 : 1, line = platform->line_slots; /* no compressed code there */
   for (;;) {
     struct slot *slot = region->slots + index;
     uint32_t word;
-    if (!fetch_word(region, index * 2, &word)) {
-      slot->op = OP_illegal;
-      slot->step = sizeof(struct slot);
-      slot->inner = slot->handler = platform->handlers[OP_illegal];
+    if (index % shortest || !fetch_word(region, index * 2, &word)) {
+      refuse(platform, slot);
+      slot->step = (uint8_t)(shortest * sizeof(struct slot));
       slot->lines = 1;
       break;
     }
     if (slot->op == OP_decode) {
       decode_word(platform, word, slot);
-      if (slot->op == OP_jal || op_is_branch(slot->op)) refuse_target_outside(platform, region, slot, index);
-      apply_successor(hart, slot, index * 2);
+      if (has_target(slot->op) && leaves_memory(region, slot, index, shortest)) refuse(platform, slot);
+      if (platform->snitch) slot->cost = snitch_registers(slot);
+      else apply_successor(hart, slot, index * 2);
       choose_handler(platform, slot, index);
     }
     end = index;
     last = index + SLOT_LENGTH(slot) - 1;
     if ((op_flags[slot->op] & JUMPS) || (slot->wrap & WRAP_LOOP_END)) break;
     index += SLOT_LENGTH(slot);
-    if (index / (LINE_SLOTS * BOUNDARY_LINES) != first / (LINE_SLOTS * BOUNDARY_LINES)) break;
+    if (index / BOUNDARY_SLOTS != first / BOUNDARY_SLOTS) break;
   }
   if (first < region->low) region->low = first;
   if (last + 2 > region->high) region->high = last + 2;
   /* The fetch unit asks for four bytes, whatever the length of an instruction. */
   fetched = end + 1 > last ? end + 1 : last;
   for (index = first; index <= last; index += SLOT_LENGTH(&region->slots[index]))
-    region->slots[index].lines = (uint8_t)(fetched / LINE_SLOTS - index / LINE_SLOTS + 1);
-  join_runs(platform, region->slots + first, region->slots + last);
+    region->slots[index].lines = (uint8_t)(fetched / line - index / line + 1);
+  if (!platform->snitch) join_runs(platform, region->slots + first, region->slots + last);
 }

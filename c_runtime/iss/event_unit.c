@@ -239,7 +239,6 @@ int event_core_access(struct hart *hart, uint32_t offset, uint64_t cycle, int is
 }
 
 int event_global_access(struct hart *hart, uint32_t offset, uint64_t cycle, int is_write, uint32_t *value) {
-  struct event_unit *unit = &hart->platform->events;
   if (offset < 0x40 * (uint32_t)hart->platform->config.cluster_cores)
     return core_register(hart->platform, offset / 0x40, offset % 0x40, cycle, is_write, value);
   if (offset >= 0x400 && offset < 0x400 + BARRIERS * 0x20) {
@@ -248,9 +247,5 @@ int event_global_access(struct hart *hart, uint32_t offset, uint64_t cycle, int 
   }
   if (is_write && offset >= 0x600 && offset < 0x620)
     return software_event(hart->platform, (offset - 0x600) / 4, cycle, *value);
-  if (is_write || offset != 0x700) return ACCESS_NOWHERE;
-  *value = unit->soc_fifo_count ? 0x80000000u | unit->soc_fifo[0] : 0;
-  if (unit->soc_fifo_count) unit->soc_fifo_count--;
-  memmove(unit->soc_fifo, unit->soc_fifo + 1, unit->soc_fifo_count * sizeof unit->soc_fifo[0]);
-  return ACCESS_OK;
+  return is_write || offset != 0x700 ? ACCESS_NOWHERE : ACCESS_OK; /* events of the SoC: none arrive here */
 }

@@ -10,7 +10,7 @@ struct platform;
 struct hart;
 
 enum { EVENT_DMA = 8, EVENT_DMA_IRQ = 9, EVENT_TIMER_LOW = 10, EVENT_BARRIER = 16, EVENT_MUTEX = 17,
-       EVENT_DISPATCH = 18, EVENT_SOC_FIFO = 27, BARRIERS = 9, MUTEXES = 4, DISPATCH_DEPTH = 8 };
+       EVENT_DISPATCH = 18, BARRIERS = 9, MUTEXES = 4, DISPATCH_DEPTH = 8 };
 
 /* What a sleeping hart waits for. */
 enum wait_kind { WAIT_NONE, WAIT_EVENT, WAIT_EVENT_CLEAR, WAIT_DISPATCH, WAIT_MUTEX, WAIT_INTERRUPT, WAIT_BARRIER };
@@ -41,7 +41,6 @@ struct event_unit {
   struct barrier barrier[BARRIERS];
   struct mutex mutex[MUTEXES];
   uint32_t team;
-  uint32_t soc_fifo[16], soc_fifo_count;
   uint32_t blocked_pushers; /* cores stalled on a full dispatch FIFO */
 };
 

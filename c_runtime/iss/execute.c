@@ -44,19 +44,13 @@
 
 /* The first call of a platform publishes the offsets of the handlers. */
 void EXECUTE(struct platform *p) {
-#define OP_OFFSET(name, flags) (int32_t)((char *)&&op_##name - (char *)&&op_decode),
-  static const int32_t offsets[] = {ALL_OPS(OP_OFFSET)};
-#undef OP_OFFSET
+  static const int32_t offsets[OP_COUNT] = {PULP_OPS(OFFSET_OF)};
   struct hart *h;
   struct slot *ip;
   uint64_t now, limit;
-#define SCHEDULE schedule
-#define QUEUE_INSERT queue_insert
-#define HANDLERS p->handlers
-#define OFFSETS offsets
+#define QUEUE_WORDS_OF(p) 1
 #define TURN_CYCLE cluster_cycle(h, now)
 #define IS_OBSERVED_SLOT (ip->op != OP_loop_edge) /* a loop edge is no instruction */
-#define DECODE_BLOCK() decode_block(h, ip)
 #define RESUME_HART() (ip = h->ip, now = h->now)
 /* What is nearly always so is tested, not loaded: the next hart is found the sooner the earlier `now` is known. */
 #define BEGIN_HART()              \

@@ -7,13 +7,13 @@
 
 void platform_fault(struct platform *platform, enum fault_kind kind, const struct hart *hart, uint32_t address,
                     const char *format, ...) {
-  struct fault *fault = &platform->fault;
+  struct iss_fault *fault = &platform->fault;
   va_list arguments;
   if (platform->state == RUN_FAULT) return; /* the first one is the cause */
   platform->state = RUN_FAULT;
   platform->quiet_until = 0; /* the scheduler must look */
-  fault->kind = kind;
-  fault->hart = hart ? (int32_t)hart->index : -1;
+  fault->kind = (uint32_t)kind;
+  fault->core = hart ? (int32_t)hart->index : -1;
   fault->pc = hart ? hart_pc(hart) : 0;
   fault->word = 0;
   if (hart) platform->end_cycle = cluster_cycle(hart, hart->now);

@@ -31,19 +31,16 @@
     ADVANCE(ip->cost);                                                  \
   }
 #define FLOAT(name, statement) FLOAT_IN(h->float_unit, name, statement)
-#define FLOAT_ARITHMETIC(name, operation, a, b, c)                                              \
-  FLOAT(name, uint32_t value = float_compute(h, operation, a, b, c, (uint32_t)ip->imm, &legal); \
-        if (legal) h->f[ip->rd] = value)
-#define FLOAT_DIVISION(name, operation, a, b)                                                                    \
-  FLOAT_IN(h->float_divider, name,                                                                               \
-           uint32_t value = float_compute(h, operation, a, b, 0, (uint32_t)ip->imm, &legal);                     \
+#define COMPUTE_IN(unit, name, operation, a, b, c)                                                         \
+  FLOAT_IN(unit, name, uint32_t value = float_compute(h, operation, a, b, c, (uint32_t)ip->imm, &legal);   \
            if (legal) h->f[ip->rd] = value)
+#define FLOAT_ARITHMETIC(name, operation, a, b, c) COMPUTE_IN(h->float_unit, name, operation, a, b, c)
 
   FLOAT_ARITHMETIC(fadd_s, FLOAT_ADD, FA, FB, 0)
   FLOAT_ARITHMETIC(fsub_s, FLOAT_SUB, FA, FB, 0)
   FLOAT_ARITHMETIC(fmul_s, FLOAT_MUL, FA, FB, 0)
-  FLOAT_DIVISION(fdiv_s, FLOAT_DIV, FA, FB)
-  FLOAT_DIVISION(fsqrt_s, FLOAT_SQRT, FA, 0)
+  COMPUTE_IN(h->float_divider, fdiv_s, FLOAT_DIV, FA, FB, 0)
+  COMPUTE_IN(h->float_divider, fsqrt_s, FLOAT_SQRT, FA, 0, 0)
   FLOAT_ARITHMETIC(fmadd_s, FLOAT_FMADD, FA, FB, FC_)
   FLOAT_ARITHMETIC(fmsub_s, FLOAT_FMSUB, FA, FB, FC_)
   FLOAT_ARITHMETIC(fnmsub_s, FLOAT_FNMSUB, FA, FB, FC_)

@@ -45,13 +45,7 @@ static int start(struct platform *platform, int context, int to_l3, uint64_t cyc
   transfer->to_l3 = to_l3;
   transfer->l2_address = registers[to_l3 ? TX_ADDRESS : RX_ADDRESS];
   transfer->bytes = registers[to_l3 ? TX_SIZE : RX_SIZE];
-  transfer->l3_address = registers[EXTERNAL_ADDRESS];
-  transfer->l3_2d = registers[EXTERNAL_2D];
-  transfer->l3_line = registers[EXTERNAL_LINE];
-  transfer->l3_stride = registers[EXTERNAL_STRIDE];
-  transfer->l2_2d = registers[L2_2D];
-  transfer->l2_line = registers[L2_LINE];
-  transfer->l2_stride = registers[L2_STRIDE];
+  memcpy(transfer->registers, registers, sizeof transfer->registers);
   if (bus->free_at < cycle) bus->free_at = cycle;
   uint64_t duration = soc_to_cluster(platform, setup + (transfer->bytes * millicycles + 999) / 1000);
   trace_span(&platform->trace, TRACE_L3, (uint32_t)to_l3, bus->free_at, bus->free_at + duration, transfer->bytes);
@@ -86,19 +80,20 @@ uint64_t hyperbus_next(const struct platform *platform) {
   return platform->hyperbus.count ? platform->hyperbus.queue[0].end : NEVER;
 }
 
-static uint32_t position(uint32_t base, uint32_t done, uint32_t two_d, uint32_t line, uint32_t stride) {
-  return two_d ? base + done / line * stride + done % line : base + done;
+/* Where a side goes on, by its registers: two dimensions, line, stride. Ends `bytes` where its line ends. */
+static uint32_t position(const uint32_t *side, uint32_t base, uint32_t done, uint32_t *bytes) {
+  uint32_t line = side[1];
+  if (!side[0]) return base + done;
+  if (*bytes > line - done % line) *bytes = line - done % line;
+  return base + done / line * side[2] + done % line;
 }
 
 static void move(struct platform *platform, const struct hyperbus_transfer *t) {
   for (uint32_t done = 0; done < t->bytes;) {
     uint32_t bytes = t->bytes - done;
-    uint32_t l3 = position(t->l3_address, done, t->l3_2d, t->l3_line, t->l3_stride);
-    uint32_t l2 = position(t->l2_address, done, t->l2_2d, t->l2_line, t->l2_stride);
-    uint8_t *pointer;
-    if (t->l3_2d && bytes > t->l3_line - done % t->l3_line) bytes = t->l3_line - done % t->l3_line;
-    if (t->l2_2d && bytes > t->l2_line - done % t->l2_line) bytes = t->l2_line - done % t->l2_line;
-    pointer = memory_pointer(platform, l2, bytes);
+    uint32_t l3 = position(t->registers + EXTERNAL_2D, t->registers[EXTERNAL_ADDRESS], done, &bytes);
+    uint32_t l2 = position(t->registers + L2_2D, t->l2_address, done, &bytes);
+    uint8_t *pointer = memory_pointer(platform, l2, bytes);
     if (!pointer || pointer < platform->l2 || pointer >= platform->l2 + platform->config.memory_l2_size ||
         (uint64_t)l3 + bytes > (uint64_t)platform->config.memory_l3_size) {
       platform_fault(platform, FAULT_ACCESS, NULL, pointer ? l3 : l2, "HyperBus transfer of %u bytes leaves L2 or L3",

@@ -13,8 +13,8 @@ enum { HYPERBUS_CONTEXTS = 2, HYPERBUS_QUEUE = 8 };
 
 struct hyperbus_transfer {
   int to_l3, context;
-  uint32_t l2_address, l3_address, bytes, chip_select;
-  uint32_t l3_2d, l3_line, l3_stride, l2_2d, l2_line, l2_stride;
+  uint32_t registers[16]; /* of its context when it was started */
+  uint32_t l2_address, bytes;
   uint64_t end;
 };
 

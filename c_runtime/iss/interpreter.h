@@ -18,6 +18,8 @@
 #define S1 h->x[ip->rs1]
 #define S2 h->x[ip->rs2]
 #define PC (h->pc_base + (uint32_t)((ip - h->slots) * 2))
+/* Where the handler of an operation is; those of other cores have none. */
+#define OFFSET_OF(name, flags) [OP_##name] = (int32_t)((char *)&&op_##name - (char *)&&op_decode),
 #define DISPATCH_SLOT() goto *(void *)((char *)&&op_decode + ip->handler)
 #define DISPATCH_INNER() goto *(void *)((char *)&&op_decode + ip->inner)
 /* Files with OBSERVED defined make the same interpreter with hooks, which are nothing elsewhere. */

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The frame around the handlers, inside an interpreter: who runs next, hooks, and what ends a turn. It needs
- *   SCHEDULE, QUEUE_INSERT   the run queue of its harts
- *   HANDLERS, OFFSETS       the platform's table of handlers, and the offsets that the first call puts there
+ *   QUEUE_WORDS_OF(p)       words of a mask of its harts, see scheduler.h
+ *   offsets                 of its handlers, which the first call puts into the platform's table
  *   RESUME_HART()           sets the locals from h; BEGIN_HART() the same at the begin of a turn
  *   TURN_CYCLE              `now` in cycles of the cluster
- *   IS_OBSERVED_SLOT        whether ip is an instruction
- *   DECODE_BLOCK()          of the block at ip */
-  if (!HANDLERS[OP_illegal]) {
-    memcpy(HANDLERS, OFFSETS, sizeof OFFSETS);
+ *   IS_OBSERVED_SLOT        whether ip is an instruction */
+  if (!p->handlers[OP_illegal]) {
+    memcpy(p->handlers, offsets, sizeof offsets);
     return;
   }
 #ifdef OBSERVED
@@ -22,7 +21,7 @@
 #endif
 
 next_hart:
-  h = SCHEDULE(p, &limit);
+  h = schedule(p, &limit, QUEUE_WORDS_OF(p));
   if (!h) return;
   BEGIN_HART();
 #ifdef OBSERVED
@@ -49,21 +48,21 @@ observe: /* before each instruction */
 
 yield: /* another actor comes first; this instruction has not happened yet */
   SAVE();
-  QUEUE_INSERT(p, h, TURN_CYCLE);
+  queue_insert(p, h, TURN_CYCLE, QUEUE_WORDS_OF(p));
   goto next_hart;
 
 yield_at_entry: /* the same between two instructions */
   SAVE();
   h->resume = ip->handler;
   h->observed = 0;
-  QUEUE_INSERT(p, h, TURN_CYCLE);
+  queue_insert(p, h, TURN_CYCLE, QUEUE_WORDS_OF(p));
   goto next_hart;
 
 suspended: /* asleep, blocked or stopped; whoever did it keeps the hart's state, `resume` replays the instruction */
   goto next_hart;
 
 op_decode:
-  DECODE_BLOCK();
+  decode_block(h, ip);
   if (!(ip->wrap & WRAP_BOUNDARY)) FETCH_BLOCK(1); /* the wrapper does it there */
   DISPATCH_SLOT();
 

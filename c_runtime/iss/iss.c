@@ -21,7 +21,7 @@ static void set_up_hart(struct platform *platform, uint32_t index) {
   struct hart *hart = &platform->harts[index];
   hart->platform = platform;
   hart->index = index;
-  hart->bit = 1u << (index & 31);
+  hart->bit = 1ull << (index % 64);
   if (platform->snitch) hart->snitch_core = &platform->snitch->core[index];
   hart->is_controller = !platform->snitch && index == (uint32_t)config->cluster_cores;
   hart->hart_id = hart->is_controller ? (uint32_t)config->controller_hart_id : index;
@@ -32,12 +32,12 @@ static void set_up_hart(struct platform *platform, uint32_t index) {
   hart->loop[0].warm_epoch = hart->loop[1].warm_epoch = NEVER;
   if (hart->is_controller) {
     hart->fast_memory = platform->l2;
-    hart->written = platform->written.map[MEMORY_L2];
+    hart->written = platform->written.map[REGION_L2];
     hart->fast_base = (uint32_t)config->memory_l2_base;
     hart->fast_words = config->memory_l2_controller_latency == 1 ? (uint32_t)config->memory_l2_size / 4 : 0;
   } else {
     hart->fast_memory = platform->l1;
-    hart->written = platform->written.map[MEMORY_L1];
+    hart->written = platform->written.map[REGION_L1];
     hart->fast_base = (uint32_t)config->memory_l1_base; /* the alias at 0 takes the general path */
     hart->fast_words = (uint32_t)config->memory_l1_size / 4;
     hart->bank_free = config->memory_l1_conflicts ? platform->l1_bank_free : NULL;
@@ -62,8 +62,10 @@ static int allocate(struct platform *platform) {
       !platform->peripherals.l1_map)
     return -1;
   platform->region[REGION_L1].memory = platform->l1;
+  platform->region[REGION_L1].base = (uint32_t)config->memory_l1_base;
   platform->region[REGION_L1].bytes = (uint32_t)config->memory_l1_size;
   platform->region[REGION_L2].memory = platform->l2;
+  platform->region[REGION_L2].base = (uint32_t)config->memory_l2_base;
   platform->region[REGION_L2].bytes = (uint32_t)config->memory_l2_size;
   for (uint32_t r = 0; r < REGION_COUNT; r++) {
     struct code_region *region = &platform->region[r];
@@ -83,25 +85,23 @@ struct platform *iss_create(const char *const *names, const int64_t *values, siz
     free(platform);
     return NULL;
   }
-  if (allocate(platform)) {
-    snprintf(error, error_bytes, "out of memory");
-    iss_destroy(platform);
-    return NULL;
-  }
   platform->run = platform->config.observe ? execute_observed : execute;
-  platform->run(platform); /* publishes the handlers */
-  if (platform->config.core_is_snitch && snitch_create(platform)) {
+  platform->line_slots = LINE_SLOTS;
+  if (allocate(platform) || (platform->config.core_is_snitch && snitch_create(platform))) {
     snprintf(error, error_bytes, "out of memory");
     iss_destroy(platform);
     return NULL;
   }
+  platform->run(platform); /* publishes the handlers */
   for (uint32_t i = 0; i < platform->hart_count; i++) set_up_hart(platform, i);
   if (!platform->snitch) dma_create(platform);
   platform->controller_cache_enabled = platform->config.icache_controller_enabled != 0;
   caches_create(platform);
   platform->wheel_base = 1; /* cycle 0 means "before the run" to the scheduler */
   platform->far_cycle = NEVER;
-  while (platform->config.timing_rotating_priority && platform->rotation_mask + 1 < (uint32_t)platform->config.cluster_cores)
+  platform->words = (platform->hart_count + 63) / 64;
+  while (platform->config.timing_rotating_priority && platform->rotation_mask < 63 &&
+         platform->rotation_mask + 1 < (uint32_t)platform->config.cluster_cores)
     platform->rotation_mask = 2 * platform->rotation_mask + 1;
   platform->timers[0].is_cluster = 1;
   platform->timers[1].first_interrupt = 10;
@@ -262,12 +262,7 @@ uint32_t iss_exit_code(const struct platform *platform) { return platform->exit_
 uint64_t iss_cycles(const struct platform *platform) { return last_cycle(platform); }
 
 void iss_fault(const struct platform *platform, struct iss_fault *fault) {
-  fault->kind = (uint32_t)platform->fault.kind;
-  fault->core = platform->fault.hart;
-  fault->pc = platform->fault.pc;
-  fault->word = platform->fault.word;
-  fault->address = platform->fault.address;
-  memcpy(fault->text, platform->fault.text, sizeof fault->text);
+  *fault = platform->fault;
 }
 
 size_t iss_output(const struct platform *platform, const char **text) {
@@ -329,8 +324,8 @@ const char *iss_peripheral(const struct platform *platform, uint32_t number,
 
 const char *iss_first_race(const struct platform *platform) { return platform->peripherals.first_race; }
 
-uint64_t iss_trace(const struct platform *platform, const struct iss_span **spans) {
-  *spans = (const struct iss_span *)(const void *)platform->trace.spans;
+uint64_t iss_trace(const struct platform *platform, const struct trace_span **spans) {
+  *spans = platform->trace.spans;
   return platform->trace.count;
 }
 

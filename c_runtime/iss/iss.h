@@ -47,8 +47,8 @@ ISS_EXPORT uint32_t iss_exit_code(const struct platform *platform);
 ISS_EXPORT uint64_t iss_cycles(const struct platform *platform);
 
 struct iss_fault {
-  uint32_t kind;
-  int32_t core;
+  uint32_t kind; /* enum fault_kind */
+  int32_t core;  /* -1: none (DMA, accelerator) */
   uint32_t pc, word, address;
   char text[400];
 };
@@ -66,12 +66,8 @@ ISS_EXPORT const char *iss_peripheral(const struct platform *platform, uint32_t 
                                       struct tvm_pulp_peripheral_statistics *statistics);
 ISS_EXPORT const char *iss_first_race(const struct platform *platform);
 
-struct iss_span {
-  uint64_t start, end;
-  uint32_t kind, track;
-  uint64_t amount;
-};
-ISS_EXPORT uint64_t iss_trace(const struct platform *platform, const struct iss_span **spans);
+struct trace_span;
+ISS_EXPORT uint64_t iss_trace(const struct platform *platform, const struct trace_span **spans);
 ISS_EXPORT int iss_trace_is_complete(const struct platform *platform); /* 0: only the first spans had room */
 
 /* What follows needs the setting `observe`. */

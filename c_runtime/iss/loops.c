@@ -53,7 +53,7 @@ void set_loop_start(struct hart *hart, uint32_t loop, uint32_t pc) {
 static void mark_loop_end(struct hart *hart, struct slot *end) {
   struct code_region *region = &hart->platform->region[hart->region];
   uint32_t last = (uint32_t)(end - hart->slots);
-  uint32_t first = last - last % (LINE_SLOTS * BOUNDARY_LINES);
+  uint32_t first = last - last % BOUNDARY_SLOTS;
   uint32_t last_line = (last + (SLOT_LENGTH(end) == 2)) / LINE_SLOTS;
   end->wrap |= WRAP_LOOP_END;
   end->mark &= (uint8_t)~MARK_ACCESS;

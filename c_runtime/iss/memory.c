@@ -149,12 +149,15 @@ int access_nowhere(struct hart *hart, uint32_t address, uint32_t size, int is_wr
   return ACCESS_STOP;
 }
 
+int access_misaligned(struct hart *hart, uint32_t address, uint32_t size, int is_write, const char *reason) {
+  platform_fault(hart->platform, FAULT_MISALIGNED, hart, address, "%s of %u byte(s)%s", is_write ? "store" : "load",
+                 (unsigned)size, reason);
+  return ACCESS_STOP;
+}
+
 static int check_register_access(struct hart *hart, uint32_t address, uint32_t size, int is_write) {
   if (size == 4 && address % 4 == 0) return ACCESS_OK;
-  platform_fault(hart->platform, FAULT_MISALIGNED, hart, address,
-                 "%s of %u byte(s) to a register, which takes aligned 32-bit accesses only",
-                 is_write ? "store" : "load", (unsigned)size);
-  return ACCESS_STOP;
+  return access_misaligned(hart, address, size, is_write, OF_REGISTERS);
 }
 
 /* Tell the observer of an access outside the fast path, by its address as the SoC sees it. */
@@ -250,10 +253,9 @@ int iss_register_space(const struct platform *platform, uint32_t number, uint32_
 
 uint8_t *memory_pointer(struct platform *platform, uint32_t address, uint64_t bytes) {
   const struct config *config = &platform->config;
-  uint64_t l1 = address - (uint32_t)config->memory_l1_base, l2 = address - (uint32_t)config->memory_l2_base;
   uint64_t weight = address - (uint32_t)config->memory_weight_base;
-  if (l1 + bytes <= (uint64_t)config->memory_l1_size) return platform->l1 + l1;
-  if (l2 + bytes <= (uint64_t)config->memory_l2_size) return platform->l2 + l2;
+  uint32_t offset, region = region_at(platform, address, bytes, &offset);
+  if (region < REGION_COUNT) return platform->region[region].memory + offset;
   if (weight + bytes <= (uint64_t)config->memory_weight_size) return platform->weight + weight;
   return NULL;
 }

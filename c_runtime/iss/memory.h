@@ -39,6 +39,8 @@ int register_access(struct hart *hart, int apb, uint32_t offset, uint64_t cycle,
 
 /* A fault that says so; after an access that may have changed the state of the system. */
 int access_nowhere(struct hart *hart, uint32_t address, uint32_t size, int is_write);
+int access_misaligned(struct hart *hart, uint32_t address, uint32_t size, int is_write, const char *reason);
+#define OF_REGISTERS " to a register, which takes aligned 32-bit accesses only"
 int access_settle(struct hart *hart, int status);
 
 /* Host pointer to memory at an address as the SoC sees it, or NULL. Used by DMA, loaders and debuggers. */

@@ -61,7 +61,7 @@ void observer_access(struct platform *platform, int agent, uint32_t address, uin
     uint32_t wanted = is_write ? WATCH_WRITE : WATCH_READ;
     if (address >= (uint64_t)watch->address + watch->bytes || watch->address >= (uint64_t)address + bytes) continue;
     if (watch->kinds & WATCH_MARK && is_write && agent >= 0)
-      trace_mark(&platform->trace, (address - watch->address) / 4, cycle);
+      trace_event(&platform->trace, TRACE_MARK, 0, cycle, (address - watch->address) / 4);
     if (!(watch->kinds & wanted) || observer->hit) continue; /* the first since the last look */
     observer->hit = is_write ? STOP_WRITE : STOP_READ;
     observer->hit_address = address > watch->address ? address : watch->address;
@@ -102,24 +102,14 @@ void note_access(struct hart *hart, uint32_t address, uint32_t bytes, int is_wri
   uint64_t cycle = cluster_cycle(hart, hart->now);
   observer_access(platform, (int)hart->index, address, bytes, is_write, cycle);
   if (hart->written && !is_write)
-    written_check(platform, (int)hart->index, hart->is_controller ? MEMORY_L2 : MEMORY_L1, address - hart->fast_base,
+    written_check(platform, (int)hart->index, hart->is_controller ? REGION_L2 : REGION_L1, address - hart->fast_base,
                   bytes, cycle);
 }
 
-/* Note of the half-word at an address, or NULL. */
-static uint8_t *note_at(struct platform *platform, uint32_t address) {
-  const struct config *config = &platform->config;
-  uint32_t l1 = address - (uint32_t)config->memory_l1_base, l2 = address - (uint32_t)config->memory_l2_base;
-  if (!config->observe || address % 2) return NULL;
-  if (l1 < config->memory_l1_size) return platform->observer.notes[REGION_L1] + l1 / 2;
-  if (l2 < config->memory_l2_size) return platform->observer.notes[REGION_L2] + l2 / 2;
-  return NULL;
-}
-
 int iss_set_break(struct platform *platform, uint32_t address, int set) {
-  uint8_t *note = note_at(platform, address);
-  if (!note) return -1;
-  *note = set != 0;
+  uint32_t offset, region = region_at(platform, address, 1, &offset);
+  if (!platform->config.observe || address % 2 || region == REGION_COUNT) return -1;
+  platform->observer.notes[region][offset / 2] = set != 0;
   return 0;
 }
 

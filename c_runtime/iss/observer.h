@@ -7,11 +7,13 @@
 
 #include <stdint.h>
 
+#include "config.h"
+
 struct hart;
 struct platform;
 struct slot;
 
-enum { WATCHES = 64, REGISTERS = 4096, CODE_REGIONS = 2, NOBODY = -1 };
+enum { WATCHES = 64, REGISTERS = 4096, NOBODY = -1 };
 /* Agents of accesses that are not harts. */
 enum { AGENT_DMA = -1, AGENT_ENGINE = -2, AGENT_HYPERBUS = -3 };
 
@@ -25,7 +27,7 @@ struct watch {
 struct observer {
   int attention;   /* a step or an access that was watched: look before the next instruction */
   int interrupted; /* set by another thread */
-  uint8_t *notes[CODE_REGIONS]; /* per half-word of code: breakpoints that stand there */
+  uint8_t *notes[REGION_COUNT]; /* per half-word of code: breakpoints that stand there */
   int32_t step; /* hart to stop before its next instruction, or NOBODY */
   struct watch watch[WATCHES];
   uint32_t watch_count;

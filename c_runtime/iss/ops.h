@@ -135,9 +135,19 @@ enum {
   X(fclass_s, F1 | WRITES_X) X(feq_s, F12 | WRITES_X) X(flt_s, F12 | WRITES_X) X(fle_s, F12 | WRITES_X)  \
   X(fcvt_s_w, READS_1 | FP_OP) X(fcvt_s_wu, READS_1 | FP_OP) X(fmv_w_x, READS_1 | FP_OP)
 
-#define ALL_OPS(X)                                                                                       \
+/* What Snitch cores have besides: atomics, and Xdma of the core that commands the DMA. */
+#define ATOMIC_OPS(X)                                                                                    \
+  X(lr_w, R12) X(sc_w, R12) X(amoswap_w, R12) X(amoadd_w, R12) X(amoxor_w, R12) X(amoand_w, R12)         \
+  X(amoor_w, R12) X(amomin_w, R12) X(amomax_w, R12) X(amominu_w, R12) X(amomaxu_w, R12)
+#define XDMA_OPS(X)                                                                                      \
+  X(dmsrc, R12) X(dmdst, R12) X(dmcpyi, R1) X(dmcpy, R12) X(dmstati, R1) X(dmstat, R12) X(dmstr, R12)    \
+  X(dmrep, R12)
+
+/* Of cores that wait for each result, and of all. */
+#define PULP_OPS(X)                                                                                      \
   HELPER_OPS(X) BASE_OPS(X) BASE_MEMORY_OPS(X) XPULP_MEMORY_OPS(X) XPULPIMG_OPS(X) XPULP_OPS(X)          \
   SIMD_IMG_OPS(X) SIMD_OPS(X) FLOAT_OPS(X)
+#define ALL_OPS(X) PULP_OPS(X) ATOMIC_OPS(X) XDMA_OPS(X)
 
 #define OP_ENUM(name, flags) OP_##name,
 enum op { ALL_OPS(OP_ENUM) OP_COUNT };

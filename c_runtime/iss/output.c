@@ -35,6 +35,12 @@ void output_character(struct output *output, uint32_t cluster, uint32_t core, ch
   if (character == '\n' || output->line_bytes[cluster][core] == LINE_BYTES_MAX) flush_line(output, cluster, core);
 }
 
+void guest_prints(struct platform *platform, const struct hart *hart, uint32_t cluster, uint32_t core, char character) {
+  output_character(&platform->output, cluster, core, character);
+  if (output_is_full(&platform->output))
+    platform_fault(platform, FAULT_PERIPHERAL, hart, 0, "the program has printed more than 64 MiB");
+}
+
 void output_flush(struct output *output) {
   for (uint32_t cluster = 0; cluster < 64; cluster++)
     for (uint32_t core = 0; core < 16; core++)

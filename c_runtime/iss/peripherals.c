@@ -25,17 +25,12 @@ static uint8_t *system_memory(void *context, enum tvm_pulp_port port, uint32_t a
   return offset + bytes <= (uint64_t)config->memory_l1_size ? platform->l1 + offset : NULL;
 }
 
-static void rebuild_map(struct platform *platform) {
-  struct peripherals *all = &platform->peripherals;
-  if (all->l1_claims) memset(all->l1_map, 0, (size_t)platform->config.memory_l1_size / 4);
-  all->l1_claims = 0;
-  for (uint32_t i = 0; i < all->claim_count; i++) {
-    const struct claim *claim = &all->claims[i];
-    if (claim->port != TVM_PULP_PORT_L1) continue;
-    all->l1_claims++;
-    for (uint32_t word = claim->address / 4; word <= (claim->address + claim->bytes - 1) / 4; word++)
-      all->l1_map[word] |= claim->is_write ? 2 : 1;
-  }
+/* Note the words of L1 that a claim has. */
+static void mark_map(struct peripherals *all, const struct claim *claim) {
+  if (claim->port != TVM_PULP_PORT_L1) return;
+  all->l1_claims++;
+  for (uint32_t word = claim->address / 4; word <= (claim->address + claim->bytes - 1) / 4; word++)
+    all->l1_map[word] |= claim->is_write ? 2 : 1;
 }
 
 /* When the job that claims began: at a core's access, or at the event of the engine that ended the job before it. */
@@ -104,35 +99,29 @@ static void system_claim(void *context, enum tvm_pulp_port port, uint32_t addres
   claim->owner = self->index;
   check_claim(self, claim);
   if (!is_write) observe_read(self->platform, claim, claim_start(self->platform));
-  if (port == TVM_PULP_PORT_L1) {
-    all->l1_claims++;
-    for (uint32_t word = claim->address / 4; word <= (claim->address + bytes - 1) / 4; word++)
-      all->l1_map[word] |= is_write ? 2 : 1;
-  }
+  mark_map(all, claim);
 }
 
-void drop_claims(struct platform *platform, uint64_t cycle) {
+/* Forget claims that end until `over`, and all of peripheral `owner`. */
+static void forget_claims(struct platform *platform, uint64_t over, uint32_t owner, uint64_t cycle) {
   struct peripherals *all = &platform->peripherals;
   uint32_t kept = 0;
   for (uint32_t i = 0; i < all->claim_count; i++) {
-    if (all->claims[i].end > cycle) all->claims[kept++] = all->claims[i];
+    if (all->claims[i].end > over && all->claims[i].owner != owner) all->claims[kept++] = all->claims[i];
     else if (all->claims[i].is_write) observe(platform, &all->claims[i], cycle);
   }
   if (kept == all->claim_count) return;
+  if (all->l1_claims) memset(all->l1_map, 0, (size_t)platform->config.memory_l1_size / 4);
   all->claim_count = kept;
-  rebuild_map(platform);
+  all->l1_claims = 0;
+  for (uint32_t i = 0; i < kept; i++) mark_map(all, &all->claims[i]);
 }
+
+void drop_claims(struct platform *platform, uint64_t cycle) { forget_claims(platform, cycle, PERIPHERALS, cycle); }
 
 static void system_release(void *context) {
   struct peripheral *self = context;
-  struct peripherals *all = &self->platform->peripherals;
-  uint32_t kept = 0;
-  for (uint32_t i = 0; i < all->claim_count; i++) {
-    if (all->claims[i].owner != self->index) all->claims[kept++] = all->claims[i];
-    else if (all->claims[i].is_write) observe(self->platform, &all->claims[i], all->advanced_to);
-  }
-  all->claim_count = kept;
-  rebuild_map(self->platform);
+  forget_claims(self->platform, 0, self->index, self->platform->peripherals.advanced_to);
 }
 
 static uint64_t system_take_banks(void *context, uint32_t address, uint32_t bytes, uint64_t cycle) {
@@ -240,6 +229,12 @@ struct peripheral *peripheral_at(struct platform *platform, uint32_t address) {
   for (uint32_t i = 0; i < all->count; i++)
     if (address - all->item[i].base < all->item[i].model->register_bytes) return &all->item[i];
   return NULL;
+}
+
+void peripheral_access(struct peripheral *item, uint32_t address, uint32_t hart, uint64_t cycle, int is_write,
+                       uint32_t *value) {
+  if (is_write) item->model->write(item->self, address - item->base, *value, hart, cycle);
+  else *value = item->model->read(item->self, address - item->base, hart, cycle);
 }
 
 uint64_t peripherals_next(const struct platform *platform) {

@@ -55,6 +55,9 @@ int peripherals_add(struct platform *platform, const char *path, uint32_t base, 
 void peripherals_destroy(struct platform *platform);
 /* The peripheral mapped at a cluster address, or NULL. */
 struct peripheral *peripheral_at(struct platform *platform, uint32_t address);
+/* A core's access to a register of it, by its address. */
+void peripheral_access(struct peripheral *item, uint32_t address, uint32_t hart, uint64_t cycle, int is_write,
+                       uint32_t *value);
 uint64_t peripherals_next(const struct platform *platform);
 void peripherals_advance(struct platform *platform, uint64_t cycle);
 void drop_claims(struct platform *platform, uint64_t cycle); /* of jobs that are over */

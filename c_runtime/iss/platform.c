@@ -14,24 +14,29 @@ uint64_t local_cycle(const struct hart *hart, uint64_t cluster) {
   return (cluster * (uint64_t)config->soc_clock_denominator + numerator - 1) / numerator;
 }
 
-/* Where code at an address lives, or -1. */
-static int find_region(const struct hart *hart, uint32_t pc, uint32_t *base) {
+uint32_t region_at(const struct platform *platform, uint32_t address, uint64_t bytes, uint32_t *offset) {
+  for (uint32_t r = 0; r < REGION_COUNT; r++) {
+    *offset = address - platform->region[r].base;
+    if (*offset + bytes <= platform->region[r].bytes) return r;
+  }
+  return REGION_COUNT;
+}
+
+/* Where code at an address lives, or REGION_COUNT; memories but those of a Snitch cluster have a second address. */
+static uint32_t find_region(const struct hart *hart, uint32_t pc, uint32_t *base) {
   const struct config *config = &hart->platform->config;
-  uint32_t l1 = (uint32_t)config->memory_l1_base, l2 = (uint32_t)config->memory_l2_base;
-  if (pc - l2 < config->memory_l2_size) { *base = l2; return REGION_L2; }
-  if (pc - l1 < config->memory_l1_size) { *base = l1; return REGION_L1; }
+  uint32_t offset, region = region_at(hart->platform, pc, 1, &offset);
+  *base = pc - offset;
+  if (region < REGION_COUNT || hart->platform->snitch) return region;
   *base = 0;
-  if (hart->platform->snitch) return -1;
-  if (hart->is_controller && pc < 0x8000 && pc < config->memory_l2_private_bytes) return REGION_L2;
-  if (!hart->is_controller && pc < config->memory_l1_size) return REGION_L1;
-  return -1;
+  if (hart->is_controller) return pc < 0x8000 && pc < config->memory_l2_private_bytes ? REGION_L2 : REGION_COUNT;
+  return pc < config->memory_l1_size ? REGION_L1 : REGION_COUNT;
 }
 
 int platform_enter(struct hart *hart, uint32_t pc) {
-  uint32_t base;
-  int region = find_region(hart, pc, &base);
-  if (region < 0 || pc % 2) return 0;
-  hart->region = (uint32_t)region;
+  uint32_t base, region = find_region(hart, pc, &base);
+  if (region == REGION_COUNT || pc % 2) return 0;
+  hart->region = region;
   hart->pc_base = base;
   hart->slots = hart->platform->region[region].slots;
   hart->code_bytes = hart->platform->region[region].bytes;
@@ -67,7 +72,7 @@ void platform_start_hart(struct platform *platform, struct hart *hart, uint32_t 
     hart->now += snitch_fetch(hart, (uint32_t)(hart->ip - hart->slots) / SNITCH_LINE_SLOTS, hart->ip->lines, hart->now, 1);
   else if (hart->ip->op != OP_decode)
     hart->now += fetch_lines(hart, (uint32_t)(hart->ip - hart->slots) / LINE_SLOTS, hart->ip->lines, hart->now);
-  queue_hart(platform, hart, cluster_cycle(hart, hart->now));
+  queue_insert(platform, hart, cluster_cycle(hart, hart->now), platform->words);
 }
 
 void hart_sleep(struct hart *hart) {
@@ -96,7 +101,7 @@ void hart_wake(struct hart *hart, uint64_t cycle) {
   hart->sleep_start = local;
   hart->state = HART_READY;
   hart->now = local;
-  queue_hart(hart->platform, hart, cluster_cycle(hart, hart->now));
+  queue_insert(hart->platform, hart, cluster_cycle(hart, hart->now), hart->platform->words);
 }
 
 void reset_slots(struct platform *platform) {

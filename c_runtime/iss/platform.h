@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The simulated system: harts, memories, devices, and the order in which they act.
- *
- * Time. A hart's `now` is `cycle | hart index`: comparing two such keys orders harts by local time and, at
- * equal times, by index. Devices use the largest index, so at equal times they act after the cores. */
+ * The simulated system: harts, memories, devices, and the order in which they act: by time, at equal times harts in the
+ * order of scheduler.h, then devices. */
 #ifndef ISS_PLATFORM_H
 #define ISS_PLATFORM_H
 
@@ -15,6 +13,7 @@
 #include "dma.h"
 #include "event_unit.h"
 #include "hyperbus.h"
+#include "iss.h"
 #include "observer.h"
 #include "ops.h"
 #include "peripherals.h"
@@ -22,7 +21,7 @@
 #include "trace.h"
 #include "written.h"
 
-enum { MAX_CORES = 16, WHEEL_SIZE = 64 };
+enum { MAX_CORES = 16, WHEEL_SIZE = 64, QUEUE_WORDS = 4 };
 #define NEVER UINT64_MAX
 #define NO_SOC_EVENT 0xffffffffu
 #define DISCARD 32 /* register index that takes writes to x0 */
@@ -57,17 +56,15 @@ struct slot {
 enum { WRAP_BOUNDARY = 1, WRAP_COMPRESSED = 2, WRAP_LOOP_END = 4 };
 /* A jalr whose source the instruction before it produces; an access to memory that is not wrapped. */
 enum { MARK_HAZARD = 1, MARK_ACCESS = 2 };
-enum { LINE_SLOTS = 8, LINE_BYTES = 16, BOUNDARY_LINES = 32 };
+enum { LINE_SLOTS = 8, BOUNDARY_SLOTS = 256 };
 
 /* A memory that code can run from. */
 struct code_region {
   struct slot *slots;
   uint8_t *memory;
-  uint32_t bytes;
+  uint32_t base, bytes;
   uint32_t low, high; /* slot range touched since the last reset of the slots */
 };
-
-enum { REGION_L1, REGION_L2, REGION_COUNT };
 
 struct hardware_loop {
   uint32_t start, end, count;
@@ -102,7 +99,8 @@ struct hart {
   uint64_t *bank_free; /* NULL: no conflicts */
   uint64_t *float_unit, *float_divider; /* when it is free again; NULL: a unit of its own */
   uint64_t slack;      /* cycles by which its L1 accesses may run ahead of others */
-  uint32_t index, bit; /* among the harts; 1 << index */
+  uint64_t bit;        /* in a word of the run queue's masks */
+  uint32_t index;      /* among the harts */
   int has_own_clock;
   struct snitch_core *snitch_core; /* what only such a core has, else NULL */
   /* Where it executes. */
@@ -126,7 +124,6 @@ struct hart {
   int is_controller;
   enum hart_state state;
   uint64_t start_cycle, sleep_start;
-  uint64_t halted_cycle; /* local cycle when it was last seen */
   /* Control and status registers. */
   uint32_t pcer, pcmr, pccr[32];
   uint64_t pccr_base[32];
@@ -142,13 +139,6 @@ struct hart {
 
 enum fault_kind { FAULT_NONE, FAULT_ACCESS, FAULT_MISALIGNED, FAULT_ILLEGAL, FAULT_FETCH, FAULT_DEADLOCK, FAULT_CYCLES,
                   FAULT_PERIPHERAL, FAULT_ENVIRONMENT };
-
-struct fault {
-  enum fault_kind kind;
-  int32_t hart; /* index, -1: not a hart (DMA, accelerator) */
-  uint32_t pc, word, address;
-  char text[400];
-};
 
 enum run_state { RUN_GOING, RUN_EXIT, RUN_FAULT };
 
@@ -179,16 +169,17 @@ struct platform {
   uint32_t hart_count;
   uint8_t *l1, *l2, *weight, *l3;
   struct code_region region[REGION_COUNT];
+  uint32_t line_slots; /* of a line of its instruction caches */
   uint64_t l1_bank_free[64], l2_bank_free[64];
   uint64_t float_unit_free[MAX_CORES], float_divider_free[MAX_CORES];
   /* Run queue: harts of the present cycle, a wheel of the next 63 cycles, and a list of harts further away. */
   uint64_t wheel_base;     /* the present */
-  uint32_t ready, turn;    /* bit n: hart (n + turn) % 32 wants to run now; the lowest comes first */
+  uint64_t ready[QUEUE_WORDS]; /* bit n: hart (n + turn) % 64 of a word wants to run now; the lowest comes first */
   uint64_t wheel_occupied, quiet_until; /* see scheduler.h */
+  uint32_t words, turn, ready_word; /* words of a mask; the first of `ready` that may hold any */
   uint32_t rotation_mask;  /* priority among harts at one cycle rotates by the cycle number & this */
-  uint32_t far_harts;
-  uint64_t far_cycle;
-  uint32_t wheel[WHEEL_SIZE];
+  uint64_t far[QUEUE_WORDS], far_cycle;
+  uint64_t wheel[WHEEL_SIZE * QUEUE_WORDS];
   uint64_t limit;      /* last cycle (of its own clock) at which the running hart comes before every other actor */
   uint64_t device_cycle; /* next cycle at which a device acts by itself */
   uint64_t max_cycle;
@@ -196,7 +187,7 @@ struct platform {
   enum run_state state;
   uint32_t exit_code;
   uint64_t end_cycle; /* of the program; a core by itself ends it later than the scheduler last looked */
-  struct fault fault;
+  struct iss_fault fault;
   struct event_unit events;
   struct dma dma;
   struct hyperbus hyperbus;
@@ -226,6 +217,8 @@ static inline uint64_t cluster_cycle(const struct hart *hart, uint64_t cycle) {
 /* platform.c */
 uint64_t local_cycle(const struct hart *hart, uint64_t cluster); /* first own cycle not before a cluster cycle */
 void platform_start_hart(struct platform *platform, struct hart *hart, uint32_t pc, uint64_t cycle);
+/* The region that holds all bytes at an address, or REGION_COUNT. */
+uint32_t region_at(const struct platform *platform, uint32_t address, uint64_t bytes, uint32_t *offset);
 int platform_enter(struct hart *hart, uint32_t pc); /* sets ip; 0 when the address holds no code memory */
 uint32_t hart_pc(const struct hart *hart);
 void hart_sleep(struct hart *hart);
@@ -260,6 +253,9 @@ extern const uint16_t op_flags[OP_COUNT];
 
 /* caches.c */
 void caches_create(struct platform *platform);
+/* Lines of all regions in one number space; put one into a way of a hart's innermost cache. */
+uint32_t cache_line(const struct platform *platform, uint32_t region, uint32_t line);
+void cache_install(struct hart *hart, uint32_t way, uint32_t number);
 void caches_destroy(struct platform *platform);
 void caches_flush(struct platform *platform, int controller);
 void caches_refresh(struct platform *platform); /* after enabling or disabling */
@@ -275,6 +271,8 @@ int csr_write(struct hart *hart, uint32_t number, uint64_t cycle, uint32_t value
 
 /* output.c */
 void output_character(struct output *output, uint32_t cluster, uint32_t core, char character);
+/* The same for a program that may print too much: a fault, of a hart or of nobody. */
+void guest_prints(struct platform *platform, const struct hart *hart, uint32_t cluster, uint32_t core, char character);
 int output_is_full(const struct output *output);
 void output_flush(struct output *output);
 void output_destroy(struct output *output);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the tiles share besides memory: control registers, wake-ups, and the places of cores. */
+ * What the tiles share: ways to banks, control registers, wake-ups, and the places of cores. */
 #include "pool.h"
 
 #include <stdlib.h>
@@ -9,7 +9,8 @@
 
 enum { END_OF_COMPUTATION = 0x00, WAKE_UP = 0x04, WAKE_UP_TILE = 0x08, WAKE_UP_GROUP = 0x28, WAKE_UP_STRIDE = 0x2c,
        WAKE_UP_OFFSET = 0x30, FACTS = 0x34, CACHE_ENABLE = 0x40, CACHE_FLUSH = 0x44, CACHE_RANGES = 0x48,
-       CACHE_RANGES_END = 0x68, FACTS_WITHOUT_MASKS = 0x08, L2_CODE_RANGE = 0x1000 };
+       CACHE_RANGES_END = 0x68, FACTS_WITHOUT_MASKS = 0x08, L2_CODE_RANGE = 0x1000,
+       DMA_REGISTERS = 0x10000 };
 
 static uint32_t log2_of(uint32_t value) { return (uint32_t)__builtin_ctz(value); }
 
@@ -38,9 +39,6 @@ int pool_create(struct platform *platform) {
   pool->group_shift = log2_of(pool->group_tiles);
   pool->sequential_shift = log2_of(pool->tile_cores * (uint32_t)config->tiles_sequential_bytes);
   pool->sequential_end = pool->tiles << pool->sequential_shift;
-  pool->words = (platform->hart_count + 63) / 64;
-  if (config->timing_rotating_priority)
-    while (pool->turn_mask + 1 < platform->hart_count && pool->turn_mask < 63) pool->turn_mask = 2 * pool->turn_mask + 1;
   pool->wake_stride = pool->cache_enabled = 1;
   pool->cache_range[0] = (uint32_t)config->memory_l2_base;
   pool->cache_range[4] = (uint32_t)config->memory_l2_base + L2_CODE_RANGE;
@@ -57,19 +55,41 @@ void pool_destroy(struct platform *platform) {
   free(platform->pool);
 }
 
-int pool_wait_for_wake_up(struct hart *hart) {
-  struct pool *pool = hart->platform->pool;
-  if (hart->wait.ready) {
-    hart->wait.ready = 0;
-    return ACCESS_OK;
+uint64_t pool_take_behind(struct pool_slots *slots, uint64_t now, uint64_t cycle) {
+  uint64_t shift = now - slots->base, known = slots->base + 64, ahead = cycle - now, taken;
+  if (now < slots->base) shift = 0, now = slots->base, ahead = cycle > now ? cycle - now : 0;
+  if (shift) {
+    slots->taken = shift < 64 ? slots->taken >> shift : 0;
+    if (slots->end > known && slots->end > now) { /* cycles that come into sight, all of them taken */
+      uint64_t first = known > now ? known - now : 0, last = slots->end - now;
+      slots->taken |= ~0ull << first & (last < 64 ? (1ull << last) - 1 : ~0ull);
+    }
+    slots->base = now;
   }
-  if (pool->wake_ups[hart->index]) {
-    pool->wake_ups[hart->index]--;
-    return ACCESS_OK;
+  taken = ahead < 64 ? slots->taken | ((1ull << ahead) - 1) : ~0ull;
+  if (~taken) {
+    ahead = (uint64_t)__builtin_ctzll(~taken);
+    slots->taken |= 1ull << ahead;
+    cycle = now + ahead;
+  } else { /* behind what is in sight: one after the other */
+    if (cycle < now + 64) cycle = now + 64;
+    if (cycle < slots->end) cycle = slots->end;
   }
-  hart->wait.kind = WAIT_INTERRUPT;
-  hart_sleep(hart);
-  return ACCESS_SLEEP;
+  if (cycle >= slots->end) slots->end = cycle + 1;
+  return cycle;
+}
+
+/* All banks of an accelerator's access serve it, each as soon as it can. */
+uint64_t pool_take_banks(struct platform *platform, uint32_t address, uint32_t bytes, uint64_t cycle) {
+  struct pool *pool = platform->pool;
+  uint32_t mask = (uint32_t)platform->config.memory_l1_banks - 1;
+  uint64_t latest = cycle;
+  for (uint32_t offset = address & ~3u; offset < address + bytes; offset += 4) {
+    uint64_t served = pool_take(&pool->bank[pool_scramble(pool, offset) >> 2 & mask], cycle, cycle);
+    if (served > latest) latest = served;
+  }
+  platform->peripherals.conflict_cycles += latest - cycle;
+  return latest - cycle;
 }
 
 /* A pulse that finds its core awake counts for its next wfi; the counter has three bits. */
@@ -98,47 +118,41 @@ static void wake_by_number(struct hart *hart, uint32_t number) {
     for (uint32_t i = 0; i < platform->hart_count; i++) wake(platform, i, hart->now);
 }
 
-/* Start and end of L1 and the number of cores, which cannot be written. */
-static int read_fact(const struct platform *platform, uint32_t number, uint32_t *value) {
-  uint32_t base = (uint32_t)platform->config.memory_l1_base;
-  *value = number == 0 ? base : number == 1 ? base + (uint32_t)platform->config.memory_l1_size : platform->hart_count;
-  return ACCESS_OK;
-}
-
-int pool_register_read(struct hart *hart, uint32_t offset, uint32_t *value) {
-  const struct pool *pool = hart->platform->pool;
-  uint32_t facts = hart->platform->config.tiles_wake_masks ? FACTS : FACTS_WITHOUT_MASKS;
-  *value = 0;
-  if (offset >= facts && offset < facts + 12) return read_fact(hart->platform, (offset - facts) / 4, value);
-  if (offset <= WAKE_UP) return ACCESS_OK;
-  if (!hart->platform->config.tiles_wake_masks || offset >= CACHE_RANGES_END) return ACCESS_NOWHERE;
-  if (offset >= CACHE_RANGES) *value = pool->cache_range[(offset - CACHE_RANGES) / 4];
-  else if (offset == CACHE_ENABLE) *value = pool->cache_enabled;
-  else if (offset == WAKE_UP_STRIDE) *value = pool->wake_stride;
-  else if (offset == WAKE_UP_OFFSET) *value = pool->wake_offset;
-  return ACCESS_OK;
-}
-
-int pool_register_write(struct hart *hart, uint32_t offset, uint32_t value) {
+/* Start and end of L1 and the number of cores, which cannot be written; then what caches were told, kept and no more. */
+static int control_access(struct hart *hart, uint32_t offset, int is_write, uint32_t *value) {
   struct platform *platform = hart->platform;
   struct pool *pool = platform->pool;
-  if (offset == END_OF_COMPUTATION) {
-    if (value & 1) platform_exit(platform, value >> 1, hart->now);
+  uint32_t base = (uint32_t)platform->config.memory_l1_base, end = base + (uint32_t)platform->config.memory_l1_size;
+  uint32_t facts = platform->config.tiles_wake_masks ? FACTS : FACTS_WITHOUT_MASKS;
+  if (!is_write && offset >= facts && offset < facts + 12) {
+    *value = offset == facts ? base : offset == facts + 4 ? end : platform->hart_count;
     return ACCESS_OK;
   }
-  if (offset == WAKE_UP) {
-    wake_by_number(hart, value);
+  if (offset <= WAKE_UP) {
+    if (is_write && offset == WAKE_UP) wake_by_number(hart, *value);
+    else if (is_write && (*value & 1)) platform_exit(platform, *value >> 1, hart->now);
     return ACCESS_OK;
   }
   if (!platform->config.tiles_wake_masks || offset >= CACHE_RANGES_END) return ACCESS_NOWHERE;
-  if (offset >= CACHE_RANGES) pool->cache_range[(offset - CACHE_RANGES) / 4] = value;
-  else if (offset == CACHE_ENABLE) pool->cache_enabled = value & 1;
-  else if (offset == WAKE_UP_STRIDE) pool->wake_stride = value ? value : 1;
-  else if (offset == WAKE_UP_OFFSET) pool->wake_offset = value;
-  else if (offset >= WAKE_UP_TILE && offset < WAKE_UP_TILE + 4 * POOL_GROUPS)
-    wake_tiles(hart, (offset - WAKE_UP_TILE) / 4, value);
-  else if (offset == WAKE_UP_GROUP)
-    for (uint32_t group = 0; group < pool->groups; group++) wake_tiles(hart, group, value >> group & 1 ? ~0u : 0);
-  else if (offset != CACHE_FLUSH) return ACCESS_NOWHERE;
+  if (offset >= CACHE_RANGES) return register_word(&pool->cache_range[(offset - CACHE_RANGES) / 4], is_write, value);
+  if (offset == WAKE_UP_OFFSET) return register_word(&pool->wake_offset, is_write, value);
+  if (offset == CACHE_ENABLE) {
+    if (is_write) pool->cache_enabled = *value & 1;
+    else *value = pool->cache_enabled;
+  } else if (offset == WAKE_UP_STRIDE) {
+    if (is_write) pool->wake_stride = *value ? *value : 1;
+    else *value = pool->wake_stride;
+  } else if (is_write && offset < WAKE_UP_TILE + 4 * POOL_GROUPS) {
+    wake_tiles(hart, (offset - WAKE_UP_TILE) / 4, *value);
+  } else if (is_write && offset == WAKE_UP_GROUP) {
+    for (uint32_t group = 0; group < pool->groups; group++) wake_tiles(hart, group, *value >> group & 1 ? ~0u : 0);
+  } else if (is_write && offset != CACHE_FLUSH) {
+    return ACCESS_NOWHERE;
+  }
   return ACCESS_OK;
+}
+
+int pool_register_access(struct hart *hart, uint32_t offset, int is_write, uint32_t *value) {
+  if (offset >= DMA_REGISTERS) return pool_dma_access(hart, offset - DMA_REGISTERS, is_write, value);
+  return control_access(hart, offset, is_write, value);
 }

@@ -10,14 +10,13 @@
 #ifndef ISS_POOL_H
 #define ISS_POOL_H
 
-#include "scheduler.h"
 #include "snitch.h"
 
-enum { POOL_WORDS = 4, POOL_CORES = 64 * POOL_WORDS, POOL_BANKS = 1024, POOL_TILES = 64, POOL_GROUPS = 8,
+enum { POOL_CORES = 64 * QUEUE_WORDS, POOL_BANKS = 1024, POOL_TILES = 64, POOL_GROUPS = 8,
        POOL_WAKE_UPS = 7, POOL_LOADS = 8 };
 
-/* Operations beside those of other cores: both upper halves in one word. */
-#define POOL_PACK_UPPER OP_pv_packhi_b /* whose encoding these cores do not have */
+/* Of the control block with accelerators, and of the DMA. */
+enum { POOL_REGISTERS = 0x40000000, POOL_REGISTER_BYTES = 0x20000 };
 
 /* Bit n of `taken`: cycle `base + n`. All from the end of these bits to `end` are taken. */
 struct pool_slots {
@@ -40,9 +39,6 @@ struct pool {
   struct pool_slots way_out[POOL_TILES][POOL_GROUPS];
   uint64_t load[POOL_CORES][POOL_LOADS];       /* when those under way are answered */
   uint8_t wake_ups[POOL_CORES];                /* that arrived while the core was awake */
-  /* Run queue: as that of platform.h with wider masks. */
-  uint64_t ready[POOL_WORDS], far[POOL_WORDS], wheel[WHEEL_SIZE][POOL_WORDS];
-  uint32_t ready_word, words, turn_mask;
   /* Registers. */
   uint32_t wake_stride, wake_offset, cache_enabled, cache_range[8];
   uint32_t dma_source, dma_target, dma_bytes, dma_configuration, dma_done;
@@ -55,28 +51,16 @@ struct pool {
 /* pool.c */
 int pool_create(struct platform *platform);
 void pool_destroy(struct platform *platform);
-int pool_register_read(struct hart *hart, uint32_t offset, uint32_t *value);
-int pool_register_write(struct hart *hart, uint32_t offset, uint32_t value);
-int pool_wait_for_wake_up(struct hart *hart);
-
-/* pool_queue.c */
-void pool_insert_rarely(struct platform *p, const struct hart *hart, uint64_t cycle);
-struct hart *pool_schedule_slowly(struct platform *p);
+int pool_register_access(struct hart *hart, uint32_t offset, int is_write, uint32_t *value);
+uint64_t pool_take_banks(struct platform *platform, uint32_t address, uint32_t bytes, uint64_t cycle);
+uint64_t pool_take_behind(struct pool_slots *slots, uint64_t now, uint64_t cycle);
 
 /* pool_execute.c, without and with hooks */
 void pool_execute(struct platform *platform);
 void pool_execute_observed(struct platform *platform);
 
-/* pool_memory.c: accesses that the fast path does not take, and what others need of the address map */
-int pool_load(struct hart *hart, uint32_t address, uint32_t size, uint32_t *value, uint64_t *answer);
-int pool_store(struct hart *hart, uint32_t address, uint32_t size, uint32_t value, uint64_t *answer);
-uint64_t pool_take_banks(struct platform *platform, uint32_t address, uint32_t bytes, uint64_t cycle);
-int pool_register_space(const struct platform *platform, uint32_t number, uint32_t *base, uint32_t *bytes);
-uint64_t pool_take_behind(struct pool_slots *slots, uint64_t now, uint64_t cycle);
-
 /* pool_dma.c */
-int pool_dma_read(struct hart *hart, uint32_t offset, uint32_t *value);
-int pool_dma_write(struct hart *hart, uint32_t offset, uint32_t value);
+int pool_dma_access(struct hart *hart, uint32_t offset, int is_write, uint32_t *value);
 void pool_dma_advance(struct platform *platform, uint64_t cycle);
 uint64_t pool_dma_next(const struct platform *platform);
 /* The first cycle from `cycle` on in which no beat of a transfer has the banks of a tile. */
@@ -122,76 +106,6 @@ static inline uint64_t pool_ask(struct platform *platform, uint32_t index, uint3
   served = config->memory_l1_conflicts ? pool_take(&pool->bank[bank], now, there) : there;
   *answer = served + hop + (uint64_t)config->scoreboard_load;
   return tile == own ? served : left;
-}
-
-/* Put a hart into the run queue. */
-static inline void pool_insert(struct platform *p, const struct hart *hart, uint64_t cycle) {
-  if (LIKELY(cycle - p->wheel_base - 1 < WHEEL_SIZE - 1)) {
-    p->pool->wheel[cycle % WHEEL_SIZE][hart->index / 64] |= 1ull << (hart->index % 64);
-    p->wheel_occupied |= 1ull << (cycle % WHEEL_SIZE);
-  } else {
-    pool_insert_rarely(p, hart, cycle);
-  }
-}
-
-/* Make a cycle the present one. Priority rotates among the cores of a word, and among the words. */
-static inline void pool_turn(struct platform *p, uint64_t cycle) {
-  struct pool *pool = p->pool;
-  uint64_t *harts = pool->wheel[cycle % WHEEL_SIZE];
-  uint32_t turn = (uint32_t)cycle & pool->turn_mask;
-  p->wheel_base = cycle;
-  p->turn = turn;
-  for (uint32_t i = 0; i < pool->words; i++) {
-    pool->ready[i] = harts[i] >> turn | harts[i] << ((64 - turn) & 63);
-    harts[i] = 0;
-  }
-  p->wheel_occupied &= ~(1ull << (cycle % WHEEL_SIZE));
-  p->ready = 1;
-  pool->ready_word = (uint32_t)(cycle / 64) % pool->words;
-}
-
-/* The first of the harts that are ready; `ready` of the platform says whether there may be any. */
-static inline struct hart *pool_take_ready(struct platform *p) {
-  struct pool *pool = p->pool;
-  for (uint32_t i = 0; i < pool->words; i++) {
-    uint32_t word = pool->ready_word;
-    if (pool->ready[word]) {
-      uint32_t index = ((uint32_t)__builtin_ctzll(pool->ready[word]) + p->turn) & 63;
-      pool->ready[word] &= pool->ready[word] - 1;
-      return &p->harts[64 * word + index];
-    }
-    pool->ready_word = word + 1 == pool->words ? 0 : word + 1;
-  }
-  p->ready = 0;
-  return NULL;
-}
-
-/* Last cycle at which a hart that has just been taken comes before all others; those of its cycle come after it. */
-static inline uint64_t pool_limit(const struct platform *p) {
-  const struct pool *pool = p->pool;
-  uint64_t cycle = p->wheel_base;
-  for (uint32_t i = 0; i < pool->words; i++)
-    if (pool->ready[i]) return cycle;
-  if (p->wheel_occupied) cycle = wheel_first(p) - 1;
-  else cycle = p->quiet_until;
-  return cycle < p->quiet_until ? cycle : p->quiet_until;
-}
-
-/* The hart that runs next and its limit, as schedule(). */
-static inline struct hart *pool_schedule(struct platform *p, uint64_t *limit) {
-  struct hart *hart = p->ready && p->wheel_base <= p->quiet_until ? pool_take_ready(p) : NULL;
-  if (UNLIKELY(!hart)) {
-    uint64_t cycle = p->wheel_occupied ? wheel_first(p) : NEVER;
-    if (LIKELY(!p->ready && cycle <= p->quiet_until)) {
-      pool_turn(p, cycle);
-      hart = pool_take_ready(p);
-    } else {
-      hart = pool_schedule_slowly(p);
-      if (!hart) return NULL;
-    }
-  }
-  *limit = pool_limit(p);
-  return hart;
 }
 
 #endif /* ISS_POOL_H */

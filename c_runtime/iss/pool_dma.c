@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "memory.h"
-#include "snitch_access.h"
 
 enum { SOURCE = 0x00, TARGET = 0x04, BYTES = 0x08, CONFIGURATION = 0x0c, STATUS = 0x10, NEXT_ID = 0x14, DONE = 0x18 };
 
@@ -31,10 +30,6 @@ static uint64_t beats(const struct platform *platform, uint32_t offset, uint32_t
   return (uint64_t)most * ((line_bytes + width - 1) / width);
 }
 
-static uint8_t *place(struct platform *platform, uint32_t address, uint32_t bytes, int is_write) {
-  return snitch_memory(platform, address, bytes, is_write);
-}
-
 static int start(struct hart *hart) {
   struct platform *platform = hart->platform;
   struct pool *pool = platform->pool;
@@ -47,8 +42,8 @@ static int start(struct hart *hart) {
                    "a DMA transfer is started while another is under way: wait until DONE reads 1");
     return ACCESS_STOP;
   }
-  if (!pool->dma_bytes || inward == outward || !place(platform, pool->dma_source, pool->dma_bytes, 0) ||
-      !place(platform, pool->dma_target, pool->dma_bytes, 1)) {
+  if (!pool->dma_bytes || inward == outward || !snitch_memory(platform, pool->dma_source, pool->dma_bytes, 0) ||
+      !snitch_memory(platform, pool->dma_target, pool->dma_bytes, 1)) {
     platform_fault(platform, FAULT_ACCESS, hart, pool->dma_source,
                    "DMA transfer of %u byte(s) from 0x%x to 0x%x is not between L1 and L2", (unsigned)pool->dma_bytes,
                    (unsigned)pool->dma_source, (unsigned)pool->dma_target);
@@ -69,30 +64,20 @@ static int start(struct hart *hart) {
   return ACCESS_OK;
 }
 
-int pool_dma_read(struct hart *hart, uint32_t offset, uint32_t *value) {
+int pool_dma_access(struct hart *hart, uint32_t offset, int is_write, uint32_t *value) {
   struct pool *pool = hart->platform->pool;
   switch (offset) {
-    case SOURCE: *value = pool->dma_source; return ACCESS_OK;
-    case TARGET: *value = pool->dma_target; return ACCESS_OK;
-    case BYTES: *value = pool->dma_bytes; return ACCESS_OK;
-    case CONFIGURATION: *value = pool->dma_configuration; return ACCESS_OK;
-    case STATUS: *value = !pool->transfer.is_under_way; return ACCESS_OK; /* of the backends: idle */
-    case NEXT_ID: *value = 0; return start(hart);
-    case DONE: *value = pool->dma_done; return ACCESS_OK;
+    case SOURCE: return register_word(&pool->dma_source, is_write, value);
+    case TARGET: return register_word(&pool->dma_target, is_write, value);
+    case BYTES: return register_word(&pool->dma_bytes, is_write, value);
+    case CONFIGURATION: return register_word(&pool->dma_configuration, is_write, value);
+    case STATUS: case NEXT_ID: case DONE: break;
     default: return ACCESS_NOWHERE;
   }
-}
-
-int pool_dma_write(struct hart *hart, uint32_t offset, uint32_t value) {
-  struct pool *pool = hart->platform->pool;
-  switch (offset) {
-    case SOURCE: pool->dma_source = value; return ACCESS_OK;
-    case TARGET: pool->dma_target = value; return ACCESS_OK;
-    case BYTES: pool->dma_bytes = value; return ACCESS_OK;
-    case CONFIGURATION: pool->dma_configuration = value; return ACCESS_OK;
-    case STATUS: case NEXT_ID: case DONE: return ACCESS_OK;
-    default: return ACCESS_NOWHERE;
-  }
+  if (is_write) return ACCESS_OK;
+  if (offset == NEXT_ID) return start(hart);
+  *value = offset == DONE ? pool->dma_done : !pool->transfer.is_under_way; /* of the backends: idle */
+  return ACCESS_OK;
 }
 
 void pool_dma_advance(struct platform *platform, uint64_t cycle) {
@@ -102,7 +87,8 @@ void pool_dma_advance(struct platform *platform, uint64_t cycle) {
   if (platform->peripherals.l1_claims)
     check_race(platform, -1, TVM_PULP_PORT_L1, made->l1, made->bytes, made->inward, made->end);
   if (platform->config.observe) agent_access(platform, AGENT_DMA, made->source, made->bytes, 0, made->end);
-  memmove(place(platform, made->target, made->bytes, 1), place(platform, made->source, made->bytes, 0), made->bytes);
+  memmove(snitch_memory(platform, made->target, made->bytes, 1), snitch_memory(platform, made->source, made->bytes, 0),
+          made->bytes);
   if (platform->config.observe) agent_access(platform, AGENT_DMA, made->target, made->bytes, 1, made->end);
   platform->dma.transfers++;
   platform->dma.bytes[made->inward] += made->bytes;

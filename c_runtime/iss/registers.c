@@ -66,9 +66,7 @@ static int soc_access(struct platform *platform, uint32_t offset, uint64_t cycle
   } else if (offset == CONTROLLER_ICACHE + 4) {
     caches_flush(platform, 1);
   } else if (inside(offset, STDOUT, 0x1000)) { /* core in bits 6:3, cluster above */
-    output_character(&platform->output, (offset - STDOUT) >> 7 & 31, (offset - STDOUT) >> 3 & 15, (char)*value);
-    if (output_is_full(&platform->output))
-      platform_fault(platform, FAULT_PERIPHERAL, platform->running, 0, "the program has printed more than 64 MiB");
+    guest_prints(platform, platform->running, (offset - STDOUT) >> 7 & 31, (offset - STDOUT) >> 3 & 15, (char)*value);
   } else {
     return ACCESS_NOWHERE;
   }
@@ -108,9 +106,7 @@ int register_access(struct hart *hart, int apb, uint32_t offset, uint64_t cycle,
     return dma_access(hart, DMA_PORTS - 1, offset - DMA_GLOBAL, cycle, is_write, value);
   peripheral = peripheral_at(platform, address);
   if (!peripheral) return ACCESS_NOWHERE;
-  address -= peripheral->base;
-  if (is_write) peripheral->model->write(peripheral->self, address, *value, hart->index, cycle);
-  else *value = peripheral->model->read(peripheral->self, address, hart->index, cycle);
+  peripheral_access(peripheral, address, hart->index, cycle, is_write, value);
   /* A register may say that a job is over, and one that takes no time is: what it wrote is then there. */
   if (platform->peripherals.claim_count) drop_claims(platform, cycle);
   return ACCESS_OK;

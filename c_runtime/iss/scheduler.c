@@ -2,31 +2,35 @@
 #include "scheduler.h"
 
 void queue_rarely(struct platform *p, const struct hart *hart, uint64_t cycle) {
+  uint32_t word = hart->index / 64;
   if (cycle <= p->wheel_base) {
-    p->ready |= 1u << ((hart->index - p->turn) & 31);
+    p->ready[word] |= by_priority(hart->bit, p->turn);
     return;
   }
-  p->far_harts |= hart->bit;
+  p->far[word] |= hart->bit;
   if (cycle < p->far_cycle) p->far_cycle = cycle;
   update_quiet(p);
 }
 
 /* Move the harts whose time has come close from the far mask to the wheel. */
 static void bring_near(struct platform *p) {
-  uint32_t rest = p->far_harts;
-  p->far_harts = 0;
   p->far_cycle = NEVER;
   update_quiet(p);
-  for (; rest; rest &= rest - 1) {
-    const struct hart *hart = &p->harts[__builtin_ctz(rest)];
-    queue_insert(p, hart, cluster_cycle(hart, hart->now));
+  for (uint32_t word = 0; word < p->words; word++) {
+    uint64_t rest = p->far[word];
+    p->far[word] = 0;
+    for (; rest; rest &= rest - 1) {
+      const struct hart *hart = &p->harts[64 * word + (uint32_t)__builtin_ctzll(rest)];
+      queue_insert(p, hart, cluster_cycle(hart, hart->now), p->words);
+    }
   }
 }
 
 struct hart *schedule_slowly(struct platform *p) {
   p->running = NULL;
   while (p->state == RUN_GOING) {
-    uint64_t cycle = p->ready ? p->wheel_base : p->wheel_occupied ? wheel_first(p) : p->far_cycle;
+    int is_ready = any_ready(p, p->words);
+    uint64_t cycle = is_ready ? p->wheel_base : p->wheel_occupied ? wheel_first(p) : p->far_cycle;
     uint64_t first = p->device_cycle < cycle ? p->device_cycle : cycle;
     if (first == NEVER) {
       report_deadlock(p);
@@ -36,14 +40,10 @@ struct hart *schedule_slowly(struct platform *p) {
                      (unsigned long long)p->max_cycle);
     } else if (p->device_cycle < cycle) {
       run_devices(p, p->device_cycle);
-    } else if (p->far_harts && p->far_cycle < cycle + WHEEL_SIZE) {
-      if (!p->ready && !p->wheel_occupied) wheel_turn(p, cycle);
-      bring_near(p);
-      if (!p->ready && p->wheel_occupied) wheel_turn(p, wheel_first(p));
-      if (p->far_cycle < p->wheel_base + WHEEL_SIZE) bring_near(p);
     } else {
-      if (!p->ready) wheel_turn(p, cycle);
-      return take_ready(p);
+      if (!is_ready) wheel_turn(p, cycle, p->words);
+      if (p->far_cycle < cycle + WHEEL_SIZE) bring_near(p);
+      return take_ready(p, p->words);
     }
   }
   return NULL;

@@ -19,7 +19,7 @@ int snitch_create(struct platform *platform) {
     if (pool_create(platform)) return -1;
     platform->run = platform->config.observe ? pool_execute_observed : pool_execute;
   }
-  platform->run(platform); /* publishes the handlers */
+  platform->line_slots = SNITCH_LINE_SLOTS;
   snitch_dma_create(platform);
   return 0;
 }
@@ -69,10 +69,14 @@ void snitch_interrupt(struct platform *platform, uint32_t index, uint32_t cause,
 }
 
 int snitch_wait_for_interrupt(struct hart *hart) {
-  if (hart->wait.ready || hart->platform->snitch->core[hart->index].interrupts) {
-    hart->wait.ready = 0;
-    return ACCESS_OK;
+  struct pool *pool = hart->platform->pool;
+  int is_woken = hart->wait.ready || hart->platform->snitch->core[hart->index].interrupts;
+  hart->wait.ready = 0;
+  if (!is_woken && pool && pool->wake_ups[hart->index]) {
+    pool->wake_ups[hart->index]--;
+    is_woken = 1;
   }
+  if (is_woken) return ACCESS_OK;
   hart->wait.kind = WAIT_INTERRUPT;
   hart_sleep(hart);
   return ACCESS_SLEEP;

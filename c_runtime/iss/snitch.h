@@ -11,24 +11,8 @@
 
 #include "platform.h"
 
-enum { SNITCH_CORES = 256, SNITCH_RESULTS = 8, SNITCH_OPERATIONS = 8, SNITCH_LINE_SLOTS = 16,
-       SNITCH_LINE_BYTES = 32, SNITCH_BORDER_LINES = 16, SNITCH_TRANSFERS = 16, SNITCH_COUNTERS = 16,
-       SNITCH_SUPERBANKS = 4, SNITCH_BARRIER = 0x7c2,
-       SNITCH_WRITES = 256 };
-
-/* Operations beside those of ops.h. */
-#define ATOMIC_OPS(X)                                                                                     \
-  X(lr_w) X(sc_w) X(amoswap_w) X(amoadd_w) X(amoxor_w) X(amoand_w) X(amoor_w) X(amomin_w) X(amomax_w)     \
-  X(amominu_w) X(amomaxu_w)
-#define SNITCH_OPS(X) ATOMIC_OPS(X) X(dmsrc) X(dmdst) X(dmcpyi) X(dmcpy) X(dmstati) X(dmstat) X(dmstr) X(dmrep)
-
-enum snitch_op {
-  SNITCH_OP_FIRST = OP_COUNT - 1,
-#define SNITCH_ENUM(name) SNITCH_OP_##name,
-  SNITCH_OPS(SNITCH_ENUM)
-#undef SNITCH_ENUM
-      SNITCH_OP_COUNT
-};
+enum { SNITCH_CORES = 256, SNITCH_RESULTS = 8, SNITCH_OPERATIONS = 8, SNITCH_LINE_SLOTS = 16, SNITCH_TRANSFERS = 16,
+       SNITCH_COUNTERS = 16, SNITCH_SUPERBANKS = 4, SNITCH_BARRIER = 0x7c2, SNITCH_WRITES = 256 };
 
 /* A result that waits for the write port. */
 struct snitch_result {
@@ -51,7 +35,7 @@ struct snitch_core {
   uint64_t offload_free;  /* when the register of offloaded instructions is free */
   uint32_t interrupts;    /* pending, by cause */
   uint32_t reserved;      /* L1 or external address of a load-reserved, 0: none */
-  uint64_t congested, multiplications, l0_hits, l0_misses, l1_misses;
+  uint64_t congested, multiplications, l0_misses;
 };
 
 /* A transfer: rows of a beat of 64 bytes per cycle. Nobody holds the DMA up, so all its times are known at once. */
@@ -59,7 +43,7 @@ struct snitch_transfer {
   uint32_t id, rows, bytes, beats; /* bytes and beats of a row */
   uint64_t source, target;
   uint32_t source_stride, target_stride;
-  uint64_t queued, start, end; /* of beats; `end` is also when it is complete */
+  uint64_t start, end; /* of beats; `end` is also when it is complete */
 };
 
 struct snitch_dma {
@@ -86,7 +70,6 @@ struct snitch_write {
 };
 
 struct snitch {
-  int32_t handlers[SNITCH_OP_COUNT]; /* as those of the platform */
   struct snitch_core core[SNITCH_CORES];
   uint64_t bank_free[64];
   uint64_t multiplier_free, divider_free;
@@ -101,8 +84,6 @@ struct snitch {
   uint32_t l1_turn; /* way that is replaced next */
 };
 
-extern const uint16_t snitch_flags[SNITCH_OP_COUNT];
-
 /* snitch.c */
 int snitch_create(struct platform *platform);
 int snitch_arrive(struct hart *hart); /* at the barrier; the hart sleeps afterwards */
@@ -114,7 +95,7 @@ int snitch_csr(struct hart *hart, uint32_t number, uint64_t cycle, uint32_t *old
 uint64_t snitch_next(const struct platform *platform);
 void snitch_advance(struct platform *platform, uint64_t cycle);
 
-/* snitch_scoreboard.c */
+/* Results on their way to the registers. */
 uint64_t snitch_wait(struct snitch_core *core, uint32_t registers, uint64_t cycle);
 void snitch_push_results(struct snitch_core *core, uint64_t cycle);
 void snitch_expect_behind(struct snitch_core *core, uint32_t rd, uint64_t ready);
@@ -150,26 +131,25 @@ static inline void snitch_expect(struct snitch_core *core, uint32_t rd, uint64_t
 void snitch_execute(struct platform *platform);
 void snitch_execute_observed(struct platform *platform);
 
-/* snitch_decode.c */
-void snitch_decode_block(struct hart *hart, struct slot *head);
+/* snitch_decode.c: the operation of a word that PULP cores take for `op` */
+enum op snitch_decode(const struct platform *platform, uint32_t word, enum op op);
+/* The mask of registers that an instruction reads or writes. */
+uint32_t snitch_registers(const struct slot *slot);
 
 /* snitch_caches.c: stall cycles until the lines are there */
 uint64_t snitch_fetch(struct hart *hart, uint32_t line, uint32_t count, uint64_t cycle, int jumped);
 
-/* snitch_memory.c: accesses that the fast path does not take, as memory_load and memory_store. */
-int snitch_load(struct hart *hart, uint32_t address, uint32_t size, uint32_t *value, uint64_t *answer);
-/* When the newest store to an accelerator arrives, and bring those that have arrived to it. */
-uint64_t snitch_engine_arrival(const struct platform *platform);
+/* snitch_memory.c: accesses that the fast path does not take, as memory_load and memory_store; and bring stores that
+ * have arrived to accelerators. */
+int snitch_access(struct hart *hart, uint32_t address, uint32_t size, int is_write, uint32_t *value, uint64_t *answer);
 void snitch_deliver(struct platform *platform, uint64_t cycle);
-int snitch_store(struct hart *hart, uint32_t address, uint32_t size, uint32_t value, uint64_t *answer);
 int snitch_atomic(struct hart *hart, uint32_t op, uint32_t address, uint32_t operand, uint32_t *value, uint64_t *answer);
 uint8_t *snitch_memory(struct platform *platform, uint32_t address, uint64_t bytes, int is_write);
 int snitch_register_space(const struct platform *platform, uint32_t number, uint32_t *base, uint32_t *bytes);
 uint64_t snitch_take_banks(struct platform *platform, uint32_t address, uint32_t bytes, uint64_t cycle);
 
 /* snitch_registers.c */
-int snitch_register_read(struct hart *hart, uint32_t offset, uint64_t cycle, uint32_t *value);
-int snitch_register_write(struct hart *hart, uint32_t offset, uint64_t cycle, uint32_t value);
+int snitch_register_access(struct hart *hart, uint32_t offset, int is_write, uint32_t *value);
 
 /* snitch_dma.c */
 void snitch_dma_create(struct platform *platform);

@@ -4,19 +4,18 @@
 #include <string.h>
 
 #include "memory.h"
-#include "pool.h"
 #include "snitch_access.h"
 
 static uint32_t combine(uint32_t op, uint32_t old, uint32_t operand) {
   switch (op) {
-    case SNITCH_OP_amoadd_w: return old + operand;
-    case SNITCH_OP_amoxor_w: return old ^ operand;
-    case SNITCH_OP_amoand_w: return old & operand;
-    case SNITCH_OP_amoor_w: return old | operand;
-    case SNITCH_OP_amomin_w: return (int32_t)old < (int32_t)operand ? old : operand;
-    case SNITCH_OP_amomax_w: return (int32_t)old > (int32_t)operand ? old : operand;
-    case SNITCH_OP_amominu_w: return old < operand ? old : operand;
-    case SNITCH_OP_amomaxu_w: return old > operand ? old : operand;
+    case OP_amoadd_w: return old + operand;
+    case OP_amoxor_w: return old ^ operand;
+    case OP_amoand_w: return old & operand;
+    case OP_amoor_w: return old | operand;
+    case OP_amomin_w: return (int32_t)old < (int32_t)operand ? old : operand;
+    case OP_amomax_w: return (int32_t)old > (int32_t)operand ? old : operand;
+    case OP_amominu_w: return old < operand ? old : operand;
+    case OP_amomaxu_w: return old > operand ? old : operand;
     default: return operand;
   }
 }
@@ -32,32 +31,30 @@ int snitch_atomic(struct hart *hart, uint32_t op, uint32_t address, uint32_t ope
   struct platform *platform = hart->platform;
   struct snitch_core *core = &platform->snitch->core[hart->index];
   uint8_t *memory = address % 4 ? NULL : snitch_memory(platform, address, 4, 1);
+  uint64_t extra = (uint64_t)platform->config.scoreboard_atomic_extra;
   uint32_t offset, result;
-  int is_store = op != SNITCH_OP_lr_w, succeeds = op != SNITCH_OP_sc_w || core->reserved == address;
+  int is_store = op != OP_lr_w, succeeds = op != OP_sc_w || core->reserved == address;
   platform->running = hart;
-  if (!memory) return access_settle(hart, address % 4 ? snitch_misaligned(hart, address, 4, 1, " that is atomic and not aligned")
+  if (!memory) return access_settle(hart, address % 4 ? access_misaligned(hart, address, 4, 1, " that is atomic and not aligned")
                                                : access_nowhere(hart, address, 4, 1));
-  if (snitch_resolve(platform, address, &offset) == PLACE_L1 && platform->pool) {
-    (void)pool_ask(platform, hart->index, offset, hart->now, answer);
-    *answer += (uint64_t)platform->config.scoreboard_atomic_extra;
-  } else if (platform->l1 + offset == memory) {
-    *answer = snitch_ask_l1(hart, offset, 4, is_store) + (uint64_t)platform->config.scoreboard_atomic_extra;
-    platform->snitch->bank_free[offset >> 3 & ((uint32_t)platform->config.memory_l1_banks - 1)] +=
-        (uint64_t)platform->config.scoreboard_atomic_extra;
+  if (snitch_resolve(platform, address, &offset) == PLACE_L1) {
+    *answer = snitch_ask_l1(hart, offset, 4, is_store) + extra;
+    if (!platform->pool)
+      platform->snitch->bank_free[offset >> 3 & ((uint32_t)platform->config.memory_l1_banks - 1)] += extra;
   } else {
-    *answer = hart->now + (uint64_t)(platform->config.memory_l2_latency + platform->config.scoreboard_atomic_extra);
+    *answer = hart->now + (uint64_t)platform->config.memory_l2_latency + extra;
   }
   snitch_observe(hart, address, 4, 0, 0);
   if (is_store && succeeds) snitch_observe(hart, address, 4, 1, 0);
   memcpy(value, memory, 4);
   result = combine(op, *value, operand);
-  if (op == SNITCH_OP_sc_w) *value = !succeeds;
-  if (op == SNITCH_OP_lr_w) {
+  if (op == OP_sc_w) *value = !succeeds;
+  if (op == OP_lr_w) {
     core->reserved = address;
   } else if (succeeds) {
     drop_reservations(platform, address);
     memcpy(memory, &result, 4);
   }
-  if (op == SNITCH_OP_sc_w) core->reserved = 0;
+  if (op == OP_sc_w) core->reserved = 0;
   return access_settle(hart, ACCESS_OK);
 }

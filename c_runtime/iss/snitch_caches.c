@@ -6,26 +6,6 @@
 #include "pool.h"
 #include "snitch.h"
 
-static uint32_t global_line(const struct platform *platform, uint32_t region, uint32_t line) {
-  return region == REGION_L1 ? line : platform->region[REGION_L1].bytes / SNITCH_LINE_BYTES + line;
-}
-
-static void set_resident(struct platform *platform, struct hart *hart, uint32_t global, int resident) {
-  uint32_t l1_lines = platform->region[REGION_L1].bytes / SNITCH_LINE_BYTES;
-  uint32_t region = global < l1_lines ? REGION_L1 : REGION_L2, line = global - (region == REGION_L2 ? l1_lines : 0);
-  uint8_t *bits = &hart->resident_bits[region][line / 8];
-  if (resident) *bits |= (uint8_t)(1u << (line % 8));
-  else *bits &= (uint8_t) ~(1u << (line % 8));
-}
-
-/* Oldest first out. */
-static void install(struct platform *platform, struct hart *hart, uint32_t global) {
-  uint32_t *tag = &hart->cache_tags[hart->cache_random++ % hart->cache_ways];
-  if (*tag) set_resident(platform, hart, *tag - 1, 0);
-  *tag = global + 1;
-  set_resident(platform, hart, global, 1);
-}
-
 /* When the cache of a group has a line, from `cycle` on; asks L2 for it where it is missing. */
 static uint64_t ask_group(struct platform *platform, uint32_t group, uint32_t global, uint64_t cycle) {
   const struct config *config = &platform->config;
@@ -41,7 +21,7 @@ static uint64_t ask_group(struct platform *platform, uint32_t group, uint32_t gl
 }
 
 /* When a line of the shared cache can be read, from `cycle` on; asks the memory for it where it is missing. */
-static uint64_t look_up(struct platform *platform, struct hart *hart, uint32_t global, uint64_t cycle, int ahead) {
+static uint64_t look_up(struct platform *platform, struct hart *hart, uint32_t global, uint64_t cycle) {
   const struct config *config = &platform->config;
   struct shared_cache *cache = &platform->shared_cache;
   const struct pool *pool = platform->pool;
@@ -53,7 +33,6 @@ static uint64_t look_up(struct platform *platform, struct hart *hart, uint32_t g
   cache->tags[place] = global + 1;
   if (pool) cycle = ask_group(platform, pool->group_of[hart->index], global, cycle);
   cache->ready[place] = cycle + (uint64_t)config->icache_refill;
-  if (!ahead) platform->snitch->core[hart->index].l1_misses++;
   return cache->ready[place];
 }
 
@@ -63,14 +42,14 @@ uint64_t snitch_fetch(struct hart *hart, uint32_t line, uint32_t count, uint64_t
   struct snitch_core *core = &platform->snitch->core[hart->index];
   uint64_t stall = 0;
   for (uint32_t i = line; i < line + count; i++) {
-    uint32_t global = global_line(platform, hart->region, i);
+    uint32_t global = cache_line(platform, hart->region, i);
     uint64_t start = cycle + stall, there;
     if (hart->resident_bits[hart->region][i / 8] >> (i % 8) & 1) continue;
     core->l0_misses++;
-    there = look_up(platform, hart, global, start, 0);
-    if (there > start) look_up(platform, hart, global + 1, there, 1);
+    there = look_up(platform, hart, global, start);
+    if (there > start) look_up(platform, hart, global + 1, there);
     stall = there - cycle + (uint64_t)(jumped && i == line ? config->scoreboard_jump_line : config->scoreboard_next_line);
-    install(platform, hart, global);
+    cache_install(hart, hart->cache_random++ % hart->cache_ways, global); /* oldest first out */
   }
   hart->count.icache += stall;
   return stall;

@@ -40,26 +40,8 @@ static uint64_t divide_steps(uint32_t a, uint32_t b) {
   } while (0)
 #define IN_L1(type) ((offset >> 2) < h->fast_words && (offset & (sizeof(type) - 1)) == 0)
 
-/* Where the handlers of operations are, of ops.h and of these cores alone; those without one are illegal. */
-#define OFFSET_OF(name, flags) [OP_##name] = (int32_t)((char *)&&op_##name - (char *)&&op_decode),
-#define OWN_OFFSET(name) [SNITCH_OP_##name] = (int32_t)((char *)&&op_##name - (char *)&&op_decode),
-
 #define WAIT_FOR_MEMORY() STALL_UNTIL(c->answered, load_use)
 #define JUMP_CYCLES 1
 #define JUMP_REGISTER_STALL() (void)0
 #define ASK_HOST() (void)0
 #define LEAVE_HANDLER() (void)0
-
-#define BRANCH(name, condition)  \
-  op_##name : {                  \
-    ISSUE();                     \
-    h->count.branches++;         \
-    now += 1;                    \
-    if (condition) {             \
-      h->count.taken_branches++; \
-      ip += ip->imm;             \
-      ENTER_BLOCK(1);            \
-    }                            \
-    ip += 2;                     \
-    ENTER_BLOCK(0);              \
-  }

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The loop of an interpreter of Snitch cores, which says SCHEDULE, QUEUE_INSERT and the `offsets` of its handlers. */
+ * The loop of an interpreter of Snitch cores, which says QUEUE_WORDS_OF and the `offsets` of its handlers. */
   struct hart *h;
   struct snitch_core *c;
   struct slot *ip;
   uint64_t now, limit;
-#define HANDLERS p->snitch->handlers
-#define OFFSETS offsets
 #define TURN_CYCLE now
 #define IS_OBSERVED_SLOT 1
-#define DECODE_BLOCK() snitch_decode_block(h, ip)
 #define RESUME_HART() (c = h->snitch_core, ip = h->ip, now = h->now)
 #define BEGIN_HART RESUME_HART
 #include "interpreter_loop.h"

@@ -3,17 +3,16 @@
  * The address map of a Snitch cluster, for every access that is not a plain one of L1. */
 #include <string.h>
 
-#include "iss.h"
 #include "memory.h"
 #include "pool.h"
-#include "scheduler.h"
 #include "snitch_access.h"
 
 enum { CLUSTER_WINDOW = 0x50000, PERIPHERALS_AT = 0x20000, ZERO_AT = 0x30000, ENGINES_AT = 0x40000,
        ALIAS_DISTANCE = 0x08000000, HTIF_WRITE = 64, HTIF_LONGEST = 0x10000 };
 #define CLINT 0xffff0000u
+#define POOL_CONSOLE 0xc0000000u
 
-enum snitch_place snitch_resolve(const struct platform *platform, uint32_t address, uint32_t *offset) {
+enum snitch_place snitch_resolve(struct platform *platform, uint32_t address, uint32_t *offset) {
   const struct config *config = &platform->config;
   uint32_t inside = address - (uint32_t)config->memory_l1_base;
   if (inside - ALIAS_DISTANCE < CLUSTER_WINDOW && !platform->pool) inside -= ALIAS_DISTANCE;
@@ -27,8 +26,12 @@ enum snitch_place snitch_resolve(const struct platform *platform, uint32_t addre
   }
   *offset = address - (uint32_t)config->memory_l2_base;
   if (*offset < config->memory_l2_size) return PLACE_OUTSIDE;
-  if (platform->pool) return PLACE_NOWHERE;
-  return address - CLINT < 4 ? PLACE_CLINT : PLACE_NOWHERE;
+  if (!platform->pool) return address - CLINT < 4 ? PLACE_CLINT : PLACE_NOWHERE;
+  *offset = inside;
+  if (peripheral_at(platform, address)) return PLACE_ENGINE;
+  *offset = address - POOL_REGISTERS;
+  if (*offset < POOL_REGISTER_BYTES) return PLACE_REGISTER;
+  return address == POOL_CONSOLE ? PLACE_CONSOLE : PLACE_NOWHERE;
 }
 
 uint32_t snitch_address(const struct platform *platform, uint32_t address) {
@@ -39,19 +42,19 @@ uint32_t snitch_address(const struct platform *platform, uint32_t address) {
 void snitch_observe(struct hart *hart, uint32_t address, uint32_t size, int is_write, uint32_t value) {
   struct platform *platform = hart->platform;
   uint32_t offset;
-  enum snitch_place place = snitch_resolve(platform, address, &offset);
+  enum snitch_place place;
   if (!platform->config.observe) return;
+  place = snitch_resolve(platform, address, &offset);
   agent_access(platform, (int)hart->index, snitch_address(platform, address), size, is_write, hart->now);
   if (is_write && place != PLACE_L1 && place != PLACE_OUTSIDE)
     observer_register(&platform->observer, snitch_address(platform, address), value);
 }
 
-/* Registers of the cluster with its accelerators, and those of interrupts. */
+/* Registers of the cluster with its accelerators, and those of interrupts; all of a pool lie in one stretch. */
 int snitch_register_space(const struct platform *platform, uint32_t number, uint32_t *base, uint32_t *bytes) {
-  if (platform->pool) return pool_register_space(platform, number, base, bytes);
-  if (number > 1) return -1;
-  *base = number ? CLINT : (uint32_t)platform->config.memory_l1_base + PERIPHERALS_AT;
-  *bytes = number ? 4 : CLUSTER_WINDOW - PERIPHERALS_AT;
+  if (number > !platform->pool) return -1;
+  *base = platform->pool ? POOL_REGISTERS : number ? CLINT : (uint32_t)platform->config.memory_l1_base + PERIPHERALS_AT;
+  *bytes = platform->pool ? POOL_REGISTER_BYTES : number ? 4 : CLUSTER_WINDOW - PERIPHERALS_AT;
   return 0;
 }
 
@@ -91,18 +94,12 @@ uint64_t snitch_take_banks(struct platform *platform, uint32_t address, uint32_t
   }
 }
 
-int snitch_misaligned(struct hart *hart, uint32_t address, uint32_t size, int is_write, const char *reason) {
-  platform_fault(hart->platform, FAULT_MISALIGNED, hart, address, "%s of %u byte(s)%s", is_write ? "store" : "load",
-                 (unsigned)size, reason);
-  return ACCESS_STOP;
-}
-
 static int check(struct hart *hart, enum snitch_place place, uint32_t address, uint32_t size, int is_write) {
-  if (place == PLACE_NOWHERE) return access_nowhere(hart, address, size, is_write);
+  if (place == PLACE_NOWHERE && !hart->platform->pool) return ACCESS_NOWHERE;
   if (address % size)
-    return snitch_misaligned(hart, address, size, is_write, " at an address that is no multiple of it: these cores trap");
+    return access_misaligned(hart, address, size, is_write, " at an address that is no multiple of it: these cores trap");
   if (size != 4 && (place == PLACE_REGISTER || place == PLACE_ENGINE || place == PLACE_CLINT))
-    return snitch_misaligned(hart, address, size, is_write, " to a register, which takes aligned 32-bit accesses only");
+    return access_misaligned(hart, address, size, is_write, OF_REGISTERS);
   return ACCESS_OK;
 }
 
@@ -110,61 +107,17 @@ static int check(struct hart *hart, enum snitch_place place, uint32_t address, u
 uint64_t snitch_ask_l1(struct hart *hart, uint32_t offset, uint32_t size, int is_write) {
   struct platform *platform = hart->platform;
   struct snitch_core *core = &platform->snitch->core[hart->index];
-  uint64_t asked = core->port_free > hart->now ? core->port_free : hart->now;
-  uint64_t served = snitch_take_bank(platform, offset, asked);
+  uint64_t asked = core->port_free > hart->now ? core->port_free : hart->now, served, answer;
+  if (platform->pool) {
+    (void)pool_ask(platform, hart->index, offset, hart->now, &answer);
+    return answer;
+  }
+  served = snitch_take_bank(platform, offset, asked);
   if (platform->peripherals.l1_claims)
     check_race(platform, (int)hart->index, TVM_PULP_PORT_L1, offset, size, is_write, hart->now);
   core->congested += served - asked;
   core->port_free = served + 1;
   return served + (uint64_t)platform->config.scoreboard_load;
-}
-
-static struct peripheral *engine_at(struct platform *platform, uint32_t offset, uint32_t *inside) {
-  uint32_t address = (uint32_t)platform->config.memory_l1_base + offset;
-  struct peripheral *found = peripheral_at(platform, address);
-  if (found) *inside = address - found->base;
-  return found;
-}
-
-static int load(struct hart *hart, uint32_t address, uint32_t size, uint32_t *value, uint64_t *answer) {
-  struct platform *platform = hart->platform;
-  const struct config *config = &platform->config;
-  uint32_t offset, inside;
-  enum snitch_place place = snitch_resolve(platform, address, &offset);
-  struct peripheral *engine;
-  int status = check(hart, place, address, size, 0);
-  *value = 0;
-  if (status != ACCESS_OK) return status;
-  if (place != PLACE_L1) hart->count.external_loads++;
-  switch (place) {
-    case PLACE_L1:
-      memcpy(value, platform->l1 + offset, size);
-      *answer = snitch_ask_l1(hart, offset, size, 0);
-      return ACCESS_OK;
-    case PLACE_REGISTER:
-      *answer = hart->now + (uint64_t)config->timing_peripheral;
-      status = snitch_register_read(hart, offset, hart->now, value);
-      return status == ACCESS_NOWHERE ? access_nowhere(hart, address, size, 0) : status;
-    case PLACE_ENGINE:
-      engine = engine_at(platform, offset, &inside);
-      if (!engine) return access_nowhere(hart, address, size, 0);
-      if (platform->snitch->writes) { /* what was stored before is there before it is looked at */
-        hart->count.external_loads--;
-        return ACCESS_BLOCKED;
-      }
-      if (peripherals_next(platform) <= hart->now) peripherals_advance(platform, hart->now);
-      *answer = hart->now + (uint64_t)config->scoreboard_engine_load;
-      *value = engine->model->read(engine->self, inside, hart->index, hart->now);
-      return ACCESS_OK;
-    case PLACE_CLINT: *value = platform->snitch->software_interrupts; break;
-    case PLACE_OUTSIDE:
-      if (offset + size > config->memory_l2_size) return access_nowhere(hart, address, size, 0);
-      memcpy(value, platform->l2 + offset, size);
-      break;
-    default: break;
-  }
-  *answer = hart->now + (uint64_t)config->memory_l2_latency;
-  return ACCESS_OK;
 }
 
 /* A message to the host: an exit code with the lowest bit set, or where four words of a call are: write, file, text,
@@ -186,9 +139,7 @@ static void tell_host(struct hart *hart, uint32_t value) {
     platform_fault(platform, FAULT_PERIPHERAL, hart, value, "tohost takes exit codes and calls that print, no others");
     return;
   }
-  for (uint32_t i = 0; i < call[6]; i++) output_character(&platform->output, 0, hart->index & 15, (char)text[i]);
-  if (output_is_full(&platform->output))
-    platform_fault(platform, FAULT_PERIPHERAL, hart, 0, "the program has printed more than 64 MiB");
+  for (uint32_t i = 0; i < call[6]; i++) guest_prints(platform, hart, 0, hart->index & 15, (char)text[i]);
   if (answer) memcpy(answer, &one, 4);
   if (answer) written_mark(platform, platform->snitch->fromhost, 4, 1);
 }
@@ -200,19 +151,8 @@ static void set_software_interrupts(struct hart *hart, uint32_t value) {
     snitch_interrupt(platform, i, 3, (int)(value >> i & 1), hart->now);
 }
 
-int snitch_load(struct hart *hart, uint32_t address, uint32_t size, uint32_t *value, uint64_t *answer) {
-  int status;
-  hart->platform->running = hart;
-  status = load(hart, address, size, value, answer);
-  if (status == ACCESS_OK) snitch_observe(hart, address, size, 0, 0);
-  status = access_settle(hart, status);
-  if (status != ACCESS_BLOCKED) return status;
-  hart_block(hart);
-  hart_wake(hart, snitch_engine_arrival(hart->platform) + 1);
-  return status;
-}
-
-uint64_t snitch_engine_arrival(const struct platform *platform) {
+/* When the newest store to an accelerator arrives. */
+static uint64_t engine_arrival(const struct platform *platform) {
   const struct snitch *snitch = platform->snitch;
   return snitch->write[(snitch->first_write + snitch->writes - 1) % SNITCH_WRITES].cycle;
 }
@@ -246,42 +186,71 @@ static uint64_t send(struct hart *hart, uint32_t address, uint32_t value) {
   return arrival - (uint64_t)config->scoreboard_engine_store_delay + (uint64_t)config->scoreboard_engine_store_interval;
 }
 
-static int store(struct hart *hart, uint32_t address, uint32_t size, uint32_t value, uint64_t *answer) {
+/* Where cores do not wait for stores, what was stored before is there before an accelerator is looked at. */
+static int engine_access(struct hart *hart, uint32_t address, int is_write, uint32_t *value, uint64_t *answer) {
+  struct platform *platform = hart->platform;
+  struct peripheral *engine = peripheral_at(platform, address);
+  if (!engine) return ACCESS_NOWHERE;
+  if (is_write && !platform->pool) {
+    *answer = send(hart, address, *value);
+    return ACCESS_OK;
+  }
+  if (platform->snitch->writes) {
+    hart->count.external_loads--;
+    return ACCESS_BLOCKED;
+  }
+  if (peripherals_next(platform) <= hart->now) peripherals_advance(platform, hart->now);
+  if (!platform->pool) *answer = hart->now + (uint64_t)platform->config.scoreboard_engine_load;
+  peripheral_access(engine, address, hart->index, hart->now, is_write, value);
+  return ACCESS_OK;
+}
+
+static int access(struct hart *hart, uint32_t address, uint32_t size, int is_write, uint32_t *value, uint64_t *answer) {
   struct platform *platform = hart->platform;
   const struct config *config = &platform->config;
-  uint32_t offset, inside;
+  uint32_t offset;
   enum snitch_place place = snitch_resolve(platform, address, &offset);
-  int status = check(hart, place, address, size, 1);
+  int status = check(hart, place, address, size, is_write);
+  int is_register = place == PLACE_REGISTER || (platform->pool && place != PLACE_OUTSIDE);
+  uint8_t *memory;
+  if (!is_write) *value = 0;
   if (status != ACCESS_OK) return status;
-  if (place != PLACE_L1) hart->count.external_stores++;
-  *answer = hart->now + (uint64_t)config->memory_l2_latency;
+  if (place != PLACE_L1) *(is_write ? &hart->count.external_stores : &hart->count.external_loads) += 1;
+  *answer = hart->now + (uint64_t)(is_register ? config->timing_peripheral : config->memory_l2_latency);
   switch (place) {
     case PLACE_L1:
-      *answer = snitch_ask_l1(hart, offset, size, 1);
-      memcpy(platform->l1 + offset, &value, size);
-      return ACCESS_OK;
-    case PLACE_REGISTER:
-      *answer = hart->now + (uint64_t)config->timing_peripheral;
-      status = snitch_register_write(hart, offset, hart->now, value);
-      return status == ACCESS_NOWHERE ? access_nowhere(hart, address, size, 1) : status;
-    case PLACE_ENGINE:
-      if (!engine_at(platform, offset, &inside)) return access_nowhere(hart, address, size, 1);
-      *answer = send(hart, (uint32_t)config->memory_l1_base + offset, value);
-      return ACCESS_OK;
-    case PLACE_CLINT: set_software_interrupts(hart, value); return ACCESS_OK;
     case PLACE_OUTSIDE:
-      if (offset + size > config->memory_l2_size) return access_nowhere(hart, address, size, 1);
-      memcpy(platform->l2 + offset, &value, size);
-      if (address == platform->snitch->tohost && address) tell_host(hart, value);
+      memory = snitch_memory(platform, address, size, is_write);
+      if (!memory) return ACCESS_NOWHERE;
+      if (place == PLACE_L1) *answer = snitch_ask_l1(hart, offset, size, is_write);
+      memcpy(is_write ? memory : (uint8_t *)value, is_write ? (uint8_t *)value : memory, size);
+      if (is_write && place == PLACE_OUTSIDE && address && address == platform->snitch->tohost) tell_host(hart, *value);
       return ACCESS_OK;
-    default: return ACCESS_OK;
+    case PLACE_ZERO: return ACCESS_OK;
+    case PLACE_REGISTER:
+      return (platform->pool ? pool_register_access : snitch_register_access)(hart, offset, is_write, value);
+    case PLACE_ENGINE: return engine_access(hart, (uint32_t)config->memory_l1_base + offset, is_write, value, answer);
+    case PLACE_CLINT:
+      if (is_write) set_software_interrupts(hart, *value);
+      else *value = platform->snitch->software_interrupts;
+      return ACCESS_OK;
+    case PLACE_CONSOLE:
+      if (!is_write) return ACCESS_NOWHERE;
+      guest_prints(platform, hart, hart->index / 16, hart->index % 16, (char)*value);
+      return ACCESS_OK;
+    default: return ACCESS_NOWHERE;
   }
 }
 
-int snitch_store(struct hart *hart, uint32_t address, uint32_t size, uint32_t value, uint64_t *answer) {
+int snitch_access(struct hart *hart, uint32_t address, uint32_t size, int is_write, uint32_t *value, uint64_t *answer) {
   int status;
   hart->platform->running = hart;
-  status = store(hart, address, size, value, answer);
-  if (status == ACCESS_OK) snitch_observe(hart, address, size, 1, value);
-  return access_settle(hart, status);
+  status = access(hart, address, size, is_write, value, answer);
+  if (status == ACCESS_NOWHERE) status = access_nowhere(hart, address, size, is_write);
+  if (status == ACCESS_OK) snitch_observe(hart, address, size, is_write, *value);
+  status = access_settle(hart, status);
+  if (status != ACCESS_BLOCKED) return status;
+  hart_block(hart);
+  hart_wake(hart, engine_arrival(hart->platform) + 1);
+  return status;
 }

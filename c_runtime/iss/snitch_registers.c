@@ -78,20 +78,6 @@ static uint32_t engines_busy(struct hart *hart, uint64_t cycle) {
   return 0;
 }
 
-int snitch_register_read(struct hart *hart, uint32_t offset, uint64_t cycle, uint32_t *value) {
-  struct platform *platform = hart->platform;
-  struct snitch_counter *counter = &platform->snitch->counter[offset >> 3 & (SNITCH_COUNTERS - 1)];
-  uint32_t upper = offset & 4;
-  *value = 0;
-  if (offset >= INTERRUPT_SET) {
-    if (offset == ENGINE_BUSY) *value = engines_busy(hart, cycle);
-    return offset < ENGINE_BUSY + 8 ? ACCESS_OK : ACCESS_NOWHERE; /* events are pulses, the rest reads as 0 */
-  }
-  if (offset >= COUNTER) *value = (uint32_t)(counted(platform, counter, cycle) >> (upper ? 32 : 0));
-  else if (!upper) *value = offset >= HART_SELECT ? counter->hart : counter->enable;
-  return ACCESS_OK;
-}
-
 static void set_cluster_interrupts(struct hart *hart, uint32_t pending, uint64_t cycle) {
   struct platform *platform = hart->platform;
   platform->snitch->cluster_interrupts = pending;
@@ -99,23 +85,32 @@ static void set_cluster_interrupts(struct hart *hart, uint32_t pending, uint64_t
     snitch_interrupt(platform, i, CLUSTER_INTERRUPT, (int)(pending >> i & 1), cycle);
 }
 
-int snitch_register_write(struct hart *hart, uint32_t offset, uint64_t cycle, uint32_t value) {
+/* A write restarts a counter: with another metric, another hart, or from 0. */
+static int counter_access(struct hart *hart, uint32_t offset, int is_write, uint32_t *value) {
   struct platform *platform = hart->platform;
-  struct snitch *snitch = platform->snitch;
-  struct snitch_counter *counter = &snitch->counter[offset >> 3 & (SNITCH_COUNTERS - 1)];
-  uint64_t so_far;
-  if (offset < INTERRUPT_SET) {
-    if (offset & 4) return ACCESS_OK;
-    so_far = counted(platform, counter, cycle);
-    if (offset >= COUNTER) restart(platform, counter, counter->enable, counter->hart, 0, cycle);
-    else if (offset >= HART_SELECT) restart(platform, counter, counter->enable, value & 0x3ff, so_far, cycle);
-    else restart(platform, counter, value & 0x7fffffff, counter->hart, so_far, cycle);
-    return ACCESS_OK;
+  struct snitch_counter *counter = &platform->snitch->counter[offset >> 3 & (SNITCH_COUNTERS - 1)];
+  uint64_t so_far = counted(platform, counter, hart->now);
+  uint32_t upper = offset & 4;
+  if (!is_write) {
+    if (offset >= COUNTER) *value = (uint32_t)(so_far >> (upper ? 32 : 0));
+    else if (!upper) *value = offset >= HART_SELECT ? counter->hart : counter->enable;
+  } else if (!upper) {
+    if (offset >= COUNTER) restart(platform, counter, counter->enable, counter->hart, 0, hart->now);
+    else if (offset >= HART_SELECT) restart(platform, counter, counter->enable, *value & 0x3ff, so_far, hart->now);
+    else restart(platform, counter, *value & 0x7fffffff, counter->hart, so_far, hart->now);
   }
-  switch (offset) {
-    case INTERRUPT_SET: set_cluster_interrupts(hart, snitch->cluster_interrupts | value, cycle); return ACCESS_OK;
-    case INTERRUPT_CLEAR: set_cluster_interrupts(hart, snitch->cluster_interrupts & ~value, cycle); return ACCESS_OK;
-    case PREFETCH: return ACCESS_OK; /* the prefetcher is always on */
-    default: return ACCESS_NOWHERE;
+  return ACCESS_OK;
+}
+
+int snitch_register_access(struct hart *hart, uint32_t offset, int is_write, uint32_t *value) {
+  uint32_t pending = hart->platform->snitch->cluster_interrupts;
+  if (offset < INTERRUPT_SET) return counter_access(hart, offset, is_write, value);
+  if (!is_write) {
+    if (offset == ENGINE_BUSY) *value = engines_busy(hart, hart->now);
+    return offset < ENGINE_BUSY + 8 ? ACCESS_OK : ACCESS_NOWHERE; /* events are pulses, the rest reads as 0 */
   }
+  if (offset == INTERRUPT_SET) set_cluster_interrupts(hart, pending | *value, hart->now);
+  else if (offset == INTERRUPT_CLEAR) set_cluster_interrupts(hart, pending & ~*value, hart->now);
+  else if (offset != PREFETCH) return ACCESS_NOWHERE; /* the prefetcher is always on */
+  return ACCESS_OK;
 }

@@ -39,9 +39,8 @@ static uint64_t *send(struct trace *trace, const struct trace_span *span) {
 void trace_span(struct trace *trace, enum trace_kind kind, uint32_t track, uint64_t start, uint64_t end,
                 uint64_t amount) {
   struct trace_span span = {start, end, (uint32_t)kind, track, amount};
-  if (end <= start) return;
-  if (trace->enabled) keep(trace, &span);
-  if (trace->sink) send(trace, &span);
+  if (trace->enabled && end > start) keep(trace, &span);
+  trace_stream(trace, kind, track, start, end, amount);
 }
 
 void trace_stream(struct trace *trace, enum trace_kind kind, uint32_t track, uint64_t start, uint64_t end,
@@ -53,10 +52,6 @@ void trace_stream(struct trace *trace, enum trace_kind kind, uint32_t track, uin
 void trace_event(struct trace *trace, enum trace_kind kind, uint32_t track, uint64_t cycle, uint64_t amount) {
   struct trace_span span = {cycle, cycle, (uint32_t)kind, track, amount};
   if (trace->sink) send(trace, &span);
-}
-
-void trace_mark(struct trace *trace, uint32_t number, uint64_t cycle) {
-  trace_event(trace, TRACE_MARK, 0, cycle, number);
 }
 
 void trace_core(struct hart *hart, enum trace_kind kind, uint64_t end, uint64_t amount) {

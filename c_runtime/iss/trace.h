@@ -54,9 +54,8 @@ void trace_span(struct trace *trace, enum trace_kind kind, uint32_t track, uint6
                 uint64_t amount);
 void trace_stream(struct trace *trace, enum trace_kind kind, uint32_t track, uint64_t start, uint64_t end,
                   uint64_t amount);
-/* The same for a moment, and for a mark of the program. */
+/* The same for a moment. */
 void trace_event(struct trace *trace, enum trace_kind kind, uint32_t track, uint64_t cycle, uint64_t amount);
-void trace_mark(struct trace *trace, uint32_t number, uint64_t cycle);
 /* What a hart did until `end`, a cycle of its clock; `sleep_start` holds since when. */
 void trace_core(struct hart *hart, enum trace_kind kind, uint64_t end, uint64_t amount);
 void trace_flush(struct trace *trace);

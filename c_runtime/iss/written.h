@@ -6,9 +6,10 @@
 
 #include <stdint.h>
 
+#include "config.h"
+
 struct platform;
 
-enum checked_memory { MEMORY_L1, MEMORY_L2, CHECKED_MEMORIES };
 enum { UNWRITTEN_KEPT = 256 };
 
 struct unwritten_read {
@@ -18,7 +19,7 @@ struct unwritten_read {
 };
 
 struct written {
-  uint8_t *map[CHECKED_MEMORIES]; /* 1 per byte that was written; NULL: not checked */
+  uint8_t *map[REGION_COUNT]; /* 1 per byte that was written; NULL: not checked */
   uint64_t count;                 /* of reads of bytes that were not */
   struct unwritten_read kept[UNWRITTEN_KEPT];
 };
@@ -26,7 +27,7 @@ struct written {
 int written_create(struct platform *platform);
 void written_destroy(struct platform *platform);
 /* A read: bytes that nobody wrote are reported, once. */
-void written_check(struct platform *platform, int agent, enum checked_memory memory, uint32_t offset, uint32_t bytes,
+void written_check(struct platform *platform, int agent, uint32_t region, uint32_t offset, uint32_t bytes,
                    uint64_t cycle);
 /* An access of any agent at an address of the SoC; other memories are not checked. */
 void written_access(struct platform *platform, int agent, uint32_t address, uint32_t bytes, int is_write,

@@ -4,7 +4,7 @@ import functools
 import os
 import shlex
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,19 +60,24 @@ class Compiler:
 
     def run(self, arguments: Sequence[str]) -> None:
         """Run the driver; a failure raises ToolchainError."""
-        command = [*self.command, *arguments]
-        finished = subprocess.run(
-            command,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            env={**os.environ, **dict(self.environment)},
-        )
-        if finished.returncode != 0:
-            raise ToolchainError(command, finished.returncode, finished.stdout)
+        _output([*self.command, *arguments], dict(self.environment))
+
+
+def _output(command: Sequence[str], environment: Mapping[str, str]) -> str:
+    """All that a command says; ToolchainError where it fails."""
+    finished = subprocess.run(
+        command,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        env={**os.environ, **environment},
+    )
+    if finished.returncode != 0:
+        raise ToolchainError(command, finished.returncode, finished.stdout)
+    return finished.stdout
 
 
 @functools.cache
@@ -83,17 +88,6 @@ def describe_driver(command: tuple[str, ...], version_argument: str) -> tuple[st
     """
     executable = Path(command[0]).resolve()
     status = executable.stat()
-    finished = subprocess.run(
-        [*command, version_argument],
-        check=False,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-    )
-    if finished.returncode != 0:
-        raise ToolchainError([*command, version_argument], finished.returncode, finished.stdout)
-    text = finished.stdout.strip()
+    text = _output([*command, version_argument], {}).strip()
     identity = "\n".join([*command, str(executable), str(status.st_size), str(status.st_mtime_ns), text])
     return text.splitlines()[0] if text else "", identity

@@ -33,6 +33,12 @@ class RiscvIsa:
     abi: str
     extensions: tuple[str, ...]
 
+    @property
+    def zig(self) -> tuple[str, ...]:
+        """Arguments of zig that name it."""
+        features = "".join(f"+{feature}" for feature in (*self.extensions, "zicsr", "zifencei"))
+        return "-target", "riscv32-freestanding-none", f"-mcpu=generic_rv32{features}", f"-mabi={self.abi}"
+
 
 RISCV_ISAS = {
     "rv32imc": RiscvIsa("rv32imc", "ilp32", ("m", "c")),
@@ -50,11 +56,9 @@ DISCARD_DEBUG_SECTIONS = "\nSECTIONS { /DISCARD/ : { *(.debug*) *(.eh_frame) *(.
 
 def zig_riscv_compiler(isa: RiscvIsa) -> Compiler:
     """Return zig for `isa`. Division of 64-bit integers and soft float come from zig's own compiler runtime."""
-    features = "".join(f"+{feature}" for feature in (*isa.extensions, "zicsr", "zifencei"))
-    target = ("-target", "riscv32-freestanding-none", f"-mcpu=generic_rv32{features}", f"-mabi={isa.abi}")
     return zig_compiler(
-        compile_flags=(*target, *FREESTANDING_FLAGS, "-fomit-frame-pointer", NO_TRAPS),
-        link_flags=(*target, "-g0", "-rtlib=compiler-rt", "-Wl,--gc-sections"),
+        compile_flags=(*isa.zig, *FREESTANDING_FLAGS, "-fomit-frame-pointer", NO_TRAPS),
+        link_flags=(*isa.zig, "-g0", "-rtlib=compiler-rt", "-Wl,--gc-sections"),
         script_suffix=DISCARD_DEBUG_SECTIONS,
     )
 

@@ -35,7 +35,7 @@ class Fault(ctypes.Structure):
 
 
 class Span(ctypes.Structure):
-    """`struct iss_span`."""
+    """`struct trace_span` of c_runtime/iss/trace.h."""
 
     _fields_ = [
         ("start", ctypes.c_uint64),

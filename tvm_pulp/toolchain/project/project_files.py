@@ -28,12 +28,11 @@ def project_files(files: Mapping[str, bytes]) -> dict[str, bytes]:
         if any(path.startswith(f"{mlf.FIRMWARE}/") for path in files):
             made[f"{mlf.FIRMWARE}/CMakeLists.txt"] = _firmware_lists(record, files)
         isa = RISCV_ISAS[facts["march"]]
-        features = "".join(f"+{f}" for f in (*isa.extensions, "zicsr", "zifencei"))
         values = {
             "WHAT": f"bare-metal RISC-V ({isa.architecture}, {isa.abi})",
             "PROCESSOR": "riscv32",
             "LINK": "",
-            "TARGET": f"-target riscv32-freestanding-none -mcpu=generic_rv32{features} -mabi={isa.abi}",
+            "TARGET": " ".join(isa.zig),
             "ARCHITECTURE": isa.architecture,
             "ABI": isa.abi,
         }
