@@ -34,7 +34,7 @@ from tvm_pulp.canonicalize import (
     qdq_unary,
 )
 from tvm_pulp.canonicalize.qdq_movement import MOVEMENTS, moved_constant, padded, window
-from tvm_pulp.canonicalize.qdq_rewriter import Accumulators, IntegerTarget, QdqRewriter, along_axis, target_of
+from tvm_pulp.canonicalize.qdq_rewriter import Accumulators, IntegerTarget, QdqRewriter, target_of
 from tvm_pulp.canonicalize.rewriter import (
     Mismatch,
     Rewriter,
@@ -49,13 +49,14 @@ from tvm_pulp.canonicalize.rewriter import (
     single_value,
     spec_of,
 )
+from tvm_pulp.qnn.requant import along
 
 LAYERS: dict[str, Callable[..., Any]] = {
-    "relax.nn.conv1d": qdq_layers.conv1d,
-    "relax.nn.conv2d": qdq_layers.conv2d,
+    "relax.nn.conv1d": qdq_layers.conv,
+    "relax.nn.conv2d": qdq_layers.conv,
     "relax.nn.conv3d": qdq_conv3d.conv3d,
-    "relax.nn.conv1d_transpose": qdq_transposed.conv1d_transpose,
-    "relax.nn.conv2d_transpose": qdq_transposed.conv2d_transpose,
+    "relax.nn.conv1d_transpose": qdq_transposed.conv_transpose,
+    "relax.nn.conv2d_transpose": qdq_transposed.conv_transpose,
     "relax.matmul": qdq_layers.matmul,
 }
 _OPERATORS: dict[str, Callable[..., Any]] = {
@@ -328,7 +329,7 @@ def _quantized_constant(value: Any) -> Any:
     real, scale, zero_point = (needed(constant(a)) for a in value.args)
     dtype = str(value.attrs.out_dtype)
     require(dtype in qnn.RANGES)
-    scale, zero_point = (along_axis(v, int(value.attrs.axis), real.ndim) for v in (scale, zero_point.astype(np.int64)))
+    scale, zero_point = (along(v, int(value.attrs.axis), real.ndim) for v in (scale, zero_point.astype(np.int64)))
     rounded = np.rint(real / scale).astype(np.int64) + zero_point
     return relax.const(np.clip(rounded, *qnn.RANGES[dtype]).astype(dtype))
 

@@ -8,7 +8,7 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp.canonicalize.rewriter import constant, integers, is_op, needed, or_none, require, single_value, spec_of
-from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.requant import Requant, along
 from tvm_pulp.qnn.tensor_spec import RANGES, every_value
 
 # A scale: float32 as files store it, or wider where constant factors were folded in.
@@ -129,18 +129,9 @@ class Accumulators:
     # Sums of two layers may come as floats: whoever takes them makes floats of accumulators anyway.
     may_be_real: bool = False
 
-    def take(
-        self, x: Quantized, weight: QuantizedConstant, scales: np.ndarray, bias: list[np.ndarray]
-    ) -> tuple[Requant, list[np.ndarray]]:
+    def take(self, units: np.ndarray, reach: int) -> tuple[Requant, list[np.ndarray]]:
         """The rule that leaves accumulators as they are, and its constants: none."""
-        self.units = np.float64(x.scale) * scales.astype(np.float64)
-        self.reach = accumulator_reach(x, weight, bias)
-        return Requant(), []
-
-    def take_products(self, a: Quantized, b: Quantized, depth: int) -> tuple[Requant, list[np.ndarray]]:
-        """The same for products of two activations, so many of which are summed."""
-        self.units = np.array([float(a.scale) * float(b.scale)])
-        self.reach = a.reach * b.reach * depth
+        self.units, self.reach = units, reach
         return Requant(), []
 
 
@@ -225,15 +216,10 @@ def movement(call: Any) -> Callable[[np.ndarray], np.ndarray] | None:
     return None
 
 
-def along_axis(vector: np.ndarray, axis: int, rank: int) -> np.ndarray:
-    """One value for all, or one per entry of an axis, ready to be broadcast."""
-    return vector.reshape([vector.size if a == axis % rank else 1 for a in range(rank)] if vector.size > 1 else ())
-
-
 def _dequantized(call: Any) -> QuantizedConstant:
     values, scale, zero_point = (needed(constant(a)) for a in call.args)
 
     def spread(vector: np.ndarray) -> np.ndarray:
-        return np.broadcast_to(along_axis(vector, int(call.attrs.axis), values.ndim), values.shape)
+        return np.broadcast_to(along(vector, int(call.attrs.axis), values.ndim), values.shape)
 
     return QuantizedConstant(values, spread(scale.astype(np.float32)), spread(zero_point.astype(np.int64)))

@@ -13,7 +13,6 @@ from tvm_pulp.canonicalize.qdq_operands import (
     Quantized,
     QuantizedConstant,
     accumulator_reach,
-    along_axis,
     target_of,
 )
 from tvm_pulp.canonicalize.rewriter import Rewriter, spec_of
@@ -70,6 +69,5 @@ __all__ = [
     "Quantized",
     "QuantizedConstant",
     "accumulator_reach",
-    "along_axis",
     "target_of",
 ]

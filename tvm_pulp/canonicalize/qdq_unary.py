@@ -31,34 +31,19 @@ def _sigmoid(x: np.ndarray) -> np.ndarray:
     return np.asarray(1 / (1 + np.exp(-x.astype(np.float64))))
 
 
+_AS_IN_NUMPY = "abs add ceil cos divide exp floor log maximum minimum multiply negative power sin sqrt square"
+_AS_IN_NUMPY += " subtract tanh"
 # Functions of arrays. Each result is rounded to float32, as the operator on its own would deliver it.
 _ELEMENTWISE: dict[str, Callable[..., np.ndarray]] = {
-    "relax.abs": np.abs,
-    "relax.add": np.add,
-    "relax.ceil": np.ceil,
-    "relax.cos": np.cos,
-    "relax.divide": np.divide,
+    **{f"relax.{name}": getattr(np, name) for name in _AS_IN_NUMPY.split()},
     "relax.erf": _erf,
-    "relax.exp": np.exp,
-    "relax.floor": np.floor,
-    "relax.log": np.log,
-    "relax.maximum": np.maximum,
-    "relax.minimum": np.minimum,
-    "relax.multiply": np.multiply,
-    "relax.negative": np.negative,
     "relax.nn.gelu": _gelu,
     "relax.nn.gelu_tanh": _gelu_tanh,
     "relax.nn.relu": lambda x: np.maximum(x, np.float32(0)),
     "relax.nn.silu": lambda x: x * _sigmoid(x),
-    "relax.power": np.power,
     "relax.round": np.rint,
     "relax.rsqrt": lambda x: 1 / np.sqrt(x),
     "relax.sigmoid": _sigmoid,
-    "relax.sin": np.sin,
-    "relax.sqrt": np.sqrt,
-    "relax.square": np.square,
-    "relax.subtract": np.subtract,
-    "relax.tanh": np.tanh,
 }
 
 

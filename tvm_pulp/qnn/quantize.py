@@ -11,6 +11,7 @@ from tvm_pulp.qnn.axis_loops import over_axis
 from tvm_pulp.qnn.elementwise import over
 from tvm_pulp.qnn.loops import unravel
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
+from tvm_pulp.qnn.requant import along
 from tvm_pulp.qnn.tensor_spec import RANGES, looked_up
 from tvm_pulp.qnn.tiles import Box, Part, TileRule, Whole, all_axes, constants, elementwise
 
@@ -73,9 +74,7 @@ def sure_share(dtype: str) -> float:
 
 def along_axis(inputs: Arrays, axis: int) -> list[np.ndarray]:
     """The operands after the first, shaped so that numpy lets them follow an axis of the first."""
-    shape = [1] * max(1, inputs[0].ndim)
-    shape[axis] = -1
-    return [inputs[0], *[v.reshape(shape) if v.size > 1 else v.reshape(()) for v in inputs[1:]]]
+    return [inputs[0], *(along(v, axis, max(1, inputs[0].ndim)) for v in inputs[1:])]
 
 
 @register("dequantize", attributes="axis", operands="x scale zero_point", tile=elementwise(1), result="float32")
