@@ -61,13 +61,5 @@ class QdqRewriter(Rewriter):
         return value
 
 
-# Rules take these from here, too.
-__all__ = [
-    "Accumulators",
-    "IntegerTarget",
-    "QdqRewriter",
-    "Quantized",
-    "QuantizedConstant",
-    "accumulator_reach",
-    "target_of",
-]
+# Of other files: rules take these from here, too.
+__all__ = ["Accumulators", "IntegerTarget", "Quantized", "QuantizedConstant", "accumulator_reach", "target_of"]
