@@ -18,7 +18,7 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.fuse_heads import FuseHeads
-from tvm_pulp.canonicalize.qdq_products import factor_of
+from tvm_pulp.canonicalize.qdq_products import factor_of, rounding_attributes
 from tvm_pulp.canonicalize.rewriter import Mismatch, constant, is_op, needed, require, spec_of
 from tvm_pulp.canonicalize.strided_view import strided_view
 
@@ -49,9 +49,7 @@ class FuseQdqAttention(FuseHeads):
             "logit_scale": factor_of(scores), "logit_low": inner["requant_low"] - inner["requant_zero_point"],
             "logit_high": inner["requant_high"] - inner["requant_zero_point"], "gain": weights["gain"],
             "probability_high": weights["high"] - weights["zero_point"], "value_scale": factor_of(value),
-            "low": outer["requant_low"] - outer["requant_zero_point"],
-            "high": outer["requant_high"] - outer["requant_zero_point"], "zero_point": outer["requant_zero_point"],
-            "dtype": spec_of(value).dtype, "y_layout": "hsd", "has_mask": int(len(table) > 1),
+            **rounding_attributes(qnn.Requant.of(outer)), "y_layout": "hsd", "has_mask": int(len(table) > 1),
             "zero_point_q": inner["zero_point_a"], "zero_point_k": inner["zero_point_b"],
             "zero_point_v": outer["zero_point_b"],
         }  # fmt: skip
@@ -107,8 +105,9 @@ def _step(call: Any) -> _Step:
     require(qnn.is_qnn(call, "add") or (is_choice and constant(call.args[0]) is not None))
     operands = call.args[: 3 if is_choice else 2]
     held = [constant(a) for a in operands]
-    require(held.count(None) == 1)
-    place = held.index(None)
+    moving = [place for place, array in enumerate(held) if array is None]
+    require(len(moving) == 1)
+    place = moving[0]
 
     def applied(values: np.ndarray, constants: list[Any]) -> np.ndarray:
         every = [*constants[:place], values, *constants[place:]]

@@ -26,7 +26,7 @@ _SWAPPED = [0, 2, 1, 3, 4]
 
 @or_none
 def conv3d(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) -> Any:
-    x, weight = needed(fold.operands.quantized(call.args[0])), needed(weights(fold, call.args[1], axis=0))
+    x, weight = needed(fold.quantized(call.args[0])), needed(weights(fold, call.args[1], axis=0))
     require((str(call.attrs.data_layout), str(call.attrs.kernel_layout)) == ("NCDHW", "OIDHW"))
     strides, dilation, pads = steps(call).values()
     groups = int(call.attrs.groups)

@@ -53,7 +53,7 @@ def conv(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) ->
     layout, kernel_layout = str(call.attrs.data_layout), str(call.attrs.kernel_layout)
     is_line = (layout, kernel_layout) == ("NCW", "OIW")
     require(is_line or (layout in ("NHWC", "NCHW") and kernel_layout in _KERNELS))
-    x = needed(fold.operands.quantized(call.args[0]))
+    x = needed(fold.quantized(call.args[0]))
     weight = needed(weights(fold, call.args[1], kernel_layout.index("O")))
     geometry = {**steps(call), "layout": layout, "groups": int(call.attrs.groups)}
     if is_line:
@@ -86,7 +86,7 @@ def _weighted(fold: QdqRewriter, operator: str, layer: Convolution, target: Laye
     bias = [np.tile(t, layer.copies) for t in _bias(fold, layer.bias, x, once, axis)]
     reach = accumulator_reach(x, weight, bias)
     if isinstance(target, Accumulators):
-        rule, constants = target.take(np.float64(x.scale) * once.astype(np.float64), reach)
+        rule, constants = target.take(np.float64(x.scale) * once.astype(np.float64), reach, axis)
     else:
         rounded = fold.arithmetic.dense if operator == "dense" else fold.arithmetic.layer
         rule, constants = rounded(x, scales, target)
@@ -114,12 +114,12 @@ def _in_halves(fold: QdqRewriter, layer: Convolution, target: LayerTarget) -> An
 @or_none
 def matmul(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) -> Any:
     """A product with constant weights is a dense layer; of two activations, a matmul."""
-    x, weight = needed(fold.operands.quantized(call.args[0])), fold.operands.quantized_constant(call.args[1])
+    x, weight = needed(fold.quantized(call.args[0])), fold.quantized_constant(call.args[1])
     require(len(x.shape) >= 2)
     if weight is not None and weight.values.ndim == 2:
         return _weighted(fold, "dense", Convolution(x, weight.rearranged(np.transpose), {}, bias), target, axis=-1)
     require(bias is None)
-    return _activations(fold, x, needed(fold.operands.quantized(call.args[1])), target)
+    return _activations(fold, x, needed(fold.quantized(call.args[1])), target)
 
 
 def _activations(fold: QdqRewriter, a: Quantized, b: Quantized, target: LayerTarget) -> Any:
@@ -147,7 +147,7 @@ def _bias(fold: QdqRewriter, bias: Any, x: Quantized, scales: np.ndarray, axis: 
     """The bias as 32-bit integers in units of the accumulator, as a list of no or one tensor."""
     if bias is None:
         return []
-    real, held = needed(fold.operands.real_constant(bias)), fold.operands.quantized_constant(bias)
+    real, held = needed(fold.real_constant(bias)), fold.quantized_constant(bias)
     # One value, or one per channel along the axis.
     require(real.size == 1 or (real.ndim >= -axis and real.shape[axis] == scales.size == real.size))
     flat = None if held is None else held.rearranged(lambda a: np.broadcast_to(a.reshape(-1), scales.shape))

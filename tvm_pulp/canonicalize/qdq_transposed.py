@@ -71,7 +71,7 @@ class Axis:
 @or_none
 def conv_transpose(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) -> Any:
     """One or two spatial axes."""
-    x, weight = needed(fold.operands.quantized(call.args[0])), needed(_weights(fold, call))
+    x, weight = needed(fold.quantized(call.args[0])), needed(_weights(fold, call))
     layout, kernel_layout = str(call.attrs.data_layout), str(call.attrs.kernel_layout)
     require(layout in _SPATIAL and kernel_layout == ("IOW" if layout == "NCW" else "IOHW"))
     sizes, kernel = x.shape[_SPATIAL[layout] :], weight.values.shape[2:]
@@ -93,7 +93,7 @@ def _axis(attrs: Any, number: int, size: int, kernel: int) -> Axis:
 def _weights(fold: QdqRewriter, call: Any) -> QuantizedConstant | None:
     """In groups an entry of the axis of output channels belongs to several of them: float weights stay so then."""
     if int(call.attrs.groups) > 1:
-        return fold.operands.quantized_constant(call.args[1])
+        return fold.quantized_constant(call.args[1])
     return weights(fold, call.args[1], axis=1)
 
 

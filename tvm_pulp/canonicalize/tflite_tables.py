@@ -78,5 +78,4 @@ def _hard_swish(centred: np.ndarray, x: Quantized, target: IntegerTarget) -> np.
 
 def _short_multiplier(real: float) -> tuple[int, int]:
     multiplier, exponent = quantize_multiplier(real)
-    short = 32767 if multiplier >= (1 << 31) - 1 - (1 << 15) else (multiplier + (1 << 15)) >> 16
-    return short, exponent
+    return min((multiplier + (1 << 15)) >> 16, 0x7FFF), exponent
