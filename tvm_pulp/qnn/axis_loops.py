@@ -33,7 +33,7 @@ def over_axis(
     x, *buffers, y = loops.buffers(f"x {names} y", (spec.flat for spec in (*inputs, output)))
 
     def made(channel: Any) -> Callable[[Any], Any]:
-        """What is done with elements that share a channel's parameters."""
+        """The function of elements that share the parameters of a channel."""
         places = [channel if s.elements > 1 else i32(0) for s in inputs[1:]]
         return element([loops.bind(n, b[p]) for n, b, p in zip(names.split(), buffers, places, strict=True)])
 

@@ -40,7 +40,7 @@ def limits_of(attributes: Attributes) -> list[tuple[int, int] | None]:
 
 
 def factor_of(attributes: Attributes, spread: Any, table: Any = None) -> Any:
-    """What every value of a row is multiplied by."""
+    """The factor of every value of a row."""
     statistic = real_of(spread) * single(attributes["statistic"])
     if table is not None:
         low, high = attributes["index_limits"]
