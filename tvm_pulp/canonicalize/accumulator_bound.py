@@ -25,11 +25,7 @@ def accumulator_bound(call: Any) -> int | None:
 
 def _reach(expression: Any, zero_point: int) -> int:
     """Largest |x - zero_point|."""
-    array = constant(expression)
-    if array is not None:
-        return int(np.abs(array.astype(np.int64) - zero_point).max(initial=0))
-    low, high = spec_of(expression).range
-    return max(abs(low - zero_point), abs(high - zero_point))
+    return max(map(abs, _ends(expression, zero_point)))
 
 
 def _weighted(call: Any, attributes: dict[str, Any]) -> int:

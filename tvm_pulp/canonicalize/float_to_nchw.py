@@ -19,8 +19,6 @@ from tvm_pulp.canonicalize.rewriter import constant, integers, is_op, relax_name
 from tvm_pulp.canonicalize.to_nhwc import TO_NCHW, TO_NHWC
 from tvm_pulp.canonicalize.twin_rewriter import TwinRewriter
 
-# The place of each NHWC axis afterwards.
-_AXIS = {0: 0, 1: 2, 2: 3, 3: 1}
 # Axes of filters as OIHW, by their layout.
 _FILTERS = {"HWIO": (3, 2, 0, 1), "HWOI": (2, 3, 0, 1)}
 _POOLS = {"relax.nn.max_pool2d": relax.op.nn.max_pool2d, "relax.nn.avg_pool2d": relax.op.nn.avg_pool2d}
@@ -73,13 +71,13 @@ class FloatToNchw(TwinRewriter):
         if is_op(call, "relax.concat") and a.axis is not None:
             parts = list(call.args[0].fields) if isinstance(call.args[0], relax.Tuple) else []
             if any(self._is_only_twin(p) for p in parts) and all(isinstance(p, relax.Var) for p in parts):
-                return relax.op.concat([self._twin(p) for p in parts], _AXIS[int(a.axis) % 4])
+                return relax.op.concat([self._twin(p) for p in parts], self._place(int(a.axis)))
         return None
 
     def _reduce(self, variable: Any, call: Any) -> None:
         """Reduce the same axes where they are now."""
-        axes, keeps = [_AXIS[a] for a in axes_of(call, range(4))], bool(call.attrs.keepdims)
-        made = _REDUCTIONS[relax_name(call)](self._twins[call.args[0]], sorted(axes), keeps)
+        axes, keeps = sorted(map(self._place, axes_of(call, range(4)))), bool(call.attrs.keepdims)
+        made = _REDUCTIONS[relax_name(call)](self._twins[call.args[0]], axes, keeps)
         if keeps:
             self._define(variable, made)
             return

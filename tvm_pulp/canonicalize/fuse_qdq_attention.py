@@ -10,6 +10,7 @@ and softmax is a table for every distinct constant: a causal mask has two.
 """
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,15 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.fuse_heads import FuseHeads
-from tvm_pulp.canonicalize.qdq_products import factor_of
+from tvm_pulp.canonicalize.qdq_products import factor_of, rounding_attributes
 from tvm_pulp.canonicalize.rewriter import Mismatch, constant, is_op, needed, require, spec_of
 from tvm_pulp.canonicalize.strided_view import strided_view
 
 # Distinct mask values that get a table each.
 _MOST_CLASSES = 16
+# A function of one tensor between scores and softmax: its operand, constants that may differ from place to place, and
+# what it makes of a vector of values and a number for each of the constants.
+_Step = tuple[Any, list[np.ndarray], Callable[[np.ndarray, list[Any]], np.ndarray]]
 
 
 class FuseQdqAttention(FuseHeads):
@@ -45,9 +49,7 @@ class FuseQdqAttention(FuseHeads):
             "logit_scale": factor_of(scores), "logit_low": inner["requant_low"] - inner["requant_zero_point"],
             "logit_high": inner["requant_high"] - inner["requant_zero_point"], "gain": weights["gain"],
             "probability_high": weights["high"] - weights["zero_point"], "value_scale": factor_of(value),
-            "low": outer["requant_low"] - outer["requant_zero_point"],
-            "high": outer["requant_high"] - outer["requant_zero_point"], "zero_point": outer["requant_zero_point"],
-            "dtype": spec_of(value).dtype, "y_layout": "hsd", "has_mask": int(len(table) > 1),
+            **rounding_attributes(qnn.Requant.of(outer)), "y_layout": "hsd", "has_mask": int(len(table) > 1),
             "zero_point_q": inner["zero_point_a"], "zero_point_k": inner["zero_point_b"],
             "zero_point_v": outer["zero_point_b"],
         }  # fmt: skip
@@ -82,26 +84,39 @@ class FuseQdqAttention(FuseHeads):
         attributes["group"] = group
         return [*sources, *tables]
 
-    def _steps(self, expression: Any) -> tuple[list[Any], Any]:
+    def _steps(self, expression: Any) -> tuple[list[_Step], Any]:
         """The steps between softmax and scores, first step first, and the product of the scores."""
-        steps: list[Any] = []
+        steps: list[_Step] = []
         while True:
             call = self.definition(expression)
             require(call is not None and self.uses(expression) <= 1)
             if qnn.is_qnn(call, "matmul"):
                 return steps[::-1], self.builder.normalize(call)
-            moving = _moving(call)
-            require(len(moving) == 1)
-            steps.append((call, moving[0]))
-            expression = moving[0]
+            steps.append(_step(call))
+            expression = steps[-1][0]
 
 
-def _moving(call: Any) -> list[Any]:
-    """Operands of a step that are not constant; a step is a table, a sum or a choice by constants."""
+def _step(call: Any) -> _Step:
+    """A table, a sum or a choice by constants; anything else is a mismatch."""
     if qnn.is_qnn(call, "lookup"):
-        return [call.args[0]]
-    require(qnn.is_qnn(call, "add") or (is_op(call, "relax.where") and constant(call.args[0]) is not None))
-    return [a for a in call.args[:3] if constant(a) is None]
+        table = constant(call.args[1])
+        return call.args[0], [], lambda values, _: qnn.OPERATORS["lookup"].reference({}, [values, table])
+    is_choice = is_op(call, "relax.where")
+    require(qnn.is_qnn(call, "add") or (is_choice and constant(call.args[0]) is not None))
+    operands = call.args[: 3 if is_choice else 2]
+    held = [constant(a) for a in operands]
+    moving = [place for place, array in enumerate(held) if array is None]
+    require(len(moving) == 1)
+    place = moving[0]
+
+    def applied(values: np.ndarray, constants: list[Any]) -> np.ndarray:
+        every = [*constants[:place], values, *constants[place:]]
+        if is_choice:
+            return np.where(*every).astype(values.dtype)
+        pair = [np.full(values.shape, v).astype(spec_of(a).dtype) for v, a in zip(every, operands, strict=True)]
+        return qnn.OPERATORS["add"].reference(qnn.attributes(call), [*pair, *(constant(a) for a in call.args[2:])])
+
+    return operands[place], [h for h in held if h is not None], applied
 
 
 def _rounds(product: Any) -> bool:
@@ -110,11 +125,11 @@ def _rounds(product: Any) -> bool:
     return rule.kind == "half_even" and rule.out_dtype in qnn.BYTES and constant(product.args[2]).size == 1
 
 
-def _tables(steps: list[Any], scores: Any, shape: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray]:
+def _tables(steps: list[_Step], scores: Any, shape: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray]:
     """Class of every (head or 1, query or 1, key), and a table of the steps' results for each class."""
     every, limits = qnn.every_value(spec_of(scores).dtype), qnn.attributes(scores)
     every = every[(every >= limits["requant_low"]) & (every <= limits["requant_high"])]
-    masks = [m for call, inner in steps for m in _masks(call, inner)]
+    masks = [mask for _, constants, _ in steps for mask in constants]
     try:
         places = np.broadcast_arrays(*(_as_places(m, shape) for m in masks)) if masks else []
     except ValueError:
@@ -125,19 +140,11 @@ def _tables(steps: list[Any], scores: Any, shape: tuple[int, int, int]) -> tuple
     table = np.zeros((kinds.shape[1], 256), np.uint8)
     for row, kind in zip(table, kinds.T, strict=True):
         values, given = every, iter(kind)
-        for call, inner in steps:
-            values = _applied(call, inner, values, [next(given) for _ in _masks(call, inner)])
+        for _, constants, applied in steps:
+            values = applied(values, [next(given) for _ in constants])
         row[: len(every)] = values.astype(np.int64) - qnn.RANGES[str(values.dtype)][0]
     classes = numbers.reshape(places[0].shape).astype(np.uint8) if masks else np.zeros((1, 1, shape[2]), np.uint8)
     return np.ascontiguousarray(np.broadcast_to(classes, (*classes.shape[:2], shape[2]))), table
-
-
-def _masks(call: Any, inner: Any) -> list[np.ndarray]:
-    """Constants of a step that may differ from place to place."""
-    if qnn.is_qnn(call, "lookup"):
-        return []
-    count = 3 if is_op(call, "relax.where") else 2
-    return [constant(a) for a in call.args[:count] if not a.same_as(inner)]
 
 
 def _as_places(mask: np.ndarray, shape: tuple[int, int, int]) -> np.ndarray:
@@ -145,18 +152,3 @@ def _as_places(mask: np.ndarray, shape: tuple[int, int, int]) -> np.ndarray:
     heads = math.prod(mask.shape[:-2])
     require(heads in (1, shape[0]))
     return mask.reshape((heads, *((1,) * (2 - mask.ndim)), *mask.shape[-2:])).astype(np.int64)
-
-
-def _applied(call: Any, inner: Any, values: np.ndarray, constants: list[Any]) -> np.ndarray:
-    """A step done to a vector of values, with its constants."""
-    if qnn.is_qnn(call, "lookup"):
-        return qnn.OPERATORS["lookup"].reference({}, [values, constant(call.args[1])])
-    given = iter(constants)
-    if is_op(call, "relax.where"):
-        condition, a, b = (values if arg.same_as(inner) else next(given) for arg in call.args)
-        return np.where(condition, a, b).astype(values.dtype)
-    pair = [
-        values if arg.same_as(inner) else np.full(values.shape, next(given)).astype(spec_of(arg).dtype)
-        for arg in call.args[:2]
-    ]
-    return qnn.OPERATORS["add"].reference(qnn.attributes(call), [*pair, *(constant(a) for a in call.args[2:])])

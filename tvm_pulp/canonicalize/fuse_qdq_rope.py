@@ -15,7 +15,7 @@ import numpy as np
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.permute import is_swap, swapped
-from tvm_pulp.canonicalize.qdq_products import product_attributes, rounds_to_bytes
+from tvm_pulp.canonicalize.qdq_products import product_attributes, rounding_attributes, rounds_to_bytes
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant, needed, or_none, require, spec_of
 
 
@@ -82,13 +82,7 @@ def _position_axis(angles: tuple[int, ...], shape: tuple[int, ...]) -> int:
 
 def _attributes(total: Any, order: tuple[int, int], kept: tuple[Any, int], crossed: tuple[Any, int]) -> dict[str, Any]:
     outer = qnn.attributes(total)
-    rule = qnn.Requant.of(outer)
-    attributes: dict[str, Any] = {
-        "low": rule.low - rule.zero_point,
-        "high": rule.high - rule.zero_point,
-        "zero_point": rule.zero_point,
-        "dtype": rule.out_dtype,
-    }
+    attributes = rounding_attributes(qnn.Requant.of(outer))
     names = (("kept", kept, "x", "cosine"), ("turned", crossed, "partner", "sine"))
     for (name, (call, place), data, angle), side in zip(names, order, strict=True):
         inner = product_attributes(call)

@@ -15,8 +15,9 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp.canonicalize.qdq import LAYERS
-from tvm_pulp.canonicalize.qdq_rewriter import Accumulators, QdqRewriter, along_axis
+from tvm_pulp.canonicalize.qdq_rewriter import Accumulators, QdqRewriter
 from tvm_pulp.canonicalize.rewriter import is_op, needed, relax_name, spec_of
+from tvm_pulp.qnn.requant import along
 
 
 class IntegerLayers(QdqRewriter):
@@ -34,5 +35,5 @@ class IntegerLayers(QdqRewriter):
         units = taken.units.astype(np.float32)
         if not is_op(value, "relax.matmul") and units.size > 1:
             # Channels come first.
-            units = along_axis(units, 1, len(spec_of(value).shape))
+            units = along(units, 1, len(spec_of(value).shape))
         return relax.op.multiply(whole, relax.const(units))

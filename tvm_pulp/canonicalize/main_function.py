@@ -4,7 +4,6 @@ from typing import Any
 
 from tvm import relax
 
-from tvm_pulp.canonicalize.rewriter import variables_of
 from tvm_pulp.qnn import lineage
 
 
@@ -17,7 +16,7 @@ class MainFunction:
         self.made = {b.var: b.value for b in self.bindings}
         self.readers: dict[Any, list[Any]] = {}
         for binding in self.bindings:
-            for variable in dict.fromkeys(variables_of(binding.value)):
+            for variable in dict.fromkeys(lineage.variables_of(binding.value)):
                 self.readers.setdefault(self.origin(variable), []).append(binding.value)
 
     def origin(self, value: Any) -> Any:

@@ -26,10 +26,10 @@ _LARGEST_ERROR = 5e-5
 
 def weights(fold: QdqRewriter, expression: Any, axis: int) -> QuantizedConstant | None:
     """The integers behind a layer's weights, else 16 bits of the floats; `axis` is that of the output channels."""
-    held = fold.operands.quantized_constant(expression)
+    held = fold.quantized_constant(expression)
     if fold.arithmetic.name != "onnx" or (held is not None and _has_channels(held, axis)):
         return held
-    real = fold.operands.real_constant(expression)
+    real = fold.real_constant(expression)
     found = None if real is None or real.dtype != np.float32 else near(real, axis)
     return held if found is None else found
 

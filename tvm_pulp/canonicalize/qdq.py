@@ -34,7 +34,7 @@ from tvm_pulp.canonicalize import (
     qdq_unary,
 )
 from tvm_pulp.canonicalize.qdq_movement import MOVEMENTS, moved_constant, padded, window
-from tvm_pulp.canonicalize.qdq_rewriter import Accumulators, IntegerTarget, QdqRewriter, along_axis, target_of
+from tvm_pulp.canonicalize.qdq_rewriter import Accumulators, IntegerTarget, QdqRewriter, target_of
 from tvm_pulp.canonicalize.rewriter import (
     Mismatch,
     Rewriter,
@@ -49,13 +49,14 @@ from tvm_pulp.canonicalize.rewriter import (
     single_value,
     spec_of,
 )
+from tvm_pulp.qnn.requant import along
 
 LAYERS: dict[str, Callable[..., Any]] = {
-    "relax.nn.conv1d": qdq_layers.conv1d,
-    "relax.nn.conv2d": qdq_layers.conv2d,
+    "relax.nn.conv1d": qdq_layers.conv,
+    "relax.nn.conv2d": qdq_layers.conv,
     "relax.nn.conv3d": qdq_conv3d.conv3d,
-    "relax.nn.conv1d_transpose": qdq_transposed.conv1d_transpose,
-    "relax.nn.conv2d_transpose": qdq_transposed.conv2d_transpose,
+    "relax.nn.conv1d_transpose": qdq_transposed.conv_transpose,
+    "relax.nn.conv2d_transpose": qdq_transposed.conv_transpose,
     "relax.matmul": qdq_layers.matmul,
 }
 _OPERATORS: dict[str, Callable[..., Any]] = {
@@ -151,7 +152,7 @@ class FoldQdq(QdqRewriter):
         found = self._exact_island(real, inner, inner_target, target) if self.arithmetic.name == "onnx" else None
         if found is not None:
             return found
-        x, call = self.operands.quantized(inner), self.definition(inner)
+        x, call = self.quantized(inner), self.definition(inner)
         operator = relax_name(call)
         if x is not None:
             found = None if scaled else qdq_elementwise.requantize(self, x, inner_target)
@@ -170,12 +171,12 @@ class FoldQdq(QdqRewriter):
         if table is not None:
             return table
         norm = first_of((qdq_norm.norm, qdq_group_norm.group_norm), self, inner, inner_target)
-        return qdq_channels.requantize_planes(self, real, target) if norm is None and of_two else norm
+        return qdq_channels.requantize(self, real, target, any_axis=False) if norm is None and of_two else norm
 
     @or_none
     def _moved_island(self, call: Any, inner_target: IntegerTarget, target: IntegerTarget) -> Any:
         """Rounding first and moving afterwards is the same."""
-        held = self.operands.real_constant(call.args[0]) if self.arithmetic.name == "onnx" else None
+        held = self.real_constant(call.args[0]) if self.arithmetic.name == "onnx" else None
         rows = None if held is None else relax.const(inner_target.quantize(held))
         source = needed(self._island(call.args[0], inner_target)) if rows is None else rows
         if is_op(call, "relax.nn.pad"):
@@ -215,7 +216,7 @@ class FoldQdq(QdqRewriter):
         call = self.definition(inner)
         if is_op(call, "relax.add"):
             inner = next((a for a in call.args if relax_name(self.definition(a)) in LAYERS), inner)
-        return str(inner.name) if isinstance(inner, relax.Var) and self.operands.quantized(inner) is None else ""
+        return str(inner.name) if isinstance(inner, relax.Var) and self.quantized(inner) is None else ""
 
     def layer(self, real: Any, target: Accumulators) -> Any:
         call = self.definition(real)
@@ -224,11 +225,6 @@ class FoldQdq(QdqRewriter):
         rule = LAYERS.get(relax_name(call))
         return rule(self, call, target) if rule is not None else None
 
-    def layer_name(self, real: Any) -> str:
-        call = self.definition(real)
-        candidates = [call, *(self.definition(a) for a in call.args)] if is_op(call, "relax.add") else [call]
-        return next((name for name in map(relax_name, candidates) if name in LAYERS), "")
-
     @or_none
     def _moved(self, value: Any, name: str) -> Any:
         """Movement of integers, or of what a dequantize gave."""
@@ -236,7 +232,7 @@ class FoldQdq(QdqRewriter):
         if spec_of(value).dtype in qnn.RANGES:
             candidates = (moved_constant(value, data), rule(value, data, 0), value)
             return self.bound(next(c for c in candidates if c is not None))
-        x = needed(self.operands.quantized(data))
+        x = needed(self.quantized(data))
         require(constant(x.value) is None or _is_table(value))
         return self._dequantize(needed(rule(value, x.value, x.zero_point)), self.definition(data), name)
 
@@ -252,7 +248,7 @@ class FoldQdq(QdqRewriter):
         parts, axis = qdq_concat.parts_and_axis(value)
         if spec_of(value).dtype in qnn.RANGES:
             return qnn.emit("concat", parts, {"axis": axis})
-        found = [needed(self.operands.quantized(p)) for p in parts]
+        found = [needed(self.quantized(p)) for p in parts]
         require(all(x.same_as(found[0].scale, found[0].zero_point) and x.dtype == found[0].dtype for x in found))
         like = needed(next((d for d in map(self.definition, parts) if is_op(d, "relax.dequantize")), None))
         return self._dequantize(qnn.emit("concat", [x.value for x in found], {"axis": axis}), like, name)
@@ -260,13 +256,13 @@ class FoldQdq(QdqRewriter):
     @or_none
     def _ordered(self, value: Any, name: str) -> Any:
         """Integers have the order of the floats they stand for: scales are positive."""
-        x = needed(self.operands.quantized(value.args[0]))
+        x = needed(self.quantized(value.args[0]))
         return qnn.emit("top_k", [x.value], qnn.attributes(value))
 
     @or_none
     def _scatter(self, value: Any, name: str) -> Any:
         """Rows of one quantization are replaced as integers."""
-        x, rows = (needed(self.operands.quantized(value.args[place])) for place in (0, 2))
+        x, rows = (needed(self.quantized(value.args[place])) for place in (0, 2))
         require(qnn.attributes(value)["reduction"] == "none" and x.dtype == rows.dtype)
         require(rows.same_as(x.scale, x.zero_point))
         made = qnn.emit("scatter", [x.value, value.args[1], rows.value], qnn.attributes(value))
@@ -276,7 +272,7 @@ class FoldQdq(QdqRewriter):
     def _split(self, value: Any, name: str) -> Any:
         """Pieces of integers, dequantized one by one."""
         data = value.args[0]
-        x, shape = self.operands.quantized(data), spec_of(data).shape
+        x, shape = self.quantized(data), spec_of(data).shape
         require((x is not None or spec_of(data).dtype in qnn.RANGES) and isinstance(value.ty, relax.TupleType))
         axis, first, pieces = int(value.attrs.axis) % len(shape), 0, []
         for field in value.ty.fields:
@@ -328,7 +324,7 @@ def _quantized_constant(value: Any) -> Any:
     real, scale, zero_point = (needed(constant(a)) for a in value.args)
     dtype = str(value.attrs.out_dtype)
     require(dtype in qnn.RANGES)
-    scale, zero_point = (along_axis(v, int(value.attrs.axis), real.ndim) for v in (scale, zero_point.astype(np.int64)))
+    scale, zero_point = (along(v, int(value.attrs.axis), real.ndim) for v in (scale, zero_point.astype(np.int64)))
     rounded = np.rint(real / scale).astype(np.int64) + zero_point
     return relax.const(np.clip(rounded, *qnn.RANGES[dtype]).astype(dtype))
 

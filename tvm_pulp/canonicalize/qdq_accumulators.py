@@ -29,6 +29,8 @@ class Summand:
     units: np.ndarray
     reach: int
     zero_point: int | None
+    # As in `Accumulators`.
+    axis: int = -1
 
 
 @or_none
@@ -39,8 +41,7 @@ def add(fold: QdqRewriter, call: Any, target: IntegerTarget) -> Any:
     summands = [s for s in found if s is not None and spec_of(s.value).shape == shape]
     require(len(summands) == 2 and any(s.zero_point is None for s in summands) and len(shape) >= 2)
     # Convolutions are channels first here, products of matrices channels last.
-    has_images = any(fold.layer_name(operand) not in ("", "relax.matmul") for operand in call.args)
-    return joined(summands, target, axis=1 if has_images else -1)
+    return joined(summands, target, axis=1 if any(s.axis != -1 for s in summands) else -1)
 
 
 @or_none
@@ -63,10 +64,10 @@ def joined(summands: Sequence[Summand], target: IntegerTarget, axis: int) -> Any
 
 @or_none
 def _summand(fold: QdqRewriter, operand: Any) -> Summand:
-    x = fold.operands.quantized(operand)
+    x = fold.quantized(operand)
     if x is not None:
         require(x.dtype in qnn.BYTES)
         return Summand(x.value, np.array([float(x.scale)]), x.reach, x.zero_point)
     taken = Accumulators()
     layer = needed(fold.layer(operand, taken))
-    return Summand(fold.bound(layer, operand.name), taken.units, taken.reach, None)
+    return Summand(fold.bound(layer, operand.name), taken.units, taken.reach, None, taken.axis)

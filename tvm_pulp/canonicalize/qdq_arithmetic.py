@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,7 +26,6 @@ Rule = tuple[Requant, list[np.ndarray]]
 _MULTIPLIERS = {"tflite": quantize_multipliers, "half_even": tie_free_multipliers}
 
 
-@dataclass(frozen=True)
 class Arithmetic:
     """The rules that both kinds of files have in common: products with a ratio of scales."""
 
@@ -63,7 +61,6 @@ def one_if_same(ratio: np.ndarray) -> np.ndarray:
     return ratio[:1] if (ratio == ratio[0]).all() else ratio
 
 
-@dataclass(frozen=True)
 class TfliteArithmetic(Arithmetic):
     """Fixed-point multipliers with two roundings; which products are rounded to float32 follows TFLite's `Prepare`."""
 
@@ -82,7 +79,7 @@ class TfliteArithmetic(Arithmetic):
             return super().layer(x, weight, target)
         ratio = one_if_same(conv_ratio(x, weight, target))
         multipliers, exponents = (t.astype(np.int64) for t in quantize_multipliers(ratio))
-        short = np.where(multipliers < 0x7FFF0000, (multipliers + (1 << 15)) >> 16, 0x7FFF)
+        short = np.minimum((multipliers + (1 << 15)) >> 16, 0x7FFF)
         return target.requant("half_up"), [short.astype(np.int32), (15 - exponents).astype(np.int32)]
 
     def dense(self, x: Quantized, weight: np.ndarray, target: IntegerTarget) -> Rule:
@@ -129,7 +126,6 @@ class TfliteArithmetic(Arithmetic):
         return None
 
 
-@dataclass(frozen=True)
 class OnnxArithmetic(Arithmetic):
     """Real numbers rounded once, half to even.
 

@@ -16,18 +16,12 @@ from tvm_pulp.canonicalize.rewriter import needed, or_none, require, spec_of
 from tvm_pulp.qnn.exact_shift import exact_lines
 
 
-def requantize(fold: QdqRewriter, real: Any, target: IntegerTarget) -> Any:
-    """A requantization for the island that ends in `real`, or None."""
-    return _requantize(fold, real, target, any_axis=True)
-
-
-def requantize_planes(fold: QdqRewriter, real: Any, target: IntegerTarget) -> Any:
-    """The same where channels are not the last axis: what is one row of constants has operators of its own."""
-    return _requantize(fold, real, target, any_axis=False)
-
-
 @or_none
-def _requantize(fold: QdqRewriter, real: Any, target: IntegerTarget, *, any_axis: bool) -> Any:
+def requantize(fold: QdqRewriter, real: Any, target: IntegerTarget, *, any_axis: bool = True) -> Any:
+    """A requantization for the island that ends in `real`, or None.
+
+    `any_axis`: also where channels are the last axis, though what is one row of constants has operators of its own.
+    """
     require(target.dtype in qnn.BYTES)
     leaf, axis, values = needed(function_of_channels(fold, real))
     source = spec_of(leaf)

@@ -41,17 +41,17 @@ def parts_and_axis(call: Any) -> tuple[list[Any], int]:
 
 def _integers(fold: QdqRewriter, part: Any, target: IntegerTarget) -> Any:
     """A part that is integer, or that an island makes integer; None for constants and for floats."""
-    x = fold.operands.quantized(part)
+    x = fold.quantized(part)
     if x is not None:
         return fold.bound(requantize(fold, x, target))
-    if fold.arithmetic.name != "onnx" or fold.operands.real_constant(part) is not None:
+    if fold.arithmetic.name != "onnx" or fold.real_constant(part) is not None:
         return None
     with fold.lineage.on_behalf_of(part):
         return fold.island(part, target)
 
 
 def _rounded(fold: QdqRewriter, part: Any, target: IntegerTarget) -> Any:
-    real = fold.operands.real_constant(part)
+    real = fold.real_constant(part)
     if real is not None:
         return relax.const(target.quantize(real))
     scale, zero_point = relax.const(np.float32(target.scale)), relax.const(np.array(target.zero_point, target.dtype))

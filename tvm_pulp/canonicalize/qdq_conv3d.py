@@ -15,8 +15,9 @@ from tvm import relax
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.near_weights import weights
 from tvm_pulp.canonicalize.qdq_layers import Convolution, LayerTarget, convolution
+from tvm_pulp.canonicalize.qdq_movement import steps
 from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter, Quantized
-from tvm_pulp.canonicalize.rewriter import integers, needed, or_none, require, spec_of
+from tvm_pulp.canonicalize.rewriter import needed, or_none, require, spec_of
 from tvm_pulp.qnn.conv2d import out_extent
 
 # Channels behind the first spatial axis, and the same back again.
@@ -25,10 +26,10 @@ _SWAPPED = [0, 2, 1, 3, 4]
 
 @or_none
 def conv3d(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) -> Any:
-    x, weight = needed(fold.operands.quantized(call.args[0])), needed(weights(fold, call.args[1], axis=0))
+    x, weight = needed(fold.quantized(call.args[0])), needed(weights(fold, call.args[1], axis=0))
     require((str(call.attrs.data_layout), str(call.attrs.kernel_layout)) == ("NCDHW", "OIDHW"))
-    strides, dilation, pads = (integers(call.attrs[name]) for name in ("strides", "dilation", "padding"))
-    pads, groups = pads if len(pads) == 6 else [*pads, *pads], int(call.attrs.groups)
+    strides, dilation, pads = steps(call).values()
+    groups = int(call.attrs.groups)
     outputs, per_group, depth, height, width = weight.values.shape
     # A channel by itself has so little work that floats are faster.
     require(per_group > 1 or groups == 1)

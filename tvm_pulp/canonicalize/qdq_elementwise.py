@@ -35,7 +35,7 @@ def clip(value: Any, low: int, high: int) -> Any:
 
 @or_none
 def add(fold: QdqRewriter, call: Any, target: IntegerTarget) -> Any:
-    a, b = (needed(fold.operands.quantized(arg)) for arg in call.args)
+    a, b = (needed(fold.quantized(arg)) for arg in call.args)
     attributes, constants = fold.arithmetic.add(a, b, target, subtract=is_op(call, "relax.subtract"))
     return qnn.emit("add", [a.value, b.value, *constants], attributes)
 
@@ -46,7 +46,7 @@ def extreme(operator: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     @or_none
     def rule(fold: QdqRewriter, call: Any, target: IntegerTarget) -> Any:
         # One constant beside a tensor is a table.
-        require(all(held is None or held.size != 1 for held in map(fold.operands.real_constant, call.args)))
+        require(all(held is None or held.size != 1 for held in map(fold.real_constant, call.args)))
         return operator(*_at_target(fold, call.args, target))
 
     return rule
@@ -60,11 +60,11 @@ def where(fold: QdqRewriter, call: Any, target: IntegerTarget) -> Any:
 
 def _at_target(fold: QdqRewriter, operands: Sequence[Any], target: IntegerTarget) -> list[Any]:
     """Both operands, of which one is not constant, in the result's quantization."""
-    known = [fold.operands.real_constant(operand) for operand in operands]
+    known = [fold.real_constant(operand) for operand in operands]
     require(any(held is None for held in known))
     found = []
     for operand, held in zip(operands, known, strict=True):
-        x = fold.operands.quantized(operand)
+        x = fold.quantized(operand)
         if held is not None:
             found.append(relax.const(target.quantize(held)))
         elif x is not None:
@@ -76,7 +76,7 @@ def _at_target(fold: QdqRewriter, operands: Sequence[Any], target: IntegerTarget
 
 @or_none
 def multiply(fold: QdqRewriter, call: Any, target: IntegerTarget) -> Any:
-    a, b = (needed(fold.operands.quantized(arg)) for arg in call.args)
+    a, b = (needed(fold.quantized(arg)) for arg in call.args)
     require(a.reach * b.reach < 1 << 31)
     ratio = fold.arithmetic.product_ratio(a.scale, b.scale, target.scale)
     rule, constants = fold.arithmetic.requant(ratio, target)

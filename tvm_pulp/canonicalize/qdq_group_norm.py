@@ -5,7 +5,6 @@
 Groups are channels of their own, or the second axis of what was reshaped for the purpose and is reshaped back.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,13 +18,8 @@ from tvm_pulp.canonicalize.rewriter import is_op, needed, or_none, require, sing
 _MOST_VALUES = (1 << 31) // 255**2
 
 
-@dataclass(frozen=True)
-class _Core:
-    """A normalization without weights: the integers, groups along their second axis, and epsilon."""
-
-    x: Quantized
-    groups: int
-    epsilon: float
+# A normalization without weights: the integers, how many groups lie along their second axis, and epsilon.
+_Core = tuple[Quantized, int, float]
 
 
 @or_none
@@ -37,15 +31,15 @@ def group_norm(fold: QdqRewriter, real: Any, target: IntegerTarget) -> Any:
     if is_op(fold.definition(inner), "relax.reshape"):
         inner, one, zero = _without_affine(fold, fold.definition(inner).args[0])
         require((one == 1).all() and not zero.any())
-    core = _core(fold, inner)
-    x, channels, n = core.x, shape[1], int(np.prod(shape[1:])) // core.groups
-    require(x.dtype in qnn.BYTES and x.shape[0] == shape[0] and channels % core.groups == 0 and n <= _MOST_VALUES)
+    x, groups, epsilon = _core(fold, inner)
+    channels, n = shape[1], int(np.prod(shape[1:])) // groups
+    require(x.dtype in qnn.BYTES and x.shape[0] == shape[0] and channels % groups == 0 and n <= _MOST_VALUES)
     require({weight.size, bias.size} <= {1, channels})
     attributes = {
-        "groups": core.groups,
+        "groups": groups,
         "statistic": (float(x.scale) / n) ** 2,
         "gain": float(x.scale) / n,
-        "epsilon": core.epsilon,
+        "epsilon": epsilon,
         "zero_point": target.zero_point,
         "low": target.low,
         "high": target.high,
@@ -65,7 +59,7 @@ def _without_affine(fold: QdqRewriter, real: Any) -> tuple[Any, np.ndarray, np.n
         if not is_op(call, name):
             continue
         for data, constant in (call.args, reversed(call.args)):
-            values = fold.operands.real_constant(constant)
+            values = fold.real_constant(constant)
             if values is not None and _per_channel(values, len(spec_of(real).shape)):
                 real, found[name] = data, values.reshape(-1)
                 break
@@ -86,20 +80,20 @@ def _core(fold: QdqRewriter, real: Any) -> _Core:
     require(is_op(centred, "relax.subtract") and is_op(root, "relax.sqrt"))
     mean, total = fold.definition(centred.args[1]), fold.definition(root.args[0])
     require(is_op(mean, "relax.mean") and is_op(total, "relax.add"))
-    variance, epsilon = fold.definition(total.args[0]), fold.operands.real_constant(total.args[1])
+    variance, epsilon = fold.definition(total.args[0]), fold.real_constant(total.args[1])
     require(is_op(variance, "relax.variance"))
     x, rank = centred.args[0], len(spec_of(centred.args[0]).shape)
     axes = [sorted(int(a) % rank for a in c.attrs.axis) for c in (mean, variance) if c.attrs.axis is not None]
     require(axes == [list(range(2, rank))] * 2 and mean.args[0].same_as(x) and variance.args[0].same_as(x))
-    held = needed(fold.operands.quantized(x))
-    return _Core(held, held.shape[1], float(needed(single_value(epsilon))))
+    held = needed(fold.quantized(x))
+    return held, held.shape[1], float(needed(single_value(epsilon)))
 
 
 def _operator(fold: QdqRewriter, call: Any) -> _Core:
     """relax.nn.group_norm whose own weights do nothing."""
-    attrs, held = call.attrs, needed(fold.operands.quantized(call.args[0]))
+    attrs, held = call.attrs, needed(fold.quantized(call.args[0]))
     rank = len(spec_of(call).shape)
-    require(fold.operands.is_all(call.args[1], 1) and fold.operands.is_all(call.args[2], 0))
+    require(fold.is_all(call.args[1], 1) and fold.is_all(call.args[2], 0))
     axes = sorted(int(a) % rank for a in attrs.axes)
     require(int(attrs.channel_axis) % rank == 1 and axes == list(range(2, rank)))
-    return _Core(held, int(attrs.num_groups), float(attrs.epsilon))
+    return held, int(attrs.num_groups), float(attrs.epsilon)

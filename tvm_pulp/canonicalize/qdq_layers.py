@@ -9,6 +9,7 @@ from tvm import relax
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.near_weights import halves, weights
 from tvm_pulp.canonicalize.qdq_accumulators import Summand, joined
+from tvm_pulp.canonicalize.qdq_movement import steps
 from tvm_pulp.canonicalize.qdq_rewriter import (
     Accumulators,
     IntegerTarget,
@@ -17,7 +18,7 @@ from tvm_pulp.canonicalize.qdq_rewriter import (
     QuantizedConstant,
     accumulator_reach,
 )
-from tvm_pulp.canonicalize.rewriter import integers, needed, or_none, require
+from tvm_pulp.canonicalize.rewriter import needed, or_none, require
 from tvm_pulp.qnn.fixed_point import WIDE_SUM
 
 LayerTarget = IntegerTarget | Accumulators
@@ -47,40 +48,27 @@ class Convolution:
 
 
 @or_none
-def conv2d(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) -> Any:
-    """quantize(conv2d(dequantize(x), dequantize(w)) + bias), per tensor or per output channel."""
+def conv(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) -> Any:
+    """quantize(conv(dequantize(x), dequantize(w)) + bias), per tensor or per output channel, along one axis or two."""
     layout, kernel_layout = str(call.attrs.data_layout), str(call.attrs.kernel_layout)
-    require(layout in ("NHWC", "NCHW") and kernel_layout in _KERNELS)
-    x = needed(fold.operands.quantized(call.args[0]))
+    is_line = (layout, kernel_layout) == ("NCW", "OIW")
+    require(is_line or (layout in ("NHWC", "NCHW") and kernel_layout in _KERNELS))
+    x = needed(fold.quantized(call.args[0]))
     weight = needed(weights(fold, call.args[1], kernel_layout.index("O")))
-    pads = integers(call.attrs.padding)
-    geometry = {
-        "layout": layout,
-        "strides": integers(call.attrs.strides),
-        "dilation": integers(call.attrs.dilation),
-        "pads": pads if len(pads) == 4 else [*pads, *pads],
-        "groups": int(call.attrs.groups),
-    }
+    geometry = {**steps(call), "layout": layout, "groups": int(call.attrs.groups)}
+    if is_line:
+        layer = line_layer(fold, x, weight, geometry, bias)
+        return fold.shaped_like(call, convolution(fold, layer, target))
     weight = weight.rearranged(lambda a: a.transpose(_KERNELS[kernel_layout]))
     return convolution(fold, Convolution(x, weight, geometry, bias), target)
 
 
-@or_none
-def conv1d(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) -> Any:
-    """One spatial axis: the other has size one."""
-    x, weight = needed(fold.operands.quantized(call.args[0])), needed(weights(fold, call.args[1], axis=0))
-    require((str(call.attrs.data_layout), str(call.attrs.kernel_layout)) == ("NCW", "OIW"))
-    pads = integers(call.attrs.padding)
-    geometry = {
-        "layout": "NCHW",
-        "strides": [1, int(call.attrs.strides[0])],
-        "dilation": [1, int(call.attrs.dilation[0])],
-        "pads": [0, pads[0], 0, pads[-1]],
-        "groups": int(call.attrs.groups),
-    }
+def line_layer(
+    fold: QdqRewriter, x: Quantized, weight: QuantizedConstant, geometry: dict[str, Any], bias: Any
+) -> Convolution:
+    """A convolution along one axis as one of an image of one row."""
     filters = weight.rearranged(lambda a: a[:, :, None, :])
-    layer = Convolution(fold.image(x), filters, geometry, bias, axes=3)
-    return fold.shaped_like(call, convolution(fold, layer, target))
+    return Convolution(fold.image(x), filters, {**geometry, "layout": "NCHW"}, bias, axes=3)
 
 
 def convolution(fold: QdqRewriter, layer: Convolution, target: LayerTarget) -> Any:
@@ -96,13 +84,13 @@ def _weighted(fold: QdqRewriter, operator: str, layer: Convolution, target: Laye
     scales = needed(weight.channel_scales())
     once = scales[: scales.size // layer.copies]
     bias = [np.tile(t, layer.copies) for t in _bias(fold, layer.bias, x, once, axis)]
+    reach = accumulator_reach(x, weight, bias)
     if isinstance(target, Accumulators):
-        rule, constants = target.take(x, weight, once, bias)
+        rule, constants = target.take(np.float64(x.scale) * once.astype(np.float64), reach, axis)
     else:
         rounded = fold.arithmetic.dense if operator == "dense" else fold.arithmetic.layer
         rule, constants = rounded(x, scales, target)
-    sums = _sums(rule, accumulator_reach(x, weight, bias), x)
-    attributes = {**sums, **layer.geometry, "zero_point": x.zero_point, "has_bias": len(bias)}
+    attributes = {**_sums(rule, reach, x), **layer.geometry, "zero_point": x.zero_point, "has_bias": len(bias)}
     return qnn.emit(operator, [x.value, weight.centred, *bias, *constants], attributes)
 
 
@@ -117,8 +105,8 @@ def _in_halves(fold: QdqRewriter, layer: Convolution, target: LayerTarget) -> An
         summands.append(Summand(value, np.tile(taken.units, layer.copies), taken.reach, None))
     if not isinstance(target, Accumulators):
         return needed(joined(summands, target, axis=layer.channel_axis))
-    target.units = summands[1].units[: summands[1].units.size // layer.copies]
-    target.reach = 256 * summands[0].reach + summands[1].reach
+    units = summands[1].units[: summands[1].units.size // layer.copies]
+    target.take(units, 256 * summands[0].reach + summands[1].reach)
     upper, lower = (fold.emit(relax.op.astype(s.value, "float32")) for s in summands)
     return relax.op.add(fold.emit(relax.op.multiply(upper, relax.const(np.float32(256)))), lower)
 
@@ -126,21 +114,22 @@ def _in_halves(fold: QdqRewriter, layer: Convolution, target: LayerTarget) -> An
 @or_none
 def matmul(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) -> Any:
     """A product with constant weights is a dense layer; of two activations, a matmul."""
-    x, weight = needed(fold.operands.quantized(call.args[0])), fold.operands.quantized_constant(call.args[1])
+    x, weight = needed(fold.quantized(call.args[0])), fold.quantized_constant(call.args[1])
     require(len(x.shape) >= 2)
     if weight is not None and weight.values.ndim == 2:
         return _weighted(fold, "dense", Convolution(x, weight.rearranged(np.transpose), {}, bias), target, axis=-1)
     require(bias is None)
-    return _activations(fold, x, needed(fold.operands.quantized(call.args[1])), target)
+    return _activations(fold, x, needed(fold.quantized(call.args[1])), target)
 
 
 def _activations(fold: QdqRewriter, a: Quantized, b: Quantized, target: LayerTarget) -> Any:
     require(len(b.shape) >= 2)
+    reach = a.reach * b.reach * a.shape[-1]
     if isinstance(target, Accumulators):
-        rule, constants = target.take_products(a, b, a.shape[-1])
+        rule, constants = target.take(np.array([float(a.scale) * float(b.scale)]), reach)
     else:
         rule, constants = fold.arithmetic.layer(a, np.array([b.scale]), target)
-    sums = _sums(rule, a.reach * b.reach * a.shape[-1], a)
+    sums = _sums(rule, reach, a)
     attributes = {**sums, "zero_point_a": a.zero_point, "zero_point_b": b.zero_point, "transpose_b": 0}
     return qnn.emit("matmul", [a.value, b.value, *constants], attributes)
 
@@ -158,7 +147,7 @@ def _bias(fold: QdqRewriter, bias: Any, x: Quantized, scales: np.ndarray, axis: 
     """The bias as 32-bit integers in units of the accumulator, as a list of no or one tensor."""
     if bias is None:
         return []
-    real, held = needed(fold.operands.real_constant(bias)), fold.operands.quantized_constant(bias)
+    real, held = needed(fold.real_constant(bias)), fold.quantized_constant(bias)
     # One value, or one per channel along the axis.
     require(real.size == 1 or (real.ndim >= -axis and real.shape[axis] == scales.size == real.size))
     flat = None if held is None else held.rearranged(lambda a: np.broadcast_to(a.reshape(-1), scales.shape))

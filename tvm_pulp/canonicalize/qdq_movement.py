@@ -30,28 +30,34 @@ def max_pool(call: Any, x: Any, zero_point: int) -> Any:
     return relax.op.reshape(qnn.emit("max_pool", [image], attributes), spec_of(call).shape)
 
 
+def steps(call: Any) -> dict[str, Any]:
+    """Strides, dilation and pads of a window; one spatial axis becomes two, the first of size one."""
+    strides, dilation, pads = (integers(call.attrs[name]) for name in ("strides", "dilation", "padding"))
+    rank = len(strides)
+    ones, zeros = [1] * (2 - rank), [0] * (2 - rank)
+    ends = [*zeros, *pads[:rank], *zeros, *pads[-rank:]]
+    return {"strides": [*ones, *strides], "dilation": [*ones, *dilation], "pads": ends}
+
+
 @or_none
 def window(call: Any) -> dict[str, Any]:
-    """Attributes of a pooling operator; one spatial axis becomes two, the first of size one."""
-    attrs, layout = call.attrs, str(call.attrs.layout)
-    kernel, strides, dilation = map(integers, (attrs.pool_size, attrs.strides, attrs.dilation))
-    pads = integers(attrs.padding)
+    """Attributes of a pooling operator, as of `steps`."""
+    kernel, layout, found = integers(call.attrs.pool_size), str(call.attrs.layout), steps(call)
+    strides, dilation, pads = found["strides"], found["dilation"], found["pads"]
     if layout == "NCW":
-        kernel, strides, dilation = [1, *kernel], [1, *strides], [1, *dilation]
-        pads = [0, pads[0], 0, pads[-1]]
+        kernel = [1, *kernel]
         size, result = [1, spec_of(call.args[0]).shape[2]], [1, spec_of(call).shape[2]]
     else:
         require(layout in ("NHWC", "NCHW"))
         first = layout.index("H")
         size, result = (list(spec_of(e).shape[first : first + 2]) for e in (call.args[0], call))
-        pads = pads if len(pads) == 4 else [*pads, *pads]
     # A ceil-mode result reaches beyond the padding: there is more padding, then.
     for axis in range(2):
         reach = (result[axis] - 1) * strides[axis] + (kernel[axis] - 1) * dilation[axis] + 1
         pads[2 + axis] = max(pads[2 + axis], reach - size[axis] - pads[axis])
         require((size[axis] + pads[axis] + pads[2 + axis] - reach) // strides[axis] == 0)
     layout = "NCHW" if layout == "NCW" else layout
-    return {"layout": layout, "kernel": kernel, "strides": strides, "dilation": dilation, "pads": pads}
+    return {**found, "layout": layout, "kernel": kernel}
 
 
 def whole_image(shape: tuple[int, ...]) -> dict[str, Any]:

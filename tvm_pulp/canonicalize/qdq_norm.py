@@ -114,7 +114,7 @@ def _chain(fold: QdqRewriter, real: Any) -> _Norm:
 @or_none
 def _vector(fold: QdqRewriter, expression: Any, shape: tuple[int, ...]) -> np.ndarray:
     """A constant that changes along the last axis only."""
-    array = needed(fold.operands.real_constant(expression))
+    array = needed(fold.real_constant(expression))
     require(array.dtype == np.float32 and (array.size == 1 or array.shape[-1:] == (array.size,) == shape[-1:]))
     return array.reshape(-1).astype(np.float64)
 
@@ -122,7 +122,7 @@ def _vector(fold: QdqRewriter, expression: Any, shape: tuple[int, ...]) -> np.nd
 @or_none
 def _resumed(fold: QdqRewriter, expression: Any) -> _Norm:
     """A norm that was quantized and goes on."""
-    y = needed(fold.operands.quantized(expression))
+    y = needed(fold.quantized(expression))
     call: Any = fold.definition(y.value)
     require(qnn.is_qnn(call, "qdq_norm"))
     attributes = qnn.attributes(call)
@@ -133,8 +133,8 @@ def _resumed(fold: QdqRewriter, expression: Any) -> _Norm:
 
 
 def _operator(fold: QdqRewriter, call: Any) -> _Norm:
-    x = needed(fold.operands.quantized(call.args[0]))
-    weight, *bias = (needed(fold.operands.real_constant(a)).astype(np.float64) for a in call.args[1:])
+    x = needed(fold.quantized(call.args[0]))
+    weight, *bias = (needed(fold.real_constant(a)).astype(np.float64) for a in call.args[1:])
     require([int(a) % len(x.shape) for a in call.attrs.axes] == [len(x.shape) - 1])
     found = _started(x, is_op(call, "relax.nn.layer_norm"), float(call.attrs.epsilon))
     found.multiply(weight)
@@ -201,14 +201,14 @@ def _tabulated(fold: QdqRewriter, x: Quantized, centred: bool, factor: Any, *, d
 @or_none
 def _numerator(fold: QdqRewriter, expression: Any) -> tuple[Quantized, bool]:
     """x, or x less its mean; and whether it is the second."""
-    x = fold.operands.quantized(expression)
+    x = fold.quantized(expression)
     if x is not None:
         return x, False
     call = fold.definition(expression)
     require(is_op(call, "relax.subtract"))
     mean = fold.definition(call.args[1])
     require(_over_last(mean, "relax.mean") and mean.args[0].same_as(call.args[0]))
-    return needed(fold.operands.quantized(call.args[0])), True
+    return needed(fold.quantized(call.args[0])), True
 
 
 def _over_last(call: Any, name: str) -> bool:
@@ -224,17 +224,17 @@ def _under_root(fold: QdqRewriter, expression: Any, *, inverse: bool) -> tuple[A
     """M and epsilon of root(M + epsilon), or of its inverse."""
     call = fold.definition(expression)
     if inverse and is_op(call, "relax.divide"):
-        require(fold.operands.is_all(call.args[0], 1))
+        require(fold.is_all(call.args[0], 1))
         return needed(_under_root(fold, call.args[1], inverse=False))
     if is_op(call, "relax.power"):
-        require(fold.operands.is_all(call.args[1], -0.5 if inverse else 0.5))
+        require(fold.is_all(call.args[1], -0.5 if inverse else 0.5))
     else:
         require(is_op(call, "relax.rsqrt" if inverse else "relax.sqrt"))
     total = fold.definition(call.args[0])
     if not is_op(total, "relax.add"):
         return call.args[0], 0.0
     for mean, other in (total.args, reversed(total.args)):
-        epsilon = single_value(fold.operands.real_constant(other))
+        epsilon = single_value(fold.real_constant(other))
         if epsilon is not None:
             return mean, float(epsilon)
     raise Mismatch
@@ -244,7 +244,7 @@ def _is_mean_square(fold: QdqRewriter, expression: Any, x: Quantized, centred: b
     """Tell if an expression is the mean of N^2 for this N."""
     call = fold.definition(expression)
     if centred and _over_last(call, "relax.variance"):
-        return _is(fold.operands.quantized(call.args[0]), x)
+        return _is(fold.quantized(call.args[0]), x)
     square: Any = fold.definition(call.args[0]) if _over_last(call, "relax.mean") else None
     if not _is_square(fold, square):
         return False
@@ -254,7 +254,7 @@ def _is_mean_square(fold: QdqRewriter, expression: Any, x: Quantized, centred: b
 
 def _is_square(fold: QdqRewriter, call: Any) -> bool:
     if is_op(call, "relax.power"):
-        return fold.operands.is_all(call.args[1], 2)
+        return fold.is_all(call.args[1], 2)
     if is_op(call, "relax.multiply"):
         return bool(call.args[0].same_as(call.args[1]))
     return is_op(call, "relax.square")

@@ -5,10 +5,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from tvm import relax
 
 from tvm_pulp.canonicalize.rewriter import constant, integers, is_op, needed, or_none, require, single_value, spec_of
-from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.requant import Requant, along
 from tvm_pulp.qnn.tensor_spec import RANGES, every_value
 
 # A scale: float32 as files store it, or wider where constant factors were folded in.
@@ -129,18 +128,12 @@ class Accumulators:
     # Sums of two layers may come as floats: whoever takes them makes floats of accumulators anyway.
     may_be_real: bool = False
 
-    def take(
-        self, x: Quantized, weight: QuantizedConstant, scales: np.ndarray, bias: list[np.ndarray]
-    ) -> tuple[Requant, list[np.ndarray]]:
-        """The rule that leaves accumulators as they are, and its constants: none."""
-        self.units = np.float64(x.scale) * scales.astype(np.float64)
-        self.reach = accumulator_reach(x, weight, bias)
-        return Requant(), []
+    # Axis of the channels, counted from behind.
+    axis: int = -1
 
-    def take_products(self, a: Quantized, b: Quantized, depth: int) -> tuple[Requant, list[np.ndarray]]:
-        """The same for products of two activations, so many of which are summed."""
-        self.units = np.array([float(a.scale) * float(b.scale)])
-        self.reach = a.reach * b.reach * depth
+    def take(self, units: np.ndarray, reach: int, axis: int = -1) -> tuple[Requant, list[np.ndarray]]:
+        """The rule that leaves accumulators as they are, and its constants: none."""
+        self.units, self.reach, self.axis = units, reach, axis
         return Requant(), []
 
 
@@ -165,53 +158,6 @@ def target_of(quantize: Any) -> IntegerTarget:
     return IntegerTarget(*quantization_of(quantize), dtype, *RANGES[dtype])
 
 
-class Operands:
-    """Finds the integers behind float expressions, through the calls that define them."""
-
-    def __init__(self, definition: Callable[[Any], Any]) -> None:
-        self._definition = definition
-
-    @or_none
-    def quantized(self, expression: Any) -> Quantized:
-        """The per-tensor quantized value behind a float expression."""
-        held = self.quantized_constant(expression)
-        if held is not None:
-            require(held.values.size and not np.ptp(held.scale) and not np.ptp(held.zero_point))
-            return Quantized(relax.const(held.values), held.scale.flat[0], int(held.zero_point.flat[0]))
-        call = self._definition(expression)
-        require(is_op(call, "relax.dequantize") and spec_of(call.args[0]).dtype in RANGES)
-        return Quantized(call.args[0], *quantization_of(call))
-
-    @or_none
-    def quantized_constant(self, expression: Any) -> QuantizedConstant:
-        """Constant integers behind a float expression, through operators that only move elements."""
-        call = self._definition(expression)
-        if is_op(call, "relax.dequantize"):
-            return _dequantized(call)
-        move = needed(movement(call))
-        return needed(self.quantized_constant(call.args[0])).rearranged(move)
-
-    @or_none
-    def real_constant(self, expression: Any) -> np.ndarray:
-        """Float values of a constant expression, quantized or not."""
-        array = constant(expression)
-        if array is not None:
-            return np.asarray(array)
-        held = self.quantized_constant(expression)
-        if held is not None:
-            return held.real
-        call = self._definition(expression)
-        move = needed(movement(call))
-        return move(needed(self.real_constant(call.args[0])))
-
-    def is_all(self, expression: Any, value: float) -> bool:
-        """Tell if an expression is constant and has one value everywhere."""
-        if is_op(self._definition(expression), {0.0: "relax.zeros_like", 1.0: "relax.ones_like"}.get(value, "")):
-            return True
-        known = self.real_constant(expression)
-        return known is not None and bool((known == value).all())
-
-
 def movement(call: Any) -> Callable[[np.ndarray], np.ndarray] | None:
     """An operator that only moves elements, as a function on arrays."""
     if is_op(call, *RESHAPES):
@@ -225,15 +171,11 @@ def movement(call: Any) -> Callable[[np.ndarray], np.ndarray] | None:
     return None
 
 
-def along_axis(vector: np.ndarray, axis: int, rank: int) -> np.ndarray:
-    """One value for all, or one per entry of an axis, ready to be broadcast."""
-    return vector.reshape([vector.size if a == axis % rank else 1 for a in range(rank)] if vector.size > 1 else ())
-
-
-def _dequantized(call: Any) -> QuantizedConstant:
+def dequantized_constant(call: Any) -> QuantizedConstant:
+    """The integers that a `dequantize` of constants makes floats of."""
     values, scale, zero_point = (needed(constant(a)) for a in call.args)
 
     def spread(vector: np.ndarray) -> np.ndarray:
-        return np.broadcast_to(along_axis(vector, int(call.attrs.axis), values.ndim), values.shape)
+        return np.broadcast_to(along(vector, int(call.attrs.axis), values.ndim), values.shape)
 
     return QuantizedConstant(values, spread(scale.astype(np.float32)), spread(zero_point.astype(np.int64)))

@@ -35,13 +35,15 @@ def factor_of(product: Any) -> float:
 def product_attributes(product: Any) -> dict[str, Any]:
     """Attributes of the product in single precision, from those of `mul` and its constants."""
     attributes = qnn.attributes(product)
-    rule = qnn.Requant.of(attributes)
     return {
         "zero_point_a": attributes["zero_point_a"],
         "zero_point_b": attributes["zero_point_b"],
         "scale": factor_of(product),
-        "low": rule.low - rule.zero_point,
-        "high": rule.high - rule.zero_point,
-        "zero_point": rule.zero_point,
-        "dtype": rule.out_dtype,
+        **rounding_attributes(qnn.Requant.of(attributes)),
     }
+
+
+def rounding_attributes(rule: qnn.Requant) -> dict[str, Any]:
+    """Attributes of what is rounded in single precision: limits without the zero point."""
+    low, high = rule.low - rule.zero_point, rule.high - rule.zero_point
+    return {"low": low, "high": high, "zero_point": rule.zero_point, "dtype": rule.out_dtype}

@@ -15,7 +15,7 @@ from tvm_pulp.canonicalize.rewriter import needed, or_none, require, spec_of
 @or_none
 def avg_pool(fold: QdqRewriter, call: Any, target: IntegerTarget) -> Any:
     """The mean over windows of an image, or of a line of pixels."""
-    x, attributes = needed(fold.operands.quantized(call.args[0])), needed(window(call))
+    x, attributes = needed(fold.quantized(call.args[0])), needed(window(call))
     require(not bool(call.attrs.ceil_mode))
     taps = math.prod(attributes["kernel"])
     full = bool(call.attrs.count_include_pad) or not any(attributes["pads"])
@@ -36,7 +36,7 @@ def _pooled(
 @or_none
 def mean(fold: QdqRewriter, call: Any, target: IntegerTarget) -> Any:
     """The mean along axes: a pool over whole images, else a sum that is requantized."""
-    x = needed(fold.operands.quantized(call.args[0]))
+    x = needed(fold.quantized(call.args[0]))
     axes, keepdims = axes_of(call, range(len(x.shape))), bool(call.attrs.keepdims)
     count = math.prod(x.shape[a] for a in axes)
     require(count * 2 * spec_of(x.value).magnitude < 1 << 31)
@@ -54,7 +54,7 @@ def mean(fold: QdqRewriter, call: Any, target: IntegerTarget) -> Any:
 @or_none
 def softmax(fold: QdqRewriter, call: Any, target: IntegerTarget) -> Any:
     """Softmax along any axis; the dialect's runs over the last, which is swapped with the one wanted."""
-    x = needed(fold.operands.quantized(call.args[0]))
+    x = needed(fold.quantized(call.args[0]))
     last, axis = len(x.shape) - 1, int(call.attrs.axis) % len(x.shape)
     axes = list(range(len(x.shape)))
     axes[axis], axes[last] = last, axis

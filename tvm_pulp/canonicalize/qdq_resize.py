@@ -73,7 +73,7 @@ def _summands(fold: QdqRewriter, call: Any) -> list[_Term]:
 
 
 def _terms(fold: QdqRewriter, real: Any) -> list[_Term]:
-    x = fold.operands.quantized(real)
+    x = fold.quantized(real)
     if x is not None:
         return [_unpicked(fold, x)]
     call = fold.definition(real)

@@ -3,20 +3,23 @@
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from tvm import relax
 
 from tvm_pulp.canonicalize.qdq_arithmetic import OnnxArithmetic, TfliteArithmetic
 from tvm_pulp.canonicalize.qdq_operands import (
     Accumulators,
     IntegerTarget,
-    Operands,
     Quantized,
     QuantizedConstant,
     accumulator_reach,
-    along_axis,
+    dequantized_constant,
+    movement,
+    quantization_of,
     target_of,
 )
-from tvm_pulp.canonicalize.rewriter import Rewriter, spec_of
+from tvm_pulp.canonicalize.rewriter import Rewriter, constant, is_op, needed, or_none, require, spec_of
+from tvm_pulp.qnn.tensor_spec import RANGES
 
 
 class QdqRewriter(Rewriter):
@@ -26,16 +29,51 @@ class QdqRewriter(Rewriter):
         self.arithmetic = arithmetic
 
     def start(self, function: Any) -> None:
-        self.operands = Operands(self.definition)
         # Names that variables get when those that have them now are gone.
         self.wanted_names: dict[str, str] = {}
 
+    @or_none
+    def quantized(self, expression: Any) -> Quantized:
+        """The per-tensor quantized value behind a float expression."""
+        held = self.quantized_constant(expression)
+        if held is not None:
+            require(held.values.size and not np.ptp(held.scale) and not np.ptp(held.zero_point))
+            return Quantized(relax.const(held.values), held.scale.flat[0], int(held.zero_point.flat[0]))
+        call = self.definition(expression)
+        require(is_op(call, "relax.dequantize") and spec_of(call.args[0]).dtype in RANGES)
+        return Quantized(call.args[0], *quantization_of(call))
+
+    @or_none
+    def quantized_constant(self, expression: Any) -> QuantizedConstant:
+        """Constant integers behind a float expression, through operators that only move elements."""
+        call = self.definition(expression)
+        if is_op(call, "relax.dequantize"):
+            return dequantized_constant(call)
+        move = needed(movement(call))
+        return needed(self.quantized_constant(call.args[0])).rearranged(move)
+
+    @or_none
+    def real_constant(self, expression: Any) -> np.ndarray:
+        """Float values of a constant expression, quantized or not."""
+        array = constant(expression)
+        if array is not None:
+            return np.asarray(array)
+        held = self.quantized_constant(expression)
+        if held is not None:
+            return held.real
+        call = self.definition(expression)
+        move = needed(movement(call))
+        return move(needed(self.real_constant(call.args[0])))
+
+    def is_all(self, expression: Any, value: float) -> bool:
+        """Tell if an expression is constant and has one value everywhere."""
+        if is_op(self.definition(expression), {0.0: "relax.zeros_like", 1.0: "relax.ones_like"}.get(value, "")):
+            return True
+        known = self.real_constant(expression)
+        return known is not None and bool((known == value).all())
+
     def layer(self, real: Any, target: Accumulators) -> Any:
         """The accumulators of a layer with or without bias, or None."""
-        raise NotImplementedError
-
-    def layer_name(self, real: Any) -> str:
-        """The operator behind a layer with or without bias; empty where there is none."""
         raise NotImplementedError
 
     def island(self, real: Any, target: IntegerTarget, name: str = "") -> Any:
@@ -62,14 +100,5 @@ class QdqRewriter(Rewriter):
         return value
 
 
-# Rules take these from here, too.
-__all__ = [
-    "Accumulators",
-    "IntegerTarget",
-    "QdqRewriter",
-    "Quantized",
-    "QuantizedConstant",
-    "accumulator_reach",
-    "along_axis",
-    "target_of",
-]
+# Of other files: rules take these from here, too.
+__all__ = ["Accumulators", "IntegerTarget", "Quantized", "QuantizedConstant", "accumulator_reach", "target_of"]

@@ -15,13 +15,13 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.near_weights import weights
-from tvm_pulp.canonicalize.qdq_layers import Convolution, LayerTarget, convolution
+from tvm_pulp.canonicalize.qdq_layers import Convolution, LayerTarget, convolution, line_layer
 from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter, QuantizedConstant
 from tvm_pulp.canonicalize.rewriter import integers, needed, or_none, require
 
 _TO_NHWC, _TO_NCHW = [0, 2, 3, 1], [0, 3, 1, 2]
 # First spatial axis of a layout.
-_SPATIAL = {"NHWC": 1, "NCHW": 2}
+_SPATIAL = {"NHWC": 1, "NCHW": 2, "NCW": 2}
 
 
 @dataclass(frozen=True)
@@ -69,26 +69,18 @@ class Axis:
 
 
 @or_none
-def conv1d_transpose(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) -> Any:
-    """One spatial axis: the other has size one."""
-    x, weight = needed(fold.operands.quantized(call.args[0])), needed(_weights(fold, call))
-    require((str(call.attrs.data_layout), str(call.attrs.kernel_layout)) == ("NCW", "IOW"))
-    columns = spatial_axis(call.attrs, 0, x.shape[2], weight.values.shape[2])
-    geometry = {"layout": "NCHW", "groups": int(call.attrs.groups)}
-    filters = weight.rearranged(lambda a: a[:, :, None, :])
-    layer = Convolution(fold.image(x), filters, geometry, bias, axes=3)
-    return fold.shaped_like(call, _transposed(fold, layer, (Axis(1, 1, 1, 1, 0, 0), columns), target))
-
-
-@or_none
-def conv2d_transpose(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) -> Any:
-    x, weight = needed(fold.operands.quantized(call.args[0])), needed(_weights(fold, call))
-    layout = str(call.attrs.data_layout)
-    require(layout in _SPATIAL and str(call.attrs.kernel_layout) == "IOHW")
+def conv_transpose(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) -> Any:
+    """One or two spatial axes."""
+    x, weight = needed(fold.quantized(call.args[0])), needed(_weights(fold, call))
+    layout, kernel_layout = str(call.attrs.data_layout), str(call.attrs.kernel_layout)
+    require(layout in _SPATIAL and kernel_layout == ("IOW" if layout == "NCW" else "IOHW"))
     sizes, kernel = x.shape[_SPATIAL[layout] :], weight.values.shape[2:]
-    rows, columns = (spatial_axis(call.attrs, a, sizes[a], kernel[a]) for a in (0, 1))
-    layer = Convolution(x, weight, {"layout": layout, "groups": int(call.attrs.groups)}, bias)
-    return _transposed(fold, layer, (rows, columns), target)
+    *rows, columns = (spatial_axis(call.attrs, a, sizes[a], extent) for a, extent in enumerate(kernel))
+    geometry = {"layout": layout, "groups": int(call.attrs.groups)}
+    if not rows:
+        layer = line_layer(fold, x, weight, geometry, bias)
+        return fold.shaped_like(call, _transposed(fold, layer, (Axis(1, 1, 1, 1, 0, 0), columns), target))
+    return _transposed(fold, Convolution(x, weight, geometry, bias), (rows[0], columns), target)
 
 
 def spatial_axis(attrs: Any, number: int, size: int, kernel: int) -> Axis:
@@ -101,7 +93,7 @@ def spatial_axis(attrs: Any, number: int, size: int, kernel: int) -> Axis:
 def _weights(fold: QdqRewriter, call: Any) -> QuantizedConstant | None:
     """In groups an entry of the axis of output channels belongs to several of them: float weights stay so then."""
     if int(call.attrs.groups) > 1:
-        return fold.operands.quantized_constant(call.args[1])
+        return fold.quantized_constant(call.args[1])
     return weights(fold, call.args[1], axis=1)
 
 

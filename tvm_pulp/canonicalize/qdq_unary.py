@@ -31,34 +31,19 @@ def _sigmoid(x: np.ndarray) -> np.ndarray:
     return np.asarray(1 / (1 + np.exp(-x.astype(np.float64))))
 
 
+_AS_IN_NUMPY = "abs add ceil cos divide exp floor log maximum minimum multiply negative power sin sqrt square"
+_AS_IN_NUMPY += " subtract tanh"
 # Functions of arrays. Each result is rounded to float32, as the operator on its own would deliver it.
 _ELEMENTWISE: dict[str, Callable[..., np.ndarray]] = {
-    "relax.abs": np.abs,
-    "relax.add": np.add,
-    "relax.ceil": np.ceil,
-    "relax.cos": np.cos,
-    "relax.divide": np.divide,
+    **{f"relax.{name}": getattr(np, name) for name in _AS_IN_NUMPY.split()},
     "relax.erf": _erf,
-    "relax.exp": np.exp,
-    "relax.floor": np.floor,
-    "relax.log": np.log,
-    "relax.maximum": np.maximum,
-    "relax.minimum": np.minimum,
-    "relax.multiply": np.multiply,
-    "relax.negative": np.negative,
     "relax.nn.gelu": _gelu,
     "relax.nn.gelu_tanh": _gelu_tanh,
     "relax.nn.relu": lambda x: np.maximum(x, np.float32(0)),
     "relax.nn.silu": lambda x: x * _sigmoid(x),
-    "relax.power": np.power,
     "relax.round": np.rint,
     "relax.rsqrt": lambda x: 1 / np.sqrt(x),
     "relax.sigmoid": _sigmoid,
-    "relax.sin": np.sin,
-    "relax.sqrt": np.sqrt,
-    "relax.square": np.square,
-    "relax.subtract": np.subtract,
-    "relax.tanh": np.tanh,
 }
 
 
@@ -74,11 +59,11 @@ def lookup(fold: QdqRewriter, real: Any, target: IntegerTarget) -> Any:
 def _own_operand(fold: QdqRewriter, real: Any) -> Quantized | None:
     """The quantized tensor that an operator, or the chain it was written as, begins with."""
     while True:
-        x = fold.operands.quantized(real)
+        x = fold.quantized(real)
         call = fold.definition(real)
         if x is not None or not isinstance(call, relax.Call):
             return x
-        moving = [a for a in call.args if fold.operands.real_constant(a) is None and isinstance(a, relax.Var)]
+        moving = [a for a in call.args if fold.real_constant(a) is None and isinstance(a, relax.Var)]
         if not moving:
             return None
         real = moving[0]
@@ -122,10 +107,10 @@ class _Island:
 
     def evaluate(self, expression: Any) -> np.ndarray:
         """The value for every byte of the operand; a mismatch where the expression depends on something else."""
-        known = self.fold.operands.real_constant(expression)
+        known = self.fold.real_constant(expression)
         if known is not None:
             return self._constant(known)
-        x = self.fold.operands.quantized(expression)
+        x = self.fold.quantized(expression)
         if x is not None:
             return self._operand(x)
         call = expression if isinstance(expression, relax.Call) else self.fold.definition(expression)
@@ -168,7 +153,7 @@ class _Island:
             x = self.evaluate(call.args[0])
             return np.where(x >= 0, x, x * np.float32(call.attrs.alpha))
         if name == "relax.nn.prelu":
-            x, slope = self.evaluate(call.args[0]), needed(self.fold.operands.real_constant(call.args[1]))
+            x, slope = self.evaluate(call.args[0]), needed(self.fold.real_constant(call.args[1]))
             behind = len(spec_of(call).shape) - 1 - int(call.attrs.axis) % len(spec_of(call).shape)
             return np.where(x >= 0, x, x * self._constant(slope.reshape(-1, *[1] * behind)))
         raise Mismatch

@@ -6,7 +6,6 @@ Bindings nobody needs afterwards are dropped.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -18,6 +17,7 @@ from tvm_pulp import qnn
 from tvm_pulp.canonicalize.match import Mismatch, first_of, needed, or_none, require
 from tvm_pulp.qnn import lineage
 from tvm_pulp.qnn.abandoned_builder import closed_on_error
+from tvm_pulp.qnn.lineage import variables_of
 from tvm_pulp.qnn.operator import relax_name, spec_of
 
 
@@ -146,19 +146,6 @@ def readers_of(function: Any) -> dict[Any, list[tuple[Any, Any, int]]]:
     return readers
 
 
-def variables_of(expression: Any) -> Iterator[Any]:
-    """Every variable that an expression reads, as often as it is read."""
-    if isinstance(expression, relax.Var):
-        yield expression
-    parts: Any = getattr(expression, "args", ())
-    if isinstance(expression, relax.Tuple):
-        parts = expression.fields
-    elif isinstance(expression, relax.TupleGetItem):
-        parts = [expression.tuple_value]
-    for part in parts:
-        yield from variables_of(part)
-
-
 def is_op(value: Any, *names: str) -> bool:
     """Tell if a value is a call of one of the named Relax operators."""
     return relax_name(value) in names
@@ -179,21 +166,5 @@ def integers(values: Any) -> list[int]:
     return [int(v) for v in values]
 
 
-# Passes take these from here, too.
-__all__ = [
-    "Mismatch",
-    "Rewriter",
-    "constant",
-    "first_of",
-    "integers",
-    "is_op",
-    "needed",
-    "or_none",
-    "readers_of",
-    "relax_name",
-    "require",
-    "single_value",
-    "spec_of",
-    "variables_of",
-    "with_kernels_of",
-]
+# Of other files: passes take these from here, too.
+__all__ = ["Mismatch", "first_of", "needed", "or_none", "relax_name", "require", "spec_of"]

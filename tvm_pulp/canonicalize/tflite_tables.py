@@ -8,7 +8,9 @@ import numpy as np
 
 from tvm_pulp.canonicalize.qdq_rewriter import IntegerTarget, QdqRewriter, Quantized
 from tvm_pulp.canonicalize.rewriter import is_op, needed, or_none, require
-from tvm_pulp.qnn.fixed_point import multiply, quantize_multiplier
+from tvm_pulp.qnn.fixed_point import doubling_high_multiply, multiply, quantize_multiplier, rounding_shift
+from tvm_pulp.qnn.fixed_point_functions import saturating_left
+from tvm_pulp.qnn.rows import truncate_divide
 from tvm_pulp.qnn.tensor_spec import BYTES
 
 _ROOT_BITS = 20
@@ -60,41 +62,20 @@ def _hard_swish(centred: np.ndarray, x: Quantized, target: IntegerTarget) -> np.
     output, output_exponent = _short_multiplier(float(fine / np.float32(target.scale)))
     relu, relu_exponent = _short_multiplier(float(fine / np.float32(3 / 32768)))
     value = centred << 7
-    scaled = _rounding_high_product(value, output)
+    scaled = doubling_high_multiply(value, output, 15)
     gate = value
     if relu_exponent > 0:
-        gate = _saturated(gate << (relu_exponent - 1))
-    gate = _rounding_high_product(gate, relu)
+        gate = saturating_left(gate, relu_exponent - 1, 15)
+    gate = doubling_high_multiply(gate, relu, 15)
     if relu_exponent > 0:
-        gate = _saturated(gate << 1)
+        gate = saturating_left(gate, 1, 15)
     if relu_exponent < 0:
-        gate = _rounding_divide(gate, -relu_exponent)
+        gate = rounding_shift(gate, -relu_exponent)
     gate = (gate + (1 << 15)) >> 1
-    return _rounding_divide(_truncated(gate * scaled), -output_exponent)
+    left, right = max(output_exponent, 0), max(-output_exponent, 0)
+    return rounding_shift(truncate_divide(gate * scaled, 1 << 15) << left, right)
 
 
 def _short_multiplier(real: float) -> tuple[int, int]:
     multiplier, exponent = quantize_multiplier(real)
-    short = 32767 if multiplier >= (1 << 31) - 1 - (1 << 15) else (multiplier + (1 << 15)) >> 16
-    return short, exponent
-
-
-def _saturated(value: np.ndarray) -> np.ndarray:
-    return np.clip(value, -32768, 32767)
-
-
-def _truncated(product: np.ndarray) -> np.ndarray:
-    """Division by 2^15 towards zero."""
-    return np.sign(product) * (np.abs(product) >> 15)
-
-
-def _rounding_high_product(a: np.ndarray, b: int) -> np.ndarray:
-    product = a * b
-    return _truncated(product + np.where(product >= 0, 1 << 14, 1 - (1 << 14)))
-
-
-def _rounding_divide(value: np.ndarray, bits: int) -> np.ndarray:
-    if bits <= 0:
-        return value << -bits
-    mask = (1 << bits) - 1
-    return (value >> bits) + ((value & mask) > (mask >> 1) + (value < 0))
+    return min((multiplier + (1 << 15)) >> 16, 0x7FFF), exponent

@@ -18,8 +18,6 @@ from tvm_pulp.canonicalize.rewriter import constant, spec_of
 from tvm_pulp.canonicalize.twin_rewriter import TwinRewriter
 
 TO_NHWC, TO_NCHW = [0, 2, 3, 1], [0, 3, 1, 2]
-# The place of each NCHW axis afterwards.
-AXIS = {0: 0, 1: 3, 2: 1, 3: 2}
 
 _WINDOWED = {"conv2d", "max_pool", "avg_pool", "resize"}
 _FOLLOWERS = {"requantize", "add", "sub", "mul", "hardswish", "gelu", "concat", "pad"}
@@ -69,21 +67,21 @@ class ToNhwc(TwinRewriter):
     def _follow(self, variable: Any, call: Any, name: str, attributes: dict[str, Any]) -> None:
         arguments = [self._twin(a) if isinstance(a, relax.Var) else a for a in call.args]
         if "axis" in attributes:
-            attributes["axis"] = AXIS[attributes["axis"] % 4]
+            attributes["axis"] = self._place(attributes["axis"])
         for key in _PER_AXIS.get(name, ()):
             attributes[key] = [attributes[key][a] for a in TO_NHWC]
         self._define(variable, qnn.emit(name, arguments, attributes))
 
     def _reduce(self, variable: Any, operand: Any, attributes: dict[str, Any]) -> None:
         """Reduce the same axes where they are now. Without `keepdims` the result has no layout any more."""
-        reduced = sorted(AXIS[a] for a in attributes["axes"])
+        reduced = sorted(map(self._place, attributes["axes"]))
         call = qnn.emit("reduce", [self._twins[operand]], {**attributes, "axes": reduced})
         if attributes["keepdims"]:
             self._define(variable, call)
             return
         result = self.emit(call, variable.name)
         # What is left of the NHWC order, as positions in what is left of the NCHW order.
-        kept = [a for a in TO_NHWC if AXIS[a] not in reduced]
+        kept = [a for place, a in enumerate(TO_NHWC) if place not in reduced]
         if kept != sorted(kept):
             result = self.emit(permuted(result, [kept.index(a) for a in sorted(kept)]), variable.name)
         self._values[variable] = result

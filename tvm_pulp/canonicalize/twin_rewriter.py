@@ -31,6 +31,10 @@ class TwinRewriter(Rewriter):
             self._twins[variable] = self.emit(permuted(self.operand(variable), self.there), variable.name)
         return self._twins[variable]
 
+    def _place(self, axis: int) -> int:
+        """The place that an axis of a plain value has in a twin."""
+        return self.there.index(axis % 4)
+
     def _define(self, variable: Any, call: Any) -> None:
         twin = self.emit(call, variable.name)
         self._twins[variable] = twin

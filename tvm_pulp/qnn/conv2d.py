@@ -6,7 +6,7 @@ bottom, right; padding reads as the input's zero point, so it contributes nothin
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from itertools import product
 from typing import Any
 
@@ -114,40 +114,34 @@ class Conv2d(Operator):
         def at(first: Any, row: Any, column: Any, channel: Any) -> list[Any]:
             return [first, channel, row, column] if channels_first else [first, row, column, channel]
 
-        padded_h = top > 0 or (oh - 1) * sh + (kh - 1) * dh - top >= h
-        padded_w = left > 0 or (ow - 1) * sw + (kw - 1) * dw - left >= w
+        padded = reaches_out(attributes, (kh, kw), (h, w), (oh, ow))
         with loops.parallel("pixel", n * oh * ow) as pixel:
-            batch = loops.bind("batch", tirx.truncdiv(pixel, i32(oh * ow))) if n > 1 else i32(0)
-            oy, ox = loops.split(tirx.truncmod(pixel, i32(oh * ow)) if n > 1 else pixel, ow, "oy", "ox")
+            batch, oy, ox = pixel_place(loops, pixel, (n, oh, ow))
             top_row, left_column = oy * sh - top, ox * sw - left
 
-            def channels(padded_h: bool, padded_w: bool) -> None:
+            def channels(padded: tuple[bool, bool]) -> None:
                 """All channels of a pixel, with a look at every tap whether it is inside where windows are padded."""
                 with loops.loop("k", o) as k:
                     acc = loops.accumulator(bias[0][k] if bias else 0, attributes)
                     first = tirx.truncdiv(k, i32(o // groups)) * per_group if groups > 1 else i32(0)
-                    with loops.loop("ky", kh) as ky:
-                        iy = loops.bind("iy", oy * sh + ky * dh - top)
-                        with guard(loops, iy, h, padded_h), loops.loop("kx", kw) as kx:
-                            ix = loops.bind("ix", ox * sw + kx * dw - left)
-                            # The only channel of a group needs no loop.
-                            with (
-                                guard(loops, ix, w, padded_w),
-                                loops.loop("c", per_group) if per_group > 1 else nullcontext(i32(0)) as c,
-                            ):
-                                value = i32(x[tuple(at(batch, iy, ix, first + c if groups > 1 else c))])
-                                acc.add_product(less(value, zero_point), i32(weight[tuple(at(k, ky, kx, c))]))
+                    # The only channel of a group needs no loop.
+                    with (
+                        tap_loops(loops, attributes, (kh, kw), (h, w), (oy, ox), padded) as (ky, kx, iy, ix),
+                        loops.loop("c", per_group) if per_group > 1 else nullcontext(i32(0)) as c,
+                    ):
+                        value = i32(x[tuple(at(batch, iy, ix, first + c if groups > 1 else c))])
+                        acc.add_product(less(value, zero_point), i32(weight[tuple(at(k, ky, kx, c))]))
                     loops.store(y, at(batch, oy, ox, k), requant.expression(acc.value, operands, k))
 
-            if groups > 1 and per_group == 1 and (padded_h or padded_w):
+            if groups > 1 and per_group == 1 and any(padded):
                 # Few products for every tap: windows inside the image are worth code of their own.
                 lowest, rightmost = top_row + (kh - 1) * dh, left_column + (kw - 1) * dw
                 with loops.when(tirx.all(top_row >= 0, lowest < h, left_column >= 0, rightmost < w)):
-                    channels(False, False)
+                    channels((False, False))
                 with loops.otherwise():
-                    channels(padded_h, padded_w)
+                    channels(padded)
             else:
-                channels(padded_h, padded_w)
+                channels(padded)
 
     def lower(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> Any:
         return super().lower(attributes, inputs, output).with_attr("zero_point", attributes["zero_point"])
@@ -163,6 +157,40 @@ def _last(shape: Sequence[int]) -> tuple[int, ...]:
     return (shape[0], *shape[2:], shape[1])
 
 
-def guard(loops: Loops, position: Any, size: int, needed: bool) -> Any:
-    """Skip positions outside the input; nothing to do where none can be."""
-    return loops.when(tirx.all(position >= 0, position < size)) if needed else nullcontext()
+def reaches_out(
+    attributes: Attributes, kernel: Sequence[int], size: Sequence[int], result: Sequence[int]
+) -> tuple[bool, bool]:
+    """Tell if some windows of a result reach beyond the input's rows, and beyond its columns."""
+    (sh, sw), (dh, dw), (top, left, _, _) = (attributes[k] for k in ("strides", "dilation", "pads"))
+    rows = top > 0 or (result[0] - 1) * sh + (kernel[0] - 1) * dh - top >= size[0]
+    return rows, left > 0 or (result[1] - 1) * sw + (kernel[1] - 1) * dw - left >= size[1]
+
+
+def pixel_place(loops: Loops, pixel: Any, shape: tuple[int, int, int]) -> tuple[Any, Any, Any]:
+    """Image, row and column of a pixel, by its number among those of images, rows and columns."""
+    n, height, width = shape
+    batch = loops.bind("batch", tirx.truncdiv(pixel, i32(height * width))) if n > 1 else i32(0)
+    return batch, *loops.split(tirx.truncmod(pixel, i32(height * width)) if n > 1 else pixel, width, "oy", "ox")
+
+
+@contextmanager
+def tap_loops(
+    loops: Loops,
+    attributes: Attributes,
+    kernel: Sequence[int],
+    size: Sequence[int],
+    place: tuple[Any, Any],
+    padded: tuple[bool, bool],
+) -> Iterator[tuple[Any, Any, Any, Any]]:
+    """Row and column of every tap of a window, and of the input there; where windows are padded, only of the input."""
+    (sh, sw), (dh, dw), (top, left, _, _) = (attributes[k] for k in ("strides", "dilation", "pads"))
+
+    def inside(position: Any, extent: int, needed: bool) -> Any:
+        return loops.when(tirx.all(position >= 0, position < extent)) if needed else nullcontext()
+
+    with loops.loop("ky", kernel[0]) as ky:
+        iy = loops.bind("iy", place[0] * sh + ky * dh - top)
+        with inside(iy, size[0], padded[0]), loops.loop("kx", kernel[1]) as kx:
+            ix = loops.bind("ix", place[1] * sw + kx * dw - left)
+            with inside(ix, size[1], padded[1]):
+                yield ky, kx, iy, ix

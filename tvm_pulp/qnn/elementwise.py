@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from tvm import tirx
 
+from tvm_pulp.qnn.either import maximum, minimum, rounded
 from tvm_pulp.qnn.loops import call, i32, i64, less
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Requant, Specs, TensorSpec, register
-from tvm_pulp.qnn.real import round_within
 from tvm_pulp.qnn.rows import clip_levels, levels_dtype
 from tvm_pulp.qnn.tiles import elementwise
 
@@ -133,11 +133,7 @@ class Hardswish(Elementwise):
 
     def value(self, attributes: Attributes, *operands: Any) -> Any:
         (x,) = operands
-        return x * (np.clip(x + attributes["three"], 0, attributes["six"]) * attributes["one_over_six"])
-
-    def expression(self, attributes: Attributes, *operands: Any) -> Any:
-        (x,) = operands
-        return x * (tirx.min(tirx.max(x + attributes["three"], 0), attributes["six"]) * attributes["one_over_six"])
+        return x * (minimum(maximum(x + attributes["three"], 0), attributes["six"]) * attributes["one_over_six"])
 
 
 @register("integer_div", attributes="denominator eps eta numerator operands requant*", tile=elementwise())
@@ -203,11 +199,4 @@ class QdqMul(Elementwise):
 
     def value(self, attributes: Attributes, *operands: Any) -> Any:
         exact = (operands[0] - attributes["zero_point_a"]) * (operands[1] - attributes["zero_point_b"])
-        scaled = exact.astype(np.float32) * np.float32(attributes["scale"])
-        return round_within(scaled, attributes["low"], attributes["high"]) + attributes["zero_point"]
-
-    def expression(self, attributes: Attributes, *operands: Any) -> Any:
-        exact = (operands[0] - attributes["zero_point_a"]) * (operands[1] - attributes["zero_point_b"])
-        scaled = exact.astype("float32") * tirx.const(attributes["scale"], "float32")
-        rounded = call("round_within", scaled, attributes["low"], attributes["high"]) + attributes["zero_point"]
-        return rounded.astype(attributes["dtype"])
+        return rounded(exact.astype("float32") * attributes["scale"], attributes)

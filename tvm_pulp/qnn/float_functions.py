@@ -1,6 +1,7 @@
 """Functions that expressions of `float_map` are made of: in numpy, and as TIR over the helpers of the C runtime."""
 
 import math
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -38,10 +39,6 @@ def _erf(x: Any) -> Any:
     return np.vectorize(math.erf, otypes=[np.float32])(x)
 
 
-def _select(condition: Any, yes: Any, no: Any) -> Any:
-    return tirx.Select(condition, yes, no)
-
-
 def _quantize(dtype: str) -> Function:
     """x, scale, 1 / scale, zero point: all but the first are constants."""
 
@@ -56,45 +53,40 @@ def _quantize(dtype: str) -> Function:
     return Function(in_numpy, in_tir, dtype)
 
 
+# Of one name in numpy and in TIR.
+_ALIKE = "ceil cos floor log sin trunc"
 FUNCTIONS: dict[str, Function] = {
-    "add": Function(np.add, lambda a, b: a + b),
-    "subtract": Function(np.subtract, lambda a, b: a - b),
-    "multiply": Function(np.multiply, lambda a, b: a * b),
+    "add": Function(np.add, operator.add),
+    "subtract": Function(np.subtract, operator.sub),
+    "multiply": Function(np.multiply, operator.mul),
     "divide": Function(np.divide, _helper("divide")),
     # As IEEE 754 rounds it; the cores share one divider.
-    "quotient": Function(np.divide, lambda a, b: a / b),
+    "quotient": Function(np.divide, operator.truediv),
     "maximum": Function(np.fmax, _helper("fmax")),
     "minimum": Function(np.fmin, _helper("fmin")),
     "negative": Function(np.negative, lambda x: tirx.const(0, "float32") - x),
     "abs": Function(np.abs, tirx.abs),
-    "exp": Function(np.exp, _helper("exp")),
-    "log": Function(np.log, tirx.log),
-    "sqrt": Function(np.sqrt, _helper("sqrt")),
+    **{name: Function(getattr(np, name), _helper(name)) for name in ("exp", "sqrt", "tanh")},
+    **{name: Function(getattr(np, name), getattr(tirx, name)) for name in _ALIKE.split()},
     "rsqrt": Function(lambda x: np.float32(1) / np.sqrt(x), _helper("rsqrt")),
     "sigmoid": Function(_sigmoid, _helper("sigmoid")),
-    "tanh": Function(np.tanh, _helper("tanh")),
     "erf": Function(_erf, _helper("erf")),
     # The same as part of a loop instead of a function that it calls.
     "inline_sigmoid": Function(_sigmoid, _helper("inline_sigmoid")),
     "inline_tanh": Function(np.tanh, _helper("inline_tanh")),
     "inline_erf": Function(_erf, _helper("inline_erf")),
-    "sin": Function(np.sin, tirx.sin),
-    "cos": Function(np.cos, tirx.cos),
     "power": Function(np.power, _helper("power")),
-    "floor": Function(np.floor, tirx.floor),
-    "ceil": Function(np.ceil, tirx.ceil),
-    "trunc": Function(np.trunc, tirx.trunc),
     "round": Function(np.rint, tirx.nearbyint),
-    "less": Function(np.less, lambda a, b: a < b, "bool"),
-    "less_equal": Function(np.less_equal, lambda a, b: a <= b, "bool"),
-    "greater": Function(np.greater, lambda a, b: a > b, "bool"),
-    "greater_equal": Function(np.greater_equal, lambda a, b: a >= b, "bool"),
-    "equal": Function(np.equal, lambda a, b: a.equal(b), "bool"),
-    "not_equal": Function(np.not_equal, lambda a, b: tirx.NE(a, b), "bool"),
-    "logical_and": Function(np.logical_and, lambda a, b: tirx.And(a, b), "bool"),
-    "logical_or": Function(np.logical_or, lambda a, b: tirx.Or(a, b), "bool"),
-    "logical_not": Function(np.logical_not, lambda a: tirx.Not(a), "bool"),
-    "where": Function(np.where, _select),
+    "less": Function(np.less, operator.lt, "bool"),
+    "less_equal": Function(np.less_equal, operator.le, "bool"),
+    "greater": Function(np.greater, operator.gt, "bool"),
+    "greater_equal": Function(np.greater_equal, operator.ge, "bool"),
+    "equal": Function(np.equal, tirx.EQ, "bool"),
+    "not_equal": Function(np.not_equal, tirx.NE, "bool"),
+    "logical_and": Function(np.logical_and, tirx.And, "bool"),
+    "logical_or": Function(np.logical_or, tirx.Or, "bool"),
+    "logical_not": Function(np.logical_not, tirx.Not, "bool"),
+    "where": Function(np.where, tirx.Select),
     "float32": _cast("float32"),
     "int32": _cast("int32"),
     **{f"quantize_{dtype}": _quantize(dtype) for dtype in TYPES},

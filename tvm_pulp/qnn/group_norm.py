@@ -11,9 +11,9 @@ import math
 
 import numpy as np
 
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, i64, register
-from tvm_pulp.qnn.qdq_norm import real
-from tvm_pulp.qnn.real import inverse_root, real_of, round_within
+from tvm_pulp.qnn.either import rounded
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, i64, register
+from tvm_pulp.qnn.qdq_norm import factor_of
 
 
 @register(
@@ -31,12 +31,9 @@ class GroupNorm(Operator):
         n = grouped.shape[2] * grouped.shape[3]
         total = grouped.sum((2, 3), keepdims=True)
         spread = n * (grouped * grouped).sum((2, 3), keepdims=True) - total * total
-        root = inverse_root(real_of(spread) * np.float32(attributes["statistic"]) + np.float32(attributes["epsilon"]))
-        slope = (np.float32(attributes["gain"]) * root) * weight.reshape(1, groups, -1, 1)
+        slope = factor_of(attributes, spread) * weight.reshape(1, groups, -1, 1)
         value = (n * grouped - total).astype(np.float32) * slope + bias.reshape(1, groups, -1, 1)
-        zero = attributes["zero_point"]
-        rounded = round_within(value, attributes["low"] - zero, attributes["high"] - zero) + zero
-        return np.asarray(rounded.astype(attributes["dtype"]).reshape(x.shape))
+        return np.asarray(rounded(value, attributes, of_result=True).reshape(x.shape))
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         groups = attributes["groups"]
@@ -45,7 +42,7 @@ class GroupNorm(Operator):
         n = each * pixels
         flat = TensorSpec((batch * groups, each, pixels), inputs[0].dtype)
         x, weight, bias = loops.buffer("x", flat), loops.buffer("weight", inputs[1]), loops.buffer("bias", inputs[2])
-        y, zero = loops.buffer("y", TensorSpec(flat.shape, output.dtype)), attributes["zero_point"]
+        y = loops.buffer("y", TensorSpec(flat.shape, output.dtype))
         with loops.parallel("group", batch * groups) as group:
             total, squares = loops.scalar("total", 0), loops.scalar("squares", 0)
             with loops.loop("channel", each) as channel, loops.loop("pixel", pixels) as pixel:
@@ -53,14 +50,11 @@ class GroupNorm(Operator):
                 total.set(total.value + element)
                 squares.set(squares.value + element * element)
             spread = i64(n) * i64(squares.value) - i64(total.value) * i64(total.value)
-            statistic = call("real_of", spread, dtype="float32") * real(attributes["statistic"])
-            root = call("inverse_root", statistic + real(attributes["epsilon"]), dtype="float32")
-            factor = loops.bind("factor", real(attributes["gain"]) * root)
+            factor = loops.bind("factor", factor_of(attributes, spread))
             first = loops.bind("first", (group % i32(groups) if batch > 1 else group) * i32(each))
             with loops.loop("channel", each) as channel:
                 slope = loops.bind("slope", factor * weight[first + channel])
                 with loops.loop("pixel", pixels) as pixel:
                     a = i32(n) * i32(x[group, channel, pixel]) - total.value
                     value = a.astype("float32") * slope + bias[first + channel]
-                    rounded = call("round_within", value, attributes["low"] - zero, attributes["high"] - zero) + zero
-                    loops.store(y, [group, channel, pixel], rounded.astype(output.dtype))
+                    loops.store(y, [group, channel, pixel], rounded(value, attributes, of_result=True))

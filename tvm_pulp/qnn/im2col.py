@@ -6,8 +6,8 @@ Internal: engines that have only 1x1 convolutions, or products, use it; no front
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.conv2d import output_size
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
+from tvm_pulp.qnn.conv2d import output_size, pixel_place
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
 from tvm_pulp.qnn.pool import windows
 from tvm_pulp.qnn.tiles import Box, Part, TileAxis, TileRule, Whole, window_box, with_channels
 
@@ -42,9 +42,7 @@ class Im2col(Operator):
         y = loops.buffer("y", TensorSpec((n * oh * ow, kh, kw, c), output.dtype))
         zero = tirx.const(attributes["zero_point"], output.dtype)
         with loops.parallel("pixel", n * oh * ow) as pixel:
-            batch = loops.bind("batch", tirx.truncdiv(pixel, i32(oh * ow))) if n > 1 else i32(0)
-            place = tirx.truncmod(pixel, i32(oh * ow)) if n > 1 else pixel
-            oy, ox = loops.split(place, ow, "oy", "ox")
+            batch, oy, ox = pixel_place(loops, pixel, (n, oh, ow))
             with loops.loop("ky", kh) as ky, loops.loop("kx", kw) as kx:
                 iy = loops.bind("iy", oy * sh + ky * dh - top)
                 ix = loops.bind("ix", ox * sw + kx * dw - left)

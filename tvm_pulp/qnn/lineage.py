@@ -126,8 +126,8 @@ class Tracker:
         old = bindings_of(self._module["main"])
         readers: dict[str, list[str]] = {}
         for binding in old:
-            for operand in _operands(binding.value):
-                readers.setdefault(operand, []).append(str(binding.var.name))
+            for operand in variables_of(binding.value):
+                readers.setdefault(str(operand.name), []).append(str(binding.var.name))
         made: dict[str, set[str]] = {}
         for new, source in self._after.items():
             if new in alive:
@@ -135,7 +135,8 @@ class Tracker:
         homes: dict[str, set[str]] = {}
         for binding in reversed(old):
             name = str(binding.var.name)
-            own = {v for v in _operands(values.get(binding.var)) if v in alive} | made.get(name, set())
+            read = {str(v.name) for v in variables_of(values.get(binding.var))}
+            own = (read & alive) | made.get(name, set())
             homes[name] = own or {place for reader in readers.get(name, ()) for place in homes.get(reader, ())}
         return dict(reversed(homes.items()))
 
@@ -153,14 +154,14 @@ class Tracker:
         return table
 
 
-def _operands(value: Any) -> list[str]:
-    """Names of the variables in an expression."""
-    if isinstance(value, relax.Var):
-        return [str(value.name)]
-    if isinstance(value, relax.Tuple):
-        return [name for field in value.fields for name in _operands(field)]
-    if isinstance(value, relax.TupleGetItem):
-        return _operands(value.tuple_value)
-    if isinstance(value, relax.Call):
-        return [name for argument in value.args for name in _operands(argument)]
-    return []
+def variables_of(expression: Any) -> Iterator[Any]:
+    """Every variable that an expression reads, as often as it is read."""
+    if isinstance(expression, relax.Var):
+        yield expression
+    parts: Any = getattr(expression, "args", ())
+    if isinstance(expression, relax.Tuple):
+        parts = expression.fields
+    elif isinstance(expression, relax.TupleGetItem):
+        parts = [expression.tuple_value]
+    for part in parts:
+        yield from variables_of(part)

@@ -6,15 +6,14 @@ cell, output; `input_scales` and `state_scales` hold multiplier and exponent of 
 integer bits. `lstm_cell` gives the new cells, which have `bits` integer bits, `lstm_hidden` the new state from them.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from tvm_pulp.qnn.fixed_point import multiply, rounding_shift
-from tvm_pulp.qnn.fixed_point_functions import ONE16, sigmoid16, tanh16
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Requant, Specs, TensorSpec, call, i32, register
+from tvm_pulp.qnn.either import clip, rounding_shift, scale_tflite, sigmoid16, tanh16
+from tvm_pulp.qnn.fixed_point_functions import ONE16
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Requant, Specs, TensorSpec, i32, register
 
 _SCALES = ("input_scales", "state_scales")
 
@@ -25,93 +24,66 @@ def _place(attributes: Attributes, name: str) -> int:
     return gates.index(name)
 
 
-def _gate(attributes: Attributes, inputs: Arrays, name: str) -> np.ndarray:
+def _gate(attributes: Attributes, x: Any, h: Any, place: int) -> Any:
     """A gate's sum; what the inputs contribute saturates first."""
-    cells, place = inputs[2].shape[-1], _place(attributes, name)
-    x, h = (
-        multiply(
-            t[:, place * cells : (place + 1) * cells],
-            *(np.array(v) for v in attributes[scales][2 * place : 2 * place + 2]),
-        )
-        for t, scales in zip(inputs[:2], _SCALES, strict=True)
-    )
-    return np.clip(np.clip(x, -32768, 32767) + h, -32768, 32767)
+    x, h = (scale_tflite(t, *attributes[s][2 * place : 2 * place + 2]) for t, s in zip((x, h), _SCALES, strict=True))
+    return clip(clip(x, -32768, 32767) + h, -32768, 32767)
 
 
-class _Elements:
-    """The loop over cells that both operators share."""
-
-    def __init__(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
-        self.loops, self.attributes, self.cells, self.elements = loops, attributes, inputs[2].shape[-1], output.elements
-        self.x, self.h, self.c, *self.more = loops.buffers("x h c mul add", inputs)
-        self.y = loops.buffer("y", output)
-
-    @contextmanager
-    def each(self) -> Iterator[None]:
-        with self.loops.parallel("place", self.elements) as place:
-            self.row, self.column = self.loops.split(place, self.cells, "row", "column")
-            yield
-
-    @property
-    def state(self) -> Any:
-        return i32(self.c[self.row, self.column])
-
-    def store(self, value: Any) -> None:
-        self.loops.store(self.y, [self.row, self.column], value)
-
-    def gate(self, name: str) -> Any:
-        place = _place(self.attributes, name)
-        column = self.column + place * self.cells if place else self.column
-        x, h = (
-            call("scale_tflite", buffer[self.row, column], *self.attributes[scales][2 * place : 2 * place + 2])
-            for buffer, scales in zip((self.x, self.h), _SCALES, strict=True)
-        )
-        return call("clip", call("clip", x, -32768, 32767) + h, -32768, 32767)
+Gates = Callable[[str], Any]
+Bind = Callable[[str, Any], Any]
 
 
-@register("lstm_cell", attributes="bits clip coupled input_scales state_scales")
-class LstmCell(Operator):
+class _Cells(Operator):
+    """Cell by cell; its loop is what both operators share."""
+
+    def value(self, attributes: Attributes, gate: Gates, state: Any, bind: Bind) -> Any:
+        """The result before requantization, of gates by name and a cell; `bind` names what is used twice."""
+        raise NotImplementedError
+
     def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
-        return inputs[2]
+        return TensorSpec(inputs[2].shape, self.result_type(attributes))
 
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
-        forget = sigmoid16(_gate(attributes, inputs, "forget"))
-        fresh = tanh16(_gate(attributes, inputs, "cell"), 3)
-        admit = ONE16 - forget
-        if not attributes["coupled"]:
-            admit = sigmoid16(_gate(attributes, inputs, "input"))
-        kept = rounding_shift(forget * inputs[2].astype(np.int64), 15)
-        total = np.clip(kept + rounding_shift(admit * fresh, 15 + attributes["bits"]), -32768, 32767)
-        clip = attributes["clip"]
-        return (np.clip(total, -clip, clip) if clip else total).astype(np.int16)
+        (x, h, c), rule = inputs[:3], Requant.of(attributes)
+
+        def gate(name: str) -> Any:
+            place = _place(attributes, name)
+            own = slice(place * c.shape[-1], (place + 1) * c.shape[-1])
+            return _gate(attributes, x[:, own], h[:, own], place)
+
+        value = self.value(attributes, gate, c.astype(np.int64), lambda _name, made: made)
+        return (rule.apply(value, inputs[3:]) if rule.operands else value).astype(self.result_type(attributes))
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
-        e = _Elements(loops, attributes, inputs, output)
-        with e.each():
-            forget = loops.bind("forget", call("sigmoid16", e.gate("forget")))
-            fresh = loops.bind("fresh", call("tanh16", e.gate("cell"), 3))
-            admit = ONE16 - forget
-            if not attributes["coupled"]:
-                admit = loops.bind("admit", call("sigmoid16", e.gate("input")))
-            kept = call("rounding_shift", forget * e.state, 15)
-            total = call("clip", kept + call("rounding_shift", admit * fresh, 15 + attributes["bits"]), -32768, 32767)
-            clip = attributes["clip"]
-            total = call("clip", total, -clip, clip) if clip else total
-            e.store(total.astype("int16"))
+        x, h, c, *more = loops.buffers("x h c mul add", inputs)
+        y, cells = loops.buffer("y", output), inputs[2].shape[-1]
+        with loops.parallel("place", output.elements) as index:
+            row, column = loops.split(index, cells, "row", "column")
+
+            def gate(name: str) -> Any:
+                place = _place(attributes, name)
+                own = column + place * cells if place else column
+                return _gate(attributes, x[row, own], h[row, own], place)
+
+            value = self.value(attributes, gate, i32(c[row, column]), loops.bind)
+            result = Requant.of(attributes).expression(value, more, i32(0))
+            loops.store(y, [row, column], result.astype(output.dtype))
+
+
+@register("lstm_cell", attributes="bits clip coupled input_scales state_scales", result="int16")
+class LstmCell(_Cells):
+    def value(self, attributes: Attributes, gate: Gates, state: Any, bind: Bind) -> Any:
+        forget = bind("forget", sigmoid16(gate("forget")))
+        fresh = bind("fresh", tanh16(gate("cell"), 3))
+        admit = ONE16 - forget if attributes["coupled"] else bind("admit", sigmoid16(gate("input")))
+        kept, added = rounding_shift(forget * state, 15), rounding_shift(admit * fresh, 15 + attributes["bits"])
+        total, most = clip(kept + added, -32768, 32767), attributes["clip"]
+        return clip(total, -most, most) if most else total
 
 
 @register("lstm_hidden", attributes="bits coupled input_scales state_scales requant*")
-class LstmHidden(Operator):
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
-        return TensorSpec(inputs[2].shape, Requant.of(attributes).out_dtype)
-
-    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
-        out = sigmoid16(_gate(attributes, inputs, "output"))
-        return Requant.of(attributes).apply(out * tanh16(inputs[2].astype(np.int64), attributes["bits"]), inputs[3:])
-
-    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
-        e = _Elements(loops, attributes, inputs, output)
-        with e.each():
-            out = loops.bind("out", call("sigmoid16", e.gate("output")))
-            product = loops.bind("product", out * call("tanh16", e.state, attributes["bits"]))
-            e.store(Requant.of(attributes).expression(product, e.more, i32(0)))
+class LstmHidden(_Cells):
+    def value(self, attributes: Attributes, gate: Gates, state: Any, bind: Bind) -> Any:
+        out = bind("out", sigmoid16(gate("output")))
+        return bind("product", out * tanh16(state, attributes["bits"]))

@@ -1,14 +1,13 @@
 """Pools over windows, in numpy and as loops. Layout NHWC, or NCHW before the NHWC pass."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.conv2d import guard, output_size, taps
+from tvm_pulp.qnn.conv2d import output_size, reaches_out, tap_loops, taps
 from tvm_pulp.qnn.loops import call, i32, less
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Requant, Specs, TensorSpec, register
 from tvm_pulp.qnn.tensor_spec import RANGES
@@ -39,45 +38,17 @@ def windows(attributes: Attributes, x: np.ndarray, fill: int) -> np.ndarray:
     return np.stack([x[:, *met] for _, _, met in taps(attributes, (kh, kw), (oh, ow))])
 
 
-@dataclass(frozen=True)
-class WindowPlace:
-    """One output position inside the loop nest."""
-
-    attributes: Attributes
-    size: tuple[int, int]
-    out_size: tuple[int, int]
-    batch: Any
-    oy: Any
-    ox: Any
-    channel: Any
-
-    @property
-    def output(self) -> list[Any]:
-        return [self.batch, self.oy, self.ox, self.channel]
-
-    def input(self, iy: Any, ix: Any) -> tuple[Any, ...]:
-        return (self.batch, iy, ix, self.channel)
-
-    @contextmanager
-    def taps(self, loops: Loops) -> Iterator[tuple[Any, Any]]:
-        """Every input position of the window that exists."""
-        (sh, sw), (dh, dw), (top, left, _, _) = (self.attributes[k] for k in ("strides", "dilation", "pads"))
-        kh, kw = self.attributes["kernel"]
-        (h, w), (oh, ow) = self.size, self.out_size
-        out_h = top > 0 or (oh - 1) * sh + (kh - 1) * dh - top >= h
-        out_w = left > 0 or (ow - 1) * sw + (kw - 1) * dw - left >= w
-        with loops.loop("ky", kh) as ky:
-            iy = loops.bind("iy", self.oy * sh + ky * dh - top)
-            with guard(loops, iy, h, out_h), loops.loop("kx", kw) as kx:
-                ix = loops.bind("ix", self.ox * sw + kx * dw - left)
-                with guard(loops, ix, w, out_w):
-                    yield iy, ix
+Taps = Callable[[], AbstractContextManager[tuple[Any, Any, Any, Any]]]
 
 
 @contextmanager
-def window_axes(loops: Loops, attributes: Attributes, x: TensorSpec, output: TensorSpec) -> Iterator[WindowPlace]:
-    """Loops over all output positions, channels innermost."""
+def window_axes(
+    loops: Loops, attributes: Attributes, x: TensorSpec, output: TensorSpec
+) -> Iterator[tuple[list[Any], Taps]]:
+    """Loops over all output positions, channels innermost; what yields every input position of the window there."""
     n, oh, ow, channels = output.shape
+    kernel, size = attributes["kernel"], x.shape[1:3]
+    padded = reaches_out(attributes, kernel, size, (oh, ow))
     with loops.parallel("place", n * oh * ow * channels) as place:
         channel = loops.bind("channel", tirx.truncmod(place, i32(channels)))
         pixel = loops.bind("pixel", tirx.truncdiv(place, i32(channels)))
@@ -85,7 +56,7 @@ def window_axes(loops: Loops, attributes: Attributes, x: TensorSpec, output: Ten
         line = loops.bind("line", tirx.truncdiv(pixel, i32(ow)))
         oy = loops.bind("oy", tirx.truncmod(line, i32(oh))) if n > 1 else line
         batch = loops.bind("batch", tirx.truncdiv(line, i32(oh))) if n > 1 else i32(0)
-        yield WindowPlace(attributes, (x.shape[1], x.shape[2]), (oh, ow), batch, oy, ox, channel)
+        yield [batch, oy, ox, channel], lambda: tap_loops(loops, attributes, kernel, size, (oy, ox), padded)
 
 
 @register("max_pool", attributes="dilation kernel layout pads strides", tile=POOL)
@@ -100,11 +71,11 @@ class MaxPool(Operator):
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         x, y = loops.buffer("x", inputs[0]), loops.buffer("y", output)
-        with window_axes(loops, attributes, inputs[0], output) as place:
+        with window_axes(loops, attributes, inputs[0], output) as (place, taps):
             best = loops.scalar("best", inputs[0].range[0])
-            with place.taps(loops) as (iy, ix):
-                best.set(tirx.max(best.value, i32(x[place.input(iy, ix)])))
-            loops.store(y, place.output, best.value.astype(output.dtype))
+            with taps() as (_, _, iy, ix):
+                best.set(tirx.max(best.value, i32(x[place[0], iy, ix, place[3]])))
+            loops.store(y, place, best.value.astype(output.dtype))
 
 
 @register("avg_pool", attributes="dilation high kernel layout low pads strides zero_point requant*", tile=POOL)
@@ -139,11 +110,11 @@ class AvgPool(Operator):
         y = loops.buffer("y", output)
         zero_point = attributes["zero_point"] if rule.kind != "none" else 0
         counted = rule.kind == "none" or any(t.elements > 1 for t in inputs[1:])
-        with window_axes(loops, attributes, inputs[0], output) as place:
+        with window_axes(loops, attributes, inputs[0], output) as (place, taps):
             total = loops.scalar("total", 0)
             count = loops.scalar("count", 0) if counted else None
-            with place.taps(loops) as (iy, ix):
-                total.set(total.value + less(i32(x[place.input(iy, ix)]), zero_point))
+            with taps() as (_, _, iy, ix):
+                total.set(total.value + less(i32(x[place[0], iy, ix, place[3]]), zero_point))
                 if count is not None:
                     count.set(count.value + 1)
             if rule.kind == "none" and count is not None:
@@ -151,4 +122,4 @@ class AvgPool(Operator):
                 result = call("clip", average, attributes["low"], attributes["high"]).astype(output.dtype)
             else:
                 result = rule.expression(total.value, tensors, count.value if count is not None else i32(0))
-            loops.store(y, place.output, result)
+            loops.store(y, place, result)

@@ -23,8 +23,8 @@ from typing import Any, ClassVar
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
-from tvm_pulp.qnn.real import round_within
+from tvm_pulp.qnn.either import round_within, rounded
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
 from tvm_pulp.qnn.tensor_spec import looked_up
 
 _ATTRIBUTES = (
@@ -57,6 +57,11 @@ def places(attributes: Attributes, name: str) -> np.ndarray:
     )
 
 
+def _index(a: Attributes, product: Any) -> Any:
+    """Place of a logit in a table's row."""
+    return round_within(product * a["logit_scale"], a["logit_low"], a["logit_high"]) - a["logit_low"]
+
+
 @dataclass(frozen=True)
 class Segment:
     """Keys and values beside each other: `count` of them, of a cache those before `end`."""
@@ -85,14 +90,13 @@ class QdqAttention(Operator):
                 of[name] = looked_up(of[f"{name}_table"], of[name])
         q, k, v = (of[n].reshape(-1)[places(a, n)].astype(np.int64) - a[f"zero_point_{n}"] for n in "qkv")
         products = (q @ k.swapaxes(-1, -2)).astype(np.float32)
-        index = round_within(products * np.float32(a["logit_scale"]), a["logit_low"], a["logit_high"]) - a["logit_low"]
+        index = _index(a, products)
         classes = of["mask"].astype(np.int64) if "mask" in of else np.zeros((1, 1, 1), np.int64)
         u = of["table"].astype(np.int64)[classes, index]
         e = of["exponential"].astype(np.int64)[u.max(-1, keepdims=True) - u]
         factor = np.float32(a["gain"]) / e.sum(-1, keepdims=True).astype(np.float32)
         p = round_within(e.astype(np.float32) * factor, 0, a["probability_high"])
-        value = (p @ v).astype(np.float32) * np.float32(a["value_scale"])
-        y = (round_within(value, a["low"], a["high"]) + a["zero_point"]).astype(a["dtype"])[None]
+        y = rounded((p @ v).astype(np.float32) * a["value_scale"], a)[None]
         return np.ascontiguousarray(y if a["y_layout"] == "hsd" else y.transpose(0, 2, 1, 3))
 
     def segments(self, attributes: Attributes, of: dict[str, Any]) -> list[Segment]:
@@ -124,8 +128,7 @@ class QdqAttention(Operator):
             acc = loops.sum(
                 "dot", "i", size, lambda i: at("q", False, head, query, i) * at("k", keys.is_past, head, key, i)
             )
-            product = acc.value.astype("float32") * tirx.const(a["logit_scale"], "float32")
-            index = call("round_within", product, a["logit_low"], a["logit_high"]) - a["logit_low"]
+            index = _index(a, acc.value.astype("float32"))
             row: Any = i32(0)
             if "mask" in of:
                 mask_heads, mask_queries, _ = specs["mask"].shape
@@ -164,16 +167,14 @@ class QdqAttention(Operator):
 
                 def add(keys: Segment, key: Any) -> None:
                     e = exponential(keys, key).astype("float32")
-                    p = loops.bind("p", call("round_within", e * factor, 0, a["probability_high"]))
+                    p = loops.bind("p", round_within(e * factor, 0, a["probability_high"]))
                     with loops.loop("j", width) as j:
                         loops.store(sums, [j], sums[j] + p * at("v", keys.is_past, head, key, first + j))
 
                 over_keys(add)
                 with loops.loop("j", width) as j:
                     there = [i32(0), *((head, query) if a["y_layout"] == "hsd" else (query, head)), first + j]
-                    value = sums[j].astype("float32") * tirx.const(a["value_scale"], "float32")
-                    rounded = call("round_within", value, a["low"], a["high"]) + a["zero_point"]
-                    loops.store(y, there, rounded.astype(output.dtype))
+                    loops.store(y, there, rounded(sums[j].astype("float32") * a["value_scale"], a))
 
     def macs(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> int:
         return 2 * int(np.prod([attributes[n] for n in ("heads", "queries", "keys", "size")]))

@@ -12,19 +12,14 @@ with a = n * x - sum(x) if `centred`, else a = x - zero_point_x:
 nearest integer from low to high (zero points taken out). The last is the result, to which `zero_point` is added.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from tvm import tirx
 
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, i64, register
-from tvm_pulp.qnn.real import inverse_root, real_of, round_within
+from tvm_pulp.qnn.either import inverse_root, real_of, round_within, single
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, i64, register
 from tvm_pulp.qnn.tiles import BY_ROW
-
-
-def real(value: float) -> Any:
-    return tirx.const(float(np.float32(value)), "float32")
 
 
 def stage_operands(attributes: Attributes, values: Sequence[Any]) -> tuple[Any, list[tuple[Any, Any]]]:
@@ -42,6 +37,30 @@ def limits_of(attributes: Attributes) -> list[tuple[int, int] | None]:
     """Lowest and highest value of v and after every stage, None where it is not rounded."""
     every = zip(attributes["rounds"], attributes["low"], attributes["high"], strict=True)
     return [(low, high) if rounds else None for rounds, low, high in every]
+
+
+def factor_of(attributes: Attributes, spread: Any, table: Any = None) -> Any:
+    """The factor of every value of a row."""
+    statistic = real_of(spread) * single(attributes["statistic"])
+    if table is not None:
+        low, high = attributes["index_limits"]
+        return table[round_within(statistic, low, high) - low]
+    return single(attributes["gain"]) * inverse_root(statistic + single(attributes["epsilon"]))
+
+
+def _result(
+    attributes: Attributes, value: Any, stages: Sequence[tuple[Any, Any]], bound: Callable[[Any], Any] = lambda v: v
+) -> Any:
+    """All stages of a value; `bound` names what is rounded."""
+    for limits, (weight, bias) in zip(limits_of(attributes), [*stages, (None, None)], strict=True):
+        if limits:
+            value = bound(round_within(value, *limits))
+            value = value if weight is None else value.astype("float32")
+        if weight is not None:
+            value = value * weight
+        if bias is not None:
+            value = value + bias
+    return (value + attributes["zero_point"]).astype(attributes["dtype"])
 
 
 @register(
@@ -62,20 +81,7 @@ class QdqNorm(Operator):
         else:
             a = x - attributes["zero_point_x"]
             spread = (a * a).sum(-1, keepdims=True)
-        statistic = real_of(spread) * np.float32(attributes["statistic"])
-        if table is not None:
-            factor = table[round_within(statistic, *attributes["index_limits"]) - attributes["index_limits"][0]]
-        else:
-            factor = np.float32(attributes["gain"]) * inverse_root(statistic + np.float32(attributes["epsilon"]))
-        value = a.astype(np.float32) * factor
-        for limits, (weight, bias) in zip(limits_of(attributes), [*stages, (None, None)], strict=True):
-            if limits:
-                value = round_within(value, *limits).astype(np.float32)
-            if weight is not None:
-                value = value * weight
-            if bias is not None:
-                value = value + bias
-        return np.asarray((value.astype(np.int64) + attributes["zero_point"]).astype(attributes["dtype"]))
+        return np.asarray(_result(attributes, a.astype(np.float32) * factor_of(attributes, spread, table), stages))
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         length = inputs[0].shape[-1]
@@ -91,24 +97,10 @@ class QdqNorm(Operator):
             spread = i64(squares.value)
             if centred:
                 spread = i64(length) * spread - i64(total.value) * i64(total.value)
-            statistic = call("real_of", spread, dtype="float32") * real(attributes["statistic"])
-            if table is not None:
-                low, high = attributes["index_limits"]
-                factor = table[call("round_within", statistic, low, high) - low]
-            else:
-                root = call("inverse_root", statistic + real(attributes["epsilon"]), dtype="float32")
-                factor = real(attributes["gain"]) * root
-            factor = loops.bind("factor", factor)
+            factor = loops.bind("factor", factor_of(attributes, spread, table))
             with loops.loop("i", length) as i:
                 element = i32(x[row, i])
                 a = i32(length) * element - total.value if centred else element - attributes["zero_point_x"]
+                own = [(weight[i], None if bias is None else bias[i]) for weight, bias in stages]
                 value = a.astype("float32") * factor
-                for limits, (weight, bias) in zip(limits_of(attributes), [*stages, (None, None)], strict=True):
-                    if limits:
-                        value = loops.bind("rounded", call("round_within", value, *limits))
-                        value = value if weight is None else value.astype("float32")
-                    if weight is not None:
-                        value = value * weight[i]
-                    if bias is not None:
-                        value = value + bias[i]
-                loops.store(y, [row, i], (value + attributes["zero_point"]).astype(output.dtype))
+                loops.store(y, [row, i], _result(attributes, value, own, lambda v: loops.bind("rounded", v)))

@@ -15,12 +15,20 @@ from typing import Any
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
-from tvm_pulp.qnn.real import round_within
+from tvm_pulp.qnn.either import round_within, rounded
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
 
 
-def _real(attributes: Attributes, name: str) -> Any:
-    return tirx.const(attributes[name], "float32")
+def _element(a: Attributes, x: Any, cosine: Any, partner: Any, sine: Any) -> Any:
+    """An element of the result."""
+
+    def product(p: Any, q: Any, name: str, zeros: tuple[str, str]) -> Any:
+        exact = (p - a[zeros[0]]) * (q - a[zeros[1]])
+        whole = round_within(exact.astype("float32") * a[f"{name}_scale"], a[f"{name}_low"], a[f"{name}_high"])
+        return whole.astype("float32") * a[f"{name}_weight"]
+
+    kept = product(x, cosine, "kept", ("zero_point_x", "zero_point_cosine"))
+    return rounded(kept + product(partner, sine, "turned", ("zero_point_partner", "zero_point_sine")), a)
 
 
 @register(
@@ -39,16 +47,8 @@ class QdqRope(Operator):
         index = x.astype(np.int64) - low
         partner = np.concatenate([first[index[..., half:]], second[index[..., :half]]], axis=-1)
         shape = (1, -1, 1, x.shape[-1]) if a["position_axis"] == 1 else (1, 1, -1, x.shape[-1])
-
-        def product(p: np.ndarray, q: np.ndarray, name: str, zeros: tuple[str, str]) -> np.ndarray:
-            exact = (p.astype(np.int64) - a[zeros[0]]) * (q.reshape(shape).astype(np.int64) - a[zeros[1]])
-            scaled = exact.astype(np.float32) * np.float32(a[f"{name}_scale"])
-            rounded = round_within(scaled, a[f"{name}_low"], a[f"{name}_high"]).astype(np.float32)
-            return np.asarray(rounded * np.float32(a[f"{name}_weight"]))
-
-        kept = product(x, cosine, "kept", ("zero_point_x", "zero_point_cosine"))
-        turned = product(partner, sine, "turned", ("zero_point_partner", "zero_point_sine"))
-        return np.asarray((round_within(kept + turned, a["low"], a["high"]) + a["zero_point"]).astype(a["dtype"]))
+        factors = (x, cosine.reshape(shape), partner, sine.reshape(shape))
+        return np.asarray(_element(a, *(factor.astype(np.int64) for factor in factors)))
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         a = attributes
@@ -61,12 +61,6 @@ class QdqRope(Operator):
         tables = [loops.buffer("table", spec) for spec in inputs[3:]]
         y = loops.buffer("y", TensorSpec(rows.shape, output.dtype))
 
-        def product(p: Any, q: Any, name: str, zeros: tuple[str, str]) -> Any:
-            exact = (i32(p) - a[zeros[0]]) * (i32(q) - a[zeros[1]])
-            scaled = exact.astype("float32") * _real(a, f"{name}_scale")
-            rounded = call("round_within", scaled, a[f"{name}_low"], a[f"{name}_high"])
-            return rounded.astype("float32") * _real(a, f"{name}_weight")
-
         with loops.parallel("row", outer * inner) as row:
             divide, count = (tirx.truncdiv, inner) if a["position_axis"] == 1 else (tirx.truncmod, inner)
             position = loops.bind("position", divide(row, i32(count)))
@@ -74,11 +68,5 @@ class QdqRope(Operator):
                 with loops.loop("i", half) as i:
                     place, other = i + part * half, i + (1 - part) * half
                     partner = table[i32(x[row, other]) - low]
-                    kept = product(
-                        x[row, place], cosine[position, place], "kept", ("zero_point_x", "zero_point_cosine")
-                    )
-                    turned = product(
-                        partner, sine[position, place], "turned", ("zero_point_partner", "zero_point_sine")
-                    )
-                    value = call("round_within", kept + turned, a["low"], a["high"]) + a["zero_point"]
-                    loops.store(y, [row, place], value.astype(output.dtype))
+                    factors = (x[row, place], cosine[position, place], partner, sine[position, place])
+                    loops.store(y, [row, place], _element(a, *map(i32, factors)))

@@ -11,6 +11,7 @@ from tvm_pulp.qnn.axis_loops import over_axis
 from tvm_pulp.qnn.elementwise import over
 from tvm_pulp.qnn.loops import unravel
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
+from tvm_pulp.qnn.requant import along
 from tvm_pulp.qnn.tensor_spec import RANGES, looked_up
 from tvm_pulp.qnn.tiles import Box, Part, TileRule, Whole, all_axes, constants, elementwise
 
@@ -18,6 +19,7 @@ from tvm_pulp.qnn.tiles import Box, Part, TileRule, Whole, all_axes, constants, 
 _UNSURE = {8: 2.0**-10, 16: 2.0**-6}
 TYPES = ("int8", "uint8", "int16", "uint16")
 TYPES_AS_FLOATS = (*TYPES, "int32")
+_PARAMETERS = "scale reciprocal zero"
 
 
 @register("quantize", attributes="axis dtype", operands="x scale inverse_scale zero_point", tile=elementwise(1))
@@ -35,18 +37,16 @@ class Quantize(Operator):
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
 
-        def prepare(values: Sequence[Any]) -> list[Any]:
-            return [quantizing(loops, values, output)]
+        def element(parameters: Sequence[Any]) -> Callable[[Any], Any]:
+            return quantizing(loops, parameters, output)
 
-        def element(x: Any, quantize: Any) -> Any:
-            return quantize(x)
-
-        over_axis(loops, attributes["axis"], ("x", "scale", "reciprocal", "zero"), inputs, output, prepare, element)
+        over_axis(loops, attributes["axis"], _PARAMETERS, inputs, output, element)
 
 
 def quantizing(loops: Loops, parameters: Sequence[Any], output: TensorSpec) -> Callable[[Any], Any]:
     """A function that makes an integer of a float, by scale, reciprocal and zero point."""
-    (low, high), (scale, reciprocal, zero) = output.range, parameters
+    low, high = output.range
+    scale, reciprocal, zero = (loops.bind(n, p) for n, p in zip(_PARAMETERS.split(), parameters, strict=True))
     sure = loops.bind("sure", scale * tirx.const(sure_share(output.dtype), "float32"))
     zero_point = loops.bind("zero_point", i32(zero))
 
@@ -73,9 +73,7 @@ def sure_share(dtype: str) -> float:
 
 def along_axis(inputs: Arrays, axis: int) -> list[np.ndarray]:
     """The operands after the first, shaped so that numpy lets them follow an axis of the first."""
-    shape = [1] * max(1, inputs[0].ndim)
-    shape[axis] = -1
-    return [inputs[0], *[v.reshape(shape) if v.size > 1 else v.reshape(()) for v in inputs[1:]]]
+    return [inputs[0], *(along(v, axis, max(1, inputs[0].ndim)) for v in inputs[1:])]
 
 
 @register("dequantize", attributes="axis", operands="x scale zero_point", tile=elementwise(1), result="float32")
@@ -92,10 +90,11 @@ class Dequantize(Operator):
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
 
-        def element(x: Any, scale: Any, zero: Any) -> Any:
-            return (i32(x) - i32(zero)).astype("float32") * scale
+        def element(parameters: Sequence[Any]) -> Callable[[Any], Any]:
+            scale, zero = parameters
+            return lambda x: (i32(x) - i32(zero)).astype("float32") * scale
 
-        over_axis(loops, attributes["axis"], ("x", "scale", "zero"), inputs, output, list, element)
+        over_axis(loops, attributes["axis"], "scale zero", inputs, output, element)
 
 
 def _planes(whole: Whole, box: Box) -> Part:
@@ -128,10 +127,9 @@ class QuantizeChannelsLast(Operator):
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         x, planes = loops.buffer("x", inputs[0]), inputs[0].shape[1]
-        names = ("scale", "reciprocal", "zero")
-        parameters = [loops.buffer(n, TensorSpec((1,), s.dtype)) for n, s in zip(names, inputs[1:], strict=True)]
+        parameters = loops.buffers(_PARAMETERS, (s.flat for s in inputs[1:]))
         y = loops.buffer("y", output)
-        element = quantizing(loops, [loops.bind(n, p[0]) for n, p in zip(names, parameters, strict=True)], output)
+        element = quantizing(loops, [p[0] for p in parameters], output)
         with over(loops, output.shape) as indices:
             plane = indices[-1] if output.shape[-1] == planes else tirx.min(indices[-1], planes - 1)
             loops.store(y, indices, element(x[(indices[0], plane, *indices[1:-1])]))
@@ -162,12 +160,11 @@ class AppendQuantized(Operator):
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         axis, shape = attributes["axis"], attributes["appended"]
         x = loops.buffer("x", inputs[0])
-        names = ("scale", "reciprocal", "zero")
-        parameters = [loops.buffer(n, TensorSpec((1,), s.dtype)) for n, s in zip(names, inputs[1:4], strict=True)]
-        more = loops.buffer("more", TensorSpec((inputs[4].elements,), inputs[4].dtype))
+        parameters = loops.buffers(_PARAMETERS, (s.flat for s in inputs[1:4]))
+        more = loops.buffer("more", inputs[4].flat)
         table = loops.buffer("table", inputs[5]) if attributes["has_table"] else None
         y = loops.buffer("y", output)
-        element = quantizing(loops, [loops.bind(n, p[0]) for n, p in zip(names, parameters, strict=True)], output)
+        element = quantizing(loops, [p[0] for p in parameters], output)
         with over(loops, inputs[0].shape) as indices:
             loops.store(y, indices, element(x[tuple(indices)]))
         with loops.parallel("place", math.prod(shape)) as place:

@@ -26,7 +26,7 @@ class Reduce(Operator):
         axes = attributes["axes"]
         x = loops.buffer("x", inputs[0])
         kept = [d for i, d in enumerate(inputs[0].shape) if i not in axes]
-        y = loops.buffer("y", TensorSpec((output.elements,), output.dtype))
+        y = loops.buffer("y", output.flat)
         count = math.prod(inputs[0].shape[a] for a in axes)
         with loops.parallel("place", output.elements) as place:
             outer = iter(loops.unravel("outer", place, kept))

@@ -27,6 +27,9 @@ from tvm_pulp.qnn.tensor_spec import Attributes
 TO_EVEN = 32
 SINGLE_ROUNDINGS = {"half_up": fixed_point.scale_half_up, "half_even": fixed_point.scale_half_even}
 
+# Fields that are stated as integers.
+_NUMBERS = ("shift", "zero_point", "low", "high", "wide")
+
 
 @dataclass(frozen=True)
 class Requant:
@@ -53,15 +56,7 @@ class Requant:
         if self.kind == "none":
             return {prefix: "none"}
         stated = {f"{prefix}_dtype": self.dtype} if self.dtype else {}
-        return {
-            **stated,
-            prefix: self.kind,
-            f"{prefix}_shift": self.shift,
-            f"{prefix}_zero_point": self.zero_point,
-            f"{prefix}_low": self.low,
-            f"{prefix}_high": self.high,
-            f"{prefix}_wide": int(self.wide),
-        }
+        return {**stated, prefix: self.kind, **{f"{prefix}_{name}": int(getattr(self, name)) for name in _NUMBERS}}
 
     @staticmethod
     def of(attributes: Attributes, prefix: str = "requant") -> "Requant":
@@ -69,9 +64,7 @@ class Requant:
         kind = attributes.get(prefix, "none")
         if kind == "none":
             return Requant()
-        shift, zero_point, low, high, wide = (
-            int(attributes[f"{prefix}_{name}"]) for name in ("shift", "zero_point", "low", "high", "wide")
-        )
+        shift, zero_point, low, high, wide = (int(attributes[f"{prefix}_{name}"]) for name in _NUMBERS)
         return Requant(kind, shift, zero_point, low, high, bool(wide), attributes.get(f"{prefix}_dtype", ""))
 
     @property

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from tvm import tirx
 
+from tvm_pulp.qnn.either import minimum
 from tvm_pulp.qnn.loops import Loops, call, i32
 from tvm_pulp.qnn.softmax_i import row_maximum
 from tvm_pulp.qnn.tensor_spec import Attributes
@@ -29,7 +30,7 @@ def halvings(distance: Any) -> Any:
 
 
 def _octaves(distance: Any) -> Any:
-    return tirx.min(distance, i32(_MOST_HALVINGS))
+    return minimum(distance, _MOST_HALVINGS)
 
 
 def _one(attributes: Attributes) -> int:
@@ -44,10 +45,7 @@ def _unit(attributes: Attributes) -> int:
 
 
 def reference(attributes: Attributes, x: np.ndarray) -> np.ndarray:
-    def shifts(distance: np.ndarray) -> np.ndarray:
-        octaves = attributes["form"] == "octave"
-        return np.minimum(distance, _MOST_HALVINGS) if octaves else np.asarray(halvings(distance))
-
+    shifts = _octaves if attributes["form"] == "octave" else halvings
     group = x.shape[-1] if attributes["form"] == "ita_max" else attributes["group"]
     largest = np.full((*x.shape[:-1], 1), -128, np.int64)
     denominator = np.zeros_like(largest)

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.loops import Loops, call, i32
-from tvm_pulp.qnn.real import round_within
+from tvm_pulp.qnn.either import rounded
+from tvm_pulp.qnn.loops import Loops, i32
 from tvm_pulp.qnn.softmax_i import row_maximum
 from tvm_pulp.qnn.tensor_spec import Attributes
 
@@ -40,17 +40,13 @@ def gain(output_scale: float) -> float:
 def reference(attributes: Attributes, x: np.ndarray, table: np.ndarray) -> np.ndarray:
     e = table.astype(np.int64)[x.max(-1, keepdims=True) - x]
     factor = np.float32(attributes["gain"]) / e.sum(-1, keepdims=True).astype(np.float32)
-    zero_point = attributes["zero_point"]
-    limits = (attributes["low"] - zero_point, attributes["high"] - zero_point)
-    return np.asarray((round_within(e.astype(np.float32) * factor, *limits) + zero_point).astype(attributes["dtype"]))
+    return np.asarray(rounded(e.astype(np.float32) * factor, attributes, of_result=True))
 
 
 def row_loops(loops: Loops, attributes: Attributes, x: Any, y: Any, row: Any, length: int, table: Any) -> None:
     largest = row_maximum(loops, x, row, length)
     total = loops.sum("total", "i", length, lambda i: table[largest - i32(x[row, i])])
     factor = loops.bind("factor", tirx.const(attributes["gain"], "float32") / total.value.astype("float32"))
-    zero_point = attributes["zero_point"]
-    limits = (attributes["low"] - zero_point, attributes["high"] - zero_point)
     with loops.loop("i", length) as i:
         e = table[largest - i32(x[row, i])].astype("float32")
-        loops.store(y, [row, i], (call("round_within", e * factor, *limits) + zero_point).astype(attributes["dtype"]))
+        loops.store(y, [row, i], rounded(e * factor, attributes, of_result=True))

@@ -12,8 +12,7 @@ from typing import Any, Protocol
 import tvm_ffi
 from tvm.relax.dpl import CallPattern
 
-from tvm_pulp.canonicalize.rewriter import variables_of
-from tvm_pulp.qnn.lineage import bindings_of
+from tvm_pulp.qnn.lineage import bindings_of, variables_of
 from tvm_pulp.qnn.network import Layer, Network
 from tvm_pulp.uma.pattern import Pattern
 from tvm_pulp.uma.region import Region, join
