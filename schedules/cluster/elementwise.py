@@ -19,7 +19,7 @@ from schedules.cluster.base import (
     register,
     schedule,
 )
-from schedules.kernel_cycles import Work, is_four, kind_of, share, work
+from schedules.kernel_cycles import Work, is_four, kind_of, share, share_groups, work
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes
 from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.qnn.requant import Requant
@@ -203,12 +203,11 @@ def requantize_work(f: Fields, cores: int) -> Work:
         groups, rows, lines = -(-f["columns"] // 4), f["lines"] * f["rows"], f["lines"]
         if rows == 1 and clips and fours and f["requant.kind"] == KINDS["shift"]:
             return {"row_call": 1, "row_group": share(groups, cores)}
-        if groups in (2, 4) and groups < cores and cores % groups == 0:
-            # As many cores for each group.
-            groups, rows = 1, share(rows, cores // groups)
-        else:
-            groups, rows = (share(groups, cores), rows) if groups >= cores else (groups, share(rows, cores))
-        further = {f"{name}_line": groups * lines} if lines > 1 else {}
+        # Lines of a picture are shared as a whole.
+        units, each = (lines, f["rows"]) if lines > 1 else (rows, 1)
+        groups, units = share_groups(groups, units, cores, begun=1 if lines > 1 else 4)
+        rows = units * each
+        further = {f"{name}_line": groups * units} if lines > 1 else {}
         if not clips:
             further |= {"range_group": groups, "range_element": 4 * groups * rows}
         # Groups with halves take what TFLite's take: as many instructions decide about both.

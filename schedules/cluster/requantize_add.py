@@ -5,7 +5,7 @@ from schedules.cluster.arithmetic import TYPES
 from schedules.cluster.base import Fields
 from schedules.cluster.requantize_sum import requantize_sum_work, sum_fields
 from schedules.cluster.steps import in_fours, step
-from schedules.kernel_cycles import work
+from schedules.kernel_cycles import Work, share, work
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.recipe import Kernel
 
@@ -37,3 +37,11 @@ def unmoved_sum_fields(a: Fields) -> Fields | None:
 
 # They walk over groups and rows as the kernel of one rounding and a sum does.
 work("requantize_add_table", "requantize_add_sum")(requantize_sum_work)
+
+
+@work("requantize_add")
+def requantize_add_work(f: Fields, cores: int) -> Work:
+    """As one rounding and a sum; a single row has a loop of its own."""
+    if f["rows"] == 1:
+        return {"row_call": 1, "row_group": share(f["columns"] // 4, cores)}
+    return requantize_sum_work(f, cores)

@@ -6,7 +6,7 @@ from schedules.byte_tables import byte_values
 from schedules.cluster.add import linear_sum_of
 from schedules.cluster.base import Fields
 from schedules.cluster.steps import in_fours, step
-from schedules.kernel_cycles import Work, share, work
+from schedules.kernel_cycles import Work, share_groups, work
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.recipe import Kernel
@@ -39,14 +39,8 @@ def sum_fields(a: dict[str, Any]) -> Fields | None:
     return {"mul": mul, "mul_b": mul_b, "add": add, "shift": linear.shift}
 
 
-@work("requantize_sum")
+@work("requantize_sum", "requantize_table")
 def requantize_sum_work(f: Fields, cores: int) -> Work:
-    """Groups of four channels; rows are shared where there are fewer groups than cores."""
-    groups, rows = f["columns"] // 4, f["rows"]
-    if groups >= cores:
-        groups = share(groups, cores)
-    elif groups in (2, 4) and cores % groups == 0:
-        groups, rows = 1, share(rows, cores // groups)
-    else:
-        rows = share(rows, cores)
+    """Groups of four channels of some rows."""
+    groups, rows = share_groups(f["columns"] // 4, f["rows"], cores)
     return {"call": 1, "group": groups, "element": 4 * groups * rows}

@@ -221,22 +221,6 @@ def bias_of_rest_work(f: Fields, cores: int) -> Work:
     return {"call": 1, "pass": passes, "column": passes * share(f["columns"], cores)}
 
 
-@work("requantize_add")
-def requantize_add_work(f: Fields, cores: int) -> Work:
-    """As a rounding with a table; a single row has a loop of its own."""
-    if f["rows"] == 1:
-        return {"row_call": 1, "row_group": share(f["columns"] // 4, cores)}
-    return requantize_table_work(f, cores)
-
-
-@work("requantize_table")
-def requantize_table_work(f: Fields, cores: int) -> Work:
-    """Groups of four channels, or rows where there are few groups."""
-    groups, rows = f["columns"] // 4, f["rows"]
-    groups, rows = (share(groups, cores), rows) if groups >= cores else (groups, share(rows, cores))
-    return {"call": 1, "group": groups, "element": 4 * groups * rows}
-
-
 @work("im2col")
 def im2col_work(f: Fields, cores: int) -> Work:
     windows, row_bytes = share(f["out_height"] * f["out_width"], cores), f["kernel_width"] * f["channels"]

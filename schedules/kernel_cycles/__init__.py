@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from schedules.kernel_cycles import pairs, rv32, tiles
 from schedules.kernel_cycles.coefficients import COEFFICIENTS, Fit
-from schedules.kernel_cycles.model import Fields, Work, WorkOf, given, is_four, kind_of, share, words
+from schedules.kernel_cycles.model import Fields, Work, WorkOf, given, is_four, kind_of, share, share_groups, words
 from tvm_pulp.errors import UserError
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.recipe import CoreCost
@@ -27,6 +27,7 @@ __all__ = [
     "is_four",
     "kind_of",
     "share",
+    "share_groups",
     "state_costs",
 ]
 __all__ += ["words", "work", "work_of"]

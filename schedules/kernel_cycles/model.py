@@ -30,6 +30,16 @@ def share(items: int, cores: int) -> int:
     return -(-items // cores)
 
 
+def share_groups(groups: int, rows: int, cores: int, begun: int = 4) -> tuple[int, int]:
+    """Groups and rows of each that the core with most has, as the kernels' group_share.h shares them."""
+    if groups >= cores:
+        return share(groups, cores), rows
+    if groups in (2, 4) and cores % groups == 0:
+        return 1, share(rows, cores // groups)
+    part = share(rows, cores)
+    return (groups, part) if groups * (part + begun) < rows else (1, rows)
+
+
 def words(size: int) -> int:
     """Whole words that hold so many bytes."""
     return -(-size // 4)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "four_elements.h"
+#include "group_share.h"
 #include "requantize_block.h"
 #include "requantize_bytes.h"
 #include "requantize_lines.h"
@@ -46,7 +47,7 @@ static __attribute__((noinline)) void shift_rows(const struct tvm_pulp_requantiz
 
 static void shift_share(const struct tvm_pulp_requantize_args *p, uint32_t core, uint32_t cores) {
   const uint32_t groups = p->columns >> 2;
-  struct tvm_pulp_group_share s = tvm_pulp_share_groups(groups, p->rows, core, cores);
+  struct tvm_pulp_group_share s = tvm_pulp_share_groups(groups, p->rows, 4u, core, cores);
   if (s.range.begin == s.range.end) return;
   for (; s.first < groups; s.first += s.step) shift_rows(p, s.range.begin, s.range.end - s.range.begin, 4u * s.first);
 }

@@ -2,15 +2,17 @@
  *
  * Four columns of all rows, whose constants stay in registers; where there are few columns, of some rows. Of a single
  * row, all fours of columns of this core in one loop. */
+#include "group_share.h"
 #include "two_roundings.h"
 
 #define FINISH EACH(CLIP) FOUR_PACK "xor %[v0],%[v0],%[f]\n" XP_LOOP_END XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END
 /* Bytes of the other sign have their sign bit flipped. */
 #define FLIP(args) ((args)->y_type == TVM_PULP_INT8 ? 0 : (int32_t)0x80808080u)
 
-static void four_columns(const struct tvm_pulp_requantize_add_args *args, const int32_t *x, uint8_t *y,
-                         const int32_t *stage, uint32_t rows) {
+static void four_columns(const struct tvm_pulp_requantize_add_args *args, uint32_t first, uint32_t row, uint32_t rows) {
   const uint32_t stride = args->columns;
+  const int32_t *x = args->x + row * stride + first, *stage = args->stages + 3u * first;
+  uint8_t *y = args->y + row * stride + first;
   int32_t v0, v1, v2, v3;
   __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") "lw %[v1],4(%[x])\nlw %[v2],8(%[x])\nlw %[v3],12(%[x])\nlw %[v0],0(%[x])\n"
                    "add %[x],%[x],%[xs]\n" EACH(FIRST) EACH(CLIP) EACH(MULTIPLY) EACH(SECOND) FINISH
@@ -46,19 +48,7 @@ static void one_row(const struct tvm_pulp_requantize_add_args *args, uint32_t co
 /* On its own, so that a single row saves no registers for it. */
 static __attribute__((noinline)) void some_rows(const struct tvm_pulp_requantize_add_args *args, uint32_t core,
                                                 uint32_t cores) {
-  const uint32_t groups = args->columns >> 2;
-  uint32_t first = core, step = cores;
-  struct tvm_pulp_range rows = {0, args->rows};
-  if (groups < cores) {
-    rows = tvm_pulp_share(args->rows, core, cores);
-    if (rows.begin == rows.end) return;
-    first = 0;
-    step = 1;
-  }
-  for (; first < groups; first += step) {
-    const uint32_t at = rows.begin * args->columns + 4u * first;
-    four_columns(args, args->x + at, args->y + at, args->stages + 12u * first, rows.end - rows.begin);
-  }
+  TVM_PULP_EACH_GROUP(four_columns)
 }
 
 TVM_PULP_KERNEL(requantize_add) {

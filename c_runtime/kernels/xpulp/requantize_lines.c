@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "requantize_lines.h"
 
+#include "group_share.h"
 #include "requantize_block.h"
 #include "shift_loop.h"
 #include "tvm_pulp/work_share.h"
@@ -130,7 +131,7 @@ static void last_channels(const struct tvm_pulp_requantize_args *p, const struct
 void tvm_pulp_requantize_lines(const struct tvm_pulp_requantize_args *p, uint32_t core, uint32_t cores) {
   const uint32_t groups = (p->columns + 3u) >> 2, kind = p->requant.kind, lines = p->lines > 1u;
   struct taken t = {p->x, p->y, p->rows, p->lines};
-  struct tvm_pulp_group_share s = tvm_pulp_share_groups(groups, lines ? p->lines : p->rows, core, cores);
+  struct tvm_pulp_group_share s = tvm_pulp_share_groups(groups, lines ? p->lines : p->rows, lines ? 1u : 4u, core, cores);
   const uint32_t count = s.range.end - s.range.begin;
   if (count == 0u) return;
   t.x += s.range.begin * (lines ? p->x_line_stride : p->x_stride);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Four columns of all rows, whose constants stay in registers; where there are few columns, of some rows. */
-#include "shift_loop.h"
+#include "group_share.h"
 #include "two_roundings.h"
 
 #define SUM(i) XP_ADDNR("%[v" i "]", "%[c]", "%[r]")

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Four columns of all rows, whose constants and tables stay in registers; where there are few columns, of some rows. */
+#include "group_share.h"
 #include "two_roundings.h"
 
 #define CLIP_UNSIGNED(i) XP_CLIPUR("%[v" i "]", "%[v" i "]", "%[h]")
@@ -21,15 +22,4 @@ static void four_columns(const struct tvm_pulp_requantize_table_args *args, uint
                    : "memory");
 }
 
-TVM_PULP_KERNEL(requantize_table) {
-  const uint32_t groups = args->columns >> 2;
-  uint32_t first = core, step = cores;
-  struct tvm_pulp_range rows = {0, args->rows};
-  if (groups < cores) {
-    rows = tvm_pulp_share(args->rows, core, cores);
-    if (rows.begin == rows.end) return;
-    first = 0;
-    step = 1;
-  }
-  for (; first < groups; first += step) four_columns(args, 4u * first, rows.begin, rows.end - rows.begin);
-}
+TVM_PULP_KERNEL(requantize_table) { TVM_PULP_EACH_GROUP(four_columns) }

@@ -7,40 +7,6 @@
 
 #include "four_elements.h"
 
-/* A core's part of the groups of four channels, and of what each has to do. */
-struct tvm_pulp_group_share {
-  uint32_t first, step;
-  struct tvm_pulp_range range;
-};
-
-/* Groups where there are enough of them; one group and a part of its rows where as many cores can take each; else all
- * groups and a part of their rows. */
-static inline struct tvm_pulp_group_share tvm_pulp_share_groups(uint32_t groups, uint32_t rows, uint32_t core,
-                                                                uint32_t cores) {
-  struct tvm_pulp_group_share s = {core, cores, {0, rows}};
-  if (groups >= cores) return s;
-  s.first = 0;
-  s.step = 1;
-  if ((groups == 2u || groups == 4u) && (cores & (groups - 1u)) == 0u) {
-    uint32_t half = groups >> 1;
-    s.first = core & (groups - 1u);
-    s.step = groups;
-    core >>= half;
-    cores >>= half;
-  }
-  s.range = tvm_pulp_share(rows, core, cores);
-  return s;
-}
-
-/* FOUR(args, first channel, first row, rows) of each group of four channels that is this core's. */
-#define TVM_PULP_EACH_GROUP(FOUR)                                                          \
-  const uint32_t groups = args->columns >> 2;                                              \
-  struct tvm_pulp_group_share s = tvm_pulp_share_groups(groups, args->rows, core, cores);  \
-  if (s.range.begin == s.range.end) return;                                                \
-  for (; s.first < groups; s.first += s.step) {                                            \
-    FOUR(args, 4u * s.first, s.range.begin, s.range.end - s.range.begin);                  \
-  }
-
 /* Four channels of some rows, whose summands and shifts, and multipliers where there are any, stay in registers. */
 #define HIGH_WORDS \
   "mulh %[v1],%[v1],%[m1]\nmulh %[v2],%[v2],%[m2]\nmulh %[v3],%[v3],%[m3]\nmulh %[v0],%[v0],%[m0]\n"
