@@ -141,13 +141,7 @@ class App:
     ) -> tuple[str, Runner, list[np.ndarray]]:
         """The name of the device for a run, the device with the program, and the inputs as it takes them."""
         name = device or self.default_device()
-        devices.check_options(
-            name,
-            devices.runner_class(name).capabilities,
-            instruments=instruments,
-            toolchain=toolchain,
-            max_cycles=max_cycles,
-        )
+        _check_options(name, toolchain, max_cycles, instruments)
         arrays = prepare_inputs(self.metadata["tvm_pulp"]["inputs"], inputs)
         runner = self.runner(name, toolchain, device_options)
         runner.max_cycles, runner.instruments = max_cycles, instruments
@@ -172,8 +166,10 @@ class App:
 
         facts = self.metadata["tvm_pulp"]
         refuse_if("decoder" in facts, "the archive holds a language model, which takes tokens: use `tvmc generate`")
-        runner = self.runner(device or self.default_device(), toolchain, device_options)
-        runner.max_cycles, runner.instruments = max_cycles, Instruments()
+        name, nothing = device or self.default_device(), Instruments()
+        _check_options(name, toolchain, max_cycles, nothing)
+        runner = self.runner(name, toolchain, device_options)
+        runner.max_cycles, runner.instruments = max_cycles, nothing
         with sample_progress() if progress is None else nullcontext(progress) as told:
             return evaluate(runner, self.metadata, samples, labels, told)
 
@@ -241,3 +237,9 @@ class App:
             made.build(self.files, self.metadata, toolchain)
             self._runners[key] = made
         return self._runners[key]
+
+
+def _check_options(name: str, toolchain: str | None, max_cycles: int | None, instruments: Instruments) -> None:
+    """Options that the device would ignore are user errors."""
+    capabilities = devices.runner_class(name).capabilities
+    devices.check_options(name, capabilities, instruments=instruments, toolchain=toolchain, max_cycles=max_cycles)

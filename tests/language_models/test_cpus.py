@@ -57,6 +57,11 @@ def test_a_seed_draws_the_same_tokens_on_every_core() -> None:
     assert here.generate(request).tokens == there.generate(request).tokens == here.generate(request).tokens
 
 
+def test_another_network_generates_nothing() -> None:
+    with pytest.raises(UserError, match="the archive holds no language model"):
+        next(tvm_pulp.compile("zoo:autoencoder").generate([1], 1))
+
+
 def test_the_archive_is_a_project(tmp_path: Path) -> None:
     if shutil.which("cmake") is None:
         pytest.skip("cmake is not installed")

@@ -105,6 +105,8 @@ def test_outputs_that_differ_are_counted(folder: Path) -> None:
         (["--dataset", "samples.npz", "--labels", "wrong.npz"], "not one integer for every sample"),
         (["--dataset", "samples.npz", "--labels", "few.npz"], "different numbers of samples"),
         (["--dataset", "scalar.npz"], "holds no samples"),
+        (["--dataset", "samples.npz", "--max-cycles", "5"], "--max-cycles has no effect on --device host"),
+        (["--dataset", "samples.npz", "--toolchain", "gcc"], "--toolchain gcc has no effect on --device host"),
     ],
 )
 def test_wrong_options(

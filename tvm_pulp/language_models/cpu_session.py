@@ -9,7 +9,7 @@ from typing import Any
 
 from tvm_pulp import soc as socs
 from tvm_pulp.errors import WrongAnswer
-from tvm_pulp.language_models.session import Generated, GenerationRequest, Generator
+from tvm_pulp.language_models.session import Generated, GenerationRequest, Generator, decoder_facts
 from tvm_pulp.sim.cpu_runner import CpuRunner, Stopped
 from tvm_pulp.sim.host import host_flags, host_library
 from tvm_pulp.sim.runner import runner_class
@@ -68,7 +68,7 @@ class CpuGenerator(Generator):
     """A built archive of a decoder for a CPU by itself; `device` runs it."""
 
     def __init__(self, files: dict[str, bytes], metadata: dict[str, Any], device: str) -> None:
-        self.facts, self._metadata, self._device_name = metadata["tvm_pulp"]["decoder"], metadata, device
+        self.facts, self._metadata, self._device_name = decoder_facts(metadata), metadata, device
         self._files = files
         self.unit = "microseconds" if device == "host" else "instructions"
 

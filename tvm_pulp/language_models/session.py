@@ -66,14 +66,19 @@ class Memory(Protocol):
     def read(self, address: int, count: int) -> bytes: ...
 
 
+def decoder_facts(metadata: dict[str, Any]) -> dict[str, Any]:
+    """What an archive says of its language model; without one a user error."""
+    facts = metadata["tvm_pulp"].get("decoder")
+    if facts is None:
+        raise UserError("the archive holds no language model: compile one with a recognised cache, as zoo:NAME")
+    return dict(facts)
+
+
 class Generator:
     """A built archive of a decoder."""
 
     def __init__(self, files: dict[str, bytes], metadata: dict[str, Any]) -> None:
-        facts = metadata["tvm_pulp"].get("decoder")
-        if facts is None:
-            raise UserError("the archive holds no language model: compile one with a recognised cache, as zoo:NAME")
-        self.facts, self.unit = facts, "cycles"
+        self.facts, self.unit = decoder_facts(metadata), "cycles"
         self._device = IssDevice(files, metadata, profile=False)
 
     def check(self, request: GenerationRequest) -> None:
