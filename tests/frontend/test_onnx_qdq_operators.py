@@ -18,7 +18,8 @@ def _size(g: Builder, low: int = 1, high: int = 9) -> int:
 
 def conv(g: Builder, dimensions: int = 2) -> str:
     groups = int(g.rng.choice([1, 1, 2, 4]))
-    channels, filters = groups * _size(g, 1, 3), groups * _size(g, 1, 4)
+    # Along three axes a channel by itself stays in floats.
+    channels, filters = groups * _size(g, dimensions // 3 + 1, 3), groups * _size(g, 1, 4)
     kernel = [_size(g, 1, 3) for _ in range(dimensions)]
     dilations = [_size(g, 1, 2) for _ in range(dimensions)]
     spatial = [d * (k - 1) + _size(g, 1, 8) for k, d in zip(kernel, dilations, strict=True)]
@@ -172,6 +173,7 @@ def layer_norm(g: Builder) -> str:
 CASES: dict[str, tuple[Callable[[Builder], str], str | None]] = {
     "conv2d": (conv, "conv2d"),
     "conv1d": (lambda g: conv(g, 1), "conv2d"),
+    "conv3d": (lambda g: conv(g, 3), "conv2d"),
     "conv_transpose": (conv_transpose, "conv2d"),
     "relu_after_conv": (relu_after_conv, "conv2d"),
     "gemm": (gemm, "dense"),

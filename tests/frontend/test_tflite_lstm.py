@@ -10,13 +10,16 @@ import tvm_pulp
 from tests.frontend.quantized_onnx import dialect_run, operators
 from tests.frontend.single_tflite import Operation, Tensor, options_of, reference_run, write_graph
 from tvm_pulp.canonicalize.pipeline import canonicalize
+from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.tflite_file import import_tflite
 
 pytest.importorskip("ai_edge_litert.schema_py_generated", reason="TFLite's reference kernels: ai-edge-litert")
 
 
-def _write(path: Path, rng: np.random.Generator, *, coupled: bool, time_major: bool, sizes: tuple[int, ...]) -> Any:
-    """A model of one LSTM; its input."""
+def _write(
+    path: Path, rng: np.random.Generator, *, coupled: bool, time_major: bool, sizes: tuple[int, ...], scales_of: int = 1
+) -> Any:
+    """A model of one LSTM, its weights with so many scales; its input."""
     batch, steps, width, cells = sizes
     x = {"scale": float(np.exp(rng.uniform(-5, -3))), "zero_point": int(rng.integers(-40, 40))}
     state = {"scale": 1 / 128, "zero_point": int(rng.integers(-3, 4))}
@@ -33,7 +36,8 @@ def _write(path: Path, rng: np.random.Generator, *, coupled: bool, time_major: b
         for gate in range(4):
             weight = rng.integers(-127, 128, (cells, columns)).astype(np.int8)
             scales.append(float(np.exp(rng.uniform(-6, -4.5))))
-            add(None if coupled and gate == 0 else Tensor(weight.shape, "int8", scales[-1], 0, weight))
+            stated = [scales[-1]] * scales_of
+            add(None if coupled and gate == 0 else Tensor(weight.shape, "int8", stated, 0, weight))
     for _ in range(3):
         add(None)
     for gate in range(4):
@@ -77,3 +81,10 @@ def test_equals_the_kernel_on_the_cores(tmp_path: Path) -> None:
     x = _write(tmp_path / "lstm.tflite", rng, coupled=False, time_major=False, sizes=(1, 6, 16, 32))
     (result,) = tvm_pulp.compile(tmp_path / "lstm.tflite", target="uma-neureka").run({"t0": x}).outputs.values()
     assert (result == reference_run(tmp_path / "lstm.tflite", [x])).all()
+
+
+def test_a_scale_for_each_channel_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "lstm.tflite"
+    _write(file, np.random.default_rng(3), coupled=False, time_major=False, sizes=(1, 6, 16, 32), scales_of=32)
+    with pytest.raises(UserError, match="with a scale for each channel is not known"):
+        import_tflite(file)

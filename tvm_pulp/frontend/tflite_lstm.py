@@ -29,10 +29,11 @@ def unidirectional_sequence_lstm(converter: Any, upstream: Callable[..., Any], o
 
 
 def _parameters(tensor: Any) -> tuple[np.float32, int]:
-    """Scale and zero point."""
-    values = (tensor.qnn_params[name].value.numpy().reshape(-1)[0] for name in ("scale", "zero_point"))
-    scale, zero_point = values
-    return np.float32(scale), int(zero_point)
+    """The one scale and zero point of a tensor."""
+    scales, zero_points = (np.ravel(tensor.qnn_params[name].value.numpy()) for name in ("scale", "zero_point"))
+    if len(scales) > 1:
+        raise NotImplementedError("an integer UNIDIRECTIONAL_SEQUENCE_LSTM with a scale for each channel is not known")
+    return np.float32(scales[0]), int(zero_points[0])
 
 
 class _Lstm:
