@@ -36,8 +36,8 @@ def share_groups(groups: int, rows: int, cores: int, begun: int = 4) -> tuple[in
         return share(groups, cores), rows
     if groups in (2, 4) and cores % groups == 0:
         return 1, share(rows, cores // groups)
-    part = share(rows, cores)
-    return (groups, part) if groups * (part + begun) < rows else (1, rows)
+    in_parts = rows * (cores - groups) > begun * groups * cores
+    return (groups, share(rows, cores)) if in_parts else (1, rows)
 
 
 def words(size: int) -> int:

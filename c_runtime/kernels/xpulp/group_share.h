@@ -23,12 +23,15 @@ static inline struct tvm_pulp_group_share tvm_pulp_share_groups(uint32_t groups,
     uint32_t half = groups >> 1;
     s.first = core & (groups - 1u);
     s.step = groups;
-    s.range = tvm_pulp_share(rows, core >> half, cores >> half);
-  } else if (groups * (tvm_pulp_share(rows, 0, cores).end + begun) < rows) {
+    core >>= half;
+    cores >>= half;
+  } else if (rows * (cores - groups) > begun * groups * cores) {
     s.first = 0;
     s.step = 1;
-    s.range = tvm_pulp_share(rows, core, cores);
+  } else {
+    return s;
   }
+  s.range = tvm_pulp_share(rows, core, cores);
   return s;
 }
 

@@ -12,7 +12,7 @@ def branched_heads(heads: int, size: int = 64, tokens: int = 64, width: int = 64
     builder = Builder("branches", 3)
     values = np.random.default_rng(heads).integers(-128, 128, (1, tokens, width)).astype(np.int8)
     x = builder.input("x", [values])
-    q, k, v = tensor_wise.projected_heads(builder, "attention", x, heads, size)
+    q, k, v = layers.projected_heads(builder, tensor_wise.linear, "attention_", x, heads, size)
     logits = tensor_wise.rescale(builder, "logits", layers.product(builder, "logits_acc", q, k))
     weights = tensor_wise.partial_softmax(builder, "softmax", logits)
     mixed = tensor_wise.rescale(builder, "mixed", layers.product(builder, "mixed_acc", weights, v))

@@ -15,7 +15,7 @@ from uma_backends.neureka import NeurekaBackend
 # Size, channels in and out, groups, kernel, stride, pads, zero point, type, rule; form and number of jobs.
 LAYERS = [
     ((6, 160, 200, 1, 1, 1, 0, -3, "int8", "half_even"), "1x1", 4),
-    ((7, 112, 112, 112, 3, 2, 1, 4, "int8", "half_even"), "3x3 depthwise at stride 1, discarding", 2),
+    ((7, 112, 112, 112, 3, 2, 1, 4, "int8", "half_even"), "3x3 depthwise at stride 1, discarding", 4),
     ((12, 72, 100, 1, 1, 2, 0, 0, "uint8", "half_up"), "1x1", 4),
     ((6, 96, 96, 1, 3, 1, 1, 0, "uint8", "half_even"), "3x3", 2),
 ]
