@@ -5,7 +5,6 @@ classes, files by their names.
 """
 
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +13,6 @@ _OWNERS = {
     **dict.fromkeys(("flax", "equinox", "jax", "jaxlib", "functools"), "jax"),
     "tensorflow": "tensorflow",
     "torch": "torch",
-}
-# By framework, what makes a program of a model in memory; by format, what reads one from a file.
-_OF_MODELS = {
-    "jax": ("stablehlo_program.jax_models", "jax_program"),
-    "keras": ("keras_models", "keras_program"),
-    "tensorflow": ("tensorflow_models", "tensorflow_program"),
-    "torch": ("torch_program", "as_program"),
-}
-_OF_FILES = {
-    "keras": ("keras_models", "load_keras"),
-    "pytorch": ("torch_program", "load_program"),
-    "saved_model": ("tensorflow_models", "load_saved_model"),
-    "stablehlo": ("stablehlo_program.files", "load_stablehlo"),
 }
 
 
@@ -43,16 +29,41 @@ def as_program(model: Any, example_inputs: Any) -> Any:
     """A model in memory as a program: of `torch.export`, or of StableHLO."""
     if hasattr(model, "onnx_model"):
         return model
-    return _function(*_OF_MODELS[framework_of(model)])(model, example_inputs)
+    framework = framework_of(model)
+    if framework == "jax":
+        from tvm_pulp.frontend.stablehlo_program.jax_models import jax_program
+
+        return jax_program(model, example_inputs)
+    if framework == "keras":
+        from tvm_pulp.frontend.keras_models import keras_program
+
+        return keras_program(model, example_inputs)
+    if framework == "tensorflow":
+        from tvm_pulp.frontend.tensorflow_models import tensorflow_program
+
+        return tensorflow_program(model, example_inputs)
+    from tvm_pulp.frontend import torch_program
+
+    return torch_program.as_program(model, example_inputs)
 
 
 def load_program(path: Path, model_format: str) -> Any:
     """The program in a file."""
-    return _function(*_OF_FILES[model_format])(path)
+    if model_format == "stablehlo":
+        from tvm_pulp.frontend.stablehlo_program.files import load_stablehlo
 
+        return load_stablehlo(path)
+    if model_format == "keras":
+        from tvm_pulp.frontend.keras_models import load_keras
 
-def _function(module: str, name: str) -> Any:
-    return getattr(import_module(f"tvm_pulp.frontend.{module}"), name)
+        return load_keras(path)
+    if model_format == "saved_model":
+        from tvm_pulp.frontend.tensorflow_models import load_saved_model
+
+        return load_saved_model(path)
+    from tvm_pulp.frontend import torch_program
+
+    return torch_program.load_program(path)
 
 
 def onnx_model(program: Any, shapes: Mapping[str, Sequence[int]]) -> Any:
