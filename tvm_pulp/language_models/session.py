@@ -67,7 +67,7 @@ class Memory(Protocol):
 
 
 def decoder_facts(metadata: dict[str, Any]) -> dict[str, Any]:
-    """What an archive says of its language model; without one a user error."""
+    """Facts of the language model in an archive; an archive without one is a user error."""
     facts = metadata["tvm_pulp"].get("decoder")
     if facts is None:
         raise UserError("the archive holds no language model: compile one with a recognised cache, as zoo:NAME")
