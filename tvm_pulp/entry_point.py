@@ -69,6 +69,7 @@ def plan_for(target: Target, network: Network, *, beyond_l2: int = 0) -> Lowered
         target.planner,
         target.given_plan,
         target.effort,
+        beyond_l2,
     )
     with guarded(GUARD_BYTES if target.debug else 0):
         return plan_network(network, request)

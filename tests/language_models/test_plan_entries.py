@@ -4,7 +4,9 @@ import pytest
 
 from tests.language_models.small_decoders import CAPACITY, CHUNK, weights
 from tvm_pulp.api import CompileOptions
+from tvm_pulp.compilation import Compilation
 from tvm_pulp.entry_point import silent
+from tvm_pulp.errors import UserError
 from tvm_pulp.language_models import plan_entries
 from tvm_pulp.language_models.llama import Llama
 from tvm_pulp.language_models.request import LanguageModelRequest
@@ -53,3 +55,10 @@ def test_without_room_for_both_packings_programs_share_their_weights(monkeypatch
     assert len(tried) == 2
     for plan, expected in ((tried[0][0].plan, True), (entries["decode"].lowered.plan, False)):
         assert any("3x3 over parts" in p.tiling.form.name for p in plan.layers) is expected
+
+
+@pytest.mark.slow
+def test_weights_beyond_l2_without_an_engine_are_refused_in_a_sentence() -> None:
+    compilation = Compilation("zoo:story_llama", CompileOptions(target="c", soc="siracusa"))
+    with pytest.raises(UserError, match=r"exceed L2 and the weight memory: .* an engine that reads the weight memory"):
+        _ = compilation.entries

@@ -224,7 +224,7 @@ class _EntryPlanner:
         if lowered.plan.l3_offsets():
             raise UserError(
                 f"--capacity {self._request.decoder.capacity}: cache and weights of {name} exceed L2 and the weight "
-                "memory: lower it"
+                "memory: lower it, use fewer layers or channels, or an engine that reads the weight memory"
             )
         return lowered
 

@@ -1,6 +1,7 @@
 """The verifier accepts real plans and finds every kind of planted fault."""
 
 import copy
+import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +10,8 @@ import pytest
 
 from tests.planning.search.real_plans import Plan, faults_of, plan_of
 from tvm_pulp import soc
+from tvm_pulp.codegen.formats import PlanJson, from_json
+from tvm_pulp.planning.check import verify_plan
 
 SIRACUSA = soc.load("siracusa")
 
@@ -32,6 +35,19 @@ def test_a_real_plan_is_clean(plan: Plan) -> None:
     assert faults_of(plan) == []
     assert {layer["engine"] for layer in plan["layers"]} == {"neureka", "cluster"}
     assert all(actions(plan, kind) for kind in ("load", "store", "kernel", "job"))
+
+
+def test_constants_that_move_elsewhere_may_exceed_l2(plan: Plan) -> None:
+    l2 = SIRACUSA.memory.l2
+    memory = SIRACUSA.memory.model_copy(update={"l2": l2.model_copy(update={"size": l2.private_bytes + 64 * 1024})})
+    small = SIRACUSA.model_copy(update={"memory": memory})
+    record = from_json(PlanJson, json.dumps(plan))
+    (fault,) = verify_plan(record, small)
+    missing = re.fullmatch(r"L2 holds (\d+) bytes, more than its 65536", fault)
+    assert missing is not None
+    beyond = int(missing[1]) - 64 * 1024
+    assert verify_plan(record, small, beyond) == []
+    assert verify_plan(record, small, beyond - 1) == [fault.replace("65536", f"{int(missing[1]) - 1}")]
 
 
 def overlap_l2(plan: Plan) -> None:

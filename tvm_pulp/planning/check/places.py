@@ -14,8 +14,8 @@ ALIGNMENT = 4
 _BUCKET = 16
 
 
-def check_capacity(plan: PlanJson, soc: Any) -> list[str]:
-    """Every level holds what the plan puts there."""
+def check_capacity(plan: PlanJson, soc: Any, beyond_l2: int) -> list[str]:
+    """Every level holds what the plan puts there; so many bytes of L2 move elsewhere afterwards."""
     faults = []
     if plan.l1_bytes > soc.memory.l1.size:
         faults.append(f"the L1 budget {plan.l1_bytes} exceeds the memory's {soc.memory.l1.size} bytes")
@@ -25,7 +25,7 @@ def check_capacity(plan: PlanJson, soc: Any) -> list[str]:
     if taken > soc.memory.l1.size:
         faults.append(f"tiles and state take {taken} bytes of L1, more than its {soc.memory.l1.size}")
     used["L2"] = _l2_bytes(plan)
-    room["L2"] = soc.memory.l2.size - soc.memory.l2.private_bytes
+    room["L2"] = soc.memory.l2.size - soc.memory.l2.private_bytes + beyond_l2
     full = ((level, size) for level, size in used.items() if size > room[level])
     return faults + [f"{level} holds {size} bytes, more than its {room[level]}" for level, size in full]
 

@@ -15,10 +15,10 @@ from tvm_pulp.planning.program.plan_record import PlanJson
 _MOST_FAULTS = 50
 
 
-def verify_plan(plan: PlanJson, soc: Any) -> list[str]:
-    """All faults of a plan."""
+def verify_plan(plan: PlanJson, soc: Any, beyond_l2: int = 0) -> list[str]:
+    """All faults of a plan, of whose constants in L2 so many bytes move elsewhere afterwards."""
     faults = check_places("L2 tensor", plan.l2.tensors, plan.l2.size, "lies outside the arena")
-    faults += check_capacity(plan, soc)
+    faults += check_capacity(plan, soc, beyond_l2)
     faults += check_places("L1 block", plan.blocks, plan.l1_bytes, f"lies beyond the budget {plan.l1_bytes}")
     faults += [fault for layer in plan.layers for fault in check_cover(layer)]
     faults += check_executed(plan)

@@ -64,6 +64,8 @@ class PlanRequest:
     given_plan: PlanJson | None = None
     # How long is searched.
     effort: str = EFFORTS[0]
+    # Bytes of both limits that no memory has: the caller moves constants elsewhere.
+    beyond_l2: int = 0
 
     @property
     def backends(self) -> list[UMABackend]:
@@ -83,7 +85,7 @@ def plan_network(network: Network, request: PlanRequest) -> LoweredPlan:
     check_in_place(plan)
     lowered = lower(plan, request.backends)
     check_capacity(plan, request.soc, request.l2_bytes, request.l2_available)
-    faults = verify_plan(describe(lowered), request.soc)
+    faults = verify_plan(describe(lowered), request.soc, request.beyond_l2)
     if faults and given is not None:
         raise UserError(f"--plan: the plan is wrong ({faults[0]}): compile without --plan")
     if faults:
