@@ -97,8 +97,7 @@ PIECE(two_rounded_stages, EACH(ROUND0) STAGE EACH(ROUND1) EACH(LOAD_WEIGHT1) EAC
       XP_PACK_H("%[u2]", "%[u3]", "%[u2]") MAX2("%[u0]") MAX2("%[u2]") MIN2("%[u0]") MIN2("%[u2]")                   \
       XP_SHUFFLE2_B("%[u0]", "%[u2]", "%[c]") XP_ADD4("%[u0]", "%[u0]", "%[z]") XP_LOOP_END                          \
       XP_SW("%[u0]", 4, "%[y]") XP_END                                                                               \
-      : [x] "+r"(x), [y] "+r"(y), [w] "+r"(weight), [b] "+r"(bias), FOUR_VALUES, [u0] "=&r"(u0), [u1] "=&r"(u1),     \
-        [u2] "=&r"(u2), [u3] "=&r"(u3)                                                                               \
+      : [x] "+r"(x), [y] "+r"(y), [w] "+r"(weight), [b] "+r"(bias), FOUR_VALUES, XP_FOUR("=&r", u)                   \
       : [n] "r"(n), [m] "r"(p->multiplier), [o] "r"(p->offset), [k] "f"(p->factor), [l] "r"(low), [h] "r"(high),     \
         [z] "r"(zeros), [c] "r"(0x06040200)                                                                          \
       : "memory", "ft0", "ft1", "ft2", "ft3", "ft4", "ft5", "ft6", "ft7", "fa0", "fa1", "fa2", "fa3", "fa4", "fa5",  \
