@@ -200,8 +200,7 @@ TVM_PULP_XP void start_piece(const struct tvm_pulp_qdq_norm_args *args, uint32_t
   const uint32_t columns = args->columns, at = row * columns;
   const uint8_t *x = args->x + at;
   int32_t total;
-  uint32_t squares = args->x_type == TVM_PULP_INT8 ? tvm_pulp_sums_signed((const int8_t *)x, columns, &total)
-                                                   : tvm_pulp_sums_unsigned(x, columns, &total);
+  uint32_t squares = tvm_pulp_row_sums(x, args->x_type, columns, &total);
   p->x = x + column;
   p->y = args->y + at + column;
   p->column = column;

@@ -4,9 +4,6 @@
 #ifndef TVM_PULP_SNITCH_H
 #define TVM_PULP_SNITCH_H
 
-/* Registers of the cluster. */
-#define SNITCH_REGISTERS 0x10020000
-#define SNITCH_ENGINE_BUSY 0x1A8 /* bit 0: the accelerator works */
 /* Reads as zeros: what the DMA clears memory with. */
 #define SNITCH_ZEROS 0x10030000
 #define SNITCH_ZEROS_BYTES 0x10000
