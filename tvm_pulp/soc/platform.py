@@ -85,7 +85,7 @@ class Platform:
         return [f"{name}={value}" for name, value in found.items()]
 
     def linker_script(self) -> str:
-        """The HAL's script with the memories of the SoC."""
+        """The script of all HALs with the parts of one and the memories of the SoC."""
         memory, software = self.soc.memory, self.soc.software
         private = memory.l2.private_bytes
         regions = [("L1 (rw)", memory.l1.base, memory.l1.size)]
@@ -98,14 +98,22 @@ class Platform:
         regions.append(("L2 (rwx)", memory.l2.base + private, memory.l2.size - private))
         lines = [f"  {name:17} : ORIGIN = {base:#010x}, LENGTH = {size:#x}" for name, base, size in regions]
         weights = [f"  .{n} : ALIGN(32) {{ *(.{n} .{n}.*) }} > {n.upper()}" for n in software.weight_parts]
-        text = _folder("hal").joinpath(software.hal, _SCRIPT).read_text(encoding="utf-8")
+        text = _folder("hal").joinpath(_SHARED_HAL, _SCRIPT).read_text(encoding="utf-8")
         for mark, value in {
+            "@CODE@": self._script_part("code"),
+            "@L1@": self._script_part("l1"),
+            "@CODE_LINE@": f"{self.soc.cluster.kind.code_line_bytes}",
             "@MEMORIES@": "\n".join(lines),
             "@WEIGHT_SECTIONS@": "\n".join(weights),
             "@STACKS@": f"{self.soc.stacks} * {software.stack_bytes}",
         }.items():
             text = text.replace(mark, value)
         return text
+
+    def _script_part(self, name: str) -> str:
+        """What the HAL's part of the linker script says of code or of L1; nothing where it has no such part."""
+        part = _folder("hal").joinpath(self.soc.software.hal, f"{name}.ld.in")
+        return part.read_text(encoding="utf-8") if part.is_file() else ""
 
     @property
     def executor(self) -> str:

@@ -26,10 +26,9 @@ void tvm_pulp_copy(void *to, const void *from, uint32_t bytes) {
   }
 }
 
-void tvm_pulp_copy_lines(void *to, const void *from, uint32_t bytes, uint32_t line_bytes, uint32_t to_stride,
-                         uint32_t from_stride) {
-  uint8_t *target = to;
-  const uint8_t *source = from;
-  for (; bytes != 0u; bytes -= line_bytes, target += to_stride, source += from_stride)
-    tvm_pulp_copy(target, source, line_bytes);
+uint32_t tvm_pulp_dma_copy_2d(uint32_t target, uint32_t source, uint32_t bytes, uint32_t line_bytes,
+                              uint32_t target_stride, uint32_t source_stride) {
+  for (; bytes != 0u; bytes -= line_bytes, target += target_stride, source += source_stride)
+    (void)tvm_pulp_dma_copy(target, source, line_bytes);
+  return 0;
 }

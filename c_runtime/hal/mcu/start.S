@@ -2,6 +2,7 @@
  *
  * Entry of the only core: clears what C expects to be zero, guards the stack. */
 #include "tvm_pulp/mcu.h"
+#include "tvm_pulp/stack_guard.h"
 
   .section .text.start, "ax"
   .globl _start
@@ -17,12 +18,7 @@ cleared:
   la a1, tvm_pulp_stacks
   li a2, TVM_PULP_STACK_BYTES
   add sp, a1, a2
-  li a3, TVM_PULP_GUARD_PATTERN
-  addi a2, a1, TVM_PULP_GUARD_BYTES
-guard_next:
-  sw a3, 0(a1)
-  addi a1, a1, 4
-  bltu a1, a2, guard_next
+  guard_stack
   tail tvm_pulp_main
 
 /* uint32_t tvm_pulp_semihosting(uint32_t operation, uint32_t argument): the host looks for these three instructions,

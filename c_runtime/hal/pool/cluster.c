@@ -2,6 +2,7 @@
  *
  * All cores run the inferences together; core 0 keeps the time and ends the run. */
 #include "start.h"
+#include "tvm_pulp/stack_guard.h"
 
 extern uint32_t tvm_pulp_bss_begin[], tvm_pulp_bss_end[];
 

@@ -2,6 +2,7 @@
  *
  * Entry of all harts, which arrive together. */
 #include "tvm_pulp/pool.h"
+#include "tvm_pulp/stack_guard.h"
 
   .section .text.start, "ax"
   .globl _start
@@ -18,10 +19,5 @@ _start:
   mul a3, a3, a2
   add a1, a1, a3
   add sp, a1, a2
-  li a3, TVM_PULP_GUARD_PATTERN
-  addi a2, a1, TVM_PULP_GUARD_BYTES
-guard_next:
-  sw a3, 0(a1)
-  addi a1, a1, 4
-  bltu a1, a2, guard_next
+  guard_stack
   tail tvm_pulp_cluster_main

@@ -2,6 +2,7 @@
  *
  * All cores run the inferences together; core 0 keeps the time. */
 #include "run_state.h"
+#include "tvm_pulp/stack_guard.h"
 
 volatile uint32_t tvm_pulp_inferences = 2;
 volatile uint32_t tvm_pulp_cycles[TVM_PULP_TIMED_INFERENCES];

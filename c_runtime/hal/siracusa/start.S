@@ -2,6 +2,7 @@
  *
  * Entry of all harts. The controller arrives first and alone; cluster cores when it enables their fetch. */
 #include "tvm_pulp/siracusa.h"
+#include "tvm_pulp/stack_guard.h"
 
   .section .text.start, "ax"
   .globl _start
@@ -36,12 +37,7 @@ cluster_core:
   addi a3, a3, 1
   slli a3, a3, 4
   sub sp, sp, a3
-  li a3, TVM_PULP_GUARD_PATTERN
-  addi a2, a1, TVM_PULP_GUARD_BYTES
-guard_next:
-  sw a3, 0(a1)
-  addi a1, a1, 4
-  bltu a1, a2, guard_next
+  guard_stack
 #ifdef __riscv_flen
   /* Floating-point unit on (mstatus.FS), rounding to nearest. */
   li a3, 0x6000

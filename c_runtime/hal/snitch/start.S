@@ -2,6 +2,7 @@
  *
  * Entry of all harts, which arrive together with their number in a0. */
 #include "tvm_pulp/snitch.h"
+#include "tvm_pulp/stack_guard.h"
 
   .section .text.start, "ax"
   .globl _start
@@ -16,10 +17,5 @@ _start:
   /* All stacks would start in the same L1 bank, and cores that spill together would queue up for it. */
   slli a3, a0, 4
   sub sp, sp, a3
-  li a3, TVM_PULP_GUARD_PATTERN
-  addi a2, a1, TVM_PULP_GUARD_BYTES
-guard_next:
-  sw a3, 0(a1)
-  addi a1, a1, 4
-  bltu a1, a2, guard_next
+  guard_stack
   tail tvm_pulp_cluster_main

@@ -250,6 +250,16 @@ __asm__(
 #define XP_PACKLO(rd, a, b) XP_R(0x57, 1, 0x70, rd, a, b)
 #define XP_PACKHI(rd, a, b) XP_R(0x57, 1, 0x6c, rd, a, b)
 
+/* Operands of an `asm` statement that are numbered from 0 on, as the variables that they stand for; of elements of an
+ * array. */
+#define XP_TWO(constraint, v) [v##0] constraint(v##0), [v##1] constraint(v##1)
+#define XP_FOUR(constraint, v) XP_TWO(constraint, v), [v##2] constraint(v##2), [v##3] constraint(v##3)
+#define XP_EIGHT(constraint, v) XP_FOUR(constraint, v), XP_FOUR_MORE(constraint, v)
+#define XP_FOUR_MORE(constraint, v) \
+  [v##4] constraint(v##4), [v##5] constraint(v##5), [v##6] constraint(v##6), [v##7] constraint(v##7)
+#define XP_FOUR_OF(constraint, v, array) \
+  [v##0] constraint(array[0]), [v##1] constraint(array[1]), [v##2] constraint(array[2]), [v##3] constraint(array[3])
+
 /* A loop over bytes with a sign, or that for the others; types are those of kernels.h. */
 #define XP_BY_SIGN(type, of_signed, of_unsigned) \
   do {                                           \

@@ -132,15 +132,6 @@ static rows_function rows_of(const struct window *window) {
   }
 }
 
-/* Bytes that were made signed are 128 too small, each times its weight. */
-static int32_t bias_of_flipped(const struct window *window) {
-  int32_t sum = 0;
-  const int8_t *row = window->weight;
-  for (uint32_t ky = window->height; ky != 0u; ky--, row += window->row_bytes)
-    for (const int8_t *w = row, *const end = row + window->width; w != end; w++) sum += *w;
-  return sum * 128;
-}
-
 /* Cores share the channels. */
 void tvm_pulp_depthwise_any(const struct tvm_pulp_depthwise_conv2d_args *args, uint32_t core, uint32_t cores) {
   const uint32_t width = args->out_width, columns = width < 4u ? 4u : width, stride = args->plane_stride;
@@ -174,7 +165,7 @@ void tvm_pulp_depthwise_any(const struct tvm_pulp_depthwise_conv2d_args *args, u
       }
       for (uint32_t out = channel * args->multiplier; out < (channel + 1u) * args->multiplier; out++) {
         window.weight = args->weight + out * window.height * window.row_bytes;
-        window.bias = args->bias[out] + (flip ? bias_of_flipped(&window) : 0);
+        window.bias = args->bias[out] + (flip ? tvm_pulp_bias_of_flipped(window.weight, window.row_bytes, window.height, window.width) : 0);
         for (uint32_t i = 0, done; i < count; i += done) {
           done = count - i < at_once ? count - i : at_once;
           sum_rows(&window, sums, plane + i * window.below, done);

@@ -287,15 +287,6 @@ static void lay_rows(const struct tvm_pulp_depthwise_conv2d_args *args, uint32_t
 #undef WORD
 }
 
-/* Bytes that were made signed are 128 too small, each times its weight. */
-static int32_t bias_of_flipped(const struct filter *filter) {
-  int32_t sum = 0;
-  const int8_t *row = filter->weight;
-  for (uint32_t ky = filter->height; ky != 0u; ky--, row += filter->row_bytes)
-    for (uint32_t kx = 0; kx < filter->width; kx++) sum += row[kx];
-  return sum * 128;
-}
-
 static void run_filter(const struct tvm_pulp_depthwise_conv2d_args *args, const struct lines *lines, uint32_t out) {
   const uint32_t row_bytes = tvm_pulp_depthwise_row_bytes(args->kernel_width, args->stride_x);
   const struct filter filter = {args->weight + (uintptr_t)out * args->kernel_height * row_bytes, row_bytes,
@@ -303,7 +294,7 @@ static void run_filter(const struct tvm_pulp_depthwise_conv2d_args *args, const 
   const uint32_t triples = args->stride_x == 1u && args->dilation_x == 1u ? filter.width / 3u : 0u;
   const uint32_t step = args->dilation_y * args->plane_stride, rest = filter.height * (filter.width - 3u * triples);
   int32_t bias = args->bias[out];
-  if (args->x_type == TVM_PULP_UINT8) bias += bias_of_flipped(&filter);
+  if (args->x_type == TVM_PULP_UINT8) bias += tvm_pulp_bias_of_flipped(filter.weight, filter.row_bytes, filter.height, filter.width);
   start(lines, (uint32_t)bias, filter.height * triples, filter.height * triples + ((rest + 1u) >> 1));
   if (triples != 0u) add_triples(lines, &filter, step);
   if (rest != 0u) add_taps(lines, &filter, 3u * triples, step, args->stride_x, args->dilation_x);

@@ -5,18 +5,6 @@
 
 #include "product.h"
 
-/* Rows that do not begin with a word: `count` of them beside each other in scratch. */
-static const int8_t *stage(const struct tvm_pulp_dense_args *args, uint32_t row, uint32_t count, uint32_t core) {
-  uint8_t *const scratch = args->scratch + core * args->scratch_stride;
-  for (uint32_t i = 0; i < count; i++) {
-    const uint8_t *from = tvm_pulp_row(args->x, row + i, args->x_stride);
-    uint8_t *to = scratch + i * args->depth_stride;
-    for (uint32_t k = 0; k < args->depth; k++) to[k] = from[k];
-    for (uint32_t k = args->depth; k < args->depth_stride; k++) to[k] = 0;
-  }
-  return (const int8_t *)scratch;
-}
-
 /* Each core has a copy of the arguments, as in conv2d. */
 static void run(const struct tvm_pulp_dense_args *args, uint32_t core, uint32_t cores) {
   const struct tvm_pulp_blocks blocks = {args->weight, args->bias,     args->columns, args->depth_stride,
@@ -34,7 +22,8 @@ static void run(const struct tvm_pulp_dense_args *args, uint32_t core, uint32_t 
   for (uint32_t row = TVM_PULP_BLOCK * share.begin; row < TVM_PULP_BLOCK * share.end && row < args->rows;
        row += TVM_PULP_BLOCK) {
     const uint32_t left = args->rows - row, count = left < TVM_PULP_BLOCK ? left : TVM_PULP_BLOCK;
-    const int8_t *x = stage(args, row, count, core);
+    const int8_t *x = tvm_pulp_stage_rows(tvm_pulp_row(args->x, row, args->x_stride), args->x_stride, args->depth, count,
+                                          args->scratch + core * args->scratch_stride);
     for (uint32_t block = 0; block < column_blocks; block++)
       tvm_pulp_multiply_block(&blocks, x, args->depth_stride, count, block,
                               tvm_pulp_out_row(args->y, row, args->y_stride));

@@ -54,16 +54,6 @@ static void pack(const struct tvm_pulp_matmul_args *args, const int8_t *b, uint3
   for (uint32_t i = 0; i < 4u * words; i++) sums[i & 3u] = tvm_pulp_xp_sdotsp4(sums[i & 3u], (int32_t)out[i], 0x01010101);
 }
 
-/* `count` rows that do not begin with a word, beside each other; zeros behind them. */
-static const int8_t *stage(const struct tvm_pulp_matmul_args *args, const int8_t *a, uint32_t count, uint8_t *to) {
-  const uint32_t stride = (args->depth + 3u) & ~3u;
-  for (uint32_t row = 0; row < count; row++) {
-    for (uint32_t k = 0; k < stride; k++)
-      to[row * stride + k] = k < args->depth ? (uint8_t)a[row * args->a_stride + k] : 0u;
-  }
-  return (const int8_t *)to;
-}
-
 static int32_t sum_of_row(const struct tvm_pulp_matmul_args *args, const int8_t *a) {
   int32_t sum = 0;
   for (uint32_t k = 0; k < args->depth; k++) sum += tvm_pulp_load(a, k, args->a_type);
@@ -93,7 +83,8 @@ static void run(const struct tvm_pulp_matmul_args *args, uint32_t core, uint32_t
       for (uint32_t c = 0; c < TVM_PULP_BLOCK; c++)
         sums[TVM_PULP_BLOCK * i + c] = of_row - args->zero_point_a * (column_sums[c] + (int32_t)args->depth * offset);
     }
-    const int8_t *x = is_aligned ? a : stage(args, a, rows, (uint8_t *)packed + TVM_PULP_BLOCK * stride);
+    uint8_t *const staged = (uint8_t *)packed + TVM_PULP_BLOCK * stride;
+    const int8_t *x = is_aligned ? a : tvm_pulp_stage_rows(a, args->a_stride, args->depth, rows, staged);
     const uint32_t x_stride = is_aligned ? args->a_stride : stride;
     if (rows == TVM_PULP_BLOCK) {
       tvm_pulp_add_rows(sums, x, x_stride, packed, stride >> 2, args->a_type);

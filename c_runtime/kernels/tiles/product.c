@@ -153,6 +153,16 @@ void tvm_pulp_multiply_block(const struct tvm_pulp_blocks *blocks, const void *x
   tvm_pulp_finish_block(blocks, sums, rows, block, y);
 }
 
+const int8_t *tvm_pulp_stage_rows(const void *from, uint32_t from_stride, uint32_t depth, uint32_t count, uint8_t *to) {
+  const uint32_t stride = (depth + 3u) & ~3u;
+  for (uint32_t row = 0; row < count; row++) {
+    const uint8_t *bytes = tvm_pulp_row(from, row, from_stride);
+    for (uint32_t k = 0; k < depth; k++) to[row * stride + k] = bytes[k];
+    for (uint32_t k = depth; k < stride; k++) to[row * stride + k] = 0;
+  }
+  return (const int8_t *)to;
+}
+
 /* Whether one piece of code does all blocks of four rows. */
 static int runs_whole(const struct tvm_pulp_blocks *blocks) {
 #ifdef TVM_PULP_XPULP_NATIVE

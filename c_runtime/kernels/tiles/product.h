@@ -37,6 +37,9 @@ TVM_PULP_INLINE uint32_t tvm_pulp_rows_together(uint32_t rows, uint32_t column_b
 void tvm_pulp_multiply_block(const struct tvm_pulp_blocks *blocks, const void *x, uint32_t stride, uint32_t rows,
                              uint32_t block, void *y);
 
+/* `count` rows of bytes that do not begin with a word, beside each other in scratch, with zeros up to whole words. */
+const int8_t *tvm_pulp_stage_rows(const void *from, uint32_t from_stride, uint32_t depth, uint32_t count, uint8_t *to);
+
 /* A product of rows that lie in memory as they are read: this core's share of its blocks. */
 void tvm_pulp_multiply_in_place(const struct tvm_pulp_blocks *blocks, const int8_t *x, uint32_t stride, uint32_t rows,
                                 void *y, uint32_t core, uint32_t cores);

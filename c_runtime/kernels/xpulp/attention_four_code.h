@@ -30,9 +30,8 @@
   __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") EACH(KEY) LOGITS(DOT_SECOND, CLIP, LOAD_SECOND, MASK, "%[c]")    \
                        XP_SWX("%[v0]", "%[pad]", "%[y]") LOGITS(DOT_FIRST, CLIP, LOAD_FIRST, MASK, "%[b]")   \
                        XP_LOOP_END XP_SW("%[v0]", 4, "%[y]") XP_END                                         \
-                   : [k] "+r"(k), [y] "+r"(y), [b] "+r"(best), [c] "+r"(best_next), [ma] "+r"(mask),         \
-                     [l] "+r"(lift), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3),         \
-                     [k0] "=&r"(k0), [k1] "=&r"(k1), [k2] "=&r"(k2), [k3] "=&r"(k3)                         \
+                   : [k] "+r"(k), [y] "+r"(y), [b] "+r"(best), [c] "+r"(best_next), [ma] "+r"(mask),        \
+                     [l] "+r"(lift), XP_FOUR("=&r", v), XP_FOUR("=&r", k)                                   \
                    : [n] "r"(n), [q] "r"(word), [r] "r"(word_next), [s] "r"(stride), [m] "r"(mul), [a] "r"(add), \
                      [sh] "r"(shift), [tb] "r"(table), [pad] "r"(pad), [ms] "r"(mask_stride)                \
                    : "memory")
@@ -48,8 +47,7 @@
                        XP_PACK_H("%[v0]", "%[v1]", "%[v0]") XP_PACK_H("%[v2]", "%[v3]", "%[v2]")            \
                        XP_SDOTUP2("%[sum]", "%[v0]", "%[o]") XP_SW("%[v0]", 4, "%[e]")                      \
                        XP_SDOTUP2("%[sum]", "%[v2]", "%[o]") XP_LOOP_END XP_SW("%[v2]", 4, "%[e]") XP_END   \
-                   : [x] "+r"(x), [e] "+r"(e), [sum] "+r"(sum), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), \
-                     [v3] "=&r"(v3), [w] "=&r"(w)                                                           \
+                   : [x] "+r"(x), [e] "+r"(e), [sum] "+r"(sum), XP_FOUR("=&r", v), [w] "=&r"(w)             \
                    : [n] "r"(n), [t] "r"(table), [o] "r"(0x00010001), [c0] "r"(2), [c1] "r"(2 << 8),        \
                      [c2] "r"(2 << 16), [c3] "r"(2 << 24)                                                   \
                    : "memory")
@@ -63,7 +61,7 @@
   __asm__("lw %[v0],-4(%[e])\nlw %[v1],-8(%[e])\nlw %[v2],-12(%[e])\nlw %[v3],-16(%[e])\n"                  \
           XP_MAXU2("%[v0]", "%[v0]", "%[v1]") XP_MAXU2("%[v2]", "%[v2]", "%[v3]")                           \
           XP_MAXU2("%[v0]", "%[v0]", "%[v2]") XP_CMPGEU2("%[v0]", "%[v0]", "%[t]")                          \
-          : [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)                                  \
+          : XP_FOUR("=&r", v)                                                                               \
           : [e] "r"(e), [t] "r"(bound)                                                                      \
           : "memory")
 
@@ -101,9 +99,8 @@ static inline uint32_t tvm_pulp_weight_factor(uint32_t top, uint32_t sum) {
                        DOT("%[b1]", "%[t0]", "%[x1]") XP_LW("%[x1]", 4, "%[v]")                             \
                        DOT("%[a2]", "%[w]", "%[x0]") DOT("%[b2]", "%[t0]", "%[x0]")                         \
                        DOT("%[a3]", "%[w]", "%[x1]") XP_LOOP_END DOT("%[b3]", "%[t0]", "%[x1]") XP_END      \
-                   : [e] "+r"(e), [g] "+r"(e_next), [v] "+r"(v), [t0] "=&r"(t0), [t1] "=&r"(t1), [t2] "=&r"(t2), \
-                     [t3] "=&r"(t3), [x0] "=&r"(x0), [x1] "=&r"(x1), [w] "=&r"(w), [a0] "=&r"(a0), [a1] "=&r"(a1), \
-                     [a2] "=&r"(a2), [a3] "=&r"(a3), [b0] "=&r"(b0), [b1] "=&r"(b1), [b2] "=&r"(b2), [b3] "=&r"(b3) \
+                   : [e] "+r"(e), [g] "+r"(e_next), [v] "+r"(v), XP_FOUR("=&r", t), XP_TWO("=&r", x),       \
+                     [w] "=&r"(w), XP_FOUR("=&r", a), XP_FOUR("=&r", b)                                     \
                    : [n] "r"(n), [f] "r"(low), [h] "r"(high), [i] "r"(low_next), [j] "r"(high_next),         \
                      [p] "r"(probability)                                                                   \
                    : "memory")

@@ -34,9 +34,8 @@
                        XP_SW("%[v2]", 4, "%[e]") BEFORE("%[g]")                                             \
                        EXPONENTIALS_OF_WORD("%[g]", "%[u]", "%[f]", "%[r]") XP_LOOP_END                     \
                        XP_SW("%[v2]", 4, "%[f]") XP_END                                                     \
-                   : [x] "+r"(x), [z] "+r"(x_next), [e] "+r"(e), [f] "+r"(e_next), [s] "+r"(sum),            \
-                     [r] "+r"(sum_next), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3),     \
-                     [w] "=&r"(w), [g] "=&r"(w_next)                                                        \
+                   : [x] "+r"(x), [z] "+r"(x_next), [e] "+r"(e), [f] "+r"(e_next), [s] "+r"(sum),           \
+                     [r] "+r"(sum_next), XP_FOUR("=&r", v), [w] "=&r"(w), [g] "=&r"(w_next)                 \
                    : [n] "r"(n), [t] "r"(table), [u] "r"(table_next), [o] "r"(0x00010001), [c0] "r"(2),      \
                      [c1] "r"(2 << 8), [c2] "r"(2 << 16), [c3] "r"(2 << 24), [l] "r"(limit)                 \
                    : "memory")
@@ -50,8 +49,7 @@
 #define EXPONENTIALS_OF_MIXED(mask, step)                                                                   \
   __asm__ volatile(MASKED_EXPONENTIALS("%[w]", "%[t]", "%[e]", "%[s]")                                       \
                        MASKED_EXPONENTIALS("%[g]", "%[u]", "%[f]", "%[r]")                                  \
-                   : [e] "+r"(e), [f] "+r"(e_next), [s] "+r"(sum), [r] "+r"(sum_next), [v0] "=&r"(v0),       \
-                     [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)                                         \
+                   : [e] "+r"(e), [f] "+r"(e_next), [s] "+r"(sum), [r] "+r"(sum_next), XP_FOUR("=&r", v)     \
                    : [w] "r"(w), [g] "r"(w_next), [m] "r"(mask), [t] "r"(table), [u] "r"(table_next),        \
                      [o] "r"(0x00010001), [c0] "r"(2), [c1] "r"(2 << 8), [c2] "r"(2 << 16), [c3] "r"(2 << 24), \
                      [s0] "r"((step) << 1), [s1] "r"((step) << 9), [s2] "r"((step) << 17), [s3] "r"((step) << 25) \
@@ -62,8 +60,8 @@
   __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") WEIGHTS("%[e]", "%[f]", "%[h]") LOOK_UP PACKED("%[t0]")          \
                        XP_SW("%[t0]", 4, "%[y]") WEIGHTS("%[g]", "%[i]", "%[j]") LOOK_UP PACKED("%[t0]")     \
                        XP_LOOP_END XP_SW("%[t0]", 4, "%[z]") XP_END                                         \
-                   : [e] "+r"(e), [g] "+r"(e_next), [y] "+r"(y), [z] "+r"(y_next), [t0] "=&r"(t0),           \
-                     [t1] "=&r"(t1), [t2] "=&r"(t2), [t3] "=&r"(t3), [x0] "=&r"(x0), [x1] "=&r"(x1)         \
+                   : [e] "+r"(e), [g] "+r"(e_next), [y] "+r"(y), [z] "+r"(y_next), XP_FOUR("=&r", t),       \
+                     XP_TWO("=&r", x)                                                                       \
                    : [n] "r"(n), [f] "r"(LOWER_HALVES(m)), [h] "r"(UPPER_HALVES(m)), [i] "r"(LOWER_HALVES(m_next)), \
                      [j] "r"(UPPER_HALVES(m_next)), [p] "r"(probability)                                    \
                    : "memory")

@@ -20,8 +20,7 @@ static int32_t few_logits(const struct tvm_pulp_attention_args *args, const int8
           XP_LW("%[w]", 4, "%[k0]") "nop\n" XP_SDOTSP("%[v0]", "%[x]", "%[w]") XP_LW("%[w]", 4, "%[k1]") "nop\n"
       XP_SDOTSP("%[v1]", "%[x]", "%[w]") XP_LW("%[w]", 4, "%[k2]") "nop\n" XP_SDOTSP("%[v2]", "%[x]", "%[w]")
           XP_LW("%[w]", 4, "%[k3]") "nop\n" XP_LOOP_END XP_SDOTSP("%[v3]", "%[x]", "%[w]") XP_END
-      : [q] "+r"(q), [k0] "+r"(k0), [k1] "+r"(k1), [k2] "+r"(k2), [k3] "+r"(k3), [v0] "=&r"(v[0]), [v1] "=&r"(v[1]),
-        [v2] "=&r"(v[2]), [v3] "=&r"(v[3]), [x] "=&r"(x), [w] "=&r"(w)
+      : [q] "+r"(q), XP_FOUR("+r", k), XP_FOUR_OF("=&r", v, v), [x] "=&r"(x), [w] "=&r"(w)
       : [n] "r"(words)
       : "memory");
   for (uint32_t j = 0; j < 4u; ++j) {

@@ -54,8 +54,7 @@ static inline uint32_t exponentials(const struct rows *r, const uint8_t *x, uint
 #define WEIGHTS_OF_ROW(LOOK_UP)                                                                                  \
   __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") WEIGHTS("%[e]", "%[f]", "%[h]") LOOK_UP PACKED("%[t0]") XP_LOOP_END   \
                        XP_SW("%[t0]", 4, "%[y]") XP_END                                                          \
-                   : [e] "+r"(e), [y] "+r"(y), [t0] "=&r"(t0), [t1] "=&r"(t1), [t2] "=&r"(t2), [t3] "=&r"(t3),     \
-                     [x0] "=&r"(x0), [x1] "=&r"(x1)                                                              \
+                   : [e] "+r"(e), [y] "+r"(y), XP_FOUR("=&r", t), XP_TWO("=&r", x)                               \
                    : [n] "r"(n), [f] "r"(LOWER_HALVES(m)), [h] "r"(UPPER_HALVES(m)), [p] "r"(probability)         \
                    : "memory")
 

@@ -20,7 +20,7 @@
   XP_SHUFFLE2_B(b, d, "%[high]") XP_SHUFFLE2_B(c, d, "%[low]") XP_PACK_H(d, c, a) XP_SHUFFLE2_H(a, c, "%[upper]")  \
   XP_PACK_H(c, b, t) XP_SHUFFLE2_H(t, b, "%[upper]")
 #define FLIP "xor %[w0],%[w0],%[f]\nxor %[w1],%[w1],%[f]\nxor %[w2],%[w2],%[f]\nxor %[w3],%[w3],%[f]\n"
-#define WORDS [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3), [t] "=&r"(t)
+#define WORDS XP_FOUR("=&r", w), [t] "=&r"(t)
 #define CONSTANTS                                                                                                 \
   [f] "r"(args->flip), [m1] "r"(0x55555555), [m2] "r"(0x33333333), [m4] "r"(0x0f0f0f0f), [low] "r"(0x05010400),    \
       [high] "r"(0x07030602), [upper] "r"(0x00030001)

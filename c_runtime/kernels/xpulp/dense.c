@@ -28,9 +28,7 @@ static inline uint32_t is_simple_row(const struct tvm_pulp_dense_args *args) {
                        XP_LW("%[w1]", 4, "%[b]") XP_LW("%[w2]", 4, "%[b]") XP_LW("%[w3]", 4, "%[b]")           \
                            DOT("%[v0]", "%[x]", "%[w0]") DOT("%[v1]", "%[x]", "%[w1]")                         \
                                DOT("%[v2]", "%[x]", "%[w2]") XP_LOOP_END DOT("%[v3]", "%[x]", "%[w3]") XP_END  \
-                   : [a] "+r"(a), [b] "+r"(weight), [v0] "+r"(v[0]), [v1] "+r"(v[1]), [v2] "+r"(v[2]),         \
-                     [v3] "+r"(v[3]), [x] "=&r"(x), [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2),            \
-                     [w3] "=&r"(w3)                                                                            \
+                   : [a] "+r"(a), [b] "+r"(weight), XP_FOUR_OF("+r", v, v), [x] "=&r"(x), XP_FOUR("=&r", w)    \
                    : [n] "r"(words)                                                                            \
                    : "memory")
 

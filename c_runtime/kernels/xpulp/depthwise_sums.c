@@ -5,8 +5,7 @@
 #include "tvm_pulp/xpulp.h"
 
 #define OPERANDS                                                                                                    \
-  : [a0] "+r"(a0), [a1] "+r"(a1), [a2] "+r"(a2), [a3] "+r"(a3), [p0] "+r"(p0), [p1] "+r"(p1), [p2] "+r"(p2),        \
-    [p3] "+r"(p3), [w] "+r"(w), [x0] "=&r"(x0), [x1] "=&r"(x1), [x2] "=&r"(x2), [x3] "=&r"(x3), [t] "=&r"(t)        \
+  : XP_FOUR("+r", a), XP_FOUR("+r", p), [w] "+r"(w), XP_FOUR("=&r", x), [t] "=&r"(t)                                \
   : [n] "r"(n), [step] "r"(step), [wstep] "r"(weight_step)                                                          \
   : "memory"
 /* A word of the kernel with the words of four windows; the pointers move on by 4, or by registers. */

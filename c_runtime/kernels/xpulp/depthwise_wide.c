@@ -63,10 +63,9 @@
         for (uint32_t is_odd = pairs == 0u;; is_odd = 1u) {                                                  \
           if (is_odd) pb = pa, below = to, t0 = 1;                                                           \
           __asm__ volatile(PAIRS(ROW)                                                                        \
-                           : [a0] "=&r"(a0), [a1] "=&r"(a1), [a2] "=&r"(a2), [a3] "=&r"(a3), [b0] "=&r"(b0),  \
-                             [b1] "=&r"(b1), [b2] "=&r"(b2), [b3] "=&r"(b3), [pa] "+r"(pa), [pb] "+r"(pb),    \
-                             [w] "+r"(w), [to] "+r"(to), [below] "+r"(below), [t0] "+r"(t0), [t1] "=&r"(t1),  \
-                             [xa0] "=&r"(xa0), [xb0] "=&r"(xb0), [xa1] "=&r"(xa1), [xb1] "=&r"(xb1),          \
+                           : XP_FOUR("=&r", a), XP_FOUR("=&r", b), [pa] "+r"(pa), [pb] "+r"(pb),             \
+                             [w] "+r"(w), [to] "+r"(to), [below] "+r"(below), [t0] "+r"(t0), [t1] "=&r"(t1), \
+                             [xa0] "=&r"(xa0), [xb0] "=&r"(xb0), [xa1] "=&r"(xa1), [xb1] "=&r"(xb1),         \
                              [xa2] "=&r"(xa2), [xb2] "=&r"(xb2)                                              \
                            : [n] "r"(height), [step] "r"(step), [back] "r"(back), [wback] "r"(weight_back),   \
                              [tostep] "r"(8u * width), [bias] "r"(bias)                                      \

@@ -12,8 +12,7 @@
   __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_LOAD(GET, 1, "%[x]") EACH(SUBTRACT) SUBTRACT("%[v3]", , )        \
                        EACH(REAL) REAL("%[v3]", "%[f3]", ) EACH(SCALE) SCALE(, "%[f3]", ) EACH(STORE)            \
                        "addi %[y],%[y],16\n" XP_LOOP_END "fsw %[f3],-4(%[y])\n" XP_END                          \
-                   : [x] "+r"(x), [y] "+r"(y), FOUR_VALUES, [f0] "=&f"(f0), [f1] "=&f"(f1), [f2] "=&f"(f2),      \
-                     [f3] "=&f"(f3)                                                                              \
+                   : [x] "+r"(x), [y] "+r"(y), FOUR_VALUES, XP_FOUR("=&f", f)                                    \
                    : [n] "r"(n), [k] "f"(scale), [z] "r"(zero)                                                   \
                    : "memory")
 

@@ -48,8 +48,8 @@ TVM_PULP_INLINE uint32_t tvm_pulp_is_four(const struct tvm_pulp_requant *r) {
   LOAD_A("%[v0]", 1, "%[pa]") LOAD_B("%[w0]", 1, "%[pb]") LOAD_A("%[v1]", 1, "%[pa]") LOAD_B("%[w1]", 1, "%[pb]") \
   LOAD_A("%[v2]", 1, "%[pa]") LOAD_B("%[w2]", 1, "%[pb]") LOAD_A("%[v3]", 1, "%[pa]") LOAD_B("%[w3]", 1, "%[pb]")
 
-#define FOUR_VALUES [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)
-#define FOUR_SECONDS [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3)
+#define FOUR_VALUES XP_FOUR("=&r", v)
+#define FOUR_SECONDS XP_FOUR("=&r", w)
 #define FOUR_OUTPUTS [y] "+r"(y), FOUR_VALUES
 #define FOUR_INPUTS [n] "r"(n), [m] "r"(mul), [a] "r"(add), [sh] "r"(r->shift), [h] "r"(r->high)
 #define FOUR_LOCALS int32_t v0, v1, v2, v3

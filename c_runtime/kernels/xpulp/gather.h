@@ -22,7 +22,7 @@ static inline void tvm_pulp_gather_words(const uint8_t *x, uint8_t *y, uint32_t 
   if (n) {
     __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LWR("%[v0]", "%[s]", "%[x]") XP_LWR("%[v1]", "%[s]", "%[x]")
                          XP_SW("%[v0]", 4, "%[y]") XP_LOOP_END XP_SW("%[v1]", 4, "%[y]") XP_END
-                     : [x] "+r"(x), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1)
+                     : [x] "+r"(x), [y] "+r"(y), XP_TWO("=&r", v)
                      : [n] "r"(n), [s] "r"(stride)
                      : "memory");
   }

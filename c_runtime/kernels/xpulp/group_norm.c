@@ -50,9 +50,7 @@ TVM_PULP_KERNEL(group_norm) {
   for (uint32_t at = range.begin; at < range.end; at = end, end += pixels) {
     if (summed != group) {
       const uint8_t *x = args->x + group * size;
-      uint32_t squares = args->x_type == TVM_PULP_INT8
-                             ? tvm_pulp_sums_signed((const int8_t *)(const void *)x, size, &total)
-                             : tvm_pulp_sums_unsigned(x, size, &total);
+      const uint32_t squares = tvm_pulp_row_sums(x, args->x_type, size, &total);
       factor = tvm_pulp_group_norm_factor(args, total, squares);
       summed = group;
     }

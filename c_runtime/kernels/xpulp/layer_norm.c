@@ -18,8 +18,7 @@
 static inline uint32_t variance(const struct tvm_pulp_layer_norm_args *args, const uint8_t *x, int32_t *mean) {
   int32_t total;
   uint32_t columns = args->columns;
-  uint32_t squares = args->x_type == TVM_PULP_INT8 ? tvm_pulp_sums_signed((const int8_t *)x, columns, &total)
-                                                   : tvm_pulp_sums_unsigned(x, columns, &total);
+  uint32_t squares = tvm_pulp_row_sums(x, args->x_type, columns, &total);
   int32_t m = (int32_t)tvm_pulp_mean((uint32_t)tvm_pulp_xp_abs(total), columns);
   *mean = m = total < 0 ? -m : m;
   return tvm_pulp_mean(squares + (uint32_t)(m * m) * columns - 2u * (uint32_t)(m * total), columns);

@@ -18,7 +18,7 @@ void tvm_pulp_copy_long_rows(const void *from, void *to, uint32_t bytes, uint32_
                    XP_SW("%[v1]", 4, "%[y]") XP_SW("%[v2]", 4, "%[y]") XP_LOOP_END XP_SW("%[v3]", 4, "%[y]")
                    "add %[x],%[x],%[last]\nadd %[y],%[y],%[last]\n" LOADS("%[x]") STORES("%[y]")
                    "add %[x],%[x],%[xs]\n" XP_OUTER_LOOP_END "add %[y],%[y],%[ys]\n" XP_END
-                   : [x] "+r"(from), [y] "+r"(to), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)
+                   : [x] "+r"(from), [y] "+r"(to), XP_FOUR("=&r", v)
                    : [n] "r"(count), [pieces] "r"(pieces), [last] "r"(last), [xs] "r"(from_step), [ys] "r"(to_step)
                    : "memory");
 }

@@ -41,8 +41,7 @@ static void pack_rows(const struct operands *o, const int8_t *b, uint32_t first)
                    "xor %[w0],%[w0],%[f]\nxor %[w1],%[w1],%[f]\nxor %[w2],%[w2],%[f]\nxor %[w3],%[w3],%[f]\n"
                    XP_SW("%[w0]", 4, "%[y]") XP_SW("%[w1]", 4, "%[y]") XP_SW("%[w2]", 4, "%[y]") XP_LOOP_END
                        XP_SW("%[w3]", 4, "%[y]") XP_END
-                   : [r0] "+r"(row[0]), [r1] "+r"(row[1]), [r2] "+r"(row[2]), [r3] "+r"(row[3]), [y] "+r"(packed),
-                     [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3)
+                   : XP_FOUR_OF("+r", r, row), [y] "+r"(packed), XP_FOUR("=&r", w)
                    : [n] "r"(n), [f] "r"(o->flip)
                    : "memory");
 }

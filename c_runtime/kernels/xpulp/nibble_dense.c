@@ -14,9 +14,8 @@
                        XP_LW("%[w1]", 4, "%[b]") XP_LOW_4("%[e0]", "%[w0]") DOT("%[v1]", "%[x]", "%[w0]")        \
                            XP_LOW_4("%[e1]", "%[w1]") DOT("%[v0]", "%[x]", "%[e0]") DOT("%[v3]", "%[x]", "%[w1]") \
                                DOT("%[s]", "%[x]", "%[ones]") XP_LOOP_END DOT("%[v2]", "%[x]", "%[e1]") XP_END   \
-                   : [a] "+r"(a), [b] "+r"(weight), [v0] "+r"(v[0]), [v1] "+r"(v[1]), [v2] "+r"(v[2]),           \
-                     [v3] "+r"(v[3]), [s] "+r"(sum), [x] "=&r"(x), [w0] "=&r"(w0), [w1] "=&r"(w1),               \
-                     [e0] "=&r"(e0), [e1] "=&r"(e1)                                                              \
+                   : [a] "+r"(a), [b] "+r"(weight), XP_FOUR_OF("+r", v, v), [s] "+r"(sum), [x] "=&r"(x),         \
+                     XP_TWO("=&r", w), XP_TWO("=&r", e)                                                          \
                    : [n] "r"(words), [ones] "r"(0x01010101)                                                      \
                    : "memory")
 

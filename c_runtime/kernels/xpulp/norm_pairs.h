@@ -30,7 +30,7 @@
       XP_SHUFFLE2_B("%[u0]", "%[u2]", "%[c]") XP_ADD4("%[u0]", "%[u0]", "%[z]") XP_LOOP_END                           \
       XP_SW("%[u0]", 4, "%[r]") XP_END                                                                                \
       : [x] "+r"(x), [y] "+r"(y), [t] "+r"(x1), [r] "+r"(y1), [w] "+r"(weight), [b] "+r"(bias), FOUR_VALUES,          \
-        [u0] "=&r"(u0), [u1] "=&r"(u1), [u2] "=&r"(u2), [u3] "=&r"(u3)                                                \
+        XP_FOUR("=&r", u)                                                                                             \
       : [n] "r"(n), [o] "r"(p->offset), [q] "r"(p[1].offset), [k] "f"(p->factor), [l2] "f"(p[1].factor),              \
         [l] "r"(low), [h] "r"(high), [z] "r"(zeros), [c] "r"(0x06040200), [s0] "r"(multiplier),                       \
         [s1] "r"(multiplier << 8), [s2] "r"(multiplier << 16), [s3] "r"(multiplier << 24)                             \

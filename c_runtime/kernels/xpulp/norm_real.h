@@ -78,9 +78,8 @@ static inline void tvm_pulp_set_real_root(struct tvm_pulp_real_row *row, uint32_
       REAL_SURE("%[x0]", "%[m0]", "%[t0]", "%[t1]") REAL_SURE("%[x1]", "%[m1]", "%[t2]", "%[t3]")                   \
       XP_MINU2("%[a]", "%[t0]", "%[e]") XP_MINU2("%[a]", "%[a]", "%[t1]") XP_MINU2("%[a]", "%[a]", "%[t2]")         \
       XP_MINU2("%[a]", "%[a]", "%[t3]") "beq %[a],%[e],4b\n3:\n" XP_END                                             \
-      : [x0] "+r"(x0), [x1] "+r"(x1), [y0] "+r"(y0), [y1] "+r"(y1), [w] "+r"(w), [b] "+r"(b), FOUR_VALUES,                                                          \
-        [u0] "=&r"(u0), [u1] "=&r"(u1), [u2] "=&r"(u2), [u3] "=&r"(u3), [t0] "+r"(n), [t1] "=&r"(t1), [t2] "=&r"(t2),                                               \
-        [t3] "=&r"(t3), [a] "=&r"(a)                                                                                                                                \
+      : XP_TWO("+r", x), XP_TWO("+r", y), [w] "+r"(w), [b] "+r"(b), FOUR_VALUES, XP_FOUR("=&r", u), [t0] "+r"(n),   \
+        [t1] "=&r"(t1), [t2] "=&r"(t2), [t3] "=&r"(t3), [a] "=&r"(a)                                                \
       : [m0] "r"(r[0].mean), [m1] "r"(r[1].mean), [k0] "f"(r[0].factor), [k1] "f"(r[1].factor),         \
         [e] "r"(near), [s] "r"(0x00030001), [c] "r"(0x06040200), [lo] "r"(~high), [hi] "r"(high), [l] "f"(lift)     \
       : "memory", "ft0", "ft1", "ft2", "ft3", "ft4", "ft5", "ft6", "ft7", "fa0", "fa1", "fa2", "fa3", "fa4", "fa5", \

@@ -6,6 +6,7 @@
 
 #include "four_elements.h"
 #include "norm_root.h"
+#include "row_walk.h"
 
 /* Sum of squares, and sum. The words of a row may stand anywhere. */
 #define TVM_PULP_ROW_SUMS(name, type, DOT)                                                                   \
@@ -41,35 +42,8 @@
 TVM_PULP_ROW_SUMS(tvm_pulp_sums_signed, int8_t, XP_SDOTSP)
 TVM_PULP_ROW_SUMS(tvm_pulp_sums_unsigned, uint8_t, XP_SDOTUSP)
 
-/* Pieces of rows, as in i_softmax: whole rows where there are enough. */
-struct tvm_pulp_row_walk {
-  uint32_t row, column, count, left, columns, whole;
-};
-
-static inline uint32_t tvm_pulp_next_piece(struct tvm_pulp_row_walk *w) {
-  if (w->left == 0u) return 0;
-  w->count = w->whole || w->columns - w->column < w->left ? w->columns - w->column : w->left;
-  w->left -= w->whole ? 1u : w->count;
-  return 1;
-}
-
-static inline void tvm_pulp_walk_on(struct tvm_pulp_row_walk *w) {
-  ++w->row;
-  w->column = 0;
-}
-
-static inline struct tvm_pulp_row_walk tvm_pulp_walk_rows(uint32_t rows, uint32_t columns, uint32_t core,
-                                                          uint32_t cores) {
-  struct tvm_pulp_row_walk w = {0, 0, 0, 0, columns, rows >= cores};
-  struct tvm_pulp_range range =
-      w.whole ? tvm_pulp_share(rows, core, cores) : tvm_pulp_share_words(rows * columns, core, cores);
-  w.left = range.end - range.begin;
-  w.row = range.begin;
-  if (!w.whole) {
-    w.row = rows == 1u ? 0u : range.begin / columns;
-    w.column = range.begin - w.row * columns;
-  }
-  return w;
+TVM_PULP_INLINE uint32_t tvm_pulp_row_sums(const void *x, uint32_t type, uint32_t count, int32_t *total) {
+  return type == TVM_PULP_INT8 ? tvm_pulp_sums_signed(x, count, total) : tvm_pulp_sums_unsigned(x, count, total);
 }
 
 /* Four elements v and their weights w, divided by the root of a row; operands c, m, j are the root's, h the limit. */

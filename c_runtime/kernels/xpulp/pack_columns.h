@@ -25,7 +25,7 @@ static inline void tvm_pulp_pack_columns(int32_t *packed, const int8_t *from, ui
         "xor %[w3],%[w3],%[f]\nxor %[w0],%[w0],%[f]\nxor %[w2],%[w2],%[f]\nxor %[t],%[t],%[f]\n"
         XP_SW("%[w3]", 4, "%[y]") XP_SW("%[w0]", 4, "%[y]") XP_SW("%[w2]", 4, "%[y]") XP_LOOP_END
             XP_SW("%[t]", 4, "%[y]") XP_END
-        : [x] "+r"(from), [y] "+r"(packed), [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3), [t] "=&r"(t)
+        : [x] "+r"(from), [y] "+r"(packed), XP_FOUR("=&r", w), [t] "=&r"(t)
         : [n] "r"(n), [s] "r"(stride), [f] "r"(flip), [low] "r"(0x05010400), [high] "r"(0x07030602),
           [upper] "r"(0x00030001)
         : "memory");

@@ -41,8 +41,7 @@ static __attribute__((noinline)) uint32_t exponentials(const int32_t *logits, ui
                 XP_LBUX("%[x1]", "%[x1]", "%[t]") XP_LBUX("%[x2]", "%[x2]", "%[t]") XP_LBUX("%[x3]", "%[x3]", "%[t]")
                     XP_PACKLO("%[x0]", "%[x1]", "%[x0]") XP_PACKHI("%[x0]", "%[x3]", "%[x2]")
                         XP_SDOTUP("%[s]", "%[x0]", "%[o]") XP_LOOP_END XP_SW("%[x0]", 8, "%[e]") XP_END
-        : [l] "+r"(logits), [e] "+r"(to), [s] "+r"(total), [x0] "=&r"(x0), [x1] "=&r"(x1), [x2] "=&r"(x2),
-          [x3] "=&r"(x3)
+        : [l] "+r"(logits), [e] "+r"(to), [s] "+r"(total), XP_FOUR("=&r", x)
         : [n] "r"(n), [b] "r"(largest), [c] "r"(255), [t] "r"(table), [o] "r"(0x01010101)
         : "memory");
   }
@@ -72,9 +71,7 @@ static __attribute__((noinline)) uint32_t exponentials(const int32_t *logits, ui
                                        XP_SDOTUSP("%[b0]", "%[v2]", "%[v1]") XP_SDOTUSP("%[b1]", "%[v2]", "t0") \
                                            XP_SDOTUSP("%[b2]", "%[v2]", "%[v3]") XP_LOOP_END              \
                                                XP_SDOTUSP("%[b3]", "%[v2]", "%[v0]") XP_END               \
-                   : [p] "+r"(p), [e] "+r"(e), [a0] "+r"(a0), [a1] "+r"(a1), [a2] "+r"(a2), [a3] "+r"(a3), \
-                     [b0] "+r"(b0), [b1] "+r"(b1), [b2] "+r"(b2), [b3] "+r"(b3), [v0] "=&r"(v0), [v1] "=&r"(v1), \
-                     [v2] "=&r"(v2), [v3] "=&r"(v3)                       \
+                   : [p] "+r"(p), [e] "+r"(e), XP_FOUR("+r", a), XP_FOUR("+r", b), XP_FOUR("=&r", v)      \
                    : [n] "r"(n), [i] "r"(inner), [o] "r"(rows->stride), [upper] "r"(0x00030001),          \
                      [even] "r"(0x06040200), [odd] "r"(0x07050301)                                        \
                    : "memory", "t0", "t1") /* gcc allows 30 operands */
@@ -88,9 +85,7 @@ static __attribute__((noinline)) uint32_t exponentials(const int32_t *logits, ui
                                    XP_SDOTUSP("%[b0]", "t1", "%[v0]") XP_SDOTUSP("%[b1]", "t1", "%[v1]")             \
                                        XP_SDOTUSP("%[b2]", "t1", "%[v2]") XP_LOOP_END                                \
                                            XP_SDOTUSP("%[b3]", "t1", "%[v3]") XP_END                                 \
-                   : [p] "+r"(p), [e] "+r"(e), [a0] "+r"(a0), [a1] "+r"(a1), [a2] "+r"(a2), [a3] "+r"(a3),           \
-                     [b0] "+r"(b0), [b1] "+r"(b1), [b2] "+r"(b2), [b3] "+r"(b3), [v0] "=&r"(v0), [v1] "=&r"(v1),     \
-                     [v2] "=&r"(v2), [v3] "=&r"(v3)                                                                  \
+                   : [p] "+r"(p), [e] "+r"(e), XP_FOUR("+r", a), XP_FOUR("+r", b), XP_FOUR("=&r", v)                 \
                    : [n] "r"(n), [o] "r"(rows->stride)                                                               \
                    : "memory", "t0", "t1")
 

@@ -43,9 +43,9 @@ static inline __attribute__((unused)) int32_t tvm_pulp_logits_of_32(const int8_t
                               XP_SDOTSP("%[x]", "%[q7]", "%[w0]") XP_SDOTSP("%[x]", "%[q0]", "%[w1]")
                                   "mul %[x],%[x],%[m]\n" XP_ADDNR("%[x]", "%[h]", "%[sh]")
                                       XP_MAX("%[l]", "%[l]", "%[x]") XP_LOOP_END XP_SW("%[x]", 4, "%[y]") XP_END
-      : [k] "+r"(k), [y] "+r"(logits), [l] "+r"(largest), [x] "=&r"(x), [w0] "=&r"(w0), [w1] "=&r"(w1)
-      : [n] "r"(keys.count), [s] "r"(keys.stride), [m] "r"(mul), [h] "r"(half), [sh] "r"(shift), [q0] "r"(q[0]),
-        [q1] "r"(q[1]), [q2] "r"(q[2]), [q3] "r"(q[3]), [q4] "r"(q[4]), [q5] "r"(q[5]), [q6] "r"(q[6]), [q7] "r"(q[7])
+      : [k] "+r"(k), [y] "+r"(logits), [l] "+r"(largest), [x] "=&r"(x), XP_TWO("=&r", w)
+      : [n] "r"(keys.count), [s] "r"(keys.stride), [m] "r"(mul), [h] "r"(half), [sh] "r"(shift), XP_FOUR_OF("r", q, q),
+        [q4] "r"(q[4]), [q5] "r"(q[5]), [q6] "r"(q[6]), [q7] "r"(q[7])
       : "memory");
   return largest;
 }

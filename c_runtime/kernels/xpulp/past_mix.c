@@ -61,9 +61,8 @@ static inline void sums_of_eight(const int8_t *rows, uint32_t past_stride, uint3
                       XP_SHUFFLE2_H("t0", "t1", "%[upper]") XP_SDOTUSP("%[s0]", "%[w]", "%[u]")
                           XP_SDOTUSP("%[s1]", "%[x]", "%[u]") XP_SDOTUSP("%[s2]", "%[w]", "t0") XP_LOOP_END
                               XP_SDOTUSP("%[s3]", "%[x]", "t0") XP_END
-      : [e] "+r"(e), [p] "+r"(p), [r] "+r"(r), [s0] "+r"(s0), [s1] "+r"(s1), [s2] "+r"(s2), [s3] "+r"(s3),
-        [s4] "+r"(s4), [s5] "+r"(s5), [s6] "+r"(s6), [s7] "+r"(s7), [w] "=&r"(w), [x] "=&r"(x), [u] "=&r"(u),
-        [v0] "=&r"(v0), [v1] "=&r"(v1)
+      : [e] "+r"(e), [p] "+r"(p), [r] "+r"(r), XP_EIGHT("+r", s), [w] "=&r"(w), [x] "=&r"(x), [u] "=&r"(u),
+        XP_TWO("=&r", v)
       : [n] "r"(n), [s] "r"(stride), [upper] "r"(0x00030001)
       : "memory", "t0", "t1"))
   store_four(y, s0, s1, s2, s3);
@@ -80,8 +79,8 @@ static __attribute__((noinline)) void sums_of_four(const int8_t *rows, uint32_t 
               XP_SHUFFLE2_H("%[v0]", "%[v1]", "%[upper]") XP_SDOTUSP("%[s0]", "%[w]", "%[u]")
                   XP_SDOTUSP("%[s1]", "%[x]", "%[u]") XP_SDOTUSP("%[s2]", "%[w]", "%[v0]") XP_LOOP_END
                       XP_SDOTUSP("%[s3]", "%[x]", "%[v0]") XP_END
-      : [e] "+r"(e), [p] "+r"(p), [r] "+r"(r), [s0] "+r"(s0), [s1] "+r"(s1), [s2] "+r"(s2), [s3] "+r"(s3),
-        [w] "=&r"(w), [x] "=&r"(x), [u] "=&r"(u), [v0] "=&r"(v0), [v1] "=&r"(v1)
+      : [e] "+r"(e), [p] "+r"(p), [r] "+r"(r), XP_FOUR("+r", s), [w] "=&r"(w), [x] "=&r"(x), [u] "=&r"(u),
+        XP_TWO("=&r", v)
       : [n] "r"(n), [s] "r"(stride), [upper] "r"(0x00030001)
       : "memory"))
   store_four(y, s0, s1, s2, s3);
@@ -100,8 +99,7 @@ static inline void sums_of_eight_words(const int8_t *values, uint32_t stride, ui
                     XP_SDOTUSP("%[s4]", "%[w]", "%[v1]") VALUES("%[v1]", 24) XP_SDOTUSP("%[s5]", "%[w]", "%[v0]")
                         VALUES("%[v0]", 28) XP_SDOTUSP("%[s6]", "%[w]", "%[v1]") XP_LWR("%[v1]", "%[s]", "%[p]")
                             XP_SDOTUSP("%[s7]", "%[w]", "%[v0]") XP_LOOP_END XP_SDOTUSP("%[s0]", "%[w]", "%[v1]") XP_END
-        : [e] "+r"(e), [p] "+r"(values), [s0] "+r"(s0), [s1] "+r"(s1), [s2] "+r"(s2), [s3] "+r"(s3), [s4] "+r"(s4),
-          [s5] "+r"(s5), [s6] "+r"(s6), [s7] "+r"(s7), [w] "=&r"(w), [v0] "=&r"(v0), [v1] "=&r"(v1)
+        : [e] "+r"(e), [p] "+r"(values), XP_EIGHT("+r", s), [w] "=&r"(w), XP_TWO("=&r", v)
         : [n] "r"(groups), [s] "r"(stride)
         : "memory");
   store_four(y, s0, s1, s2, s3);
@@ -118,8 +116,7 @@ static __attribute__((noinline)) void sums_of_four_words(const int8_t *values, u
             XP_SDOTUSP("%[s1]", "%[w]", "%[v0]") VALUES("%[v0]", 12) XP_SDOTUSP("%[s2]", "%[w]", "%[v1]")
                 XP_LWR("%[v1]", "%[s]", "%[p]") XP_SDOTUSP("%[s3]", "%[w]", "%[v0]") XP_LOOP_END
                     XP_SDOTUSP("%[s0]", "%[w]", "%[v1]") XP_END
-        : [e] "+r"(e), [p] "+r"(values), [s0] "+r"(s0), [s1] "+r"(s1), [s2] "+r"(s2), [s3] "+r"(s3), [w] "=&r"(w),
-          [v0] "=&r"(v0), [v1] "=&r"(v1)
+        : [e] "+r"(e), [p] "+r"(values), XP_FOUR("+r", s), [w] "=&r"(w), XP_TWO("=&r", v)
         : [n] "r"(groups), [s] "r"(stride)
         : "memory");
   store_four(y, s0, s1, s2, s3);

@@ -32,8 +32,7 @@ static int32_t maximum(const struct window *w, const int8_t *x, uint32_t is_unsi
   __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") "lw %[a],4(%[at])\nlw %[b],8(%[at])\nlw %[c],12(%[at])\n"        \
                    XP_LWR("%[d]", "%[step]", "%[at]") MAX("%[m1]", "%[m1]", "%[a]") MAX("%[m2]", "%[m2]", "%[b]") \
                    MAX("%[m3]", "%[m3]", "%[c]") XP_LOOP_END MAX("%[m0]", "%[m0]", "%[d]") XP_END            \
-                   : [at] "+r"(at), [a] "=&r"(a), [b] "=&r"(b), [c] "=&r"(c), [d] "=&r"(d), [m0] "+r"(m0),   \
-                     [m1] "+r"(m1), [m2] "+r"(m2), [m3] "+r"(m3)                                             \
+                   : [at] "+r"(at), [a] "=&r"(a), [b] "=&r"(b), [c] "=&r"(c), [d] "=&r"(d), XP_FOUR("+r", m) \
                    : [n] "r"(w->columns), [step] "r"(w->column_step)                                         \
                    : "memory")
 
@@ -55,7 +54,7 @@ static void maximum_of_sixteen(const struct window *w, const int8_t *x, uint32_t
 #define MAX_PAIRS(MAX)                                                                                       \
   __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") "lw %[b],4(%[at])\n" XP_LWR("%[a]", "%[step]", "%[at]")          \
                    MAX("%[m1]", "%[m1]", "%[b]") XP_LOOP_END MAX("%[m0]", "%[m0]", "%[a]") XP_END            \
-                   : [at] "+r"(at), [a] "=&r"(a), [b] "=&r"(b), [m0] "+r"(m0), [m1] "+r"(m1)                 \
+                   : [at] "+r"(at), [a] "=&r"(a), [b] "=&r"(b), XP_TWO("+r", m)                              \
                    : [n] "r"(w->columns), [step] "r"(w->column_step)                                         \
                    : "memory")
 

@@ -52,8 +52,7 @@ static struct window __attribute__((unused)) find_window(const struct tvm_pulp_p
   SDOT("%[s0]", w, "%[k0]") SDOT("%[s1]", w, "%[k1]") SDOT("%[s2]", w, "%[k2]") SDOT("%[s3]", w, "%[k3]")
 #define SUM_TAPS(count, ...)                                                                                \
   __asm__ volatile(__VA_ARGS__                                                                              \
-                   : [at] "+r"(at), [w] "=&r"(word), [g] "=&r"(next), [s0] "+r"(total[0]), [s1] "+r"(total[1]), \
-                     [s2] "+r"(total[2]), [s3] "+r"(total[3])                                               \
+                   : [at] "+r"(at), [w] "=&r"(word), [g] "=&r"(next), XP_FOUR_OF("+r", s, total)            \
                    : [n] "r"(count), [step] "r"(w->column_step), [skip] "r"(skip), [k0] "r"(0x1), [k1] "r"(0x100), \
                      [k2] "r"(0x10000), [k3] "r"(0x1000000)                                                 \
                    : "memory")

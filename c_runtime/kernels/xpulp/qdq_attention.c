@@ -86,8 +86,7 @@ static void correct_keys(const struct head *h) {
                        "xor %[w1],%[w1],%[f]\nxor %[w2],%[w2],%[f]\nxor %[w3],%[w3],%[f]\n"
                        XP_SDOTSP("%[s0]", "%[w0]", "%[o]") XP_SDOTSP("%[s1]", "%[w1]", "%[o]")
                            XP_SDOTSP("%[s2]", "%[w2]", "%[o]") XP_LOOP_END XP_SDOTSP("%[s3]", "%[w3]", "%[o]") XP_END
-                       : [b0] "+r"(b0), [b1] "+r"(b1), [b2] "+r"(b2), [b3] "+r"(b3), [s0] "+r"(s0), [s1] "+r"(s1),
-                         [s2] "+r"(s2), [s3] "+r"(s3), [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3)
+                       : XP_FOUR("+r", b), XP_FOUR("+r", s), XP_FOUR("=&r", w)
                        : [n] "r"(words), [f] "r"(flip), [o] "r"(0x01010101)
                        : "memory");
     }
@@ -121,9 +120,7 @@ static NOINLINE void prepare_head(struct head *h, uint32_t head) {
                        XP_LW("%[w1]", 4, "%[b1]") XP_LW("%[w2]", 4, "%[b2]") XP_LW("%[w3]", 4, "%[b3]") FLIP   \
                            DOT("%[s0]", "%[x]", "%[w0]") DOT("%[s1]", "%[x]", "%[w1]")                        \
                                DOT("%[s2]", "%[x]", "%[w2]") XP_LOOP_END DOT("%[s3]", "%[x]", "%[w3]") XP_END  \
-                   : [a] "+r"(a), [b0] "+r"(b0), [b1] "+r"(b1), [b2] "+r"(b2), [b3] "+r"(b3), [s0] "+r"(s0),  \
-                     [s1] "+r"(s1), [s2] "+r"(s2), [s3] "+r"(s3), [x] "=&r"(x), [w0] "=&r"(w0),               \
-                     [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3)                                           \
+                   : [a] "+r"(a), XP_FOUR("+r", b), XP_FOUR("+r", s), [x] "=&r"(x), XP_FOUR("=&r", w)         \
                    : [n] "r"(words), [f] "r"(flip), [g] "r"(row_flip)                                         \
                    : "memory")
 #define FLIPPED                                                                                            \
@@ -145,9 +142,7 @@ static NOINLINE void prepare_head(struct head *h, uint32_t head) {
 #define SCORES(CLASSES)                                                                                       \
   __asm__ volatile(XP_BEGIN EACH(CORRECTION) EACH(CORRECT) EACH(REAL) EACH(SCALE) EACH(ROUND) CLASSES EACH(LOOK_UP) \
                        EACH(LARGEST) XP_PACKLO("%[s0]", "%[s1]", "%[s0]") XP_PACKHI("%[s0]", "%[s3]", "%[s2]") XP_END \
-                   : [s0] "+r"(s0), [s1] "+r"(s1), [s2] "+r"(s2), [s3] "+r"(s3), [b] "+r"(best), [w0] "=&r"(w0), \
-                     [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3), [f0] "=&f"(f0), [f1] "=&f"(f1),          \
-                     [f2] "=&f"(f2), [f3] "=&f"(f3)                                                           \
+                   : XP_FOUR("+r", s), [b] "+r"(best), XP_FOUR("=&r", w), XP_FOUR("=&f", f)                   \
                    : [a] "r"(add), [k] "f"(scale), [l] "r"(low), [h] "r"(high), [t] "r"(table), [c] "r"(classes) \
                    : "memory")
 #else

@@ -14,9 +14,8 @@
   __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") LOADS(LOAD_A, "%[a", "%[a]") LOADS(LOAD_B, "%[b", "%[b]") EACH(PRODUCT)  \
                        XP_PACKLO("%[a0]", "%[a1]", "%[a0]") XP_PACKHI("%[a0]", "%[a3]", "%[a2]")             \
                            XP_ADD4("%[a0]", "%[a0]", "%[z]") XP_LOOP_END XP_SW("%[a0]", 4, "%[y]") XP_END     \
-                   : [a] "+r"(a), [b] "+r"(b), [y] "+r"(y), [a0] "=&r"(a0), [a1] "=&r"(a1), [a2] "=&r"(a2),  \
-                     [a3] "=&r"(a3), [b0] "=&r"(b0), [b1] "=&r"(b1), [b2] "=&r"(b2), [b3] "=&r"(b3),         \
-                     [f0] "=&f"(f0), [f1] "=&f"(f1), [f2] "=&f"(f2), [f3] "=&f"(f3)                          \
+                   : [a] "+r"(a), [b] "+r"(b), [y] "+r"(y), XP_FOUR("=&r", a), XP_FOUR("=&r", b),            \
+                     XP_FOUR("=&f", f)                                                                       \
                    : [n] "r"(n), [za] "r"(args->zero_point_a), [zb] "r"(args->zero_point_b), [k] "f"(*args->scale), \
                      [l] "r"(args->low), [h] "r"(args->high), [z] "r"(zeros)                                 \
                    : "memory")

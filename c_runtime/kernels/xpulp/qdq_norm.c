@@ -97,8 +97,7 @@ PIECE(two_rounded_stages, EACH(ROUND0) STAGE EACH(ROUND1) EACH(LOAD_WEIGHT1) EAC
       XP_PACK_H("%[u2]", "%[u3]", "%[u2]") MAX2("%[u0]") MAX2("%[u2]") MIN2("%[u0]") MIN2("%[u2]")                   \
       XP_SHUFFLE2_B("%[u0]", "%[u2]", "%[c]") XP_ADD4("%[u0]", "%[u0]", "%[z]") XP_LOOP_END                          \
       XP_SW("%[u0]", 4, "%[y]") XP_END                                                                               \
-      : [x] "+r"(x), [y] "+r"(y), [w] "+r"(weight), [b] "+r"(bias), FOUR_VALUES, [u0] "=&r"(u0), [u1] "=&r"(u1),     \
-        [u2] "=&r"(u2), [u3] "=&r"(u3)                                                                               \
+      : [x] "+r"(x), [y] "+r"(y), [w] "+r"(weight), [b] "+r"(bias), FOUR_VALUES, XP_FOUR("=&r", u)                   \
       : [n] "r"(n), [m] "r"(p->multiplier), [o] "r"(p->offset), [k] "f"(p->factor), [l] "r"(low), [h] "r"(high),     \
         [z] "r"(zeros), [c] "r"(0x06040200)                                                                          \
       : "memory", "ft0", "ft1", "ft2", "ft3", "ft4", "ft5", "ft6", "ft7", "fa0", "fa1", "fa2", "fa3", "fa4", "fa5",  \
@@ -201,8 +200,7 @@ TVM_PULP_XP void start_piece(const struct tvm_pulp_qdq_norm_args *args, uint32_t
   const uint32_t columns = args->columns, at = row * columns;
   const uint8_t *x = args->x + at;
   int32_t total;
-  uint32_t squares = args->x_type == TVM_PULP_INT8 ? tvm_pulp_sums_signed((const int8_t *)x, columns, &total)
-                                                   : tvm_pulp_sums_unsigned(x, columns, &total);
+  uint32_t squares = tvm_pulp_row_sums(x, args->x_type, columns, &total);
   p->x = x + column;
   p->y = args->y + at + column;
   p->column = column;

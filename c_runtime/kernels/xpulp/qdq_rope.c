@@ -26,7 +26,7 @@ static __attribute__((noinline)) void half_row(const struct tvm_pulp_qdq_rope_ar
       : [n] "r"(args->size / 2u), [t] "r"(table), [zx] "r"(args->zero_point_x), [zc] "r"(args->zero_point_cosine),
         [zp] "r"(args->zero_point_partner), [zs] "r"(args->zero_point_sine), [l0] "r"(args->kept_low),
         [h0] "r"(args->kept_high), [l1] "r"(args->turned_low), [h1] "r"(args->turned_high), [l] "r"(args->low),
-        [h] "r"(args->high), [z] "r"(args->zero_point), [k0] "f"(r[0]), [k1] "f"(r[1]), [k2] "f"(r[2]), [k3] "f"(r[3])
+        [h] "r"(args->high), [z] "r"(args->zero_point), XP_FOUR_OF("f", k, r)
       : "memory", "t0", "ft0", "ft1"); /* gcc allows 30 operands */
 }
 

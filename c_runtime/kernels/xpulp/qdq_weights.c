@@ -21,8 +21,8 @@ enum { BATCH = 8 };
 #define LOOK_UP(v, f, i) XP_LBUX(v, v, "%[t]")
 #define LIMIT(v, f, i) XP_MIN(v, v, "%[h]")
 #define PACK XP_PACKLO("%[v0]", "%[v1]", "%[v0]") XP_PACKHI("%[v0]", "%[v3]", "%[v2]")
-#define FOUR [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)
-#define FOUR_REALS , [f0] "=&f"(f0), [f1] "=&f"(f1), [f2] "=&f"(f2), [f3] "=&f"(f3)
+#define FOUR XP_FOUR("=&r", v)
+#define FOUR_REALS , XP_FOUR("=&f", f)
 
 /* Rows that go through a loop one after the other. */
 struct rows {

@@ -23,8 +23,7 @@
   __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") EACH(LOAD) "addi %[x],%[x],16\n" EACH(SCALE) EACH(FIXED) EACH(LEAST)  \
                        EACH(CLIP) XP_SHUFFLE2_B("%[v0]", "%[v1]", "%[t]") XP_SHUFFLE2_B("%[v2]", "%[v3]", "%[t]") \
                            XP_PACK_H("%[v0]", "%[v2]", "%[v0]") "xor %[v0],%[v0],%[g]\n" STORE XP_END             \
-                   : [x] "+r"(x), [y] "+r"(to), [m] "+r"(least), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), \
-                     [v3] "=&r"(v3), [f0] "=&f"(f0), [f1] "=&f"(f1), [f2] "=&f"(f2), [f3] "=&f"(f3)             \
+                   : [x] "+r"(x), [y] "+r"(to), [m] "+r"(least), XP_FOUR("=&r", v), XP_FOUR("=&f", f)             \
                    : [n] "r"(n), [k] "f"(p.factor), [o] "f"(p.offset), [c] "r"(0x7fffff), [t] "r"(0x0602),          \
                      [g] "r"(p.flip), [s] "r"(step)                                                               \
                    : "memory")
@@ -95,8 +94,7 @@ static void piece(const struct tvm_pulp_quantize_args *args, const float *x, uin
           PIXEL_FIXED("%[v5]", "%[v6]", "%[v7]", "ft9", "ft10", "ft11") PIXEL_CLIP("%[v1]", "%[v2]", "%[v4]")     \
           PIXEL_CLIP("%[v5]", "%[v6]", "%[v7]") PIXEL_JOIN("%[v1]", "%[v2]", "%[v4]")                             \
           PIXEL_JOIN("%[v5]", "%[v6]", "%[v7]") STORES "5:\n" XP_END                                                     \
-      : [x0] "+r"(x0), [x1] "+r"(x1), [x2] "+r"(x2), [y] "+r"(to), [m] "+r"(least), [v0] "=&r"(v0), [v1] "=&r"(v1), \
-        [v2] "=&r"(v2), [v3] "=&r"(v3), [v4] "=&r"(v4), [v5] "=&r"(v5), [v6] "=&r"(v6), [v7] "=&r"(v7)            \
+      : [x0] "+r"(x0), [x1] "+r"(x1), [x2] "+r"(x2), [y] "+r"(to), [m] "+r"(least), XP_EIGHT("=&r", v)            \
       : [n] "r"(n), [k] "f"(p.factor), [o] "f"(p.offset), [c] "r"(0x7fffff), [t] "r"(0x0602),                     \
         [last] "r"(0x06060100), [g] "r"(p.flip), [h] "r"(0xffff), [u] "r"(UNSURE) __VA_ARGS__                                                         \
       : "memory", "ft0", "ft1", "ft2", "ft3", "ft4", "ft5", "ft6", "ft7", "ft8", "ft9", "ft10", "ft11")

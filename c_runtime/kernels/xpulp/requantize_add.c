@@ -38,8 +38,7 @@ static void one_row(const struct tvm_pulp_requantize_add_args *args, uint32_t co
                    STAGE("v3", "q0", "p0") TAKE("q1", "-16") TAKE("p1", "-32") TAKE("q0", "4") STAGE("v0", "q1", "p1")
                    EACH(CLIP) EACH(MULTIPLY) TAKE("p0", "8") STAGE("v1", "q0", "r") TAKE("q0", "12") STAGE("v2", "p0", "r")
                    XP_LWR("%[p0]", "%[ts]", "%[t]") STAGE("v3", "q0", "r") STAGE("v0", "p0", "r") FINISH
-                   : [x] "+r"(x), [y] "+r"(y), [t] "+r"(stage), FOUR_VALUES, [p0] "=&r"(p0), [p1] "=&r"(p1),
-                     [q0] "=&r"(q0), [q1] "=&r"(q1)
+                   : [x] "+r"(x), [y] "+r"(y), [t] "+r"(stage), FOUR_VALUES, XP_TWO("=&r", p), XP_TWO("=&r", q)
                    : [n] "r"(n), [xs] "r"(16u * cores), [ys] "r"(4u * cores), [ts] "r"(48u * cores), [m] "r"(args->mul),
                      [r] "r"(args->shift), [f] "r"(FLIP(args))
                    : "memory");

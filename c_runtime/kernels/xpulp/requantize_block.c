@@ -26,7 +26,7 @@ TVM_PULP_XP int32_t high_word(int32_t a, int32_t b) { return (int32_t)((int64_t)
                    XP_ADDNR("%[v0]", "%[a]", "%[sh]") XP_ADDNR("%[v1]", "%[a]", "%[sh]")                  \
                    CLIP("%[v0]", "%[v0]", "%[h]") CLIP("%[v1]", "%[v1]", "%[h]")                          \
                    XP_SBR("%[v0]", "%[ys]", "%[y]") XP_LOOP_END XP_SBR("%[v1]", "%[ys]", "%[y]") XP_END   \
-                   : [acc] "+r"(s.acc), [y] "+r"(s.y), [v0] "=&r"(v0), [v1] "=&r"(v1), [w0] "=&r"(w0), [w1] "=&r"(w1) \
+                   : [acc] "+r"(s.acc), [y] "+r"(s.y), XP_TWO("=&r", v), XP_TWO("=&r", w)                 \
                    : [n] "r"(count >> 1), [m] "r"((uint32_t)mul << 1), [as] "r"(4u * s.acc_step), [ys] "r"(s.y_step), \
                      [a] "r"(add), [sh] "r"(right + 1), [h] "r"(s.high), [nudge] "r"(nudge)               \
                    : "memory")

@@ -14,9 +14,8 @@
                    XP_ADDNR("%[v0]", "%[a0]", "%[sh]") FOUR(CLIP, "%[h]") FOUR_PACK XP_LOOP_END                    \
                    XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END                                                         \
                    : [x] "+r"(x), [y] "+r"(y), FOUR_VALUES                                                          \
-                   : [n] "r"(rows), [xs] "r"(p->x_stride), [ys] "r"(p->y_stride), [l] "r"(r->low), [h] "r"(r->high), \
-                     [sh] "r"(r->shift), [m0] "r"(mul[0]), [m1] "r"(mul[1]), [m2] "r"(mul[2]), [m3] "r"(mul[3]),    \
-                     [a0] "r"(a0), [a1] "r"(a1), [a2] "r"(a2), [a3] "r"(a3)                                        \
+                   : [n] "r"(rows), [xs] "r"(p->x_stride), [ys] "r"(p->y_stride), [l] "r"(r->low),                 \
+                     [h] "r"(r->high), [sh] "r"(r->shift), XP_FOUR_OF("r", m, mul), XP_FOUR("r", a)                \
                    : "memory")
 /* Elements of one channel. */
 #define LINE(LOAD, LOAD_NEXT, CLIP)                                                                                \

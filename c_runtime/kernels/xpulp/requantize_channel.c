@@ -12,7 +12,7 @@
                          XP_ADDNR("%[v0]", "%[a]", "%[sh]") XP_ADDNR("%[v1]", "%[a]", "%[sh]")                  \
                          CLIP("%[v0]", "%[v0]", "%[h]") CLIP("%[v1]", "%[v1]", "%[h]") MIDDLE                   \
                          XP_SBR("%[v0]", "%[ys]", "%[y]") XP_LOOP_END XP_SBR("%[v1]", "%[ys]", "%[y]") XP_END   \
-                     : [acc] "+r"(acc), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1), [w0] "=&r"(w0), [w1] "=&r"(w1) \
+                     : [acc] "+r"(acc), [y] "+r"(y), XP_TWO("=&r", v), XP_TWO("=&r", w)                         \
                      : [n] "r"(n), [m] "r"(c.factor), [ys] "r"(step), [a] "r"(c.add), [sh] "r"(c.shift),        \
                        [h] "r"(high), [nudge] "r"(2), [mid] "r"(middle)                                         \
                      : "memory");                                                                               \

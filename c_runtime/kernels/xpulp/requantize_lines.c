@@ -53,8 +53,7 @@ static __attribute__((noinline)) void shift_rows(const struct tvm_pulp_requantiz
   EVEN_OF("%[v0]", "%[s0]", "%[c0]")
 #define TEMPORARY , [w] "=&r"(w)
 #define EVEN_OPERANDS                                                                                               \
-  , [c0] "r"(lost[0]), [c1] "r"(lost[1]), [c2] "r"(lost[2]), [c3] "r"(lost[3]), [b0] "r"(summand[0]),               \
-      [b1] "r"(summand[1]), [b2] "r"(summand[2]), [b3] "r"(summand[3])
+  , XP_FOUR_OF("r", c, lost), XP_FOUR_OF("r", b, summand)
 
 static __attribute__((noinline)) void even_rows(const struct tvm_pulp_requantize_args *p, const struct taken *t,
                                                 uint32_t channel) {
@@ -102,7 +101,7 @@ static __attribute__((noinline)) void high_rows(const struct tvm_pulp_requantize
   "add %[v1],%[v1],%[b1]\nadd %[v2],%[v2],%[b2]\nadd %[v3],%[v3],%[b3]\nadd %[v0],%[v0],%[b0]\n" AWAY_OF("%[v1]")     \
   AWAY_OF("%[v2]") AWAY_OF("%[v3]") AWAY_OF("%[v0]")
 #define AWAY_OPERANDS                                                                                                 \
-  , [c] "r"(r->shift), [b0] "r"(summand[0]), [b1] "r"(summand[1]), [b2] "r"(summand[2]), [b3] "r"(summand[3])
+  , [c] "r"(r->shift), XP_FOUR_OF("r", b, summand)
 
 static __attribute__((noinline)) void away_rows(const struct tvm_pulp_requantize_args *p, const struct taken *t,
                                                 uint32_t channel) {
@@ -163,7 +162,7 @@ void tvm_pulp_requantize_lines(const struct tvm_pulp_requantize_args *p, uint32_
                    XP_ADDNR("%[v0]", "%[a]", "%[s]") XP_ADDNR("%[v1]", "%[a]", "%[s]")                        \
                    XP_BETWEEN("%[v0]", "%[v0]", "%[h]") XP_BETWEEN("%[v1]", "%[v1]", "%[h]")                  \
                    XP_SBR("%[v0]", "%[ys]", "%[y]") XP_LOOP_END XP_SBR("%[v1]", "%[ys]", "%[y]") XP_END       \
-                   : [x] "+r"(x), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1)                                 \
+                   : [x] "+r"(x), [y] "+r"(y), XP_TWO("=&r", v)                                               \
                    : [n] "r"(rows >> 1), [xs] "r"(x_stride), [ys] "r"(y_stride), [h] "r"(high), [a] "r"(add), \
                      [s] "r"(shift), [l] "r"(low)                                                             \
                    : "memory")

@@ -12,7 +12,7 @@
                    LOAD " %[w0],-1(%[b])\n" LOAD_ON("%[w1]", "%[ys]", "%[b]") SUM("0") SUM("1")                 \
                    XP_MAC("%[v2]", "%[w0]", "%[o]") XP_MAC("%[v3]", "%[w1]", "%[o]") SUM("2") SUM("3")          \
                    EACH(CLIP) FOUR_PACK "xor %[v0],%[v0],%[f]\n" XP_LOOP_END XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END \
-                   : [x] "+r"(x), [y] "+r"(y), [b] "+r"(b), FOUR_VALUES, [w0] "=&r"(w0), [w1] "=&r"(w1)         \
+                   : [x] "+r"(x), [y] "+r"(y), [b] "+r"(b), FOUR_VALUES, XP_TWO("=&r", w)                       \
                    : [n] "r"(rows), [xs] "r"(4u * columns), [ys] "r"(columns), [m] "r"(args->mul),              \
                      [o] "r"(args->mul_b), [c] "r"(args->add), [r] "r"(args->shift), [f] "r"(flip), ROUNDING_CONSTANTS \
                    : "memory")

@@ -17,8 +17,8 @@ static void four_columns(const struct tvm_pulp_requantize_table_args *args, uint
   __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") COLUMNS EACH(FIRST) EACH(CLIP_UNSIGNED) EACH(TAKE) FOUR_PACK XP_LOOP_END
                        XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END
                    : [x] "+r"(x), [y] "+r"(y), FOUR_VALUES
-                   : [n] "r"(rows), [xs] "r"(4u * columns), [ys] "r"(columns), [h] "r"(255), [t0] "r"(t0), [t1] "r"(t1),
-                     [t2] "r"(t2), [t3] "r"(t3), ROUNDING_CONSTANTS
+                   : [n] "r"(rows), [xs] "r"(4u * columns), [ys] "r"(columns), [h] "r"(255), XP_FOUR("r", t),
+                     ROUNDING_CONSTANTS
                    : "memory");
 }
 

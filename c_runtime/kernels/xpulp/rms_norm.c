@@ -77,9 +77,7 @@ static __attribute__((noinline)) void many_rows(const struct tvm_pulp_rms_norm_a
   const uint8_t *x = (const uint8_t *)args->x + range.begin * columns;
   uint8_t *y = (uint8_t *)args->y + range.begin * columns;
   for (uint32_t row = range.begin; row < range.end; ++row, x += columns, y += columns) {
-    scale_row(args, x, y,
-              args->x_type == TVM_PULP_INT8 ? tvm_pulp_sums_signed((const int8_t *)x, columns, 0)
-                                            : tvm_pulp_sums_unsigned(x, columns, 0));
+    scale_row(args, x, y, tvm_pulp_row_sums(x, args->x_type, columns, 0));
   }
 }
 
@@ -95,9 +93,7 @@ static inline int32_t exact(const struct tvm_pulp_rms_norm_args *args, const str
   return tvm_pulp_xp_clipr(value, (int32_t)(args->levels / 2u - 1u));
 }
 static inline void statistics(const struct tvm_pulp_rms_norm_args *args, struct tvm_pulp_real_row *row) {
-  uint32_t columns = args->columns;
-  uint32_t squares = args->x_type == TVM_PULP_INT8 ? tvm_pulp_sums_signed((const int8_t *)row->x, columns, 0)
-                                                   : tvm_pulp_sums_unsigned(row->x, columns, 0);
+  uint32_t columns = args->columns, squares = tvm_pulp_row_sums(row->x, args->x_type, columns, 0);
   row->mean = 0;
   tvm_pulp_set_real_root(row, tvm_pulp_mean(squares, columns) + 1u);
 }

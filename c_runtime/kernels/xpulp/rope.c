@@ -9,7 +9,7 @@
                        XP_DOTSP("%[v1]", "%[v3]", "%[r1]") XP_DOTSP("%[v2]", "%[v3]", "%[r2]")           \
                        XP_DOTSP("%[v3]", "%[v3]", "%[r3]") FOUR_FINISH(CLIP) XP_END                      \
                    : FOUR_OUTPUTS, [x] "+r"(x)                                                           \
-                   : FOUR_INPUTS, [r0] "r"(w[0]), [r1] "r"(w[1]), [r2] "r"(w[2]), [r3] "r"(w[3])         \
+                   : FOUR_INPUTS, XP_FOUR_OF("r", r, w)                                                  \
                    : "memory")
 
 /* Heads [head, head + n) of one position. */

@@ -10,7 +10,7 @@
 /* Four channels of some rows, whose summands and shifts, and multipliers where there are any, stay in registers. */
 #define HIGH_WORDS \
   "mulh %[v1],%[v1],%[m1]\nmulh %[v2],%[v2],%[m2]\nmulh %[v3],%[v3],%[m3]\nmulh %[v0],%[v0],%[m0]\n"
-#define MULTIPLIERS , [m0] "r"(mul[0]), [m1] "r"(mul[1]), [m2] "r"(mul[2]), [m3] "r"(mul[3])
+#define MULTIPLIERS , XP_FOUR_OF("r", m, mul)
 /* Further operands come last. */
 #define SHIFT_LOOP(CLIP, PRODUCTS, ...) SHIFT_LOOP_BY(CLIP, PRODUCTS, , __VA_ARGS__)
 #define SHIFT_LOOP_BY(CLIP, PRODUCTS, OUTPUTS, ...)                                                                    \
@@ -20,9 +20,8 @@
                    XP_ADDNR("%[v0]", "%[a0]", "%[s0]") FOUR(CLIP, "%[h]")                                  \
                    FOUR_PACK XP_LOOP_END XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END                           \
                    : [x] "+r"(x), [y] "+r"(y), FOUR_VALUES OUTPUTS                                                    \
-                   : [n] "r"(rows), [xs] "r"(p->x_stride), [ys] "r"(p->y_stride), [h] "r"(r->high), [a0] "r"(add[0]), \
-                     [a1] "r"(add[1]), [a2] "r"(add[2]), [a3] "r"(add[3]), [s0] "r"(shift[0]), [s1] "r"(shift[1]), \
-                     [s2] "r"(shift[2]), [s3] "r"(shift[3]) __VA_ARGS__                                    \
+                   : [n] "r"(rows), [xs] "r"(p->x_stride), [ys] "r"(p->y_stride), [h] "r"(r->high),        \
+                     XP_FOUR_OF("r", a, add), XP_FOUR_OF("r", s, shift) __VA_ARGS__                        \
                    : "memory")
 
 #endif /* TVM_PULP_SHIFT_LOOP_H */

@@ -10,7 +10,7 @@
   __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LWX("%[v0]", "%[last]", "%[x]") LOADS                        \
                    XP_LWR("%[v3]", "%[xs]", "%[x]") XP_SWX("%[v0]", "%[last]", "%[y]") STORES               \
                    XP_LOOP_END XP_SWR("%[v3]", "%[ys]", "%[y]") XP_END                                      \
-                   : [x] "+r"(from), [y] "+r"(to), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3) \
+                   : [x] "+r"(from), [y] "+r"(to), XP_FOUR("=&r", v)                                        \
                    : [n] "r"(count), [last] "r"(bytes - 4u), [xs] "r"(from_step), [ys] "r"(to_step)         \
                    : "memory")
 

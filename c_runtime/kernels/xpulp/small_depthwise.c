@@ -17,8 +17,8 @@
 #define FOUR(DOT) W(0) W(1) W(2) W(3) DOT_WITH(DOT, 0) DOT_WITH(DOT, 1) DOT_WITH(DOT, 2) DOT_WITH(DOT, 3)
 #define RUN(ROW)                                                                                                 \
   __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LW("%[a]", 4, "%[b]") ROW XP_LOOP_END XP_SW("%[a]", 4, "%[to]") XP_END \
-                   : [w] "+r"(w), [b] "+r"(bias), [to] "+r"(to), [a] "=&r"(a), [w0] "=&r"(w0), [w1] "=&r"(w1),   \
-                     [w2] "=&r"(w2), [w3] "=&r"(w3)                                                              \
+                   : [w] "+r"(w), [b] "+r"(bias), [to] "+r"(to), [a] "=&r"(a),                  \
+                     XP_FOUR("=&r", w)                                                          \
                    : [n] "r"(n), [x0] "r"(plane[0]), [x1] "r"(plane[x1]), [x2] "r"(plane[x2]), [x3] "r"(plane[x3]) \
                    : "memory")
 #define RUN_ANY(DOT)                                                                            \

@@ -18,7 +18,7 @@ static void results(const int32_t *e, uint8_t *y, uint32_t columns, float factor
         "fmul.s %[f0],%[f0],%[k]\nfmul.s %[f1],%[f1],%[k]\nfmul.s %[f2],%[f2],%[k]\nfmul.s %[f3],%[f3],%[k]\n"
         "fcvt.w.s %[v0],%[f0],rne\nfcvt.w.s %[v1],%[f1],rne\nfcvt.w.s %[v2],%[f2],rne\nfcvt.w.s %[v3],%[f3],rne\n"
         FOUR(XP_MIN, "%[h]") FOUR_PACK XP_ADD4("%[v0]", "%[v0]", "%[z]") XP_LOOP_END XP_SW("%[v0]", 4, "%[y]") XP_END
-        : [e] "+r"(e), [y] "+r"(y), FOUR_VALUES, [f0] "=&f"(f0), [f1] "=&f"(f1), [f2] "=&f"(f2), [f3] "=&f"(f3)
+        : [e] "+r"(e), [y] "+r"(y), FOUR_VALUES, XP_FOUR("=&f", f)
         : [n] "r"(columns >> 2), [k] "f"(factor), [h] "r"(high), [z] "r"(zero_points)
         : "memory");
     done = columns & ~3u;

@@ -17,16 +17,14 @@
   TILE_FUNCTION(name##2, 2, DOT, WORDS2) \
   TILE_FUNCTION(name##1, 1, DOT, WORDS1)
 
-TILES(signed_to_signed_, XP_SDOTSP, XP_CLIPR)
-TILES(signed_to_unsigned_, XP_SDOTSP, XP_CLIPUR)
-SAME_TILES(signed_to_signed_, XP_SDOTSP, XP_CLIPR)
-SAME_TILES(signed_to_unsigned_, XP_SDOTSP, XP_CLIPUR)
-RAW_TILES(signed_raw_, XP_SDOTSP)
-TILES(unsigned_to_signed_, XP_SDOTUSP, XP_CLIPR)
-TILES(unsigned_to_unsigned_, XP_SDOTUSP, XP_CLIPUR)
-SAME_TILES(unsigned_to_signed_, XP_SDOTUSP, XP_CLIPR)
-SAME_TILES(unsigned_to_unsigned_, XP_SDOTUSP, XP_CLIPUR)
-RAW_TILES(unsigned_raw_, XP_SDOTUSP)
+#define ALL_TILES(sign, DOT)                          \
+  TILES(sign##_to_signed_, DOT, XP_CLIPR)             \
+  TILES(sign##_to_unsigned_, DOT, XP_CLIPUR)          \
+  SAME_TILES(sign##_to_signed_, DOT, XP_CLIPR)        \
+  SAME_TILES(sign##_to_unsigned_, DOT, XP_CLIPUR)     \
+  RAW_TILES(sign##_raw_, DOT)
+ALL_TILES(signed, XP_SDOTSP)
+ALL_TILES(unsigned, XP_SDOTUSP)
 RAW_TILES(signed_halves_, XP_SDOTSP2)
 RAW_TILES(unsigned_halves_, XP_SDOTUSP2)
 
@@ -105,35 +103,7 @@ void tvm_pulp_tiles_prepare(struct tvm_pulp_tiles *tiles, const int8_t *weight, 
   tiles->result_shift = 0;
   job->shift = requant->shift;
   job->high = requant->high;
-  const int32_t *mul = requant->mul, *add = requant->add;
-  if (!requant->per_channel) {
-    int32_t one_mul = mul[0], one_add = add[0];
-    job->same_mul = one_mul;
-    job->same_add = one_add;
-    for (uint32_t i = 0; i < 4u; ++i) {
-      tiles->same_mul[i] = one_mul;
-      tiles->same_add[i] = one_add;
-    }
-    mul = tiles->same_mul;
-    add = tiles->same_add;
-  }
-  job->mul = mul;
-  job->add_less_mul = (uint32_t)(uintptr_t)add - (uint32_t)(uintptr_t)mul - 4u;
-}
-
-/* `first` is the first column of tile number `tile`. */
-static inline void set_columns(struct tvm_pulp_tiles *tiles, uint32_t tile, uint32_t first, uint32_t count) {
-  struct tvm_pulp_tile_job *job = &tiles->job;
-  job->b = tiles->weight + 4u * tile * job->stride;
-  job->bias = tiles->bias + first;
-  if (job->channel_mask) job->mul = tiles->requant->mul + first;
-  job->end = 16u * count;
-}
-
-static inline void set_rows(struct tvm_pulp_tiles *tiles, const int8_t *a, uint8_t *y, uint32_t y_stride) {
-  tiles->job.a = a;
-  tiles->job.y = y;
-  tiles->job.y_stride = y_stride;
+  tvm_pulp_set_tile_constants(tiles, requant);
 }
 
 /* One to three rows. */
@@ -163,8 +133,8 @@ static __attribute__((noinline)) void run_blocks(struct tvm_pulp_tiles *tiles, c
   tiles->job.blocks = 1;
   while (count > 0u) {
     uint32_t part = count < BLOCK_TILES ? count : BLOCK_TILES;
-    set_columns(tiles, tile, first, part);
-    set_rows(tiles, a, (uint8_t *)block, 4u * BLOCK_COLUMNS);
+    tvm_pulp_set_tiles(tiles, tile, first, part);
+    tvm_pulp_set_tile_rows(tiles, a, (uint8_t *)block, 4u * BLOCK_COLUMNS);
     if (rows == 4u) {
       run4(tiles, &tiles->job);
     } else {
@@ -214,8 +184,8 @@ void tvm_pulp_tiles_run_biased(struct tvm_pulp_tiles *tiles, const int8_t *a, ui
 /* Neighbouring tiles that the tile functions can finish. */
 static inline void run_tiles(struct tvm_pulp_tiles *tiles, const int8_t *a, uint32_t rows, uint32_t tile,
                              uint32_t first, uint32_t count, uint8_t *y, uint32_t y_stride) {
-  set_columns(tiles, tile, first, count);
-  set_rows(tiles, a, y + (first << tiles->result_shift), y_stride);
+  tvm_pulp_set_tiles(tiles, tile, first, count);
+  tvm_pulp_set_tile_rows(tiles, a, y + (first << tiles->result_shift), y_stride);
   if (rows < 4u) {
     run_few_rows(tiles, rows);
   } else {

@@ -127,4 +127,37 @@
         : "memory", "ra", "a1", "a2", "a3", "a4", "a5", "a6", "a7", "t0", "t1", "t2", CLOBBER##ROWS);   \
   }
 
+/* What the assembler code reads of neighbouring tiles, of which number `tile` begins with column `first`; of rows; and of
+ * constants, which lie there four times where all columns have the same. */
+static inline void tvm_pulp_set_tiles(struct tvm_pulp_tiles *tiles, uint32_t tile, uint32_t first, uint32_t count) {
+  struct tvm_pulp_tile_job *job = &tiles->job;
+  job->b = tiles->weight + 4u * tile * job->stride;
+  job->bias = tiles->bias + first;
+  if (job->channel_mask) job->mul = tiles->requant->mul + first;
+  job->end = 16u * count;
+}
+
+static inline void tvm_pulp_set_tile_rows(struct tvm_pulp_tiles *tiles, const int8_t *a, uint8_t *y, uint32_t y_stride) {
+  tiles->job.a = a;
+  tiles->job.y = y;
+  tiles->job.y_stride = y_stride;
+}
+
+static inline void tvm_pulp_set_tile_constants(struct tvm_pulp_tiles *tiles, const struct tvm_pulp_requant *requant) {
+  const int32_t *mul = requant->mul, *add = requant->add;
+  if (!requant->per_channel) {
+    const int32_t one_mul = mul[0], one_add = add[0];
+    tiles->job.same_mul = one_mul;
+    tiles->job.same_add = one_add;
+    for (uint32_t i = 0; i < 4u; ++i) {
+      tiles->same_mul[i] = one_mul;
+      tiles->same_add[i] = one_add;
+    }
+    mul = tiles->same_mul;
+    add = tiles->same_add;
+  }
+  tiles->job.mul = mul;
+  tiles->job.add_less_mul = (uint32_t)(uintptr_t)add - (uint32_t)(uintptr_t)mul - 4u;
+}
+
 #endif /* TVM_PULP_TILE_CODE_H */

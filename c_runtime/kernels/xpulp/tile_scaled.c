@@ -47,19 +47,8 @@ SCALED_TILES(BIASED_TILE_FUNCTION, signed_biased_, XP_SDOTSP)
 SCALED_TILES(BIASED_TILE_FUNCTION, unsigned_biased_, XP_SDOTUSP)
 
 static void prepare(struct tvm_pulp_tiles *tiles) {
-  const struct tvm_pulp_requant *requant = tiles->requant;
-  const int32_t *mul = requant->mul, *add = requant->add;
-  tiles->job.scaled = tvm_pulp_scaled_of(requant);
-  if (!requant->per_channel) {
-    for (uint32_t i = 0; i < 4u; ++i) {
-      tiles->same_mul[i] = mul[0];
-      tiles->same_add[i] = add[0];
-    }
-    mul = tiles->same_mul;
-    add = tiles->same_add;
-  }
-  tiles->job.mul = mul;
-  tiles->job.add_less_mul = (uint32_t)(uintptr_t)add - (uint32_t)(uintptr_t)mul - 4u;
+  tiles->job.scaled = tvm_pulp_scaled_of(tiles->requant);
+  tvm_pulp_set_tile_constants(tiles, tiles->requant);
 }
 
 #define PICK(name, ROWS)                                                         \
@@ -92,12 +81,8 @@ static __attribute__((noinline)) void run_biased_rows(struct tvm_pulp_tile_job *
 static void run_tiles(struct tvm_pulp_tiles *tiles, const int8_t *a, uint32_t rows, uint32_t tile, uint32_t first,
                       uint32_t count, uint8_t *y, const int32_t *row_bias) {
   struct tvm_pulp_tile_job *job = &tiles->job;
-  job->a = a;
-  job->b = tiles->weight + 4u * tile * job->stride;
-  job->bias = tiles->bias + first;
-  if (job->channel_mask) job->mul = tiles->requant->mul + first;
-  job->y = y + first;
-  job->end = 16u * count;
+  tvm_pulp_set_tiles(tiles, tile, first, count);
+  tvm_pulp_set_tile_rows(tiles, a, y + first, job->y_stride);
   job->blocks = rows >> 2;
   if (row_bias) {
     job->row_bias = row_bias;

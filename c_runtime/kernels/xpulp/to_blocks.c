@@ -22,7 +22,7 @@ static inline void fill(uint8_t *t0, uint32_t stride, uint32_t words, uint32_t p
   if (!words) return;
   __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_SW("%[v]", 4, "%[t0]") XP_SW("%[v]", 4, "%[t1]")
                        XP_SW("%[v]", 4, "%[t2]") XP_LOOP_END XP_SW("%[v]", 4, "%[t3]") XP_END
-                   : [t0] "+r"(t0), [t1] "+r"(t1), [t2] "+r"(t2), [t3] "+r"(t3)
+                   : XP_FOUR("+r", t)
                    : [n] "r"(words), [v] "r"(pattern)
                    : "memory");
 }
@@ -53,8 +53,7 @@ static inline void turn_lines(const struct layout *l, uint8_t *line, const uint8
                            XP_SWR("%[w3]", "%[ts]", "%[t2]") XP_LOOP_END XP_SWR("%[w0]", "%[ts]", "%[t3]")
                                "add %[t0],%[t0],%[back]\nadd %[t1],%[t1],%[back]\nadd %[t2],%[t2],%[back]\n"
                                "add %[t3],%[t3],%[back]\n" XP_OUTER_LOOP_END "add %[x],%[x],%[next]\n" XP_END
-                   : [t0] "+r"(t0), [t1] "+r"(t1), [t2] "+r"(t2), [t3] "+r"(t3), [x] "+r"(x), [w0] "=&r"(w0),
-                     [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3), [u0] "=&r"(u0), [u1] "=&r"(u1)
+                   : XP_FOUR("+r", t), [x] "+r"(x), XP_FOUR("=&r", w), XP_TWO("=&r", u)
                    : [n] "r"(n), [lines] "r"(lines), [s] "r"(channels), [ts] "r"(l->block),
                      [back] "r"(4u - n * l->block), [next] "r"((args->width - 4u * n) * channels), TVM_PULP_TURN_SELECTORS
                    : "memory");

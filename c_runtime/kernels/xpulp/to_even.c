@@ -15,8 +15,7 @@
                    XP_ADDNR("%[v0]", "%[a]", "%[sh]") XP_ADDNR("%[v1]", "%[a]", "%[sh]")                        \
                    CLIP("%[v0]", "%[v0]", "%[h]") CLIP("%[v1]", "%[v1]", "%[h]")                                \
                    XP_SBR("%[v0]", "%[ys]", "%[y]") XP_LOOP_END XP_SBR("%[v1]", "%[ys]", "%[y]") XP_END         \
-                   : [acc] "+r"(s->acc), [y] "+r"(s->y), [v0] "=&r"(v0), [v1] "=&r"(v1), [w0] "=&r"(w0), [w1] "=&r"(w1), \
-                     [b0] "=&r"(b0), [b1] "=&r"(b1)                                                             \
+                   : [acc] "+r"(s->acc), [y] "+r"(s->y), XP_TWO("=&r", v), XP_TWO("=&r", w), XP_TWO("=&r", b)   \
                    : [n] "r"(pairs), [m] "r"(mul), [as] "r"(4u * s->acc_step), [ys] "r"(s->y_step), [a] "r"(add), \
                      [sh] "r"(right), [h] "r"(s->high)                                                          \
                    : "memory")

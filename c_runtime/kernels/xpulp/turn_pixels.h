@@ -29,8 +29,7 @@ static inline void tvm_pulp_turn_pixels(uint8_t *target, uint32_t stride, const 
         XP_BEGIN XP_LOOP("%[n]") TVM_PULP_TURN_FOUR
             XP_SW("%[w1]", 4, "%[t0]") XP_SW("%[u0]", 4, "%[t1]") XP_SW("%[w3]", 4, "%[t2]")
             XP_LOOP_END XP_SW("%[w0]", 4, "%[t3]") XP_END
-        : [t0] "+r"(t0), [t1] "+r"(t1), [t2] "+r"(t2), [t3] "+r"(t3), [x] "+r"(x), [w0] "=&r"(w0), [w1] "=&r"(w1),
-          [w2] "=&r"(w2), [w3] "=&r"(w3), [u0] "=&r"(u0), [u1] "=&r"(u1)
+        : XP_FOUR("+r", t), [x] "+r"(x), XP_FOUR("=&r", w), XP_TWO("=&r", u)
         : [n] "r"(n), [s] "r"(step), TVM_PULP_TURN_SELECTORS
         : "memory");
   }

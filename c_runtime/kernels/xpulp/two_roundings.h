@@ -16,7 +16,7 @@
 #define TWO_ROUNDINGS COLUMNS EACH(FIRST) EACH(CLIP) EACH(MULTIPLY) EACH(SECOND) EACH(CLIP)
 /* The constants of a group of four columns, at `stage`. */
 #define ROUNDING_CONSTANTS                                                                             \
-  [s0] "r"(stage[0]), [s1] "r"(stage[1]), [s2] "r"(stage[2]), [s3] "r"(stage[3]), [a0] "r"(stage[4]),  \
+  XP_FOUR_OF("r", s, stage), [a0] "r"(stage[4]),  \
       [a1] "r"(stage[5]), [a2] "r"(stage[6]), [a3] "r"(stage[7])
 #define ROW_CONSTANTS [c0] "r"(stage[8]), [c1] "r"(stage[9]), [c2] "r"(stage[10]), [c3] "r"(stage[11])
 #define TWO_ROUNDINGS_CONSTANTS ROUNDING_CONSTANTS, ROW_CONSTANTS, [m] "r"(args->mul), [r] "r"(args->shift)

@@ -12,8 +12,7 @@ static inline void turn(const int8_t *x, uint32_t bytes, uint32_t groups, int8_t
   int32_t w0, w1, w2, w3, u0, u1;
   __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") TVM_PULP_TURN_FOUR XP_SW("%[w1]", 4, "%[y]") XP_SW("%[u0]", 4, "%[y]")
                        XP_SW("%[w3]", 4, "%[y]") XP_SW("%[w0]", 4, "%[y]") XP_LOOP_END "add %[y],%[y],%[b]\n" XP_END
-                   : [x] "+r"(x), [y] "+r"(y), [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3),
-                     [u0] "=&r"(u0), [u1] "=&r"(u1)
+                   : [x] "+r"(x), [y] "+r"(y), XP_FOUR("=&r", w), XP_TWO("=&r", u)
                    : [n] "r"(groups), [s] "r"(bytes), [b] "r"(back), TVM_PULP_TURN_SELECTORS
                    : "memory");
 }

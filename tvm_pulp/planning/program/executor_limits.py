@@ -16,4 +16,4 @@ def _stated(name: str, header: str) -> int:
 # Jobs that can be waited for one by one.
 TICKETS = _stated("TVM_PULP_TICKETS", "step_record.h")
 # Groups of transfers that an agent may have under way; the last that an executor numbers is everything from L3.
-GROUPS_OF_AGENT = _stated("TVM_PULP_GROUPS", "executor.h") - 1
+GROUPS_OF_AGENT = _stated("TVM_PULP_GROUPS", "step_record.h") - 1

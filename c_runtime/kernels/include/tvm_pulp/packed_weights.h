@@ -41,4 +41,12 @@ TVM_PULP_INLINE uint32_t tvm_pulp_depthwise_row_bytes(uint32_t kernel_width, uin
   return kernel_width == 5u ? 32u : 40u;
 }
 
+/* Bytes that were made signed are 128 too small, each times its weight. */
+TVM_PULP_INLINE int32_t tvm_pulp_bias_of_flipped(const int8_t *row, uint32_t row_bytes, uint32_t height, uint32_t width) {
+  int32_t sum = 0;
+  for (; height != 0u; height--, row += row_bytes)
+    for (uint32_t kx = 0; kx < width; kx++) sum += row[kx];
+  return sum * 128;
+}
+
 #endif /* TVM_PULP_PACKED_WEIGHTS_H */

@@ -8,15 +8,6 @@
 
 #include "tvm_pulp/event_unit.h"
 
-/* Heads of commands: bytes, up to TVM_PULP_DMA_LARGEST, and these. */
-enum {
-  TVM_PULP_DMA_TO_L1 = 1 << 17,
-  TVM_PULP_DMA_INCREMENT = 1 << 18,
-  TVM_PULP_DMA_2D = 1 << 19,
-  TVM_PULP_DMA_EVENT = 1 << 20,
-  TVM_PULP_DMA_LARGEST = 0x1FF00
-};
-
 /* Take a group, of up to seven per core at a time. */
 uint32_t tvm_pulp_dma_begin(void);
 

@@ -16,10 +16,6 @@
 #define TVM_PULP_STACK_BYTES 8192
 #endif
 #define TVM_PULP_HARTS 1
-
-/* Lowest bytes of the stack hold a pattern that the end of the run looks for. */
-#define TVM_PULP_GUARD_BYTES 32
 #define TVM_PULP_STACKS 1 /* that end with a guard */
-#define TVM_PULP_GUARD_PATTERN 0x5AFE57AC
 
 #endif /* TVM_PULP_MCU_H */

@@ -30,12 +30,8 @@ static inline uint32_t tvm_pulp_dma_begin(void) {
   return 0;
 }
 
-static inline void tvm_pulp_dma_load(void *l1, const void *external, uint32_t bytes) {
-  (void)tvm_pulp_dma_copy((uint32_t)(uintptr_t)l1, (uint32_t)(uintptr_t)external, bytes);
-}
-
-static inline void tvm_pulp_dma_store(void *external, const void *l1, uint32_t bytes) {
-  (void)tvm_pulp_dma_copy((uint32_t)(uintptr_t)external, (uint32_t)(uintptr_t)l1, bytes);
-}
+#define TVM_PULP_DMA_LINES 0
+#define TVM_PULP_DMA_IS_AT_ONCE 0
+#include "tvm_pulp/copies.h"
 
 #endif /* TVM_PULP_DMA_H */

@@ -11,11 +11,6 @@
 #include "tvm_pulp/hal.h"
 #include "tvm_pulp/step_record.h"
 
-enum { TVM_PULP_GROUPS = 8 }; /* of transfers that may be under way */
-
-/* Heads of transfers; generated records add size and base. The DMA knows no lines. */
-enum { TVM_PULP_STORE = 0, TVM_PULP_LOAD = 1 << 20 };
-
 /* Teams of a record: the one that meets, 0 where nobody does, and the one that calls the function, 0 where all do. */
 #define TVM_PULP_MEETING_OF(control) ((control)&7u)
 #define TVM_PULP_TEAM_OF(control) ((control) >> 3 & 7u)

@@ -51,10 +51,6 @@
 #define TVM_PULP_HARTS (POOL_TILES * POOL_TILE_CORES)
 #define POOL_CORES_OF_GROUP (POOL_CORE_TILES * POOL_TILE_CORES)
 #define POOL_PLACES_OF_GROUP (POOL_GROUP_TILES * POOL_TILE_CORES)
-
-/* Lowest bytes of every stack hold a pattern that the end of the run looks for. */
-#define TVM_PULP_GUARD_BYTES 32
 #define TVM_PULP_STACKS TVM_PULP_HARTS /* that end with a guard */
-#define TVM_PULP_GUARD_PATTERN 0x5AFE57AC
 
 #endif /* TVM_PULP_POOL_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Step records as every executor walks through them. What differs from chip to chip is in its executor.h: the heads of
- * transfers, how many groups and agents there are, and a number for the whole. */
+ * transfers, how many agents there are, and a number for the whole. */
 #ifndef TVM_PULP_STEP_RECORD_H
 #define TVM_PULP_STEP_RECORD_H
 
@@ -21,6 +21,7 @@ enum {
 };
 
 enum {
+  TVM_PULP_GROUPS = 8,  /* of transfers that an agent may have under way */
   TVM_PULP_TICKETS = 8, /* of jobs */
   TVM_PULP_STEP_BARRIER = 1
 };

@@ -14,6 +14,16 @@
 
 #include "tvm_pulp/dma_port.h"
 
+/* Heads of commands: bytes, up to TVM_PULP_DMA_LARGEST, and these. */
+enum {
+  TVM_PULP_DMA_TO_L1 = 1 << 17,
+  TVM_PULP_DMA_INCREMENT = 1 << 18,
+  TVM_PULP_DMA_2D = 1 << 19,
+  TVM_PULP_DMA_EVENT = 1 << 20,
+  /* One command moves up to 2^17 - 1 bytes; this is the largest multiple of a 256-byte burst below it. */
+  TVM_PULP_DMA_LARGEST = 0x1FF00
+};
+
 static inline void tvm_pulp_dma_1d(uint32_t flags, uint32_t l1, uint32_t external, uint32_t bytes) {
   /* What this core stored must be in memory before the DMA reads it. */
   __asm__ volatile("" ::: "memory");

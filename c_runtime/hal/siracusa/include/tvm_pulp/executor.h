@@ -13,8 +13,7 @@
 
 enum {
   TVM_PULP_AGENTS = 4,
-  TVM_PULP_GROUPS = 8,  /* of transfers that an agent may have under way; core 0's last one is everything from L3 */
-  TVM_PULP_L3_GROUP = 7
+  TVM_PULP_L3_GROUP = TVM_PULP_GROUPS - 1 /* of core 0: everything from L3 */
 };
 
 /* Heads of transfers; generated records add size and base. */

@@ -60,11 +60,7 @@
 #define TVM_PULP_WEIGHT_BASE 0x10400000u
 #endif
 #define TVM_PULP_HARTS TVM_PULP_HARDWARE_CORES
-
-/* Lowest bytes of every stack hold a pattern that the end of the run looks for. */
-#define TVM_PULP_GUARD_BYTES 32
 #define TVM_PULP_STACKS TVM_PULP_CORES /* that end with a guard */
-#define TVM_PULP_GUARD_PATTERN 0x5AFE57AC
 
 /* Memories beyond those of placement.h. The few words that drivers remember, at most 16 bytes in all, undefined at
  * start: they take nothing from the arena of L1. */

@@ -32,13 +32,13 @@ static inline uint32_t tvm_pulp_dma_copy(uint32_t target, uint32_t source, uint3
   return id;
 }
 
-static inline uint32_t tvm_pulp_dma_copy_2d(uint32_t target, uint32_t source, uint32_t line_bytes,
-                                            uint32_t target_stride, uint32_t source_stride, uint32_t lines) {
+static inline uint32_t tvm_pulp_dma_copy_2d(uint32_t target, uint32_t source, uint32_t bytes, uint32_t line_bytes,
+                                            uint32_t target_stride, uint32_t source_stride) {
   uint32_t id;
   TVM_PULP_DMA_SOURCE(source);
   TVM_PULP_DMA_TARGET(target);
   TVM_PULP_DMA_STRIDES(source_stride, target_stride);
-  TVM_PULP_DMA_ROWS(lines);
+  TVM_PULP_DMA_ROWS(bytes / line_bytes);
   __asm__ volatile(".insn r 0x2b, 0, 0x02, %0, %1, x2" : "=r"(id) : "r"(line_bytes) : "memory");
   return id;
 }
@@ -69,25 +69,8 @@ static inline void tvm_pulp_dma_wait(uint32_t group) {
   } while (busy != 0u);
 }
 
-static inline void tvm_pulp_dma_load(void *l1, const void *external, uint32_t bytes) {
-  (void)tvm_pulp_dma_copy((uint32_t)(uintptr_t)l1, (uint32_t)(uintptr_t)external, bytes);
-}
-
-static inline void tvm_pulp_dma_store(void *external, const void *l1, uint32_t bytes) {
-  (void)tvm_pulp_dma_copy((uint32_t)(uintptr_t)external, (uint32_t)(uintptr_t)l1, bytes);
-}
-
-/* `bytes` in all, dense in L1; outside, lines of `line_bytes` whose starts are `stride` bytes apart. */
-static inline void tvm_pulp_dma_load_2d(void *l1, const void *external, uint32_t bytes, uint32_t line_bytes,
-                                        uint32_t stride) {
-  (void)tvm_pulp_dma_copy_2d((uint32_t)(uintptr_t)l1, (uint32_t)(uintptr_t)external, line_bytes, line_bytes, stride,
-                             bytes / line_bytes);
-}
-
-static inline void tvm_pulp_dma_store_2d(void *external, const void *l1, uint32_t bytes, uint32_t line_bytes,
-                                         uint32_t stride) {
-  (void)tvm_pulp_dma_copy_2d((uint32_t)(uintptr_t)external, (uint32_t)(uintptr_t)l1, line_bytes, stride, line_bytes,
-                             bytes / line_bytes);
-}
+#define TVM_PULP_DMA_LINES 1
+#define TVM_PULP_DMA_IS_AT_ONCE 0
+#include "tvm_pulp/copies.h"
 
 #endif /* TVM_PULP_DMA_H */

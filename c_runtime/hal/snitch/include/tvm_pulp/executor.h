@@ -11,16 +11,6 @@
 #include "tvm_pulp/hal.h"
 #include "tvm_pulp/step_record.h"
 
-enum { TVM_PULP_GROUPS = 8 }; /* of transfers that may be under way */
-
-/* Heads of transfers; generated records add size and base. */
-enum {
-  TVM_PULP_STORE = 0,
-  TVM_PULP_LOAD = 1 << 20,
-  TVM_PULP_STORE_LINES = TVM_PULP_COMMAND_2D << 29 | TVM_PULP_STORE,
-  TVM_PULP_LOAD_LINES = TVM_PULP_COMMAND_2D << 29 | TVM_PULP_LOAD
-};
-
 /* Changes with the layout of records. */
 #define TVM_PULP_EXECUTOR_MAGIC 0x54563202
 

@@ -4,9 +4,6 @@
 #ifndef TVM_PULP_SNITCH_H
 #define TVM_PULP_SNITCH_H
 
-/* Registers of the cluster. */
-#define SNITCH_REGISTERS 0x10020000
-#define SNITCH_ENGINE_BUSY 0x1A8 /* bit 0: the accelerator works */
 /* Reads as zeros: what the DMA clears memory with. */
 #define SNITCH_ZEROS 0x10030000
 #define SNITCH_ZEROS_BYTES 0x10000
@@ -28,10 +25,6 @@
 /* The core that commands the DMA and accelerators; the only one that can. */
 #define TVM_PULP_DMA_CORE TVM_PULP_HARDWARE_CORES
 #define TVM_PULP_HARTS (TVM_PULP_HARDWARE_CORES + 1)
-
-/* Lowest bytes of every stack hold a pattern that the end of the run looks for. */
-#define TVM_PULP_GUARD_BYTES 32
 #define TVM_PULP_STACKS TVM_PULP_HARTS /* that end with a guard */
-#define TVM_PULP_GUARD_PATTERN 0x5AFE57AC
 
 #endif /* TVM_PULP_SNITCH_H */
