@@ -77,7 +77,7 @@ static int cut(struct platform *platform, struct dma_command *command, struct dm
   burst->done = 0;
   burst->l1 = (command->words[1] & DMA_L1_MASK) + command->requested;
   burst->external = command->words[2] + command->requested / command->line * command->stride + in_line;
-  burst->outside = memory_pointer(platform, burst->external, bytes);
+  burst->outside = memory_at(platform, burst->external, bytes, 0);
   if (!burst->outside) return refuse(platform, command, burst->external);
   if ((uint64_t)burst->l1 + bytes > (uint64_t)platform->config.memory_l1_size) return refuse(platform, command, burst->l1);
   command->requested += bytes;

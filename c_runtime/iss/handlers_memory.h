@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Loads and stores. The fast path is the memory one cycle away (L1, or L2 for the controller) inside one word;
- * everything else goes through memory_load and memory_store. Included inside execute(). */
+ * everything else goes through memory_access. Included inside execute(). */
 
 /* One access per bank and cycle, first come first served. */
 #define TAKE_BANK()                                                            \
@@ -42,14 +42,14 @@
     value = (uint32_t)(int32_t)loaded_;                                                               \
     now += 1;                                                                                         \
   } else {                                                                                            \
-    uint32_t answer_;                                                                                 \
+    uint32_t got_;                                                                                    \
     int status_;                                                                                      \
     if (UNLIKELY(now > limit - h->slack)) goto yield;                                                 \
     SAVE();                                                                                           \
-    status_ = memory_load(h, address, sizeof(type), &answer_);                                        \
+    status_ = memory_access(h, address, sizeof(type), 0, &got_);                                      \
     limit = p->limit + h->slack;                                                                      \
     if (status_ != ACCESS_OK) goto suspended;                                                         \
-    value = (uint32_t)(int32_t)(type)answer_;                                                         \
+    value = (uint32_t)(int32_t)(type)got_;                                                            \
     now = h->now;                                                                                     \
   }                                                                                                   \
   if (UNLIKELY(ip->cost != 1)) {                                                                      \
@@ -83,10 +83,11 @@
       memcpy(h->fast_memory + offset, &stored_, sizeof(type));                                        \
       now += 1;                                                                                       \
     } else {                                                                                          \
+      uint32_t given_ = (source);                                                                     \
       int status_;                                                                                    \
       if (UNLIKELY(now > limit - h->slack)) goto yield;                                               \
       SAVE();                                                                                         \
-      status_ = memory_store(h, address, sizeof(type), (source));                                     \
+      status_ = memory_access(h, address, sizeof(type), 1, &given_);                                  \
       limit = p->limit + h->slack;                                                                    \
       if (status_ != ACCESS_OK) goto suspended;                                                       \
       now = h->now;                                                                                   \

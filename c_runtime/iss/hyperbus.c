@@ -93,15 +93,14 @@ static void move(struct platform *platform, const struct hyperbus_transfer *t) {
     uint32_t bytes = t->bytes - done;
     uint32_t l3 = position(t->registers + EXTERNAL_2D, t->registers[EXTERNAL_ADDRESS], done, &bytes);
     uint32_t l2 = position(t->registers + L2_2D, t->l2_address, done, &bytes);
-    uint8_t *pointer = memory_pointer(platform, l2, bytes);
-    if (!pointer || pointer < platform->l2 || pointer >= platform->l2 + platform->config.memory_l2_size ||
-        (uint64_t)l3 + bytes > (uint64_t)platform->config.memory_l3_size) {
-      platform_fault(platform, FAULT_ACCESS, NULL, pointer ? l3 : l2, "HyperBus transfer of %u bytes leaves L2 or L3",
+    uint32_t offset, region = region_at(platform, l2, bytes, &offset);
+    if (region != REGION_L2 || (uint64_t)l3 + bytes > (uint64_t)platform->config.memory_l3_size) {
+      platform_fault(platform, FAULT_ACCESS, NULL, region == REGION_L2 ? l3 : l2, "HyperBus transfer of %u bytes leaves L2 or L3",
                      (unsigned)t->bytes);
       return;
     }
-    if (t->to_l3) memcpy(platform->l3 + l3, pointer, bytes);
-    else memcpy(pointer, platform->l3 + l3, bytes);
+    if (t->to_l3) memcpy(platform->l3 + l3, platform->l2 + offset, bytes);
+    else memcpy(platform->l2 + offset, platform->l3 + l3, bytes);
     if (UNLIKELY(platform->config.observe)) agent_access(platform, AGENT_HYPERBUS, l2, bytes, !t->to_l3, t->end);
     done += bytes;
   }

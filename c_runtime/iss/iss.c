@@ -93,6 +93,7 @@ struct platform *iss_create(const char *const *names, const int64_t *values, siz
     return NULL;
   }
   platform->run(platform); /* publishes the handlers */
+  address_map_create(platform);
   for (uint32_t i = 0; i < platform->hart_count; i++) set_up_hart(platform, i);
   if (!platform->snitch) dma_create(platform);
   platform->controller_cache_enabled = platform->config.icache_controller_enabled != 0;
@@ -133,7 +134,7 @@ void iss_destroy(struct platform *platform) {
 }
 
 int iss_read(struct platform *platform, uint32_t address, uint8_t *data, uint64_t bytes) {
-  const uint8_t *memory = memory_pointer(platform, address, bytes);
+  const uint8_t *memory = memory_at(platform, address, bytes, 0);
   if (!memory) return -1;
   memcpy(data, memory, bytes);
   return 0;
@@ -150,7 +151,7 @@ static int is_decoded(const struct platform *platform, const uint8_t *memory, ui
 }
 
 int iss_write(struct platform *platform, uint32_t address, const uint8_t *data, uint64_t bytes) {
-  uint8_t *memory = memory_pointer(platform, address, bytes);
+  uint8_t *memory = memory_at(platform, address, bytes, 1);
   if (!memory) return -1;
   memcpy(memory, data, bytes);
   written_mark(platform, address, bytes, 1);

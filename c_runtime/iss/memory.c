@@ -4,67 +4,83 @@
 #include <string.h>
 
 #include "iss.h"
+#include "pool.h"
 #include "scheduler.h"
-#include "snitch.h"
 
-enum { CORE_ALIAS_END = 0x400000, TEST_AND_SET = 0x100000, CLUSTER_PERIPHERALS = 0x200000,
-       CLUSTER_PERIPHERALS_END = 0x400000 };
+#define SNITCH_CLINT 0xffff0000u
+#define POOL_CONSOLE 0xc0000000u
+#define COUNT(windows) (sizeof(windows) / sizeof *(windows))
 
-enum place { PLACE_L1, PLACE_TEST_AND_SET, PLACE_L2, PLACE_WEIGHT, PLACE_CORE_PORT, PLACE_CLUSTER_REGISTER, PLACE_APB,
-             PLACE_NOWHERE };
+/* The DMA of a Snitch cluster reads it; nothing is ever written to it. */
+static uint8_t zeros[0x10000];
 
-struct target {
-  enum place place;
-  uint32_t offset; /* inside the memory, or from the start of the register space */
-};
-
-/* What a core without a cluster sees: its memories, and registers of engines wherever they are. */
-static struct target resolve_bare(struct platform *platform, uint32_t address) {
-  const struct config *config = &platform->config;
-  struct target target = {PLACE_NOWHERE, address - (uint32_t)config->memory_l1_base};
-  if (target.offset < config->memory_l1_size) {
-    target.place = PLACE_L1;
-  } else if (address - (uint32_t)config->memory_l2_base < config->memory_l2_size) {
-    target.place = PLACE_L2;
-    target.offset = address - (uint32_t)config->memory_l2_base;
-  } else if (peripheral_at(platform, address)) {
-    target.place = PLACE_CLUSTER_REGISTER;
-    target.offset -= CLUSTER_PERIPHERALS;
-  }
-  return target;
+void address_map_add(struct platform *platform, const struct window *windows, uint32_t count) {
+  memcpy(platform->map.window + platform->map.count, windows, count * sizeof *windows);
+  platform->map.count += count;
 }
 
-static struct target resolve(const struct hart *hart, uint32_t address) {
-  const struct config *config = &hart->platform->config;
-  struct target target = {PLACE_NOWHERE, 0};
-  uint32_t offset;
-  if (config->bare) return resolve_bare(hart->platform, address);
-  if (hart->is_controller) {
-    if (address < 0x8000 && address < config->memory_l2_private_bytes) address += (uint32_t)config->memory_l2_base;
-  } else if (address < CORE_ALIAS_END) {
-    address += (uint32_t)config->memory_l1_base;
+void address_map_create(struct platform *platform) {
+  const struct config *config = &platform->config;
+  uint32_t l1 = (uint32_t)config->memory_l1_base, l1_bytes = (uint32_t)config->memory_l1_size;
+  uint32_t l2 = (uint32_t)config->memory_l2_base, private = (uint32_t)config->memory_l2_private_bytes;
+  const struct window pool[] = {{PLACE_CONSOLE, VIEW_ALL, POOL_CONSOLE, 4, NULL, 0},
+                                {PLACE_POOL, VIEW_ALL, POOL_REGISTERS, POOL_REGISTER_BYTES, NULL, 0}};
+  const struct window snitch[] = {{PLACE_ALIAS, VIEW_ALL, l1 + 0x8000000, 0x50000, NULL, l1},
+                                  {PLACE_SNITCH, VIEW_ALL, l1 + 0x20000, 0x30000, NULL, 0},
+                                  {PLACE_CLINT, VIEW_ALL, SNITCH_CLINT, 4, NULL, 0},
+                                  {PLACE_ZERO, VIEW_ALL, l1 + 0x30000, sizeof zeros, zeros, 0}};
+  const struct window bare[] = {{PLACE_NOWHERE, VIEW_ALL, l1 + CLUSTER_REGISTERS, 0x200000, NULL, 0},
+                                {PLACE_NOWHERE, VIEW_ALL, APB_BASE, APB_END - APB_BASE, NULL, 0}};
+  const struct window cluster[] = {{PLACE_CLUSTER, VIEW_ALL, l1 + CLUSTER_REGISTERS, 0x200000, NULL, 0},
+                                   {PLACE_CORE_PORT, VIEW_CORE, l1 + CLUSTER_REGISTERS + CORE_PORTS, 0x800, NULL, 0},
+                                   {PLACE_APB, VIEW_ALL, APB_BASE, APB_END - APB_BASE, NULL, 0},
+                                   {PLACE_ALIAS, VIEW_CORE, 0, l1 ? 0x400000 : 0, NULL, l1},
+                                   {PLACE_ALIAS, VIEW_CONTROLLER, 0, !l2 ? 0 : private < 0x8000 ? private : 0x8000, NULL, l2},
+                                   {PLACE_TEST_AND_SET, VIEW_CORES, l1 + 0x100000, l1_bytes, platform->l1, 0}};
+  const struct window memories[] = {
+      {PLACE_WEIGHT, VIEW_ALL, (uint32_t)config->memory_weight_base, (uint32_t)config->memory_weight_size, platform->weight, 0},
+      {PLACE_L2, VIEW_ALL, l2, (uint32_t)config->memory_l2_size, platform->l2, 0},
+      {PLACE_L1, VIEW_ALL, l1, l1_bytes, platform->l1, 0}};
+  if (platform->pool) address_map_add(platform, pool, COUNT(pool));
+  else if (platform->snitch) address_map_add(platform, snitch, COUNT(snitch));
+  else if (config->bare) address_map_add(platform, bare, COUNT(bare));
+  else address_map_add(platform, cluster, COUNT(cluster));
+  address_map_add(platform, memories, COUNT(memories));
+}
+
+struct target resolve(const struct platform *platform, uint32_t address, uint32_t viewer) {
+  static const struct window nowhere = {.place = PLACE_NOWHERE};
+  for (const struct window *window = platform->map.window + platform->map.count; window-- > platform->map.window;) {
+    uint32_t offset = address - window->base;
+    if (offset >= window->bytes || !(window->viewers & viewer)) continue;
+    if (window->place == PLACE_ALIAS) return resolve(platform, window->home + offset, viewer);
+    return (struct target){window, offset};
   }
-  offset = address - (uint32_t)config->memory_l1_base;
-  if (offset < config->memory_l1_size) {
-    target.place = PLACE_L1;
-  } else if (offset - TEST_AND_SET < config->memory_l1_size) {
-    target.place = PLACE_TEST_AND_SET;
-    offset -= TEST_AND_SET;
-  } else if (offset >= CLUSTER_PERIPHERALS && offset < CLUSTER_PERIPHERALS_END) {
-    offset -= CLUSTER_PERIPHERALS;
-    target.place = offset >= CORE_PORTS && offset < CORE_PORTS_END ? PLACE_CORE_PORT : PLACE_CLUSTER_REGISTER;
-  } else if (address - (uint32_t)config->memory_weight_base < config->memory_weight_size) {
-    offset = address - (uint32_t)config->memory_weight_base;
-    target.place = PLACE_WEIGHT;
-  } else if (address - (uint32_t)config->memory_l2_base < config->memory_l2_size) {
-    offset = address - (uint32_t)config->memory_l2_base;
-    target.place = PLACE_L2;
-  } else if (address >= APB_BASE && address < APB_END) {
-    offset = address - APB_BASE;
-    target.place = PLACE_APB;
+  return (struct target){&nowhere, address};
+}
+
+uint8_t *memory_at(const struct platform *platform, uint32_t address, uint64_t bytes, int is_write) {
+  struct target target = resolve(platform, address, VIEW_SOC);
+  if (!target.window->memory || target.offset + bytes > target.window->bytes) return NULL;
+  return is_write && target.window->place == PLACE_ZERO ? NULL : target.window->memory + target.offset;
+}
+
+uint32_t region_at(const struct platform *platform, uint32_t address, uint64_t bytes, uint32_t *offset) {
+  struct target target = resolve(platform, address, VIEW_SOC);
+  *offset = target.offset;
+  if (*offset + bytes > target.window->bytes || target.window->place > PLACE_L2) return REGION_COUNT;
+  return (uint32_t)target.window->place;
+}
+
+int iss_register_space(const struct platform *platform, uint32_t number, uint32_t *base, uint32_t *bytes) {
+  for (uint32_t i = 0; i < platform->map.count; i++) {
+    const struct window *window = &platform->map.window[i];
+    if (window->place < PLACE_CLUSTER || number--) continue;
+    *base = window->base;
+    *bytes = window->bytes;
+    return 0;
   }
-  target.offset = offset;
-  return target;
+  return -1;
 }
 
 static uint64_t latency(const struct hart *hart, enum place place) {
@@ -75,11 +91,11 @@ static uint64_t latency(const struct hart *hart, enum place place) {
                       : place == PLACE_WEIGHT ? config->memory_weight_controller_latency
                                               : config->memory_l1_controller_latency);
   switch (place) {
-    case PLACE_L2: return (uint64_t)config->memory_l2_latency;
-    case PLACE_APB: return (uint64_t)config->timing_apb;
+    case PLACE_L1: case PLACE_TEST_AND_SET: case PLACE_CORE_PORT: return 1;
+    case PLACE_L2: case PLACE_ZERO: case PLACE_CLINT: return (uint64_t)config->memory_l2_latency;
     case PLACE_WEIGHT: return (uint64_t)config->memory_weight_latency;
-    case PLACE_CLUSTER_REGISTER: return (uint64_t)config->timing_peripheral;
-    default: return 1;
+    case PLACE_APB: return (uint64_t)config->timing_apb;
+    default: return (uint64_t)config->timing_peripheral;
   }
 }
 
@@ -96,51 +112,38 @@ static void take_bank(struct hart *hart, uint64_t *bank_free, uint32_t banks, ui
   *slot = cycle + 1;
 }
 
+/* The memory at a target, in its turn: banks are taken, and accesses counted that a job excludes. */
 static uint8_t *memory_of(struct hart *hart, struct target target, uint32_t size, int is_write) {
   struct platform *platform = hart->platform;
+  const struct config *config = &platform->config;
+  enum place place = target.window->place;
   uint64_t cycle = cluster_cycle(hart, hart->now);
-  switch (target.place) {
-    case PLACE_L1:
-    case PLACE_TEST_AND_SET:
-      if (platform->config.memory_l1_conflicts)
-        take_bank(hart, platform->l1_bank_free, (uint32_t)platform->config.memory_l1_banks, target.offset);
-      if (platform->peripherals.l1_claims)
-        check_race(platform, (int)hart->index, TVM_PULP_PORT_L1, target.offset, size, is_write, cycle);
-      return platform->l1 + target.offset;
-    case PLACE_L2:
-      if (platform->config.memory_l2_conflicts)
-        take_bank(hart, platform->l2_bank_free, (uint32_t)platform->config.memory_l2_banks, target.offset);
-      return platform->l2 + target.offset;
-    default:
-      if (platform->peripherals.claim_count)
-        check_race(platform, (int)hart->index, TVM_PULP_PORT_WEIGHT, target.offset, size, is_write, cycle);
-      return platform->weight + target.offset;
+  if (hart->snitch_core && place == PLACE_L1) {
+    hart->snitch_core->answer = snitch_ask_l1(hart, target.offset, size, is_write);
+  } else if (place == PLACE_L1 || place == PLACE_TEST_AND_SET) {
+    if (config->memory_l1_conflicts) take_bank(hart, platform->l1_bank_free, (uint32_t)config->memory_l1_banks, target.offset);
+    if (platform->peripherals.l1_claims)
+      check_race(platform, (int)hart->index, TVM_PULP_PORT_L1, target.offset, size, is_write, cycle);
+  } else if (place == PLACE_L2 && !hart->snitch_core) {
+    if (config->memory_l2_conflicts) take_bank(hart, platform->l2_bank_free, (uint32_t)config->memory_l2_banks, target.offset);
+  } else if (place == PLACE_WEIGHT && platform->peripherals.claim_count) {
+    check_race(platform, (int)hart->index, TVM_PULP_PORT_WEIGHT, target.offset, size, is_write, cycle);
   }
+  return target.window->memory + target.offset;
 }
 
-static int is_memory(enum place place) {
-  return place == PLACE_L1 || place == PLACE_TEST_AND_SET || place == PLACE_L2 || place == PLACE_WEIGHT;
-}
-
-/* Charge the access; the first cycle of the first access is the instruction itself. */
-static void charge(struct hart *hart, enum place place, int is_write, int is_second) {
-  uint64_t cycles = latency(hart, place), extra = cycles - (is_second ? 0 : 1);
-  int external = place != PLACE_L1 && place != PLACE_TEST_AND_SET && place != PLACE_CORE_PORT &&
-                 !(hart->is_controller && place == PLACE_L2);
+/* Charge the access; the first cycle of the first access is the instruction itself. Snitch cores wait for the answer only
+ * when they need it. */
+static void charge(struct hart *hart, enum place place, uint64_t cycles, int is_write, int is_second) {
+  int is_external = place != PLACE_L1 && place != PLACE_TEST_AND_SET && place != PLACE_CORE_PORT &&
+                    !(hart->is_controller && place == PLACE_L2);
+  /* Those of a tightly coupled memory that is slow are in there too. */
+  uint64_t *lost = is_write ? &hart->count.external_store_cycles : &hart->count.external_load_cycles;
+  if (is_external) *(is_write ? &hart->count.external_stores : &hart->count.external_loads) += !is_second;
+  else if (is_second) lost = &hart->count.misaligned;
+  if (hart->snitch_core) return;
   hart->now += cycles;
-  if (!external) {
-    if (is_second) hart->count.misaligned += extra;
-    else if (is_write) hart->count.external_store_cycles += extra; /* non-zero for slow tightly coupled memory */
-    else hart->count.external_load_cycles += extra;
-    return;
-  }
-  if (is_write) {
-    hart->count.external_stores += !is_second;
-    hart->count.external_store_cycles += extra;
-  } else {
-    hart->count.external_loads += !is_second;
-    hart->count.external_load_cycles += extra;
-  }
+  *lost += cycles - !is_second;
 }
 
 int access_nowhere(struct hart *hart, uint32_t address, uint32_t size, int is_write) {
@@ -155,56 +158,46 @@ int access_misaligned(struct hart *hart, uint32_t address, uint32_t size, int is
   return ACCESS_STOP;
 }
 
-static int check_register_access(struct hart *hart, uint32_t address, uint32_t size, int is_write) {
-  if (size == 4 && address % 4 == 0) return ACCESS_OK;
-  return access_misaligned(hart, address, size, is_write, OF_REGISTERS);
+/* Registers refuse accesses that memories split. */
+static int check_size(struct hart *hart, enum place place, uint32_t address, uint32_t size, int is_write) {
+  if (place <= PLACE_CONSOLE || place == PLACE_NOWHERE || (size == 4 && address % 4 == 0)) return ACCESS_OK;
+  return access_misaligned(hart, address, size, is_write, " to a register, which takes aligned 32-bit accesses only");
 }
 
-/* Tell the observer of an access outside the fast path, by its address as the SoC sees it. */
-static void observe(struct hart *hart, struct target target, uint32_t size, int is_second, int is_write, uint32_t value) {
+void observe_access(struct hart *hart, struct target target, uint32_t size, int is_second, int is_write, uint32_t value) {
   struct platform *platform = hart->platform;
-  const struct config *config = &platform->config;
-  const uint32_t bases[] = {[PLACE_L1] = (uint32_t)config->memory_l1_base,
-                            [PLACE_TEST_AND_SET] = (uint32_t)config->memory_l1_base,
-                            [PLACE_L2] = (uint32_t)config->memory_l2_base,
-                            [PLACE_WEIGHT] = (uint32_t)config->memory_weight_base,
-                            [PLACE_CORE_PORT] = (uint32_t)config->memory_l1_base + CLUSTER_PERIPHERALS,
-                            [PLACE_CLUSTER_REGISTER] = (uint32_t)config->memory_l1_base + CLUSTER_PERIPHERALS,
-                            [PLACE_APB] = APB_BASE};
-  uint32_t address = bases[target.place] + target.offset;
+  uint32_t address = target.window->base + target.offset;
+  if (LIKELY(!platform->config.observe)) return;
   observer_access(platform, (int)hart->index, address, size, is_write, cluster_cycle(hart, hart->now));
   if (is_write || !is_second) /* a word that is split may reach past the end of a tensor */
     written_access(platform, (int)hart->index, address, size, is_write, cluster_cycle(hart, hart->now));
-  if (is_write && !is_memory(target.place)) observer_register(&platform->observer, address, value);
+  if (is_write && !target.window->memory) observer_register(&platform->observer, address, value);
 }
 
 /* Inside one aligned word. */
 static int access_part(struct hart *hart, uint32_t address, uint32_t size, int is_second, int is_write, uint32_t *value) {
-  struct target target = resolve(hart, address);
-  int status = ACCESS_OK, is_test = target.place == PLACE_TEST_AND_SET && !is_write;
+  struct target target = resolve(hart->platform, address, view_of(hart));
+  enum place place = target.window->place;
+  int status = check_size(hart, place, address, size, is_write), is_test = place == PLACE_TEST_AND_SET && !is_write;
+  uint64_t cycles = latency(hart, place);
   if (!is_write) *value = 0;
-  if (target.place == PLACE_NOWHERE) return access_nowhere(hart, address, size, is_write);
-  if (is_memory(target.place)) {
+  if (status != ACCESS_OK) return status;
+  if (hart->snitch_core) hart->snitch_core->answer = hart->now + cycles;
+  if ((uint64_t)target.offset + size > target.window->bytes) {
+    status = ACCESS_NOWHERE;
+  } else if (place < PLACE_ZERO) {
     uint8_t *memory = memory_of(hart, target, size, is_write || is_test);
     if (is_write) memcpy(memory, value, size);
     else memcpy(value, memory, size);
     if (is_test) memset(memory, 0xff, size);
+    if (is_write && hart->snitch_core) snitch_tell_host(hart, address, *value);
   } else {
-    if (check_register_access(hart, address, size, is_write) != ACCESS_OK) return ACCESS_STOP;
-    status = register_access(hart, target.place == PLACE_APB, target.offset, cluster_cycle(hart, hart->now), is_write, value);
-    if (status == ACCESS_NOWHERE) return access_nowhere(hart, address, size, is_write);
+    status = register_access(hart, target, cluster_cycle(hart, hart->now), is_write, value);
   }
-  if (UNLIKELY(hart->platform->config.observe) && status != ACCESS_BLOCKED)
-    observe(hart, target, size, is_second, is_write, *value);
-  if (status == ACCESS_OK) charge(hart, target.place, is_write, is_second);
+  if (status == ACCESS_NOWHERE) return access_nowhere(hart, address, size, is_write);
+  if (status != ACCESS_BLOCKED) observe_access(hart, target, size, is_second, is_write, *value);
+  if (status == ACCESS_OK) charge(hart, place, cycles, is_write, is_second);
   return status;
-}
-
-/* Only memories split an access that crosses a word; a register refuses it as a whole. */
-static int check_split(struct hart *hart, uint32_t address, uint32_t size, int is_write) {
-  struct target target = resolve(hart, address);
-  if (target.place == PLACE_NOWHERE || is_memory(target.place)) return ACCESS_OK;
-  return check_register_access(hart, address, size, is_write);
 }
 
 int access_settle(struct hart *hart, int status) {
@@ -215,47 +208,25 @@ int access_settle(struct hart *hart, int status) {
   return status;
 }
 
-int memory_load(struct hart *hart, uint32_t address, uint32_t size, uint32_t *value) {
-  uint32_t first = 4 - address % 4, low, high;
+int memory_access(struct hart *hart, uint32_t address, uint32_t size, int is_write, uint32_t *value) {
+  struct platform *platform = hart->platform;
+  uint32_t first = 4 - address % 4, high = is_write ? *value >> (8 * (first % 4)) : 0;
   int status;
-  hart->platform->running = hart;
+  platform->running = hart;
   if (hart->wait.ready) { /* the access that went to sleep is answered now */
     hart->wait.ready = 0;
     *value = hart->wait.value;
     return access_settle(hart, ACCESS_OK);
   }
-  if (size <= first) return access_settle(hart, access_part(hart, address, size, 0, 0, value));
-  status = check_split(hart, address, size, 0);
-  if (status == ACCESS_OK) status = access_part(hart, address, first, 0, 0, &low);
-  if (status == ACCESS_OK) status = access_part(hart, address + first, size - first, 1, 0, &high);
-  if (status == ACCESS_OK) *value = low | high << (8 * first);
+  if (hart->snitch_core && address % size) {
+    status = access_misaligned(hart, address, size, is_write, " at an address that is no multiple of it: these cores trap");
+  } else if (size <= first) {
+    status = access_part(hart, address, size, 0, is_write, value);
+  } else {
+    status = check_size(hart, resolve(platform, address, view_of(hart)).window->place, address, size, is_write);
+    if (status == ACCESS_OK) status = access_part(hart, address, first, 0, is_write, value);
+    if (status == ACCESS_OK) status = access_part(hart, address + first, size - first, 1, is_write, &high);
+    if (status == ACCESS_OK && !is_write) *value |= high << (8 * first);
+  }
   return access_settle(hart, status);
-}
-
-int memory_store(struct hart *hart, uint32_t address, uint32_t size, uint32_t value) {
-  uint32_t first = 4 - address % 4, high = size > first ? value >> (8 * first) : 0;
-  int status;
-  hart->platform->running = hart;
-  if (size <= first) return access_settle(hart, access_part(hart, address, size, 0, 1, &value));
-  status = check_split(hart, address, size, 1);
-  if (status == ACCESS_OK) status = access_part(hart, address, first, 0, 1, &value);
-  if (status == ACCESS_OK) status = access_part(hart, address + first, size - first, 1, 1, &high);
-  return access_settle(hart, status);
-}
-
-int iss_register_space(const struct platform *platform, uint32_t number, uint32_t *base, uint32_t *bytes) {
-  if (platform->snitch) return snitch_register_space(platform, number, base, bytes);
-  if (number > 1) return -1;
-  *base = number ? APB_BASE : (uint32_t)platform->config.memory_l1_base + CLUSTER_PERIPHERALS;
-  *bytes = number ? APB_END - APB_BASE : CLUSTER_PERIPHERALS_END - CLUSTER_PERIPHERALS;
-  return 0;
-}
-
-uint8_t *memory_pointer(struct platform *platform, uint32_t address, uint64_t bytes) {
-  const struct config *config = &platform->config;
-  uint64_t weight = address - (uint32_t)config->memory_weight_base;
-  uint32_t offset, region = region_at(platform, address, bytes, &offset);
-  if (region < REGION_COUNT) return platform->region[region].memory + offset;
-  if (weight + bytes <= (uint64_t)config->memory_weight_size) return platform->weight + weight;
-  return NULL;
 }

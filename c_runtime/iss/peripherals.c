@@ -212,6 +212,7 @@ int peripherals_add(struct platform *platform, const char *path, uint32_t base, 
   item->self = item->model->create(&item->system, parameters, count, error, error_bytes);
   if (!item->self) return error[0] ? -1 : refuse(error, error_bytes, "it refused its parameters");
   all->count++;
+  address_map_add(platform, &(struct window){PLACE_ENGINE, VIEW_ALL, base, item->model->register_bytes, NULL, 0}, 1);
   item->model->reset(item->self);
   return 0;
 }

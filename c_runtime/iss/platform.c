@@ -14,35 +14,18 @@ uint64_t local_cycle(const struct hart *hart, uint64_t cluster) {
   return (cluster * (uint64_t)config->soc_clock_denominator + numerator - 1) / numerator;
 }
 
-uint32_t region_at(const struct platform *platform, uint32_t address, uint64_t bytes, uint32_t *offset) {
-  for (uint32_t r = 0; r < REGION_COUNT; r++) {
-    *offset = address - platform->region[r].base;
-    if (*offset + bytes <= platform->region[r].bytes) return r;
-  }
-  return REGION_COUNT;
-}
-
-/* Where code at an address lives, or REGION_COUNT; memories but those of a Snitch cluster have a second address. */
-static uint32_t find_region(const struct hart *hart, uint32_t pc, uint32_t *base) {
-  const struct config *config = &hart->platform->config;
-  uint32_t offset, region = region_at(hart->platform, pc, 1, &offset);
-  *base = pc - offset;
-  if (region < REGION_COUNT || hart->platform->snitch) return region;
-  *base = 0;
-  if (hart->is_controller) return pc < 0x8000 && pc < config->memory_l2_private_bytes ? REGION_L2 : REGION_COUNT;
-  return pc < config->memory_l1_size ? REGION_L1 : REGION_COUNT;
-}
-
 int platform_enter(struct hart *hart, uint32_t pc) {
-  uint32_t base, region = find_region(hart, pc, &base);
-  if (region == REGION_COUNT || pc % 2) return 0;
+  struct platform *platform = hart->platform;
+  struct target target = resolve(platform, pc, view_of(hart));
+  uint32_t region = target.window->place;
+  if (region >= REGION_COUNT || pc % 2) return 0;
   hart->region = region;
-  hart->pc_base = base;
-  hart->slots = hart->platform->region[region].slots;
-  hart->code_bytes = hart->platform->region[region].bytes;
+  hart->pc_base = pc - target.offset;
+  hart->slots = platform->region[region].slots;
+  hart->code_bytes = platform->region[region].bytes;
   hart->resident = hart->resident_bits[region];
-  hart->notes = hart->platform->observer.notes[region];
-  hart->ip = hart->slots + (pc - base) / 2;
+  hart->notes = platform->observer.notes[region];
+  hart->ip = hart->slots + target.offset / 2;
   return 1;
 }
 

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "address_map.h"
 #include "calls.h"
 #include "config.h"
 #include "dma.h"
@@ -205,6 +206,7 @@ struct platform {
   uint32_t fetch_enable;
   uint32_t controller_boot_address, interrupt_mask, interrupt_pending, interrupt_ack;
   uint32_t event_fifo[16], event_fifo_count;
+  struct address_map map;
 };
 
 /* A cycle of the hart's clock in cluster cycles. */
@@ -214,11 +216,11 @@ static inline uint64_t cluster_cycle(const struct hart *hart, uint64_t cycle) {
   return cycle * (uint64_t)config->soc_clock_numerator / (uint64_t)config->soc_clock_denominator;
 }
 
+static inline uint32_t view_of(const struct hart *hart) { return hart->is_controller ? VIEW_CONTROLLER : VIEW_CORE; }
+
 /* platform.c */
 uint64_t local_cycle(const struct hart *hart, uint64_t cluster); /* first own cycle not before a cluster cycle */
 void platform_start_hart(struct platform *platform, struct hart *hart, uint32_t pc, uint64_t cycle);
-/* The region that holds all bytes at an address, or REGION_COUNT. */
-uint32_t region_at(const struct platform *platform, uint32_t address, uint64_t bytes, uint32_t *offset);
 int platform_enter(struct hart *hart, uint32_t pc); /* sets ip; 0 when the address holds no code memory */
 uint32_t hart_pc(const struct hart *hart);
 void hart_sleep(struct hart *hart);

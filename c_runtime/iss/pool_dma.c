@@ -42,8 +42,8 @@ static int start(struct hart *hart) {
                    "a DMA transfer is started while another is under way: wait until DONE reads 1");
     return ACCESS_STOP;
   }
-  if (!pool->dma_bytes || inward == outward || !snitch_memory(platform, pool->dma_source, pool->dma_bytes, 0) ||
-      !snitch_memory(platform, pool->dma_target, pool->dma_bytes, 1)) {
+  if (!pool->dma_bytes || inward == outward || !memory_at(platform, pool->dma_source, pool->dma_bytes, 0) ||
+      !memory_at(platform, pool->dma_target, pool->dma_bytes, 1)) {
     platform_fault(platform, FAULT_ACCESS, hart, pool->dma_source,
                    "DMA transfer of %u byte(s) from 0x%x to 0x%x is not between L1 and L2", (unsigned)pool->dma_bytes,
                    (unsigned)pool->dma_source, (unsigned)pool->dma_target);
@@ -87,8 +87,7 @@ void pool_dma_advance(struct platform *platform, uint64_t cycle) {
   if (platform->peripherals.l1_claims)
     check_race(platform, -1, TVM_PULP_PORT_L1, made->l1, made->bytes, made->inward, made->end);
   if (platform->config.observe) agent_access(platform, AGENT_DMA, made->source, made->bytes, 0, made->end);
-  memmove(snitch_memory(platform, made->target, made->bytes, 1), snitch_memory(platform, made->source, made->bytes, 0),
-          made->bytes);
+  memmove(memory_at(platform, made->target, made->bytes, 1), memory_at(platform, made->source, made->bytes, 0), made->bytes);
   if (platform->config.observe) agent_access(platform, AGENT_DMA, made->target, made->bytes, 1, made->end);
   platform->dma.transfers++;
   platform->dma.bytes[made->inward] += made->bytes;

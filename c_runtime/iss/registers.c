@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "memory.h"
+#include "pool.h"
 
 static int inside(uint32_t offset, uint32_t base, uint32_t bytes) { return offset - base < bytes; }
 
@@ -77,17 +78,8 @@ static int dma_access(struct hart *hart, uint32_t port, uint32_t offset, uint64_
   return is_write ? dma_write(hart, port, offset, cycle, *value) : dma_read(hart, port, offset, value);
 }
 
-int register_access(struct hart *hart, int apb, uint32_t offset, uint64_t cycle, int is_write, uint32_t *value) {
+static int cluster_access(struct hart *hart, uint32_t offset, uint64_t cycle, int is_write, uint32_t *value) {
   struct platform *platform = hart->platform;
-  uint32_t address = (uint32_t)platform->config.memory_l1_base + 0x200000 + offset;
-  struct peripheral *peripheral;
-  if (!is_write) *value = 0;
-  if (apb) return soc_access(platform, offset, cycle, is_write, value);
-  if (inside(offset, CORE_PORTS, CORE_PORTS_END - CORE_PORTS)) {
-    if (hart->is_controller) return ACCESS_NOWHERE;
-    if (offset >= DMA_CORE) return dma_access(hart, hart->index, offset - DMA_CORE, cycle, is_write, value);
-    return event_core_access(hart, offset - CORE_PORTS, cycle, is_write, value);
-  }
   if (inside(offset, CLUSTER_CONTROL, 0x400))
     return control_access(hart, offset, cycle, is_write, value);
   if (inside(offset, CLUSTER_TIMER, 0x400))
@@ -104,10 +96,35 @@ int register_access(struct hart *hart, int apb, uint32_t offset, uint64_t cycle,
   }
   if (inside(offset, DMA_GLOBAL, 0x400))
     return dma_access(hart, DMA_PORTS - 1, offset - DMA_GLOBAL, cycle, is_write, value);
-  peripheral = peripheral_at(platform, address);
-  if (!peripheral) return ACCESS_NOWHERE;
-  peripheral_access(peripheral, address, hart->index, cycle, is_write, value);
+  return ACCESS_NOWHERE;
+}
+
+static int engine_access(struct hart *hart, uint32_t address, uint64_t cycle, int is_write, uint32_t *value) {
+  struct platform *platform = hart->platform;
+  if (platform->snitch) return snitch_engine_access(hart, address, is_write, value);
+  peripheral_access(peripheral_at(platform, address), address, hart->index, cycle, is_write, value);
   /* A register may say that a job is over, and one that takes no time is: what it wrote is then there. */
   if (platform->peripherals.claim_count) drop_claims(platform, cycle);
   return ACCESS_OK;
+}
+
+int register_access(struct hart *hart, struct target target, uint64_t cycle, int is_write, uint32_t *value) {
+  uint32_t offset = target.offset;
+  switch (target.window->place) {
+    case PLACE_ZERO: return ACCESS_OK;
+    case PLACE_CONSOLE:
+      if (!is_write || offset) return ACCESS_NOWHERE;
+      guest_prints(hart->platform, hart, hart->index / 16, hart->index % 16, (char)*value);
+      return ACCESS_OK;
+    case PLACE_CORE_PORT:
+      if (offset >= DMA_CORE) return dma_access(hart, hart->index, offset - DMA_CORE, cycle, is_write, value);
+      return event_core_access(hart, offset, cycle, is_write, value);
+    case PLACE_ENGINE: return engine_access(hart, target.window->base + offset, cycle, is_write, value);
+    case PLACE_CLUSTER: return cluster_access(hart, offset, cycle, is_write, value);
+    case PLACE_APB: return soc_access(hart->platform, offset, cycle, is_write, value);
+    case PLACE_SNITCH: return snitch_register_access(hart, offset, is_write, value);
+    case PLACE_CLINT: return snitch_software_interrupts(hart, is_write, value);
+    case PLACE_POOL: return pool_register_access(hart, offset, is_write, value);
+    default: return ACCESS_NOWHERE;
+  }
 }

@@ -11,7 +11,7 @@ enum { A0 = 10, A1 = 11 };
 enum { SYS_WRITEC = 0x03, SYS_WRITE0 = 0x04, SYS_EXIT = 0x18, SYS_EXIT_EXTENDED = 0x20, APPLICATION_EXIT = 0x20026 };
 
 static int word_at(const struct hart *hart, uint32_t address, uint32_t *word) {
-  const uint8_t *memory = memory_pointer(hart->platform, address, 4);
+  const uint8_t *memory = memory_at(hart->platform, address, 4, 0);
   if (memory) memcpy(word, memory, 4);
   return memory != NULL;
 }
@@ -29,7 +29,7 @@ static int refuse(struct hart *hart, uint32_t address, const char *reason) {
 
 static int put(struct hart *hart, uint32_t address, int is_text) {
   struct platform *platform = hart->platform;
-  for (const uint8_t *at; (at = memory_pointer(platform, address, 1)) != NULL; address++) {
+  for (const uint8_t *at; (at = memory_at(platform, address, 1, 0)) != NULL; address++) {
     if (is_text && *at == 0) return ACCESS_OK;
     output_character(&platform->output, 0, 0, (char)*at);
     if (output_is_full(&platform->output)) return refuse(hart, address, "has printed more than 64 MiB");

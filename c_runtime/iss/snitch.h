@@ -36,6 +36,7 @@ struct snitch_core {
   uint32_t interrupts;    /* pending, by cause */
   uint32_t reserved;      /* L1 or external address of a load-reserved, 0: none */
   uint64_t congested, multiplications, l0_misses;
+  uint64_t answer;        /* when an access outside the fast path is answered that was just made */
 };
 
 /* A transfer: rows of a beat of 64 bytes per cycle. Nobody holds the DMA up, so all its times are known at once. */
@@ -139,17 +140,20 @@ uint32_t snitch_registers(const struct slot *slot);
 /* snitch_caches.c: stall cycles until the lines are there */
 uint64_t snitch_fetch(struct hart *hart, uint32_t line, uint32_t count, uint64_t cycle, int jumped);
 
-/* snitch_memory.c: accesses that the fast path does not take, as memory_load and memory_store; and bring stores that
- * have arrived to accelerators. */
-int snitch_access(struct hart *hart, uint32_t address, uint32_t size, int is_write, uint32_t *value, uint64_t *answer);
+/* snitch_memory.c: take a bank for an access, returns when it is answered; stores that tell the host; accesses of
+ * accelerators; and bring stores that have arrived there. */
+uint64_t snitch_ask_l1(struct hart *hart, uint32_t offset, uint32_t size, int is_write);
+void snitch_tell_host(struct hart *hart, uint32_t address, uint32_t value);
+int snitch_engine_access(struct hart *hart, uint32_t address, int is_write, uint32_t *value);
 void snitch_deliver(struct platform *platform, uint64_t cycle);
-int snitch_atomic(struct hart *hart, uint32_t op, uint32_t address, uint32_t operand, uint32_t *value, uint64_t *answer);
-uint8_t *snitch_memory(struct platform *platform, uint32_t address, uint64_t bytes, int is_write);
-int snitch_register_space(const struct platform *platform, uint32_t number, uint32_t *base, uint32_t *bytes);
 uint64_t snitch_take_banks(struct platform *platform, uint32_t address, uint32_t bytes, uint64_t cycle);
+
+/* snitch_atomic.c: as memory_access */
+int snitch_atomic(struct hart *hart, uint32_t op, uint32_t address, uint32_t operand, uint32_t *value);
 
 /* snitch_registers.c */
 int snitch_register_access(struct hart *hart, uint32_t offset, int is_write, uint32_t *value);
+int snitch_software_interrupts(struct hart *hart, int is_write, uint32_t *value);
 
 /* snitch_dma.c */
 void snitch_dma_create(struct platform *platform);

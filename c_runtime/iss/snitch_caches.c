@@ -40,9 +40,10 @@ uint64_t snitch_fetch(struct hart *hart, uint32_t line, uint32_t count, uint64_t
   struct platform *platform = hart->platform;
   const struct config *config = &platform->config;
   struct snitch_core *core = &platform->snitch->core[hart->index];
+  uint32_t first = cache_line(platform, hart->region, 0);
   uint64_t stall = 0;
   for (uint32_t i = line; i < line + count; i++) {
-    uint32_t global = cache_line(platform, hart->region, i);
+    uint32_t global = first + i;
     uint64_t start = cycle + stall, there;
     if (hart->resident_bits[hart->region][i / 8] >> (i % 8) & 1) continue;
     core->l0_misses++;

@@ -4,7 +4,8 @@
  * wins, so the times of a transfer are known when it is commanded. Its bytes move when it is complete. */
 #include <string.h>
 
-#include "snitch_access.h"
+#include "memory.h"
+#include "snitch.h"
 
 enum { BEAT = 64, FIRST_ID = 2, QUEUE = 8, TWO_DIMENSIONS = 2 };
 
@@ -35,8 +36,8 @@ static int is_inside(struct platform *platform, const struct snitch_transfer *ma
   for (uint32_t row = 0; row < rows_apart(made); row++) {
     uint64_t source = made->source + (uint64_t)row * made->source_stride;
     uint64_t target = made->target + (uint64_t)row * made->target_stride;
-    if (source >> 32 || target >> 32 || !snitch_memory(platform, (uint32_t)source, made->bytes, 0) ||
-        !snitch_memory(platform, (uint32_t)target, made->bytes, 1))
+    if (source >> 32 || target >> 32 || !memory_at(platform, (uint32_t)source, made->bytes, 0) ||
+        !memory_at(platform, (uint32_t)target, made->bytes, 1))
       return 0;
   }
   return 1;
@@ -115,12 +116,17 @@ uint32_t snitch_dma_status(const struct platform *platform, uint32_t number, uin
   }
 }
 
+static uint32_t home(const struct platform *platform, uint32_t address) {
+  struct target target = resolve(platform, address, VIEW_SOC);
+  return target.window->base + target.offset;
+}
+
 static void copy_row(struct platform *platform, uint32_t target, uint32_t source, uint32_t bytes, uint64_t cycle) {
   if (platform->config.observe)
-    agent_access(platform, AGENT_DMA, snitch_address(platform, source), bytes, 0, cycle);
-  memmove(snitch_memory(platform, target, bytes, 1), snitch_memory(platform, source, bytes, 0), bytes);
+    agent_access(platform, AGENT_DMA, home(platform, source), bytes, 0, cycle);
+  memmove(memory_at(platform, target, bytes, 1), memory_at(platform, source, bytes, 0), bytes);
   if (platform->config.observe)
-    agent_access(platform, AGENT_DMA, snitch_address(platform, target), bytes, 1, cycle);
+    agent_access(platform, AGENT_DMA, home(platform, target), bytes, 1, cycle);
 }
 
 static void finish(struct platform *platform, struct snitch_transfer *made, uint64_t cycle) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Loads, stores and atomics of Snitch cores. The fast path is L1; everything else goes through
- * snitch_access. An interpreter says
+ * memory_access. An interpreter says
  *   BEGIN_OPERATION(is_load)   waits for room for another memory operation, and for its turn
  *   ASK_L1(bytes, is_write)    sets answer_, when the access at `offset` is answered
  *   END_OPERATION(is_load)     keeps answer_ */
@@ -21,14 +21,13 @@
       value = (uint32_t)(int32_t)loaded_;                                        \
       ASK_L1(sizeof(type), 0);                                                   \
     } else {                                                                     \
-      uint64_t late_; /* one whose address is not taken stays in a register */   \
       uint32_t got_;                                                             \
       int status_;                                                               \
       SAVE();                                                                    \
-      status_ = snitch_access(h, address, sizeof(type), 0, &got_, &late_);       \
+      status_ = memory_access(h, address, sizeof(type), 0, &got_);               \
       limit = p->limit;                                                          \
       if (status_ != ACCESS_OK) goto suspended;                                  \
-      answer_ = late_;                                                           \
+      answer_ = c->answer;                                                       \
       value = (uint32_t)(int32_t)(type)got_;                                     \
     }                                                                            \
     END_OPERATION(1);                                                            \
@@ -49,14 +48,13 @@
       memcpy(h->fast_memory + offset, &stored_, sizeof(type));                   \
       ASK_L1(sizeof(type), 1);                                                   \
     } else {                                                                     \
-      uint64_t late_;                                                            \
       uint32_t given_ = S2;                                                      \
       int status_;                                                               \
       SAVE();                                                                    \
-      status_ = snitch_access(h, address, sizeof(type), 1, &given_, &late_);     \
+      status_ = memory_access(h, address, sizeof(type), 1, &given_);             \
       limit = p->limit;                                                          \
       if (status_ != ACCESS_OK) goto suspended;                                  \
-      answer_ = late_;                                                           \
+      answer_ = c->answer;                                                       \
     }                                                                            \
     END_OPERATION(0);                                                            \
     increment;                                                                   \
@@ -73,9 +71,10 @@
     int status_;                                                                 \
     BEGIN_OPERATION(1);                                                          \
     SAVE();                                                                      \
-    status_ = snitch_atomic(h, OP_##name, S1, S2, &value, &answer_);             \
+    status_ = snitch_atomic(h, OP_##name, S1, S2, &value);                       \
     limit = p->limit;                                                            \
     if (status_ != ACCESS_OK) goto suspended;                                    \
+    answer_ = c->answer;                                                         \
     END_OPERATION(1);                                                            \
     RD = value;                                                                  \
     EXPECT(ip->rd, answer_);                                                     \

@@ -6,7 +6,7 @@
 
 enum { ENABLE = 0x000, HART_SELECT = 0x080, COUNTER = 0x100, INTERRUPT_SET = 0x180, INTERRUPT_CLEAR = 0x188,
        HARDWARE_BARRIER = 0x190, PREFETCH = 0x198, ENGINE_EVENT = 0x1a0, ENGINE_BUSY = 0x1a8,
-       CLUSTER_INTERRUPT = 19, ENGINE_STATUS = 0x0c };
+       SOFTWARE_INTERRUPT = 3, CLUSTER_INTERRUPT = 19, ENGINE_STATUS = 0x0c };
 
 static uint64_t accesses_of_l1(const struct platform *platform) {
   uint64_t sum = 0;
@@ -113,4 +113,11 @@ int snitch_register_access(struct hart *hart, uint32_t offset, int is_write, uin
   else if (offset == INTERRUPT_CLEAR) set_cluster_interrupts(hart, pending & ~*value, hart->now);
   else if (offset != PREFETCH) return ACCESS_NOWHERE; /* the prefetcher is always on */
   return ACCESS_OK;
+}
+
+int snitch_software_interrupts(struct hart *hart, int is_write, uint32_t *value) {
+  struct platform *platform = hart->platform;
+  for (uint32_t i = 0; is_write && i < platform->hart_count; i++)
+    snitch_interrupt(platform, i, SOFTWARE_INTERRUPT, (int)(*value >> i & 1), hart->now);
+  return register_word(&platform->snitch->software_interrupts, is_write, value);
 }

@@ -47,8 +47,9 @@ static void settle_both(const struct platform *platform, struct timer *timer, ui
 }
 
 static uint64_t match_in(const struct platform *platform, const struct timer_counter *counter, uint64_t compare, int wide) {
-  uint64_t step = period(platform, counter->config), distance;
-  if (!(counter->config & ENABLE) || !(counter->config & IRQ)) return NEVER;
+  uint64_t step, distance;
+  if ((counter->config & (ENABLE | IRQ)) != (ENABLE | IRQ)) return NEVER;
+  step = period(platform, counter->config);
   distance = compare - counter->value;
   if (!wide) distance &= 0xffffffffu;
   if (distance == 0) distance = wide ? NEVER : 0x100000000ull;

@@ -18,26 +18,20 @@ static void note(uint32_t address) {
   if (*page != NULL) (*page)[(address >> 2) % WORDS_PER_PAGE] = 1;
 }
 
-int __real_memory_load(struct hart *hart, uint32_t address, uint32_t size, uint32_t *value);
-int __real_memory_store(struct hart *hart, uint32_t address, uint32_t size, uint32_t value);
-uint8_t *__real_memory_pointer(struct platform *platform, uint32_t address, uint64_t bytes);
+int __real_memory_access(struct hart *hart, uint32_t address, uint32_t size, int is_write, uint32_t *value);
+uint8_t *__real_memory_at(const struct platform *platform, uint32_t address, uint64_t bytes, int is_write);
 
-int __wrap_memory_load(struct hart *hart, uint32_t address, uint32_t size, uint32_t *value) {
+int __wrap_memory_access(struct hart *hart, uint32_t address, uint32_t size, int is_write, uint32_t *value) {
   note(address);
-  return __real_memory_load(hart, address, size, value);
+  return __real_memory_access(hart, address, size, is_write, value);
 }
 
-int __wrap_memory_store(struct hart *hart, uint32_t address, uint32_t size, uint32_t value) {
-  note(address);
-  return __real_memory_store(hart, address, size, value);
-}
-
-uint8_t *__wrap_memory_pointer(struct platform *platform, uint32_t address, uint64_t bytes) {
+uint8_t *__wrap_memory_at(const struct platform *platform, uint32_t address, uint64_t bytes, int is_write) {
   if (bytes != 0) {
     note(address);
     note(address + (uint32_t)bytes - 1);
   }
-  return __real_memory_pointer(platform, address, bytes);
+  return __real_memory_at(platform, address, bytes, is_write);
 }
 
 /* One word address a line, at the end of the process. */

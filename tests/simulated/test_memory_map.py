@@ -54,7 +54,7 @@ def logging_simulator(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip("no C compiler for this machine")
     files, include = _sources()
     library = tmp_path_factory.mktemp("simulator") / "iss.so"
-    wraps = [f"-Wl,--wrap={name}" for name in ("memory_load", "memory_store", "memory_pointer")]
+    wraps = [f"-Wl,--wrap={name}" for name in ("memory_access", "memory_at")]
     sources = [*map(str, files), str(Path(__file__).with_name("access_log.c"))]
     folders = [f"-I{folder}" for folder in include]
     subprocess.run(
