@@ -153,12 +153,17 @@ BY_ELEMENT = TileRule(all_axes, _first_follows)
 BY_ROW = TileRule(row_axes, _first_follows)
 
 
+def window_spans(a: Attributes, picture: TensorSpec, box: Box, kernel: Sequence[int]) -> tuple[InputSpan, InputSpan]:
+    """Input rows and columns of an output part."""
+    (_, height, width, _), (sh, sw), (dh, dw), (top, left, _, _) = picture.shape, a["strides"], a["dilation"], a["pads"]
+    rows = input_span(box.start[1], box.size[1], height, kernel[0], sh, dh, top)
+    return rows, input_span(box.start[2], box.size[2], width, kernel[1], sw, dw, left)
+
+
 def window_box(whole: Whole, box: Box, kernel: Sequence[int]) -> tuple[Box, Attributes]:
     """Input rows and columns of an output part; the attributes keep only the padding that remains."""
-    a, (_, height, width, _) = whole.attributes, whole.inputs[0].shape
-    (sh, sw), (dh, dw), (top, left, _, _) = a["strides"], a["dilation"], a["pads"]
-    rows = input_span(box.start[1], box.size[1], height, kernel[0], sh, dh, top)
-    columns = input_span(box.start[2], box.size[2], width, kernel[1], sw, dw, left)
+    a = whole.attributes
+    rows, columns = window_spans(a, whole.inputs[0], box, kernel)
     pads = [rows.before, columns.before, rows.after, columns.after]
     source = Box((box.start[0], rows.start, columns.start), (box.size[0], rows.size, columns.size))
     return source, {**a, "pads": pads}

@@ -75,6 +75,12 @@ class Codegen:
     submit_changed: str = ""
     word_fields: Callable[[Any], dict[str, str]] | None = None
 
+    @staticmethod
+    def of_driver(name: str, files: Sequence[Path], job: Any, **more: Any) -> "Codegen":
+        """Of a driver that waits for single jobs, whose header and functions begin with its name."""
+        functions = {"submit": f"{name}_submit", "wait": f"{name}_wait_all", "wait_job": f"{name}_wait"}
+        return Codegen(tuple(files), f"{name}.h", job, **{**functions, "init": f"{name}_init", **more})
+
 
 class UMABackend:
     """Base class of all accelerators.

@@ -10,10 +10,10 @@ from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma import EXACT, Box, Form, Local, Recipe, Step, TileAxis
 from uma_backends.ita.attention_parts import Attention, AttentionRules, Heads, attention_of, rules_of
-from uma_backends.ita.command import ATTENTION, BIAS_BY_ROW, Command, Panel, panels_of
+from uma_backends.ita.command import ATTENTION, Command, Panel, panels_of
 from uma_backends.ita.geometry import TILE, TILE_BYTES, UNUSED_TILES, padded, tiles
 from uma_backends.ita.ita_form import ENGINE, Context, PackedWeights, arranged, flattened
-from uma_backends.ita.panels import load_exact_panels, load_panels, load_transposed, panel_local, store_panels
+from uma_backends.ita.panels import load_panels, load_transposed, panel_local, store_panels
 from uma_backends.ita.registers import Constants, Slot
 from uma_backends.ita.requantization import silent_bias
 from uma_backends.ita.timing import attention_cycles, product_cycles
@@ -65,7 +65,7 @@ class AttentionForm:
         heads, _, keys, depth, _ = self.parts.sizes
         cycles = attention_cycles(tiles(keys), tiles(keys), tiles(depth), gap=0)
         projections = (
-            product_cycles(tiles(keys), tiles(depth), packed.inner, has_bias=packed.bias is not None, gap=0)
+            product_cycles(tiles(keys), tiles(depth), packed.inner, has_bias=packed.has_bias, gap=0)
             for packed in self._packed.values()
         )
         return heads * (cycles + sum(projections))
@@ -109,20 +109,13 @@ class AttentionForm:
     ) -> tuple[list[Step], tuple[Panel, ...]]:
         if name not in self._packed:
             view, box = _head(operand, self.parts.sizes[0], head, count, depth)
-            return load_exact_panels(name, view, _rows(box, first, rows), self.context, room)
+            return load_panels(name, view, _rows(box, first, rows), self.context, room, exact=True)
         loads, left = self._inputs(name, inputs, room)
-        packed, size = self._packed[name], tiles(depth)
-        more, weights, bias = packed.load(head * size, size)
+        size = tiles(depth)
+        more, product = self._packed[name].times(left, head * size, size)
         result = tuple(Panel(panel_local(f"{name}_made{i}", rows, room)) for i in range(size))
-        count = tiles(max(rows, room))
-        job = self.context.product(
-            (count, size, packed.inner),
-            self.rules.projections[name],
-            (left, weights, result),
-            rows * self.parts.projections[name].inputs[0].spec.shape[-1] * depth,
-            bias,
-            right_stride=packed.inner * TILE_BYTES,
-        )
+        sizes = (tiles(max(rows, room)), size)
+        job = self.context.product(sizes, self.rules.projections[name], product, result, rows * depth)
         return [*loads, *more, job], result
 
     def _inputs(
@@ -143,22 +136,14 @@ class AttentionForm:
         if "v" not in self._packed:
             if self.parts.transposed and not self.parts.v.beside:
                 part = Box((head * width, 0), (width, keys))
-                return load_exact_panels("v", flattened(self.parts.v.tensor), part, self.context, padded(width))
+                return load_panels("v", flattened(self.parts.v.tensor), part, self.context, padded(width), exact=True)
             return load_transposed("v", *_head(self.parts.v, heads, head, keys, width), self.context)
         loads, right = self._inputs("v", inputs)
-        packed, p, s = self._packed["v"], tiles(width), tiles(keys)
-        more, weights, bias = packed.load(head * p, p)
+        p, s = tiles(width), tiles(keys)
+        more, product = self._packed["v"].times(right, head * p, p, are_left=True)
         transposed = Local("v_transposed", TensorSpec((s, p * TILE, TILE), "int8"))
         result = panels_of(transposed, s, p * TILE_BYTES)
-        job = self.context.product(
-            (p, s, packed.inner),
-            self.rules.projections["v"],
-            (weights, right, result),
-            keys * self.parts.projections["v"].inputs[0].spec.shape[-1] * width,
-            bias,
-            BIAS_BY_ROW,
-            left_stride=packed.inner * TILE_BYTES,
-        )
+        job = self.context.product((p, s), self.rules.projections["v"], product, result, keys * width)
         return [*loads, *more, job], result
 
 

@@ -52,18 +52,8 @@ class ItaBackend(UMABackend):
         for name, (pattern, strategy) in offered.items():
             self._register_pattern(name, pattern)
             self._register_operator_strategy(name, strategy)
-        self._register_codegen(
-            Codegen(
-                files=tuple(_FOLDER / "driver" / name for name in ("ita.c", "ita.h", "ita_platform.h")),
-                header="ita.h",
-                job=command_words,
-                word_fields=command_fields,
-                submit="ita_submit",
-                wait="ita_wait_all",
-                wait_job="ita_wait",
-                init="ita_init",
-            )
-        )
+        files = [_FOLDER / "driver" / name for name in ("ita.c", "ita.h", "ita_platform.h")]
+        self._register_codegen(Codegen.of_driver("ita", files, command_words, word_fields=command_fields))
 
     @property
     def variants(self) -> tuple[UMABackend, ...]:

@@ -23,10 +23,14 @@ UNIT = 128
 
 @dataclass(frozen=True)
 class Digits:
-    """Values of a step of each digit, the highest first, and the summand of sums before."""
+    """Values of a step of each digit, the highest first, and the summand of sums before.
+
+    Sums count `factor` times in those of a layer that is several products.
+    """
 
     steps: tuple[int, ...]
     offset: int = 0
+    factor: int = 1
 
     @property
     def reach(self) -> int:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tvm_pulp.qnn.fixed_point import scale_half_even, shift_half_even, single_rounding_multiplier
-from tvm_pulp.qnn.real import round_even
+from tvm_pulp.uma.conv_array.exact_rounding import RealRounding
 
 # Sums beyond are no whole numbers in single precision.
 _LARGEST_SUM = 1 << 24
@@ -37,7 +37,9 @@ def rounding_like(factor: float, low: int, high: int) -> Rounding | None:
     results = np.arange(low + 1, high + 1)
     if factor <= 0 or (np.abs(results).max(initial=0) + 1) / factor >= _LARGEST_SUM:
         return None
-    steps = _steps(factor, results)
+    steps = RealRounding(factor, results).steps()
+    if steps is None:
+        return None
     for fraction, distance in _TRIED.items():
         try:
             nearest, shift = single_rounding_multiplier(factor * 2.0**fraction)
@@ -48,15 +50,3 @@ def rounding_like(factor: float, low: int, high: int) -> Rounding | None:
             if (found.apply(steps) >= results).all() and (found.apply(steps - 1) < results).all():
                 return found
     return None
-
-
-def _steps(factor: float, results: np.ndarray) -> np.ndarray:
-    """The least sum that is rounded to each result or more."""
-    single = np.float32(factor)
-    below = np.floor((results - 1) / factor).astype(np.int64) - 2
-    above = np.ceil(results / factor).astype(np.int64) + 2
-    while (above - below > 1).any():
-        middle = (above + below) // 2
-        reached = round_even(middle.astype(np.float32) * single) >= results
-        above, below = np.where(reached, middle, above), np.where(reached, below, middle)
-    return above

@@ -8,7 +8,7 @@ from tvm_pulp.soc.description import Engine
 from tvm_pulp.uma import Codegen, UMABackend, pattern_of
 from uma_backends.ita.head_attention import PATTERNS, head_pattern, head_strategy
 from uma_backends.ita.head_linear import head_linear_strategy
-from uma_backends.ita.heads import HeadContext
+from uma_backends.ita.heads import HeadContext, Round
 from uma_backends.ita.ita_form import ENGINE
 
 _DRIVER = Path(__file__).parent / "driver"
@@ -41,18 +41,8 @@ class HeadBackend(UMABackend):
             self._register_operator_strategy(name, head_strategy)
         self._register_pattern("dense", lambda: pattern_of("dense"))
         self._register_operator_strategy("dense", head_linear_strategy)
-        self._register_codegen(
-            Codegen(
-                files=tuple(_DRIVER / name for name in ("ita_heads.c", "ita_heads.h", "ita_platform.h")),
-                header="ita_heads.h",
-                job=lambda command, slot, address: command.words(slot, address),
-                word_fields=lambda command: command.fields(),
-                submit="ita_heads_submit",
-                wait="ita_heads_wait_all",
-                wait_job="ita_heads_wait",
-                init="ita_heads_init",
-            )
-        )
+        files = [_DRIVER / name for name in ("ita_heads.c", "ita_heads.h", "ita_platform.h")]
+        self._register_codegen(Codegen.of_driver("ita_heads", files, Round.words, word_fields=Round.fields))
 
     def why_not_carried(self, engine: Engine) -> str | None:
         if engine.queue == 1:

@@ -12,7 +12,7 @@ from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma import Box, Call, Derived, Form, Job, Kernel, Load, Local, Refused, Step, Store
-from uma_backends.ita.command import BIAS_BY_COLUMN, NO_BIAS, PRODUCT, Command, Panel, panels_of, reads_of
+from uma_backends.ita.command import BIAS_BY_COLUMN, BIAS_BY_ROW, NO_BIAS, PRODUCT, Command, Panel, panels_of, reads_of
 from uma_backends.ita.geometry import BIAS_BYTES, BIAS_OVERREAD, MOST_TILES, TILE, TILE_BYTES, UNUSED_TILES, tiles
 from uma_backends.ita.linear_arithmetic import LinearArithmetic
 from uma_backends.ita.packing import pack_biases, pad_matrix, tile_matrix
@@ -20,6 +20,26 @@ from uma_backends.ita.registers import Constants, Slot
 from uma_backends.ita.timing import START_CYCLES, product_cycles
 
 ENGINE = "ita"
+
+
+@dataclass(frozen=True)
+class Operands:
+    """A product of tiles: panels of both sides, and biases."""
+
+    left: tuple[Panel, ...]
+    right: tuple[Panel, ...]
+    depth: int  # inner length that counts as the layer's
+    bias: Local | None = None
+    bias_kind: int = BIAS_BY_COLUMN
+    # Bytes between the tiles of a panel: those of rows on the left side, of columns on the right one.
+    left_stride: int = TILE_BYTES
+    right_stride: int = TILE_BYTES
+    # Panels behind those of the right side that are the same for all columns.
+    shared: tuple[Panel, ...] = ()
+
+    def of_column(self, column: int) -> tuple[Panel, ...]:
+        """Panels of the right side for a tile of columns."""
+        return (*shifted(self.right, column * self.right_stride), *self.shared)
 
 
 @dataclass(frozen=True)
@@ -45,30 +65,28 @@ class Context:
 
     def product(
         self,
-        sizes: tuple[int, int, int],
+        sizes: tuple[int, int],
         arithmetic: Any,
-        panels: tuple[Sequence[Panel], Sequence[Panel], Sequence[Panel]],
-        macs: int,
-        bias: Local | None = None,
-        bias_kind: int = BIAS_BY_COLUMN,
-        **more: int,
+        of: Operands,
+        result: Sequence[Panel],
+        results: int,
+        bias_offset: int = 0,
     ) -> Job:
-        """Tiles of rows by columns by inner length: panels of the left side, the right side and the result.
+        """Tiles of rows by columns, as panels, of which so many results are wanted.
 
-        `arithmetic` has a rule of requantization and an activation; `more` are strides and the offset of biases.
+        `arithmetic` has a rule of requantization and an activation; its biases begin so many bytes later.
         """
-        rows, columns, inner = sizes
-        left, right, result = panels
+        (rows, columns), inner = sizes, len(of.left)
         # The engine counts output tiles; how they lie it does not know. Where s is more than one, contexts do not
         # mislead attention behind this product, and the driver need not wait to clean them.
         outputs = (rows * columns, 1) if rows * columns <= MOST_TILES else (rows, columns)
         counts = (outputs[0], inner, outputs[1], UNUSED_TILES)
         constants = Constants(counts, {Slot.Q: arithmetic.rule}, arithmetic.activation)
-        kind = NO_BIAS if bias is None else bias_kind
-        operands = (*left, *right, *result)
-        command = Command(PRODUCT, constants, *sizes, operands, self.l1_base, bias=bias, bias_kind=kind, **more)
-        cycles = product_cycles(*sizes, has_bias=bias is not None)
-        return self.job(command, tuple(panel.local for panel in result), macs, cycles)
+        panels, kind = (*of.left, *of.right, *of.shared, *result), NO_BIAS if of.bias is None else of.bias_kind
+        sizes_and_panels = (rows, columns, inner, panels, self.l1_base, of.left_stride, of.right_stride)
+        command = Command(PRODUCT, constants, *sizes_and_panels, of.bias, kind, bias_offset)
+        cycles = product_cycles(rows, columns, inner, has_bias=of.bias is not None)
+        return self.job(command, tuple(panel.local for panel in result), results * of.depth, cycles)
 
 
 def row_runs(rows: int) -> Iterator[tuple[int, int, int]]:
@@ -108,7 +126,7 @@ class PackedWeights:
 
     name: str
     weights: np.ndarray  # int8 [out][in]
-    bias: np.ndarray | None
+    bias: np.ndarray
     # Of names in L1, where a layer has several.
     suffix: str = ""
 
@@ -119,11 +137,15 @@ class PackedWeights:
         more = (0, -bias.shape[1] % TILE)
         weights = np.pad(made.weights.reshape(heads, -1, depth), ((0, 0), more, (0, 0))).reshape(-1, depth)
         biases = np.pad(bias, ((0, 0), more), constant_values=filling).reshape(-1)
-        return PackedWeights(name, weights, biases if biases.any() else None)
+        return PackedWeights(name, weights, biases)
 
     @property
     def inner(self) -> int:
         return tiles(self.weights.shape[1])
+
+    @property
+    def has_bias(self) -> bool:
+        return bool(self.bias.any())
 
     @cached_property
     def tensor(self) -> Tensor:
@@ -134,21 +156,24 @@ class PackedWeights:
     @cached_property
     def bias_tensor(self) -> Tensor:
         """All biases, a row per 64 outputs."""
-        assert self.bias is not None
         filled = np.pad(self.bias, (0, -len(self.bias) % TILE))
         return Derived().constant(f"{self.name}_ita_bias", pack_biases(filled).reshape(-1, BIAS_BYTES))
 
-    def load(self, first: int, count: int) -> tuple[list[Step], tuple[Panel, ...], Local | None]:
-        """Loads of some of the column tiles, with their panels and the buffer of biases."""
-        width = self.inner * TILE_BYTES
-        local = Local(f"weights{first}{self.suffix}", TensorSpec((count, width), "int8"))
-        steps: list[Step] = [Load(self.tensor, Box((first, 0), (count, width)), local)]
-        panels = panels_of(local, self.inner, TILE_BYTES)
-        if self.bias is None:
-            return steps, panels, None
-        bias = Local(f"bias{first}{self.suffix}", TensorSpec((count, BIAS_BYTES), "uint8"), BIAS_OVERREAD)
-        steps.append(Load(self.bias_tensor, Box((first, 0), (count, BIAS_BYTES)), bias))
-        return steps, panels, bias
+    def times(
+        self, panels: tuple[Panel, ...], first: int, count: int, *, are_left: bool = False
+    ) -> tuple[list[Step], Operands]:
+        """Loads of some of the column tiles, and their product with panels: on the right side, or on the left one."""
+        stride, depth = self.inner * TILE_BYTES, self.weights.shape[1]
+        local = Local(f"weights{first}{self.suffix}", TensorSpec((count, stride), "int8"))
+        steps: list[Step] = [Load(self.tensor, Box((first, 0), (count, stride)), local)]
+        bias = None
+        if self.has_bias:
+            bias = Local(f"bias{first}{self.suffix}", TensorSpec((count, BIAS_BYTES), "uint8"), BIAS_OVERREAD)
+            steps.append(Load(self.bias_tensor, Box((first, 0), (count, BIAS_BYTES)), bias))
+        own = panels_of(local, self.inner, TILE_BYTES)
+        if are_left:
+            return steps, Operands(own, panels, depth, bias, BIAS_BY_ROW, left_stride=stride)
+        return steps, Operands(panels, own, depth, bias, right_stride=stride)
 
 
 def spread(weights: np.ndarray) -> np.ndarray:

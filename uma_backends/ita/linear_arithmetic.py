@@ -21,10 +21,11 @@ class LinearArithmetic:
     bias: np.ndarray  # int64 [out], zero point and the requantization's summand inside
     rule: Requantization
     activation: Activation | None = None
+    panels = slice(None)  # of the input: all of them
 
     @property
-    def has_bias(self) -> bool:
-        return bool(self.bias.any())
+    def depth(self) -> int:
+        return int(self.weights.shape[1])
 
     @property
     def reach(self) -> int:

@@ -10,7 +10,7 @@ a bias: all of it is one longer product.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 
@@ -18,17 +18,16 @@ import numpy as np
 
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.uma import EXACT, Box, Derived, Form, Load, Local, Recipe, Step, TileAxis, refuse_if
+from tvm_pulp.uma import Box, Form, Load, Local, Recipe, Step, TileAxis, refuse_if
 from uma_backends.ita.command import Panel
-from uma_backends.ita.digit_products import DigitProducts, Operands, Portion
 from uma_backends.ita.digits import Digits, choose_digits, constants_of
-from uma_backends.ita.geometry import BIAS_BYTES, BIAS_OVERREAD, LONGEST_INNER, MOST_TILES, TILE, TILE_BYTES, tiles
-from uma_backends.ita.ita_form import ENGINE, Context, arranged, flattened, native_or_digits, shifted
+from uma_backends.ita.geometry import BIAS_BYTES, BIAS_OVERREAD, LONGEST_INNER, MOST_TILES, TILE, tiles
+from uma_backends.ita.ita_form import Context, Operands, arranged, flattened, native_or_digits
 from uma_backends.ita.linear_arithmetic import check_operands, check_reach
 from uma_backends.ita.packing import pack_biases
-from uma_backends.ita.panels import load_exact_panels, load_transposed, panel_local, store_panels
+from uma_backends.ita.panels import load_panels, load_transposed, panel_local
+from uma_backends.ita.product_form import ProductForm
 from uma_backends.ita.requantization import Rule, rule_of
-from uma_backends.ita.timing import product_cycles
 
 
 def matmul_strategy(layer: Layer, context: Context) -> list[Form]:
@@ -45,12 +44,12 @@ def matmul_strategy(layer: Layer, context: Context) -> list[Form]:
         found = rule_of(Requant.of(layer.attributes), layer.inputs[2:4])
         refuse_if(found.negated, "its multiplier is negative, which only constant weights can absorb")
         check_reach((depth << 14) + abs(found.summand))
-        return MatmulForm(layer, found, context)
+        return MatmulForm(layer, context, "product", found)
 
     def by_digits() -> Form:
         digits = product_digits(*constants_of(layer), depth, zero_points)
         rule = Rule(digits.rule(0), depth * prod(zero_points) + digits.offset)
-        return MatmulForm(layer, rule, context, "product, digit by digit", digits=digits)
+        return MatmulForm(layer, context, "product, digit by digit", rule, (digits,))
 
     return native_or_digits(native, by_digits)
 
@@ -75,22 +74,8 @@ def _weights_of(factor: int) -> list[int]:
 
 
 @dataclass(frozen=True)
-class MatmulForm:
-    """One job per tile, or one per digit of it; leading indices one at a time. The rule adds a constant to sums."""
-
-    layer: Layer
-    rule: Rule
-    context: Context
-    name: str = "product"
-    engine: str = ENGINE
-    digits: Digits | None = None
-    _derived: Derived = field(default_factory=Derived)
-    rounding = EXACT
-
-    @cached_property
-    def _products(self) -> DigitProducts | None:
-        portions = () if self.digits is None else (Portion(self.digits),)
-        return DigitProducts(self.layer, portions, self.context, self._derived) if portions else None
+class MatmulForm(ProductForm):
+    """One job per tile, or one per digit of it; leading indices one at a time. `arithmetic` adds a constant to sums."""
 
     @cached_property
     def _factors(self) -> list[list[int]]:
@@ -104,68 +89,48 @@ class MatmulForm:
 
     def bound_cycles(self) -> int:
         *lead, rows, columns = self.layer.outputs[0].spec.shape
-        inner = tiles(self.layer.inputs[0].spec.shape[-1])
-        if self._products is None:
-            return prod(lead) * product_cycles(tiles(rows), tiles(columns), inner, has_bias=False, gap=0)
-        inner *= 1 + sum(len(factors) for factors in self._factors)
-        has_bias = bool(self.rule.summand)
-        (portion,) = self._products.portions
-        return prod(lead) * portion.cycles(tiles(rows), tiles(columns), inner, has_bias=has_bias, gap=0)
+        inner = tiles(self.layer.inputs[0].spec.shape[-1]) * (1 + sum(len(factors) for factors in self._factors))
+        has_bias = bool(self.digits) and bool(self.arithmetic.summand)
+        return prod(lead) * self.busy_cycles(tiles(rows), tiles(columns), [(inner, has_bias)])
 
     def recipe(self, box: Box) -> Recipe:
         (a, b), out, lead = self.layer.inputs[:2], self.layer.outputs[0], box.start[:-2]
         (row, column), (rows, columns), depth = box.start[-2:], box.size[-2:], a.spec.shape[-1]
-        left_loads, left = load_exact_panels("a", flattened(a), _part(a, lead, row, 0, rows, depth), self.context)
+        left_loads, left = load_panels("a", flattened(a), _part(a, lead, row, 0, rows, depth), self.context, exact=True)
         if self.layer.attributes["transpose_b"]:
             place = _part(b, lead, column, 0, columns, depth)
-            right_loads, right = load_exact_panels("b", flattened(b), place, self.context)
+            right_loads, right = load_panels("b", flattened(b), place, self.context, exact=True)
         else:
             place = _part(b, lead, 0, column, depth, columns)
             right_loads, right = load_transposed("b", flattened(b), place, self.context)
         bias_loads, bias = self._bias(tiles(columns))
-        place = _part(out, lead, row, column, rows, columns)
-        if self._products is not None:
-            filled, operands = self._longer(rows, left, right, bias, depth, columns)
-            steps = self._products.steps([operands], flattened(out), place)
-            return Recipe(arranged([*left_loads, *right_loads, *filled, *bias_loads, *steps]))
-        result, after = store_panels("y", flattened(out), place, self.context)
-        sizes = (tiles(rows), tiles(columns), tiles(depth))
-        job = self.context.product(sizes, self.rule, (left, right, result), rows * depth * columns, bias)
-        return Recipe(arranged([*left_loads, *right_loads, *bias_loads, job, *after]))
+        filled, product = self._longer(Operands(left, right, depth, bias), rows)
+        steps = self.made_of([product], flattened(out), _part(out, lead, row, column, rows, columns))
+        return Recipe(arranged([*left_loads, *right_loads, *filled, *bias_loads, *steps]))
 
     def _bias(self, count: int) -> tuple[list[Step], Local | None]:
         """The summand before the multiplier, for as many tiles of columns."""
-        if not self.rule.summand:
+        if not self.arithmetic.summand:
             return [], None
-        data = pack_biases(np.full(count * TILE, self.rule.summand)).reshape(count, BIAS_BYTES)
-        constant = self._derived.constant(f"{self.layer.name}_ita_summand{count}", data)
+        data = pack_biases(np.full(count * TILE, self.arithmetic.summand)).reshape(count, BIAS_BYTES)
+        constant = self.derived.constant(f"{self.layer.name}_ita_summand{count}", data)
         local = Local("bias", constant.spec, BIAS_OVERREAD)
         return [Load(constant, Box.whole(constant.spec.shape), local)], local
 
-    def _longer(
-        self,
-        rows: int,
-        left: tuple[Panel, ...],
-        right: tuple[Panel, ...],
-        bias: Local | None,
-        depth: int,
-        columns: int,
-    ) -> tuple[list[Step], Operands]:
+    def _longer(self, product: Operands, rows: int) -> tuple[list[Step], Operands]:
         """The product with what zero points add to it, and the loads of constants for that."""
-        meets_right, meets_left = self._factors
+        (meets_right, meets_left), left = self._factors, product.left
         constants = {f: self._filled(f, rows if f in meets_right else TILE) for f in {*meets_right, *meets_left}}
         long_left = (*left, *(constants[f][1] for f in meets_right for _ in left), *(left * len(meets_left)))
         behind = tuple(constants[f][1] for f in meets_left for _ in left)
-        long_right = [
-            (*(shifted(right, number * TILE_BYTES) * (1 + len(meets_right))), *behind)
-            for number in range(tiles(columns))
-        ]
-        return [load for load, _ in constants.values()], Operands(long_left, long_right, bias, depth, columns)
+        long_right = product.right * (1 + len(meets_right))
+        longer = replace(product, left=long_left, right=long_right, shared=behind)
+        return [load for load, _ in constants.values()], longer
 
     def _filled(self, factor: int, rows: int) -> tuple[Step, Panel]:
         local = panel_local(f"all_{'minus_' if factor < 0 else ''}{abs(factor)}", rows)
         data = np.full((rows, TILE), factor, np.int8)
-        constant = self._derived.constant(f"{self.layer.name}_ita_{local.name}_{rows}", data)
+        constant = self.derived.constant(f"{self.layer.name}_ita_{local.name}_{rows}", data)
         return Load(constant, Box.whole((rows, TILE)), local), Panel(local)
 
 

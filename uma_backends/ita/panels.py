@@ -1,10 +1,12 @@
 """Matrices as panels: columns of 64 bytes that come by DMA, rows that follow each other, whole tiles of them."""
 
+from collections.abc import Iterator, Sequence
+
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma import Box, Kernel, Load, Local, Step, Store
 from uma_backends.ita.command import Panel, panels_of
-from uma_backends.ita.geometry import TILE, padded, tiles
+from uma_backends.ita.geometry import TILE, padded
 from uma_backends.ita.ita_form import Context
 
 
@@ -18,22 +20,32 @@ def panel_starts(extent: int) -> list[int]:
     return [min(start, extent - TILE) for start in range(0, extent, TILE)]
 
 
-def load_panels(
-    name: str, tensor: Tensor, box: Box, context: Context, room: int = 0
-) -> tuple[list[Step], tuple[Panel, ...]]:
-    """Rows and all columns of a box of a matrix as panels. Overlap of the last one is up to the weights' zeros.
+def _parts(name: str, box: Box, room: int, starts: Sequence[int]) -> Iterator[tuple[Local, Box, Local | None]]:
+    """Panels that begin at columns of a box, each with its part of the matrix, and a buffer where that is narrower."""
+    (row, column), (rows, columns) = box.start, box.size
+    for number, start in enumerate(starts):
+        width = min(TILE, columns - start)
+        narrow = None if width == TILE else Local(f"{name}_narrow", TensorSpec((rows, width), "int8"))
+        yield panel_local(f"{name}{number}", rows, room), Box((row, column + start), (rows, width)), narrow
 
-    Where there are less than 64 columns the cores append zeros.
+
+def load_panels(
+    name: str, tensor: Tensor, box: Box, context: Context, room: int = 0, *, exact: bool = False
+) -> tuple[list[Step], tuple[Panel, ...]]:
+    """Rows and columns of a box of a matrix as panels; the cores append zeros where there are less than 64 columns.
+
+    Unless they have to be `exact`, the last of several overlaps the one before, which is up to the weights' zeros.
     """
-    (row, _), (rows, columns) = box.start, box.size
-    if columns < TILE:
-        return load_exact_panels(name, tensor, box, context, room)
+    columns = box.size[1]
     steps: list[Step] = []
     panels = []
-    for number, start in enumerate(panel_starts(columns)):
-        local = panel_local(f"{name}{number}", rows, room)
-        steps.append(Load(tensor, Box((row, box.start[1] + start), (rows, TILE)), local))
+    starts = range(0, columns, TILE) if exact or columns < TILE else panel_starts(columns)
+    for local, part, narrow in _parts(name, box, room, starts):
         panels.append(Panel(local))
+        steps.append(Load(tensor, part, narrow or local))
+        if narrow is not None:
+            attributes = {"before": [0, 0], "after": [0, TILE - part.size[1]], "value": 0}
+            steps.append(context.on_cores(Kernel("pad", attributes, (narrow,), (local,))))
     return steps, tuple(panels)
 
 
@@ -41,44 +53,15 @@ def store_panels(
     name: str, tensor: Tensor, box: Box, context: Context, room: int = 0
 ) -> tuple[tuple[Panel, ...], list[Step]]:
     """Panels for a box of a matrix, and the steps that store them; the cores cut a last one that is narrower."""
-    (row, column), (rows, columns) = box.start, box.size
     panels: list[Panel] = []
     steps: list[Step] = []
-    for number in range(tiles(columns)):
-        local = panel_local(f"{name}{number}", rows, room)
+    for local, part, narrow in _parts(name, box, room, range(0, box.size[1], TILE)):
         panels.append(Panel(local))
-        width = min(TILE, columns - number * TILE)
-        part = Box((row, column + number * TILE), (rows, width))
-        if width == TILE:
-            steps.append(Store(local, tensor, part))
-            continue
-        narrow = Local(f"{name}_narrow", TensorSpec((rows, width), "int8"))
-        attributes = {"begin": [0, 0], "stride": [1, 1], "size": [rows, width]}
-        steps.append(context.on_cores(Kernel("slice", attributes, (local,), (narrow,))))
-        steps.append(Store(narrow, tensor, part))
+        if narrow is not None:
+            attributes = {"begin": [0, 0], "stride": [1, 1], "size": list(part.size)}
+            steps.append(context.on_cores(Kernel("slice", attributes, (local,), (narrow,))))
+        steps.append(Store(narrow or local, tensor, part))
     return tuple(panels), steps
-
-
-def load_exact_panels(
-    name: str, tensor: Tensor, box: Box, context: Context, room: int = 0
-) -> tuple[list[Step], tuple[Panel, ...]]:
-    """Rows and columns of a box of a matrix as panels; zeros behind the last column."""
-    (row, column), (rows, columns) = box.start, box.size
-    steps: list[Step] = []
-    panels = []
-    for number in range(tiles(columns)):
-        local = panel_local(f"{name}{number}", rows, room)
-        panels.append(Panel(local))
-        width = min(TILE, columns - number * TILE)
-        part = Box((row, column + number * TILE), (rows, width))
-        if width == TILE:
-            steps.append(Load(tensor, part, local))
-            continue
-        narrow = Local(f"{name}_narrow", TensorSpec((rows, width), "int8"))
-        attributes = {"before": [0, 0], "after": [0, TILE - width], "value": 0}
-        steps.append(Load(tensor, part, narrow))
-        steps.append(context.on_cores(Kernel("pad", attributes, (narrow,), (local,))))
-    return steps, tuple(panels)
 
 
 def load_transposed(name: str, tensor: Tensor, box: Box, context: Context) -> tuple[list[Step], tuple[Panel, ...]]:

@@ -9,15 +9,14 @@ The cores join the digits of all of them.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
 
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.uma import Refused
-from uma_backends.ita.digit_products import Portion
-from uma_backends.ita.digits import choose_digits, digits_between
+from uma_backends.ita.digits import Digits, choose_digits, digits_between
 from uma_backends.ita.geometry import TILE, tiles
 from uma_backends.ita.ita_form import spread
 from uma_backends.ita.linear_arithmetic import check_depth, check_sums
@@ -33,7 +32,7 @@ _JOINING = 8
 class LinearPortion:
     """Some panels of the input times constant weights; `depth` of the inputs count as its own."""
 
-    portion: Portion
+    digits: Digits
     weights: np.ndarray  # int8 [out][in]
     bias: np.ndarray  # int64 [out], the summand of the digits inside
     panels: slice
@@ -42,7 +41,7 @@ class LinearPortion:
     @property
     def effort(self) -> int:
         """Time of all digits, in tiles of a pass."""
-        digits, inner = self.portion.digits, tiles(self.weights.shape[1])
+        digits, inner = self.digits, tiles(self.weights.shape[1])
         return sum(inner + len(digits.units(number)) + _JOINING for number in range(len(digits.steps)))
 
 
@@ -59,7 +58,7 @@ def linear_portions(
         check_sums(weights, bias)
         reach = int((np.abs(weights).sum(axis=1) * 128 + np.abs(bias)).max(initial=1))
         digits = choose_digits(rule, constants, reach, tiles(depth), bias)
-        return (LinearPortion(Portion(digits), weights.astype(np.int8), bias + digits.offset, slice(None), depth),)
+        return (LinearPortion(digits, weights.astype(np.int8), bias + digits.offset, slice(None), depth),)
     except Refused:
         several = [found for parts, base in product(_PARTS, _BASES) if (found := _several(weights, bias, parts, base))]
         if not several:
@@ -81,11 +80,8 @@ def _several(weights: np.ndarray, bias: np.ndarray, parts: int, base: int) -> tu
                 digits = digits_between(int(lowest.min()), int(highest.max()), tiles(values.shape[1]), summand)
             except Refused:
                 return None
-            portion = Portion(digits, factor)
-            bytes_of = values.astype(np.int8)
-            found.append(
-                LinearPortion(portion, bytes_of, summand + digits.offset, inputs, counted if factor == 1 else 0)
-            )
+            digits, own_depth = replace(digits, factor=factor), counted if factor == 1 else 0
+            found.append(LinearPortion(digits, values.astype(np.int8), summand + digits.offset, inputs, own_depth))
     return tuple(found)
 
 

@@ -12,7 +12,6 @@ from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma import Box, Local, Recipe, TileAxis
 from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic
 from tvm_pulp.uma.conv_array.requantization import MAX_PADDING, Padding
-from tvm_pulp.uma.windows import input_span
 from uma_backends.ne16.geometry import INPUT_BYTES, Mode
 from uma_backends.ne16.job import LEAST_STRIDED, Patch, patches
 
@@ -33,14 +32,8 @@ class PatchesForm(ArrayForm):
         return (*rows, channels, TileAxis(0, limit=1))
 
     def recipe(self, box: Box) -> Recipe:
-        (_, height, width, depth), (top, left, _, _) = self.layer.inputs[0].spec.shape, self.layer.attributes["pads"]
-        rows = input_span(box.start[1], box.size[1], height, 3, 2, 1, top)
-        columns = input_span(box.start[2], box.size[2], width, 3, 2, 1, left)
-        first, taken = (box.start[3], box.size[3]) if self.mode is Mode.DEPTHWISE_3X3 else (0, depth)
-        source_box = Box(
-            (box.start[0], rows.start, columns.start, first), (box.size[0], rows.size, columns.size, taken)
-        )
-        before, source = self.source(source_box, ACTIVATION_SLACK)
+        before, source, rows, columns = self.picture(box, ACTIVATION_SLACK)
+        taken = source.spec.shape[3]
         raw = Local("raw", TensorSpec(box.size, self.raw_dtype))
         whole = self.array_job(box.size[1], box.size[2], taken, box.size[3], input_row_stride=columns.size * taken)
         padding = Padding(rows.before, rows.after, columns.before, columns.after, self.arithmetic.zero_point)
@@ -50,8 +43,7 @@ class PatchesForm(ArrayForm):
         for patch in found:
             begins = _begins(patch, padding)
             description = replace(step.description, job=patch.job, input_bytes=begins[0], output_bytes=begins[1])
-            cycles = self.context.cycles(patch.job)
-            jobs.append(replace(step, description=description, macs=patch.job.macs, cycles=cycles))
+            jobs.append(self.context.step(description))
         return self.arranged([*before, *loads, *jobs, *self.finish(raw, box)])
 
 

@@ -59,7 +59,9 @@ def _sizes(size: int, subtile: int) -> list[tuple[int, int, bool]]:
 @lru_cache(maxsize=1 << 17)
 def job_cycles(job: ArrayJob, timing: Timing = DEFAULT_TIMING) -> int:
     """Return the cycles of a job from TRIGGER to its event."""
-    mode, pad, whole = job.mode, job.padding, bool(timing.whole_windows)
+    mode, pad, linear = job.mode, job.padding, job.mode is Mode.LINEAR
+    whole = bool(timing.whole_windows) and not linear
+    steps = 1 if mode is Mode.DEPTHWISE_3X3 else subtiles(job.input_bytes, input_subtile(mode))
     below, beside = (0, 0) if job.strided else (pad.bottom, pad.right)
     window = PATCH + mode.halo
     cycles = 1
@@ -68,22 +70,17 @@ def job_cycles(job: ArrayJob, timing: Timing = DEFAULT_TIMING) -> int:
         step = LOAD_OVERHEAD + COMPUTE_OVERHEAD[mode] + beats
         frame = _frame_cycles(job, k, is_last)
         per_pixel = 1 if job.output_bits == 8 else -(-k // 8)
-        if mode is Mode.LINEAR:
-            steps = subtiles(job.input_channels, input_subtile(mode))
-            words = job.input_channels // INPUT_BYTES
-            cycles += ko_count * (steps * step + words + frame + per_pixel)
-            continue
-        steps = 1 if mode is Mode.DEPTHWISE_3X3 else subtiles(job.input_bytes, INPUT_BYTES)
         for rows, ho, last_row in _sizes(job.computed_height, PATCH):
             for columns, wo, last_column in _sizes(job.computed_width, PATCH):
                 hi = ho + mode.halo - below if last_row and not whole else window
                 wi = wo + mode.halo - beside if last_column and not whole else window
                 load = PATCH * PATCH if mode is Mode.POINTWISE else hi * wi
+                loads = job.input_channels // INPUT_BYTES if linear else steps * load
                 height, width = (PATCH, PATCH) if whole else (ho, wo)
                 out = ((height - 1) * PATCH + width) * per_pixel
                 if mode is Mode.POINTWISE:
                     out += max(0, 10 - height * width * job.output_bytes) - 1
-                cycles += ko_count * rows * columns * (steps * (load + step) + frame + out)
+                cycles += ko_count * rows * columns * (loads + steps * step + frame + out)
     return cycles
 
 

@@ -3,7 +3,7 @@
 The cores bring it into planes of bits in L1, where the array takes weights from as well; it requantizes sums itself.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,8 +29,7 @@ from tvm_pulp.uma.conv_array.exact_rounding import ARRAY_SHIFT, ExactFold
 from tvm_pulp.uma.conv_array.requantization import Requantization
 from uma_backends.neureka.geometry import Mode, subtiles
 from uma_backends.neureka.job import ArrayJob
-from uma_backends.neureka.neureka_form import ACTIVATION_SLACK, CONTEXTS, ENGINE, JOB_WORDS, Context, Description
-from uma_backends.neureka.timing import job_cycles, port_cycles
+from uma_backends.neureka.neureka_form import ACTIVATION_SLACK, Context
 
 _INT32 = 1 << 31
 # From int8 to uint8, in all bytes of a word.
@@ -42,6 +41,13 @@ def refuse_other_layouts(context: Context) -> None:
     geometry = context.timing.geometry
     refuse_if(context.unsigned_only, "its activations have a sign")
     refuse_if(geometry.channels_1x1 != geometry.weight_beat_bytes, "its weights are laid out in another way")
+
+
+def refuse_other_heads(context: Context, size: int, of: dict[str, Tensor]) -> None:
+    """Attention is taken of heads of whole words, whose keys and values come to L1."""
+    refuse_other_layouts(context)
+    refuse_if(size % 4, f"heads of {size} elements are no whole words", "use heads of a multiple of 4 elements")
+    refuse_if(any(of[n].storage.level == "l1" for n in "kv"), "its cache lies in L1")
 
 
 def refuse_without_kernels(form: "ActivationWeights") -> None:
@@ -94,6 +100,13 @@ class Rows:
     start: int = 0
     zero_point: int = 0
 
+    @staticmethod
+    def new(name: str, spec: TensorSpec, strides: tuple[int, int], extra: int = 0, *, fill: bool = True) -> "Rows":
+        """A buffer, `strides` in elements, with room for `extra` rows, which are computed with where they `fill` up."""
+        matrix_stride, stride = (spec.itemsize * n for n in strides)
+        local = Local(name, spec, ACTIVATION_SLACK + extra * stride, fill=extra * stride if fill else 0)
+        return Rows(local, matrix_stride, stride, spec.dtype == "int8")
+
     def at(self, matrix: int) -> "Rows":
         return replace(self, start=self.start + matrix * self.matrix_stride)
 
@@ -138,10 +151,6 @@ class Vectors:
         is_made = self.bias is not None and len(self.bias.spec.shape) == 2
         return replace(self, bias_bytes=4 * self.bias.spec.shape[1] * matrix) if self.bias and is_made else self
 
-    @property
-    def reads(self) -> tuple[Local, ...]:
-        return tuple(local for local in (self.scale, self.bias) if local is not None)
-
 
 @dataclass(frozen=True)
 class ActivationWeights(JobForm):
@@ -151,10 +160,11 @@ class ActivationWeights(JobForm):
     products: tuple[Product, ...]
     rounding = EXACT
 
-    def picture(self, count: int, box: Box) -> tuple[int, int]:
-        """Rows of a tile as a picture for the array."""
+    def picture(self, count: int, box: Box) -> tuple[tuple[int, int], int]:
+        """Rows of a tile as a picture for the array, and how many more than there are it takes."""
         rows, columns = self.context.rows, self.context.columns
-        return rows_of(rows, columns, count, box, self.layer.outputs[0].spec.shape)
+        shape = rows_of(rows, columns, count, box, self.layer.outputs[0].spec.shape)
+        return shape, shape[0] * shape[1] - count
 
     def constant(self, name: str, values: np.ndarray, loads: list[Step], slack: int = 0) -> Local:
         tensor = self.derived.constant(f"{self.layer.name}_{name}", values)
@@ -199,14 +209,10 @@ class ActivationWeights(JobForm):
             input_pixel_stride=x.stride, input_row_stride=shape[1] * x.stride, output_pixel_stride=y.stride,
             output_row_stride=shape[1] * y.stride,
         )  # fmt: skip
-        description = Description(
-            job, x.local, y.local, weights.local, weights.start, vectors.scale, vectors.bias, None,
-            self.context.timing.geometry, x.start, y.start, vectors.bias_bytes,
-        )  # fmt: skip
-        reads, cycles = (x.local, *vectors.reads, weights.local), job_cycles(job, self.context.timing)
-        queue = self.context.costs.job_queue(ENGINE)
-        work, port = (job.macs, cycles, queue, CONTEXTS), port_cycles(job, self.context.timing)
-        return Job(ENGINE, description, JOB_WORDS, reads, (y.local,), weights.local, *work, port_cycles=port)
+        operands = (x.local, y.local, weights.local, weights.start, vectors.scale, vectors.bias)
+        made = self.context.describe(job, *operands)
+        begins_at = replace(made, input_bytes=x.start, output_bytes=y.start, bias_bytes=vectors.bias_bytes)
+        return self.context.step(begins_at)
 
     def corrected(
         self, vectors: Vectors, x: Rows, sizes: tuple[int, int, int], zero_point: int
@@ -238,14 +244,31 @@ class ActivationWeights(JobForm):
     def on_cores(self, kernel: Kernel) -> Kernel | Call:
         return step_call(kernel, self.context.costs)
 
+    def attention(
+        self, sizes: tuple[int, int, int], shape: tuple[int, int], operands: tuple[Rows, Rows, Rows, Rows],
+        vectors: Sequence[Vectors], weigh: Callable[[range], tuple[Rows, Step, Rows]], together: int, shared: int = 1,
+    ) -> list[Step]:  # fmt: skip
+        """From q, k and v to results; the logits of heads are made while the cores are at the weights of those before.
 
-def in_turns(groups: Sequence[tuple[list[Job], Step, list[Job]]], packs: tuple[Step, Step]) -> list[Step]:
-    """Logits, weights and products with values of groups of heads, and the steps that pack keys and values.
-
-    The logits of a group are made while the cores are at the weights of the one before.
-    """
-    steps: list[Step] = [packs[0], *groups[0][0], packs[1]]
-    for number, (_, weigh, mix) in enumerate(groups):
-        following = groups[number + 1][0] if number + 1 < len(groups) else []
-        steps += [*following, weigh, *mix]
-    return steps
+        `sizes`: heads, of which `shared` have the same keys and values, keys, elements of a head. `weigh` tells where
+        logits of `together` heads go, the step that makes weights of them, and where these are.
+        """
+        (heads, keys, size), (q, k, v, y) = sizes, operands
+        packed_k, pack_k = self.pack("keys", k, heads // shared, keys, size, turned=False)
+        packed_v, pack_v = self.pack("values", v, heads // shared, size, keys, turned=True)
+        groups: list[tuple[list[Step], list[Step]]] = []
+        for first in range(0, heads, together):
+            chosen = [(h, h - first, h // shared) for h in range(first, min(first + together, heads))]
+            logits, make_weights, weights = weigh(range(first, first + len(chosen)))
+            multiply: list[Step] = [
+                self.job(0, shape, size, keys, q.at(h), packed_k.at(m), logits.at(n), vectors[0].of_matrix(m))
+                for h, n, m in chosen
+            ]
+            mix = [
+                self.job(1, shape, keys, size, weights.at(n), packed_v.at(m), y.at(h), vectors[1]) for h, n, m in chosen
+            ]
+            groups.append((multiply, [make_weights, *mix]))
+        steps = [pack_k, *groups[0][0], pack_v]
+        for (_, rest), (following, _) in zip(groups, [*groups[1:], ([], [])], strict=True):
+            steps += [*following, *rest]
+        return steps

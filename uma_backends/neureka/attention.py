@@ -4,6 +4,7 @@ Some heads at a time the array multiplies queries and keys, the cores make weigh
 heads, and the array multiplies them and the values. Logits leave the array plus 128, as the softmax wants them.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,11 +26,10 @@ from uma_backends.neureka.activation_weights import (
     ActivationWeights,
     Product,
     Rows,
-    in_turns,
-    refuse_other_layouts,
+    refuse_other_heads,
     refuse_without_kernels,
 )
-from uma_backends.neureka.neureka_form import ACTIVATION_SLACK, Context
+from uma_backends.neureka.neureka_form import Context
 
 _ADDED = 128
 # Groups of heads at least, so that array and cores have something to do at the same time, and heads of one at most.
@@ -40,9 +40,7 @@ def attention_strategy(layer: Layer, context: Context) -> list[Form]:
     """Integer attention of heads of whole words, requantized as the array does it."""
     a, of = layer.attributes, operands(layer.attributes, layer.inputs)
     _, _, keys, size = dimensions(a, of["q"].spec, of["k"].spec)
-    refuse_other_layouts(context)
-    refuse_if(size % 4, f"heads of {size} elements are no whole words", "use heads of a multiple of 4 elements")
-    refuse_if(any(of[n].storage.level == "l1" for n in "kv"), "its cache lies in L1")
+    refuse_other_heads(context, size, of)
     refuse_if(a["levels"] > 256 or a["levels"] % 2, f"its softmax has {a['levels']} levels")
     table = exponentials(a)
     is_usual = table.min() >= 1 and table[255] == table.max() and int(table.max()) * keys < 1 << 31
@@ -70,38 +68,26 @@ class AttentionForm(ActivationWeights):
         first = 1 if a["y_layout"] == "hsd" else 2
         heads, queries = (box.start[first], box.size[first]), (box.start[3 - first], box.size[3 - first])
         count = queries[1]
-        shape = self.picture(count, box)
-        extra, padded = shape[0] * shape[1] - count, -(-keys // 4) * 4
+        (shape, extra), padded = self.picture(count, box), -(-keys // 4) * 4
         loads: list[Step] = []
         q = self._load("q", of["q"], heads, queries, loads, extra)
         k, v = (self._load(n, of[n], heads, (0, keys), loads) for n in "kv")
         strides = (count * size, size) if first == 1 else (size, heads[1] * size)
         output = self.layer.outputs[0]
-        y = Rows(Local("y", TensorSpec(box.size, output.spec.dtype), ACTIVATION_SLACK + extra * strides[1]), *strides)
+        y = Rows.new("y", TensorSpec(box.size, output.spec.dtype), strides, extra, fill=False)
         vectors = [self.vectors(number, channels, loads) for number, channels in enumerate((keys, size))]
         softmax, tables = self._tables(of, queries, keys, loads)
-        packed_k, pack_k = self.pack("keys", k, heads[1], keys, size, turned=False)
-        packed_v, pack_v = self.pack("values", v, heads[1], size, keys, turned=True)
-        together = max(1, min(_TOGETHER, heads[1] // _GROUPS))
-        groups = []
-        for head in range(0, heads[1], together):
-            chosen, fill = range(head, min(head + together, heads[1])), extra * padded
-            spec = TensorSpec((len(chosen) * count, padded), "uint8")
-            logits = Local("logits", spec, ACTIVATION_SLACK + fill, fill=fill)
-            rows = Rows(logits, count * padded, padded)
-            multiply = [
-                self.job(0, shape, size, keys, q.at(h), packed_k.at(h), rows.at(h - head), vectors[0]) for h in chosen
-            ]
-            attributes = {**softmax, "rows": len(chosen) * count}
-            weigh = self.on_cores(Kernel("attention_weights", attributes, (logits, *tables), (logits,)))
+
+        def weigh(chosen: range) -> tuple[Rows, Step, Rows]:
+            rows = len(chosen) * count
+            logits = Rows.new("logits", TensorSpec((rows, padded), "uint8"), (count * padded, padded), extra)
+            operands = (logits.local, *tables)
+            step = self.on_cores(Kernel("attention_weights", {**softmax, "rows": rows}, operands, (logits.local,)))
             # Weights take the place of logits.
-            weights = Rows(logits, count * padded, padded, is_signed="probability" in of)
-            mix = [
-                self.job(1, shape, keys, size, weights.at(h - head), packed_v.at(h), y.at(h), vectors[1])
-                for h in chosen
-            ]
-            groups.append((multiply, weigh, mix))
-        steps = in_turns(groups, (pack_k, pack_v))
+            return logits, step, replace(logits, is_signed="probability" in of)
+
+        together = max(1, min(_TOGETHER, heads[1] // _GROUPS))
+        steps = self.attention((heads[1], keys, size), shape, (q, k, v, y), vectors, weigh, together)
         return Recipe((*loads, *steps, Store(y.local, output, box)), together=True)
 
     def _load(
@@ -117,10 +103,9 @@ class AttentionForm(ActivationWeights):
         pair = (heads, positions) if heads_first else (positions, heads)
         box = Box((0, pair[0][0], pair[1][0], 0), (1, pair[0][1], pair[1][1], size))
         strides = (positions[1] * size, size) if heads_first else (size, heads[1] * size)
-        fill = extra * strides[1]
-        local = Local(name, TensorSpec(box.size, tensor.spec.dtype), ACTIVATION_SLACK + fill, fill=fill)
-        loads.append(Load(tensor, box, local))
-        return Rows(local, *strides, is_signed=True)
+        rows = Rows.new(name, TensorSpec(box.size, tensor.spec.dtype), strides, extra)
+        loads.append(Load(tensor, box, rows.local))
+        return rows
 
     def _tables(
         self, of: dict[str, Tensor], queries: tuple[int, int], keys: int, loads: list[Step]

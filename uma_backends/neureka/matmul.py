@@ -1,7 +1,7 @@
 """Products of two activations: the array multiplies with the second, which the cores pack matrix by matrix."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from tvm_pulp.planning.tiling.forms.tile_rules import tile_part
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
-from tvm_pulp.uma import Box, Form, Load, Local, Recipe, Step, Store, TileAxis, refuse_if
+from tvm_pulp.uma import Box, Form, Load, Recipe, Step, Store, TileAxis, refuse_if
 from tvm_pulp.uma.conv_array.exact_rounding import fold_exactly
 from tvm_pulp.uma.conv_array.folded_rounding import ROUNDING_RULES, Reach
 from uma_backends.neureka.activation_weights import (
@@ -22,7 +22,7 @@ from uma_backends.neureka.activation_weights import (
     refuse_other_layouts,
     refuse_without_kernels,
 )
-from uma_backends.neureka.neureka_form import ACTIVATION_SLACK, Context
+from uma_backends.neureka.neureka_form import Context
 
 
 def matmul_strategy(layer: Layer, context: Context) -> list[Form]:
@@ -84,30 +84,22 @@ class MatmulForm(ActivationWeights):
         output = self.layer.outputs[0]
         *lead, count, columns = box.size
         depth = a.spec.shape[-1]
-        shape = self.picture(count, box)
-        extra = shape[0] * shape[1] - count
-        dtype = "int32" if self.rest else output.spec.dtype
-        each = TensorSpec((1,), dtype).bytes
-        slack = [ACTIVATION_SLACK + extra * n for n in (depth, 0, each * columns)]
-        x, w = (
-            Local(n, TensorSpec(p.size, t.spec.dtype), s, fill=s - ACTIVATION_SLACK)
-            for n, t, p, s in zip("ab", (a, b), parts, slack, strict=False)
-        )
-        y = Local("raw" if self.rest else "y", TensorSpec(box.size, dtype), slack[2])
-        loads: list[Step] = [Load(a, parts[0], x), Load(b, parts[1], w)]
-        signs = [t.spec.dtype == "int8" for t in (a, b)]
-        rows = Rows(x, count * depth, depth, signs[0])
+        shape, extra = self.picture(count, box)
         zero_points = [self.layer.attributes[f"zero_point_{n}"] for n in "ab"]
-        second = Rows(w, columns * depth, columns if turned else depth, signs[1], zero_point=zero_points[1])
+        x = Rows.new("a", TensorSpec(parts[0].size, a.spec.dtype), (count * depth, depth), extra)
+        apart = (columns * depth, columns if turned else depth)
+        w = replace(Rows.new("b", TensorSpec(parts[1].size, b.spec.dtype), apart), zero_point=zero_points[1])
+        made = TensorSpec(box.size, "int32" if self.rest else output.spec.dtype)
+        y = Rows.new("raw" if self.rest else "y", made, (count * columns, columns), extra, fill=False)
+        loads: list[Step] = [Load(a, parts[0], x.local), Load(b, parts[1], w.local)]
         vectors = self.vectors(0, columns, loads)
         steps: list[Step] = []
         if zero_points[0]:
-            vectors, add_up = self.corrected(vectors, second, (math.prod(lead), columns, depth), zero_points[0])
+            vectors, add_up = self.corrected(vectors, w, (math.prod(lead), columns, depth), zero_points[0])
             steps.append(add_up)
         for matrix in range(math.prod(lead)):
-            weights, pack = self.pack("b", second.at(matrix), 1, columns, depth, turned=turned)
-            made = Rows(y, each * count * columns, each * columns).at(matrix)
+            weights, pack = self.pack("b", w.at(matrix), 1, columns, depth, turned=turned)
             of_matrix = vectors.of_matrix(matrix)
-            steps += [pack, self.job(0, shape, depth, columns, rows.at(matrix), weights, made, of_matrix)]
-        steps += self.finish(self.rest, y, box, loads) if self.rest else [Store(y, output, box)]
+            steps += [pack, self.job(0, shape, depth, columns, x.at(matrix), weights, y.at(matrix), of_matrix)]
+        steps += self.finish(self.rest, y.local, box, loads) if self.rest else [Store(y.local, output, box)]
         return Recipe((*loads, *steps), together=math.prod(lead) > 1)

@@ -25,8 +25,7 @@ from uma_backends.neureka.activation_weights import (
     Product,
     Rest,
     Rows,
-    in_turns,
-    refuse_other_layouts,
+    refuse_other_heads,
     refuse_without_kernels,
 )
 from uma_backends.neureka.neureka_form import ACTIVATION_SLACK, Context
@@ -40,13 +39,9 @@ _ROOM = 24 << 10
 def qdq_attention_strategy(layer: Layer, context: Context) -> list[Form]:
     """Attention of heads of whole words."""
     a, of = layer.attributes, operands(layer.attributes, layer.inputs)
-    refuse_other_layouts(context)
-    refuse_if(
-        a["size"] % 4, f"heads of {a['size']} elements are no whole words", "use heads of a multiple of 4 elements"
-    )
+    refuse_other_heads(context, a["size"], of)
     steps = [a[f"{n}_{step}"] for n in "qkv" for step in ("offset", "stride", "head_stride")]
     refuse_if(any(step % 4 for step in steps), "its heads do not begin with whole words")
-    refuse_if(any(of[n].storage.level == "l1" for n in "kv"), "its cache lies in L1")
     odd = "mask" in of and of["mask"].data is None and a["keys"] % 4
     refuse_if(bool(odd), f"{a['keys']} keys with a mask that is no constant are no whole words")
     ends = {n: np.array(_typed(of, n).spec.range) - a[f"zero_point_{n}"] for n in "qkv"}
@@ -102,44 +97,30 @@ class QdqAttentionForm(ActivationWeights):
         by_head, shared = a["y_layout"] == "hsd", a["group"]
         queries = (box.start[2], box.size[2]) if by_head else (box.start[1], box.size[1])
         count, stride = queries[1], -(-keys // 4) * 4
-        shape = self.picture(count, box)
-        extra = shape[0] * shape[1] - count
+        shape, extra = self.picture(count, box)
         loads: list[Step] = []
         before: list[Step] = []
         q, k, v = (self._operand(n, of, queries, extra, loads, before) for n in "qkv")
         strides = (count * size, size) if by_head else (size, heads * size)
-        raw = Local("raw", TensorSpec(box.size, "int32"), ACTIVATION_SLACK + 4 * extra * strides[1])
-        made = Rows(raw, 4 * strides[0], 4 * strides[1])
+        raw = Rows.new("raw", TensorSpec(box.size, "int32"), strides, extra, fill=False)
         vectors = [self.vectors(number, channels, loads) for number, channels in enumerate((keys, size))]
         if a["zero_point_q"]:
             vectors[0], add_up = self.corrected(vectors[0], k, (heads // shared, keys, size), a["zero_point_q"])
             before.append(add_up)
         softmax, tables = self._tables(of, queries, stride, loads)
-        packed_k, pack_k = self.pack("keys", k, heads // shared, keys, size, turned=False)
-        packed_v, pack_v = self.pack("values", v, heads // shared, size, keys, turned=True)
-        together, groups = self._together(softmax, tables, count, stride), []
-        for first in range(0, heads, together):
-            chosen = range(first, min(first + together, heads))
-            rows, slack = len(chosen) * count, ACTIVATION_SLACK + extra * stride
-            x = Local("logits", TensorSpec((rows, stride), "int32"), 4 * slack)
-            y = Local("weights", TensorSpec((rows, stride), "uint8"), slack, fill=extra * stride)
-            logits, weights = Rows(x, 4 * count * stride, 4 * stride), Rows(y, count * stride, stride)
-            multiply = [
-                self.job(0, shape, size, keys, q.at(h), packed_k.at(h // shared), logits.at(h - first),
-                         vectors[0].of_matrix(h // shared))
-                for h in chosen
-            ]  # fmt: skip
-            mask_bytes = first * softmax["mask_head_stride"]
-            weigh = self.on_cores(
-                Kernel("qdq_weights", {**softmax, "rows": rows, "mask_offset": mask_bytes}, (x, *tables), (y,))
-            )
-            mix = [
-                self.job(1, shape, keys, size, weights.at(h - first), packed_v.at(h // shared), made.at(h), vectors[1])
-                for h in chosen
-            ]
-            groups.append((multiply, weigh, mix))
-        steps = [*before, *in_turns(groups, (pack_k, pack_v))]
-        steps += self.finish(self.rest, raw, box, loads)
+
+        def weigh(chosen: range) -> tuple[Rows, Step, Rows]:
+            rows, apart = len(chosen) * count, (count * stride, stride)
+            x = Local("logits", TensorSpec((rows, stride), "int32"), 4 * (ACTIVATION_SLACK + extra * stride))
+            weights = Rows.new("weights", TensorSpec((rows, stride), "uint8"), apart, extra)
+            how = {**softmax, "rows": rows, "mask_offset": chosen[0] * softmax["mask_head_stride"]}
+            step = self.on_cores(Kernel("qdq_weights", how, (x, *tables), (weights.local,)))
+            return Rows(x, 4 * apart[0], 4 * apart[1]), step, weights
+
+        together = self._together(softmax, tables, count, stride)
+        sizes, operands_of = (heads, keys, size), (q, k, v, raw)
+        steps = [*before, *self.attention(sizes, shape, operands_of, vectors, weigh, together, shared)]
+        steps += self.finish(self.rest, raw.local, box, loads)
         return Recipe((*loads, *steps), together=True)
 
     def _operand(
@@ -172,11 +153,10 @@ class QdqAttentionForm(ActivationWeights):
         values = of[f"{name}_table"].values.reshape(-1).view(np.uint8)
         table = self.constant(f"{name}_table", np.roll(values, 128) if tensor.spec.dtype == "int8" else values, loads)
         spec = TensorSpec((count, row), _typed(of, name).spec.dtype)
-        fill = extra * strides[1]
-        made = Local(f"{name}_looked_up", spec, ACTIVATION_SLACK + fill, fill=fill)
+        made = Rows.new(f"{name}_looked_up", spec, strides, extra)
         attributes = {"x_offset": part.offset, "rows": count, "row_bytes": row, "x_stride": apart, "y_stride": row}
-        before.append(self.on_cores(Kernel("translated_rows", attributes, (local, table), (made,))))
-        return replace(rows, local=made, matrix_stride=strides[0], stride=strides[1], start=0)
+        before.append(self.on_cores(Kernel("translated_rows", attributes, (local, table), (made.local,))))
+        return replace(made, zero_point=zero_point)
 
     def _tables(
         self, of: dict[str, Tensor], queries: tuple[int, int], stride: int, loads: list[Step]

@@ -113,6 +113,14 @@ static inline bool job_queue_claim(struct job_queue *queue, const char *operand,
   return true;
 }
 
+/* Before its ranges are claimed: without contention a job that goes by `step` is over at a time that is known at once. */
+static inline void job_queue_find_end(struct job_queue *queue) {
+  if (queue->system.take_banks != NULL) return;
+  while (!queue->rules->step(queue)) {
+  }
+  queue->job_end = queue->next_access;
+}
+
 static inline void job_queue_empty(struct job_queue *queue) {
   queue->programmed = queue->running_context = queue->pending = 0;
   queue->is_locked = queue->is_triggered = queue->is_running = false;

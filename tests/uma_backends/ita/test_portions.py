@@ -46,12 +46,12 @@ def test_they_add_up(depth: int, scale: float, expected: int) -> None:
     for p in found:
         inputs = np.concatenate(panels[p.panels], axis=1) if len(found) > 1 else x
         sums = inputs @ p.weights.astype(np.int64).T + p.bias
-        digits = p.portion.digits
+        digits = p.digits
         # A single product may saturate: its result has by then.
         assert len(found) == 1 or np.abs(sums).max() <= digits.reach
         assert tiles(p.weights.shape[1]) + digits.tiles <= MOST_TILES
         assert np.abs(p.bias).max() < 1 << (BIAS_BITS - 1)
-        total += p.portion.factor * (sums - digits.offset)
+        total += p.digits.factor * (sums - digits.offset)
     np.testing.assert_array_equal(total, x @ weights.T + bias)
     assert sum(p.depth for p in found) == depth
 

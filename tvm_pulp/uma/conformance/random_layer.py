@@ -96,9 +96,7 @@ def random_layer_on(
     """One layer that reads a tensor of this type: a dense layer, or a convolution where it is an image."""
     requantization, inputs = str(source.choice(list(requantizations))), x.shape[-1]
     if len(x.shape) != 4 or source.random() < 0.3:
-        return _finish(
-            source, "dense", {}, x, _weights(source, (_pick(source, _CHANNELS), inputs)), inputs, requantization
-        )
+        return _finish(source, "dense", {}, x, _weights(source, (_pick(source, _CHANNELS), inputs)), requantization)
     groups = inputs if source.random() < 0.3 else 1
     kernel = _pick(source, (1, 3))
     stride = _pick(source, (1, 1, 2))
@@ -106,7 +104,7 @@ def random_layer_on(
     weight = _weights(source, (outputs, kernel, kernel, inputs // groups))
     attributes = {"layout": "NHWC", "groups": groups, "strides": [stride] * 2, "dilation": [1, 1]}
     attributes["pads"] = [kernel // 2] * 4
-    return _finish(source, "conv2d", attributes, x, weight, weight[0].size, requantization)
+    return _finish(source, "conv2d", attributes, x, weight, requantization)
 
 
 def random_input(source: np.random.Generator, spec: TensorSpec) -> np.ndarray:
@@ -125,9 +123,7 @@ def _pick(source: np.random.Generator, values: Sequence[int]) -> int:
 def _dense(source: np.random.Generator, dtype: str, requantization: str) -> RandomLayer:
     rows, depth, channels = _pick(source, _ROWS), _pick(source, _DEPTHS), _pick(source, _CHANNELS)
     shape = (1, rows, depth) if source.random() < 0.3 else (rows, depth)
-    x = TensorSpec(shape, dtype)
-    weight = _weights(source, (channels, depth))
-    return _finish(source, "dense", {}, x, weight, depth, requantization)
+    return _finish(source, "dense", {}, TensorSpec(shape, dtype), _weights(source, (channels, depth)), requantization)
 
 
 def _conv2d(source: np.random.Generator, kind: str, dtype: str, requantization: str) -> RandomLayer:
@@ -158,7 +154,7 @@ def _conv2d(source: np.random.Generator, kind: str, dtype: str, requantization: 
     x = TensorSpec((batch, size[0], size[1], inputs), dtype)
     weight = _weights(source, (outputs, kernel[0], kernel[1], inputs // groups))
     attributes = {"layout": "NHWC", "groups": groups, "strides": strides, "dilation": dilation, "pads": pads}
-    return _finish(source, "conv2d", attributes, x, weight, weight[0].size, requantization)
+    return _finish(source, "conv2d", attributes, x, weight, requantization)
 
 
 def _weights(source: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
@@ -179,7 +175,6 @@ def _finish(
     attributes: dict[str, Any],
     x: TensorSpec,
     weight: np.ndarray,
-    taps: int,
     requantization: str,
 ) -> RandomLayer:
     low, high = x.range
@@ -187,7 +182,7 @@ def _finish(
     constants: list[np.ndarray] = [weight]
     has_bias = int(source.random() < 0.6)
     channels = weight.shape[0]
-    spread = np.sqrt(taps) * 75 * max(1.0, float(np.abs(weight.astype(np.float64)).mean()))
+    spread = np.sqrt(weight[0].size) * 75 * max(1.0, float(np.abs(weight.astype(np.float64)).mean()))
     reach = int(np.abs(weight.astype(np.int64)).reshape(channels, -1).sum(axis=1).max()) * max(
         abs(low - zero_point), abs(high - zero_point)
     )

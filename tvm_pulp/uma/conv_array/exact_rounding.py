@@ -141,9 +141,13 @@ class RealRounding:
     results: np.ndarray
     zero_point: int = 0
 
+    def steps(self) -> np.ndarray | None:
+        """The least total of each result, or None where one cannot be found."""
+        return self._steps(self._rounded)
+
     def fold(self, reach: Reach) -> ExactFold | None:
         """Constants for one channel, or None where there are none: ties that go down and up."""
-        real, steps = np.array([np.float32(self.scale)], np.float64), self._steps(self._rounded)
+        real, steps = np.array([np.float32(self.scale)], np.float64), self.steps()
         if steps is None or not 0 < real[0] < 1:
             return None
         shift = _shifts(real, reach)
@@ -156,7 +160,7 @@ class RealRounding:
         mul, shift = int(mantissa * (1 << 24)), 24 - int(exponent)
         if mul <= 0 or not 0 < shift < 63:
             return None
-        steps = self._steps(self._rounded)
+        steps = self.steps()
         exact = self._steps(lambda total: fixed_point.scale_half_even(total, np.array(mul), np.array(shift)))
         return (mul, shift) if steps is not None and exact is not None and (steps == exact).all() else None
 

@@ -9,17 +9,12 @@
 #include "engine.h"
 #include "heads.h"
 
-/* Without contention the end of a job is found at once. */
 static bool start_job(void *self, const uint32_t *words, uint64_t cycle) {
   struct ita_engine *engine = self;
   if (!ita_decode(engine, words, &engine->job) || !ita_sequence_enter(engine, &engine->job)) return false;
   ita_stream_start(engine, cycle);
-  if (engine->queue.system.take_banks == NULL) {
-    while (!ita_stream_step(engine)) {
-    }
-    engine->queue.job_end = engine->stream.cycle;
-  }
   engine->queue.next_access = engine->stream.cycle;
+  job_queue_find_end(&engine->queue);
   return ita_claim(engine, &engine->job);
 }
 

@@ -33,23 +33,13 @@ void ne16_term(void) {
   ne16_configure(0);
 }
 
-/* Six arguments are six loads before the first store, so that no store waits for its load. */
-static inline void write_six(uint32_t offset, uint32_t a, uint32_t b, uint32_t c, uint32_t d, uint32_t e, uint32_t f) {
-  ne16_write(offset, a);
-  ne16_write(offset + 4, b);
-  ne16_write(offset + 8, c);
-  ne16_write(offset + 12, d);
-  ne16_write(offset + 16, e);
-  ne16_write(offset + 20, f);
-}
-
 ne16_ticket ne16_submit(const struct ne16_job *job) {
   const uint32_t *w = job->words;
   engine_acquire();
-  write_six(ENGINE_JOB_WORDS, w[0], w[1], w[2], w[3], w[4], w[5]);
-  write_six(ENGINE_JOB_WORDS + 24, w[6], w[7], w[8], w[9], w[10], w[11]);
-  write_six(ENGINE_JOB_WORDS + 48, w[12], w[13], w[14], w[15], w[16], w[17]);
-  write_six(ENGINE_JOB_WORDS + 72, w[18], w[19], w[20], w[21], w[22], w[23]);
+  engine_write_six(ENGINE_JOB_WORDS, w[0], w[1], w[2], w[3], w[4], w[5]);
+  engine_write_six(ENGINE_JOB_WORDS + 24, w[6], w[7], w[8], w[9], w[10], w[11]);
+  engine_write_six(ENGINE_JOB_WORDS + 48, w[12], w[13], w[14], w[15], w[16], w[17]);
+  engine_write_six(ENGINE_JOB_WORDS + 72, w[18], w[19], w[20], w[21], w[22], w[23]);
   engine_trigger();
   return next_ticket++;
 }
@@ -57,7 +47,7 @@ ne16_ticket ne16_submit(const struct ne16_job *job) {
 NE16_CODE ne16_ticket ne16_submit_changed(const struct ne16_changed_job *job) {
   const uint32_t *a = job->addresses;
   engine_acquire();
-  write_six(ENGINE_JOB_WORDS, a[0], a[1], a[2], a[3], a[4], a[5]);
+  engine_write_six(ENGINE_JOB_WORDS, a[0], a[1], a[2], a[3], a[4], a[5]);
   for (uint32_t i = 0; i < job->count; i++) ne16_write(job->changes[i].offset, job->changes[i].value);
   engine_trigger();
   return next_ticket++;

@@ -6,14 +6,10 @@
  * word, and only stream-in comes so soon behind a store that it waits. Cores and DMA are not in this. */
 #include "engine.h"
 
-enum { BANKS = 16, BEAT = 32, PAUSE = 60 /* a subtile's computing: all banks are free again */ };
+enum { BEAT = 32, PAUSE = 60 /* a subtile's computing: all banks are free again */ };
 
-struct banks {
-  uint64_t free_at[BANKS], now, waited;
-};
-
-static uint64_t request(struct banks *banks, uint32_t address) {
-  uint64_t *free_at = &banks->free_at[address / 4 % BANKS];
+static uint64_t request(struct ne16_banks *banks, uint32_t address) {
+  uint64_t *free_at = &banks->free_at[address / 4 % NE16_BANKS];
   const uint64_t wait = *free_at > banks->now ? *free_at - banks->now : 0;
   *free_at = (wait != 0 ? *free_at : banks->now) + 1;
   return wait;
@@ -22,19 +18,19 @@ static uint64_t request(struct banks *banks, uint32_t address) {
 static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 /* The beat is over, after a cycle and what it waited. */
-static void end_beat(struct banks *banks, uint64_t wait) {
+static void end_beat(struct ne16_banks *banks, uint64_t wait) {
   banks->now += 1 + wait;
   banks->waited += wait;
 }
 
-static void load(struct banks *banks, uint32_t address) {
+static void load(struct ne16_banks *banks, uint32_t address) {
   uint64_t wait = 0;
   for (uint32_t word = 0; word <= BEAT / 4; word++) wait = larger(wait, request(banks, address / 4 * 4 + 4 * word));
   end_beat(banks, wait);
 }
 
 /* Waits count for every fourth byte. */
-static uint64_t store(struct banks *banks, uint32_t address, uint32_t bytes) {
+static uint64_t store(struct ne16_banks *banks, uint32_t address, uint32_t bytes) {
   uint64_t wait = 0;
   for (uint32_t byte = 0; byte < bytes; byte++) {
     const uint64_t mine = request(banks, address + byte);
@@ -49,35 +45,24 @@ static uint64_t last_wait(const struct array_job *job, uint64_t wait, uint32_t p
   return job->mode != ARRAY_1X1 ? wait : (uint64_t)((both > 0 ? both : 0) - (pipeline > 0 ? pipeline : 0));
 }
 
-static void subtile(struct banks *banks, const struct array_job *job, uint32_t base, uint32_t k, uint32_t ho, uint32_t wo) {
+void ne16_take_banks(struct ne16_banks *banks, const struct array_job *job, uint32_t a, uint32_t i, uint32_t j) {
+  const uint32_t base = job->at.output + a * job->ko.full * job->output_bytes +
+                        NE16_PATCH * (i * job->at.output_d2 + j * job->at.output_d1);
+  const uint32_t k = array_dimension_size(&job->ko, a), ho = array_dimension_size(&job->ho, i);
+  const uint32_t wo = array_dimension_size(&job->wo, j);
   const uint32_t beats = job->output_bytes == 1 ? 1 : (k + 7) / 8, step = array_output_step(job);
-  for (uint32_t i = 0; job->stream_in && i < NE16_PATCH * NE16_PATCH * beats; i++) {
-    const uint32_t pixel = i / beats, row = pixel / NE16_PATCH * job->at.output_d2;
-    load(banks, base + row + pixel % NE16_PATCH * job->at.output_d1 + i % beats * job->at.output_d0);
+  for (uint32_t n = 0; job->stream_in && n < NE16_PATCH * NE16_PATCH * beats; n++) {
+    const uint32_t pixel = n / beats, row = pixel / NE16_PATCH * job->at.output_d2;
+    load(banks, base + row + pixel % NE16_PATCH * job->at.output_d1 + n % beats * job->at.output_d0);
   }
   banks->now += PAUSE;
-  for (uint32_t i = 0; i < ((ho - 1) * NE16_PATCH + wo) * beats; i++) {
-    const uint32_t y = i / beats / NE16_PATCH, x = i / beats % NE16_PATCH, beat = i % beats;
+  for (uint32_t n = 0; n < ((ho - 1) * NE16_PATCH + wo) * beats; n++) {
+    const uint32_t y = n / beats / NE16_PATCH, x = n / beats % NE16_PATCH, beat = n % beats;
     const uint32_t left = k - 8 * beat, bytes = job->output_bytes == 1 ? k : 4 * (left < 8 ? left : 8);
     const bool written = x < wo && x % step == 0 && y % step == 0;
     const uint32_t address = base + y * job->at.output_d2 + x * job->at.output_d1 + beat * job->at.output_d0;
     const uint64_t wait = written ? store(banks, address, bytes) : 0;
-    const bool last = i + 1 == ((ho - 1) * NE16_PATCH + wo) * beats;
+    const bool last = n + 1 == ((ho - 1) * NE16_PATCH + wo) * beats;
     end_beat(banks, last ? last_wait(job, wait, ho * wo) : wait);
   }
-}
-
-uint64_t ne16_bank_waits(const struct array_job *job) {
-  struct banks banks = {0};
-  for (uint32_t a = 0; a < job->ko.count; a++) {
-    for (uint32_t i = 0; i < job->ho.count; i++) {
-      for (uint32_t j = 0; j < job->wo.count; j++) {
-        const uint32_t channel = a * job->ko.full * job->output_bytes;
-        const uint32_t base = job->at.output + channel + NE16_PATCH * (i * job->at.output_d2 + j * job->at.output_d1);
-        subtile(&banks, job, base, array_dimension_size(&job->ko, a), array_dimension_size(&job->ho, i),
-                array_dimension_size(&job->wo, j));
-      }
-    }
-  }
-  return banks.waited;
 }

@@ -17,7 +17,13 @@ enum {
   NE16_PATCH = 3,            /* output rows and columns of a subtile */
   NE16_INPUT_BYTES = 16,     /* of a pixel and step */
   NE16_OUTPUT_CHANNELS = 32, /* accumulators per column of the array */
-  NE16_LINEAR_WORDS = 16     /* of NE16_INPUT_BYTES, a step of linear mode */
+  NE16_LINEAR_WORDS = 16,    /* of NE16_INPUT_BYTES, a step of linear mode */
+  NE16_BANKS = 16            /* of L1 */
+};
+
+/* When each bank is free again, the present, and cycles waited so far. */
+struct ne16_banks {
+  uint64_t free_at[NE16_BANKS], now, waited;
 };
 
 struct ne16_options {
@@ -38,7 +44,7 @@ bool ne16_decode(struct ne16_engine *engine, const uint32_t *words, struct array
 /* timing.c */
 uint64_t ne16_job_cycles(const struct ne16_options *options, const struct array_job *job);
 
-/* banks.c */
-uint64_t ne16_bank_waits(const struct array_job *job);
+/* banks.c: accesses of a subtile, by its place, and what they wait for each other. */
+void ne16_take_banks(struct ne16_banks *banks, const struct array_job *job, uint32_t a, uint32_t i, uint32_t j);
 
 #endif /* NE16_MODEL_ENGINE_H */

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Cycles of a job in closed form, on a memory without contention: exact with respect to the public simulator's state
- * machine. Nothing overlaps, and one port serves everything.
- *
- * Subtiles come in few sizes (full or last, per dimension), so the sum over all subtiles is a sum over size classes
- * weighted by how often each occurs. */
+ * Cycles of a job, subtile by subtile, on a memory without contention: exact with respect to the public simulator's
+ * state machine. Nothing overlaps, and one port serves everything. */
 #include "engine.h"
 
 static uint64_t ceil_div(uint64_t value, uint64_t divisor) { return (value + divisor - 1) / divisor; }
@@ -37,27 +34,24 @@ static uint64_t output_cycles(const struct array_job *job, uint32_t k, uint32_t 
 }
 
 uint64_t ne16_job_cycles(const struct ne16_options *options, const struct array_job *job) {
-  const bool whole = options->whole_windows;
+  const bool linear = job->mode == ARRAY_LINEAR, whole = options->whole_windows && !linear;
   const uint64_t steps = array_is_depthwise(job) ? 1 : job->ki.count;
-  uint64_t cycles = 1 + (options->bank_waits ? ne16_bank_waits(job) : 0);
-  for (int ko_last = 0; ko_last < 2; ko_last++) {
-    const uint64_t ko_count = ko_last ? 1 : job->ko.count - 1;
-    if (ko_count == 0) continue;
-    const uint32_t k = ko_last ? job->ko.last : job->ko.full;
-    const uint64_t step = step_cycles(job, k), frame = frame_cycles(job, k, ko_last);
-    if (job->mode == ARRAY_LINEAR) {
-      const uint64_t beats = job->output_bytes == 1 ? 1 : ceil_div(k, 8);
-      cycles += ko_count * (steps * step + array_dimension_total(&job->ki) + frame + beats);
-      continue;
-    }
-    for (int class = 0; class < 4; class++) {
-      const bool ho_last = class & 2, wo_last = class & 1;
-      const uint64_t count = (uint64_t)(ho_last ? 1 : job->ho.count - 1) * (wo_last ? 1 : job->wo.count - 1);
-      const uint64_t hi = ho_last && !whole ? job->hi_last : job->hi_full, wi = wo_last && !whole ? job->wi_last : job->wi_full;
-      const uint64_t load = job->mode == ARRAY_1X1 ? NE16_PATCH * NE16_PATCH : hi * wi;
-      const uint32_t ho = ho_last && !whole ? job->ho.last : NE16_PATCH, wo = wo_last && !whole ? job->wo.last : NE16_PATCH;
-      cycles += ko_count * count * (steps * (load + step) + frame + output_cycles(job, k, ho, wo));
+  struct ne16_banks banks = {0};
+  uint64_t cycles = 1;
+  for (uint32_t a = 0; a < job->ko.count; a++) {
+    const uint32_t k = array_dimension_size(&job->ko, a);
+    const uint64_t computed = steps * step_cycles(job, k) + frame_cycles(job, k, a + 1 == job->ko.count);
+    for (uint32_t i = 0; i < job->ho.count; i++) {
+      for (uint32_t j = 0; j < job->wo.count; j++) {
+        const uint64_t hi = i + 1 == job->ho.count && !whole ? job->hi_last : job->hi_full;
+        const uint64_t wi = j + 1 == job->wo.count && !whole ? job->wi_last : job->wi_full;
+        const uint64_t load = job->mode == ARRAY_1X1 ? NE16_PATCH * NE16_PATCH : hi * wi;
+        const uint32_t ho = whole ? NE16_PATCH : array_dimension_size(&job->ho, i);
+        const uint32_t wo = whole ? NE16_PATCH : array_dimension_size(&job->wo, j);
+        cycles += (linear ? array_dimension_total(&job->ki) : steps * load) + computed + output_cycles(job, k, ho, wo);
+        if (options->bank_waits) ne16_take_banks(&banks, job, a, i, j);
+      }
     }
   }
-  return cycles;
+  return cycles + banks.waited;
 }

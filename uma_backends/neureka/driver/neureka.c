@@ -36,24 +36,14 @@ void neureka_term(void) {
   neureka_set_priority(0, 0);
 }
 
-/* Six arguments are six loads before the first store, so that no store waits for its load. */
-static inline void write_six(uint32_t offset, uint32_t a, uint32_t b, uint32_t c, uint32_t d, uint32_t e, uint32_t f) {
-  neureka_write(offset, a);
-  neureka_write(offset + 4, b);
-  neureka_write(offset + 8, c);
-  neureka_write(offset + 12, d);
-  neureka_write(offset + 16, e);
-  neureka_write(offset + 20, f);
-}
-
 #define WRITE_POINTERS(job) \
-  write_six(ENGINE_JOB_WORDS, (job)->weights, (job)->input, (job)->output, (job)->scale, (job)->shift, (job)->bias)
+  engine_write_six(ENGINE_JOB_WORDS, (job)->weights, (job)->input, (job)->output, (job)->scale, (job)->shift, (job)->bias)
 
 static inline void write_shape(const struct neureka_shape *shape) {
   const uint32_t *w = shape->words;
-  write_six(SHAPE_WORDS, w[0], w[1], w[2], w[3], w[4], w[5]);
-  write_six(SHAPE_WORDS + 24, w[6], w[7], w[8], w[9], w[10], w[11]);
-  write_six(SHAPE_WORDS + 48, w[12], w[13], w[14], w[15], w[16], w[17]);
+  engine_write_six(SHAPE_WORDS, w[0], w[1], w[2], w[3], w[4], w[5]);
+  engine_write_six(SHAPE_WORDS + 24, w[6], w[7], w[8], w[9], w[10], w[11]);
+  engine_write_six(SHAPE_WORDS + 48, w[12], w[13], w[14], w[15], w[16], w[17]);
 }
 
 static inline neureka_ticket submit(const struct neureka_job *job, const struct neureka_shape *remembered) {

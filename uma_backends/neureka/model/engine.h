@@ -2,9 +2,8 @@
  *
  * What the files of the NEUREKA model share: array geometry, a decoded job, the engine's state.
  *
- * A job travels  peripheral.c (queue) -> job.c (decode, refuse) -> timing.c (when it ends) or walk.c (the same, access
- * by access, where others contend for the banks of L1); what it touches and, when its end is reached, computes is told by
- * tvm_pulp/array_job.h and array_execute.h. */
+ * A job travels  peripheral.c (queue) -> job.c (decode, refuse) -> walk.c (when it ends, access by access, by the phases of
+ * timing.c); what it touches and, when its end is reached, computes is told by tvm_pulp/array_job.h and array_execute.h. */
 #ifndef NEUREKA_MODEL_ENGINE_H
 #define NEUREKA_MODEL_ENGINE_H
 
@@ -84,19 +83,12 @@ static inline bool neureka_is_rtl(const struct neureka_options *options) { retur
 /* job.c: false after a fault. */
 bool neureka_decode(struct neureka_engine *engine, const uint32_t *words, struct array_job *job);
 
-/* timing.c: the whole job, and its parts that walk.c needs too */
+/* timing.c */
 enum { NEUREKA_RTL_UPDATE = 2 }; /* cycles of the update of indices, the last ones of an RTL step */
-uint64_t neureka_job_cycles(const struct neureka_options *options, const struct array_job *job);
-uint64_t neureka_job_start_cycles(const struct neureka_options *options);
 uint64_t neureka_load_cycles(const struct neureka_options *options, const struct array_job *job, uint32_t hi,
                              uint32_t wi);
 struct neureka_phases neureka_phases(const struct neureka_options *options, const struct array_job *job,
                                      uint32_t ko_index);
-/* Rows or columns that are loaded for a subtile: the RTL always loads the whole window and masks what does not exist. */
-static inline uint32_t neureka_loaded(const struct neureka_options *options, bool is_last, uint32_t full, uint32_t last) {
-  return is_last && !neureka_is_rtl(options) ? last : full;
-}
-
 /* walk.c: `walk.cycle` is the next access, or the end of the job when the last one is done (then true). */
 void neureka_walk_start(struct neureka_engine *engine, uint64_t cycle);
 bool neureka_walk_step(struct neureka_engine *engine);

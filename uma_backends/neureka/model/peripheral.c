@@ -53,17 +53,14 @@ static bool check_revision(uint32_t revision, char *error, size_t error_bytes) {
   return false;
 }
 
-/* The first cycle of a job is the idle one between TRIGGER (or the previous job's end) and the first load; the cycle
- * formula contains it. */
+/* The first cycle of a job is the idle one between TRIGGER (or the previous job's end) and the first load; the walk
+ * contains it. */
 static bool start_job(void *self, const uint32_t *words, uint64_t cycle) {
   struct neureka_engine *engine = self;
   if (!neureka_decode(engine, words, &engine->job)) return false;
-  if (engine->queue.system.take_banks == NULL) {
-    engine->queue.job_end = cycle + neureka_job_cycles(&engine->options, &engine->job);
-  } else {
-    neureka_walk_start(engine, cycle);
-    engine->queue.next_access = engine->walk.cycle;
-  }
+  neureka_walk_start(engine, cycle);
+  engine->queue.next_access = engine->walk.cycle;
+  job_queue_find_end(&engine->queue);
   return array_claim_job(&engine->queue, &engine->job);
 }
 

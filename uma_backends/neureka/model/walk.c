@@ -1,23 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A job access by access, for an L1 whose banks others want too. Each access takes one cycle and as many more as the
- * slowest of its words waits for its bank; where nobody contends the job takes exactly what timing.c says.
+ * A job access by access. Each takes one cycle and, where others want the banks of L1 too, as many more as the slowest of
+ * its words waits for its bank.
  *
  * One wide port serves everything, so accesses follow each other; only the weight beats from the weight memory run
  * beside a load (prefetch), and those touch no bank. */
 #include "engine.h"
 
-/* Loads fetch whole words and one more than asked for, so that any alignment is covered. */
-static uint64_t load(struct neureka_engine *engine, uint32_t address, uint32_t bytes) {
-  return 1 + engine->queue.system.take_banks(engine->queue.system.context, address & ~3u, bytes / 4 * 4 + 4, engine->walk.cycle);
-}
+static bool others_contend(const struct neureka_engine *engine) { return engine->queue.system.take_banks != NULL; }
 
 static uint64_t store(struct neureka_engine *engine, uint32_t address, uint32_t bytes) {
-  return 1 + engine->queue.system.take_banks(engine->queue.system.context, address, bytes, engine->walk.cycle);
+  const struct tvm_pulp_system *system = &engine->queue.system;
+  return 1 + (others_contend(engine) ? system->take_banks(system->context, address, bytes, engine->walk.cycle) : 0);
 }
 
-/* An access takes a cycle at least, however fast the beats are set. */
-static uint64_t beyond(uint64_t cycles, uint64_t accesses) { return cycles > accesses ? cycles - accesses : 0; }
+/* Loads fetch whole words and one more than asked for, so that any alignment is covered. */
+static uint64_t load(struct neureka_engine *engine, uint32_t address, uint32_t bytes) {
+  return store(engine, address & ~3u, bytes / 4 * 4 + 4);
+}
+
+/* What a phase has beyond its accesses. In banks that others want an access takes a cycle at least, however fast the
+ * beats are set; else the phase may be shorter, modulo 2^64. */
+static uint64_t beyond(const struct neureka_engine *engine, uint64_t cycles, uint64_t accesses) {
+  return cycles > accesses || !others_contend(engine) ? cycles - accesses : 0;
+}
+
+/* Rows or columns that are loaded for a subtile: the RTL always loads the whole window and masks what does not exist. */
+static uint32_t loaded(const struct neureka_engine *engine, bool is_last, uint32_t full, uint32_t last) {
+  return is_last && !neureka_is_rtl(&engine->options) ? last : full;
+}
 
 static uint32_t channels_out(const struct neureka_engine *engine) {
   return array_dimension_size(&engine->job.ko, engine->walk.step.ko);
@@ -91,7 +102,7 @@ static void enter_subtile(struct neureka_engine *engine, uint64_t cycles) {
 
 void neureka_walk_start(struct neureka_engine *engine, uint64_t cycle) {
   engine->walk = (struct neureka_walk){.cycle = cycle};
-  enter_subtile(engine, neureka_job_start_cycles(&engine->options));
+  enter_subtile(engine, neureka_is_rtl(&engine->options) ? 3 : 1);
 }
 
 static uint32_t pixel_out(const struct neureka_engine *engine, uint32_t bytes_per_channel) {
@@ -169,8 +180,8 @@ static void load_pixel(struct neureka_engine *engine) {
   const struct neureka_geometry *g = &engine->options.geometry;
   struct neureka_walk *walk = &engine->walk;
   const struct neureka_step *step = &walk->loaded;
-  const uint32_t hi = neureka_loaded(&engine->options, step->ho + 1 == job->ho.count, job->hi_full, job->hi_last);
-  const uint32_t wi = neureka_loaded(&engine->options, step->wo + 1 == job->wo.count, job->wi_full, job->wi_last);
+  const uint32_t hi = loaded(engine, step->ho + 1 == job->ho.count, job->hi_full, job->hi_last);
+  const uint32_t wi = loaded(engine, step->wo + 1 == job->wo.count, job->wi_full, job->wi_last);
   const uint32_t channel = (job->mode == ARRAY_DEPTHWISE ? step->ko : step->ki) * job->ki.full;
   const bool is_last = (channel / job->ki.full) + 1 == job->ki.count && job->ki.last != g->channels_1x1;
   const uint32_t address = job->at.input + (step->ho * g->pe_rows + walk->row) * job->at.input_d1 +
@@ -178,7 +189,7 @@ static void load_pixel(struct neureka_engine *engine) {
   uint64_t cycles = load(engine, address, is_last ? job->ki.last : g->channels_1x1);
   const bool is_over = walk->row + 1 == hi && walk->column + 1 == wi;
   /* What the formula has beyond one cycle per pixel: the rest of the array in 1x1 mode, slower beats. */
-  if (is_over) cycles += beyond(neureka_load_cycles(&engine->options, job, hi, wi), hi * wi);
+  if (is_over) cycles += beyond(engine, neureka_load_cycles(&engine->options, job, hi, wi), hi * wi);
   walk->cycle += cycles;
   walk->load_cycles += cycles;
   if (is_over) {
@@ -205,7 +216,7 @@ static void load_weights(struct neureka_engine *engine) {
   if (++walk->beat < planes) return;
   walk->beat = 0;
   if (++walk->row < channels) return;
-  walk->cycle += beyond(walk->phases.weights, channels * planes);
+  walk->cycle += beyond(engine, walk->phases.weights, channels * planes);
   finish_weights(engine);
 }
 

@@ -41,6 +41,17 @@ static inline void engine_acquire(void) {
   while (ENGINE_READ(ENGINE_ACQUIRE) > 0xFFu) ENGINE_SLEEP();
 }
 
+/* Six arguments are six loads before the first store, so that no store waits for its load. */
+static inline void engine_write_six(uint32_t offset, uint32_t a, uint32_t b, uint32_t c, uint32_t d, uint32_t e,
+                                    uint32_t f) {
+  ENGINE_WRITE(offset, a);
+  ENGINE_WRITE(offset + 4, b);
+  ENGINE_WRITE(offset + 8, c);
+  ENGINE_WRITE(offset + 12, d);
+  ENGINE_WRITE(offset + 16, e);
+  ENGINE_WRITE(offset + 20, f);
+}
+
 /* Queue the programmed job; where nothing was started since the queue was emptied it waits for engine_trigger. */
 static inline void engine_commit(void) { ENGINE_WRITE(ENGINE_TRIGGER, 1); }
 

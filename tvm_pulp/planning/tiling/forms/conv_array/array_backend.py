@@ -81,19 +81,16 @@ class ArrayBackend(UMABackend):
         """A driver that tells whole jobs, of a structure and by a function so called, or what changes in them."""
         name, self._members = self.target_name, members
         self._register_codegen(
-            Codegen(
-                files=tuple(files),
-                header=f"{name}.h",
-                job=self._whole_job,
+            Codegen.of_driver(
+                name,
+                files,
+                self._whole_job,
                 job_structure=f"struct {name}_{job_structure}",
                 submit=f"{name}_{submit}",
                 changed_job=self._changed_job,
                 changed_structure=f"struct {name}_changed_job",
-                word_fields=self._word_fields,
                 submit_changed=f"{name}_submit_changed",
-                wait=f"{name}_wait_all",
-                wait_job=f"{name}_wait",
-                init=f"{name}_init",
+                word_fields=self._word_fields,
                 defines=defines,
             )
         )

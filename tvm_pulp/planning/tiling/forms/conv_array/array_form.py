@@ -5,7 +5,7 @@ The array is asked for what differs from engine to engine by `ArrayContext`, whi
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, cast
 
@@ -36,7 +36,7 @@ from tvm_pulp.uma import (
 from tvm_pulp.uma.box import tiles
 from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic
 from tvm_pulp.uma.conv_array.modes import CONTEXTS, Mode
-from tvm_pulp.uma.windows import InputSpan
+from tvm_pulp.uma.windows import InputSpan, window_spans
 
 # The array fetches activations in whole pixels, of at most as many channels: it may read behind an operand.
 ACTIVATION_SLACK = 64
@@ -155,10 +155,14 @@ class ArrayContext(ABC):
         """Of these, the cycles in which a job uses its port to L1, where that is known."""
         return None
 
-    def another(self, step: Job, job: Any, description: ArrayDescription) -> Job:
-        """A step like one that there is, for another job."""
-        work = {"macs": job.macs, "cycles": self.cycles(job), "port_cycles": self.port_cycles(job)}
-        return replace(step, description=replace(description, job=job), **work)
+    def step(self, description: ArrayDescription) -> Job:
+        """A job with its operands as a step."""
+        d, job = description, description.job
+        parameters = [local for local in (d.scale, d.bias, d.shift) if local is not None]
+        reads = (d.input, *parameters, *([d.weights] if isinstance(d.weights, Local) else []))
+        work = (job.macs, self.cycles(job), self.costs.job_queue(self.engine), CONTEXTS)
+        port = self.port_cycles(job)
+        return Job(self.engine, d, self.job_words, reads, (d.output,), d.weights, *work, port_cycles=port)
 
     @abstractmethod
     def describe(self, job: Any, *operands: Any) -> ArrayDescription:
@@ -249,6 +253,8 @@ class ArrayForm(JobForm):
 
     def channels_read(self, box: Box) -> tuple[int, int]:
         """First input channel and number of those that output channels of a box are made of."""
+        if self.mode is Mode.DEPTHWISE_3X3:
+            return box.start[-1], box.size[-1]
         groups, depth = int(self.layer.attributes.get("groups", 1)), self.layer.inputs[0].spec.shape[-1]
         if groups == 1:
             return 0, depth
@@ -268,10 +274,13 @@ class ArrayForm(JobForm):
             **how,
         )
 
-    def picture(self, box: Box, rows: InputSpan, columns: InputSpan, channels: tuple[int, int], slack: int) -> Picture:
-        """Bring rows and columns of some channels (first, number) of a tile's picture into L1."""
-        start = (box.start[0], rows.start, columns.start, channels[0])
-        return self.source(Box(start, (box.size[0], rows.size, columns.size, channels[1])), slack)
+    def picture(self, box: Box, slack: int) -> tuple[list[Step], Local, InputSpan, InputSpan]:
+        """Bring what a tile of a convolution reads into L1; rows and columns of that."""
+        layer, (first, channels) = self.layer, self.channels_read(box)
+        x, kernel = layer.inputs[0].spec, layer.inputs[1].spec.shape[1:3]
+        rows, columns = window_spans(layer.attributes, x, box, kernel)
+        start, size = (box.start[0], rows.start, columns.start, first), (box.size[0], rows.size, columns.size, channels)
+        return *self.source(Box(start, size), slack), rows, columns
 
     def source(self, box: Box, slack: int, fill: int = 0) -> Picture:
         """Bring a part of the input into L1, as the array takes it: the cores add 128 to int8 where it has no sign."""
@@ -319,13 +328,7 @@ class ArrayForm(JobForm):
         if "bias" in vectors:
             steps += self.whole_bias(vectors, first, source)
         operands = (source, target, place, offset, vectors["scale"], vectors.get("bias"), vectors.get("shift"))
-        description = self.context.describe(job, *operands)
-        reads = (source, *vectors.values(), *([place] if isinstance(place, Local) else []))
-        context = self.context
-        work = (job.macs, context.cycles(job), context.costs.job_queue(context.engine), CONTEXTS)
-        moved = (reads, (target,), place)
-        port = context.port_cycles(job)
-        return steps, Job(context.engine, description, context.job_words, *moved, *work, port_cycles=port)
+        return steps, self.context.step(self.context.describe(job, *operands))
 
     def whole_bias(self, vectors: dict[str, Local], first: int, source: Local) -> list[Step]:
         """Steps before a job that replace its bias, where the array does not take all inputs."""

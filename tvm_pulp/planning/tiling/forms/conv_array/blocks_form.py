@@ -16,7 +16,6 @@ from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma import Box, Derived, Kernel, Local, Recipe, Step, TileAxis, step_call
 from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic
 from tvm_pulp.uma.conv_array.modes import Mode
-from tvm_pulp.uma.windows import input_span
 
 # A word of pixels; the heights are tried.
 _BLOCK_WIDTH, _BLOCK_HEIGHTS = 4, (1, 2, 4)
@@ -99,19 +98,16 @@ class BlocksForm(ArrayForm):
                     dense[:, r, s, row[r, ky], column[s], by[r, ky], bx[s]] = weights[:, ky]
         return dense.reshape(channels * down * across, height * width, 3, 3)
 
+    def channels_read(self, box: Box) -> tuple[int, int]:
+        return box.start[3] // self._multiplier, box.size[3] // self._multiplier
+
     def recipe(self, box: Box) -> Recipe:
-        x, pixels = self.layer.inputs[0], self.block[0] * self.block[1]
-        (down, across), multiplier = self.result, self._multiplier
-        each, channels = down * across, box.size[3]
+        pixels, multiplier = self.block[0] * self.block[1], self._multiplier
+        (down, across), channels = self.result, box.size[3]
+        each = down * across
         blocks = -(-box.size[1] // down), -(-box.size[2] // across)
-        starts = zip(box.start[1:3], box.size[1:3], x.spec.shape[1:3], self.windows, strict=True)
-        rows, columns = (
-            input_span(start, size, extent, w.kernel, w.stride, w.dilation, w.before)
-            for start, size, extent, w in starts
-        )
-        first, inputs = box.start[3] // multiplier, channels // multiplier
-        source_box = Box((box.start[0], rows.start, columns.start, first), (1, rows.size, columns.size, inputs))
-        before, source = self.source(source_box, ACTIVATION_SLACK)
+        before, source, rows, columns = self.picture(box, ACTIVATION_SLACK)
+        inputs = source.spec.shape[3]
         # An odd number of words from plane to plane: neighbouring channels lie in different banks.
         plane = 4 * ((blocks[0] + 2) * (blocks[1] + 2) * (pixels // 4) | 1)
         laid = Local("blocks", TensorSpec((inputs, plane), source.spec.dtype), ACTIVATION_SLACK)

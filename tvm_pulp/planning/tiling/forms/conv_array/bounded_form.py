@@ -51,10 +51,7 @@ class Settled:
         upper = Local("upper", raw.spec, raw.slack)
         summand = Local("upper_bias", job.description.bias.spec, form.parameter_slack)
         constant = form.derived.constant(f"{form.layer.name}_upper_bias", self.bounds.high.astype(np.int32))
-        reads = tuple(summand if local is job.description.bias else local for local in job.reads)
-        above = replace(
-            job, description=replace(job.description, output=upper, bias=summand), reads=reads, writes=(upper,)
-        )
+        above = form.context.step(replace(job.description, output=upper, bias=summand))
         load = Load(constant, Box((first,), (channels,)), summand)
         steps = [*before, load, job, above, *self._settled(form, job, upper, box)]
         return form.arranged([*steps, Store(raw, form.layer.outputs[0], box)])

@@ -86,6 +86,7 @@ def _part(form: Divided, job: Job, raw: Local, kernel: Kernel, first: int, last:
     rows = first // context.depthwise_channels if is_depthwise else first
     description = replace(
         whole,
+        job=made,
         output=results,
         weight_bytes=whole.weight_bytes + rows * form.packed.spec.shape[1],
         input_bytes=whole.input_bytes + first * is_depthwise,
@@ -93,6 +94,5 @@ def _part(form: Divided, job: Job, raw: Local, kernel: Kernel, first: int, last:
         bias_bytes=whole.bias_bytes + 4 * first,
         shift_bytes=whole.shift_bytes + first,
     )
-    part = replace(context.another(job, made, description), writes=(results,))
     attributes = {**kernel.attributes, "first_channel": first}
-    return part, replace(kernel, attributes=attributes, inputs=(results, *kernel.inputs[1:]))
+    return context.step(description), replace(kernel, attributes=attributes, inputs=(results, *kernel.inputs[1:]))

@@ -9,7 +9,6 @@ from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.qnn.tiles import InputSpan
 from tvm_pulp.uma import Box, Local, Recipe
 from tvm_pulp.uma.conv_array.requantization import MAX_PADDING, Padding
-from tvm_pulp.uma.windows import input_span
 
 
 @dataclass(frozen=True)
@@ -38,13 +37,9 @@ class DilatedForm(Direct3x3Form):
     """One job after the other: pointers and strides say which pixels are neighbours."""
 
     def recipe(self, box: Box) -> Recipe:
-        a, x = self.layer.attributes, self.layer.inputs[0]
-        (dh, dw), (top, left, _, _) = a["dilation"], a["pads"]
-        height, width = box.size[1], box.size[2]
-        rows = input_span(box.start[1], height, x.spec.shape[1], 3, 1, dh, top)
-        columns = input_span(box.start[2], width, x.spec.shape[2], 3, 1, dw, left)
-        _, channels_in = channels = self.channels_taken(box)
-        before, source = self.picture(box, rows, columns, channels, ACTIVATION_SLACK)
+        (dh, dw), (height, width) = self.layer.attributes["dilation"], box.size[1:3]
+        before, source, rows, columns = self.picture(box, ACTIVATION_SLACK)
+        channels_in = source.spec.shape[3]
         if self._padded_by_cores(box, rows, columns):
             source = self.pad(before, source, rows, columns, (height + 2 * dh, width + 2 * dw))
             rows, columns = InputSpan(0, height + 2 * dh, 0, 0), InputSpan(0, width + 2 * dw, 0, 0)
@@ -65,10 +60,11 @@ class DilatedForm(Direct3x3Form):
                     loads, step = self.job_steps(job, box.start[3], source, raw)
                 description = replace(
                     step.description,
+                    job=job,
                     input_bytes=(down.source * columns.size + across.source) * channels_in,
                     output_bytes=(down.first * width + across.first) * pixel,
                 )
-                jobs.append(self.context.another(step, job, description))
+                jobs.append(self.context.step(description))
         assert loads is not None
         return self.arranged([*before, *loads, *jobs, *self.finish(raw, box)])
 

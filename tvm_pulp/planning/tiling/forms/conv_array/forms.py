@@ -11,7 +11,7 @@ from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma import Box, Kernel, Local, Recipe, Step, TileAxis
 from tvm_pulp.uma.conv_array.modes import Mode, remainder
 from tvm_pulp.uma.conv_array.requantization import MAX_PADDING, Padding
-from tvm_pulp.uma.windows import InputSpan, input_span, unfolding
+from tvm_pulp.uma.windows import InputSpan, unfolding
 
 
 @lru_cache(maxsize=4096)
@@ -111,16 +111,9 @@ class Direct3x3Form(ArrayForm):
     A zero point other than zero cannot come from the array's padding: the cores write the border in L1.
     """
 
-    @property
-    def _depthwise(self) -> bool:
-        return self.mode is Mode.DEPTHWISE_3X3
-
-    def channels_taken(self, box: Box) -> tuple[int, int]:
-        """First input channel and number of those of a tile's jobs."""
-        return (box.start[3], box.size[3]) if self._depthwise else self.channels_read(box)
-
     def axes(self) -> tuple[TileAxis, ...]:
-        channels = TileAxis(3, self.context.depthwise_channels) if self._depthwise else channel_axis(self, 3)
+        is_depthwise = self.mode is Mode.DEPTHWISE_3X3
+        channels = TileAxis(3, self.context.depthwise_channels) if is_depthwise else channel_axis(self, 3)
         return (TileAxis(1), channels, TileAxis(2), TileAxis(0, limit=1))
 
     def pad(
@@ -145,16 +138,10 @@ class Direct3x3Form(ArrayForm):
         return any(bool(part.any()) for part in (*rows, *columns))
 
     def recipe(self, box: Box) -> Recipe:
-        layer, a = self.layer, self.layer.attributes
-        x = layer.inputs[0]
-        (sh, sw), (top, left, _, _) = a["strides"], a["pads"]
-        _, height, width, _ = x.spec.shape
+        sh, sw = self.layer.attributes["strides"]
         # Positions of the stride-1 result that this tile needs.
         full_h, full_w = (box.size[1] - 1) * sh + 1, (box.size[2] - 1) * sw + 1
-        rows = input_span(box.start[1] * sh, full_h, height, 3, 1, 1, top)
-        columns = input_span(box.start[2] * sw, full_w, width, 3, 1, 1, left)
-        _, channels_in = channels = self.channels_taken(box)
-        before, source = self.picture(box, rows, columns, channels, ACTIVATION_SLACK)
+        before, source, rows, columns = self.picture(box, ACTIVATION_SLACK)
         pads = (rows.before, rows.after, columns.before, columns.after)
         breaks = breaks_last_subtile(self.context, full_h, full_w, pads)
         has_value = self.arithmetic.zero_point != 0 and self._border_counts(pads)
@@ -165,7 +152,7 @@ class Direct3x3Form(ArrayForm):
             source = self.pad(before, source, rows, columns, (full_h + 2, full_w + 2))
         shape = (box.size[0], full_h, full_w, box.size[3])
         raw = Local("raw", TensorSpec(shape, self.raw_dtype))
-        job = self.array_job(full_h, full_w, channels_in, box.size[3], padding=padding)
+        job = self.array_job(full_h, full_w, source.spec.shape[3], box.size[3], padding=padding)
         loads, step = self.job_steps(job, box.start[3], source, raw)
         if (sh, sw) == (1, 1):
             return self.assemble([*before, *loads], step, raw, box)
@@ -195,21 +182,14 @@ class Im2colForm(ArrayForm):
         return (TileAxis(1), channel_axis(self, 3), TileAxis(2), TileAxis(0, limit=1))
 
     def recipe(self, box: Box) -> Recipe:
-        layer, a = self.layer, self.layer.attributes
-        x = layer.inputs[0]
-        (sh, sw), (dh, dw), (top, left, _, _) = a["strides"], a["dilation"], a["pads"]
-        _, kh, kw, _ = layer.inputs[1].spec.shape
-        _, height, width, _ = x.spec.shape
-        rows = input_span(box.start[1], box.size[1], height, kh, sh, dh, top)
-        columns = input_span(box.start[2], box.size[2], width, kw, sw, dw, left)
-        _, channels_in = channels = self.channels_read(box)
-        before, source = self.picture(box, rows, columns, channels, 0)
-        depth = kh * kw * channels_in
+        before, source, rows, columns = self.picture(box, 0)
+        _, kh, kw, _ = self.layer.inputs[1].spec.shape
+        depth = kh * kw * source.spec.shape[3]
         fill, raw, job = _rows_as_picture(self, depth, box)
         windows = TensorSpec((*box.size[:3], depth), source.spec.dtype)
         matrix = Local("windows", windows, ACTIVATION_SLACK + fill, fill=fill)
         pads = (rows.before, columns.before, rows.after, columns.after)
-        how = unfolding(layer, pads) | {"zero_point": self.arithmetic.zero_point}
+        how = unfolding(self.layer, pads) | {"zero_point": self.arithmetic.zero_point}
         unfold = Kernel("im2col", how, (source,), (matrix,))
         loads, step = self.job_steps(job, box.start[3], matrix, raw)
         return self.assemble([*before, unfold, *loads], step, raw, box)
