@@ -42,11 +42,8 @@ def parameters(scale: float) -> dict[str, int]:
     return {"multiplier": math.trunc(multiplier), "shift": shift}
 
 
-@register("curve", attributes="function multiplier shift", tile=BY_ELEMENT)
+@register("curve", attributes="function multiplier shift", operands="x", tile=BY_ELEMENT, result="x")
 class Curve(Operator):
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
-        return inputs[0]
-
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x, table = (t.astype(np.int64) for t in inputs)
         shift, bits = attributes["shift"], _STEP_BITS[attributes["function"]]
