@@ -3,10 +3,9 @@
 from importlib import resources
 
 from schedules.kernel_cycles.model import Fields, Work, WorkOf, kind_of, share, words
+from schedules.kernel_numbers import UINT8
 from tvm_pulp.soc.yaml_text import read_text
 
-# enum tvm_pulp_type: types of 16 bits come behind.
-_UINT8 = 1
 # Pixels of a piece of a row, as the kernel of depthwise convolutions has it.
 _PIECE = 16
 
@@ -26,7 +25,7 @@ def _blocks(rows: int, columns: int, stretches: int, depth: int, kind: str, core
 
 def dense(f: Fields, cores: int) -> Work:
     rows, columns, depth, kind = f["rows"], f["columns"], f["depth"], kind_of(f)
-    if f["x_type"] > _UINT8 or f["weight_offset"]:
+    if f["x_type"] > UINT8 or f["weight_offset"]:
         outputs = share(rows * columns, cores)
         return {"plain_call": 1, f"plain_output_{kind}": outputs, "plain_element": outputs * depth}
     if rows == 1 or depth % 4 == 0:
@@ -88,7 +87,7 @@ def matmul(f: Fields, cores: int) -> Work:
     work["word" if rows >= 4 else "row_word"] = mine * words(depth) * (1 if rows >= 4 else rows)
     if depth % 4:
         work["staged"] = 4 * mine * depth
-    if f["b_type"] == _UINT8 or f["zero_point_b"]:
+    if f["b_type"] == UINT8 or f["zero_point_b"]:
         work["summed_element"] = 4 * mine * depth
     return work
 
@@ -96,7 +95,7 @@ def matmul(f: Fields, cores: int) -> Work:
 def layer_norm(f: Fields, cores: int) -> Work:
     """Every core finds the deviation of its rows, and writes a part of them where rows are few."""
     rows, columns = share(f["rows"], cores), f["columns"]
-    if f["wide"] or f["x_type"] > _UINT8 or f["levels"] > 256:
+    if f["wide"] or f["x_type"] > UINT8 or f["levels"] > 256:
         return {"plain_call": 1, "plain_element": rows * columns}
     part = -(-columns // max(1, cores // f["rows"]))
     return {"call": 1, "norm_row": rows, "norm_word": rows * words(columns), "norm_element": rows * part}
