@@ -23,6 +23,7 @@ from schedules.cluster.base import (
 )
 from schedules.cluster.elementwise import ElementwiseKernel, bytes_in_rows, elements_work, plain_work, same_or_row
 from schedules.kernel_cycles import Work, given, is_four, kind_of, share, work
+from schedules.kernel_numbers import INT32
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes
 from tvm_pulp.qnn import fixed_point
 from tvm_pulp.qnn.add import Add, left_shift, rules, split
@@ -204,7 +205,7 @@ def add_work(f: Fields, cores: int) -> Work:
     one = given(f["table_a"]) != given(f["table_b"])
     if given(f["sum_table"]):
         return elements_work(f, "sums" + "_of_tables" * tables + "_of_table" * one, cores)
-    wide = given(f["wide_table_a"]) or given(f["wide_table_b"]) or f["a_type"] == 2 or f["b_type"] == 2
+    wide = given(f["wide_table_a"]) or given(f["wide_table_b"]) or INT32 in (f["a_type"], f["b_type"])
     if wide or one or not is_four(f):
         return plain_work(f, kind_of(f), cores)
     if f["rows"] == 1 and f["columns"] <= _FEW_SUMS and not tables:
@@ -248,4 +249,4 @@ class AddAccumulatorsKernel(KernelForm):
 @work("add_accumulators")
 def add_accumulators_work(f: Fields, cores: int) -> Work:
     rows = share(f["rows"], cores)
-    return {"call": 1, "row": rows, "words" if f["b_type"] == 2 else "bytes": rows * f["columns"]}
+    return {"call": 1, "row": rows, "words" if f["b_type"] == INT32 else "bytes": rows * f["columns"]}

@@ -4,20 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from schedules.kernel_numbers import KINDS, TYPES, TYPES_16
 from schedules.packed_weights import offset_weights
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES, Attributes
 from tvm_pulp.uma.recipe import Local
-
-# enum tvm_pulp_type
-TYPES = {"int8": 0, "uint8": 1, "int32": 2}
-TYPES_16 = {"int16": 3, "uint16": 4}
-# How a kernel stores its results: as a byte unless stated here.
-STORED = {"int32": 1, "int16": 2, "uint16": 2}
-# enum tvm_pulp_requant_kind
-KINDS = {"none": 0, "pulp": 1, "tflite": 3, "half_up": 4, "half_even": 5, "shift": 6, "shift_even": 7, "shift_away": 8}
-PULP_WIDE = 2
 
 
 def typed(operand: Tensor | Local) -> int:

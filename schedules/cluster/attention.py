@@ -72,7 +72,7 @@ class AttentionKernel(KernelForm):
         heads, queries = (box.start[first], box.size[first]), (box.start[3 - first], box.size[3 - first])
         fields: Fields = {"q": call.load("q", of["q"], self.part("q", of["q"], heads, queries))}
         fields |= {name: self.keys(call, name, of[name], heads, (0, keys)) for name in "kv"}
-        fields |= self.mask(call, of.get("mask"), queries, keys)
+        fields |= mask_fields(call, of.get("mask"), queries)
         fields["probability"] = call.load_whole("probability", of["probability"]) if "probability" in of else 0
         tables = self.tables(call, of, queries, keys)
         # Room for this many queries at a time: the more, the fewer times keys and values are read.
@@ -118,16 +118,16 @@ class AttentionKernel(KernelForm):
         constant = self.constant(f"logits_{low}_{high}", values)
         return {**tables, "table": call.load_whole("table", constant)}
 
-    def mask(self, call: Arguments, tensor: Tensor | None, queries: tuple[int, int], keys: int) -> Fields:
-        """One row for all queries, or a row each."""
-        if tensor is None:
-            return {"mask": 0, "mask_stride": 0}
-        shape = tensor.spec.shape
-        if len(shape) > 1 and shape[-2] > 1:
-            lead = (0,) * (len(shape) - 2)
-            box = Box((*lead, queries[0], 0), (*(1 for _ in lead), queries[1], keys))
-            return {"mask": call.load("mask", tensor, box), "mask_stride": keys}
-        return {"mask": call.load_whole("mask", tensor), "mask_stride": 0}
+
+def mask_fields(call: Arguments, tensor: Tensor | None, queries: tuple[int, int]) -> Fields:
+    """A mask has one row for all queries, or a row each."""
+    if tensor is None:
+        return {"mask": 0, "mask_stride": 0}
+    box, keys = Box.whole(tensor.spec.shape), tensor.spec.shape[-1]
+    has_rows = len(box.size) > 1 and box.size[-2] > 1
+    if has_rows:
+        box = Box((*box.start[:-2], queries[0], 0), (*box.size[:-2], queries[1], keys))
+    return {"mask": call.load("mask", tensor, box), "mask_stride": keys if has_rows else 0}
 
 
 @work("attention")

@@ -1,9 +1,9 @@
 """Steps of attention that the cores take where an engine multiplies: its weights as planes of bits, and the softmax."""
 
-from schedules.cluster.arithmetic import TYPES
 from schedules.cluster.base import Fields, scratch
 from schedules.cluster.steps import step
 from schedules.kernel_cycles import Work, given, share, words, work
+from schedules.kernel_numbers import TYPES
 from schedules.packed_weights import padded
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.recipe import Kernel, Pointer

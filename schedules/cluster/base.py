@@ -10,9 +10,10 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from schedules.cluster.arithmetic import KINDS, PULP_WIDE, STORED, accumulator_reach, can_round_short, typed
+from schedules.cluster.arithmetic import accumulator_reach, can_round_short, typed
 from schedules.cluster.structures import fields_of, words_of
 from schedules.kernel_cycles import call_cost
+from schedules.kernel_numbers import KINDS, PULP_WIDE, STORED
 from schedules.packed_weights import padded
 from tvm_pulp.planning.tiling.forms.cluster_forms import CoreForm
 from tvm_pulp.qnn.network import Layer, Tensor

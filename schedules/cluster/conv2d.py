@@ -64,6 +64,11 @@ class WindowKernel(KernelForm):
 
     cut = (TileAxis(1), TileAxis(3, 4), TileAxis(2), TileAxis(0, limit=1))
 
+    @property
+    def multiplier(self) -> int:
+        """Outputs of a channel, where channels are groups of their own."""
+        return self.layer.inputs[1].spec.shape[0] // self.layer.inputs[0].spec.shape[3]
+
     def common(self, call: Arguments, box: Box) -> Fields:
         """Fields of bias, requantization, sizes, steps and padding."""
         layer, a, weights = self.layer, self.layer.attributes, self.layer.inputs[1].values

@@ -2,16 +2,15 @@
 
 import numpy as np
 
-from schedules.cluster.arithmetic import TYPES_16, accumulator_reach, are_bytes, folded_bias, uniform_requant
+from schedules.cluster.arithmetic import accumulator_reach, are_bytes, folded_bias, uniform_requant
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
 from schedules.kernel_cycles import Work, family_of, kind_of, words, work
+from schedules.kernel_numbers import INT32, STORED, TYPES_16
 from schedules.packed_weights import offset_weights, pack_weights, padded
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES
 from tvm_pulp.uma.recipe import Pointer
 
-# enum tvm_pulp_type: types of 16 bits come behind; and `wide_result` for results of 16 bits.
-_INT32, _HALVES = 2, 2
 # Instructions of the depth loop per word of depth: register tiles of 4, 3 (as 2 + 1), 2 and 1 rows.
 DEPTH_INSTRUCTIONS = {4: 24, 3: 23, 2: 14, 1: 9}
 
@@ -129,10 +128,10 @@ def tile_work(rows: int, columns: int, depth: int, kind: str, cores: int, *, sta
 
 @work("dense")
 def dense_work(f: Fields, cores: int) -> Work:
-    halves = f["x_type"] > _INT32
+    halves = f["x_type"] > INT32
     depth = f["depth"] * (2 if halves else 1)
     staged = f["rows"] > 1 and depth % 4 != 0
-    kind = f"{kind_of(f)}_to_halves" if f["requant.wide_result"] == _HALVES else kind_of(f)
+    kind = f"{kind_of(f)}_to_halves" if f["requant.wide_result"] == STORED["int16"] else kind_of(f)
     work = tile_work(f["rows"], f["columns"], depth, kind, cores, staged=staged)
     if halves:
         return {f"halves_{name}": count for name, count in work.items()}

@@ -10,6 +10,7 @@ from schedules.cluster.arithmetic import accumulator_reach, uniform_requant
 from schedules.cluster.base import Arguments, Box, Fields, Layer, TileAxis, schedule
 from schedules.cluster.conv2d import WindowKernel, windows_of
 from schedules.kernel_cycles import Work, call_cost, family_of, kind_of, share, words, work
+from schedules.kernel_numbers import KINDS
 from schedules.packed_weights import has_moved_rows, pack_depthwise_weights, plane_stride, scratch_bytes
 from tvm_pulp.qnn.tensor_spec import BYTES
 
@@ -39,10 +40,6 @@ def applies(layer: Layer) -> bool:
 @schedule("conv2d", applies)
 class DepthwiseKernel(WindowKernel):
     kernel, label = "depthwise_conv2d", "depthwise kernel"
-
-    @property
-    def multiplier(self) -> int:
-        return self.layer.inputs[1].spec.shape[0] // self.layer.inputs[0].spec.shape[3]
 
     def axes(self) -> tuple[TileAxis, ...]:
         return (TileAxis(1), TileAxis(3, 4 * self.multiplier), TileAxis(2), TileAxis(0, limit=1))
@@ -138,7 +135,7 @@ def depthwise_work(f: Fields, cores: int) -> Work:
     done: Work = {"call": 1, "chunk": count, "turned_row": turned, "turned_word": turned * words(row_bytes)}
     done |= {"filled": f["plane_rows"] * row_bytes / 4, "plane": count * planes}
     if _is_fused(f):
-        name = "fused" if kind == "pulp" else "once" if f["requant.kind"] == _HALF_UP else "twice"
+        name = "fused" if kind == "pulp" else "once" if f["requant.kind"] == KINDS["half_up"] else "twice"
         return done | {f"{name}_line": planes * lines, f"{name}_output": outputs}
     done |= {f"output_{kind}": outputs, "strip": planes * (count if width >= 4 else lines)}
     blocks = planes * -(-width // 4)
@@ -149,7 +146,3 @@ def depthwise_work(f: Fields, cores: int) -> Work:
     size = words(kernel[1])
     rows = {"long_row": blocks * lines * kernel[0]} if size > 3 else {}
     return done | {"block": blocks * lines, "tap_word": blocks * lines * kernel[0] * size, **rows}
-
-
-# enum tvm_pulp_requant_kind
-_HALF_UP = 4

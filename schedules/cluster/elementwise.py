@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from schedules.byte_tables import byte_values
-from schedules.cluster.arithmetic import KINDS, TYPES, uniform_requant
+from schedules.cluster.arithmetic import uniform_requant
 from schedules.cluster.base import (
     Arguments,
     Box,
@@ -20,6 +20,7 @@ from schedules.cluster.base import (
     schedule,
 )
 from schedules.kernel_cycles import Work, is_four, kind_of, share, share_groups, work
+from schedules.kernel_numbers import INT32, KINDS, TYPES
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes
 from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.qnn.requant import Requant
@@ -173,14 +174,14 @@ def plain_work(f: Fields, name: str, cores: int) -> Work:
 
 @work("mul")
 def mul_work(f: Fields, cores: int) -> Work:
-    if not is_four(f) or f["zero_point_a"] or f["zero_point_b"] or 2 in (f["a_type"], f["b_type"]):
+    if not is_four(f) or f["zero_point_a"] or f["zero_point_b"] or INT32 in (f["a_type"], f["b_type"]):
         return plain_work(f, kind_of(f), cores)
     return elements_work(f, "element", cores)
 
 
 @work("hardswish", "gelu")
 def unary_work(f: Fields, cores: int) -> Work:
-    if not is_four(f) or f["x_type"] == 2:
+    if not is_four(f) or f["x_type"] == INT32:
         return plain_work(f, kind_of(f), cores)
     return elements_work(f, "element", cores)
 
@@ -192,7 +193,7 @@ def counted_work(f: Fields, cores: int) -> Work:
 
 @work("requantize")
 def requantize_work(f: Fields, cores: int) -> Work:
-    kind, wide = kind_of(f), f["x_type"] == 2
+    kind, wide = kind_of(f), f["x_type"] == INT32
     block = wide and f["zero_point"] == 0 and not f["per_row"]
     channels = block and f["requant.per_channel"] and not f["requant.wide_result"]
     clips = f["requant.low"] == 0 or f["requant.low"] == ~f["requant.high"]

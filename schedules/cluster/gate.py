@@ -1,10 +1,10 @@
 """A function of a byte times another tensor, in one loop."""
 
-from schedules.byte_tables import byte_values
+from schedules.byte_tables import by_stored_byte
 from schedules.cluster.arithmetic import uniform_requant
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, schedule
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.qnn.tensor_spec import BYTES, looked_up
+from tvm_pulp.qnn.tensor_spec import BYTES
 
 
 def applies_gate(layer: Layer) -> bool:
@@ -19,8 +19,6 @@ def applies_gate(layer: Layer) -> bool:
 class GateKernel(KernelForm):
     def fields(self, call: Arguments, box: Box) -> Fields:
         a, b, table = self.layer.inputs[:3]
-        # By the byte that is stored.
-        entries = looked_up(table.values.reshape(-1), byte_values(a.spec.dtype).astype(a.spec.dtype))
         pointers = {"a": call.load("a", a, box), "b": call.load("b", b, box)}
-        fields = {**pointers, "table": call.load_constant("table", entries), "count": box.elements}
-        return fields | call.requant()
+        entries = by_stored_byte(table.values, a.spec.dtype).view(table.spec.dtype)
+        return {**pointers, "table": call.load_constant("table", entries), "count": box.elements, **call.requant()}

@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from schedules.cluster.arithmetic import TYPES_16, exact_bias, folded_bias, uniform_requant
+from schedules.cluster.arithmetic import exact_bias, folded_bias, uniform_requant
 from schedules.cluster.base import Arguments, Box, Fields, Layer, schedule
 from schedules.cluster.conv2d import UnfoldedConv2d
 from schedules.cluster.dense import DEPTH_INSTRUCTIONS, DenseKernel, are_rows, packed_parts, slowest_share
 from schedules.kernel_cycles import Work, work
+from schedules.kernel_numbers import TYPES_16
 from schedules.packed_weights import pack_weights
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.uma.recipe import Pointer

@@ -7,6 +7,7 @@ import math
 
 from schedules.byte_tables import by_stored_byte
 from schedules.cluster.arithmetic import typed
+from schedules.cluster.attention import mask_fields
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Tensor, TileAxis, schedule
 from schedules.kernel_cycles import Work, given, share, words, work
 from schedules.packed_weights import padded
@@ -43,28 +44,21 @@ class QdqAttentionKernel(KernelForm):
         loaded = (step.local for step in call.steps if isinstance(step, Load) and step.tensor is tensor)
         local = (next(loaded, None) if whole else None) or call.load(name, tensor, part.box).operand
         strides = {f"{name}_head_stride": part.head_stride, f"{name}_stride": part.stride}
-        table = self.named.get(f"{name}_table")
-        types: Fields = {
-            f"{name}_type": typed(table or tensor),
-            f"zero_point_{name}": self.layer.attributes[f"zero_point_{name}"],
-        }
-        if name != "v":
-            types[f"{name}_table"] = 0 if table is None else self.byte_table(call, f"{name}_table", table, tensor)
-        return {name: Pointer(local, part.offset), **strides, **types}
+        return {name: Pointer(local, part.offset), **strides, **self.types(call, name, tensor)}
 
-    def byte_table(self, call: Arguments, name: str, table: Tensor, source: Tensor) -> Pointer:
-        return call.load_constant(name, by_stored_byte(table.values, source.spec.dtype))
+    def types(self, call: Arguments, name: str, tensor: Tensor) -> Fields:
+        """Type, zero point and table of what q, k or v is."""
+        place, zero = f"{name}_table", f"zero_point_{name}"
+        table = self.named.get(place)
+        types: Fields = {f"{name}_type": typed(table or tensor), zero: self.layer.attributes[zero]}
+        if table is not None:
+            types[place] = call.load_constant(place, by_stored_byte(table.values, tensor.spec.dtype))
+        return types if name == "v" else {place: 0, **types}
 
     def mask(self, call: Arguments, tensor: Tensor | None, queries: tuple[int, int]) -> Fields:
-        if tensor is None:
-            return {"mask": 0, "mask_head_stride": 0, "mask_stride": 0}
-        heads, rows, keys = tensor.spec.shape
-        part = queries if rows > 1 else (0, 1)
-        return {
-            "mask": call.load("mask", tensor, Box((0, part[0], 0), (heads, part[1], keys))),
-            "mask_head_stride": part[1] * keys if heads > 1 else 0,
-            "mask_stride": keys if rows > 1 else 0,
-        }
+        heads, rows, keys = (1, 1, 0) if tensor is None else tensor.spec.shape
+        of_head = (queries[1] if rows > 1 else 1) * keys
+        return {**mask_fields(call, tensor, queries), "mask_head_stride": of_head if heads > 1 else 0}
 
     def rest(self, call: Arguments, of: dict[str, Tensor], queries: tuple[int, int]) -> Fields:
         """All fields but those of q, k, v and the mask."""
@@ -155,18 +149,13 @@ class PastQdqAttentionKernel(QdqAttentionKernel):
 
     def _past(self, call: Arguments, name: str, of: dict[str, Tensor], room: int) -> Fields:
         """Pointer and strides of past keys or values, with room for the new ones."""
-        a, past = self.layer.attributes, of[f"past_{name}"]
-        table = of.get(f"{name}_table")
-        fields: Fields = {
+        past = of[f"past_{name}"]
+        return {
             name: call.in_place(f"past_{name}", past, Box.whole(past.spec.shape), room),
-            f"{name}_head_stride": a["size"],
+            f"{name}_head_stride": self.layer.attributes["size"],
             f"{name}_stride": math.prod(past.spec.shape[2:]),
-            f"{name}_type": typed(table or past),
-            f"zero_point_{name}": a[f"zero_point_{name}"],
+            **self.types(call, name, past),
         }
-        if name == "k":
-            fields["k_table"] = 0 if table is None else self.byte_table(call, "k_table", table, past)
-        return fields
 
 
 @work("past_qdq_attention")

@@ -1,11 +1,11 @@
 """Tables and sums behind a product and a constant row added to it, in the pass that makes both roundings."""
 
 from schedules.byte_tables import byte_values
-from schedules.cluster.arithmetic import TYPES
 from schedules.cluster.base import Fields
 from schedules.cluster.requantize_sum import requantize_sum_work, sum_fields
 from schedules.cluster.steps import in_fours, step
 from schedules.kernel_cycles import Work, share, work
+from schedules.kernel_numbers import TYPES
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.recipe import Kernel
 

@@ -9,9 +9,9 @@ from itertools import pairwise
 import numpy as np
 
 from schedules.byte_tables import tflite_exponential_table
-from schedules.cluster.arithmetic import TYPES
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Tensor, schedule
 from schedules.kernel_cycles import Work, family_of, given, share, work
+from schedules.kernel_numbers import INT32, TYPES
 from tvm_pulp.qnn.operator import Attributes
 from tvm_pulp.qnn.qdq_norm import limits_of, stage_operands
 from tvm_pulp.qnn.softmax_i_tables import exponentials
@@ -204,7 +204,7 @@ def norm_work(f: Fields, cores: int) -> Work:
     if given(f["real_weight"]):
         pairs = share(share(f["rows"], cores), 2)
         return {"real_call": 1, "real_pair": pairs, "real_element": 2 * pairs * f["columns"]}
-    if f["wide"] or f["x_type"] == 2 or f["levels"] > 256:
+    if f["wide"] or f["x_type"] == INT32 or f["levels"] > 256:
         mine = share(f["rows"], cores)
         return {"plain_call": 1, "plain_row": mine, "plain_element": mine * f["columns"]}
     return shared_rows(f, cores)

@@ -3,7 +3,8 @@
 import numpy as np
 
 from schedules.cluster import depthwise_conv2d
-from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register, schedule
+from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, TileAxis, register, schedule
+from schedules.cluster.conv2d import WindowKernel
 from schedules.cluster.depthwise_conv2d import DepthwiseKernel
 from schedules.kernel_cycles import Work, kind_of, share, words, work
 from schedules.packed_weights import padded, weights_of_pixels
@@ -19,12 +20,8 @@ def applies(layer: Layer) -> bool:
 
 
 @schedule("conv2d", applies, first=True)
-class SmallDepthwiseKernel(KernelForm):
+class SmallDepthwiseKernel(WindowKernel):
     kernel = "small_depthwise"
-
-    @property
-    def multiplier(self) -> int:
-        return self.layer.inputs[1].spec.shape[0] // self.layer.inputs[0].spec.shape[3]
 
     def axes(self) -> tuple[TileAxis, ...]:
         return (TileAxis(3, 4 * self.multiplier), TileAxis(0, limit=1))

@@ -4,11 +4,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from schedules.cluster.arithmetic import KINDS, TYPES, window_fields
+from schedules.cluster.arithmetic import window_fields
 from schedules.cluster.base import Fields, kernel_call, requant_fields
 from schedules.cluster.catalog import available
 from schedules.cluster.transpose import element_strides, transpose_fields
 from schedules.kernel_cycles import Work, fit_of, share, work
+from schedules.kernel_numbers import KINDS, TYPES
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
 from tvm_pulp.soc.cost_model import CostModel

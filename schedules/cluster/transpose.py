@@ -2,9 +2,9 @@
 
 import math
 
-from schedules.cluster.arithmetic import TYPES
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
 from schedules.kernel_cycles import Work, share, work
+from schedules.kernel_numbers import TYPES
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_part
 from tvm_pulp.qnn.tensor_spec import BYTES
 

@@ -10,10 +10,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from schedules.cluster.arithmetic import TYPES
 from schedules.cluster.base import Arguments, Box, Fields, Layer, schedule
 from schedules.cluster.rows import RowKernel, shared_rows
 from schedules.kernel_cycles import Work, work
+from schedules.kernel_numbers import TYPES
 from tvm_pulp.qnn.tensor_spec import BYTES
 
 # Of factors, the largest first; how far the one that is taken may be from the nearest; summands, in sixteenths of what

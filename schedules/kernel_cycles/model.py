@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from schedules.kernel_numbers import KINDS, PULP_WIDE
+
 Fields = Mapping[str, Any]
 """Arguments of a call by field name, members of members as `requant.kind`; a pointer is 0 or anything else."""
 
@@ -12,17 +14,8 @@ Work = dict[str, float]
 WorkOf = Callable[[Any, int], Work]
 """Arguments of a call and the number of cores to work."""
 
-_KINDS = {
-    0: "none",
-    1: "pulp",
-    2: "pulp_wide",
-    3: "tflite",
-    4: "half_up",
-    5: "half_even",
-    6: "shift",
-    7: "shift",
-    8: "away",
-}
+# What costs alike has one name.
+_NAMES = {number: name for name, number in KINDS.items()} | {PULP_WIDE: "pulp_wide", 7: "shift", 8: "away"}
 
 
 def share(items: int, cores: int) -> int:
@@ -53,7 +46,7 @@ def given(pointer: Any) -> bool:
 def kind_of(fields: Fields, member: str = "requant") -> str:
     """Kind of a requantization; `..._range`: its range cannot be clipped by one instruction; `scaled`: short."""
     kind, low, high = (fields[f"{member}.{name}"] for name in ("kind", "low", "high"))
-    name = _KINDS[kind]
+    name = _NAMES[kind]
     if name in ("tflite", "half_up") and fields[f"{member}.shift"]:
         return "scaled"
     if name in ("pulp", "tflite", "shift"):

@@ -1,9 +1,8 @@
 """Work of kernels that multiply pairs of bytes, on cores that share a multiplier."""
 
 from schedules.kernel_cycles.model import Fields, Work, WorkOf, given, kind_of, share, words
+from schedules.kernel_numbers import INT32, UINT8
 
-# enum tvm_pulp_type: types of 16 bits come behind.
-_UINT8, _INT32 = 1, 2
 # From so many cores on the multiplier is what they wait for.
 _CROWD = 6
 
@@ -12,7 +11,7 @@ def dense(f: Fields, cores: int) -> Work:
     """Tiles of two rows by two columns; what has no tiles is multiplied element by element."""
     rows, columns, depth, kind = f["rows"], f["columns"], f["depth"], kind_of(f)
     crowded = "crowded_" if cores >= _CROWD else ""
-    if f["x_type"] > _INT32 or columns < 4:
+    if f["x_type"] > INT32 or columns < 4:
         outputs = share(rows * columns, cores)
         return {"plain_call": 1, f"plain_output_{kind}": outputs, f"{crowded}plain_element": outputs * depth}
     across, down = -(-columns // 2), -(-rows // 2)
@@ -21,7 +20,7 @@ def dense(f: Fields, cores: int) -> Work:
     work: Work = {"call": 1, "laid_out": laid_out, "tile": tiles, f"{crowded}word": tiles * words(depth)}
     work["unaligned_word" if depth % 4 and rows > 1 else "laid_out_word"] = 2 * laid_out * words(depth)
     work[f"output_{kind}"] = tiles * min(4, 2 * rows)
-    if f["x_type"] == _UINT8:
+    if f["x_type"] == UINT8:
         work["column_word"] = 2 * tiles * words(depth)
     if f["weight_offset"]:
         work["summed_element"] = 2 * laid_out * depth
@@ -50,7 +49,7 @@ def add_pairs(f: Fields, cores: int) -> Work:
 def layer_norm(f: Fields, cores: int) -> Work:
     """Whole rows; numbers that need 64 bits are divided one by one."""
     rows, crowded = share(f["rows"], cores), "crowded_" if cores >= _CROWD else ""
-    if f["wide"] or f["x_type"] == _INT32 or f["levels"] > 256:
+    if f["wide"] or f["x_type"] == INT32 or f["levels"] > 256:
         return {"plain_call": 1, "plain_row": rows, f"{crowded}plain_element": rows * f["columns"]}
     element = "element" if f["columns"] % 4 == 0 else "odd_element"
     return {"call": 1, "row": rows, f"{crowded}{element}": rows * f["columns"]}
@@ -83,7 +82,7 @@ def depthwise_conv2d(f: Fields, cores: int) -> Work:
     filters, results = chunks * f["multiplier"], lines * f["multiplier"]
     done: Work = {"call": 1, "chunk": chunks, "laid_row": rows, "laid" if stride == 1 else "laid_apart": inside}
     done |= {"filter": filters, "tap": filters * f["kernel_height"] * f["kernel_width"], "line": results}
-    if f["x_type"] == _UINT8:
+    if f["x_type"] == UINT8:
         done["flipped_tap"] = done["tap"]
     for name, count in _passes(f).items():
         done |= {f"{name}_line": results * count, f"{crowded}{name}_pair": results * count * pairs}

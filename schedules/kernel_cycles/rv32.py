@@ -1,9 +1,8 @@
 """Work of kernels of a core by itself, whose multiplications take one cycle: blocks of four rows by four columns."""
 
 from schedules.kernel_cycles.model import Fields, Work, WorkOf, kind_of, share, words
+from schedules.kernel_numbers import INT32, UINT8
 
-# enum tvm_pulp_type: types of 16 bits come behind.
-_UINT8, _INT32 = 1, 2
 # Strides, widths and gaps of depthwise windows whose code knows them.
 _WRITTEN_OUT = {(1, 3, 1), (1, 5, 1), (1, 7, 1), (1, 9, 1), (2, 3, 1), (2, 5, 1), (2, 7, 1), (1, 3, 2)}
 
@@ -20,7 +19,7 @@ def _summed(work: Work, f: Fields, depth: int) -> Work:
 
 def dense(f: Fields, cores: int) -> Work:
     rows, columns, depth, kind = f["rows"], f["columns"], f["depth"], kind_of(f)
-    if f["x_type"] > _INT32:
+    if f["x_type"] > INT32:
         outputs = share(rows * columns, cores)
         return {"plain_call": 1, f"plain_output_{kind}": outputs, "plain_element": outputs * depth}
     if rows == 1 and not f["weight_offset"]:
@@ -51,7 +50,7 @@ def _any_window(f: Fields, channels: int) -> Work:
     fours = lines * -(-columns // 4)
     done = {"any_call": 1, "laid_row": laid, "laid": laid * row_bytes, "filter": filters * chunks, "line": lines}
     done |= {"four": fours}
-    if f["x_type"] == _UINT8:
+    if f["x_type"] == UINT8:
         done["flipped_tap"] = filters * chunks * height * width
     if (stride, width, f["dilation_x"]) in _WRITTEN_OUT:
         return done | {f"known_row_{stride}{width}{f['dilation_x']}": fours * height}
@@ -71,7 +70,7 @@ def depthwise_conv2d(f: Fields, cores: int) -> Work:
 
 def requantize(f: Fields, cores: int) -> Work:
     kind, rows, columns = kind_of(f), f["rows"] * f["lines"], f["columns"]
-    if f["x_type"] != _INT32 or f["zero_point"] or f["lines"] != 1 or kind.startswith("shift"):
+    if f["x_type"] != INT32 or f["zero_point"] or f["lines"] != 1 or kind.startswith("shift"):
         return {"plain_call": 1, f"plain_element_{kind}": share(rows * columns, cores)}
     channels, each = (rows, columns) if f["per_row"] else (columns, rows)
     mine = share(channels, cores)

@@ -1,13 +1,11 @@
-"""Work and cycles of kernels for hundreds of cores in tiles: blocks of four rows, or of one row, by four columns.
+"""Work and cycles of kernels for hundreds of cores in tiles: blocks of four rows, or of one row, by four columns."""
 
-The cycles are counted in the code and checked against the simulator: 25 instructions a word of a block, a few more for
-banks and ways that others use.
-"""
+from importlib import resources
 
 from schedules.kernel_cycles.model import Fields, Work, WorkOf, kind_of, share, words
+from schedules.kernel_numbers import UINT8
+from tvm_pulp.soc.yaml_text import read_text
 
-# enum tvm_pulp_type: types of 16 bits come behind.
-_UINT8 = 1
 # Pixels of a piece of a row, as the kernel of depthwise convolutions has it.
 _PIECE = 16
 
@@ -27,7 +25,7 @@ def _blocks(rows: int, columns: int, stretches: int, depth: int, kind: str, core
 
 def dense(f: Fields, cores: int) -> Work:
     rows, columns, depth, kind = f["rows"], f["columns"], f["depth"], kind_of(f)
-    if f["x_type"] > _UINT8 or f["weight_offset"]:
+    if f["x_type"] > UINT8 or f["weight_offset"]:
         outputs = share(rows * columns, cores)
         return {"plain_call": 1, f"plain_output_{kind}": outputs, "plain_element": outputs * depth}
     if rows == 1 or depth % 4 == 0:
@@ -89,7 +87,7 @@ def matmul(f: Fields, cores: int) -> Work:
     work["word" if rows >= 4 else "row_word"] = mine * words(depth) * (1 if rows >= 4 else rows)
     if depth % 4:
         work["staged"] = 4 * mine * depth
-    if f["b_type"] == _UINT8 or f["zero_point_b"]:
+    if f["b_type"] == UINT8 or f["zero_point_b"]:
         work["summed_element"] = 4 * mine * depth
     return work
 
@@ -97,7 +95,7 @@ def matmul(f: Fields, cores: int) -> Work:
 def layer_norm(f: Fields, cores: int) -> Work:
     """Every core finds the deviation of its rows, and writes a part of them where rows are few."""
     rows, columns = share(f["rows"], cores), f["columns"]
-    if f["wide"] or f["x_type"] > _UINT8 or f["levels"] > 256:
+    if f["wide"] or f["x_type"] > UINT8 or f["levels"] > 256:
         return {"plain_call": 1, "plain_element": rows * columns}
     part = -(-columns // max(1, cores // f["rows"]))
     return {"call": 1, "norm_row": rows, "norm_word": rows * words(columns), "norm_element": rows * part}
@@ -117,43 +115,8 @@ def attention(f: Fields, cores: int) -> Work:
 _OWN = (attention, dense, conv2d, depthwise_conv2d, matmul, layer_norm, spread_lookup)
 WORKS: dict[str, WorkOf] = {of.__name__: of for of in _OWN}
 
-_OUTPUTS = {"none": 4.0, "pulp": 7.0, "pulp_range": 7.0, "pulp_wide": 40.0, "tflite": 22.0, "tflite_positive": 18.0}
-_OUTPUTS |= {"tflite_range": 22.0, "half_up": 60.0, "half_even": 90.0, "scaled": 16.0, "shift": 20.0}
-_CYCLES = {"call": 600.0, "block": 110.0, "stretch": 90.0, "word": 27.0, "row_block": 90.0, "row_stretch": 40.0}
-_CYCLES |= {"window_block": 400.0, "window_stretch": 350.0, "border_tap": 90.0, "border_word": 11.0}
-_CYCLES |= {
-    "window_row_block": 400.0,
-    "window_row_stretch": 200.0,
-    "row_word": 14.0,
-    "staged": 8.0,
-    "staged_tap": 40.0,
-    "packed_element": 6.0,
-    "depthwise_piece": 600.0,
-    "depthwise_slide": 33.0,
-    "depthwise_jump": 98.0,
-    "depthwise_tap": 20.0,
-    "summed_element": 4.0,
-    "eight": 40.0,
-    "logit": 150.0,
-    "key_word": 20.0,
-    "spread_eight": 31.5,
-    "norm_row": 350.0,
-    "norm_word": 10.0,
-    "norm_element": 42.0,
-    "plain_call": 600.0,
-    "plain_element": 16.0,
-}
-CYCLES = _CYCLES | {f"{where}output_{k}": v for k, v in _OUTPUTS.items() for where in ("", "plain_")}
-# One product at a time, on cores without dot products.
-SCALAR_CYCLES = CYCLES | {
-    "word": 192.0,
-    "row_word": 75.0,
-    "border_word": 75.0,
-    "norm_word": 32.0,
-    "depthwise_slide": 48.0,
-    "eight": 60.0,
-    "key_word": 45.0,
-    "spread_eight": 53.0,
-}
-# Fetching code from L2: the tiles of a group ask for the same lines at the same time.
-COLD = dict.fromkeys(CYCLES, 60.0)
+_STATED = read_text(resources.files("schedules").joinpath("kernel_cycles/tiles.yaml").read_text(encoding="utf-8"))
+_OUTPUTS = {f"{where}output_{kind}": n for kind, n in _STATED["outputs"].items() for where in ("", "plain_")}
+CYCLES: dict[str, float] = _STATED["cycles"] | _OUTPUTS
+SCALAR_CYCLES: dict[str, float] = CYCLES | _STATED["scalar_cycles"]
+COLD: dict[str, float] = dict.fromkeys(CYCLES, _STATED["cold"])

@@ -78,11 +78,7 @@ class FloatToNchw(TwinRewriter):
         """Reduce the same axes where they are now."""
         axes, keeps = sorted(map(self._place, axes_of(call, range(4)))), bool(call.attrs.keepdims)
         made = _REDUCTIONS[relax_name(call)](self._twins[call.args[0]], axes, keeps)
-        if keeps:
-            self._define(variable, made)
-            return
-        self._values[variable] = self.emit(made, variable.name)
-        self._origin[self._values[variable]] = variable
+        self._define_reduced(variable, made, axes, keeps)
 
 
 def _keeps_order(reduction: Any) -> bool:

@@ -42,7 +42,11 @@ class Rewriter:
                     self._binding(binding)
                 result = self.builder.emit_output(self.result(self._substitute(function.body.body)))
             self.builder.emit_func_output(result)
-        return self.lineage.finish(with_kernels_of(module, self.builder.get()), self._values)
+        made = self.builder.get()
+        for name, other in module.functions.items():
+            if name.name_hint != "main":  # kernels of operators the dialect does not know
+                made[name] = other
+        return self.lineage.finish(relax.transform.DeadCodeElimination()(made), self._values)
 
     def parameter(self, old: Any) -> Any:
         """Hook: the parameter that takes the place of an old one."""
@@ -123,14 +127,6 @@ class Rewriter:
 
 def _same_type(old: Any, new: Any) -> bool:
     return new is old or bool(tvm_ffi.structural_equal(old.ty, new.ty))
-
-
-def with_kernels_of(module: Any, made: Any) -> Any:
-    """A new module with the functions beside `main` that it was made of, and without what nobody reads."""
-    for name, other in module.functions.items():
-        if name.name_hint != "main":  # kernels of operators the dialect does not know
-            made[name] = other
-    return relax.transform.DeadCodeElimination()(made)
 
 
 def readers_of(function: Any) -> dict[Any, list[tuple[Any, Any, int]]]:

@@ -20,9 +20,7 @@ from tvm import relax
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.main_function import MainFunction
 from tvm_pulp.canonicalize.permute import is_swap, swapped
-from tvm_pulp.canonicalize.rewriter import is_op, spec_of, with_kernels_of
-from tvm_pulp.qnn import lineage
-from tvm_pulp.qnn.abandoned_builder import closed_on_error
+from tvm_pulp.canonicalize.rewriter import Rewriter, is_op, require, spec_of
 from tvm_pulp.qnn.network import State
 
 _POSITIONS = 2
@@ -30,14 +28,11 @@ _POSITIONS = 2
 
 def state_caches(module: Any) -> tuple[Any, tuple[State, ...]]:
     """The module with rows in the place of whole caches, and what belongs together."""
-    rewriting = _States(module)
-    if not rewriting.states:
-        return module, ()
-    made = with_kernels_of(module, rewriting.run())
-    return lineage.carried_over(module, made), tuple(rewriting.states)
+    rewriting = _StateCaches(module)
+    return (rewriting.run(module) if rewriting.states else module), tuple(rewriting.states)
 
 
-class _States:
+class _StateCaches(Rewriter):
     def __init__(self, module: Any) -> None:
         self._main = MainFunction(module)
         self._parameters = list(self._main.function.params)
@@ -45,9 +40,7 @@ class _States:
         self.states: list[State] = []
         self._joined: dict[Any, int] = {}  # the variable of a joined cache -> its input
         self._find()
-        # What is made while `run` builds: new values and rows by old variables.
-        self._builder = relax.BlockBuilder()
-        self._values: dict[Any, Any] = {}
+        # Rows that go out, by the variable of a joined cache.
         self._rows: dict[Any, Any] = {}
 
     def _find(self) -> None:
@@ -91,55 +84,42 @@ class _States:
         single = is_op(call, "relax.reshape") and shape[_POSITIONS] == 1
         return call.args[0] if single and isinstance(call.args[0], relax.Var) else None
 
-    def run(self) -> Any:
-        """The new module: rows for caches, at the ends of `main` and inside."""
-        builder, lengths = self._builder, {state.past: state.length for state in self.states}
-        for place, old in enumerate(self._parameters):
-            spec = spec_of(old)
-            shape = (1, lengths[place], spec.shape[1], spec.shape[3]) if place in lengths else spec.shape
-            self._values[old] = relax.Var(old.name, relax.TensorType(shape, spec.dtype))
-        with closed_on_error(builder), builder.function("main", list(self._values.values())):
-            with builder.dataflow():
-                for binding in self._main.bindings:
-                    if isinstance(binding.value, relax.Var):
-                        self._values[binding.var] = self._values[binding.value]
-                    elif not isinstance(binding.value, relax.Tuple):
-                        self._values[binding.var] = self._bound(self._value(binding), binding.var.name)
-                out = list(self._results)
-                for state in self.states:
-                    old = out[state.present]
-                    out[state.present] = self._rows[old] if old in self._rows else self._positions_first(old)
-                results = [builder.emit_output(self._values.get(v, v)) for v in out]
-            builder.emit_func_output(relax.Tuple(results))
-        return builder.get()
+    def parameter(self, old: Any) -> Any:
+        spec, place = spec_of(old), self._parameters.index(old)
+        length = next((state.length for state in self.states if state.past == place), None)
+        shape = spec.shape if length is None else (1, length, spec.shape[1], spec.shape[3])
+        return relax.Var(old.name, relax.TensorType(shape, spec.dtype))
 
-    def _bound(self, value: Any, name: str = "") -> Any:
-        return self._builder.emit(self._builder.normalize(value), name_hint=name)
+    def result(self, value: Any) -> Any:
+        """Rows in the place of caches."""
+        out = [self._values.get(v, v) for v in self._results]
+        for state in self.states:
+            old = self._results[state.present]
+            out[state.present] = self._rows[old] if old in self._rows else self._positions_first(old)
+        return relax.Tuple(out)
 
     def _positions_first(self, variable: Any) -> Any:
         """[1, heads, positions, size] as [1, positions, heads, size]: what it came from, a view, or a transpose."""
         _, heads, positions, size = spec_of(variable).shape
         source = self._rows_of(variable)
         if source is None and positions > 1 and heads > 1:
-            return self._bound(swapped(self._values[variable]))
+            return self.emit(swapped(self._values[variable]))
         held = self._values[variable if source is None else source]
-        return self._bound(relax.op.reshape(held, (1, positions, heads, size)))
+        return self.emit(relax.op.reshape(held, (1, positions, heads, size)))
 
-    def _value(self, binding: Any) -> Any:
-        call, values = binding.value, self._values
-        if binding.var in self._joined:
-            new = self._rows[binding.var] = self._positions_first(call.args[1])
+    def visit(self, variable: Any, value: Any) -> Any:
+        call = self._main.made[variable]
+        if variable in self._joined:
+            new = self._rows[variable] = self._positions_first(call.args[1])
             table = call.args[2:]
             if table:
                 # The join goes on applying the table, so attention does not wait for the rows that go out.
-                self._rows[binding.var] = self._bound(qnn.emit("lookup", [new, *table]))
+                self._rows[variable] = self.emit(qnn.emit("lookup", [new, *table]))
             how = {"axis": 1, "tables": [1]} if table else {"axis": 1}
-            return qnn.emit("concat", [values[call.args[0]], new, *table], how)
-        arguments = [values.get(a, a) for a in call.args]
-        if not qnn.is_qnn(call, "attention"):
-            return relax.Call(call.op, arguments, call.attrs, call.ty_args)
+            return qnn.emit("concat", [value.args[0], new, *table], how)
+        require(qnn.is_qnn(value, "attention"))
         rows = {f"{name}_layout": "shd" for name, a in zip("qkv", call.args, strict=False) if a in self._joined}
-        return qnn.emit("attention", arguments, {**qnn.attributes(call), **rows})
+        return qnn.emit("attention", list(value.args), {**qnn.attributes(call), **rows})
 
 
 def _reads_as_cache(reader: Any, variable: Any) -> bool:

@@ -13,7 +13,6 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.float_followers import follows
-from tvm_pulp.canonicalize.permute import permuted
 from tvm_pulp.canonicalize.rewriter import constant, spec_of
 from tvm_pulp.canonicalize.twin_rewriter import TwinRewriter
 
@@ -73,16 +72,7 @@ class ToNhwc(TwinRewriter):
         self._define(variable, qnn.emit(name, arguments, attributes))
 
     def _reduce(self, variable: Any, operand: Any, attributes: dict[str, Any]) -> None:
-        """Reduce the same axes where they are now. Without `keepdims` the result has no layout any more."""
+        """Reduce the same axes where they are now."""
         reduced = sorted(map(self._place, attributes["axes"]))
         call = qnn.emit("reduce", [self._twins[operand]], {**attributes, "axes": reduced})
-        if attributes["keepdims"]:
-            self._define(variable, call)
-            return
-        result = self.emit(call, variable.name)
-        # What is left of the NHWC order, as positions in what is left of the NCHW order.
-        kept = [a for place, a in enumerate(TO_NHWC) if place not in reduced]
-        if kept != sorted(kept):
-            result = self.emit(permuted(result, [kept.index(a) for a in sorted(kept)]), variable.name)
-        self._values[variable] = result
-        self._origin[result] = variable
+        self._define_reduced(variable, call, reduced, attributes["keepdims"])

@@ -40,6 +40,19 @@ class TwinRewriter(Rewriter):
         self._twins[variable] = twin
         self._origin[twin] = variable
 
+    def _define_reduced(self, variable: Any, call: Any, reduced: list[int], keepdims: bool) -> None:
+        """A reduction of a twin; without `keepdims` the result has no layout any more."""
+        if keepdims:
+            self._define(variable, call)
+            return
+        result = self.emit(call, variable.name)
+        # What is left of the twin's order, as positions in what is left of the plain order.
+        kept = [a for place, a in enumerate(self.there) if place not in reduced]
+        if kept != sorted(kept):
+            result = self.emit(permuted(result, [kept.index(a) for a in sorted(kept)]), variable.name)
+        self._values[variable] = result
+        self._origin[result] = variable
+
     def _is_only_twin(self, expression: Any) -> bool:
         """Tell if a value has a twin and nobody has asked for its plain form."""
         return isinstance(expression, relax.Var) and expression in self._twins and expression not in self._values

@@ -79,12 +79,9 @@ class TakeAlong(Operator):
             loops.store(y, indices, x[(*indices[:axis], place, *indices[axis + 1 :])])
 
 
-@register("cumulative_sum", attributes="axis exclusive reverse", operands="x")
+@register("cumulative_sum", attributes="axis exclusive reverse", operands="x", result="x")
 class CumulativeSum(Operator):
     """Sums of the entries of an axis up to each of them, or before it if `exclusive`; from the end if `reverse`."""
-
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
-        return inputs[0]
 
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x, axis = inputs[0], attributes["axis"]

@@ -6,12 +6,14 @@ table holds the sigmoid at multiples of 1/24 with 16 bits, and tanh(x) = 2 sigmo
 """
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-from tvm import tirx
 
+from tvm_pulp.qnn.either import clip, select, whole
 from tvm_pulp.qnn.elementwise import over
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
 from tvm_pulp.qnn.tiles import BY_ELEMENT
 
 # Bits of the input between two points of the table.
@@ -42,39 +44,31 @@ def parameters(scale: float) -> dict[str, int]:
     return {"multiplier": math.trunc(multiplier), "shift": shift}
 
 
-@register("curve", attributes="function multiplier shift", tile=BY_ELEMENT)
+@register("curve", attributes="function multiplier shift", operands="x", tile=BY_ELEMENT, result="x")
 class Curve(Operator):
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
-        return inputs[0]
-
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
-        x, table = (t.astype(np.int64) for t in inputs)
-        shift, bits = attributes["shift"], _STEP_BITS[attributes["function"]]
-        scaled = (x * attributes["multiplier"] + ((1 << shift) >> 1)) >> shift
-        place, rest = np.abs(scaled) >> bits, np.abs(scaled) & ((1 << bits) - 1)
-        first, second = table[np.minimum(place, 254)], table[np.minimum(place, 254) + 1]
-        value = np.where(place >= 255, _LARGEST[attributes["function"]], (first << bits) + rest * (second - first))
-        if attributes["function"] == "sigmoid":
-            result = np.where(scaled >= 0, value + (1 << 9), (1 << 25) - value + (1 << 9) - 1) >> 10
-        else:
-            result = np.where(scaled >= 0, value - (1 << 23) + (1 << 7), (1 << 23) - value + (1 << 7) - 1) >> 8
-        return result.astype(np.int16)
+        return np.asarray(_value(attributes, inputs[0], inputs[1], lambda _name, made: made))
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         x, table, y = loops.buffers("x table y", (output.flat, inputs[1], output.flat))
-        multiplier, shift, bits = attributes["multiplier"], attributes["shift"], _STEP_BITS[attributes["function"]]
         with over(loops, output.flat.shape) as (i,):
-            product = i32(x[i]) * multiplier
-            scaled = loops.bind("scaled", (product + ((1 << shift) >> 1)) >> i32(shift) if shift else product)
-            size = loops.bind("size", tirx.Select(scaled < 0, -scaled, scaled))
-            place = loops.bind("place", call("clip", size >> i32(bits), 0, 255))
-            near = loops.bind("near", call("clip", place, 0, 254))
-            first = loops.bind("first", i32(table[near]))
-            slope = i32(table[near + 1]) - first
-            line = first * (1 << bits) + (size & i32((1 << bits) - 1)) * slope
-            value = loops.bind("value", tirx.Select(place == i32(255), i32(_LARGEST[attributes["function"]]), line))
-            if attributes["function"] == "sigmoid":
-                positive, negative, back = value + (1 << 9), ((1 << 25) + (1 << 9) - 1) - value, 10
-            else:
-                positive, negative, back = value + ((1 << 7) - (1 << 23)), ((1 << 23) + (1 << 7) - 1) - value, 8
-            loops.store(y, [i], (tirx.Select(scaled < 0, negative, positive) >> i32(back)).astype("int16"))
+            loops.store(y, [i], _value(attributes, x[i], table, loops.bind))
+
+
+def _value(attributes: Attributes, x: Any, table: Any, bind: Callable[[str, Any], Any]) -> Any:
+    """The result, in numpy or TIR; `bind` names what is used several times."""
+    multiplier, shift, bits = attributes["multiplier"], attributes["shift"], _STEP_BITS[attributes["function"]]
+    product = whole(x) * multiplier
+    scaled = bind("scaled", (product + ((1 << shift) >> 1)) >> shift if shift else product)
+    size = bind("size", select(scaled < 0, -scaled, scaled))
+    place = bind("place", clip(size >> bits, 0, 255))
+    near = bind("near", clip(place, 0, 254))
+    first = bind("first", whole(table[near]))
+    slope = whole(table[near + 1]) - first
+    line = first * (1 << bits) + (size & ((1 << bits) - 1)) * slope
+    value = bind("value", select(place == 255, _LARGEST[attributes["function"]], line))
+    if attributes["function"] == "sigmoid":
+        positive, negative, back = value + (1 << 9), ((1 << 25) + (1 << 9) - 1) - value, 10
+    else:
+        positive, negative, back = value + ((1 << 7) - (1 << 23)), ((1 << 23) + (1 << 7) - 1) - value, 8
+    return (select(scaled < 0, negative, positive) >> back).astype("int16")

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Requant, Specs, TensorSpec, i32, less, register
+from tvm_pulp.qnn.matmul import Product
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Requant, Specs, TensorSpec, i32, less, register
 from tvm_pulp.qnn.tiles import Box, Part, TileAxis, TileRule, Whole, all_axes, constants
 
 
@@ -26,7 +27,7 @@ def _part(whole: Whole, box: Box) -> Part:
 @register(
     "dense", attributes="has_bias sum_bits zero_point requant*", operands="x weight bias", tile=TileRule(_axes, _part)
 )
-class Dense(Operator):
+class Dense(Product):
     def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         x, weight = inputs[:2]
         return TensorSpec((*x.shape[:-1], weight.shape[0]), Requant.of(attributes).out_dtype)
@@ -60,6 +61,3 @@ class Dense(Operator):
         else:
             with loops.parallel("place", rows * n) as place:
                 element(*loops.split(place, n, "row", "column"))
-
-    def macs(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> int:
-        return output.elements * inputs[1].shape[1]

@@ -7,7 +7,7 @@ import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn import fixed_point, fixed_point_functions, real
-from tvm_pulp.qnn.loops import call
+from tvm_pulp.qnn.loops import call, i32
 from tvm_pulp.qnn.tensor_spec import Attributes
 
 
@@ -25,13 +25,17 @@ def helper(name: str, in_numpy: Callable[..., Any], dtype: str = "int32") -> Cal
     return either(in_numpy, lambda *operands: call(name, *operands, dtype=dtype))
 
 
+# A whole number in a sum: of 64 bits in numpy, of 32 in TIR.
+whole = either(lambda value: value.astype(np.int64), i32)
 minimum = either(np.minimum, tirx.min)
 maximum = either(np.maximum, tirx.max)
+select = either(np.where, tirx.Select)
 clip = helper("clip", np.clip)
 round_within = helper("round_within", real.round_within)
 real_of = helper("real_of", real.real_of, "float32")
 inverse_root = helper("inverse_root", real.inverse_root, "float32")
 rounding_shift = helper("rounding_shift", fixed_point.rounding_shift)
+add_half_even = helper("add_half_even", fixed_point.add_half_even)
 scale_tflite = helper("scale_tflite", fixed_point.multiply)
 sigmoid16 = helper("sigmoid16", fixed_point_functions.sigmoid16)
 tanh16 = helper("tanh16", fixed_point_functions.tanh16)

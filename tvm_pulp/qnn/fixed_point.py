@@ -103,6 +103,13 @@ def scale_half_even(value: np.ndarray, multiplier: np.ndarray, shift: np.ndarray
     return shift_half_even(np.asarray(value, np.int64) * multiplier, shift)
 
 
+def add_half_even(
+    a: np.ndarray, mul_a: int, b: np.ndarray, mul_b: int, shift: int, zero_point: int, low: int, high: int
+) -> np.ndarray:
+    """The sum of two products / 2^shift, rounded to nearest, ties to even; then the zero point and the limits."""
+    return np.clip(shift_half_even(a * mul_a + b * mul_b, shift) + zero_point, low, high)
+
+
 def shift_half_even(product: np.ndarray, shift: np.ndarray | int) -> np.ndarray:
     """product / 2^shift for shift >= 1, rounded to nearest, ties to even."""
     one = np.int64(1)

@@ -10,19 +10,14 @@ from typing import Any
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.elementwise import broadcast_shape
 from tvm_pulp.qnn.float_blocks import ROW_STEPS, Blocks, block_start
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
+from tvm_pulp.qnn.matmul import Product
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Specs, TensorSpec, call, i32, register
 from tvm_pulp.qnn.tiles import MATMUL
 
 
-@register("float_matmul", attributes="transpose_b", operands="a weight bias", tile=MATMUL)
-class FloatMatmul(Operator):
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
-        a, b = inputs[:2]
-        columns = b.shape[-2] if attributes["transpose_b"] else b.shape[-1]
-        return TensorSpec((*broadcast_shape(a.shape[:-2], b.shape[:-2]), a.shape[-2], columns), "float32")
-
+@register("float_matmul", attributes="transpose_b", operands="a weight bias", tile=MATMUL, result="float32")
+class FloatMatmul(Product):
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         a, b, *bias = (i.astype(np.float64) for i in inputs)
         product = a @ (np.swapaxes(b, -1, -2) if attributes["transpose_b"] else b)
@@ -79,6 +74,3 @@ class FloatMatmul(Operator):
             for i in range(blocks.height):
                 for j in range(blocks.width):
                     loops.store(y, [at + (i * columns + j)], sums[i][j].value)
-
-    def macs(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> int:
-        return output.elements * inputs[0].shape[-1]

@@ -74,11 +74,6 @@ def of_imported(module: Any, named: Mapping[str, Lineage]) -> Any:
     return stated(module, table | dict.fromkeys(waiting, latest))
 
 
-def carried_over(module: Any, made: Any) -> Any:
-    """A module made of another one by a pass that keeps the names of variables."""
-    return stated(made, read(module))
-
-
 class Tracker:
     """Follows one pass: which new variables are called after which old ones, or were bound while one was visited."""
 

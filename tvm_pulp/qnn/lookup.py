@@ -11,11 +11,8 @@ from tvm_pulp.qnn.tensor_spec import looked_up
 from tvm_pulp.qnn.tiles import BY_ELEMENT
 
 
-@register("lookup", operands="x table", tile=BY_ELEMENT)
+@register("lookup", operands="x table", tile=BY_ELEMENT, result="table")
 class Lookup(Operator):
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
-        return TensorSpec(inputs[0].shape, inputs[1].dtype)
-
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         return looked_up(inputs[1], inputs[0])
 

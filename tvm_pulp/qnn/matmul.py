@@ -14,14 +14,21 @@ from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Requant, 
 from tvm_pulp.qnn.tiles import MATMUL
 
 
-@register("matmul", attributes="sum_bits transpose_b zero_point_a zero_point_b requant*", operands="a b", tile=MATMUL)
-class Matmul(Operator):
+class Product(Operator):
+    """Type and work of matrix products; their depth is the last axis of the first operand."""
+
     def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         a, b = inputs[:2]
         columns = b.shape[-2] if attributes["transpose_b"] else b.shape[-1]
         batch = broadcast_shape(a.shape[:-2], b.shape[:-2])
-        return TensorSpec((*batch, a.shape[-2], columns), Requant.of(attributes).out_dtype)
+        return TensorSpec((*batch, a.shape[-2], columns), self.result_type(attributes))
 
+    def macs(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> int:
+        return output.elements * inputs[0].shape[-1]
+
+
+@register("matmul", attributes="sum_bits transpose_b zero_point_a zero_point_b requant*", operands="a b", tile=MATMUL)
+class Matmul(Product):
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         requant = Requant.of(attributes)
         a = inputs[0].astype(np.int64) - attributes["zero_point_a"]
@@ -51,6 +58,3 @@ class Matmul(Operator):
                     second = [column, c] if attributes["transpose_b"] else [c, column]
                     acc.add_product(left, operand(b, inputs[1], batch, second, attributes["zero_point_b"]))
                 loops.store(y, [*batch, row, column], requant.expression(acc.value, operands, column))
-
-    def macs(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> int:
-        return output.elements * inputs[0].shape[-1]

@@ -35,7 +35,7 @@ class Operator:
     operand_names: ClassVar[str] = ""
     # How a part of the result is computed from parts of the operands; None: the cores run it whole.
     tile: ClassVar[TileRule | None] = None
-    # Element type of its results, where that is always the same.
+    # Element type of its results, where that is always the same, or the name of the operand that has it.
     result: ClassVar[str] = ""
     # It computes in single precision although its operands are integers.
     single_precision: ClassVar[bool] = False
@@ -46,7 +46,9 @@ class Operator:
 
     def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         """Type of the result; that of its elements and the shape of the first operand, unless an operator differs."""
-        return TensorSpec(inputs[0].shape, self.result_type(attributes))
+        operands = dict(zip(self.operand_names.split(), inputs, strict=False))
+        known = operands.get(self.result)
+        return TensorSpec(inputs[0].shape, known.dtype if known else self.result_type(attributes))
 
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         """The exact result, in numpy."""

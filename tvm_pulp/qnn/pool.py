@@ -14,13 +14,16 @@ from tvm_pulp.qnn.tensor_spec import RANGES
 from tvm_pulp.qnn.tiles import POOL
 
 
-def pool_shape(attributes: Attributes, x: TensorSpec) -> TensorSpec:
-    kernel = attributes["kernel"]
-    if attributes["layout"] == "NCHW":
-        n, c, h, w = x.shape
-        return TensorSpec((n, c, *output_size(attributes, h, w, *kernel)), x.dtype)
-    n, h, w, c = x.shape
-    return TensorSpec((n, *output_size(attributes, h, w, *kernel), c), x.dtype)
+class _Pool(Operator):
+    """Results have the type of the input, unless there is a rule of requantization."""
+
+    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
+        channels_first, rule = attributes["layout"] == "NCHW", Requant.of(attributes)
+        n, *rest = inputs[0].shape
+        (h, w), c = (rest[1:], rest[0]) if channels_first else (rest[:2], rest[2])
+        size = output_size(attributes, h, w, *attributes["kernel"])
+        dtype = inputs[0].dtype if rule.kind == "none" else rule.out_dtype
+        return TensorSpec((n, c, *size) if channels_first else (n, *size, c), dtype)
 
 
 def windows(attributes: Attributes, x: np.ndarray, fill: int) -> np.ndarray:
@@ -60,11 +63,8 @@ def window_axes(
 
 
 @register("max_pool", attributes="dilation kernel layout pads strides", tile=POOL)
-class MaxPool(Operator):
+class MaxPool(_Pool):
     """Maximum over windows, NHWC. Padding never wins."""
-
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
-        return pool_shape(attributes, inputs[0])
 
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         return np.asarray(windows(attributes, inputs[0], RANGES[str(inputs[0].dtype)][0]).max(axis=0))
@@ -79,7 +79,7 @@ class MaxPool(Operator):
 
 
 @register("avg_pool", attributes="dilation high kernel layout low pads strides zero_point requant*", tile=POOL)
-class AvgPool(Operator):
+class AvgPool(_Pool):
     """Average over windows, NHWC. Padding does not count.
 
     Without requantization the average keeps the input's scale, is rounded half away from zero as TFLite's reference
@@ -87,10 +87,6 @@ class AvgPool(Operator):
     tensors then hold one element, or one per number of values in a window (0 to all), because windows at a border are
     smaller. Where padding counts as zeros, one element says so.
     """
-
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
-        pooled, rule = pool_shape(attributes, inputs[0]), Requant.of(attributes)
-        return pooled if rule.kind == "none" else TensorSpec(pooled.shape, rule.out_dtype)
 
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x, rule = inputs[0].astype(np.int64), Requant.of(attributes)

@@ -24,11 +24,8 @@ REDUCTIONS: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]
 }
 
 
-@register("scatter", attributes="reduction", operands="x places updates")
+@register("scatter", attributes="reduction", operands="x places updates", result="x")
 class Scatter(Operator):
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
-        return inputs[0]
-
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x, places, updates = inputs
         y, combine = x.copy(), REDUCTIONS[attributes["reduction"]][0]

@@ -8,6 +8,7 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.match import needed, require
+from tvm_pulp.canonicalize.qdq_movement import steps
 from tvm_pulp.canonicalize.qdq_transposed import phase_filters, spatial_axis
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant, integers
 from tvm_pulp.qnn.float_map import emit_map
@@ -15,28 +16,23 @@ from tvm_pulp.qnn.operator import spec_of
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 
 
-def conv2d(rewriter: Rewriter, call: Any) -> Any:
-    a, factors = call.attrs, _factors(rewriter, call, "NCHW", "OIHW")
-    padded = _pad(rewriter, call.args[0], _sides(a.padding), 0.0)
-    made = _convolution(padded, factors, {**_window(a), "groups": int(a.groups)})
+def conv(rewriter: Rewriter, call: Any) -> Any:
+    """Along two axes, or along one: lines are images of one row."""
+    x, is_line = call.args[0], len(call.attrs.strides) == 1
+    factors = _factors(rewriter, call, *(("NCW", "OIW") if is_line else ("NCHW", "OIHW")))
+    if is_line:
+        n, channels, width = spec_of(x).shape
+        x, factors = rewriter.emit(relax.op.reshape(x, (n, channels, 1, width)), "line"), factors[:, :, None]
+    window = steps(call)
+    padded = _pad(rewriter, x, window.pop("pads"), 0.0)
+    made = _convolution(padded, factors, {**window, "groups": int(call.attrs.groups)})
+    if is_line:
+        image = rewriter.emit(made)
+        require(spec_of(image).elements == spec_of(call).elements)
+        return relax.op.reshape(image, spec_of(call).shape)
     found = qnn.OPERATORS["float_conv2d"].infer(qnn.attributes(made), [spec_of(o) for o in made.args])
     require(found.shape == spec_of(call).shape)
     return made
-
-
-def conv1d(rewriter: Rewriter, call: Any) -> Any:
-    """Lines are images of one row."""
-    a, x, factors = call.attrs, call.args[0], _factors(rewriter, call, "NCW", "OIW")
-    n, channels, width = spec_of(x).shape
-    left, right = (integers(a.padding) * 2)[:2]
-    attributes = {
-        "strides": [1, int(a.strides[0])], "dilation": [1, int(a.dilation[0])], "groups": int(a.groups),
-    }  # fmt: skip
-    image = rewriter.emit(relax.op.reshape(x, (n, channels, 1, width)), "line")
-    padded = _pad(rewriter, image, (0, left, 0, right), 0.0)
-    made = rewriter.emit(_convolution(padded, factors[:, :, None], attributes))
-    require(spec_of(made).elements == spec_of(call).elements)
-    return relax.op.reshape(made, spec_of(call).shape)
 
 
 def conv2d_transpose(rewriter: Rewriter, call: Any) -> Any:
@@ -47,7 +43,7 @@ def conv2d_transpose(rewriter: Rewriter, call: Any) -> Any:
     rows, columns = (spatial_axis(a, n, size[n], kernel[n]) for n in range(2))
     require(all(min(axis.pads) >= 0 and axis.result > 0 for axis in (rows, columns)))
     n, channels = spec_of(call).shape[:2]
-    padded = _pad(rewriter, x, (rows.pads[0], columns.pads[0], rows.pads[1], columns.pads[1]), 0.0)
+    padded = _pad(rewriter, x, [rows.pads[0], columns.pads[0], rows.pads[1], columns.pads[1]], 0.0)
     # One phase after the other, in each all channels.
     filters = phase_filters(factors.transpose(1, 0, 2, 3), (rows, columns))
     taps = factors.shape[0] * factors.shape[2] * factors.shape[3] // (rows.stride * columns.stride)
@@ -67,10 +63,10 @@ def conv2d_transpose(rewriter: Rewriter, call: Any) -> Any:
 
 def avg_pool2d(rewriter: Rewriter, call: Any) -> Any:
     """Windows over padding that does not count are larger by what they hold of it."""
-    made = pool2d(rewriter, call, "avg", 0.0)
-    if call.attrs.count_include_pad or not any(_sides(call.attrs.padding)):
+    made, (top, left, bottom, right) = pool2d(rewriter, call, "avg", 0.0), steps(call)["pads"]
+    if call.attrs.count_include_pad or not any((top, left, bottom, right)):
         return made
-    (top, left, bottom, right), (height, width) = _sides(call.attrs.padding), spec_of(call.args[0]).shape[2:]
+    height, width = spec_of(call.args[0]).shape[2:]
     inside = np.pad(np.ones((1, 1, height, width)), ((0, 0), (0, 0), (top, bottom), (left, right)))
     share = qnn.OPERATORS["float_pool"].reference(qnn.attributes(made), [inside])
     larger = relax.const((1 / share).astype(np.float32))
@@ -81,13 +77,13 @@ def pool2d(rewriter: Rewriter, call: Any, kind: str = "max", fill: float = -math
     a, x = call.attrs, call.args[0]
     layouts = (str(a.layout), str(a.out_layout) or str(a.layout))
     require(spec_of(x).dtype == "float32" and layouts == ("NCHW", "NCHW"))
-    attributes = {**_window(a), "kind": kind, "kernel": integers(a.pool_size)}
-    top, left, bottom, right = _sides(a.padding)
+    attributes = {**steps(call), "kind": kind, "kernel": integers(a.pool_size)}
+    top, left, bottom, right = pads = attributes.pop("pads")
     n, channels, height, width = spec_of(x).shape
     size = TensorSpec((n, channels, height + top + bottom, width + left + right), "float32")
     # Windows that reach beyond the padding (a size rounded up) are another operator.
     require(qnn.OPERATORS["float_pool"].infer(attributes, [size]).shape == spec_of(call).shape)
-    return qnn.emit("float_pool", [_pad(rewriter, x, (top, left, bottom, right), fill)], attributes)
+    return qnn.emit("float_pool", [_pad(rewriter, x, pads, fill)], attributes)
 
 
 def _convolution(x: Any, filters: np.ndarray, attributes: dict[str, Any]) -> Any:
@@ -109,17 +105,7 @@ def _factors(rewriter: Rewriter, call: Any, layout: str, kernel_layout: str) -> 
     return np.asarray(qnn.OPERATORS["dequantize"].reference(qnn.attributes(made), held))
 
 
-def _window(a: Any) -> dict[str, Any]:
-    return {"strides": integers(a.strides), "dilation": integers(a.dilation)}
-
-
-def _sides(padding: Any) -> tuple[int, int, int, int]:
-    """Top, left, bottom, right."""
-    top, left, bottom, right = integers(padding) * (4 // len(padding))
-    return top, left, bottom, right
-
-
-def _pad(rewriter: Rewriter, x: Any, sides: tuple[int, int, int, int], fill: float) -> Any:
+def _pad(rewriter: Rewriter, x: Any, sides: list[int], fill: float) -> Any:
     top, left, bottom, right = sides
     if not any(sides):
         return x
@@ -128,8 +114,7 @@ def _pad(rewriter: Rewriter, x: Any, sides: tuple[int, int, int, int], fill: flo
 
 
 CONVERTERS = {
-    "relax.nn.conv1d": conv1d,
-    "relax.nn.conv2d": conv2d,
+    **dict.fromkeys(("relax.nn.conv1d", "relax.nn.conv2d"), conv),
     "relax.nn.conv2d_transpose": conv2d_transpose,
     "relax.nn.max_pool2d": pool2d,
     "relax.nn.avg_pool2d": avg_pool2d,
