@@ -7,7 +7,7 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.errors import refuse_if
 from tvm_pulp.frontend.limits import check_shape
 from tvm_pulp.frontend.onnx_file import Graph, Node
 from tvm_pulp.qnn.lineage import Lineage
@@ -121,8 +121,7 @@ def check_operands(operator: str, attributes: dict[str, Any], inputs: Specs, out
     reason = rule(attributes, inputs, output) if rule else None
     if reason is None and Requant.of(attributes).kind != "none":
         reason = _requantization(attributes, inputs, output)
-    if reason is not None:
-        raise UserError(f"{where}: {reason}: export the model again")
+    refuse_if(reason is not None, f"{where}: {reason}: export the model again")
 
 
 def _bias(attributes: dict[str, Any], inputs: Specs, channels: int) -> str | None:

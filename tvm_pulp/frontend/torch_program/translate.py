@@ -108,8 +108,7 @@ class _Translation:
             if node.name in held:
                 key = held[node.name]
                 tensor = self.program.state_dict.get(key, self.program.constants.get(key))
-                if tensor is None:
-                    raise UserError(f"the program holds no values for '{key}': save it with its state")
+                refuse_if(tensor is None, f"the program holds no values for '{key}': save it with its state")
                 self.constants[node] = tensor.detach()
                 continue
             value = self._value(node, node.name)
