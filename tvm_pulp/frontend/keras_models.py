@@ -60,8 +60,7 @@ def _check_archive(path: Path) -> None:
             refuse_if({"config.json", "model.weights.h5"} - sizes.keys(), damaged)
             refuse_if(sizes["config.json"] > _LARGEST_TEXT, f"'{path}' describes its model in more than 16 MiB: {_ODD}")
             text = archive.read("config.json").decode("utf-8")
-            if archive.testzip() is not None:
-                raise UserError(damaged)
+            refuse_if(archive.testzip() is not None, damaged)
     except UserError:
         raise
     except (OSError, zipfile.BadZipFile, UnicodeDecodeError, NotImplementedError, RuntimeError, zlib.error, EOFError):

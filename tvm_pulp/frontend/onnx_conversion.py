@@ -31,6 +31,20 @@ class Conversion:
     def shape(self, place: int = 0) -> list[int]:
         return shape_of(self.inputs[place])
 
+    def known_shape(self, place: int) -> tuple[int, ...] | None:
+        """Shape of an operand; None of one that is left out or is no tensor."""
+        given = self.operands(place + 1)[place]
+        return tuple(shape_of(given)) if given is not None and isinstance(given.ty, relax.TensorType) else None
+
+    def known_shapes(self) -> list[tuple[int, ...]]:
+        """Shapes of all operands that have one."""
+        found = [self.known_shape(place) for place in range(len(self.inputs))]
+        return [shape for shape in found if shape is not None]
+
+    @property
+    def results(self) -> int:
+        return int(self.attributes["tvm_custom"]["num_outputs"])
+
     def text(self, name: str, default: str) -> str:
         value = self.attributes.get(name, default)
         return value.decode("ascii", "replace") if isinstance(value, bytes) else str(value)

@@ -7,7 +7,7 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.errors import refuse_if
 from tvm_pulp.frontend.limits import check_shape
 from tvm_pulp.frontend.onnx_file import Graph, Node
 from tvm_pulp.qnn.lineage import Lineage
@@ -121,30 +121,7 @@ def check_operands(operator: str, attributes: dict[str, Any], inputs: Specs, out
     reason = rule(attributes, inputs, output) if rule else None
     if reason is None and Requant.of(attributes).kind != "none":
         reason = _requantization(attributes, inputs, output)
-    if reason is not None:
-        raise UserError(f"{where}: {reason}: export the model again")
-
-
-def _windows(attributes: dict[str, Any], inputs: Specs, output: TensorSpec) -> str | None:
-    lists = [attributes[k] for k in ("strides", "dilation", "pads")]
-    if len(inputs[0].shape) != 4 or [len(v) for v in lists] != [2, 2, 4]:
-        return f"strides, dilations and pads {lists} do not fit {inputs[0]}"
-    if min(*lists[0], *lists[1]) < 1 or min(lists[2]) < 0 or max(max(v) for v in lists) > 1 << 16:
-        return f"strides {lists[0]}, dilations {lists[1]} or pads {lists[2]} are out of range"
-    if 0 in output.shape and 0 not in inputs[0].shape:
-        return f"the window does not fit {inputs[0]}"
-    return None
-
-
-def _conv2d(attributes: dict[str, Any], inputs: Specs, output: TensorSpec) -> str | None:
-    x, weight, groups = inputs[0], inputs[1], attributes["groups"]
-    wrong = _windows(attributes, inputs, output)
-    if wrong is not None:
-        return wrong
-    filters, depth = weight.shape[:2]
-    if groups < 1 or filters % groups or depth * groups != x.shape[1]:
-        return f"weights {weight} in {groups} groups do not fit {x.shape[1]} channels"
-    return _bias(attributes, inputs, filters)
+    refuse_if(reason is not None, f"{where}: {reason}: export the model again")
 
 
 def _bias(attributes: dict[str, Any], inputs: Specs, channels: int) -> str | None:
@@ -182,11 +159,9 @@ def _requantization(attributes: dict[str, Any], inputs: Specs, output: TensorSpe
 
 
 _RULES: dict[str, Callable[[dict[str, Any], Specs, TensorSpec], str | None]] = {
-    "conv2d": _conv2d,
+    "conv2d": lambda attributes, inputs, _: _bias(attributes, inputs, inputs[1].shape[0]),
     "dense": _dense,
     "matmul": _matmul,
-    "max_pool": _windows,
-    "avg_pool": _windows,
     "rms_norm": _norm,
     "layer_norm": _norm,
 }

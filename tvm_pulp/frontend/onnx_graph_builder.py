@@ -177,10 +177,13 @@ class GraphBuilder:
         """Tell if the latest operator made this tensor."""
         return any(name in node.output for node in self.nodes[self._first :])
 
-    def initializers(self) -> list[Any]:
-        """Constants that a node reads."""
+    def model(self, inputs: Sequence[Any], outputs: Sequence[Any], producer: str) -> Any:
+        """The finished model; of the constants it has those that a node reads."""
         read = {name for node in self.nodes for name in node.input}
-        return [numpy_helper.from_array(a, n) for n, a in self.constants.items() if n in read]
+        held = [numpy_helper.from_array(a, n) for n, a in self.constants.items() if n in read]
+        graph = helper.make_graph(self.nodes, "main_graph", inputs, outputs, held)
+        opsets = [helper.make_opsetid("", OPSET)]
+        return helper.make_model(graph, opset_imports=opsets, ir_version=10, producer_name=producer)
 
 
 def unused(stem: str, taken: Container[str]) -> str:
@@ -215,6 +218,11 @@ def numbers(given: Any) -> list[int]:
 def axis_of(axis: int | None) -> dict[str, int]:
     """The attribute of a quantization per channel; none of one per tensor."""
     return {} if axis is None else {"axis": axis}
+
+
+def declared(name: str, dtype: str, shape: Sequence[int | str]) -> Any:
+    """An input or output of a graph."""
+    return helper.make_tensor_value_info(name, onnx_type(dtype), list(shape))
 
 
 def onnx_type(dtype: str) -> int:

@@ -24,7 +24,7 @@ from tvm_pulp.frontend.library_errors import last_words, refuse_library_errors
 from tvm_pulp.frontend.onnx_conversion import Conversion
 from tvm_pulp.frontend.onnx_fake_quantize import with_quantize_pairs
 from tvm_pulp.frontend.onnx_file import Graph
-from tvm_pulp.frontend.onnx_node_checks import check_quantization
+from tvm_pulp.frontend.onnx_node_checks import check_node, check_quantization
 from tvm_pulp.frontend.onnx_standard import source_nodes, standard_graph
 from tvm_pulp.frontend.relax_checks import check_module
 from tvm_pulp.frontend.relax_values import constant, dtype_of, framework_reason, shape_of
@@ -99,7 +99,10 @@ class Importer(onnx_frontend.ONNXGraphImporter):
         self._node = self._node if outer else str(attrs["tvm_custom"]["name"])
         self._current = outer or _identifier(self._node)
         try:
-            return self._bound(self._converted(op_name, inputs, attrs, opset))
+            c = Conversion(self, op_name, list(inputs), dict(attrs), opset)
+            if not outer:
+                check_node(c)
+            return self._bound(self._converted(c, inputs))
         except Exception as error:  # TVM raises many classes for what it does not know
             if outer:
                 raise
@@ -126,15 +129,15 @@ class Importer(onnx_frontend.ONNXGraphImporter):
         self.named[str(variable.name)] = lineage.Lineage(self._current, (self._node,))
         return variable
 
-    def _converted(self, op_name: str, inputs: Any, attrs: Any, opset: int) -> Any:
-        if op_name in _CONVERTERS:
-            converted = _CONVERTERS[op_name](Conversion(self, op_name, list(inputs), dict(attrs), opset))
+    def _converted(self, c: Conversion, inputs: Any) -> Any:
+        if c.op_type in _CONVERTERS:
+            converted = _CONVERTERS[c.op_type](c)
             return converted if isinstance(converted, relax.Tuple) else self.bb.normalize(converted)
-        if op_name != "LayerNormalization":
-            return super()._convert_operator(op_name, inputs, attrs, opset)
+        if c.op_type != "LayerNormalization":
+            return super()._convert_operator(c.op_type, inputs, c.attributes, c.opset)
         # TVM's conversion, not yet normalized: its call would lose the node's name.
-        convert = onnx_frontend.LayerNormalization.get_converter(opset)
-        made = convert(self.bb, inputs, attrs, [self._nodes, self._params])
+        convert = onnx_frontend.LayerNormalization.get_converter(c.opset)
+        made = convert(self.bb, inputs, c.attributes, [self._nodes, self._params])
         return relax.Tuple([self.bb.normalize(f) for f in made.fields])
 
     def stock(self, op_name: str, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:

@@ -1,7 +1,7 @@
-"""Attributes and operands of ONNX nodes that contradict each other, found before anything is converted.
+"""Attributes and operands of ONNX nodes that contradict each other, found before a node is converted.
 
-TVM's importer takes some of them in silence and refuses others without saying where; here each is one sentence that
-names the node.
+TVM's importer takes some of them in silence and refuses others without saying where; here each is one sentence, and
+whoever converts the node puts its name before it.
 """
 
 import math
@@ -14,14 +14,14 @@ from onnx import AttributeProto
 
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.limits import MOST_AXES
+from tvm_pulp.frontend.onnx_conversion import Conversion
 from tvm_pulp.frontend.onnx_file import Graph
-from tvm_pulp.frontend.onnx_protos import attributes_of, label, operand
+from tvm_pulp.frontend.onnx_protos import label, operand
 
-Shapes = Mapping[str, tuple[int, ...]]
 Constants = Mapping[str, np.ndarray]
 # Operators that move a window, and the operand that holds the weights.
 _WEIGHTS = {"Conv": 1, "ConvTranspose": 1, "ConvInteger": 1, "QLinearConv": 3}
-_WINDOWS = (*_WEIGHTS, "MaxPool", "AveragePool", "LpPool")
+WINDOWS = (*_WEIGHTS, "MaxPool", "AveragePool", "LpPool")
 _AUTO_PADS = ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
 _KINDS = {
     AttributeProto.FLOAT: "a number",
@@ -43,6 +43,8 @@ _AXES_OPERAND = {
 # Bounds of a slice may name "the end" by the largest number there is.
 _ANY_SIZE = frozenset({"starts", "ends"})
 _LARGEST = 1 << 24
+# A window reaches, moves and is padded by no more.
+_WIDEST = 1 << 16
 # Where scales and zero points stand among the operands.
 _BINARY, _UNARY = [(1, 2), (4, 5), (6, 7)], [(1, 2), (3, 4)]
 _PARAMETERS = {
@@ -89,13 +91,16 @@ def check_quantization(graph: Graph) -> None:
                 raise UserError(f"{label(node)}: quantization to {kind} is not supported; use one of {known}")
 
 
-def check_nodes(nodes: Iterable[Any], opset: int, shapes: Shapes, constants: Constants) -> None:
-    """Raise for attributes of the wrong type, missing operands, windows, groups, reshapes and splits that cannot be."""
+def check_forms(nodes: Iterable[Any], opset: int) -> None:
+    """Raise for attributes of the wrong type and for missing operands."""
     for node in nodes:
         _check_form(node, opset)
-        if node.op_type in _CHECKS:
-            reason = _CHECKS[node.op_type](node, attributes_of(node), shapes, constants)
-            refuse_if(reason, f"{label(node)}: {reason}: export the model again")
+
+
+def check_node(c: Conversion, where: str = "") -> None:
+    """Raise for windows, groups, reshapes, splits and the like that cannot be; `where` names the node."""
+    reason = _CHECKS[c.op_type](c) if c.op_type in _CHECKS else None
+    refuse_if(reason, f"{where}{reason}: export the model again")
 
 
 def _fail(node: Any, reason: str) -> UserError:
@@ -122,41 +127,39 @@ def _check_form(node: Any, opset: int) -> None:
 # What follows gives the reason why a node cannot be, or None.
 
 
-def _window(node: Any, attributes: dict[str, Any], shapes: Shapes, _constants: Constants) -> str | None:
-    auto = attributes.get("auto_pad", b"NOTSET").decode("utf-8", "replace")
+def _window(c: Conversion) -> str | None:
+    auto = c.text("auto_pad", "NOTSET")
     if auto not in _AUTO_PADS:
         return f"auto_pad '{auto}' is unknown, it is one of {', '.join(_AUTO_PADS)}"
-    x = shapes.get(operand(node, 0))
-    weight = shapes.get(operand(node, _WEIGHTS[node.op_type])) if node.op_type in _WEIGHTS else None
+    x, weight = c.known_shape(0), c.known_shape(_WEIGHTS[c.op_type]) if c.op_type in _WEIGHTS else None
     known = weight if x is None else x
     if known is not None and len(known) < 3:
         return f"an operand of shape {list(known)} has no axis to move a window over"
     for name, factor, least in (("kernel_shape", 1, 1), ("strides", 1, 1), ("dilations", 1, 1), ("pads", 2, 0)):
-        values = attributes.get(name, ())
-        count = len(values) if known is None or name not in attributes else factor * (len(known) - 2)
+        values = c.attributes.get(name, ())
+        count = len(values) if known is None or name not in c.attributes else factor * (len(known) - 2)
         if len(values) != count:
             return f"{name} {list(values)} should be {count} numbers for {count // factor} axes"
-        if any(v < least for v in values):
-            return f"{name} {list(values)} must be at least {least}"
-    wrong = None if weight is None else _weights(node, attributes, x, weight)
-    window = attributes.get("kernel_shape") or (weight[2:] if weight is not None else None)
-    if wrong or x is None or window is None or node.op_type == "ConvTranspose" or auto not in ("NOTSET", "VALID"):
+        if not all(least <= v <= _WIDEST for v in values):
+            return f"{name} {list(values)} must be at least {least}, and {_WIDEST} at most"
+    wrong = None if weight is None else _weights(c, x, weight)
+    window = c.attributes.get("kernel_shape") or (weight[2:] if weight is not None else None)
+    if wrong or x is None or window is None or c.op_type == "ConvTranspose" or auto not in ("NOTSET", "VALID"):
         return wrong
-    return _reach(x[2:], window, attributes)
+    return _reach(c, x[2:], window)
 
 
-def _reach(size: tuple[int, ...], window: Sequence[int], attributes: dict[str, Any]) -> str | None:
-    pads = attributes.get("pads") or [0] * 2 * len(size)
-    dilations = attributes.get("dilations") or [1] * len(size)
+def _reach(c: Conversion, size: tuple[int, ...], window: Sequence[int]) -> str | None:
+    pads, dilations = c.numbers("pads", [0] * 2 * len(size)), c.numbers("dilations", [1] * len(size))
     axes = zip(size, window, dilations, pads[: len(size)], pads[len(size) :], strict=True)
     if all(d * (k - 1) + 1 <= n + before + after for n, k, d, before, after in axes):
         return None
-    reach = f"window {list(window)}, dilated by {list(dilations)} and padded by {list(pads)},"
+    reach = f"window {list(window)}, dilated by {dilations} and padded by {pads},"
     return f"its {reach} does not fit {list(size)}"
 
 
-def _weights(node: Any, attributes: dict[str, Any], x: tuple[int, ...] | None, weight: tuple[int, ...]) -> str | None:
-    kernel, groups = attributes.get("kernel_shape"), attributes.get("group", 1)
+def _weights(c: Conversion, x: tuple[int, ...] | None, weight: tuple[int, ...]) -> str | None:
+    kernel, groups = c.attributes.get("kernel_shape"), c.attributes.get("group", 1)
     if kernel is not None and tuple(kernel) != weight[2:]:
         return f"kernel_shape {list(kernel)} contradicts its weights of shape {list(weight)}"
     if groups < 1:
@@ -165,16 +168,16 @@ def _weights(node: Any, attributes: dict[str, Any], x: tuple[int, ...] | None, w
         return None
     if len(weight) != len(x):
         return f"weights of shape {list(weight)} do not fit an operand of shape {list(x)}"
-    if x[1] != (weight[0] if node.op_type == "ConvTranspose" else weight[1] * groups):
+    if x[1] != (weight[0] if c.op_type == "ConvTranspose" else weight[1] * groups):
         return f"{x[1]} channels in {groups} groups do not fit its weights of shape {list(weight)}"
     return f"its {weight[0]} filters cannot be divided into {groups} groups" if weight[0] % groups else None
 
 
-def _reshape(node: Any, attributes: dict[str, Any], shapes: Shapes, constants: Constants) -> str | None:
-    x, wanted = shapes.get(node.input[0]), constants.get(operand(node, 1))
+def _reshape(c: Conversion) -> str | None:
+    x, wanted = c.known_shape(0), c.constant(1)
     if wanted is None or x is None or wanted.ndim != 1:
         return None
-    sizes, zero_stays = [int(d) for d in wanted], not attributes.get("allowzero")
+    sizes, zero_stays = [int(d) for d in wanted], not c.attributes.get("allowzero")
     if any(d == 0 and zero_stays for d in sizes[len(x) :]):
         return f"shape {sizes} copies an axis that {list(x)} does not have"
     full = [x[i] if d == 0 and zero_stays else d for i, d in enumerate(sizes)]
@@ -186,58 +189,57 @@ def _reshape(node: Any, attributes: dict[str, Any], shapes: Shapes, constants: C
     return f"{total} elements of shape {list(x)} cannot have the shape {sizes}" if wrong else None
 
 
-def _split(node: Any, attributes: dict[str, Any], shapes: Shapes, constants: Constants) -> str | None:
-    x, given, axis = shapes.get(node.input[0]), constants.get(operand(node, 1)), attributes.get("axis", 0)
-    sizes = [int(d) for d in given.reshape(-1)] if given is not None else list(attributes.get("split", []))
+def _split(c: Conversion) -> str | None:
+    x, given, axis = c.known_shape(0), c.constant(1), c.attributes.get("axis", 0)
+    sizes = [int(d) for d in given.reshape(-1)] if given is not None else c.numbers("split", [])
     if x is None or not -len(x) <= axis < len(x) or not sizes:
         return None
-    if sum(sizes) == x[axis] and len(sizes) == len(node.output) and min(sizes) >= 0:
+    if sum(sizes) == x[axis] and len(sizes) == c.results and min(sizes) >= 0:
         return None
-    return f"parts {sizes} for {len(node.output)} results do not add up to axis {axis} of {list(x)}"
+    return f"parts {sizes} for {c.results} results do not add up to axis {axis} of {list(x)}"
 
 
-def _axis(node: Any, attributes: dict[str, Any], shapes: Shapes, _constants: Constants) -> str | None:
-    x, axis = shapes.get(operand(node, 0)), attributes.get("axis")
+def _axis(c: Conversion) -> str | None:
+    x, axis = c.known_shape(0), c.attributes.get("axis")
     wrong = x is not None and axis is not None and not -len(x) <= axis < len(x)
     return f"axis {axis} does not exist in shape {list(x or ())}" if wrong else None
 
 
-def _parameters(node: Any, attributes: dict[str, Any], shapes: Shapes, constants: Constants) -> str | None:
+def _parameters(c: Conversion) -> str | None:
     """One scale serves any axis; several need one that exists."""
-    scale, x = constants.get(operand(node, 1)), shapes.get(node.input[0])
+    scale, x = c.constant(1), c.known_shape(0)
     several = scale is not None and scale.size > 1 and x is not None and len(x) > 1
-    return _axis(node, attributes, shapes, constants) if several else None
+    return _axis(c) if several else None
 
 
-def _permutation(node: Any, attributes: dict[str, Any], shapes: Shapes, _constants: Constants) -> str | None:
-    x, order = shapes.get(node.input[0]), attributes.get("perm")
+def _permutation(c: Conversion) -> str | None:
+    x, order = c.known_shape(0), c.attributes.get("perm")
     wrong = x is not None and order is not None and sorted(order) != list(range(len(x)))
     return f"perm {list(order or ())} does not permute the axes of {list(x or ())}" if wrong else None
 
 
-def _concat(node: Any, attributes: dict[str, Any], shapes: Shapes, constants: Constants) -> str | None:
-    wrong = _axis(node, attributes, shapes, constants)
-    known, axis = [shapes[name] for name in node.input if name in shapes], attributes.get("axis", 0)
+def _concat(c: Conversion) -> str | None:
+    wrong, known, axis = _axis(c), c.known_shapes(), c.attributes.get("axis", 0)
     others = {tuple(d for i, d in enumerate(s) if i != axis % len(s)) for s in known if s}
     if wrong or len(others) < 2:
         return wrong
     return f"operands of shapes {[list(s) for s in known]} cannot be joined along axis {axis}"
 
 
-def _product(node: Any, attributes: dict[str, Any], shapes: Shapes, _constants: Constants) -> str | None:
+def _product(c: Conversion) -> str | None:
     """Of MatMul, and of Gemm, which takes matrices only and may turn them."""
-    a, b = (shapes.get(name) for name in node.input[:2])
+    a, b = c.known_shape(0), c.known_shape(1)
     if a is None or b is None:
         return None
     fits = not a or not b or a[-1] == (b[-2] if len(b) > 1 else b[0])
-    if node.op_type == "Gemm":
-        depths = 0 if attributes.get("transA") else 1, 1 if attributes.get("transB") else 0
+    if c.op_type == "Gemm":
+        depths = 0 if c.attributes.get("transA") else 1, 1 if c.attributes.get("transB") else 0
         fits = len(a) == len(b) == 2 and a[depths[0]] == b[depths[1]]
     return None if fits else f"operands of shape {list(a)} and {list(b)} cannot be multiplied"
 
 
-def _broadcast(node: Any, _attributes: dict[str, Any], shapes: Shapes, _constants: Constants) -> str | None:
-    known = [shapes[name] for name in node.input if name in shapes]
+def _broadcast(c: Conversion) -> str | None:
+    known = c.known_shapes()
     try:
         np.broadcast_shapes(*known)
     except ValueError:
@@ -245,8 +247,8 @@ def _broadcast(node: Any, _attributes: dict[str, Any], shapes: Shapes, _constant
     return None
 
 
-_CHECKS: dict[str, Callable[[Any, dict[str, Any], Shapes, Constants], str | None]] = {
-    **dict.fromkeys(_WINDOWS, _window),
+_CHECKS: dict[str, Callable[[Conversion], str | None]] = {
+    **dict.fromkeys(WINDOWS, _window),
     "Reshape": _reshape,
     "QuantizeLinear": _parameters,
     "DequantizeLinear": _parameters,

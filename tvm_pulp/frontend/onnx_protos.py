@@ -151,30 +151,25 @@ def execution_order(nodes: Collection[Any], known: Collection[str], outputs: Col
 
 
 def needed(nodes: Sequence[Any], outputs: Iterable[str]) -> list[Any]:
-    """Those of nodes in execution order that outputs depend on."""
-    read, kept = set(outputs), []
-    for node in reversed(nodes):
-        if read.intersection(node.output):
-            read.update(node.input)
-            kept.append(node)
-    return kept[::-1]
-
-
-def alive(graph: Any) -> Any:
-    """The graph in execution order, without what no output needs; inputs stay."""
-    makers = {name: node for node in graph.node for name in node.output}
-    names, kept = [o.name for o in graph.output], set()
+    """Those of nodes that outputs depend on, as they stand."""
+    makers = {name: node for node in nodes for name in node.output}
+    names, kept = list(outputs), set()
     while names:
         node = makers.get(names.pop())
         if node is not None and node.output[0] not in kept:
             kept.add(node.output[0])
-            names += list(node.input)
-    needed = [n for n in graph.node if n.output[0] in kept]
-    read = {name for node in needed for name in node.input}
+            names += node.input
+    return [node for node in nodes if node.output[0] in kept]
+
+
+def alive(graph: Any) -> Any:
+    """The graph in execution order, without what no output needs; inputs stay."""
+    outputs = [o.name for o in graph.output]
+    nodes = needed(graph.node, outputs)
+    read = {name for node in nodes for name in node.input}
     constants = [i for i in graph.initializer if i.name in read]
     given = {i.name for i in (*graph.input, *constants)}
-    ordered = execution_order(needed, given, tuple(o.name for o in graph.output))
-    return helper.make_graph(ordered, graph.name, graph.input, graph.output, constants)
+    return helper.make_graph(execution_order(nodes, given, outputs), graph.name, graph.input, graph.output, constants)
 
 
 def without_unread_inputs(graph: Any, names: Collection[str]) -> Any:

@@ -133,8 +133,7 @@ def _check_tensor(model: Any, graph: Any, index: int) -> int:
     what = f"tensor '{name_of(graph, index)}'"
     if tensor.Type() not in _known_types():
         raise UserError(f"{what} has the unsupported type number {tensor.Type()}: use int8, int32 or float32")
-    if tensor.Sparsity() is not None:
-        raise UserError(f"{what} is sparse: export it dense")
+    refuse_if(tensor.Sparsity() is not None, f"{what} is sparse: export it dense")
     dtype = _known_types()[tensor.Type()]
     each = np.dtype(dtype).itemsize
     shape = [int(tensor.Shape(axis)) for axis in range(min(tensor.ShapeLength(), 64))]
@@ -195,8 +194,7 @@ def _check_operators(model: Any, graph: Any, constants: set[int]) -> None:
                 name = name_of(graph, t)
                 raise UserError(f"{what} reads '{name}' before anything produces it: the file is damaged or cyclic")
         for t in writes:
-            if t in known:
-                raise UserError(f"{what} writes '{name_of(graph, t)}' again: fetch or export the model again")
+            refuse_if(t in known, f"{what} writes '{name_of(graph, t)}' again: fetch or export the model again")
         known |= set(writes)
     for t in outputs:
         refuse_if(t not in known, f"output '{name_of(graph, t)}' is produced by nothing: export it again")

@@ -114,12 +114,12 @@ def _onnx_graph(model: Any) -> onnx_file.Graph | None:
 
 def open_graph(model: Any) -> OpenGraph | None:
     """A program with open lengths, beside the graph for some that shows what its inputs are for."""
-    from tvm_pulp.frontend.torch_program import OpenProgram, load_program
+    from tvm_pulp.frontend.torch_program import load_program, open_program
 
     if hasattr(model, "interface"):
         opened = model
     else:
-        opened = OpenProgram(load_program(Path(model)) if isinstance(model, (str, Path)) else model)
+        opened = open_program(load_program(Path(model)) if isinstance(model, (str, Path)) else model)
     if not may_have_caches(opened.interface()):
         return None
     return OpenGraph(opened, onnx_file.from_model(opened.sample()))

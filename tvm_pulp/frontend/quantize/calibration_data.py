@@ -48,8 +48,7 @@ def _parts(name: str, stated: tuple[tuple[int, ...], Any], arrays: Mapping[str, 
     if name not in arrays:
         raise UserError(f"{_OPTION} holds no array for input '{name}': it has {', '.join(arrays) or 'nothing'}")
     array = np.asarray(arrays[name])
-    if array.dtype.kind not in "biuf":
-        raise UserError(f"{_OPTION}: array '{name}' holds {array.dtype} values, not numbers")
+    refuse_if(array.dtype.kind not in "biuf", f"{_OPTION}: array '{name}' holds {array.dtype} values, not numbers")
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise UserError(f"{_OPTION}: array '{name}' holds values that are not finite: calibrate with real samples")
     batch = shape[0] if shape and shape[0] > 0 else 1

@@ -7,7 +7,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.quantize.accuracy import Accuracy, LayerSensitivity, Metric, measure, sensitivity
 from tvm_pulp.frontend.quantize.calibration_data import (
     Feeds,
@@ -77,8 +77,7 @@ def quantize_model(
     quantizer = Quantizer(prepared, samples, options.method, options.weight_bits)
     names = quantizer.layers()
     for name in options.keep:
-        if name not in names:
-            raise UserError(f"--keep '{name}' is no layer with weights: they are {', '.join(names)}")
+        refuse_if(name not in names, f"--keep '{name}' is no layer with weights: they are {', '.join(names)}")
     progress(f"measuring {len(names)} layers one by one")
     few = samples[:_SENSITIVITY_SAMPLES]
     rows = sensitivity(quantizer, few, expected[: len(few)] if judged is samples else _runs(source, few))
@@ -128,10 +127,8 @@ def _fewest(attempt: Callable[[int], Quantized], most: int, max_loss: float | No
 
 
 def _check(options: QuantizeOptions) -> None:
-    if options.weight_bits not in (4, 8):
-        raise UserError(f"--weight-bits {options.weight_bits}: choose 8 or 4")
-    if options.method not in METHODS:
-        raise UserError(f"--method '{options.method}' is unknown: choose {', '.join(METHODS)}")
+    refuse_if(options.weight_bits not in (4, 8), f"--weight-bits {options.weight_bits}: choose 8 or 4")
+    refuse_if(options.method not in METHODS, f"--method '{options.method}' is unknown: choose {', '.join(METHODS)}")
     if options.max_loss is not None and not 0 <= options.max_loss < 1:
         raise UserError(f"--max-loss {options.max_loss}: must be at least 0 and below 1, 0.01 is one percent")
 
@@ -162,8 +159,7 @@ def quantize(
     """
     known = [field.name for field in fields(QuantizeOptions)]
     for name in options:
-        if name not in known:
-            raise UserError(f"quantize() has no option '{name}': the options are {', '.join(known)}")
+        refuse_if(name not in known, f"quantize() has no option '{name}': the options are {', '.join(known)}")
     if example_inputs is not None:
         from tvm_pulp.frontend.load import as_model
 

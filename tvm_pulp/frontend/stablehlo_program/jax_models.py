@@ -38,8 +38,7 @@ def jax_program(model: Any, example_inputs: Any) -> StablehloProgram:
 
 
 def _linen(module: Any, example_inputs: Any, name: str) -> StablehloProgram:
-    if module.scope is None:
-        raise UserError(f"{name} is a Flax module without parameters: give {name}(...).bind(variables)")
+    refuse_if(module.scope is None, f"{name} is a Flax module without parameters: give {name}(...).bind(variables)")
     plain, variables = module.unbind()
 
     def call(held: Any, *inputs: Any, **named: Any) -> Any:

@@ -10,9 +10,9 @@ import numpy as np
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.imported import refuse_unknown_inputs
 from tvm_pulp.frontend.library_errors import first_line, refuse_library_errors
+from tvm_pulp.frontend.open_program import OpenProgram
 from tvm_pulp.frontend.stablehlo_program.module_reader import Reader
 from tvm_pulp.frontend.stablehlo_program.node import Node, constant
-from tvm_pulp.frontend.stablehlo_program.open_lengths import OpenProgram
 from tvm_pulp.frontend.stablehlo_program.recorded_values import recorded_values
 from tvm_pulp.frontend.stablehlo_program.translate import Translation
 
@@ -137,13 +137,22 @@ def lowered(
     leaves, structure = jax.tree_util.tree_flatten(example_inputs)
     if any(not isinstance(size, int) for leaf in leaves for size in getattr(leaf, "shape", ())):
         # With all lengths stated it is the program of every other model.
-        def at_shapes(shapes: Sequence[Sequence[int]]) -> StablehloProgram:
-            specs = [jax.ShapeDtypeStruct(tuple(s), leaf.dtype) for s, leaf in zip(shapes, leaves, strict=True)]
+        def at(shapes: Mapping[str, Sequence[int]]) -> Any:
+            specs = [jax.ShapeDtypeStruct(tuple(shapes[n]), dtype) for n, (dtype, _) in stated.items()]
             inner = jax.tree_util.tree_unflatten(structure, specs)
-            return replace(lowered(function, parameters, inner, name, framework, path_of, layers_of), fixed=False)
+            made = lowered(function, parameters, inner, name, framework, path_of, layers_of)
+            return replace(made, fixed=False).translation.model
+
+        def with_numbers(numbers: Mapping[Any, int]) -> Any:
+            sizes = {
+                n: [d if isinstance(d, int) else int(d._evaluate(numbers)) for d in s] for n, (_, s) in stated.items()
+            }
+            return at(sizes)
 
         free = jax.tree_util.tree_flatten_with_path((tuple(given), named))[0]
-        return OpenProgram(dict(zip(_input_labels(function, given, free), leaves, strict=True)), at_shapes)
+        labels = _input_labels(function, given, free)
+        stated = {n: (str(leaf.dtype), leaf.shape) for n, leaf in zip(labels, leaves, strict=True)}
+        return OpenProgram(stated, lambda size: size._get_vars(), with_numbers, at)
     arguments = jax.tree_util.tree_map(_array, (parameters, tuple(given), named))
     way_out = ": make jax.jit(model)(*example_inputs) work first"
     with refuse_library_errors(f"JAX cannot trace {name}", way_out, _class_and_line):

@@ -8,7 +8,7 @@ from onnx import helper
 
 from tvm_pulp.errors import refuse_if
 from tvm_pulp.frontend.imported import SourceNode, UnsupportedOperators
-from tvm_pulp.frontend.onnx_graph_builder import OPSET, UniqueNames, onnx_type, unused
+from tvm_pulp.frontend.onnx_graph_builder import UniqueNames, declared, unused
 from tvm_pulp.frontend.onnx_protos import needed
 from tvm_pulp.frontend.stablehlo_program import elementwise, movement, products, windows
 from tvm_pulp.frontend.stablehlo_program.elementwise import Operators
@@ -72,9 +72,7 @@ class Translation:
         made = self._outputs(outputs, names)
         g = self._values.g
         g.nodes = needed(g.nodes, names)
-        graph = helper.make_graph(g.nodes, "main_graph", given, made, g.initializers())
-        opsets = [helper.make_opsetid("", OPSET)]
-        self.model = helper.make_model(graph, opset_imports=opsets, ir_version=10, producer_name=producer)
+        self.model = g.model(given, made, producer)
 
     def _check_known(self, nodes: Sequence[Node]) -> None:
         bad = [n for n in nodes if n.op not in OPERATORS and n.op not in _MADE_BY_READERS and not _split(n)]
@@ -94,7 +92,7 @@ class Translation:
     def _input(self, node: Node) -> Any:
         self._values.values[node] = self._values.place(node, node.label)
         self._values.shapes[node.label] = node.shape
-        return helper.make_tensor_value_info(node.label, onnx_type(node.dtype), list(node.shape))
+        return declared(node.label, node.dtype, node.shape)
 
     def _node(self, node: Node) -> None:
         v, label = self._values, self._names.label(node)
@@ -113,7 +111,7 @@ class Translation:
             g.enter(name, name, None)
             held = self._values.natural(node)
             g.nodes.append(helper.make_node("Identity", [held], [name], name=unused(name, {n.name for n in g.nodes})))
-            made.append(helper.make_tensor_value_info(name, onnx_type(node.dtype), list(node.shape)))
+            made.append(declared(name, node.dtype, node.shape))
         refuse_if(not made, "the program returns no tensor: nothing would be computed")
         return made
 

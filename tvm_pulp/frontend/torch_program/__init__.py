@@ -5,8 +5,8 @@ operator that no table knows is replaced by what PyTorch itself defines it to be
 with it, before a model asks for it.
 """
 
-from tvm_pulp.frontend.torch_program.open_lengths import OpenProgram
+from tvm_pulp.frontend.torch_program.open_lengths import open_program
 from tvm_pulp.frontend.torch_program.program import as_program, load_program
 from tvm_pulp.frontend.torch_program.translate import onnx_model
 
-__all__ = ["OpenProgram", "as_program", "load_program", "onnx_model"]
+__all__ = ["as_program", "load_program", "onnx_model", "open_program"]

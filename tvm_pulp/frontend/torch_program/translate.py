@@ -7,12 +7,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from onnx import helper
 
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.imported import SourceNode, UnsupportedOperators
 from tvm_pulp.frontend.onnx_folded_factors import with_folded_factors
-from tvm_pulp.frontend.onnx_graph_builder import OPSET, GraphBuilder, UniqueNames, Value, onnx_type
+from tvm_pulp.frontend.onnx_graph_builder import GraphBuilder, UniqueNames, Value, declared
 from tvm_pulp.frontend.onnx_integer_products import with_integer_products
 from tvm_pulp.frontend.torch_program import program as programs
 from tvm_pulp.frontend.torch_program.operators import OPERATORS
@@ -56,11 +55,7 @@ class _Translation:
         for node in self.program.graph.nodes:
             if node.op == "call_function" and programs.name_of(node) not in programs.CHECKS:
                 self._node(node)
-        outputs = self._outputs()
-        graph = helper.make_graph(self.builder.nodes, "main_graph", inputs, outputs, self.builder.initializers())
-        return helper.make_model(
-            graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10, producer_name="torch.export"
-        )
+        return self.builder.model(inputs, self._outputs(), "torch.export")
 
     def _check_known(self) -> None:
         nodes = [n for n in self.program.graph.nodes if n.op not in ("placeholder", "output")]
@@ -113,14 +108,13 @@ class _Translation:
             if node.name in held:
                 key = held[node.name]
                 tensor = self.program.state_dict.get(key, self.program.constants.get(key))
-                if tensor is None:
-                    raise UserError(f"the program holds no values for '{key}': save it with its state")
+                refuse_if(tensor is None, f"the program holds no values for '{key}': save it with its state")
                 self.constants[node] = tensor.detach()
                 continue
             value = self._value(node, node.name)
             if value is not None:  # no number or None that was traced into the program
                 self.values[node] = value
-                made.append(helper.make_tensor_value_info(value.name, onnx_type(value.dtype), list(value.shape)))
+                made.append(declared(value.name, value.dtype, value.shape))
         return made
 
     def _value(self, node: Any, name: str, meta: Any = None) -> Value | None:
@@ -205,7 +199,7 @@ class _Translation:
                 self.builder.enter(name, name, value)
                 self.builder.rename(self.builder.emit("Identity", value), name)
             taken.add(name)
-            made.append(helper.make_tensor_value_info(name, onnx_type(value.dtype), list(value.shape)))
+            made.append(declared(name, value.dtype, value.shape))
         refuse_if(not made, "the program returns no tensor: nothing would be computed")
         return made
 

@@ -41,11 +41,6 @@ class Tensor:
 class Builder(OnnxGraph):
     """A network under construction."""
 
-    def __init__(self, name: str, seed: int, weight_bits: int = 8) -> None:
-        super().__init__(name, seed)
-        self.outputs: list[Tensor] = []
-        self._weight_limit = (1 << (weight_bits - 1)) - 1
-
     def input(self, name: str, samples: Sequence[np.ndarray]) -> Tensor:
         """A graph input with its calibration data, one array per sample."""
         dtype = samples[0].dtype.name

@@ -120,8 +120,7 @@ def float_samples(name: str, count: int, seed: int = 0, part: str = "test") -> t
 
 
 def _classes(name: str) -> int:
-    if name not in _CLASSES:
-        raise UserError(f"zoo network '{name}' has no float twin: choose one of {', '.join(_CLASSES)}")
+    refuse_if(name not in _CLASSES, f"zoo network '{name}' has no float twin: choose one of {', '.join(_CLASSES)}")
     return _CLASSES[name]
 
 

@@ -7,7 +7,6 @@ whose ReLUs do not is chaotic, and makes of every last digit another answer, as 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,16 +15,9 @@ import onnx
 from tvm_pulp.frontend.windows import same_pads
 from tvm_pulp.frontend.zoo.integer_math import convolve_as
 from tvm_pulp.frontend.zoo.onnx_graph import GraphWriter
+from tvm_pulp.frontend.zoo.qdq_builder import Value
 
 _RIDGE = 1e-1
-
-
-@dataclass(frozen=True, eq=False)
-class Value:
-    """A value of the graph with its calibration data, batch first."""
-
-    name: str
-    values: np.ndarray
 
 
 class FloatBuilder(GraphWriter):

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from onnx import helper, numpy_helper
 
+from tvm_pulp.frontend.onnx_graph_builder import declared
 from tvm_pulp.frontend.zoo.random_stream import RandomStream
 
 # Domain of the operators that only the PULP integer dialect has.
@@ -21,8 +22,11 @@ def number(value: float, *shape: int) -> Any:
 class GraphWriter:
     """A graph under construction; tensors are names. Weights come from a seed."""
 
-    def __init__(self, name: str, seed: int = 0, opset: int = 17, **domains: int) -> None:
+    def __init__(self, name: str, seed: int = 0, weight_bits: int = 8, opset: int = 17, **domains: int) -> None:
         self.name, self.seed = name, seed
+        # What calibration saw at the outputs.
+        self.outputs: list[Any] = []
+        self._weight_limit = (1 << (weight_bits - 1)) - 1
         self._opsets = [helper.make_opsetid(domain, version) for domain, version in {"": opset, **domains}.items()]
         self._nodes: list[Any] = []
         self._constants: list[Any] = []
@@ -35,11 +39,11 @@ class GraphWriter:
 
     def declare_input(self, name: str, dtype: str, shape: Sequence[int]) -> None:
         """Declare a graph input with its real type."""
-        self._inputs.append(_declared(name, dtype, shape))
+        self._inputs.append(declared(name, dtype, shape))
 
     def declare_output(self, name: str, dtype: str, shape: Sequence[int]) -> None:
         """Declare a graph output with its real type."""
-        self._outputs.append(_declared(name, dtype, shape))
+        self._outputs.append(declared(name, dtype, shape))
 
     def constant(self, name: str, values: Any) -> str:
         """Store an array; a number becomes a vector of one."""
@@ -61,15 +65,11 @@ class GraphWriter:
         return helper.make_model(graph, opset_imports=self._opsets, ir_version=_IR_VERSION, producer_name=producer)
 
 
-def _declared(name: str, dtype: str, shape: Sequence[int]) -> Any:
-    return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), list(shape))
-
-
 class OnnxGraph(GraphWriter):
     """A graph of the PULP integer dialect."""
 
-    def __init__(self, name: str, seed: int = 0) -> None:
-        super().__init__(name, seed, 13, **{PRIVATE_DOMAIN: 1})
+    def __init__(self, name: str, seed: int = 0, weight_bits: int = 8) -> None:
+        super().__init__(name, seed, weight_bits, 13, **{PRIVATE_DOMAIN: 1})
 
     def constant(self, name: str, values: Any) -> str:
         """Store integers as float32, the dialect's storage type."""

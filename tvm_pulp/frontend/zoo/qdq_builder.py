@@ -37,11 +37,6 @@ class Value:
 class QdqBuilder(GraphWriter):
     """A network under construction."""
 
-    def __init__(self, name: str, seed: int, weight_bits: int = 8) -> None:
-        super().__init__(name, seed)
-        self.outputs: list[Value] = []
-        self._weight_limit = (1 << (weight_bits - 1)) - 1
-
     def input(self, name: str, samples: Sequence[np.ndarray]) -> Value:
         """An int8 graph input; one step is 1/32."""
         self.declare_input(name, "int8", samples[0].shape)
