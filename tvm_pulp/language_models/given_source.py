@@ -6,7 +6,7 @@ from math import prod
 from typing import Any
 
 from tvm_pulp.codegen.c_expression import c_type
-from tvm_pulp.language_models.entry_module import ENCODED, EntryModule
+from tvm_pulp.language_models.entry_module import EntryModule, Purpose
 from tvm_pulp.qnn.operator import spec_of
 
 _ALIGNED = "__attribute__((aligned(16)))"
@@ -45,7 +45,7 @@ class GivenArray:
 def given_arrays(decode: EntryModule, encode: EntryModule | None) -> tuple[GivenArray, ...]:
     """Arrays of a language model with what reads and writes them."""
     specs = {n: spec_of(p) for n, p in zip(decode.imported.inputs, decode.imported.module["main"].params, strict=True)}
-    read = [source.name for source in decode.sources if source.purpose == ENCODED]
+    read = [source.name for source in decode.sources if source.purpose is Purpose.ENCODED]
     inputs = encode.imported.inputs if encode is not None else ()
     outputs = encode.imported.outputs if encode is not None else ()
     if encode is not None:

@@ -1,20 +1,8 @@
 """C that cuts a prompt: a table of how many tokens the next program takes, and the branches that call programs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-
-@dataclass(frozen=True)
-class Chunk:
-    """A program that sees several tokens: its name, the tokens, and those before behind which all of them have room.
-
-    Code of a further one lies behind everything, so that no other takes longer by it.
-    """
-
-    entry: str
-    rows: int
-    past: int
-    further: bool
+from tvm_pulp.language_models.entry_module import EntryModule
 
 
 def cuts_table(cuts: Sequence[int]) -> str:
@@ -25,19 +13,20 @@ def cuts_table(cuts: Sequence[int]) -> str:
     )
 
 
-def choice(chunks: Sequence[Chunk]) -> str:
-    """Statements of the loop over a prompt: the program that sees the next tokens."""
+def choice(chunks: Sequence[tuple[str, EntryModule]]) -> str:
+    """Statements of the loop over a prompt: the program that sees the next tokens. Of `chunks` the largest is first."""
     one = ["count = 1u;", "status = see_one(tokens[done]);"]
     if not chunks:
         return "\n".join(f"    {line}" for line in one)
+    most = chunks[0][1].rows
     lines = [
-        f"    const uint32_t left = n - done, wanted = cuts[left < {chunks[0].rows}u ? left : {chunks[0].rows}u];",
+        f"    const uint32_t left = n - done, wanted = cuts[left < {most}u ? left : {most}u];",
         "    /* A chunk that would end behind the last row of the state is seen in smaller ones. */",
     ]
-    for place, chunk in enumerate(chunks):
+    for place, (entry, chunk) in enumerate(chunks):
         lines += [
             f"    {'} else ' if place else ''}if (wanted >= {chunk.rows}u && (uint32_t)length <= {chunk.past}u) {{",
             f"      count = left < {chunk.rows}u ? left : {chunk.rows}u;",
-            f"      status = see_{chunk.entry}(tokens + done, count);",
+            f"      status = see_{entry}(tokens + done, count);",
         ]
     return "\n".join([*lines, "    } else {", *(f"      {line}" for line in one), "    }"])

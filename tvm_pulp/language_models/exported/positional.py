@@ -18,7 +18,7 @@ from onnx import TensorProto, helper
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.onnx_fold import fold
 from tvm_pulp.frontend.onnx_protos import constant_of, label, node_of, reached, replace_all
-from tvm_pulp.language_models.entry_module import POSITIONS, Source
+from tvm_pulp.language_models.entry_module import Purpose, Source
 from tvm_pulp.language_models.exported.specialize import Specialized
 
 # Operands that say where, not what.
@@ -142,7 +142,7 @@ class _Positions:
     def _looked_up(self, name: str, whole: np.ndarray, axis: int) -> str:
         """Rows of a table by position along an axis, as nodes behind a new input."""
         table = np.ascontiguousarray(np.moveaxis(whole, axis, 0)).reshape(whole.shape[axis], -1)
-        self._tables[name] = Source(f"{name}_rows", POSITIONS, table)
+        self._tables[name] = Source(f"{name}_rows", Purpose.POSITIONS, table)
         rows, rest = self._samples[0].rows, [s for a, s in enumerate(whole.shape) if a != axis]
         element = helper.np_dtype_to_tensor_dtype(table.dtype)
         self._graph.input.append(helper.make_tensor_value_info(f"{name}_rows", element, (rows, table.shape[1])))

@@ -22,7 +22,7 @@ from tvm_pulp.frontend.onnx_protos import (
     without_unread_inputs,
 )
 from tvm_pulp.frontend.onnx_shapes import value_shapes
-from tvm_pulp.language_models.entry_module import ENCODED, PAST, UNWRITTEN, CacheRows, Source
+from tvm_pulp.language_models.entry_module import CacheRows, Purpose, Source
 from tvm_pulp.language_models.exported.cache_rows import HIDDEN, bind_cache, hide_unwritten
 from tvm_pulp.language_models.exported.encoded import Encoded, cut_off
 from tvm_pulp.language_models.exported.positional import bind_positions
@@ -70,8 +70,8 @@ def decoder_graph(
     graph = alive(quantized_constants(graph, opset))
     if hide:
         hide_unwritten(graph, pasts, past, rows, given)
-    held = [*tokens, *positions, *(Source(name, PAST) for name in pasts), Source(HIDDEN, UNWRITTEN)]
-    known = {source.name: source for source in (*held, *(Source(name, ENCODED) for name in given))}
+    held = [*tokens, *positions, *(Source(name, Purpose.PAST) for name in pasts), Source(HIDDEN, Purpose.UNWRITTEN)]
+    known = {source.name: source for source in (*held, *(Source(name, Purpose.ENCODED) for name in given))}
     constants = {i.name for i in graph.initializer}
     without_unread_inputs(graph, {*given, *(role.name for role in roles.given)})
     sources = tuple(known[i.name] for i in graph.input if i.name not in constants)
