@@ -13,7 +13,7 @@ from tvm_pulp.codegen.weights import SharedConstants
 from tvm_pulp.entry_point import Progress, emit_for
 from tvm_pulp.language_models import source
 from tvm_pulp.language_models.entry_module import DECODE, ENCODE, PREFILL, EntryModule
-from tvm_pulp.language_models.given_source import given_arrays, has_encoder
+from tvm_pulp.language_models.given_source import given_arrays
 from tvm_pulp.language_models.plan_entries import Entry, programs
 from tvm_pulp.language_models.prompt_cuts import cheapest_cuts
 from tvm_pulp.language_models.request import LanguageModelRequest
@@ -126,6 +126,7 @@ def source_facts(
         level,
         l3_bytes,
         given_arrays(modules[DECODE], modules.get(ENCODE)),
+        modules.get(ENCODE),
         by_itself,
     )
 
@@ -147,7 +148,7 @@ def metadata_of(request: LanguageModelRequest, made: SourceFacts, records: dict[
         "state_bytes": made.state_bytes,
         "state_memory": made.level,
         "keeps_logits": made.by_itself or made.l3_bytes > 0,
-        "encodes": has_encoder(made.given),
+        "encodes": made.encoder is not None,
         "given": [array.record(made.name) for array in made.given if array.is_wanted],
         "entries": {entry: {"layers": r["tvm_pulp"]["layers"], "memory": r["memory"]} for entry, r in records.items()},
     }

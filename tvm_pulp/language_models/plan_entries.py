@@ -8,7 +8,7 @@ from functools import cache, partial
 from typing import Any
 
 from tvm_pulp.entry_point import ClusterEntryPoint, Progress, plan_for
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.language_models.entry_module import DECODE, ENCODE, PREFILL, EntryModule, Purpose
 from tvm_pulp.language_models.prompt_cuts import cheapest_cuts
 from tvm_pulp.language_models.request import Decoder, LanguageModelRequest
@@ -48,8 +48,7 @@ def plan_language_model(request: LanguageModelRequest, target: Target, progress:
     decoder = request.decoder
     if not target.soc.simulated:
         raise UserError(f"--soc {target.soc.name} has no cluster to plan for: choose --soc={DEFAULT} or an engine")
-    if decoder.capacity < 1:
-        raise UserError(f"--capacity {decoder.capacity}: at least one token is needed")
+    refuse_if(decoder.capacity < 1, f"--capacity {decoder.capacity}: at least one token is needed")
     shared = replace(target, engines=tuple((b, b.with_shared_weights(options)) for b, options in target.engines))
     # Weights that one token reads otherwise than a chunk need room beside those of the chunk; matrices that both read
     # in the same way do not. That there is none is found without planning where it is clear.

@@ -17,7 +17,6 @@ from tvm_pulp.language_models.given_source import (
     definitions,
     encoder_function,
     encoding_marks,
-    has_encoder,
 )
 from tvm_pulp.language_models.prompt_source import choice, cuts_table
 from tvm_pulp.language_models.state_buffer import StateBuffer, append_marks
@@ -109,6 +108,7 @@ class SourceFacts:
     level: str  # memory of the state
     l3_bytes: int  # of the machine: state lies at its end
     given: tuple[GivenArray, ...]  # what all tokens share
+    encoder: EntryModule | None  # the program that makes some of it
     by_itself: bool = False  # on a CPU by itself
 
     @property
@@ -169,7 +169,7 @@ def header(facts: SourceFacts) -> str:
     more = {
         "LOGITS": _LOGIT.replace("@NAME@", facts.name) if facts.has_real_logits else "",
         "TABLES": "\n".join(tables),
-        "GIVEN": declarations(facts.name, facts.given),
+        "GIVEN": declarations(facts.name, facts.given, facts.encoder),
         "STATE": _contract(facts.name, facts.level),
         "PLACE": _place_in_l3(facts.name, facts.level, facts.l3_bytes - facts.state_bytes),
     }
@@ -188,7 +188,7 @@ def source(facts: SourceFacts) -> str:
     rooms = [_room(t.kind, t.symbol, facts.chunk * t.width) for t in by_token if facts.chunks]
     together = [s.form.together for s in facts.states]
     spare = " A chunk may write rows behind the last token that fits." if facts.states[0].rows > facts.capacity else ""
-    entries = [*(name for name, _ in facts.chunks), *([ENCODE] if has_encoder(facts.given) else [])]
+    entries = [*(name for name, _ in facts.chunks), *([ENCODE] if facts.encoder is not None else [])]
     logits = "(float *)(void *)logits" if facts.has_real_logits else "logits"
     rank_chunk, rank_one = (f"  rank({count}{facts.vocabulary}u);\n" for count in ("count * ", ""))
     ranks = {"RANK": _RANK, "RANK_CHUNK": rank_chunk, "RANK_ONE": rank_one}
@@ -199,7 +199,7 @@ def source(facts: SourceFacts) -> str:
         "TOGETHER": next((f" or {n} tokens of an element in a word" for n in together if n > 1), ""),
         "STATE": "\n".join(_state(facts)),
         "GIVEN": definitions(facts.name, facts.given, "TVM_PULP_KEPT" if facts.by_itself else "TVM_PULP_IN_L2"),
-        "ENCODE": encoder_function(facts.name, facts.given),
+        "ENCODE": encoder_function(facts.name, facts.given, facts.encoder),
         "ROOMS": "\n".join(rooms),
         "CLEAR": _clear(facts),
         **append_marks(facts.level, buffers),
@@ -303,7 +303,7 @@ def program(facts: SourceFacts, engines: Iterable[Codegen]) -> str:
         "INITS": " ".join(f"{c.init}();" for c in known) or "(void)0;",
         "STEPS": f"{facts.symbol('steps')}(logits[i])" if facts.has_real_logits else "logits[i]",
         "KEEP": _KEEP.replace("@VOCABULARY@", str(facts.vocabulary)) if facts.l3_bytes else _NOT_KEPT,
-        **encoding_marks(facts.name, facts.given, "TVM_PULP_IN_L2", "tvm_pulp_cycle", "if (core == 0u) "),
+        **encoding_marks(facts.name, facts.encoder, "TVM_PULP_IN_L2", "tvm_pulp_cycle", "if (core == 0u) "),
     }
     return _filled("program.c.in", facts, more)
 
@@ -318,7 +318,7 @@ def cpu_program(facts: SourceFacts) -> str:
     return _filled(
         "cpu_program.c.in",
         facts,
-        {"NEAR": near, "STEPS": steps, **encoding_marks(facts.name, facts.given, "TVM_PULP_KEPT", "now", "")},
+        {"NEAR": near, "STEPS": steps, **encoding_marks(facts.name, facts.encoder, "TVM_PULP_KEPT", "now", "")},
     )
 
 

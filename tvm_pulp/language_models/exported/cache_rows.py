@@ -21,7 +21,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.onnx_protos import copied, node_of, reached
 from tvm_pulp.language_models.entry_module import CacheRows
 from tvm_pulp.language_models.exported.roles import BY_ELEMENT, CacheRole
@@ -216,8 +216,7 @@ def hide_unwritten(graph: Any, pasts: set[str], past: int, rows: int, given: Col
     behind = reached(pasts, graph.node)
     places = [n for n in graph.node if n.op_type == "Softmax" and n.input[0] in behind and not _is_inner(n)]
     places = [n for n in places if not given or not _looks_elsewhere(n, graph, given)]
-    if not places:
-        raise UserError("no Softmax reads a cache: such attention is not understood")
+    refuse_if(not places, "no Softmax reads a cache: such attention is not understood")
     graph.input.append(helper.make_tensor_value_info(HIDDEN, onnx.TensorProto.FLOAT, [past]))
     graph.initializer.append(numpy_helper.from_array(np.zeros(rows, np.float32), f"{HIDDEN}_new"))
     made = [node_of("Concat", [HIDDEN, f"{HIDDEN}_new"], f"{HIDDEN}_all", axis=0)]

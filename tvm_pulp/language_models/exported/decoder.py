@@ -7,7 +7,7 @@ from typing import Any
 
 from tvm_pulp.canonicalize.past_qdq_attention import past_qdq_attention
 from tvm_pulp.canonicalize.pipeline import canonicalize
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import refuse_if
 from tvm_pulp.frontend import onnx_file
 from tvm_pulp.frontend.imported import Imported, ImportOptions
 from tvm_pulp.frontend.load import import_onnx_graph, printable_messages
@@ -72,8 +72,7 @@ class ExportedDecoder:
         Attention is one operator that knows the length, where it is of that form; in parts, rows without a token are
         hidden.
         """
-        if self.capacity <= rows:
-            raise UserError(f"--capacity {self.capacity}: an exported decoder needs room for two tokens")
+        refuse_if(self.capacity <= rows, f"--capacity {self.capacity}: an exported decoder needs room for two tokens")
         graph = decoder_graph(self.graph, self.roles, self.capacity, rows, hide=in_parts, encoded=self.encoded)
         imported, sources = _canonical(graph.model), graph.sources
         if not in_parts:
