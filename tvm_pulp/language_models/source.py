@@ -29,45 +29,6 @@ _WORD = 4
 _STEMS, _HIDDEN = {Purpose.TOKENS: "embedding", Purpose.POSITIONS: "positions"}, "hidden"
 _MEMORIES = {"l1": "L1, beside the arena", "l2": "L2", "l3": "L3"}
 
-# Real numbers of the network become integers of the same order.
-_RANK = """/* Real numbers become integers of the same order; both zeros become one. */
-static void rank(uint32_t count) {
-  for (uint32_t i = tvm_pulp_core_id(); i < count; i += TVM_PULP_CORES) {
-    const int32_t bits = logits[i];
-    logits[i] = bits == INT32_MIN ? 0 : bits ^ (int32_t)((uint32_t)(bits >> 31) >> 1);
-  }
-  tvm_pulp_barrier();
-}
-
-"""
-_LOGIT = """/* The numbers above are integers in the order of the logits; this is the logit that one stands for. */
-static inline float tvmgen_@NAME@_logit(int32_t number) {
-  union {
-    int32_t bits;
-    float real;
-  } logit = {number ^ (int32_t)((uint32_t)(number >> 31) >> 1)};
-  return logit.real;
-}
-/* The same in steps of 2^-16, for sampling. */
-static inline int32_t tvmgen_@NAME@_steps(int32_t number) {
-  const float logit = tvmgen_@NAME@_logit(number);
-  const float held = logit < -32000.0f ? -32000.0f : logit > 32000.0f ? 32000.0f : logit;
-  return (int32_t)(held * 65536.0f);
-}
-"""
-
-
-_ROWS = """/* Rows of the tokens; cores take turns. */
-static void look_up(const int32_t *tokens, uint32_t count) {
-  for (uint32_t i = tvm_pulp_core_id(); i < count; i += TVM_PULP_CORES) {
-@LOOK_UP@
-  }
-  tvm_pulp_barrier();
-}
-
-"""
-
-
 _KEEP = """  if (tvmgen_keep_logits == 0u || tvm_pulp_core_id() != 0u) return;
   tvm_pulp_l3_store(kept, logits, 4u * @VOCABULARY@u * rows);
   tvm_pulp_l3_wait();
@@ -166,12 +127,15 @@ class SourceFacts:
 def header(facts: SourceFacts) -> str:
     """The text of `tvmgen_<name>.h`."""
     tables = [f"extern const {t.kind} {facts.symbol(t.symbol)}[{t.data.size}];" for t in facts.tables]
+    in_l3, symbol = facts.level == "l3", l3_symbol(facts.name)
+    advice = f" Of two models in one firmware define {symbol}, its first byte there, for one."
+    place = f"{facts.l3_bytes - facts.state_bytes}u /* first byte of the state in L3 */"
     more = {
-        "LOGITS": _LOGIT.replace("@NAME@", facts.name) if facts.has_real_logits else "",
+        "LOGITS": _template("logit.h.in") if facts.has_real_logits else "",
         "TABLES": "\n".join(tables),
         "GIVEN": declarations(facts.name, facts.given, facts.encoder),
-        "STATE": _contract(facts.name, facts.level),
-        "PLACE": _place_in_l3(facts.name, facts.level, facts.l3_bytes - facts.state_bytes),
+        "STATE": f" It lies in {_MEMORIES[facts.level]}.{advice if in_l3 else ''}",
+        "PLACE": f"\n#ifndef {symbol}\n#define {symbol} {place}\n#endif\n" if in_l3 else "",
     }
     return _filled("decoder.h.in", facts, more)
 
@@ -191,7 +155,7 @@ def source(facts: SourceFacts) -> str:
     entries = [*(name for name, _ in facts.chunks), *([ENCODE] if facts.encoder is not None else [])]
     logits = "(float *)(void *)logits" if facts.has_real_logits else "logits"
     rank_chunk, rank_one = (f"  rank({count}{facts.vocabulary}u);\n" for count in ("count * ", ""))
-    ranks = {"RANK": _RANK, "RANK_CHUNK": rank_chunk, "RANK_ONE": rank_one}
+    ranks = {"RANK": _template("rank.c.in"), "RANK_CHUNK": rank_chunk, "RANK_ONE": rank_one}
     look_ups = "\n".join(line for table in by_token for line in _look_up(facts, table))
     more = {
         "MEMORY": facts.level.upper(),
@@ -208,7 +172,8 @@ def source(facts: SourceFacts) -> str:
         "HEADERS": "".join(f'#include "tvmgen_{facts.name}_{entry}.h"\n' for entry in entries)
         + ('#include "tvm_pulp/cpu_program.h"\n' if facts.by_itself and facts.given else ""),
         "CHOICE": choice(facts.chunks),
-        "ROWS": _ROWS.replace("@LOOK_UP@", look_ups) if facts.chunks else "",
+        "ROWS": _template("look_up.c.in") if facts.chunks else "",
+        "LOOK_UP": look_ups,
         "CUTS": cuts_table(facts.cuts) if facts.chunks else "",
         "DECODE_INPUTS": _inputs(facts, DECODE, lambda t: f"{facts.symbol(t.symbol)} + (uint32_t)token * {t.width}u"),
         **(ranks if facts.has_real_logits else dict.fromkeys(ranks, "")),
@@ -302,7 +267,7 @@ def program(facts: SourceFacts, engines: Iterable[Codegen]) -> str:
         "INCLUDES": "\n".join(f'#include "{c.header}"' for c in known),
         "INITS": " ".join(f"{c.init}();" for c in known) or "(void)0;",
         "STEPS": f"{facts.symbol('steps')}(logits[i])" if facts.has_real_logits else "logits[i]",
-        "KEEP": _KEEP.replace("@VOCABULARY@", str(facts.vocabulary)) if facts.l3_bytes else _NOT_KEPT,
+        "KEEP": _KEEP if facts.l3_bytes else _NOT_KEPT,
         **encoding_marks(facts.name, facts.encoder, "TVM_PULP_IN_L2", "tvm_pulp_cycle", "if (core == 0u) "),
     }
     return _filled("program.c.in", facts, more)
@@ -345,30 +310,21 @@ def row_tables(sources: Iterable[Source]) -> dict[str, RowTable]:
     return made
 
 
+def _template(name: str) -> str:
+    return (_TEMPLATES / name).read_text(encoding="utf-8")
+
+
 def _filled(template: str, facts: SourceFacts, more: Mapping[str, str]) -> str:
+    """The text of a template. What is put in may hold marks of what every template knows."""
     values = {
+        **more,
         "NAME": facts.name,
         "UPPER": facts.name.upper(),
         "CAPACITY": str(facts.capacity),
         "CHUNK": str(facts.chunk),
         "VOCABULARY": str(facts.vocabulary),
-        **more,
     }
-    text = (_TEMPLATES / template).read_text(encoding="utf-8")
+    text = _template(template)
     for mark, value in values.items():
         text = text.replace(f"@{mark}@", value)
     return text
-
-
-def _contract(name: str, level: str) -> str:
-    """A sentence of the header's first comment."""
-    advice = f" Of two models in one firmware define {l3_symbol(name)}, its first byte there, for one."
-    return f" It lies in {_MEMORIES[level]}.{advice if level == 'l3' else ''}"
-
-
-def _place_in_l3(name: str, level: str, offset: int) -> str:
-    """The macro itself; empty for other levels."""
-    if level != "l3":
-        return ""
-    symbol = l3_symbol(name)
-    return f"\n#ifndef {symbol}\n#define {symbol} {offset}u /* first byte of the state in L3 */\n#endif\n"
