@@ -29,12 +29,9 @@ from tvm_pulp.language_models.exported.roles import BY_ELEMENT, CacheRole
 _SWAP = [0, 2, 1, 3]
 
 
-def bind_cache(graph: Any, cache: CacheRole, past: int, rows: int) -> CacheRows:
-    """Changes the graph; the output of the whole cache is gone afterwards."""
-    return _Cache(graph, cache).bind(past, rows)
+class BoundCache:
+    """A cache of a graph on its way to rows."""
 
-
-class _Cache:
     def __init__(self, graph: Any, cache: CacheRole) -> None:
         self._graph, self._cache = graph, cache
         self._constants = {i.name: numpy_helper.to_array(i) for i in graph.initializer if sum(i.dims) <= 1}
@@ -42,6 +39,7 @@ class _Cache:
         self._made: list[Any] = []
 
     def bind(self, past: int, rows: int) -> CacheRows:
+        """Changes the graph; the output of the whole cache is gone afterwards."""
         cache, graph = self._cache, self._graph
         before, joined = self._way_in()
         after = self._way_out(joined)

@@ -29,15 +29,12 @@ _SHAPE_OPERANDS = {
 }  # fmt: skip
 
 
-def bind_positions(samples: Sequence[Specialized], whole: Specialized, opset: int, moving: set[str]) -> list[Source]:
-    """Changes the graph of the first sample: values that depend on positions are inputs or constants.
+class BoundPositions:
+    """Values of a decoder that depend on positions: graphs for some tokens behind others, and for all tokens at once.
 
-    `whole` is the graph for all tokens at once; `moving` are the inputs that hold data.
+    `moving` are the inputs that hold data.
     """
-    return _Positions(samples, whole, opset, moving).bind()
 
-
-class _Positions:
     def __init__(self, samples: Sequence[Specialized], whole: Specialized, opset: int, moving: set[str]) -> None:
         self._samples, self._whole, self._opset = list(samples), whole, opset
         self._graph = samples[0].graph
@@ -47,6 +44,7 @@ class _Positions:
         self._kept: list[Any] = []
 
     def bind(self) -> list[Source]:
+        """Changes the graph of the first sample: values that depend on positions are inputs or constants."""
         first = self._samples[0].values
         varying = {name for name in first if self._varies(name)}
         gone: set[str] = set()
