@@ -18,7 +18,7 @@ from tvm_pulp.language_models.given_source import (
     encoder_function,
     encoding_marks,
 )
-from tvm_pulp.language_models.prompt_source import choice, cuts_table
+from tvm_pulp.language_models.prompt_cuts import choice, cuts_table
 from tvm_pulp.language_models.state_buffer import StateBuffer, append_marks
 from tvm_pulp.uma.backend import Codegen
 
