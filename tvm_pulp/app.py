@@ -106,7 +106,6 @@ class App:
         from tvm_pulp.sim.run_twice import check_same, run_twice
 
         facts = self.metadata["tvm_pulp"]
-        refuse_if("decoder" in facts, "the archive holds a language model, which takes tokens: use `tvmc generate`")
         refuse_if(
             layers and LAYERS_FILE not in self.files,
             "run(layers=True) has nothing to show: compile the model with keep_layers=True",
@@ -140,9 +139,12 @@ class App:
         device_options: Mapping[str, str] | None,
     ) -> tuple[str, Runner, list[np.ndarray]]:
         """The name of the device for a run, the device with the program, and the inputs as it takes them."""
-        name = device or self.default_device()
-        _check_options(name, toolchain, max_cycles, instruments)
-        arrays = prepare_inputs(self.metadata["tvm_pulp"]["inputs"], inputs)
+        facts, name = self.metadata["tvm_pulp"], device or self.default_device()
+        refuse_if("decoder" in facts, "the archive holds a language model, which takes tokens: use `tvmc generate`")
+        # Options that the device would ignore are user errors.
+        known = devices.runner_class(name).capabilities
+        devices.check_options(name, known, instruments=instruments, toolchain=toolchain, max_cycles=max_cycles)
+        arrays = prepare_inputs(facts["inputs"], inputs)
         runner = self.runner(name, toolchain, device_options)
         runner.max_cycles, runner.instruments = max_cycles, instruments
         return name, runner, arrays
@@ -164,12 +166,7 @@ class App:
         """
         from tvm_pulp.report.evaluate import evaluate
 
-        facts = self.metadata["tvm_pulp"]
-        refuse_if("decoder" in facts, "the archive holds a language model, which takes tokens: use `tvmc generate`")
-        name, nothing = device or self.default_device(), Instruments()
-        _check_options(name, toolchain, max_cycles, nothing)
-        runner = self.runner(name, toolchain, device_options)
-        runner.max_cycles, runner.instruments = max_cycles, nothing
+        _, runner, _ = self.prepared(None, device, toolchain, max_cycles, Instruments(), device_options)
         with sample_progress() if progress is None else nullcontext(progress) as told:
             return evaluate(runner, self.metadata, samples, labels, told)
 
@@ -237,9 +234,3 @@ class App:
             made.build(self.files, self.metadata, toolchain)
             self._runners[key] = made
         return self._runners[key]
-
-
-def _check_options(name: str, toolchain: str | None, max_cycles: int | None, instruments: Instruments) -> None:
-    """Options that the device would ignore are user errors."""
-    capabilities = devices.runner_class(name).capabilities
-    devices.check_options(name, capabilities, instruments=instruments, toolchain=toolchain, max_cycles=max_cycles)

@@ -1,6 +1,6 @@
 """Charts of studies: Altair's, of the rows, without the network."""
 
-import builtins
+import sys
 from typing import Any
 
 import pytest
@@ -52,13 +52,6 @@ def test_lines() -> None:
 
 
 def test_without_altair(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = builtins.__import__
-
-    def absent(name: str, *rest: Any) -> Any:
-        if name == "altair":
-            raise ImportError(name)
-        return found(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", absent)
+    monkeypatch.setitem(sys.modules, "altair", None)
     with pytest.raises(UserError, match=r"pip install 'tvm_pulp\[notebooks\]', or draw with trade_off"):
         chart(frame())

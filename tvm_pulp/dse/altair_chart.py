@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tvm_pulp.dse.rich_display import NAMES, points
-from tvm_pulp.errors import UserError
+from tvm_pulp.plug_ins import needed
 from tvm_pulp.report.scatter import Dot, scatter
 
 _WIDTH, _HEIGHT = 560, 300
@@ -61,10 +61,7 @@ def lines(series: Mapping[str, Iterable[tuple[float, float]]], title: str, acros
 
 def _altair() -> Any:
     """The library, set to let Jupyter draw: its other ways load scripts from the network."""
-    try:
-        import altair
-    except ImportError:
-        raise UserError("charts need Altair: pip install 'tvm_pulp[notebooks]', or draw with trade_off()") from None
+    altair = needed("altair", "charts need Altair: pip install 'tvm_pulp[notebooks]', or draw with trade_off()")
     altair.renderers.register("tvm_pulp", _drawn_by_jupyter)
     altair.renderers.enable("tvm_pulp")
     return altair

@@ -1,20 +1,15 @@
 """Rows of a study as a pandas DataFrame, and what a study says where a library is missing that only studies need."""
 
-import importlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tvm_pulp.dse.configuration import Configuration
-from tvm_pulp.errors import UserError
+from tvm_pulp.plug_ins import needed
 
 
 def need(module: str, why: str) -> Any:
     """The module; a user error that names the line for pip where it is not installed."""
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        name = error.name or module
-        raise UserError(f"{why} needs {name}, which is not installed: run `pip install 'tvm_pulp[dse]'`") from None
+    return needed(module, f"{why} needs {{}}, which is not installed: run `pip install 'tvm_pulp[dse]'`")
 
 
 # Columns of figures, those of engines' shares between the two lists; some are no whole numbers.

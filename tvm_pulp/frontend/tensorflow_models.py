@@ -13,6 +13,7 @@ from tvm_pulp.frontend.library_errors import first_line, refuse_library_errors
 from tvm_pulp.frontend.limits import MOST_NODES, read_file
 from tvm_pulp.frontend.stablehlo_program.files import module_of
 from tvm_pulp.frontend.stablehlo_program.program import OwnValues, StablehloProgram, import_jax
+from tvm_pulp.plug_ins import needed
 
 NEEDED = "pip install 'tvm_pulp[tensorflow]'"
 # Operators that run Python, or reach out of the graph.
@@ -22,10 +23,7 @@ _PYTHON = ("PyFunc", "PyFuncStateless", "EagerPyFunc", "ReadFile", "WriteFile", 
 def import_tensorflow(what: str) -> Any:
     """TensorFlow; JAX' library reads what it writes."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    try:
-        import tensorflow
-    except ImportError:
-        raise UserError(f"{what} needs TensorFlow, which is not installed: {NEEDED}") from None
+    tensorflow = needed("tensorflow", f"{what} needs TensorFlow, which is not installed: {NEEDED}")
     import_jax(what)
     return tensorflow
 

@@ -12,14 +12,13 @@ from tvm_pulp.codegen.emit_cluster import named_constants
 from tvm_pulp.codegen.weights import SharedConstants
 from tvm_pulp.entry_point import Progress, emit_for
 from tvm_pulp.language_models import source
-from tvm_pulp.language_models.entry_module import ENCODED, PAST, POSITIONS, PRESENT, TOKENS, UNWRITTEN, EntryModule
-from tvm_pulp.language_models.given_source import given_arrays, has_encoder
-from tvm_pulp.language_models.plan_entries import DECODE, ENCODE, PREFILL, Entry, programs
+from tvm_pulp.language_models.entry_module import DECODE, ENCODE, PREFILL, EntryModule
+from tvm_pulp.language_models.given_source import given_arrays
+from tvm_pulp.language_models.plan_entries import Entry, programs
 from tvm_pulp.language_models.prompt_cuts import cheapest_cuts
-from tvm_pulp.language_models.prompt_source import Chunk
 from tvm_pulp.language_models.request import LanguageModelRequest
-from tvm_pulp.language_models.source import Input, RowTable, SourceFacts, unique_rows
-from tvm_pulp.language_models.state_buffer import StateBuffer
+from tvm_pulp.language_models.source import SourceFacts, row_tables
+from tvm_pulp.language_models.state_buffer import state_buffers
 from tvm_pulp.language_models.weight_places import content_of
 from tvm_pulp.planning.tir import LoweredPlan
 from tvm_pulp.planning.tir.tables import Tables
@@ -30,7 +29,6 @@ from tvm_pulp.target import Target
 _FUNCTION = re.compile(rb"^(?=(?:static )?(?:void|int32_t) (?:call_)?tvmgen_\w+\()", re.MULTILINE)
 # Texts of every program, in a folder of its name.
 _OF_A_PROGRAM = ("plan.json", "src/main.tir.txt")
-_STEMS = {TOKENS: "embedding", POSITIONS: "positions"}
 
 
 def language_model_files(
@@ -109,52 +107,27 @@ def source_facts(
     network: Network,
     cycles: Mapping[int, int],
     l3_bytes: int,
+    by_itself: bool = False,
 ) -> SourceFacts:
-    """Tables and states without repetition, and what every input of all programs points to.
+    """Tables and states without repetition, and the programs that point into them.
 
     `network`: the program of one token. `cycles`: those of programs by the tokens that they take.
     """
-    decoder, decode = request.decoder, modules[DECODE]
-    level = network.states[0].level
-    known: dict[str, Input] = {}
-    tables: dict[str, tuple[RowTable, ...]] = {}
-    for purpose, stem in _STEMS.items():
-        sources = {s.name: s.table for s in decode.sources if s.purpose == purpose and s.table is not None}
-        made = unique_rows(list(sources.values()), stem)
-        known |= {name: Input(purpose, t.symbol, t.width) for name, t in zip(sources, made, strict=True)}
-        tables[purpose] = tuple({t.symbol: t for t in made}.values())
-    given = given_arrays(modules[DECODE], modules.get(ENCODE))
-    known |= {array.name: Input(ENCODED, array.symbol) for array in given if array.is_read}
+    capacity, level = request.decoder.capacity, network.states[0].level
     tokens = {name: module for name, module in modules.items() if name != ENCODE}
-    states = tuple(
-        StateBuffer(
-            f"state_{n}", c.dtype, c.width, c.rows_of(list(tokens.values()), decoder.capacity, level), c.together
-        )
-        for n, c in enumerate(decode.caches)
-    )
-    known |= {c.past: Input(PAST, s.symbol) for c, s in zip(decode.caches, states, strict=True)}
-    parts = [s for module in tokens.values() for s in module.sources if s.purpose == PRESENT]
-    known |= {part.name: Input(PRESENT, known[part.cache].symbol) for part in parts}
-    inputs = {
-        name: tuple(known.get(s.name, Input(s.purpose, "hidden")) for s in module.sources)
-        for name, module in tokens.items()
-    }
-    chunks = [Chunk(name, m.rows, m.past, name != PREFILL) for name, m in tokens.items() if name != DECODE]
     return SourceFacts(
         request.name,
-        decoder.capacity,
-        tuple(sorted(chunks, key=lambda chunk: -chunk.rows)),
+        capacity,
+        tokens,
         tuple(cut.first for cut in cheapest_cuts(cycles, max(cycles))),
         network.outputs[0].spec.dtype,
-        tables[TOKENS],
-        tables[POSITIONS],
-        states,
-        inputs[DECODE],
-        inputs,
-        any(given.purpose == UNWRITTEN for part in inputs.values() for given in part),
+        row_tables(modules[DECODE].sources),
+        state_buffers(list(tokens.values()), capacity, level),
         level,
         l3_bytes,
-        given,
+        given_arrays(modules[DECODE], modules.get(ENCODE)),
+        modules.get(ENCODE),
+        by_itself,
     )
 
 
@@ -175,7 +148,7 @@ def metadata_of(request: LanguageModelRequest, made: SourceFacts, records: dict[
         "state_bytes": made.state_bytes,
         "state_memory": made.level,
         "keeps_logits": made.by_itself or made.l3_bytes > 0,
-        "encodes": has_encoder(made.given),
+        "encodes": made.encoder is not None,
         "given": [array.record(made.name) for array in made.given if array.is_wanted],
         "entries": {entry: {"layers": r["tvm_pulp"]["layers"], "memory": r["memory"]} for entry, r in records.items()},
     }

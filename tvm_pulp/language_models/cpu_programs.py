@@ -1,6 +1,5 @@
 """Compiles a language model for a CPU by itself: the program of one token, which sees prompts as well."""
 
-from dataclasses import replace
 from importlib import resources
 
 import numpy as np
@@ -10,9 +9,10 @@ from tvm_pulp.entry_point import HostEntryPoint, Progress, flat_facts
 from tvm_pulp.errors import refuse_if
 from tvm_pulp.language_models import source
 from tvm_pulp.language_models.compile import archive_files, source_facts
-from tvm_pulp.language_models.entry_module import EntryModule
-from tvm_pulp.language_models.plan_entries import DECODE, ENCODE, states_of
+from tvm_pulp.language_models.entry_module import DECODE, ENCODE, EntryModule
+from tvm_pulp.language_models.plan_entries import states_of
 from tvm_pulp.language_models.request import LanguageModelRequest
+from tvm_pulp.language_models.state_buffer import state_buffers
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.soc.cpu_platform import check_memories, one_core_header
 from tvm_pulp.target import Target
@@ -22,7 +22,7 @@ _LEVEL = "l2"
 
 def _network(request: LanguageModelRequest, target: Target, name: str, module: EntryModule) -> Network:
     """A module as a network of layers."""
-    sizes = [cache.bytes_of([module], request.decoder.capacity, _LEVEL) for cache in module.caches]
+    sizes = [buffer.bytes for buffer in state_buffers([module], request.decoder.capacity, _LEVEL)]
     point = HostEntryPoint(target, f"{request.name}_{name}", module.imported, module.imported.module)
     return point.built(states_of(module, sizes, _LEVEL, request.name))
 
@@ -42,7 +42,7 @@ def cpu_language_model_files(request: LanguageModelRequest, target: Target, prog
         modules[ENCODE], networks[ENCODE] = encoder, _network(request, target, ENCODE, encoder)
     progress(f"emitting C for {sum(len(network.layers) for network in networks.values())} layers")
     emitted = {name: emit(network, flat_facts(target), cpu=cpu, alone=False) for name, network in networks.items()}
-    made = replace(source_facts(request, modules, networks[DECODE], {1: 1}, 0), by_itself=True)
+    made = source_facts(request, modules, networks[DECODE], {1: 1}, 0, by_itself=True)
     tables = sum(table.data.nbytes for table in made.tables)
     # Logits with what sampling needs, tokens that go in and out with the time of each.
     given = sum(array.elements * np.dtype(array.dtype).itemsize for array in made.given)

@@ -1,18 +1,29 @@
 """One program of a decoder before it is planned: its canonical module, and what its inputs and outputs are for."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 
 import numpy as np
 
 from tvm_pulp.frontend.imported import Imported
-from tvm_pulp.planning.tiling.alignment import aligned
-from tvm_pulp.qnn.value_groups import groups_of
 
-# Purposes of inputs: rows of tables by token and by position, rows of a cache, which of those hold nothing yet, the
-# number of those that hold something, what is the same for all tokens, and the part of a cache that new rows go to.
-TOKENS, POSITIONS, PAST, UNWRITTEN, LENGTH = "tokens", "positions", "past", "unwritten", "length"
-ENCODED, PRESENT = "encoded", "present"
+# Entry points in the order in which they are planned: the first decides where shared weights lie. Those of further
+# chunks are called after their tokens. Then the program that runs once for a text, before its first token.
+DECODE, PREFILL, ENCODE = "decode", "prefill", "encode"
+# The input that says how many rows of caches hold something.
+LENGTH = "length"
+
+
+class Purpose(Enum):
+    """Purposes of inputs."""
+
+    TOKENS = auto()  # rows of a table by token
+    POSITIONS = auto()  # rows of a table by position
+    PAST = auto()  # rows of a cache
+    UNWRITTEN = auto()  # which of those hold nothing yet
+    LENGTH = auto()  # the number of those that hold something
+    ENCODED = auto()  # what is the same for all tokens
+    PRESENT = auto()  # the part of a cache that new rows go to
 
 
 @dataclass(frozen=True)
@@ -20,7 +31,7 @@ class Source:
     """An input and its purpose; rows by token or by position with their table, parts of a cache with its input."""
 
     name: str
-    purpose: str
+    purpose: Purpose
     table: np.ndarray | None = None
     cache: str = ""
 
@@ -37,18 +48,6 @@ class CacheRows:
     width: int
     dtype: str
     together: int = 1
-
-    def rows_of(self, modules: Sequence["EntryModule"], capacity: int, level: str) -> int:
-        """Rows that a buffer needs. In L2 a whole chunk is written, also behind the last token that fits."""
-        if level != "l2":
-            return capacity
-        if self.together == 1:
-            return max(m.past + m.rows for m in modules)
-        return self.together * max(m.past // self.together + groups_of(m.rows) for m in modules)
-
-    def bytes_of(self, modules: Sequence["EntryModule"], capacity: int, level: str) -> int:
-        """Bytes of the buffer."""
-        return aligned(self.rows_of(modules, capacity, level) * self.width * np.dtype(self.dtype).itemsize)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ from math import prod
 from typing import Any
 
 from tvm_pulp.codegen.c_expression import c_type
-from tvm_pulp.language_models.entry_module import ENCODED, EntryModule
+from tvm_pulp.language_models.entry_module import EntryModule, Purpose
 from tvm_pulp.qnn.operator import spec_of
 
 _ALIGNED = "__attribute__((aligned(16)))"
@@ -16,8 +16,7 @@ _ALIGNED = "__attribute__((aligned(16)))"
 class GivenArray:
     """An array in L2: who writes it before the first token, and who reads it.
 
-    `is_wanted`: the firmware writes it, not the encoder. `is_read`: programs of tokens read it. `place`: of the
-    encoder's inputs or outputs, if it is one.
+    `is_wanted`: the firmware writes it, not the encoder.
     """
 
     name: str
@@ -25,8 +24,6 @@ class GivenArray:
     dtype: str
     shape: tuple[int, ...]
     is_wanted: bool
-    is_read: bool
-    place: int | None
 
     @property
     def kind(self) -> str:
@@ -44,28 +41,20 @@ class GivenArray:
 
 def given_arrays(decode: EntryModule, encode: EntryModule | None) -> tuple[GivenArray, ...]:
     """Arrays of a language model with what reads and writes them."""
-    specs = {n: spec_of(p) for n, p in zip(decode.imported.inputs, decode.imported.module["main"].params, strict=True)}
-    read = [source.name for source in decode.sources if source.purpose == ENCODED]
-    inputs = encode.imported.inputs if encode is not None else ()
-    outputs = encode.imported.outputs if encode is not None else ()
-    if encode is not None:
-        specs |= {n: spec_of(p) for n, p in zip(inputs, encode.imported.module["main"].params, strict=True)}
+    programs = [decode.imported, *([encode.imported] if encode is not None else [])]
+    specs = {n: spec_of(p) for i in programs for n, p in zip(i.inputs, i.module["main"].params, strict=True)}
+    read = [source.name for source in decode.sources if source.purpose is Purpose.ENCODED]
+    inputs, outputs = (encode.imported.inputs, encode.imported.outputs) if encode is not None else ((), ())
     made: list[GivenArray] = []
     for name in dict.fromkeys((*inputs, *read)):
-        place = next((part.index(name) for part in (inputs, outputs) if name in part), None)
         wanted = name not in outputs
         number = sum(array.is_wanted == wanted for array in made)
         symbol = f"{'given' if wanted else 'encoded'}_{number}"
-        made.append(GivenArray(name, symbol, specs[name].dtype, specs[name].shape, wanted, name in read, place))
+        made.append(GivenArray(name, symbol, specs[name].dtype, specs[name].shape, wanted))
     return tuple(made)
 
 
-def has_encoder(arrays: Sequence[GivenArray]) -> bool:
-    """Tell if a program makes some of them."""
-    return any(not array.is_wanted for array in arrays)
-
-
-def declarations(name: str, arrays: Sequence[GivenArray]) -> str:
+def declarations(name: str, arrays: Sequence[GivenArray], encoder: EntryModule | None) -> str:
     """Lines of the header."""
     wanted = [array for array in arrays if array.is_wanted]
     if not wanted:
@@ -74,7 +63,7 @@ def declarations(name: str, arrays: Sequence[GivenArray]) -> str:
     for array in wanted:
         shape = "x".join(map(str, array.shape))
         lines.append(f"extern {array.kind} tvmgen_{name}_{array.symbol}[{array.elements}]; /* {array.name}: {shape} */")
-    if has_encoder(arrays):
+    if encoder is not None:
         lines += [
             "/* Makes of it what tokens look at: once for a text, before the first token. */",
             f"int32_t tvmgen_{name}_encode(void);",
@@ -93,15 +82,12 @@ def definitions(name: str, arrays: Sequence[GivenArray], written: str) -> str:
     return "\n".join(lines)
 
 
-def encoder_function(name: str, arrays: Sequence[GivenArray]) -> str:
+def encoder_function(name: str, arrays: Sequence[GivenArray], encoder: EntryModule | None) -> str:
     """The function that runs the encoder; empty without one."""
-    if not has_encoder(arrays):
+    if encoder is None:
         return ""
-    inputs, outputs = (
-        sorted((a for a in arrays if a.place is not None and a.is_wanted == wanted), key=lambda a: a.place or 0)
-        for wanted in (True, False)
-    )
-    given, made = (", ".join(f"tvmgen_{name}_{a.symbol}" for a in part) for part in (inputs, outputs))
+    symbols, ends = {a.name: f"tvmgen_{name}_{a.symbol}" for a in arrays}, encoder.imported
+    given, made = (", ".join(symbols[n] for n in part if n in symbols) for part in (ends.inputs, ends.outputs))
     upper = f"TVMGEN_{name.upper()}"
     return f"""
 int32_t tvmgen_{name}_encode(void) {{
@@ -114,12 +100,12 @@ int32_t tvmgen_{name}_encode(void) {{
 """
 
 
-def encoding_marks(name: str, arrays: Sequence[GivenArray], place: str, clock: str, who: str) -> dict[str, str]:
+def encoding_marks(name: str, encoder: EntryModule | None, place: str, clock: str, who: str) -> dict[str, str]:
     """Marks of the templates of whole programs: the encoder runs before the prompt.
 
     `place`: of variables; `clock`: the function that tells the time; `who`: the condition of a core that notes it.
     """
-    if not has_encoder(arrays):
+    if encoder is None:
         return dict.fromkeys(("ENCODE_CYCLES", "ENCODE", "ENCODED"), "")
     lines = [
         f"  const uint32_t begin = {clock}();",

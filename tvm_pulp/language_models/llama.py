@@ -18,16 +18,7 @@ from tvm import relax
 from tvm_pulp import qnn
 from tvm_pulp.frontend.imported import Imported
 from tvm_pulp.frontend.zoo.weights import NORM_SHIFT, Block, DecoderWeights, Linear, Scale
-from tvm_pulp.language_models.entry_module import (
-    LENGTH,
-    PAST,
-    POSITIONS,
-    PRESENT,
-    TOKENS,
-    CacheRows,
-    EntryModule,
-    Source,
-)
+from tvm_pulp.language_models.entry_module import LENGTH, CacheRows, EntryModule, Purpose, Source
 from tvm_pulp.qnn.past_attention import exponential_table
 from tvm_pulp.qnn.requant import Requant, narrow_enough
 from tvm_pulp.qnn.rotary import rotation_table
@@ -69,11 +60,11 @@ class Llama:
         # A chunk that begins with the last token looks at positions behind it.
         rotation = rotation_table(self.capacity + self.chunk - 1, shape.head, weights.rotary_base)
         sources = (
-            Source("x", TOKENS, weights.embedding),
-            Source("rotation", POSITIONS, rotation),
-            Source(LENGTH, LENGTH),
-            *(Source(f"past_{kind}", PAST) for kind in kinds),
-            *(Source(f"last_{kind}", PRESENT, cache=f"past_{kind}") for kind in lasts),
+            Source("x", Purpose.TOKENS, weights.embedding),
+            Source("rotation", Purpose.POSITIONS, rotation),
+            Source(LENGTH, Purpose.LENGTH),
+            *(Source(f"past_{kind}", Purpose.PAST) for kind in kinds),
+            *(Source(f"last_{kind}", Purpose.PRESENT, cache=f"past_{kind}") for kind in lasts),
         )
         names = tuple(source.name for source in sources)
         module = _Module(weights, rows, self.capacity, by_element=self.by_element).build(names)

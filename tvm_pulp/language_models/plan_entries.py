@@ -8,10 +8,11 @@ from functools import cache, partial
 from typing import Any
 
 from tvm_pulp.entry_point import ClusterEntryPoint, Progress, plan_for
-from tvm_pulp.errors import UserError
-from tvm_pulp.language_models.entry_module import LENGTH, EntryModule
+from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.language_models.entry_module import DECODE, ENCODE, PREFILL, EntryModule, Purpose
 from tvm_pulp.language_models.prompt_cuts import cheapest_cuts
 from tvm_pulp.language_models.request import Decoder, LanguageModelRequest
+from tvm_pulp.language_models.state_buffer import state_buffers
 from tvm_pulp.language_models.value_layout import value_layout
 from tvm_pulp.language_models.weight_places import packed_bytes, spread_programs
 from tvm_pulp.planning.search import StateRoom, cycles_with_state, place_state
@@ -25,11 +26,6 @@ from tvm_pulp.soc import DEFAULT
 from tvm_pulp.target import Target
 from tvm_pulp.uma.recipe import Call
 
-# Entry points in the order in which they are planned: the first decides where shared weights lie. Those of further
-# chunks are called after their tokens.
-DECODE, PREFILL = "decode", "prefill"
-# The program that runs once for a text, before its first token.
-ENCODE = "encode"
 # A further program is worth its code and the time to plan it if it saves this part of the cycles, where L2 has room.
 _LEAST_SAVED, _LEAST_ROOM = 0.1, 128 * 1024
 # Where so many times the bytes of all matrices exceed the weight memory, two packings of most of them do not fit.
@@ -52,8 +48,7 @@ def plan_language_model(request: LanguageModelRequest, target: Target, progress:
     decoder = request.decoder
     if not target.soc.simulated:
         raise UserError(f"--soc {target.soc.name} has no cluster to plan for: choose --soc={DEFAULT} or an engine")
-    if decoder.capacity < 1:
-        raise UserError(f"--capacity {decoder.capacity}: at least one token is needed")
+    refuse_if(decoder.capacity < 1, f"--capacity {decoder.capacity}: at least one token is needed")
     shared = replace(target, engines=tuple((b, b.with_shared_weights(options)) for b, options in target.engines))
     # Weights that one token reads otherwise than a chunk need room beside those of the chunk; matrices that both read
     # in the same way do not. That there is none is found without planning where it is clear.
@@ -118,7 +113,7 @@ def _table_bytes(one: Entry) -> int:
 def states_of(module: EntryModule, sizes: Sequence[int], level: str, name: str) -> tuple[State, ...]:
     """Caches of so many bytes as states of a program: new rows go out behind the logits."""
     inputs = module.imported.inputs
-    counter = next((i for i, source in enumerate(module.sources) if source.purpose == LENGTH), None)
+    counter = next((i for i, source in enumerate(module.sources) if source.purpose is Purpose.LENGTH), None)
     pairs = enumerate(zip(module.caches, sizes, strict=True), 1)
     states = [
         State(inputs.index(c.past), out, None, module.rows, size, counter, together=c.together)
@@ -159,7 +154,7 @@ class _EntryPlanner:
         """Bytes of every cache."""
         decoder = self._request.decoder
         modules = [next(self._modules(rows, level)) for rows in {1, decoder.chunk}]
-        return [c.bytes_of(modules, decoder.capacity, level) for c in modules[0].caches]
+        return [buffer.bytes for buffer in state_buffers(modules, decoder.capacity, level)]
 
     def plan(self, name: str, rows: int, level: str) -> Entry:
         """An entry point, the caches at a level of memory. That of one token decides where shared weights lie."""

@@ -85,10 +85,8 @@ class Generator:
         """Everything that the device would refuse is a user error."""
         vocabulary, capacity = self.facts["vocabulary"], self.facts["capacity"]
         prompt, tokens = len(request.prompt), request.tokens
-        if not prompt:
-            raise UserError("the prompt is empty: give at least one token")
-        if tokens < 1:
-            raise UserError(f"--tokens {tokens}: must be at least 1")
+        refuse_if(not prompt, "the prompt is empty: give at least one token")
+        refuse_if(tokens < 1, f"--tokens {tokens}: must be at least 1")
         bad = [t for t in (*request.prompt, *request.forced) if not 0 <= t < vocabulary]
         if bad:
             raise UserError(f"token {bad[0]} is not in the vocabulary of {vocabulary}: use 0 to one less")

@@ -1,6 +1,6 @@
 """C of a language model around its programs: state, tables, entry points, and the loop that the simulator runs."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +9,7 @@ import numpy as np
 from tvm_pulp.codegen import weights as constants
 from tvm_pulp.codegen.c_expression import c_type
 from tvm_pulp.codegen.state_source import l3_symbol
-from tvm_pulp.language_models.entry_module import ENCODED, LENGTH, PAST, POSITIONS, PRESENT, TOKENS
+from tvm_pulp.language_models.entry_module import DECODE, ENCODE, PREFILL, EntryModule, Purpose, Source
 from tvm_pulp.language_models.exported.cache_rows import LEAST
 from tvm_pulp.language_models.given_source import (
     GivenArray,
@@ -17,55 +17,17 @@ from tvm_pulp.language_models.given_source import (
     definitions,
     encoder_function,
     encoding_marks,
-    has_encoder,
 )
-from tvm_pulp.language_models.prompt_source import Chunk, choice, cuts_table
+from tvm_pulp.language_models.prompt_cuts import choice, cuts_table
 from tvm_pulp.language_models.state_buffer import StateBuffer, append_marks
 from tvm_pulp.uma.backend import Codegen
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _ALIGNED = "__attribute__((aligned(16)))"
 _WORD = 4
+# Beginnings of tables' names by the purpose of their rows, and the name of the table that hides rows.
+_STEMS, _HIDDEN = {Purpose.TOKENS: "embedding", Purpose.POSITIONS: "positions"}, "hidden"
 _MEMORIES = {"l1": "L1, beside the arena", "l2": "L2", "l3": "L3"}
-
-# Real numbers of the network become integers of the same order.
-_RANK = """/* Real numbers become integers of the same order; both zeros become one. */
-static void rank(uint32_t count) {
-  for (uint32_t i = tvm_pulp_core_id(); i < count; i += TVM_PULP_CORES) {
-    const int32_t bits = logits[i];
-    logits[i] = bits == INT32_MIN ? 0 : bits ^ (int32_t)((uint32_t)(bits >> 31) >> 1);
-  }
-  tvm_pulp_barrier();
-}
-
-"""
-_LOGIT = """/* The numbers above are integers in the order of the logits; this is the logit that one stands for. */
-static inline float tvmgen_@NAME@_logit(int32_t number) {
-  union {
-    int32_t bits;
-    float real;
-  } logit = {number ^ (int32_t)((uint32_t)(number >> 31) >> 1)};
-  return logit.real;
-}
-/* The same in steps of 2^-16, for sampling. */
-static inline int32_t tvmgen_@NAME@_steps(int32_t number) {
-  const float logit = tvmgen_@NAME@_logit(number);
-  const float held = logit < -32000.0f ? -32000.0f : logit > 32000.0f ? 32000.0f : logit;
-  return (int32_t)(held * 65536.0f);
-}
-"""
-
-
-_ROWS = """/* Rows of the tokens; cores take turns. */
-static void look_up(const int32_t *tokens, uint32_t count) {
-  for (uint32_t i = tvm_pulp_core_id(); i < count; i += TVM_PULP_CORES) {
-@LOOK_UP@
-  }
-  tvm_pulp_barrier();
-}
-
-"""
-
 
 _KEEP = """  if (tvmgen_keep_logits == 0u || tvm_pulp_core_id() != 0u) return;
   tvm_pulp_l3_store(kept, logits, 4u * @VOCABULARY@u * rows);
@@ -81,6 +43,7 @@ class RowTable:
     """Rows by token or by position."""
 
     symbol: str
+    purpose: Purpose
     data: np.ndarray  # [rows, width]
 
     @property
@@ -93,42 +56,46 @@ class RowTable:
 
 
 @dataclass(frozen=True)
-class Input:
-    """An input of a program: its purpose, and the table or state that it points into."""
-
-    purpose: str
-    symbol: str = ""
-    width: int = 1
-
-
-@dataclass(frozen=True)
 class SourceFacts:
     """The properties of a language model that its C depends on."""
 
     name: str
     capacity: int
-    chunks: tuple[Chunk, ...]  # the largest first
+    programs: Mapping[str, EntryModule]  # those of tokens, by entry point
     cuts: tuple[int, ...]  # tokens that the cheapest next program takes, by those that are left
     logits: str  # type of the network's logits
-    tokens: tuple[RowTable, ...]
-    positions: tuple[RowTable, ...]
+    rows: Mapping[str, RowTable]  # by the inputs that point into them
     states: tuple[StateBuffer, ...]
-    decode_inputs: tuple[Input, ...]
-    chunk_inputs: Mapping[str, tuple[Input, ...]]  # by entry point
-    hides: bool  # rows without a token are hidden by a table
     level: str  # memory of the state
-    l3_bytes: int = 0  # of the machine: state lies at its end
-    given: tuple[GivenArray, ...] = ()  # what all tokens share
+    l3_bytes: int  # of the machine: state lies at its end
+    given: tuple[GivenArray, ...]  # what all tokens share
+    encoder: EntryModule | None  # the program that makes some of it
     by_itself: bool = False  # on a CPU by itself
 
     @property
+    def chunks(self) -> list[tuple[str, EntryModule]]:
+        """Programs that see several tokens, with their names; the largest first."""
+        several = ((name, program) for name, program in self.programs.items() if name != DECODE)
+        return sorted(several, key=lambda chunk: -chunk[1].rows)
+
+    def tables_of(self, purpose: Purpose) -> list[RowTable]:
+        """Tables by token or by position, each once."""
+        return list({t.symbol: t for t in self.rows.values() if t.purpose is purpose}.values())
+
+    @property
     def vocabulary(self) -> int:
-        return len(self.tokens[0].data)
+        return len(self.tables_of(Purpose.TOKENS)[0].data)
 
     @property
     def chunk(self) -> int:
         """Tokens of the largest program."""
-        return self.chunks[0].rows if self.chunks else 1
+        return max(program.rows for program in self.programs.values())
+
+    @property
+    def hides(self) -> bool:
+        """Rows without a token are hidden by a table."""
+        sources = (source for program in self.programs.values() for source in program.sources)
+        return any(source.purpose is Purpose.UNWRITTEN for source in sources)
 
     @property
     def has_real_logits(self) -> bool:
@@ -153,18 +120,22 @@ class SourceFacts:
     def tables(self) -> tuple[RowTable, ...]:
         """All constants that the entry points read."""
         unwritten = np.repeat(np.array([0, LEAST], np.float32), self.capacity)[:, None]
-        return (*self.tokens, *self.positions, *([RowTable("hidden", unwritten)] if self.hides else []))
+        hidden = [RowTable(_HIDDEN, Purpose.UNWRITTEN, unwritten)] if self.hides else []
+        return (*self.tables_of(Purpose.TOKENS), *self.tables_of(Purpose.POSITIONS), *hidden)
 
 
 def header(facts: SourceFacts) -> str:
     """The text of `tvmgen_<name>.h`."""
     tables = [f"extern const {t.kind} {facts.symbol(t.symbol)}[{t.data.size}];" for t in facts.tables]
+    in_l3, symbol = facts.level == "l3", l3_symbol(facts.name)
+    advice = f" Of two models in one firmware define {symbol}, its first byte there, for one."
+    place = f"{facts.l3_bytes - facts.state_bytes}u /* first byte of the state in L3 */"
     more = {
-        "LOGITS": _LOGIT.replace("@NAME@", facts.name) if facts.has_real_logits else "",
+        "LOGITS": _template("logit.h.in") if facts.has_real_logits else "",
         "TABLES": "\n".join(tables),
-        "GIVEN": declarations(facts.name, facts.given),
-        "STATE": _contract(facts.name, facts.level),
-        "PLACE": _place_in_l3(facts.name, facts.level, facts.l3_bytes - facts.state_bytes),
+        "GIVEN": declarations(facts.name, facts.given, facts.encoder),
+        "STATE": f" It lies in {_MEMORIES[facts.level]}.{advice if in_l3 else ''}",
+        "PLACE": f"\n#ifndef {symbol}\n#define {symbol} {place}\n#endif\n" if in_l3 else "",
     }
     return _filled("decoder.h.in", facts, more)
 
@@ -177,22 +148,22 @@ def source(facts: SourceFacts) -> str:
         for whole in (False, True)
     )
     buffers = [(facts.cache(s), f"{s.symbol}_rows", s.row_bytes) for s in facts.states]
-    rooms = [_room(t.kind, t.symbol, facts.chunk * t.width) for t in facts.tokens if facts.chunks]
+    by_token = facts.tables_of(Purpose.TOKENS)
+    rooms = [_room(t.kind, t.symbol, facts.chunk * t.width) for t in by_token if facts.chunks]
+    together = [s.form.together for s in facts.states]
     spare = " A chunk may write rows behind the last token that fits." if facts.states[0].rows > facts.capacity else ""
-    entries = [*(chunk.entry for chunk in facts.chunks), *(["encode"] if has_encoder(facts.given) else [])]
+    entries = [*(name for name, _ in facts.chunks), *([ENCODE] if facts.encoder is not None else [])]
     logits = "(float *)(void *)logits" if facts.has_real_logits else "logits"
     rank_chunk, rank_one = (f"  rank({count}{facts.vocabulary}u);\n" for count in ("count * ", ""))
-    ranks = {"RANK": _RANK, "RANK_CHUNK": rank_chunk, "RANK_ONE": rank_one}
-    look_ups = "\n".join(line for table in facts.tokens for line in _look_up(facts, table))
+    ranks = {"RANK": _template("rank.c.in"), "RANK_CHUNK": rank_chunk, "RANK_ONE": rank_one}
+    look_ups = "\n".join(line for table in by_token for line in _look_up(facts, table))
     more = {
         "MEMORY": facts.level.upper(),
         "SPARE": spare,
-        "TOGETHER": next(
-            (f" or {s.together} tokens of an element in a word" for s in facts.states if s.together > 1), ""
-        ),
+        "TOGETHER": next((f" or {n} tokens of an element in a word" for n in together if n > 1), ""),
         "STATE": "\n".join(_state(facts)),
         "GIVEN": definitions(facts.name, facts.given, "TVM_PULP_KEPT" if facts.by_itself else "TVM_PULP_IN_L2"),
-        "ENCODE": encoder_function(facts.name, facts.given),
+        "ENCODE": encoder_function(facts.name, facts.given, facts.encoder),
         "ROOMS": "\n".join(rooms),
         "CLEAR": _clear(facts),
         **append_marks(facts.level, buffers),
@@ -201,21 +172,21 @@ def source(facts: SourceFacts) -> str:
         "HEADERS": "".join(f'#include "tvmgen_{facts.name}_{entry}.h"\n' for entry in entries)
         + ('#include "tvm_pulp/cpu_program.h"\n' if facts.by_itself and facts.given else ""),
         "CHOICE": choice(facts.chunks),
-        "ROWS": _ROWS.replace("@LOOK_UP@", look_ups) if facts.chunks else "",
+        "ROWS": _template("look_up.c.in") if facts.chunks else "",
+        "LOOK_UP": look_ups,
         "CUTS": cuts_table(facts.cuts) if facts.chunks else "",
-        "DECODE_INPUTS": ", ".join(
-            _input(facts, i, f"{facts.symbol(i.symbol)} + (uint32_t)token * {i.width}u") for i in facts.decode_inputs
-        ),
+        "DECODE_INPUTS": _inputs(facts, DECODE, lambda t: f"{facts.symbol(t.symbol)} + (uint32_t)token * {t.width}u"),
         **(ranks if facts.has_real_logits else dict.fromkeys(ranks, "")),
     }
-    return _filled("decoder.c.in", facts, {**more, "CHUNKS": "".join(_chunk(facts, c, more) for c in facts.chunks)})
+    return _filled("decoder.c.in", facts, {**more, "CHUNKS": "".join(_chunk(facts, c, more) for c, _ in facts.chunks)})
 
 
-def _chunk(facts: SourceFacts, chunk: Chunk, more: Mapping[str, str]) -> str:
+def _chunk(facts: SourceFacts, entry: str, more: Mapping[str, str]) -> str:
     """The function that sees tokens by one program."""
-    inputs = ", ".join(_input(facts, i, f"{i.symbol}_rows") for i in facts.chunk_inputs[chunk.entry])
-    place = "TVM_PULP_LATER " if chunk.further else ""
-    return _filled("chunk.c.in", facts, {**more, "PLACE": place, "ENTRY": chunk.entry, "INPUTS": inputs}) + "\n"
+    inputs = _inputs(facts, entry, lambda table: f"{table.symbol}_rows")
+    # Code of a further one lies behind everything, so that no other takes longer by it.
+    place = "TVM_PULP_LATER " if entry != PREFILL else ""
+    return _filled("chunk.c.in", facts, {**more, "PLACE": place, "ENTRY": entry, "INPUTS": inputs}) + "\n"
 
 
 def _room(kind: str, symbol: str, elements: int) -> str:
@@ -228,10 +199,10 @@ def _state(facts: SourceFacts) -> list[str]:
     lines = []
     if facts.level != "l3":
         place = f"TVM_PULP_IN_{facts.level.upper()} {'static ' if facts.level == 'l2' else ''}{_ALIGNED}"
-        lines += [f"{place} {s.kind} {facts.symbol(s.symbol)}[{s.rows} * {s.width}];" for s in facts.states]
+        lines += [f"{place} {s.kind} {facts.symbol(s.symbol)}[{s.rows} * {s.form.width}];" for s in facts.states]
     if facts.level != "l2":
         lines.append("/* New rows, until they are appended. */")
-        lines += [_room(s.kind, s.symbol, facts.chunk * s.width) for s in facts.states]
+        lines += [_room(s.kind, s.symbol, facts.chunk * s.form.width) for s in facts.states]
     return lines
 
 
@@ -250,9 +221,9 @@ def _look_up(facts: SourceFacts, table: RowTable) -> list[str]:
 def _clear(facts: SourceFacts) -> str:
     """Statements of a reset: memory may hold what is no number, and not even a weight of 0 makes that vanish."""
     lines = []
-    for state in (s for s in facts.states if facts.hides and s.dtype == "float32"):
+    for state in (s for s in facts.states if facts.hides and s.form.dtype == "float32"):
         rows, symbol = (1, f"{state.symbol}_rows") if facts.level == "l3" else (facts.capacity, facts.cache(state))
-        count = f"{rows}u * {state.width}u"
+        count = f"{rows}u * {state.form.width}u"
         lines.append(f"  for (uint32_t i = tvm_pulp_core_id(); i < {count}; i += TVM_PULP_CORES) {symbol}[i] = 0.0f;")
         if facts.level == "l3":
             to = f"{facts.cache(state)}u + i * {state.row_bytes}u"
@@ -264,21 +235,29 @@ def _clear(facts: SourceFacts) -> str:
     return "\n".join(["  /* Rows without a token are multiplied by 0: they must be numbers. */", *lines, ""])
 
 
-def _input(facts: SourceFacts, given: Input, token_row: str) -> str:
+def _inputs(facts: SourceFacts, entry: str, token_row: Callable[[RowTable], str]) -> str:
+    """The pointers that a program gets for its inputs."""
+    return ", ".join(_input(facts, source, token_row) for source in facts.programs[entry].sources)
+
+
+def _input(facts: SourceFacts, source: Source, token_row: Callable[[RowTable], str]) -> str:
     """The pointer that a program gets for an input."""
-    whole = facts.symbol(given.symbol)
-    if given.purpose in (PAST, PRESENT):
-        state = next(s for s in facts.states if s.symbol == given.symbol)
+    if source.purpose in (Purpose.PAST, Purpose.PRESENT):
+        state = next(s for s in facts.states if s.form.past == (source.cache or source.name))
         cache = facts.cache(state)
-        if given.purpose == PRESENT:
+        if source.purpose is Purpose.PRESENT:
             return state.place(cache, whole=True)
         return cache if facts.level != "l3" else f"(const {state.kind} *)(uintptr_t)({cache}u)"
-    return {
-        LENGTH: "(const int32_t *)(uintptr_t)&length",
-        TOKENS: token_row,
-        ENCODED: whole,
-        POSITIONS: f"{whole} + before * {given.width}u",
-    }.get(given.purpose, f"{whole} + ({facts.capacity}u - before)")
+    if source.purpose is Purpose.LENGTH:
+        return "(const int32_t *)(uintptr_t)&length"
+    if source.purpose is Purpose.ENCODED:
+        return next(facts.symbol(array.symbol) for array in facts.given if array.name == source.name)
+    if source.purpose is Purpose.UNWRITTEN:
+        return f"{facts.symbol(_HIDDEN)} + ({facts.capacity}u - before)"
+    table = facts.rows[source.name]
+    if source.purpose is Purpose.TOKENS:
+        return token_row(table)
+    return f"{facts.symbol(table.symbol)} + before * {table.width}u"
 
 
 def program(facts: SourceFacts, engines: Iterable[Codegen]) -> str:
@@ -288,8 +267,8 @@ def program(facts: SourceFacts, engines: Iterable[Codegen]) -> str:
         "INCLUDES": "\n".join(f'#include "{c.header}"' for c in known),
         "INITS": " ".join(f"{c.init}();" for c in known) or "(void)0;",
         "STEPS": f"{facts.symbol('steps')}(logits[i])" if facts.has_real_logits else "logits[i]",
-        "KEEP": _KEEP.replace("@VOCABULARY@", str(facts.vocabulary)) if facts.l3_bytes else _NOT_KEPT,
-        **encoding_marks(facts.name, facts.given, "TVM_PULP_IN_L2", "tvm_pulp_cycle", "if (core == 0u) "),
+        "KEEP": _KEEP if facts.l3_bytes else _NOT_KEPT,
+        **encoding_marks(facts.name, facts.encoder, "TVM_PULP_IN_L2", "tvm_pulp_cycle", "if (core == 0u) "),
     }
     return _filled("program.c.in", facts, more)
 
@@ -304,7 +283,7 @@ def cpu_program(facts: SourceFacts) -> str:
     return _filled(
         "cpu_program.c.in",
         facts,
-        {"NEAR": near, "STEPS": steps, **encoding_marks(facts.name, facts.given, "TVM_PULP_KEPT", "now", "")},
+        {"NEAR": near, "STEPS": steps, **encoding_marks(facts.name, facts.encoder, "TVM_PULP_KEPT", "now", "")},
     )
 
 
@@ -318,39 +297,34 @@ def tables(facts: SourceFacts) -> str:
     return "\n".join(parts)
 
 
-def unique_rows(tables: Sequence[np.ndarray], stem: str) -> list[RowTable]:
-    """The table of every place; equal ones are the same."""
-    made: list[RowTable] = []
-    for data in tables:
-        same = next((t for t in made if t.data.dtype == data.dtype and np.array_equal(t.data, data)), None)
-        made.append(same or RowTable(f"{stem}_{len({t.symbol for t in made})}", data))
+def row_tables(sources: Iterable[Source]) -> dict[str, RowTable]:
+    """Tables by the inputs that hold rows of them; equal ones are the same."""
+    made: dict[str, RowTable] = {}
+    for source in sources:
+        if (data := source.table) is None:
+            continue
+        known = {t.symbol: t for t in made.values() if t.purpose is source.purpose}
+        alike = (t for t in known.values() if t.data.dtype == data.dtype and np.array_equal(t.data, data))
+        new = RowTable(f"{_STEMS[source.purpose]}_{len(known)}", source.purpose, data)
+        made[source.name] = next(alike, new)
     return made
 
 
+def _template(name: str) -> str:
+    return (_TEMPLATES / name).read_text(encoding="utf-8")
+
+
 def _filled(template: str, facts: SourceFacts, more: Mapping[str, str]) -> str:
+    """The text of a template. What is put in may hold marks of what every template knows."""
     values = {
+        **more,
         "NAME": facts.name,
         "UPPER": facts.name.upper(),
         "CAPACITY": str(facts.capacity),
         "CHUNK": str(facts.chunk),
         "VOCABULARY": str(facts.vocabulary),
-        **more,
     }
-    text = (_TEMPLATES / template).read_text(encoding="utf-8")
+    text = _template(template)
     for mark, value in values.items():
         text = text.replace(f"@{mark}@", value)
     return text
-
-
-def _contract(name: str, level: str) -> str:
-    """A sentence of the header's first comment."""
-    advice = f" Of two models in one firmware define {l3_symbol(name)}, its first byte there, for one."
-    return f" It lies in {_MEMORIES[level]}.{advice if level == 'l3' else ''}"
-
-
-def _place_in_l3(name: str, level: str, offset: int) -> str:
-    """The macro itself; empty for other levels."""
-    if level != "l3":
-        return ""
-    symbol = l3_symbol(name)
-    return f"\n#ifndef {symbol}\n#define {symbol} {offset}u /* first byte of the state in L3 */\n#endif\n"

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tvm_pulp.codegen.c_expression import c_type
+from tvm_pulp.language_models.entry_module import CacheRows, EntryModule
 from tvm_pulp.planning.tiling.alignment import aligned
+from tvm_pulp.qnn.value_groups import groups_of
 
 
 @dataclass(frozen=True)
@@ -14,18 +16,16 @@ class StateBuffer:
     """A cache of the device: a row per token, or words that hold `together` tokens of an element."""
 
     symbol: str
-    dtype: str
-    width: int
+    form: CacheRows
     rows: int
-    together: int = 1
 
     @property
     def kind(self) -> str:
-        return c_type(self.dtype)
+        return c_type(self.form.dtype)
 
     @property
     def row_bytes(self) -> int:
-        return self.width * np.dtype(self.dtype).itemsize
+        return self.form.width * np.dtype(self.form.dtype).itemsize
 
     @property
     def bytes(self) -> int:
@@ -33,11 +33,24 @@ class StateBuffer:
 
     def place(self, cache: str, *, whole: bool = False) -> str:
         """The place of the row `before` as a C expression; `whole`: that of the words that it belongs to."""
-        if self.together == 1:
-            return f"{cache} + before * {self.width}u"
-        mask = self.together - 1
-        words = f"{cache} + (before & ~{mask}u) * {self.width}u"
+        if self.form.together == 1:
+            return f"{cache} + before * {self.form.width}u"
+        mask = self.form.together - 1
+        words = f"{cache} + (before & ~{mask}u) * {self.form.width}u"
         return words if whole else f"{words} + (before & {mask}u)"
+
+
+def state_buffers(modules: Sequence[EntryModule], capacity: int, level: str) -> tuple[StateBuffer, ...]:
+    """The caches of programs at a level of memory. In L2 a whole chunk is written, also behind the last token."""
+
+    def rows(form: CacheRows) -> int:
+        if level != "l2":
+            return capacity
+        if form.together == 1:
+            return max(m.past + m.rows for m in modules)
+        return form.together * max(m.past // form.together + groups_of(m.rows) for m in modules)
+
+    return tuple(StateBuffer(f"state_{n}", form, rows(form)) for n, form in enumerate(modules[0].caches))
 
 
 def append_marks(level: str, buffers: Sequence[tuple[str, str, int]]) -> dict[str, str]:

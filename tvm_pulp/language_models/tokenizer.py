@@ -11,6 +11,7 @@ import string
 from typing import Any, Protocol
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.plug_ins import needed
 
 
 class Tokenizer(Protocol):
@@ -36,7 +37,7 @@ def read_tokenizer(data: bytes) -> Tokenizer:
         )
     except (ValueError, KeyError, TypeError, AttributeError):
         raise UserError("the tokenizer is not a file of the tokenizers library: export it as tokenizer.json") from None
-    return MergingTokenizer(content, kinds) if simple else _library_tokenizer(data)
+    return MergingTokenizer(content, kinds) if simple else _LibraryTokenizer(data)
 
 
 class MergingTokenizer:
@@ -86,21 +87,13 @@ class MergingTokenizer:
 
 
 class _LibraryTokenizer:
-    def __init__(self, tokenizer: Any) -> None:
-        self._tokenizer = tokenizer
+    def __init__(self, data: bytes) -> None:
+        way_out = "pip install tokenizers, or use --prompt-ids"
+        tokenizers = needed("tokenizers", f"the archive's tokenizer needs the tokenizers library: {way_out}")
+        self._tokenizer = tokenizers.Tokenizer.from_str(data.decode())
 
     def encode(self, text: str) -> list[int]:
         return list(self._tokenizer.encode(text).ids)
 
     def decode(self, tokens: list[int]) -> str:
         return str(self._tokenizer.decode(tokens))
-
-
-def _library_tokenizer(data: bytes) -> Tokenizer:
-    try:
-        import tokenizers  # type: ignore[import-not-found, unused-ignore]
-    except ImportError:
-        raise UserError(
-            "the archive's tokenizer needs the tokenizers library: pip install tokenizers, or use --prompt-ids"
-        ) from None
-    return _LibraryTokenizer(tokenizers.Tokenizer.from_str(data.decode()))

@@ -1,5 +1,6 @@
 """A program for a CPU by itself as a table and as a picture of its memory: functions and places, layer by layer."""
 
+from collections.abc import Iterator
 from typing import TextIO
 
 from tvm_pulp.codegen.emit import Emitted
@@ -15,29 +16,25 @@ _COLUMNS = (*_WORDS, "MAC", "constants", "result", "work", "alive")
 _NOTE = "Layers to the right, addresses upwards; light grey is free. Point at a buffer for its place."
 
 
-def cpu_plan_rows(made: Emitted) -> list[tuple[str, ...]]:
+def cpu_plan_rows(made: Emitted) -> Iterator[tuple[str, ...]]:
     """One row of texts per layer."""
     sources = {source.name: source for source in made.kernels.sources}
     alive = [sum(b.size for b in made.arena.buffers if b.first <= i <= b.last) for i in range(len(made.network.layers))]
-    rows: list[tuple[str, ...]] = []
     for number, layer in enumerate(made.network.layers):
         function = made.functions[layer]
         constants = {t.storage for t in layer.inputs if t.storage.kind == "constant"}
-        rows.append(
-            (
-                layer.name,
-                layer.operator,
-                function,
-                sources[function].header.removesuffix(".h") or "loops",
-                _place(layer, made.arena),
-                f"{layer.macs:,}" if layer.macs else "-",
-                f"{sum(t.spec.bytes for t in constants):,}",
-                f"{sum(t.spec.bytes for t in layer.outputs):,}",
-                f"{sum(t.spec.bytes for t in layer.workspaces):,}",
-                f"{alive[number]:,}",
-            )
+        yield (
+            layer.name,
+            layer.operator,
+            function,
+            sources[function].header.removesuffix(".h") or "loops",
+            _place(layer, made.arena),
+            f"{layer.macs:,}" if layer.macs else "-",
+            f"{sum(t.spec.bytes for t in constants):,}",
+            f"{sum(t.spec.bytes for t in layer.outputs):,}",
+            f"{sum(t.spec.bytes for t in layer.workspaces):,}",
+            f"{alive[number]:,}",
         )
-    return rows
 
 
 def _place(layer: Layer, arena: Arena) -> str:
@@ -53,7 +50,7 @@ def _place(layer: Layer, arena: Arena) -> str:
 
 def print_cpu_plan(soc: str, made: Emitted, stack: int, stream: TextIO) -> None:
     """Table of layers and a line of totals."""
-    print_fitted(f"program for {soc}", _COLUMNS, cpu_plan_rows(made), len(_WORDS), stream)
+    print_fitted(f"program for {soc}", _COLUMNS, list(cpu_plan_rows(made)), len(_WORDS), stream)
     arena = made.arena
     ends = sum(t.spec.bytes for t in (*made.network.inputs, *made.network.outputs))
     stacks = f", stack {stack:,}" if stack else ""

@@ -23,6 +23,8 @@ class Modelled:
     terms: dict[str, float]
     coefficients: dict[str, Coefficient]
     common_spread: float
+    # Relative deviation of the counts, where they are expected and not measured.
+    counts_spread: float = 0.0
 
     @property
     def microjoules(self) -> float:
@@ -34,7 +36,7 @@ class Modelled:
         that terms, and then the two parts, add up as squares."""
         deviations = (term * self.coefficients[name].spread for name, term in self.terms.items())
         apart = math.hypot(*deviations) / self.microjoules if self.microjoules else 0.0
-        return math.hypot(apart, self.common_spread)
+        return math.hypot(math.hypot(apart, self.common_spread), self.counts_spread)
 
 
 def inference_energy(soc: Soc, run: Statistics) -> Modelled | None:

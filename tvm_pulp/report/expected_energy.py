@@ -1,12 +1,11 @@
 """Energy that a planned network is expected to take: the SoC's coefficients times counts of the program on paper."""
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from tvm_pulp.planning.estimate import estimate_program
 from tvm_pulp.planning.program.actions import Fetch, Job, Step, Transfer, actions_of
-from tvm_pulp.report.energy import modelled_energy
+from tvm_pulp.report.energy import Modelled, modelled_energy
 from tvm_pulp.report.figures import summed
 from tvm_pulp.soc import Soc
 from tvm_pulp.soc.cost_model import CostModel
@@ -18,15 +17,7 @@ _WEIGHT_BYTES_PER_BUSY_CYCLE = 12.0
 _SPREAD = 0.1
 
 
-@dataclass(frozen=True)
-class ExpectedEnergy:
-    """Microjoules of an inference, and their relative standard deviation."""
-
-    microjoules: float
-    spread: float
-
-
-def expected_energy(soc: Soc, cores: int, program: Sequence[Step], macs: Mapping[str, int]) -> ExpectedEnergy | None:
+def expected_energy(soc: Soc, cores: int, program: Sequence[Step], macs: Mapping[str, int]) -> Modelled | None:
     """Energy of a program whose engines make so many multiply-accumulates each; None where a coefficient is missing."""
     layers = 1 + max((j.layer for step in program for j in step.actions if hasattr(j, "layer")), default=-1)
     expected = estimate_program(program, layers, CostModel(soc, cores))
@@ -53,6 +44,4 @@ def expected_energy(soc: Soc, cores: int, program: Sequence[Step], macs: Mapping
             "static_cycle": expected.cycles,
         },
     )
-    if modelled is None:
-        return None
-    return ExpectedEnergy(modelled.microjoules, math.hypot(modelled.spread, _SPREAD))
+    return None if modelled is None else replace(modelled, counts_spread=_SPREAD)

@@ -1,8 +1,11 @@
-"""Pipelines of tiles in a plan: layers next to each other whose steps take turns."""
+"""Layers of a plan that run at the same time: pipelines of tiles, whose steps take turns, and layers side by side."""
+
+from collections.abc import Iterator
+from itertools import groupby
 
 from tvm_pulp.planning.program.actions import Job, Kernel
-from tvm_pulp.planning.program.plan_record import PlanJson
-from tvm_pulp.report.side_by_side import side_by_side_texts
+from tvm_pulp.planning.program.plan_record import Layer, PlanJson
+from tvm_pulp.uma.teams import parts
 
 
 def pipelines(plan: PlanJson) -> list[list[int]]:
@@ -25,6 +28,20 @@ def pipelines(plan: PlanJson) -> list[list[int]]:
             found.append([layer])
         end = max(end, last[layer])
     return [layers for layers in found if len(layers) > 1]
+
+
+def side_by_side_texts(plan: PlanJson) -> list[str]:
+    """Neighbouring layers on teams, with the cores of each: `a > b on cores 0 to 127, c on cores 128 to 255`."""
+    groups = groupby(plan.layers, key=lambda layer: layer.team is not None)
+    return [", ".join(_teams(list(layers), plan.cores)) for of_teams, layers in groups if of_teams]
+
+
+def _teams(layers: list[Layer], cores: int) -> Iterator[str]:
+    for team in sorted({layer.team for layer in layers if layer.team is not None}):
+        count = cores // parts(team)
+        first = (team - parts(team)) * count
+        names = " > ".join(layer.name for layer in layers if layer.team == team)
+        yield f"{names} on cores {first} to {first + count - 1}"
 
 
 def overlap_texts(plan: PlanJson) -> list[str]:

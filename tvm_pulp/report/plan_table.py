@@ -1,5 +1,6 @@
 """The plan as a table: layer by layer engine, form, tiles, where the output goes, expected cycles, bound."""
 
+from collections.abc import Iterator
 from typing import TextIO
 
 from tvm_pulp.planning.program.plan_record import PlanJson
@@ -10,34 +11,30 @@ from tvm_pulp.report.fitted_table import print_fitted, print_wrapped
 from tvm_pulp.report.pipelines import overlap_texts
 
 
-def plan_rows(plan: Plan) -> list[tuple[str, ...]]:
+def plan_rows(plan: Plan) -> Iterator[tuple[str, ...]]:
     """One row of texts per layer."""
     resident = {t.name for t in plan.schedule.resident}
     stored = {m.source.storage.name for m in plan.schedule.moves if m.outward and isinstance(m.source, Tensor)}
     moved = [0] * len(plan.layers)
     for move in plan.schedule.moves:
         moved[move.layer] += sum(t.bytes for t in move.transfers)
-    rows: list[tuple[str, ...]] = []
     for index, layer in enumerate(plan.layers):
         name = layer.layer.outputs[0].storage.name
         places = [level for level, there in (("L1", name in resident), ("L2", name in stored)) if there]
         tile = "x".join(map(str, layer.tiling.size))
-        rows.append(
-            (
-                layer.layer.name,
-                layer.layer.operator,
-                layer.engine,
-                layer.tiling.form.name,
-                f"{len(layer.tiles)} of {tile}",
-                "double" if layer.two_copies else "single",
-                "+".join(places) or "L2",
-                f"{moved[index]:,}",
-                f"{layer.estimated_cycles:,}",
-                f"{layer.tiling.form.bound_cycles():,}",
-                _offers(layer),
-            )
+        yield (
+            layer.layer.name,
+            layer.layer.operator,
+            layer.engine,
+            layer.tiling.form.name,
+            f"{len(layer.tiles)} of {tile}",
+            "double" if layer.two_copies else "single",
+            "+".join(places) or "L2",
+            f"{moved[index]:,}",
+            f"{layer.estimated_cycles:,}",
+            f"{layer.tiling.form.bound_cycles():,}",
+            _offers(layer),
         )
-    return rows
 
 
 def _offers(layer: LayerPlan) -> str:
@@ -56,7 +53,7 @@ _COLUMNS = (*_WORDS, "DMA bytes", "estimate", "bound", "others")
 def print_plan(plan: Plan, stream: TextIO, described: PlanJson) -> None:
     """Table of layers and a line of totals."""
     title = f"plan for {plan.soc}, {plan.cores} cores, {plan.l1_bytes:,} bytes of L1"
-    print_fitted(title, _COLUMNS, plan_rows(plan), len(_WORDS), stream)
+    print_fitted(title, _COLUMNS, list(plan_rows(plan)), len(_WORDS), stream)
     constants = summed((constant.level, constant.bytes) for constant in described.constants)
     levels = ", ".join(f"{size:,} bytes of constants in {level}" for level, size in constants.items())
     print_wrapped(

@@ -2,8 +2,8 @@
 
 import itertools
 from collections import defaultdict, deque
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,8 +11,7 @@ from tvm_pulp.planning.program.actions import Fetch, Job, Step, Transfer, action
 from tvm_pulp.sim.activity import Activity, CoreSpans, Cover, Spans
 
 
-@dataclass(frozen=True)
-class LayerSpan:
+class LayerSpan(NamedTuple):
     """Something that an actor did for a layer, in cycles since the inference began."""
 
     start: int
@@ -28,8 +27,7 @@ def job_spans(activity: Activity, program: Sequence[Step]) -> dict[str, list[Lay
     found = {}
     for name, spans in activity.accelerators.items():
         shown, layers = _inside(activity, spans), planned[name]
-        known = layers if len(layers) == len(shown) else [_layer_at(activity, int(s)) for s in shown[:, 0]]
-        found[name] = _layer_spans(activity, shown, known)
+        found[name] = _layer_spans(activity, shown, layers if len(layers) == len(shown) else [None] * len(shown))
     return found
 
 
@@ -44,11 +42,8 @@ def transfer_spans(activity: Activity, program: Sequence[Step]) -> dict[str, lis
             if action.do == ("fetch" if kind == "l3" else kind):
                 waiting[action.writes[0].bytes].append(action.layer)
         shown = _inside(activity, spans)
-        layers = [
-            waiting[int(amount)].popleft() if waiting[int(amount)] else _layer_at(activity, int(start))
-            for start, _, amount in shown
-        ]
-        found[kind] = _layer_spans(activity, shown, layers)
+        queues = (waiting[int(amount)] for amount in shown[:, 2])
+        found[kind] = _layer_spans(activity, shown, (queue.popleft() if queue else None for queue in queues))
     return found
 
 
@@ -107,8 +102,10 @@ def _layer_at(activity: Activity, cycle: int) -> int:
     return min(max(int(np.searchsorted(activity.boundaries, cycle, side="right")) - 1, 0), last)
 
 
-def _layer_spans(activity: Activity, shown: np.ndarray, layers: Sequence[int]) -> list[LayerSpan]:
-    return [
-        LayerSpan(int(start) - activity.start, min(int(end), activity.end) - activity.start, layer)
-        for (start, end, _), layer in zip(shown, layers, strict=True)
-    ]
+def _layer_spans(activity: Activity, shown: np.ndarray, layers: Iterable[int | None]) -> list[LayerSpan]:
+    """What was shown with its layers; one that the plan does not tell is the layer at whose time it begins."""
+    found = []
+    for (start, end, _), planned in zip(shown.tolist(), layers, strict=True):
+        layer = _layer_at(activity, start) if planned is None else planned
+        found.append(LayerSpan(start - activity.start, min(end, activity.end) - activity.start, layer))
+    return found

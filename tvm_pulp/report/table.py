@@ -1,5 +1,6 @@
 """The per-layer table a person reads."""
 
+from collections.abc import Iterator
 from typing import Any, TextIO
 
 import numpy as np
@@ -13,9 +14,8 @@ _ENGINE = ("busy", "bound", "of bound", "MAC", "MAC/cycle")
 _COLUMNS = (*_WORDS, "instructions", "each MAC", "added", "estimate", *_ENGINE, "DMA bytes", "DMA stall", "tiles")
 
 
-def _layer_rows(report: dict[str, Any]) -> list[tuple[str, ...]]:
+def _layer_rows(report: dict[str, Any]) -> Iterator[tuple[str, ...]]:
     """One row of texts per layer: the cycles that it added to the run, which sum up to it; then what its engine did."""
-    rows = []
     for layer in report["layers"]:
         share = layer.get("bound_share")
         counted = layer.get("instructions")
@@ -27,13 +27,12 @@ def _layer_rows(report: dict[str, Any]) -> list[tuple[str, ...]]:
             *(layer["macs"] or None, layer.get("macs_per_cycle")),
             *(layer["dma_bytes"], layer["dma_stall_cycles"], layer["tiles"]),
         )
-        rows.append(tuple(map(figure, values)))
-    return rows
+        yield tuple(map(figure, values))
 
 
 def layer_table(report: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     """Columns that say something about any layer, and the rows under them."""
-    rows = _layer_rows(report)
+    rows = list(_layer_rows(report))
     shown = [i for i in range(len(_COLUMNS)) if i < len(_WORDS) or any(row[i] != "-" for row in rows)]
     return [_COLUMNS[i] for i in shown], [[row[i] for i in shown] for row in rows]
 

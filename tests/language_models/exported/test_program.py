@@ -10,7 +10,7 @@ import pytest
 from tests.language_models.exported_decoders import STYLES, Reference, exported, given_of, merged
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend import onnx_file
-from tvm_pulp.language_models.entry_module import ENCODED, PAST, POSITIONS, TOKENS
+from tvm_pulp.language_models.entry_module import Purpose
 from tvm_pulp.language_models.exported import DecoderGraph, branch_with_caches, decoder_graph, find_roles
 from tvm_pulp.language_models.exported.cache_rows import LEAST
 from tvm_pulp.language_models.exported.encoded import Encoded, encoded_part
@@ -64,16 +64,16 @@ class Device:
         graph, session = self.graphs[rows], self._sessions[rows]
         given: dict[str, Any] = {}
         for source, spec in zip(graph.sources, session.get_inputs(), strict=True):
-            if source.purpose == TOKENS:
+            if source.purpose is Purpose.TOKENS:
                 assert source.table is not None
                 padded = [*tokens, *[0] * (rows - len(tokens))]
                 value = source.table[padded]
-            elif source.purpose == POSITIONS:
+            elif source.purpose is Purpose.POSITIONS:
                 assert source.table is not None
                 value = source.table[self.length : self.length + rows]
-            elif source.purpose == ENCODED:
+            elif source.purpose is Purpose.ENCODED:
                 value = self.shared[source.name]
-            elif source.purpose == PAST:
+            elif source.purpose is Purpose.PAST:
                 value = self.state[source.name][: graph.past]
             else:
                 value = np.where(np.arange(graph.past) < self.length, 0, LEAST).astype(np.float32)
@@ -125,7 +125,7 @@ def test_rows_of_a_cache_are_what_the_quantization_around_it_makes(how: str, dty
 
 def test_positions_are_tables_of_the_quantized_values() -> None:
     graph = graph_of(exported("llama", "static"), CHUNK)
-    tables = [s.table for s in graph.sources if s.purpose == POSITIONS and s.table is not None]
+    tables = [s.table for s in graph.sources if s.purpose is Purpose.POSITIONS and s.table is not None]
     assert [(t.shape, str(t.dtype)) for t in tables] == [((CAPACITY, STYLES["llama"].size), "int8")] * 2
 
 

@@ -15,7 +15,7 @@ from tvm_pulp.planning.program.actions import Kernel, Step
 from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.planning.search import find_plan
 from tvm_pulp.planning.search.heuristics.side_by_side import side_by_side
-from tvm_pulp.report.side_by_side import side_by_side_texts
+from tvm_pulp.report.pipelines import side_by_side_texts
 
 MEMPOOL = soc.load("mempool")
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.library_errors import refuse_library_errors
+from tvm_pulp.plug_ins import needed
 
 _OPTION = "calibration"
 Feeds = dict[str, np.ndarray]
@@ -68,10 +69,7 @@ def _parts(name: str, stated: tuple[tuple[int, ...], Any], arrays: Mapping[str, 
 
 def check_installed() -> None:
     """A user error that says what to install."""
-    try:
-        import onnxruntime.quantization  # noqa: F401
-    except ImportError:
-        raise UserError("quantize needs onnxruntime: pip install 'tvm_pulp[quantize]'") from None
+    needed("onnxruntime.quantization", "quantize needs onnxruntime: pip install 'tvm_pulp[quantize]'")
 
 
 def basic_settings() -> Any:

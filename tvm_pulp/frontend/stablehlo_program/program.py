@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.errors import refuse_if
 from tvm_pulp.frontend.imported import refuse_unknown_inputs
 from tvm_pulp.frontend.library_errors import first_line, refuse_library_errors
 from tvm_pulp.frontend.open_program import OpenProgram
@@ -15,17 +15,14 @@ from tvm_pulp.frontend.stablehlo_program.module_reader import Reader
 from tvm_pulp.frontend.stablehlo_program.node import Node, constant
 from tvm_pulp.frontend.stablehlo_program.recorded_values import recorded_values
 from tvm_pulp.frontend.stablehlo_program.translate import Translation
+from tvm_pulp.plug_ins import needed
 
 NEEDED = "pip install 'tvm_pulp[jax]'"
 
 
 def import_jax(what: str) -> Any:
     """JAX; its library is also what reads StableHLO."""
-    try:
-        import jax
-    except ImportError:
-        raise UserError(f"{what} needs JAX, which is not installed: {NEEDED}") from None
-    return jax
+    return needed("jax", f"{what} needs JAX, which is not installed: {NEEDED}")
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.onnx_protos import copied, node_of, reached
 from tvm_pulp.language_models.entry_module import CacheRows
 from tvm_pulp.language_models.exported.roles import BY_ELEMENT, CacheRole
@@ -29,12 +29,9 @@ from tvm_pulp.language_models.exported.roles import BY_ELEMENT, CacheRole
 _SWAP = [0, 2, 1, 3]
 
 
-def bind_cache(graph: Any, cache: CacheRole, past: int, rows: int) -> CacheRows:
-    """Changes the graph; the output of the whole cache is gone afterwards."""
-    return _Cache(graph, cache).bind(past, rows)
+class BoundCache:
+    """A cache of a graph on its way to rows."""
 
-
-class _Cache:
     def __init__(self, graph: Any, cache: CacheRole) -> None:
         self._graph, self._cache = graph, cache
         self._constants = {i.name: numpy_helper.to_array(i) for i in graph.initializer if sum(i.dims) <= 1}
@@ -42,6 +39,7 @@ class _Cache:
         self._made: list[Any] = []
 
     def bind(self, past: int, rows: int) -> CacheRows:
+        """Changes the graph; the output of the whole cache is gone afterwards."""
         cache, graph = self._cache, self._graph
         before, joined = self._way_in()
         after = self._way_out(joined)
@@ -216,8 +214,7 @@ def hide_unwritten(graph: Any, pasts: set[str], past: int, rows: int, given: Col
     behind = reached(pasts, graph.node)
     places = [n for n in graph.node if n.op_type == "Softmax" and n.input[0] in behind and not _is_inner(n)]
     places = [n for n in places if not given or not _looks_elsewhere(n, graph, given)]
-    if not places:
-        raise UserError("no Softmax reads a cache: such attention is not understood")
+    refuse_if(not places, "no Softmax reads a cache: such attention is not understood")
     graph.input.append(helper.make_tensor_value_info(HIDDEN, onnx.TensorProto.FLOAT, [past]))
     graph.initializer.append(numpy_helper.from_array(np.zeros(rows, np.float32), f"{HIDDEN}_new"))
     made = [node_of("Concat", [HIDDEN, f"{HIDDEN}_new"], f"{HIDDEN}_all", axis=0)]

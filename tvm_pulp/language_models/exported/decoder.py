@@ -7,11 +7,11 @@ from typing import Any
 
 from tvm_pulp.canonicalize.past_qdq_attention import past_qdq_attention
 from tvm_pulp.canonicalize.pipeline import canonicalize
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import refuse_if
 from tvm_pulp.frontend import onnx_file
 from tvm_pulp.frontend.imported import Imported, ImportOptions
 from tvm_pulp.frontend.load import import_onnx_graph, printable_messages
-from tvm_pulp.language_models.entry_module import LENGTH, PAST, EntryModule, Source
+from tvm_pulp.language_models.entry_module import LENGTH, EntryModule, Purpose, Source
 from tvm_pulp.language_models.exported.encoded import Encoded, Encoder, encoded_part
 from tvm_pulp.language_models.exported.program import decoder_graph
 from tvm_pulp.language_models.exported.roles import Roles
@@ -72,18 +72,17 @@ class ExportedDecoder:
         Attention is one operator that knows the length, where it is of that form; in parts, rows without a token are
         hidden.
         """
-        if self.capacity <= rows:
-            raise UserError(f"--capacity {self.capacity}: an exported decoder needs room for two tokens")
+        refuse_if(self.capacity <= rows, f"--capacity {self.capacity}: an exported decoder needs room for two tokens")
         graph = decoder_graph(self.graph, self.roles, self.capacity, rows, hide=in_parts, encoded=self.encoded)
         imported, sources = _canonical(graph.model), graph.sources
         if not in_parts:
             parameters = zip(imported.module["main"].params, sources, strict=True)
-            pasts = {parameter.name for parameter, source in parameters if source.purpose == PAST}
+            pasts = {parameter.name for parameter, source in parameters if source.purpose is Purpose.PAST}
             module = past_qdq_attention(imported.module, pasts)
             if module is None:
                 return None
             imported = replace(imported, module=module, inputs=(*imported.inputs, LENGTH))
-            sources = (*sources, Source(LENGTH, LENGTH))
+            sources = (*sources, Source(LENGTH, Purpose.LENGTH))
         return EntryModule(imported, sources, graph.caches, graph.past, rows)
 
 

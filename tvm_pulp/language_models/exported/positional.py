@@ -18,7 +18,7 @@ from onnx import TensorProto, helper
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.onnx_fold import fold
 from tvm_pulp.frontend.onnx_protos import constant_of, label, node_of, reached, replace_all
-from tvm_pulp.language_models.entry_module import POSITIONS, Source
+from tvm_pulp.language_models.entry_module import Purpose, Source
 from tvm_pulp.language_models.exported.specialize import Specialized
 
 # Operands that say where, not what.
@@ -29,15 +29,12 @@ _SHAPE_OPERANDS = {
 }  # fmt: skip
 
 
-def bind_positions(samples: Sequence[Specialized], whole: Specialized, opset: int, moving: set[str]) -> list[Source]:
-    """Changes the graph of the first sample: values that depend on positions are inputs or constants.
+class BoundPositions:
+    """Values of a decoder that depend on positions: graphs for some tokens behind others, and for all tokens at once.
 
-    `whole` is the graph for all tokens at once; `moving` are the inputs that hold data.
+    `moving` are the inputs that hold data.
     """
-    return _Positions(samples, whole, opset, moving).bind()
 
-
-class _Positions:
     def __init__(self, samples: Sequence[Specialized], whole: Specialized, opset: int, moving: set[str]) -> None:
         self._samples, self._whole, self._opset = list(samples), whole, opset
         self._graph = samples[0].graph
@@ -47,6 +44,7 @@ class _Positions:
         self._kept: list[Any] = []
 
     def bind(self) -> list[Source]:
+        """Changes the graph of the first sample: values that depend on positions are inputs or constants."""
         first = self._samples[0].values
         varying = {name for name in first if self._varies(name)}
         gone: set[str] = set()
@@ -142,7 +140,7 @@ class _Positions:
     def _looked_up(self, name: str, whole: np.ndarray, axis: int) -> str:
         """Rows of a table by position along an axis, as nodes behind a new input."""
         table = np.ascontiguousarray(np.moveaxis(whole, axis, 0)).reshape(whole.shape[axis], -1)
-        self._tables[name] = Source(f"{name}_rows", POSITIONS, table)
+        self._tables[name] = Source(f"{name}_rows", Purpose.POSITIONS, table)
         rows, rest = self._samples[0].rows, [s for a, s in enumerate(whole.shape) if a != axis]
         element = helper.np_dtype_to_tensor_dtype(table.dtype)
         self._graph.input.append(helper.make_tensor_value_info(f"{name}_rows", element, (rows, table.shape[1])))

@@ -22,10 +22,10 @@ from tvm_pulp.frontend.onnx_protos import (
     without_unread_inputs,
 )
 from tvm_pulp.frontend.onnx_shapes import value_shapes
-from tvm_pulp.language_models.entry_module import ENCODED, PAST, UNWRITTEN, CacheRows, Source
-from tvm_pulp.language_models.exported.cache_rows import HIDDEN, bind_cache, hide_unwritten
+from tvm_pulp.language_models.entry_module import CacheRows, Purpose, Source
+from tvm_pulp.language_models.exported.cache_rows import HIDDEN, BoundCache, hide_unwritten
 from tvm_pulp.language_models.exported.encoded import Encoded, cut_off
-from tvm_pulp.language_models.exported.positional import bind_positions
+from tvm_pulp.language_models.exported.positional import BoundPositions
 from tvm_pulp.language_models.exported.roles import Roles
 from tvm_pulp.language_models.exported.specialize import OpenGraph, specialize
 from tvm_pulp.language_models.exported.token_rows import bind_tokens
@@ -61,17 +61,17 @@ def decoder_graph(
     if encoded is not None:
         cut_off(graph, encoded)
     moving = {roles.tokens, *given, *(c.past for c in roles.caches)}
-    positions = bind_positions(samples, whole, opset, moving)
+    positions = BoundPositions(samples, whole, opset, moving).bind()
     known_shapes = {i.name: shape for i in graph.input if (shape := static_shape(i)) is not None}
     shapes = {**known_shapes, **value_shapes(graph, model.opset_import, known_shapes)}
     tokens = bind_tokens(graph, roles.tokens, shapes, opset)
-    caches = tuple(bind_cache(graph, cache, past, rows) for cache in roles.caches)
+    caches = tuple(BoundCache(graph, cache).bind(past, rows) for cache in roles.caches)
     pasts = {c.past for c in caches}
     graph = alive(quantized_constants(graph, opset))
     if hide:
         hide_unwritten(graph, pasts, past, rows, given)
-    held = [*tokens, *positions, *(Source(name, PAST) for name in pasts), Source(HIDDEN, UNWRITTEN)]
-    known = {source.name: source for source in (*held, *(Source(name, ENCODED) for name in given))}
+    held = [*tokens, *positions, *(Source(name, Purpose.PAST) for name in pasts), Source(HIDDEN, Purpose.UNWRITTEN)]
+    known = {source.name: source for source in (*held, *(Source(name, Purpose.ENCODED) for name in given))}
     constants = {i.name for i in graph.initializer}
     without_unread_inputs(graph, {*given, *(role.name for role in roles.given)})
     sources = tuple(known[i.name] for i in graph.input if i.name not in constants)

@@ -106,7 +106,7 @@ def find_roles(model: Any) -> Roles | None:
     read = {name for node in graph.node for name in node.input}
     masks = [n for n in rest if "mask" in n.lower()]
     positions = tuple(n for n in rest if "pos" in n.lower() and n not in masks)
-    integers = [n for n in rest if n not in masks and n not in positions and _is_integer(inputs[n])]
+    integers = [n for n in rest if n not in (*masks, *positions) and inputs[n].type.tensor_type.elem_type in _INTEGERS]
     tokens = [n for n in integers if n in own or n not in read]
     given = [n for n in rest if n not in (*masks, *positions, *tokens)]
     for name in given:
@@ -131,10 +131,6 @@ def find_roles(model: Any) -> Roles | None:
         raise UserError(f"one output of logits is needed beside the caches, not {listed}: export it so")
     roles = tuple(GivenRole(n, _dims(inputs[n])) for n in inputs if n in given)
     return Roles(tokens[0], positions, tuple(n for n in masks if n not in given), caches, logits[0], roles)
-
-
-def _is_integer(value: Any) -> bool:
-    return value.type.tensor_type.elem_type in _INTEGERS
 
 
 def _dims(value: Any) -> tuple[int | str, ...]:

@@ -16,7 +16,7 @@ from onnx import helper, numpy_helper
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.onnx_fold import fold
 from tvm_pulp.frontend.onnx_protos import attributes_of, constant_of, label, node_of, replace_all
-from tvm_pulp.language_models.entry_module import TOKENS, Source
+from tvm_pulp.language_models.entry_module import Purpose, Source
 
 # They change no token and not their order.
 _RENAMES = ("Identity", "Cast", "Reshape", "Squeeze", "Unsqueeze", "Flatten")
@@ -46,7 +46,7 @@ def bind_tokens(graph: Any, tokens: str, shapes: Mapping[str, tuple[int, ...]], 
     replace_all(graph.input, [i for i in graph.input if i.name != tokens])
     if len({len(table) for table in tables.values()}) != 1:
         raise UserError(f"input '{tokens}' is looked up in no table, or in tables of different lengths: export it so")
-    return [Source(name, TOKENS, table) for name, table in tables.items()]
+    return [Source(name, Purpose.TOKENS, table) for name, table in tables.items()]
 
 
 def _table(name: str, constants: dict[str, Any], makers: dict[str, Any], opset: int) -> tuple[Any, Any]:

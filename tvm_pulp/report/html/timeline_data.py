@@ -4,7 +4,6 @@ import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tvm_pulp.planning.program.actions import Step
 from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.report.span_layers import LayerSpan, awake_spans, job_spans, transfer_spans
 from tvm_pulp.sim.activity import Activity
@@ -20,15 +19,21 @@ def timeline_data(activity: Activity | None, plan: PlanJson | None, expected: An
     """Lanes with spans of start, end and layer in cycles since the inference began; None where nothing is known."""
     if activity is None and expected is None:
         return None
-    measured = _measured(activity, plan.program if plan is not None else ()) if activity is not None else {}
-    estimated: dict[str, list[tuple[int, int, int]]] = {}
+    # Resource -> lane -> spans, resources named as the estimate names them.
+    measured: dict[str, dict[str, list[LayerSpan]]] = {}
+    if activity is not None:
+        program = plan.program if plan is not None else ()
+        measured |= {"cores": awake_spans(activity)}
+        measured |= {engine: {engine: spans} for engine, spans in job_spans(activity, program).items()}
+        measured |= {kind: {_TRANSFERS[kind]: spans} for kind, spans in transfer_spans(activity, program).items()}
+    estimated: dict[str, list[LayerSpan]] = {}
     for span in expected.spans if expected is not None else ():
-        estimated.setdefault(span.resource, []).append((span.start, span.end, span.layer))
+        estimated.setdefault(span.resource, []).append(LayerSpan(span.start, span.end, span.layer))
     lanes: list[Lane] = []
     for group in dict.fromkeys(("cores", *measured, *estimated)):
         own = measured.get(group, {})
         for name, spans in own.items():
-            lanes.append(_lane(group, name, "measured", ((s.start, s.end, s.layer) for s in spans)))
+            lanes.append(_lane(group, name, "measured", spans))
         if estimated.get(group):
             lanes.append(_lane(group, _TRANSFERS.get(group, group), "expected", estimated[group]))
     used = [lane for lane in lanes if lane["spans"]]
@@ -43,17 +48,7 @@ def timeline_data(activity: Activity | None, plan: PlanJson | None, expected: An
     }
 
 
-def _measured(activity: Activity, program: Sequence[Step]) -> dict[str, dict[str, list[LayerSpan]]]:
-    """Resource -> lane -> spans, resources named as the estimate names them."""
-    found: dict[str, dict[str, list[LayerSpan]]] = {"cores": awake_spans(activity)}
-    for engine, spans in job_spans(activity, program).items():
-        found[engine] = {engine: spans}
-    for kind, spans in transfer_spans(activity, program).items():
-        found[kind] = {_TRANSFERS[kind]: spans}
-    return found
-
-
-def _lane(group: str, name: str, kind: str, spans: Iterable[tuple[int, int, int]]) -> Lane:
+def _lane(group: str, name: str, kind: str, spans: Iterable[LayerSpan]) -> Lane:
     ordered = sorted(spans)
     kept = join_neighbours(ordered, _SPANS_PER_LANE)
     return {"group": group, "name": name, "kind": kind, "spans": kept, "joined": len(ordered) - len(kept)}

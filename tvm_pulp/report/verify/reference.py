@@ -11,6 +11,7 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.frameworks import load_program
 from tvm_pulp.frontend.imported import Imported
 from tvm_pulp.frontend.load import format_of
+from tvm_pulp.plug_ins import needed
 
 
 @dataclass(frozen=True)
@@ -57,10 +58,7 @@ def onnxruntime_values(model: Any, inputs: Mapping[str, np.ndarray]) -> dict[str
     """Inputs and results of all nodes in the order of the file. `model` is a file or a model in memory."""
     import onnx
 
-    try:
-        import onnxruntime
-    except ImportError:
-        raise UserError("comparing with onnxruntime needs it: pip install onnxruntime") from None
+    onnxruntime = needed("onnxruntime", "comparing with onnxruntime needs it: pip install onnxruntime")
     shown = onnx.ModelProto()
     shown.CopyFrom(onnx.load(str(model)) if isinstance(model, str | Path) else model)
     outputs = {output.name for output in shown.graph.output}
@@ -99,13 +97,10 @@ def _as(array: np.ndarray, kind: str) -> np.ndarray:
 
 def litert_values(path: Path, inputs: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
     """Tensors by name, those of the file's constants included; a name that comes twice has a number behind it."""
-    try:
-        from ai_edge_litert.interpreter import Interpreter, OpResolverType
-    except ImportError:
-        raise UserError("comparing with LiteRT needs it: pip install ai-edge-litert") from None
-    machine = Interpreter(
+    litert = needed("ai_edge_litert.interpreter", "comparing with LiteRT needs it: pip install ai-edge-litert")
+    machine = litert.Interpreter(
         str(path),
-        experimental_op_resolver_type=OpResolverType.BUILTIN_REF,
+        experimental_op_resolver_type=litert.OpResolverType.BUILTIN_REF,
         experimental_preserve_all_tensors=True,
         num_threads=1,
     )

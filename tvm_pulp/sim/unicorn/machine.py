@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.plug_ins import needed
 from tvm_pulp.sim.cpu_runner import Stopped
 from tvm_pulp.sim.iss.elf import Elf
 from tvm_pulp.soc.cpu import Cpu
@@ -35,13 +35,8 @@ class _Counter(ctypes.Structure):
 
 def emulator() -> Any:
     """The package; a user error says how to install it."""
-    try:
-        import unicorn
-    except ImportError:
-        raise UserError(
-            "--device unicorn needs the package unicorn: pip install 'tvm_pulp[cortex-m]', or compile with --soc=host"
-        ) from None
-    return unicorn
+    way_out = "pip install 'tvm_pulp[cortex-m]', or compile with --soc=host"
+    return needed("unicorn", f"--device unicorn needs the package unicorn: {way_out}")
 
 
 @cache
