@@ -9,29 +9,24 @@ from functools import cached_property
 from typing import Any
 
 from tvm_pulp.planning.tiling.alignment import aligned
-from tvm_pulp.planning.tiling.forms import EngineChoice, Offer, Tiling, pin_of
+from tvm_pulp.planning.tiling.forms import EngineChoice, Offer, pin_of
 from tvm_pulp.planning.tiling.place import Arena, Buffer, FittedSchedule, fit_schedule, plan_arena
-from tvm_pulp.planning.tiling.schedule import AGENTS, Decisions, Policy, Schedule
+from tvm_pulp.planning.tiling.schedule import AGENTS, Choice, Decisions, Policy, Schedule
 from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.quick_records import changed
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Recipe
 from tvm_pulp.uma.region import Region
 from tvm_pulp.uma.strategy import Refusal
 
 
-@dataclass(frozen=True)
-class LayerPlan:
-    """A layer's engine and tiles."""
+@dataclass(frozen=True, kw_only=True)
+class LayerPlan(Choice):
+    """A layer's engine and tiles, and what was offered."""
 
     layer: Layer
-    tiling: Tiling
-    recipes: tuple[Recipe, ...]
-    two_copies: bool  # of what streams
-    offers: tuple[Offer, ...]
-    refusals: tuple[Refusal, ...]
-    exclusive: bool = False
+    offers: tuple[Offer, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
     # What its engine calls the region: a pattern, or the operator on the cores.
     pattern: str = ""
     estimated_cycles: int = 0
@@ -170,9 +165,9 @@ def plan_of(
     """The plan of decisions that fit."""
     layers = []
     for index, (entry, choice) in enumerate(zip(engine_choice.forms, fitted.decisions.choices, strict=True)):
-        offers, recipes = engine_choice.offers(index, l1_bytes)[1], choice.tiling.recipes
-        how = (choice.tiling, recipes, choice.two_copies, offers, entry.refusals, choice.exclusive)
-        layers.append(LayerPlan(network.layers[index], *how, entry.pattern_of(choice.tiling.form)))
+        layer, pattern = network.layers[index], entry.pattern_of(choice.tiling.form)
+        offers = engine_choice.offers(index, l1_bytes)[1]
+        layers.append(LayerPlan(**vars(choice), layer=layer, offers=offers, refusals=entry.refusals, pattern=pattern))
     found = (tuple(layers), fitted.schedule, plan_l2(fitted.schedule, fitted.policy), fitted.l1_bytes)
     dma = (soc.software.dma_agents, CostModel(soc).commands_in_flight)
     return Plan(network, soc.name, cores, l1_bytes, *found, *dma, fitted.decisions, fitted.policy)

@@ -4,8 +4,8 @@ from tvm_pulp.planning.program import plan_record as record
 from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.planning.tiling.forms import team_of_form
 from tvm_pulp.planning.tiling.plan import LayerPlan, Planner
+from tvm_pulp.planning.tiling.schedule.choice import Policy
 from tvm_pulp.planning.tiling.schedule.schedule import Bundle
-from tvm_pulp.planning.tiling.schedule.tiled_layer import Policy
 from tvm_pulp.planning.tir.lower import LoweredPlan
 
 

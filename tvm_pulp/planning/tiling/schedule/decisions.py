@@ -3,10 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tvm_pulp.planning.tiling.forms.cuts import Tiling
+from tvm_pulp.planning.tiling.schedule.choice import Choice, Policy
 from tvm_pulp.planning.tiling.schedule.residency import find_uses
 from tvm_pulp.planning.tiling.schedule.split_transfers import NO_LIMITS, CommandLimits
-from tvm_pulp.planning.tiling.schedule.tiled_layer import Policy, TiledLayer
 from tvm_pulp.qnn.network import Network, Tensor
 
 
@@ -17,26 +16,15 @@ class InL3:
     least_bytes: int | None = None  # None: no constant
     among: frozenset[Tensor] | None = None  # None: all constants
 
-    def levels(self, tiled_layers: Sequence[TiledLayer]) -> dict[Tensor, str]:
+    def levels(self, choices: Sequence[Choice]) -> dict[Tensor, str]:
         """The level of every constant of these layers that does not lie where its tensor says."""
         if self.least_bytes is None:
             return {}
-        loaded = (tensor for tiled in tiled_layers for tensor in tiled.loaded if tensor.level == "l2")
+        loaded = (tensor for choice in choices for tensor in choice.loaded if tensor.level == "l2")
         return {t: "l3" for t in loaded if t.spec.bytes >= self.least_bytes and (self.among is None or t in self.among)}
 
 
 NOTHING_IN_L3 = InL3()
-
-
-@dataclass(frozen=True)
-class Choice:
-    """The decision about a layer."""
-
-    tiling: Tiling
-    two_copies: bool  # of what streams
-    budget: int  # bytes that a single tile may take
-    exclusive: bool = False  # one buffer of each kind is all that fits: nothing of the next step beside it
-    pages: int = 1  # times as many pages of records as usual, each so much smaller
 
 
 @dataclass
@@ -69,19 +57,11 @@ class Decisions:
         return cuts, tuple(self.leads.items()), self.overlap, self.in_l3
 
 
-def tiled_layer(choice: Choice) -> TiledLayer:
-    """The tiles of a layer as they are scheduled; made once for every way to do so."""
-    how, known = (choice.two_copies, choice.exclusive, choice.pages), choice.tiling.remembered
-    if how not in known:
-        known[how] = TiledLayer(choice.tiling.recipes, *how)
-    made: TiledLayer = known[how]
-    return made
-
-
-def policy_of(network: Network, decisions: Decisions, tiled_layers: Sequence[TiledLayer]) -> Policy:
+def policy_of(network: Network, decisions: Decisions) -> Policy:
     """The policy that decisions amount to: residency only where tiles allow it."""
-    resident, levels = {}, decisions.in_l3.levels(tiled_layers)
-    for tensor, uses in find_uses(network, [w.touched for w in tiled_layers]).items():
+    choices = decisions.choices
+    resident, levels = {}, decisions.in_l3.levels(choices)
+    for tensor, uses in find_uses(network, [choice.touched for choice in choices]).items():
         readers = frozenset(uses.candidates - decisions.banned.get(tensor, set()))
         if tensor.kind == "constant":
             # Nobody decides about these: what several layers read stays as long as there is room.
@@ -89,7 +69,7 @@ def policy_of(network: Network, decisions: Decisions, tiled_layers: Sequence[Til
         elif decisions.resident is not None:
             readers &= decisions.resident.get(tensor, frozenset())
         # A network input that layers read in tiles streams better than it waits to be complete.
-        elif uses.producer is None and all(len(tiled_layers[r].recipes) > 1 for r in readers):
+        elif uses.producer is None and all(len(choices[r].recipes) > 1 for r in readers):
             readers = frozenset()
         if readers:
             resident[tensor] = readers
