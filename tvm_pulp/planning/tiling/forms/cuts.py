@@ -47,7 +47,7 @@ class Tiling:
         return tuple(map(self.recipe, self.tiles))
 
     def remember(self, question: object, answer: Callable[[], _Answer]) -> _Answer:
-        """What schedules with these tiles find out about them, found once for all who ask the same."""
+        """The answer to a question about its tiles, found once for all who ask the same."""
         if question not in self._remembered:
             self._remembered[question] = answer()
         found: _Answer = self._remembered[question]
