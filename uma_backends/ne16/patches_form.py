@@ -48,10 +48,8 @@ class PatchesForm(ArrayForm):
         loads, step = self.job_steps(found[0].job, box.start[3], source, raw)
         jobs = []
         for patch in found:
-            begins = _begins(patch, padding)
-            description = replace(step.description, job=patch.job, input_bytes=begins[0], output_bytes=begins[1])
-            cycles = self.context.cycles(patch.job)
-            jobs.append(replace(step, description=description, macs=patch.job.macs, cycles=cycles))
+            begin, end = _begins(patch, padding)
+            jobs.append(self.context.another(step, patch.job, input=begin, output=end))
         return self.arranged([*before, *loads, *jobs, *self.finish(raw, box)])
 
 

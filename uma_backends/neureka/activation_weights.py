@@ -20,6 +20,7 @@ from tvm_pulp.uma import (
     Kernel,
     Load,
     Local,
+    Pointer,
     Step,
     Store,
     refuse_if,
@@ -199,10 +200,10 @@ class ActivationWeights(JobForm):
             input_pixel_stride=x.stride, input_row_stride=shape[1] * x.stride, output_pixel_stride=y.stride,
             output_row_stride=shape[1] * y.stride,
         )  # fmt: skip
-        description = Description(
-            job, x.local, y.local, weights.local, weights.start, vectors.scale, vectors.bias, None,
-            self.context.timing.geometry, x.start, y.start, vectors.bias_bytes,
-        )  # fmt: skip
+        scale = Pointer(vectors.scale) if vectors.scale else None
+        bias = Pointer(vectors.bias, vectors.bias_bytes) if vectors.bias else None
+        moved = (Pointer(weights.local, weights.start), Pointer(x.local, x.start), Pointer(y.local, y.start))
+        description = Description(job, *moved, scale, None, bias, self.context.timing.geometry)
         reads, cycles = (x.local, *vectors.reads, weights.local), job_cycles(job, self.context.timing)
         queue = self.context.costs.job_queue(ENGINE)
         work, port = (job.macs, cycles, queue, CONTEXTS), port_cycles(job, self.context.timing)

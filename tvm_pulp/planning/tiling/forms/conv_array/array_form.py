@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from tvm_pulp.uma import (
     Kernel,
     Load,
     Local,
+    Pointer,
     Recipe,
     Rounding,
     Step,
@@ -51,23 +52,21 @@ class ArrayDescription:
     """A job as the driver knows it, besides addresses; an engine adds its registers as `words`.
 
     `array`: whatever they depend on besides the job.
-    ."""
+    """
 
     job: Any
-    input: Local
-    output: Local
-    weights: Tensor | Local
-    weight_bytes: int  # offset of the tile's filters inside `weights`
-    scale: Local | None
-    bias: Local | None
-    shift: Local | None = None
+    weights: Pointer
+    input: Pointer
+    output: Pointer
+    scale: Pointer | None
+    shift: Pointer | None
+    bias: Pointer | None
     array: Any = None
-    # Where the job's part of input, output and parameters begins, in bytes.
-    input_bytes: int = 0
-    output_bytes: int = 0
-    bias_bytes: int = 0
-    scale_bytes: int = 0
-    shift_bytes: int = 0
+
+    def behind(self, **later: int) -> Self:
+        """The same job with operands that begin so many bytes later."""
+        found = {name: getattr(self, name) for name in later}
+        return replace(self, **{name: Pointer(p.operand, p.offset + later[name]) for name, p in found.items() if p})
 
     @property
     def words(self) -> tuple[int, ...]:
@@ -155,10 +154,10 @@ class ArrayContext(ABC):
         """Of these, the cycles in which a job uses its port to L1, where that is known."""
         return None
 
-    def another(self, step: Job, job: Any, description: ArrayDescription) -> Job:
-        """A step like one that there is, for another job."""
+    def another(self, step: Job, job: Any, **later: int) -> Job:
+        """A step like one that there is, for another job, whose operands begin so many bytes later."""
         work = {"macs": job.macs, "cycles": self.cycles(job), "port_cycles": self.port_cycles(job)}
-        return replace(step, description=replace(description, job=job), **work)
+        return replace(step, description=replace(step.description.behind(**later), job=job), **work)
 
     @abstractmethod
     def describe(self, job: Any, *operands: Any) -> ArrayDescription:
@@ -318,7 +317,8 @@ class ArrayForm(JobForm):
                 steps.append(Load(tensor, Box((first,), (channels,)), vectors[name]))
         if "bias" in vectors:
             steps += self.whole_bias(vectors, first, source)
-        operands = (source, target, place, offset, vectors["scale"], vectors.get("bias"), vectors.get("shift"))
+        parameters = (Pointer(vectors[n]) if n in vectors else None for n in ("scale", "shift", "bias"))
+        operands = (Pointer(place, offset), Pointer(source), Pointer(target), *parameters)
         description = self.context.describe(job, *operands)
         reads = (source, *vectors.values(), *([place] if isinstance(place, Local) else []))
         context = self.context

@@ -1,7 +1,7 @@
 """3x3 convolutions with gaps between their taps: every phase of the picture is a job without gaps."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from tvm_pulp.planning.tiling.forms.conv_array.array_form import ACTIVATION_SLACK
 from tvm_pulp.planning.tiling.forms.conv_array.forms import Direct3x3Form, breaks_last_subtile
@@ -63,12 +63,10 @@ class DilatedForm(Direct3x3Form):
                 job = self.array_job(down.count, across.count, channels_in, box.size[3], padding=padding, **strides)
                 if loads is None:
                     loads, step = self.job_steps(job, box.start[3], source, raw)
-                description = replace(
-                    step.description,
-                    input_bytes=(down.source * columns.size + across.source) * channels_in,
-                    output_bytes=(down.first * width + across.first) * pixel,
+                begin = (down.source * columns.size + across.source) * channels_in
+                jobs.append(
+                    self.context.another(step, job, input=begin, output=(down.first * width + across.first) * pixel)
                 )
-                jobs.append(self.context.another(step, job, description))
         assert loads is not None
         return self.arranged([*before, *loads, *jobs, *self.finish(raw, box)])
 
