@@ -16,7 +16,7 @@ from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.planning.search.attempts import PlanEvaluator, estimated
 from tvm_pulp.planning.tiling.forms import CLUSTER, EngineChoice, LayerForms, Tiling, pin_of
 from tvm_pulp.planning.tiling.place import Arena, FittedSchedule
-from tvm_pulp.planning.tiling.plan import Plan, Planner, plan_of
+from tvm_pulp.planning.tiling.plan import Plan, plan_of
 from tvm_pulp.planning.tiling.schedule import Choice, Decisions, InL3, build_schedule, policy_of
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.soc.description import Soc
@@ -87,7 +87,7 @@ def read_plan(record: PlanJson, evaluator: PlanEvaluator) -> Plan:
         block.offset = entry.offset
     fitted = FittedSchedule(decisions, policy, schedule, record.l1_peak)
     plan = plan_of(network, evaluator.soc, engine_choice, fitted, cores=evaluator.cores, l1_bytes=evaluator.l1_bytes)
-    plan = replace(plan, arena=_arena(record.l2, plan.arena), planner=_planner(record.planner))
+    plan = replace(plan, arena=_arena(record.l2, plan.arena), planner=record.planner)
     return estimated(plan, evaluator.costs)
 
 
@@ -133,10 +133,3 @@ def _arena(record: plan_record.L2, made: Arena) -> Arena:
             raise _mismatch(f"tensor '{tensor.name}'")
         offsets[tensor] = places[tensor.name][0]
     return Arena(offsets, record.size, made.largest_live_set)
-
-
-def _planner(record: plan_record.Planner | None) -> Planner | None:
-    if record is None:
-        return None
-    figures = (record.objective_cycles, record.bound_cycles, record.deterministic_time)
-    return Planner(record.name, record.chosen, record.attempts, record.status, *figures)

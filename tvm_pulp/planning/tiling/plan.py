@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from tvm_pulp.planning.program.plan_record import Planner
 from tvm_pulp.planning.tiling.alignment import aligned
 from tvm_pulp.planning.tiling.forms import EngineChoice, Offer, pin_of
 from tvm_pulp.planning.tiling.place import Arena, Buffer, FittedSchedule, fit_schedule, plan_arena
@@ -45,27 +46,6 @@ class LayerPlan(Choice):
 
 
 @dataclass(frozen=True)
-class Planner:
-    """How a plan was found, and what the solver says about its own problem; None where it did not run."""
-
-    name: str  # one of PLANNERS
-    chosen: str  # the attempt that was expected to be fastest
-    attempts: int
-    status: str | None = None
-    objective_cycles: int | None = None
-    bound_cycles: int | None = None
-    deterministic_time: float | None = None
-    seconds: float = 0.0  # of the solver, by the clock on the wall: not part of what is written to archives
-
-    @property
-    def gap(self) -> float | None:
-        """Part of the objective that a better solution could save at most."""
-        if self.objective_cycles is None or self.bound_cycles is None:
-            return None
-        return (self.objective_cycles - self.bound_cycles) / max(1, self.objective_cycles)
-
-
-@dataclass(frozen=True)
 class Plan:
     """The whole network's plan."""
 
@@ -83,6 +63,7 @@ class Plan:
     decisions: Decisions = field(default_factory=Decisions)
     policy: Policy = field(default_factory=Policy)
     planner: Planner | None = None
+    solver_seconds: float = 0.0  # by the clock on the wall: not part of what is written to archives
     estimated_cycles: int = 0
 
     def regions(self) -> list[Region]:
