@@ -9,7 +9,7 @@ from tvm_pulp.planning.tiling.forms.cuts import Cuts
 from tvm_pulp.planning.tiling.place.place_blocks import place_blocks
 from tvm_pulp.planning.tiling.plan import LayerPlan, Plan, plan_l2
 from tvm_pulp.planning.tiling.schedule.build_schedule import build_schedule
-from tvm_pulp.planning.tiling.schedule.choice import Policy
+from tvm_pulp.planning.tiling.schedule.decisions import Policy
 from tvm_pulp.planning.tiling.schedule.split_transfers import CommandLimits
 from tvm_pulp.planning.tir.statements import Main
 from tvm_pulp.planning.tir.tables import Tables
@@ -29,7 +29,7 @@ def plan_of(layers: Sequence[Layer], size: tuple[int, ...], *, overlap: bool, co
         plans.append(LayerPlan(tiling, overlap, L1_BYTES, layer=layer))
     software = soc.load("siracusa").software
     limits = CommandLimits(software.dma_largest, software.dma_lines)
-    policy = Policy({}, dict.fromkeys(range(len(layers)), 1) if overlap else {}, overlap, commands=limits)
+    policy = Policy([], dict.fromkeys(range(len(layers)), 1) if overlap else {}, overlap, commands=limits)
     schedule = build_schedule(network, plans, policy, L1_BYTES)
     peak = place_blocks(schedule.blocks, L1_BYTES)
     name = soc.load("siracusa").name

@@ -4,7 +4,7 @@ from tvm_pulp.planning.program import plan_record as record
 from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.planning.tiling.forms import team_of_form
 from tvm_pulp.planning.tiling.plan import LayerPlan
-from tvm_pulp.planning.tiling.schedule.choice import Policy
+from tvm_pulp.planning.tiling.schedule.decisions import Policy
 from tvm_pulp.planning.tiling.schedule.schedule import Bundle
 from tvm_pulp.planning.tir.lower import LoweredPlan
 
@@ -55,7 +55,7 @@ def _layer(plan: LayerPlan, policy: Policy, index: int) -> record.Layer:
         exclusive=plan.exclusive,
         joins=policy.joins(index),
         team=team_of_form(tiling.form),
-        lead=policy.lead.get(index, 0),
+        lead=policy.leads.get(index, 0),
         estimated_cycles=plan.estimated_cycles,
         outputs=tuple(record.Output(t.storage.name, tuple(t.spec.shape), t.spec.bytes) for t in plan.layer.outputs),
     )

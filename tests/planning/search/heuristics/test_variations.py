@@ -20,7 +20,7 @@ from tvm_pulp.compilation import Compilation
 from tvm_pulp.planning.search.heuristics.variations import join_bundles
 from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.planning.tiling.schedule.build_schedule import build_schedule
-from tvm_pulp.planning.tiling.schedule.choice import Policy
+from tvm_pulp.planning.tiling.schedule.decisions import Policy
 from tvm_pulp.planning.tiling.schedule.schedule import Bundle, Schedule
 from tvm_pulp.qnn.network import Tensor
 
@@ -29,7 +29,7 @@ LAYERS = 6
 
 def schedule_in_bundles(size: int) -> Schedule:
     plan = two_tiles(overlap=True, layers=LAYERS).plan
-    policy = Policy({}, dict.fromkeys(range(LAYERS), 1), bundle_bytes=size)
+    policy = Policy([], dict.fromkeys(range(LAYERS), 1), bundle_bytes=size)
     return build_schedule(plan.network, plan.layers, policy, L1_BYTES)
 
 

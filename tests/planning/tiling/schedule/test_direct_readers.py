@@ -7,7 +7,7 @@ from tvm_pulp import soc
 from tvm_pulp.planning.tiling.forms.cluster_forms import DirectForm, TiledForm
 from tvm_pulp.planning.tiling.forms.cuts import Cuts
 from tvm_pulp.planning.tiling.schedule.build_schedule import build_schedule
-from tvm_pulp.planning.tiling.schedule.choice import Policy
+from tvm_pulp.planning.tiling.schedule.decisions import Policy
 from tvm_pulp.planning.tiling.schedule.schedule import Schedule, compute_position
 from tvm_pulp.planning.tiling.schedule.split_transfers import CommandLimits
 from tvm_pulp.qnn.network import Layer, Network, Tensor
@@ -31,7 +31,7 @@ def _schedule(between: int) -> Schedule:
     tiled.append(chosen(DirectForm(layers[-1], costs).recipe(Box.whole(spec.shape)), two_copies=True))
     software = soc.load("siracusa").software
     commands = CommandLimits(software.dma_largest, software.dma_lines)
-    policy = Policy({}, dict.fromkeys(range(len(layers)), 1), True, commands=commands)
+    policy = Policy([], dict.fromkeys(range(len(layers)), 1), True, commands=commands)
     return build_schedule(Network("net", layers, [x], [*others, y]), tiled, policy, L1_BYTES)
 
 

@@ -5,7 +5,8 @@ from itertools import pairwise
 import pytest
 
 from tests.planning.tiling.schedule.choices import chosen
-from tvm_pulp.planning.tiling.schedule.choice import Choice, Policy
+from tvm_pulp.planning.tiling.schedule.choice import Choice
+from tvm_pulp.planning.tiling.schedule.decisions import Policy
 from tvm_pulp.planning.tiling.schedule.interleave_steps import can_interleave, interleave_steps
 from tvm_pulp.planning.tiling.schedule.step_order import StepOrder
 from tvm_pulp.qnn.network import Tensor

@@ -1,7 +1,7 @@
 """The order of compute steps: the cores finish a tile while the accelerator works on the next; jobs run on."""
 
 from tests.planning.tiling.schedule.choices import chosen
-from tvm_pulp.planning.tiling.schedule.choice import Policy
+from tvm_pulp.planning.tiling.schedule.decisions import Policy
 from tvm_pulp.planning.tiling.schedule.schedule import compute_position
 from tvm_pulp.planning.tiling.schedule.step_order import StepOrder, step_order
 from tvm_pulp.qnn.network import Tensor
@@ -30,8 +30,8 @@ def test_overlapping_tiles_interleave() -> None:
 
 def test_an_order_is_made_once_for_schedules_that_differ_in_leads() -> None:
     layers = [chosen(recipe(), recipe(), two_copies=True) for _ in range(2)]
-    first = step_order(layers, Policy(interleave=True, lead={0: 1}))
-    assert step_order(layers, Policy(interleave=True, lead={0: 2}), first) is first
+    first = step_order(layers, Policy(interleave=True, leads={0: 1}))
+    assert step_order(layers, Policy(interleave=True, leads={0: 2}), first) is first
     kept = {Tensor("kept", SPEC, "activation"): frozenset({1})}
     for other in (Policy(), Policy(interleave=True, apart=frozenset({1})), Policy(interleave=True, resident=kept)):
         made = step_order(layers, other, first)

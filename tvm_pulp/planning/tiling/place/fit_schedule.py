@@ -11,8 +11,8 @@ from tvm_pulp.planning.tiling.forms.cuts import MissingL1, Tiling
 from tvm_pulp.planning.tiling.place.place_blocks import place_blocks
 from tvm_pulp.planning.tiling.place.placer import live_bytes
 from tvm_pulp.planning.tiling.schedule.build_schedule import build_schedule
-from tvm_pulp.planning.tiling.schedule.choice import Choice, Policy
-from tvm_pulp.planning.tiling.schedule.decisions import Decisions, policy_of
+from tvm_pulp.planning.tiling.schedule.choice import Choice
+from tvm_pulp.planning.tiling.schedule.decisions import Decisions, Policy, policy_of
 from tvm_pulp.planning.tiling.schedule.schedule import Block, Schedule
 from tvm_pulp.planning.tiling.schedule.step_order import StepOrder, step_order
 from tvm_pulp.qnn.network import Network
@@ -144,7 +144,7 @@ def _relieve(
     early = [m for m in schedule.moves if m.ahead and alive(m.place.block) and m.layer > layer]
     if early:
         largest = max(early, key=lambda m: (m.place.block.bytes, m.layer))
-        before = policy.lead.get(largest.layer, 0) if at_once else state.leads.get(largest.layer, 0)
+        before = policy.leads.get(largest.layer, 0) if at_once else state.leads.get(largest.layer, 0)
         steps = (where - largest.position) // 3 + 1 if at_once else 1
         state.leads[largest.layer] = max(0, min(state.leads.get(largest.layer, 0), before - steps))
         return True

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from tvm_pulp.planning.tiling.schedule.choice import Choice, Policy
+from tvm_pulp.planning.tiling.schedule.choice import Choice
 from tvm_pulp.planning.tiling.schedule.constant_bundles import BundleBuilder
+from tvm_pulp.planning.tiling.schedule.decisions import Policy
 from tvm_pulp.planning.tiling.schedule.l3_fetches import l3_fetches
 from tvm_pulp.planning.tiling.schedule.schedule import (
     BOOT,
@@ -145,7 +146,7 @@ class _Builder:
             return load_position(begin), False
         if tile and self._choices[index].two_copies:
             return compute_position(min(self._steps.slots(index, tile - 1)[0], needed - 1)), False
-        lead = self._policy.lead.get(index, 0)
+        lead = self._policy.leads.get(index, 0)
         if tile == 0 and lead:
             return compute_position(max(0, begin - lead)), True
         return load_position(begin), False
@@ -270,7 +271,7 @@ class _Builder:
         begin = self._steps.begin(start)
         start = begin if self._written_at(whole_of(storage)) < load_position(begin) else start
         position, ahead = (BOOT if start == 0 else load_position(start)), False
-        lead = self._policy.lead.get(index, 0)
+        lead = self._policy.leads.get(index, 0)
         lead = lead if storage.kind in ("input", "constant") else min(1, lead)
         early = compute_position(max(0, start - lead))
         if start and lead and self._policy.overlap and self._written_at(whole_of(storage)) < early:

@@ -1,12 +1,11 @@
-"""The decision about a layer, and the policy that schedules the tiles of all layers together."""
+"""The decision about a layer, with what its tiles are to a schedule."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from tvm_pulp.planning.tiling.forms.cuts import Tiling
 from tvm_pulp.planning.tiling.schedule.constant_bundles import AGENTS, RECORD_WORDS
 from tvm_pulp.planning.tiling.schedule.residency import Touched, touched_by
-from tvm_pulp.planning.tiling.schedule.split_transfers import NO_LIMITS, CommandLimits
 from tvm_pulp.planning.tiling.schedule.tensor_ranges import TouchedRanges, touched_ranges
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Recipe
@@ -81,33 +80,3 @@ def _loaded(recipes: Sequence[Recipe]) -> tuple[Tensor, ...]:
 
 def _descriptor_bytes(order: _Order, tiles: int) -> int:
     return 4 * (sum(step.words + RECORD_WORDS + AGENTS for _, step in order) + 3 * tiles * _MOVE_WORDS)
-
-
-@dataclass(frozen=True)
-class Policy:
-    """Residency in L1 between layers, and how early the constants of a layer are fetched."""
-
-    # Readers (layer indices) that find an activation in L1.
-    resident: Mapping[Tensor, frozenset[int]] = field(default_factory=dict)
-    # Slots by which the constants of a layer are fetched ahead of its first step; 0 is none.
-    lead: Mapping[int, int] = field(default_factory=dict)
-    overlap: bool = True
-    # Bytes that come from L3 at a time, at least: so much is fetched while what was fetched before is used.
-    l3_batch: int = 0
-    commands: CommandLimits = NO_LIMITS
-    # Steps of neighbouring layers stand between each other where that keeps engines busy.
-    interleave: bool = False
-    # Layers that begin when all before them are over nevertheless.
-    apart: frozenset[int] = frozenset()
-    # Bytes up to which constants and records of neighbouring layers travel together; 0: those of a layer alone.
-    bundle_bytes: int = 0
-    # Constants that lie elsewhere than their tensors say.
-    levels: Mapping[Tensor, str] = field(default_factory=dict)
-
-    def joins(self, layer: int) -> bool:
-        """Tell if a layer may begin while those before it are under way."""
-        return self.interleave and layer > 0 and layer not in self.apart
-
-    def level(self, tensor: Tensor) -> str:
-        """The level of memory where the bytes of a tensor lie."""
-        return self.levels.get(tensor.storage, tensor.storage.level)

@@ -1,9 +1,9 @@
-"""Decisions of a planner about a network: enough to build its schedule again."""
+"""Decisions of a planner about a network: enough to build its schedule again, and the policy that they amount to."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tvm_pulp.planning.tiling.schedule.choice import Choice, Policy
+from tvm_pulp.planning.tiling.schedule.choice import Choice
 from tvm_pulp.planning.tiling.schedule.residency import find_uses
 from tvm_pulp.planning.tiling.schedule.split_transfers import NO_LIMITS, CommandLimits
 from tvm_pulp.qnn.network import Network, Tensor
@@ -39,7 +39,7 @@ class Decisions:
     in_l3: InL3 = NOTHING_IN_L3
     # Residency decided completely, instead of everything that is not banned.
     resident: Mapping[Tensor, frozenset[int]] | None = None
-    # Bytes that come from L3 at a time, at least.
+    # Bytes that come from L3 at a time, at least: so much is fetched while what was fetched before is used.
     l3_batch: int = 0
     # What a command of the DMA can do: a property of the machine, not a choice.
     commands: CommandLimits = NO_LIMITS
@@ -47,7 +47,7 @@ class Decisions:
     interleave: bool | None = None
     # Layers that begin when all before them are over nevertheless.
     apart: frozenset[int] = frozenset()
-    # Bytes up to which constants and records of neighbouring layers travel together.
+    # Bytes up to which constants and records of neighbouring layers travel together; 0: those of a layer alone.
     bundle_bytes: int = 0
 
     @property
@@ -57,8 +57,27 @@ class Decisions:
         return cuts, tuple(self.leads.items()), self.overlap, self.in_l3
 
 
+@dataclass
+class Policy(Decisions):
+    """Decisions as a schedule carries them out: residency only where tiles allow it."""
+
+    # Readers (layer indices) that find an activation in L1.
+    resident: Mapping[Tensor, frozenset[int]] = field(default_factory=dict)
+    interleave: bool = False
+    # Constants that lie elsewhere than their tensors say.
+    levels: Mapping[Tensor, str] = field(default_factory=dict)
+
+    def joins(self, layer: int) -> bool:
+        """Tell if a layer may begin while those before it are under way."""
+        return self.interleave and layer > 0 and layer not in self.apart
+
+    def level(self, tensor: Tensor) -> str:
+        """The level of memory where the bytes of a tensor lie."""
+        return self.levels.get(tensor.storage, tensor.storage.level)
+
+
 def policy_of(network: Network, decisions: Decisions) -> Policy:
-    """The policy that decisions amount to: residency only where tiles allow it."""
+    """The policy that decisions amount to."""
     choices = decisions.choices
     resident, levels = {}, decisions.in_l3.levels(choices)
     for tensor, uses in find_uses(network, [choice.touched for choice in choices]).items():
@@ -73,5 +92,5 @@ def policy_of(network: Network, decisions: Decisions) -> Policy:
             readers = frozenset()
         if readers:
             resident[tensor] = readers
-    kept = (decisions.overlap, decisions.l3_batch, decisions.commands, bool(decisions.interleave), decisions.apart)
-    return Policy(resident, dict(decisions.leads), *kept, decisions.bundle_bytes, levels)
+    settled = {"leads": dict(decisions.leads), "resident": resident, "interleave": bool(decisions.interleave)}
+    return Policy(**{**vars(decisions), **settled}, levels=levels)

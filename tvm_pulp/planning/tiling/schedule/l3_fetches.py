@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from itertools import groupby
 
-from tvm_pulp.planning.tiling.schedule.choice import Policy
+from tvm_pulp.planning.tiling.schedule.decisions import Policy
 from tvm_pulp.planning.tiling.schedule.schedule import BOOT, Fetch
 from tvm_pulp.qnn.network import Tensor
 

@@ -5,7 +5,8 @@ from functools import cached_property
 from itertools import groupby
 from typing import NamedTuple
 
-from tvm_pulp.planning.tiling.schedule.choice import Choice, Policy
+from tvm_pulp.planning.tiling.schedule.choice import Choice
+from tvm_pulp.planning.tiling.schedule.decisions import Policy
 from tvm_pulp.planning.tiling.schedule.interleave_steps import interleave_steps
 from tvm_pulp.planning.tiling.schedule.job_ends import last_slots
 from tvm_pulp.planning.tiling.schedule.schedule import compute_position
