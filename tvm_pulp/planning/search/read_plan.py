@@ -16,7 +16,7 @@ from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.planning.search.attempts import PlanEvaluator, estimated
 from tvm_pulp.planning.tiling.forms import CLUSTER, EngineChoice, LayerForms, Tiling, pin_of
 from tvm_pulp.planning.tiling.place import Arena, FittedSchedule
-from tvm_pulp.planning.tiling.plan import Plan, plan_of
+from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.planning.tiling.schedule import Choice, Decisions, InL3, build_schedule, policy_of
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.soc.description import Soc
@@ -86,7 +86,7 @@ def read_plan(record: PlanJson, evaluator: PlanEvaluator) -> Plan:
             raise _mismatch(f"buffer '{entry.name}'")
         block.offset = entry.offset
     fitted = FittedSchedule(decisions, policy, schedule, record.l1_peak)
-    plan = plan_of(network, evaluator.soc, engine_choice, fitted, cores=evaluator.cores, l1_bytes=evaluator.l1_bytes)
+    plan = evaluator.plan_of(fitted)
     plan = replace(plan, arena=_arena(record.l2, plan.arena), planner=record.planner)
     return estimated(plan, evaluator.costs)
 

@@ -1,21 +1,16 @@
-"""The deployment plan: engine, form and tiles of every layer; schedule and places of the whole network.
-
-`make_plan` makes it from decisions.
-"""
+"""The deployment plan: engine, form and tiles of every layer; schedule and places of the whole network."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 from tvm_pulp.planning.program.plan_record import Planner
 from tvm_pulp.planning.tiling.alignment import aligned
-from tvm_pulp.planning.tiling.forms import EngineChoice, Offer, pin_of
-from tvm_pulp.planning.tiling.place import Arena, Buffer, FittedSchedule, fit_schedule, plan_arena
+from tvm_pulp.planning.tiling.forms import Offer, pin_of
+from tvm_pulp.planning.tiling.place import Arena, Buffer, plan_arena
 from tvm_pulp.planning.tiling.schedule import AGENTS, Choice, Decisions, Policy, Schedule
 from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.quick_records import changed
-from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.region import Region
 from tvm_pulp.uma.strategy import Refusal
@@ -130,25 +125,3 @@ def plan_l2(schedule: Schedule, policy: Policy) -> Arena:
         if tensor.kind in ("activation", "workspace") or policy.level(tensor) == "l3"
     ]
     return plan_arena(buffers)
-
-
-def make_plan(
-    network: Network, soc: Any, engine_choice: EngineChoice, wanted: Decisions, *, cores: int, l1_bytes: int
-) -> Plan:
-    """The plan that comes closest to what is wanted: what does not fit into L1 is weakened."""
-    fitted = fit_schedule(network, engine_choice.tiling, l1_bytes, wanted)
-    return plan_of(network, soc, engine_choice, fitted, cores=cores, l1_bytes=l1_bytes)
-
-
-def plan_of(
-    network: Network, soc: Any, engine_choice: EngineChoice, fitted: FittedSchedule, *, cores: int, l1_bytes: int
-) -> Plan:
-    """The plan of decisions that fit."""
-    layers = []
-    for index, (entry, choice) in enumerate(zip(engine_choice.forms, fitted.decisions.choices, strict=True)):
-        layer, pattern = network.layers[index], entry.pattern_of(choice.tiling.form)
-        offers = engine_choice.offers(index, l1_bytes)[1]
-        layers.append(LayerPlan(**vars(choice), layer=layer, offers=offers, refusals=entry.refusals, pattern=pattern))
-    found = (tuple(layers), fitted.schedule, plan_l2(fitted.schedule, fitted.policy), fitted.l1_bytes)
-    dma = (soc.software.dma_agents, CostModel(soc).commands_in_flight)
-    return Plan(network, soc.name, cores, l1_bytes, *found, *dma, fitted.decisions, fitted.policy)
