@@ -185,8 +185,8 @@ class App:
         """The time that planning took, where a network was planned in this process."""
         if self.compilation is None or not self.compilation.target.soc.simulated:
             return None
-        planner = self.compilation.plan.planner
-        return planner.seconds if planner is not None else None
+        plan = self.compilation.plan
+        return plan.solver_seconds if plan.planner is not None else None
 
     def generate(
         self,

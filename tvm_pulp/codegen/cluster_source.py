@@ -196,7 +196,7 @@ class ClusterSource:
                 lines.append(f"(void)load_rows(&{self._rows.symbol(made)});")
             elif isinstance(made, FetchBytes):
                 place = f"POINTER({self._addresses.fetched(made)})"
-                lines.append(f"tvm_pulp_l3_load({place}, {made.offset}u, {made.writes[0].bytes}u);")
+                lines.append(f"tvm_pulp_l3_load({place}, {made.offset}u, {made.bytes}u);")
             elif isinstance(made, WaitForL3):
                 lines.append("tvm_pulp_l3_wait();")
             elif isinstance(made, Begin):
@@ -208,15 +208,14 @@ class ClusterSource:
         return lines
 
     def _first_transfer(self, made: MoveBytes) -> str:
-        move, sizes = self._tables.moves[made.move], [made.inside.bytes]
+        move, sizes = self._tables.moves[made.move], [made.bytes]
         local = f"POINTER({self._addresses.local(move, made.local)})"
         about = f" /* {safe(self._addresses.about(move))} */"
         if made.external is None:
             return f"tvm_pulp_dma_load({local}, {bundle_part(made)}, {sizes[0]});{about}"
         base, outside = self._addresses.base(made.external), self._addresses.outside(move, made.external)
         source = f"POINTER(bases[{base}] + {outside})" if base else f"POINTER({outside})"
-        lines = made.outside
-        if lines is not None and lines.line is not None and lines.stride is not None:
-            sizes += [lines.line, lines.stride]
+        if made.line is not None and made.stride is not None:
+            sizes += [made.line, made.stride]
         function = f"tvm_pulp_dma_{made.do}{'_2d' if len(sizes) > 1 else ''}"
         return f"{function}({local}, {source}, {', '.join(map(str, sizes))});{about}"

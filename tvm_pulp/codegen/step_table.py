@@ -123,16 +123,15 @@ class StepTable:
     def _transfer(self, made: MoveBytes) -> Command:
         """A command of the DMA."""
         move = self.lowered.plan.schedule.moves[made.move]
-        about, local, size = self.addresses.about(move), self.addresses.local(move, made.local), made.inside.bytes
+        about, local, size = self.addresses.about(move), self.addresses.local(move, made.local), made.bytes
         if made.external is None:
             return Command(f"DMA_LOAD({size}u, {local}, {bundle_part(made)})", 3, about)
-        base, outside = self.addresses.base(made.external), made.outside
+        base = self.addresses.base(made.external)
         if made.counter:
             counter = self.addresses.base_name(self.lowered.tables.tensors[made.counter])
             told = f"{base}, {size}u, {local}, {made.row}u, {counter}"
             return Command(f"DMA_LOAD_ROWS_OF({told})", 3, about)
-        lines = [] if outside is None or outside.line is None else [outside.line, outside.stride]
-        lines = [1, made.apart] if made.apart else lines
+        lines = [1, made.apart] if made.apart else [] if made.line is None else [made.line, made.stride]
         macro = f"DMA_{made.do.upper()}{'_LINES' if lines else ''}{'_OF' if base else ''}"
         values = [f"{size}u", local, self.addresses.outside(move, made.external), *(f"{n}u" for n in lines)]
         return Command(f"{macro}({', '.join([base, *values] if base else values)})", 3 + len(lines), about)
@@ -140,6 +139,4 @@ class StepTable:
 
 def bundle_part(made: MoveBytes) -> str:
     """The address of the part of a bundle that a transfer brings."""
-    assert made.bundle is not None
-    number, offset = made.bundle
-    return f"(const uint8_t *)&bundle_{number} + {offset}" if offset else f"&bundle_{number}"
+    return f"(const uint8_t *)&bundle_{made.bundle} + {made.offset}" if made.offset else f"&bundle_{made.bundle}"

@@ -77,7 +77,8 @@ def _planner_lines(plan: Plan) -> list[str]:
     if found.gap is not None:
         lines.append(
             f"solver: {found.status}, objective {found.objective_cycles:,} cycles, bound {found.bound_cycles:,}, "
-            f"gap {100 * found.gap:.2f} %, {found.deterministic_time} deterministic seconds, {found.seconds:.1f} s"
+            f"gap {100 * found.gap:.2f} %, {found.deterministic_time} deterministic seconds, "
+            f"{plan.solver_seconds:.1f} s"
         )
     return lines
 

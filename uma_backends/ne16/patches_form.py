@@ -41,9 +41,9 @@ class PatchesForm(ArrayForm):
         loads, step = self.job_steps(found[0].job, box.start[3], source, raw)
         jobs = []
         for patch in found:
-            begins = _begins(patch, padding)
-            description = replace(step.description, job=patch.job, input_bytes=begins[0], output_bytes=begins[1])
-            jobs.append(self.context.step(description))
+            begin, end = _begins(patch, padding)
+            description = step.description.behind(input=begin, output=end)
+            jobs.append(self.context.step(replace(description, job=patch.job)))
         return self.arranged([*before, *loads, *jobs, *self.finish(raw, box)])
 
 

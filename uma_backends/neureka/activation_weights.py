@@ -20,6 +20,7 @@ from tvm_pulp.uma import (
     Kernel,
     Load,
     Local,
+    Pointer,
     Step,
     Store,
     refuse_if,
@@ -209,10 +210,10 @@ class ActivationWeights(JobForm):
             input_pixel_stride=x.stride, input_row_stride=shape[1] * x.stride, output_pixel_stride=y.stride,
             output_row_stride=shape[1] * y.stride,
         )  # fmt: skip
-        operands = (x.local, y.local, weights.local, weights.start, vectors.scale, vectors.bias)
-        made = self.context.describe(job, *operands)
-        begins_at = replace(made, input_bytes=x.start, output_bytes=y.start, bias_bytes=vectors.bias_bytes)
-        return self.context.step(begins_at)
+        scale = Pointer(vectors.scale) if vectors.scale else None
+        bias = Pointer(vectors.bias, vectors.bias_bytes) if vectors.bias else None
+        moved = (Pointer(weights.local, weights.start), Pointer(x.local, x.start), Pointer(y.local, y.start))
+        return self.context.step(self.context.describe(job, *moved, scale, None, bias))
 
     def corrected(
         self, vectors: Vectors, x: Rows, sizes: tuple[int, int, int], zero_point: int

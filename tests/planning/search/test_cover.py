@@ -6,9 +6,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from tvm_pulp.planning.search.cover import Cover, Covers, recorded_cover
+from tvm_pulp.planning.search.cover import Covers, recorded_cover
 from tvm_pulp.planning.tiling.forms.cuts import Cuts
-from tvm_pulp.planning.tiling.forms.engine_choice import LayerForms
+from tvm_pulp.planning.tiling.forms.engine_choice import EngineChoice, LayerForms
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc import CostModel, load
@@ -56,7 +56,9 @@ def region(layers: list[Layer], *forms: Fixed) -> LayerForms:
     return offer(join(layers, [v for layer in layers for v in layer.variables]), *forms)
 
 
-def cheapest(operators: list[LayerForms], regions: list[LayerForms], pins: dict[str, str] | None = None) -> Cover:
+def cheapest(
+    operators: list[LayerForms], regions: list[LayerForms], pins: dict[str, str] | None = None
+) -> EngineChoice:
     covers = Covers(operators, regions, pins or {}, 4096)
     return covers.cover(covers.cheapest())
 
@@ -144,7 +146,7 @@ def test_the_whole_network_has_the_last_word() -> None:
     covers = Covers(operators, [*pairs, region(layers[1:4], Fixed("npu", 400))], {}, 4096)
     asked: list[tuple[str, ...]] = []
 
-    def expected(cover: Cover) -> int | None:
+    def expected(cover: EngineChoice) -> int | None:
         asked.append(tuple(e.layer.operator for e in cover.forms))
         return {("add", "add+add+add"): 50, ("add+add", "add+add"): None}.get(asked[-1], 100)
 
@@ -159,7 +161,7 @@ def test_long_networks_do_not_try_what_costs_clearly_more() -> None:
     regions = [region(layers[0:2], Fixed("npu", 203)), region(layers[2:5], Fixed("npu", 600))]
     asked: list[tuple[str, ...]] = []
 
-    def expected(cover: Cover) -> int:
+    def expected(cover: EngineChoice) -> int:
         asked.append(tuple(e.layer.operator for e in cover.forms if e.layer.parts))
         return 5000 - len(asked)
 

@@ -67,7 +67,7 @@ def test_a_given_plan_is_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_fault_of_ours_is_a_bug_and_one_of_a_given_plan_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
     first = describe(plan_network(network(), REQUEST))
-    monkeypatch.setattr(driver, "verify_plan", lambda _plan, _soc: ["two blocks overlap"])
+    monkeypatch.setattr(driver, "verify_plan", lambda *_: ["two blocks overlap"])
     with pytest.raises(RuntimeError, match="the plan is wrong: two blocks overlap"):
         plan_network(network(), REQUEST)
     given = PlanRequest(SIRACUSA, (), 8, 32768, 1 << 20, 1 << 20, given_plan=first)

@@ -9,8 +9,8 @@ from tvm_pulp.planning.tiling.forms.cuts import Cuts
 from tvm_pulp.planning.tiling.place.place_blocks import place_blocks
 from tvm_pulp.planning.tiling.plan import LayerPlan, Plan, plan_l2
 from tvm_pulp.planning.tiling.schedule.build_schedule import build_schedule
+from tvm_pulp.planning.tiling.schedule.decisions import Policy
 from tvm_pulp.planning.tiling.schedule.split_transfers import CommandLimits
-from tvm_pulp.planning.tiling.schedule.tiled_layer import Policy, TiledLayer
 from tvm_pulp.planning.tir.statements import Main
 from tvm_pulp.planning.tir.tables import Tables
 from tvm_pulp.qnn.network import Layer, Network, Tensor
@@ -22,16 +22,15 @@ L1_BYTES = 16384
 def plan_of(layers: Sequence[Layer], size: tuple[int, ...], *, overlap: bool, cores: int = 8) -> Plan:
     """A chain of layers, each cut into tiles of `size`."""
     network = Network("net", list(layers), layers[0].inputs[:1], layers[-1].outputs)
-    tiled_layers, plans = [], []
+    plans = []
     costs = soc.CostModel(soc.load("siracusa"), cores)
     for layer in layers:
         tiling = Cuts(TiledForm(layer, costs), layer, costs).measure(size)
-        tiled_layers.append(TiledLayer(tuple(tiling.form.recipe(b) for b in tiling.tiles), overlap))
-        plans.append(LayerPlan(layer, tiling, tiled_layers[-1].recipes, overlap, (), ()))
+        plans.append(LayerPlan(tiling, overlap, L1_BYTES, layer=layer))
     software = soc.load("siracusa").software
     limits = CommandLimits(software.dma_largest, software.dma_lines)
-    policy = Policy({}, dict.fromkeys(range(len(layers)), 1) if overlap else {}, overlap, commands=limits)
-    schedule = build_schedule(network, tiled_layers, policy, L1_BYTES)
+    policy = Policy([], dict.fromkeys(range(len(layers)), 1) if overlap else {}, overlap, commands=limits)
+    schedule = build_schedule(network, plans, policy, L1_BYTES)
     peak = place_blocks(schedule.blocks, L1_BYTES)
     name = soc.load("siracusa").name
     return Plan(network, name, cores, L1_BYTES, tuple(plans), schedule, plan_l2(schedule, policy), peak, policy=policy)

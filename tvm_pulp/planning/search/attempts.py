@@ -9,7 +9,8 @@ from typing import Any
 
 from tvm_pulp.planning.estimate import estimate_program
 from tvm_pulp.planning.tiling.forms.engine_choice import EngineChoice
-from tvm_pulp.planning.tiling.plan import Plan, make_plan, with_estimate
+from tvm_pulp.planning.tiling.place import FittedSchedule, fit_schedule
+from tvm_pulp.planning.tiling.plan import LayerPlan, Plan, plan_l2, with_estimate
 from tvm_pulp.planning.tiling.schedule import CommandLimits, Decisions
 from tvm_pulp.planning.tir.lower import program_of
 from tvm_pulp.qnn.network import Network
@@ -83,13 +84,25 @@ class PlanEvaluator:
         return CommandLimits(self.soc.software.dma_largest, self.soc.software.dma_lines)
 
     def plan(self, wanted: Decisions) -> Plan:
-        """The plan that comes closest to the decisions, with its expected cycles."""
+        """The plan that comes closest to the decisions, with its expected cycles: what does not fit is weakened."""
         if wanted.interleave is None:
             wanted = replace(wanted, interleave=self.interleave)
-        made = make_plan(self.network, self.soc, self.engine_choice, wanted, cores=self.cores, l1_bytes=self.l1_bytes)
-        plan = estimated(made, self.costs)
+        fitted = fit_schedule(self.network, self.engine_choice.tiling, self.l1_bytes, wanted)
+        plan = estimated(self.plan_of(fitted), self.costs)
         _WATCHER.get()(plan)
         return plan
+
+    def plan_of(self, fitted: FittedSchedule) -> Plan:
+        """The plan of decisions that fit."""
+        layers = []
+        for index, (entry, choice) in enumerate(zip(self.engine_choice.forms, fitted.decisions.choices, strict=True)):
+            layer, pattern = self.network.layers[index], entry.pattern_of(choice.tiling.form)
+            offers, why_not = self.engine_choice.offers(index, self.l1_bytes)[1], entry.refusals
+            layers.append(LayerPlan(**vars(choice), layer=layer, offers=offers, refusals=why_not, pattern=pattern))
+        found = (tuple(layers), fitted.schedule, plan_l2(fitted.schedule, fitted.policy), fitted.l1_bytes)
+        dma = (self.soc.software.dma_agents, self.costs.commands_in_flight)
+        how = (*found, *dma, fitted.decisions, fitted.policy)
+        return Plan(self.network, self.soc.name, self.cores, self.l1_bytes, *how)
 
     def plan_once(self, wanted: Decisions) -> Plan:
         """As `plan`, for nothing but cuts and leads: what was made before is not made again."""

@@ -3,6 +3,8 @@
 Candidates may overlap. A region first costs what its cheapest form takes by itself: the cover with the least sum is
 where a search begins that asks what the whole network would take. Of equal ones that with fewer regions is taken,
 then that of engines named first. Operators that the user pinned stay on their engine in every region.
+
+A cover is the choice among the forms of its regions, in the order of their results, with pins as they hold for them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.search.constraint_model import ConstraintModel
-from tvm_pulp.planning.tiling.forms import LayerForms, Offer, cheapest, handicapped, pin_of
+from tvm_pulp.planning.tiling.forms import EngineChoice, LayerForms, Offer, cheapest, handicapped, pin_of
 from tvm_pulp.qnn.network import Layer
 
 # Deterministic seconds; covers of hundreds of overlapping regions take hundredths.
@@ -22,14 +24,6 @@ LEAST_GAIN = 0.003
 # Of networks with so many operators, which take long to plan, covers that cost so many times the best are not planned:
 # none of those that were measured was the fastest.
 _LONG, _HOPELESS = 32, 1.04
-
-
-@dataclass(frozen=True)
-class Cover:
-    """Regions in the order of their results, and pins as they hold for them."""
-
-    forms: tuple[LayerForms, ...]
-    pins: dict[str, str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +78,7 @@ class Covers:
         found = _solve([*self._regions, *self._single.values()], self._touched, self._priority)
         return frozenset(found) & frozenset(self._regions)
 
-    def fastest(self, expected: Callable[[Cover], int | None]) -> Cover:
+    def fastest(self, expected: Callable[[EngineChoice], int | None]) -> EngineChoice:
         """The cover that is expected to be fastest: from the cheapest on, one kind of regions after the other is tried
         the other way. Calls, waits and code that has to be fetched show in the whole network only.
 
@@ -120,7 +114,7 @@ class Covers:
             kinds.setdefault((layer.operator, shapes), []).append(candidate)
         return sorted(kinds.values(), key=lambda kind: -len(kind))[:_MOST_KINDS]
 
-    def cover(self, taken: Taken) -> Cover:
+    def cover(self, taken: Taken) -> EngineChoice:
         """The cover with these regions, and what others would have cost."""
         ends = {c.operators[-1]: c for c in taken}
         inside = {i for c in taken for i in c.operators}
@@ -134,7 +128,7 @@ class Covers:
                 forms.append(replace(ends[index].entry, rivals=(_apart(ends[index], self._single), *lost)))
             elif index not in inside:
                 forms.append(replace(entry, rivals=tuple(lost)) if lost else entry)
-        return Cover(tuple(forms), pinned)
+        return EngineChoice(forms, pinned)
 
 
 def _changed(taken: Taken, kind: Sequence[_Candidate]) -> list[Taken]:
@@ -150,7 +144,7 @@ def _changed(taken: Taken, kind: Sequence[_Candidate]) -> list[Taken]:
 
 def recorded_cover(
     operators: Sequence[LayerForms], regions: Sequence[LayerForms], recorded: Mapping[str, str]
-) -> Cover:
+) -> EngineChoice:
     """The cover of a plan that was written: names of its layers with their operators. What is inside has no entry."""
     taken = {
         e.layer: e
@@ -161,7 +155,7 @@ def recorded_cover(
     ends = {layer.parts[-1]: entry for layer, entry in taken.items()}
     inside = {part for layer in taken for part in layer.parts}
     forms = [ends.get(entry.layer, entry) for entry in operators if entry.layer in ends or entry.layer not in inside]
-    return Cover(tuple(forms), {})
+    return EngineChoice(forms, {})
 
 
 def _pin(region: Layer, pins: Mapping[str, str]) -> str | None:

@@ -19,7 +19,7 @@ from tvm_pulp.planning.check import verify_plan
 from tvm_pulp.planning.lowering import same_network
 from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.planning.search.attempts import PlanEvaluator
-from tvm_pulp.planning.search.cover import LEAST_GAIN, Cover, Covers, recorded_cover
+from tvm_pulp.planning.search.cover import LEAST_GAIN, Covers, recorded_cover
 from tvm_pulp.planning.search.find_plan import find_plan
 from tvm_pulp.planning.search.heuristics.balance_engines import expected_cycles, pipelined_cycles
 from tvm_pulp.planning.search.heuristics.tile_pipelines import core_cycles
@@ -133,7 +133,7 @@ def _offered(network: Network, request: PlanRequest) -> tuple[list[LayerForms], 
     return operators, several
 
 
-def _as_partitioned(network: Network, request: PlanRequest) -> Cover:
+def _as_partitioned(network: Network, request: PlanRequest) -> EngineChoice:
     """Regions as the functions of a partitioned module say: what stands outside of them is the cores'."""
     known = {(b.target_name, pattern.name) for b in request.backends for pattern in b.patterns}
     stated = [region_of(layer) for layer in network.layers if layer.codegen not in ("", CLUSTER)]
@@ -147,14 +147,13 @@ def _as_partitioned(network: Network, request: PlanRequest) -> Cover:
                 f"post_partition passes leave region '{layer.name}' ({layer.operator}) on {engine}, which does not "
                 f"take it: {why}"
             )
-    return Cover(tuple(offered), {layer.name: layer.codegen or CLUSTER for layer in network.layers})
+    return EngineChoice(offered, {layer.name: layer.codegen or CLUSTER for layer in network.layers})
 
 
-def _evaluator(network: Network, cover: Cover, request: PlanRequest) -> PlanEvaluator:
+def _evaluator(network: Network, cover: EngineChoice, request: PlanRequest) -> PlanEvaluator:
     """The evaluator of plans of a cover."""
     regions = replace(network, layers=[entry.layer for entry in cover.forms])
-    choice = EngineChoice(cover.forms, cover.pins)
-    return PlanEvaluator(regions, request.soc, choice, request.cores, request.l1_bytes)
+    return PlanEvaluator(regions, request.soc, cover, request.cores, request.l1_bytes)
 
 
 def _find(network: Network, request: PlanRequest) -> Plan:
@@ -191,7 +190,7 @@ def _or_by_cores(best: Plan, network: Network, operators: list[LayerForms], requ
     return found if found.estimated_cycles < best.estimated_cycles and found.l2_needed <= request.l2_bytes else best
 
 
-def _fastest_cover(network: Network, covers: Covers, request: PlanRequest) -> Cover:
+def _fastest_cover(network: Network, covers: Covers, request: PlanRequest) -> EngineChoice:
     if request.planner == "greedy" or not request.overlap:
         return covers.cover(covers.cheapest())
     found = covers.fastest(lambda cover: expected_cycles(_evaluator(network, cover, request)))

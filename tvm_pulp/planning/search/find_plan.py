@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from tvm_pulp.planning.program.plan_record import Planner
 from tvm_pulp.planning.search.attempts import FEW_LAYERS, Attempt, PlanEvaluator
 from tvm_pulp.planning.search.heuristics import policies
 from tvm_pulp.planning.search.heuristics.balance_engines import balance_engines
@@ -10,7 +11,7 @@ from tvm_pulp.planning.search.heuristics.side_by_side import side_by_side
 from tvm_pulp.planning.search.heuristics.variations import VARIATIONS, join_attempts, vary
 from tvm_pulp.planning.search.solver import SolverAttempts, SolverRounds
 from tvm_pulp.planning.tiling.forms.cuts import MissingL1
-from tvm_pulp.planning.tiling.plan import Plan, Planner
+from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.planning.tiling.schedule.decisions import InL3
 
 # By how much a plan of the solver has to be faster than the best heuristic one, and what is varied further.
@@ -63,7 +64,7 @@ def _find(evaluator: PlanEvaluator, *, overlap: bool, l2_bytes: int, effort: str
         beside = vary(evaluator, best, side_by_side) if effort == "fast" and overlap else ()
         tried += [a for a in beside if a.plan.l2_needed <= l2_bytes]
         best = min([best, *tried], key=lambda a: a.cycles)
-        return replace(best.plan, planner=Planner("solver", best.name, len(tried)))
+        return replace(best.plan, planner=_by_rules("solver", best.name, len(tried)))
     return _best(evaluator, tried, overlap=overlap, l2_bytes=l2_bytes)
 
 
@@ -74,7 +75,7 @@ def _find_greedy(evaluator: PlanEvaluator, l2_bytes: int) -> Plan:
         if tried[-1].plan.l2_needed <= l2_bytes:
             break
     chosen = min(tried, key=lambda a: a.plan.l2_needed)
-    return replace(chosen.plan, planner=Planner("greedy", chosen.name, 1))
+    return replace(chosen.plan, planner=_by_rules("greedy", chosen.name, 1))
 
 
 def _fastest(tried: Sequence[Attempt]) -> Attempt:
@@ -105,20 +106,26 @@ def _best(evaluator: PlanEvaluator, tried: list[Attempt], *, overlap: bool, l2_b
         count += more
         if varied.cycles < best.cycles:
             best, chosen = varied, start
-    found = Planner("solver", best.name, len(tried) + count)
-    if solved.solutions:
+    found, solutions = _by_rules("solver", best.name, len(tried) + count), solved.solutions
+    if solutions:
         # The solution that became the plan, or the last one where a heuristic was better.
         made = [s for a, s in zip(solved.attempts, solved.solutions, strict=False) if a is chosen]
-        last = made[0] if made else solved.solutions[-1]
+        last = made[0] if made else solutions[-1]
         found = replace(
             found,
             status=last.status,
             objective_cycles=last.objective,
             bound_cycles=last.bound,
-            deterministic_time=round(sum(s.deterministic_time for s in solved.solutions), 6),
-            seconds=sum(s.seconds for s in solved.solutions),
+            # Part of the objective that a better solution could save at most.
+            gap=round((last.objective - last.bound) / max(1, last.objective), 6),
+            deterministic_time=round(sum(s.deterministic_time for s in solutions), 6),
         )
-    return replace(best.plan, planner=found)
+    return replace(best.plan, planner=found, solver_seconds=sum(s.seconds for s in solutions))
+
+
+def _by_rules(name: str, chosen: str, attempts: int) -> Planner:
+    """A plan that was found so, without the solver."""
+    return Planner(name, chosen, attempts, None, None, None, None, None)
 
 
 def _vary(evaluator: PlanEvaluator, best: Attempt, l2_bytes: int) -> tuple[Attempt, int]:

@@ -16,8 +16,8 @@ from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.planning.search.attempts import PlanEvaluator, estimated
 from tvm_pulp.planning.tiling.forms import CLUSTER, EngineChoice, LayerForms, Tiling, pin_of
 from tvm_pulp.planning.tiling.place import Arena, FittedSchedule
-from tvm_pulp.planning.tiling.plan import Plan, Planner, plan_of
-from tvm_pulp.planning.tiling.schedule import Choice, Decisions, InL3, build_schedule, policy_of, tiled_layer
+from tvm_pulp.planning.tiling.plan import Plan
+from tvm_pulp.planning.tiling.schedule import Choice, Decisions, InL3, build_schedule, policy_of
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.soc.description import Soc
 from tvm_pulp.soc.same_timing import differs_in_time_only
@@ -65,12 +65,11 @@ def read_plan(record: PlanJson, evaluator: PlanEvaluator) -> Plan:
     ]
     known = {t.storage.name: t.storage for layer in network.layers for t in layer.operands}
     from_l3 = {c.name for c in record.constants if c.level == "l3"}
-    tiled_layers = [tiled_layer(c) for c in choices]
     decisions = Decisions(
         choices,
         {index: entry.lead for index, entry in enumerate(record.layers)},
         record.double_buffer,
-        in_l3=InL3(0, frozenset(t for tiled in tiled_layers for t in tiled.loaded if t.name in from_l3)),
+        in_l3=InL3(0, frozenset(t for choice in choices for t in choice.loaded if t.name in from_l3)),
         resident={known[name]: frozenset(readers) for name, readers in record.resident.items()},
         l3_batch=record.l3_batch,
         bundle_bytes=record.bundle_bytes,
@@ -78,8 +77,8 @@ def read_plan(record: PlanJson, evaluator: PlanEvaluator) -> Plan:
         interleave=record.interleave,
         apart=frozenset(index for index, entry in enumerate(record.layers) if not entry.joins),
     )
-    policy = policy_of(network, decisions, tiled_layers)
-    schedule = build_schedule(network, tiled_layers, policy, evaluator.l1_bytes)
+    policy = policy_of(network, decisions)
+    schedule = build_schedule(network, choices, policy, evaluator.l1_bytes)
     if len(schedule.blocks) != len(record.blocks):
         raise _mismatch("its buffers in L1")
     for block, entry in zip(schedule.blocks, record.blocks, strict=True):
@@ -87,8 +86,8 @@ def read_plan(record: PlanJson, evaluator: PlanEvaluator) -> Plan:
             raise _mismatch(f"buffer '{entry.name}'")
         block.offset = entry.offset
     fitted = FittedSchedule(decisions, policy, schedule, record.l1_peak)
-    plan = plan_of(network, evaluator.soc, engine_choice, fitted, cores=evaluator.cores, l1_bytes=evaluator.l1_bytes)
-    plan = replace(plan, arena=_arena(record.l2, plan.arena), planner=_planner(record.planner))
+    plan = evaluator.plan_of(fitted)
+    plan = replace(plan, arena=_arena(record.l2, plan.arena), planner=record.planner)
     return estimated(plan, evaluator.costs)
 
 
@@ -134,10 +133,3 @@ def _arena(record: plan_record.L2, made: Arena) -> Arena:
             raise _mismatch(f"tensor '{tensor.name}'")
         offsets[tensor] = places[tensor.name][0]
     return Arena(offsets, record.size, made.largest_live_set)
-
-
-def _planner(record: plan_record.Planner | None) -> Planner | None:
-    if record is None:
-        return None
-    figures = (record.objective_cycles, record.bound_cycles, record.deterministic_time)
-    return Planner(record.name, record.chosen, record.attempts, record.status, *figures)

@@ -8,6 +8,6 @@
 | `place` | addresses in L1 and L2; what gives way where there is no room |
 """
 
-from tvm_pulp.planning.tiling.plan import LayerPlan, Plan, Planner, make_plan, plan_of, with_estimate
+from tvm_pulp.planning.tiling.plan import LayerPlan, Plan, plan_l2, with_estimate
 
-__all__ = ["LayerPlan", "Plan", "Planner", "make_plan", "plan_of", "with_estimate"]
+__all__ = ["LayerPlan", "Plan", "plan_l2", "with_estimate"]

@@ -1,37 +1,28 @@
-"""The deployment plan: engine, form and tiles of every layer; schedule and places of the whole network.
-
-`make_plan` makes it from decisions.
-"""
+"""The deployment plan: engine, form and tiles of every layer; schedule and places of the whole network."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
+from tvm_pulp.planning.program.plan_record import Planner
 from tvm_pulp.planning.tiling.alignment import aligned
-from tvm_pulp.planning.tiling.forms import EngineChoice, Offer, Tiling, pin_of
-from tvm_pulp.planning.tiling.place import Arena, Buffer, FittedSchedule, fit_schedule, plan_arena
-from tvm_pulp.planning.tiling.schedule import AGENTS, Decisions, Policy, Schedule
+from tvm_pulp.planning.tiling.forms import Offer, pin_of
+from tvm_pulp.planning.tiling.place import Arena, Buffer, plan_arena
+from tvm_pulp.planning.tiling.schedule import AGENTS, Choice, Decisions, Policy, Schedule
 from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.quick_records import changed
-from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Recipe
 from tvm_pulp.uma.region import Region
 from tvm_pulp.uma.strategy import Refusal
 
 
-@dataclass(frozen=True)
-class LayerPlan:
-    """A layer's engine and tiles."""
+@dataclass(frozen=True, kw_only=True)
+class LayerPlan(Choice):
+    """A layer's engine and tiles, and what was offered."""
 
     layer: Layer
-    tiling: Tiling
-    recipes: tuple[Recipe, ...]
-    two_copies: bool  # of what streams
-    offers: tuple[Offer, ...]
-    refusals: tuple[Refusal, ...]
-    exclusive: bool = False
+    offers: tuple[Offer, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
     # What its engine calls the region: a pattern, or the operator on the cores.
     pattern: str = ""
     estimated_cycles: int = 0
@@ -47,27 +38,6 @@ class LayerPlan:
     @property
     def tiles(self) -> tuple[Box, ...]:
         return self.tiling.tiles
-
-
-@dataclass(frozen=True)
-class Planner:
-    """How a plan was found, and what the solver says about its own problem; None where it did not run."""
-
-    name: str  # one of PLANNERS
-    chosen: str  # the attempt that was expected to be fastest
-    attempts: int
-    status: str | None = None
-    objective_cycles: int | None = None
-    bound_cycles: int | None = None
-    deterministic_time: float | None = None
-    seconds: float = 0.0  # of the solver, by the clock on the wall: not part of what is written to archives
-
-    @property
-    def gap(self) -> float | None:
-        """Part of the objective that a better solution could save at most."""
-        if self.objective_cycles is None or self.bound_cycles is None:
-            return None
-        return (self.objective_cycles - self.bound_cycles) / max(1, self.objective_cycles)
 
 
 @dataclass(frozen=True)
@@ -88,6 +58,7 @@ class Plan:
     decisions: Decisions = field(default_factory=Decisions)
     policy: Policy = field(default_factory=Policy)
     planner: Planner | None = None
+    solver_seconds: float = 0.0  # by the clock on the wall: not part of what is written to archives
     estimated_cycles: int = 0
 
     def regions(self) -> list[Region]:
@@ -154,25 +125,3 @@ def plan_l2(schedule: Schedule, policy: Policy) -> Arena:
         if tensor.kind in ("activation", "workspace") or policy.level(tensor) == "l3"
     ]
     return plan_arena(buffers)
-
-
-def make_plan(
-    network: Network, soc: Any, engine_choice: EngineChoice, wanted: Decisions, *, cores: int, l1_bytes: int
-) -> Plan:
-    """The plan that comes closest to what is wanted: what does not fit into L1 is weakened."""
-    fitted = fit_schedule(network, engine_choice.tiling, l1_bytes, wanted)
-    return plan_of(network, soc, engine_choice, fitted, cores=cores, l1_bytes=l1_bytes)
-
-
-def plan_of(
-    network: Network, soc: Any, engine_choice: EngineChoice, fitted: FittedSchedule, *, cores: int, l1_bytes: int
-) -> Plan:
-    """The plan of decisions that fit."""
-    layers = []
-    for index, (entry, choice) in enumerate(zip(engine_choice.forms, fitted.decisions.choices, strict=True)):
-        offers, recipes = engine_choice.offers(index, l1_bytes)[1], choice.tiling.recipes
-        how = (choice.tiling, recipes, choice.two_copies, offers, entry.refusals, choice.exclusive)
-        layers.append(LayerPlan(network.layers[index], *how, entry.pattern_of(choice.tiling.form)))
-    found = (tuple(layers), fitted.schedule, plan_l2(fitted.schedule, fitted.policy), fitted.l1_bytes)
-    dma = (soc.software.dma_agents, CostModel(soc).commands_in_flight)
-    return Plan(network, soc.name, cores, l1_bytes, *found, *dma, fitted.decisions, fitted.policy)

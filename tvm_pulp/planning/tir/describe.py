@@ -3,9 +3,9 @@
 from tvm_pulp.planning.program import plan_record as record
 from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.planning.tiling.forms import team_of_form
-from tvm_pulp.planning.tiling.plan import LayerPlan, Planner
+from tvm_pulp.planning.tiling.plan import LayerPlan
+from tvm_pulp.planning.tiling.schedule.decisions import Policy
 from tvm_pulp.planning.tiling.schedule.schedule import Bundle
-from tvm_pulp.planning.tiling.schedule.tiled_layer import Policy
 from tvm_pulp.planning.tir.lower import LoweredPlan
 
 
@@ -27,7 +27,7 @@ def describe(lowered: LoweredPlan) -> PlanJson:
         l3_batch=plan.policy.l3_batch,
         bundle_bytes=plan.policy.bundle_bytes,
         interleave=plan.policy.interleave,
-        planner=_planner(plan.planner),
+        planner=plan.planner,
         l2=record.L2(arena.size, arena.largest_live_set, tuple(placed)),
         blocks=tuple(record.Place(b.name, b.offset, b.bytes, (b.first, b.last)) for b in schedule.blocks),
         constants=tuple(record.Constant(t.name, level, t.spec.bytes) for t, level in plan.constants().items()),
@@ -38,22 +38,6 @@ def describe(lowered: LoweredPlan) -> PlanJson:
         resident={t.name: tuple(sorted(readers)) for t, readers in plan.policy.resident.items()},
         layers=tuple(_layer(p, plan.policy, index) for index, p in enumerate(plan.layers)),
         program=lowered.program,
-    )
-
-
-def _planner(planner: Planner | None) -> record.Planner | None:
-    """How the plan was found; seconds on the wall are left out, so that archives do not depend on them."""
-    if planner is None:
-        return None
-    return record.Planner(
-        planner.name,
-        planner.chosen,
-        planner.attempts,
-        planner.status,
-        planner.objective_cycles,
-        planner.bound_cycles,
-        None if planner.gap is None else round(planner.gap, 6),
-        planner.deterministic_time,
     )
 
 
@@ -71,7 +55,7 @@ def _layer(plan: LayerPlan, policy: Policy, index: int) -> record.Layer:
         exclusive=plan.exclusive,
         joins=policy.joins(index),
         team=team_of_form(tiling.form),
-        lead=policy.lead.get(index, 0),
+        lead=policy.leads.get(index, 0),
         estimated_cycles=plan.estimated_cycles,
         outputs=tuple(record.Output(t.storage.name, tuple(t.spec.shape), t.spec.bytes) for t in plan.layer.outputs),
     )

@@ -159,7 +159,7 @@ class _Pass:
             number = next(n for n in range(GROUPS_OF_AGENT) if n not in taken)
             self._result += [Begin(agent=agent, group=number), *(made for made, _ in members)]
             reads, writes = (tuple(a for _, t in members for a in getattr(t, n)) for n in ("reads", "writes"))
-            bundles = frozenset(made.bundle[0] for made, _ in members if made.bundle is not None)
+            bundles = frozenset(made.bundle for made, _ in members if made.bundle is not None)
             started = Started("transfer", agent, Touched(reads, writes), number, bundles=bundles)
             self._under_way.started.append(started)
         for made, started in others:

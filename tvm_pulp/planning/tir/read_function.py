@@ -7,21 +7,27 @@ from dataclasses import replace
 from typing import Any
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.planning.program.actions import WaitForJob, WaitForL3
 from tvm_pulp.planning.tir.statements import (
     BUFFER,
     CALLS,
     L1,
     L2,
     Address,
+    CallKernel,
     FetchBytes,
     Main,
     MoveBytes,
     RunLayer,
     Statement,
     SubmitJob,
+    argument_fields,
     counted,
 )
 from tvm_pulp.planning.tir.tables import Tables
+
+# Fields that calls do not say: core 0 waits.
+_ALWAYS: dict[type[Any], dict[str, Any]] = {WaitForJob: {"agent": 0}, WaitForL3: {"agent": 0, "l3": True}}
 
 
 def read_function(function: Any, tables: Tables, has_agents: bool) -> Main:
@@ -32,55 +38,36 @@ def read_function(function: Any, tables: Tables, has_agents: bool) -> Main:
 
 def _statement(call: Any, tables: Tables, has_agents: bool) -> Statement:
     name, *arguments = (_value(argument) for argument in call.args)
-    if name in CALLS:
-        kind, fields, rest = CALLS[name]
-        made: Statement = kind(**dict(zip(fields, arguments, strict=True)), **rest)
-        return made
     if name == "run":
         layer, operator, *operands = arguments
         return RunLayer(layer, operator, tuple(o.name for o in operands))
-    if name == "l3_load":
-        position, target, offset, size = arguments
-        return _fetch(tables, position, target, size, offset=offset)
-    if name == "l3_load_rows":
-        position, target, state, size, counter, row = arguments
-        return _fetch(tables, position, target, size, state=state, counter=counter, row=row)
-    if name in ("call", "submit"):
-        position, slot, place, *ticket = arguments
-        compute = replace(tables.compute(tables.slots[slot]), position=position, arguments=place)
-        return replace(compute, ticket=ticket[0]) if isinstance(compute, SubmitJob) and ticket else compute
-    if name.startswith("dma_"):
-        return _transfer(name, arguments, tables, has_agents)
-    raise UserError(f"a TIR pass left '{name}' in the main function: use the calls that the passes before it use")
+    if name not in CALLS:
+        raise UserError(f"a TIR pass left '{name}' in the main function: use the calls that the passes before it use")
+    kind, told = CALLS[name][0], dict(zip(argument_fields(name, has_agents), arguments, strict=True))
+    if kind is MoveBytes:
+        return _transfer(told, tables)
+    if kind is FetchBytes:
+        made = tables.fetch(tables.fetch_at(told["position"], told["target"]))
+        access = replace(made.writes[0], bytes=told.pop("bytes"))
+        return replace(made, writes=(access,), **{"offset": 0, **told})
+    if kind in (CallKernel, SubmitJob):
+        return replace(tables.compute(tables.slots[told["slot"]]), **told)
+    statement: Statement = kind(**told, **_ALWAYS.get(kind, {}))
+    return statement
 
 
-def _fetch(tables: Tables, position: int, target: Address, size: int, **told: Any) -> FetchBytes:
-    made = tables.fetch(tables.fetch_at(position, target))
-    access = replace(made.writes[0], bytes=size)
-    return replace(made, target=target, writes=(access,), **{"offset": 0, **told})
-
-
-def _transfer(name: str, arguments: list[Any], tables: Tables, has_agents: bool) -> MoveBytes:
-    agent = arguments.pop(0) if has_agents else 0
-    position, number, first, second, *sizes = arguments
-    move = tables.moves[number]
-    local, external = (second, first) if name.startswith("dma_store") else (first, second)
+def _transfer(told: dict[str, Any], tables: Tables) -> MoveBytes:
+    move, local = tables.moves[told["move"]], told["local"]
     packed = local.offset - (move.place.offset if local.kind == BUFFER else move.place.address)
     part = next((t for t in move.transfers if t.local == packed), None)
     if part is None:
         raise UserError(f"a TIR pass moved a transfer of layer {move.layer} in L1: leave it where its buffer is")
-    told: dict[str, Any] = {}
-    if name == "dma_load_bundle":
-        external, part = None, replace(part, external=sizes.pop(0))
-    size, *lines = sizes
-    if name == "dma_load_rows":
-        (counter, row), lines = lines, []
-        told = counted(counter, row, size)
-    elif name == "dma_store_bytes":
-        told, lines = {"apart": lines[0]}, []
-    line, stride = lines or (size, size)
-    made = tables.transfer(number, replace(part, bytes=size, line=line, stride=stride))
-    return replace(made, agent=agent, position=position, local=local, external=external, **told)
+    size = told.pop("bytes")
+    part = replace(part, bytes=size, line=told.pop("line", size), stride=told.pop("stride", size))
+    if "counter" in told:
+        told |= counted(told["counter"], told["row"], size)
+    made = tables.transfer(told["move"], replace(part, external=told.get("offset", part.external)))
+    return replace(made, **told)
 
 
 def _value(argument: Any) -> Any:

@@ -1,24 +1,13 @@
-"""The vocabulary of the main function on a cluster: every statement of TIR evaluates one of these calls.
+"""The vocabulary of the main function on a cluster: every statement of TIR evaluates one of the calls in `CALLS`.
 
-    run(layer, operator, operands...)                              a whole layer; `insert_tiled_dma` replaces it
-    layer(position, i)                                             layer i begins
-    dma_load(position, move, local, external, bytes)               also _2d with line and stride; dma_store alike
-    dma_load_rows(position, move, local, external, bytes, counter, row)  rows of a cache, at most so many bytes
-    dma_store_bytes(position, move, external, local, bytes, apart)       single bytes of words of a cache
-    dma_load_bundle(position, move, local, bundle, offset, bytes)  constants of a layer or a tile
-    l3_load(position, place, offset, bytes)                        a constant from L3 to L2
-    l3_load_rows(position, place, state, bytes, counter, row)      rows of a cache, at most so many bytes
-    submit(position, slot, descriptor)                             start the job whose structure lies there
-    call(position, slot, descriptor)                               a kernel on all cores, its arguments there
-
-`insert_barriers` adds `step(position)`, `dma_begin(agent, group)`, `dma_wait(agent, group)`, `job_wait(ticket)`,
-`l3_wait()`, `barrier()`, `meet(team)` and `end()`; transfers have their agent in front then, jobs their ticket behind.
+Before `insert_tiled_dma`, `run(layer, operator, operands...)` is a whole layer. Behind `insert_barriers` transfers have
+their agent in front, and jobs their ticket behind.
 
 Places are calls as well. Symbolic ones, `buffer(name, offset)` in L1 and `tensor(name, offset)` outside, become
 addresses in `place_buffers`: `L1(offset)`, `L2(offset)` in the arena, `AT(name, offset)` behind a pointer.
 
-A statement is one of the program's records (`planning.program.actions`) with what TIR says about it beside. `tir_call`
-is the one place that prints a record as a call; `planning.tir.read_function` reads it.
+A statement is one of the program's records (`planning.program.actions`) with what TIR says about it beside.
+`planning.tir.read_function` reads what `tir_call` prints.
 """
 
 from collections.abc import Sequence
@@ -79,13 +68,26 @@ class BeginLayer:
 
 @quick_record(kw_only=True)
 class MoveBytes(Transfer):
-    """A transfer in TIR. `bundle`: the number of the bundle that it is a part of, with the offset in it."""
+    """A transfer in TIR. `bundle`: the number of the bundle that it is a part of, from `offset` on."""
 
     position: int
     move: int
     local: Address
     external: Address | None
-    bundle: tuple[int, int] | None = None
+    bundle: int | None = None
+    offset: int = 0
+
+    @property
+    def bytes(self) -> int:
+        return self.inside.bytes
+
+    @property
+    def line(self) -> int | None:
+        return self.outside.line if self.outside is not None else None
+
+    @property
+    def stride(self) -> int | None:
+        return self.outside.stride if self.outside is not None else None
 
     @property
     def inside(self) -> Access:
@@ -114,6 +116,10 @@ class FetchBytes(Fetch):
     state: str = ""
     counter: str = ""
     row: int = 0
+
+    @property
+    def bytes(self) -> int:
+        return self.writes[0].bytes
 
 
 @quick_record(kw_only=True)
@@ -153,19 +159,37 @@ class End:
     """The end of the function."""
 
 
-# Calls whose arguments are fields of their records, and fields that are always the same.
-CALLS: dict[str, tuple[type[Any], tuple[str, ...], dict[str, Any]]] = {
-    "layer": (BeginLayer, ("position", "index"), {}),
-    "step": (BeginStep, ("position",), {}),
-    "dma_begin": (Begin, ("agent", "group"), {}),
-    "dma_wait": (WaitForTransfers, ("agent", "group"), {}),
-    "job_wait": (WaitForJob, ("ticket",), {"agent": 0}),
-    "l3_wait": (WaitForL3, (), {"agent": 0, "l3": True}),
-    "meet": (Barrier, ("team",), {}),
-    "barrier": (Barrier, (), {}),
-    "end": (End, (), {}),
+# Calls by name: the record that each is, and the fields of it that are its arguments.
+CALLS: dict[str, tuple[type[Any], list[str]]] = {
+    name: (kind, fields.split())
+    for name, kind, fields in (
+        ("layer", BeginLayer, "position index"),
+        ("dma_load", MoveBytes, "position move local external bytes"),
+        ("dma_store", MoveBytes, "position move external local bytes"),
+        ("dma_load_2d", MoveBytes, "position move local external bytes line stride"),
+        ("dma_store_2d", MoveBytes, "position move external local bytes line stride"),
+        # Rows of a cache, at most so many bytes; single bytes of words of a cache; constants of a layer or a tile.
+        ("dma_load_rows", MoveBytes, "position move local external bytes counter row"),
+        ("dma_store_bytes", MoveBytes, "position move external local bytes apart"),
+        ("dma_load_bundle", MoveBytes, "position move local bundle offset bytes"),
+        # A constant from L3 to L2; rows of a cache, at most so many bytes.
+        ("l3_load", FetchBytes, "position target offset bytes"),
+        ("l3_load_rows", FetchBytes, "position target state bytes counter row"),
+        # The job whose structure lies there; a kernel on all cores with its arguments there.
+        ("submit", SubmitJob, "position slot arguments"),
+        ("call", CallKernel, "position slot arguments"),
+        # From here on those that `insert_barriers` adds.
+        ("step", BeginStep, "position"),
+        ("dma_begin", Begin, "agent group"),
+        ("dma_wait", WaitForTransfers, "agent group"),
+        ("job_wait", WaitForJob, "ticket"),
+        ("l3_wait", WaitForL3, ""),
+        ("meet", Barrier, "team"),
+        ("barrier", Barrier, ""),
+        ("end", End, ""),
+    )
 }
-_NAMES = {kind: name for name, (kind, _, _) in CALLS.items()}
+_NAMES = {kind: name for name, (kind, _) in CALLS.items()}
 
 Positioned = BeginLayer | MoveBytes | FetchBytes | CallKernel | SubmitJob
 Synchronisation = BeginStep | Barrier | End | Begin | WaitForTransfers | WaitForJob | WaitForL3
@@ -203,15 +227,33 @@ def positioned(main: Main) -> list[Positioned]:
     return found
 
 
+def argument_fields(name: str, has_agents: bool) -> list[str]:
+    """Fields that are the arguments of a call, in their order."""
+    kind, fields = CALLS[name]
+    before, behind = ["agent"] * (kind is MoveBytes), ["ticket"] * (kind is SubmitJob)
+    return [*before, *fields, *behind] if has_agents else fields
+
+
 def tir_call(statement: Statement, *, has_agents: bool) -> Any:
     """A record as a call."""
-    name, *arguments = _words(statement)
-    if has_agents:
-        if isinstance(statement, MoveBytes):
-            arguments.insert(0, statement.agent)
-        elif isinstance(statement, SubmitJob):
-            arguments.append(statement.ticket)
-    return _call(name, *arguments)
+    if isinstance(statement, RunLayer):
+        operands = (Address(TENSOR, 0, name) for name in statement.operands)
+        return _call("run", statement.layer, statement.operator, *operands)
+    name = _name(statement)
+    return _call(name, *(getattr(statement, field) for field in argument_fields(name, has_agents)))
+
+
+def _name(statement: Statement) -> str:
+    match statement:
+        case MoveBytes():
+            rows = "_rows" if statement.counter else "_bytes" if statement.apart else ""
+            how = "_bundle" if statement.external is None else "_2d" if statement.line is not None else rows
+            return f"dma_{statement.do}{how}"
+        case FetchBytes():
+            return "l3_load_rows" if statement.state else "l3_load"
+        case Barrier():
+            return "barrier" if statement.team == ALL_CORES else "meet"
+    return _NAMES[type(statement)]
 
 
 def _call(name: str, *arguments: Any) -> Any:
@@ -225,43 +267,3 @@ def _argument(value: Any) -> Any:
     if isinstance(value, Address):
         return _call(value.kind, *([value.name] if value.name else []), value.offset)
     return value
-
-
-def _words(statement: Statement) -> tuple[Any, ...]:
-    """Name and arguments of a statement's call."""
-    match statement:
-        case MoveBytes():
-            return _transfer_words(statement)
-        case FetchBytes():
-            head, size = (statement.position, statement.target), statement.writes[0].bytes
-            if statement.state:
-                return ("l3_load_rows", *head, statement.state, size, statement.counter, statement.row)
-            return ("l3_load", *head, statement.offset, size)
-        case CallKernel() | SubmitJob():
-            name = "call" if isinstance(statement, CallKernel) else "submit"
-            return (name, statement.position, statement.slot, statement.arguments)
-        case RunLayer():
-            operands = (Address(TENSOR, 0, name) for name in statement.operands)
-            return ("run", statement.layer, statement.operator, *operands)
-        case Barrier() if statement.team != ALL_CORES:
-            return ("meet", statement.team)
-    name = _NAMES[type(statement)]
-    return (name, *(getattr(statement, field) for field in CALLS[name][1]))
-
-
-def _transfer_words(transfer: MoveBytes) -> tuple[Any, ...]:
-    head, size = (transfer.position, transfer.move), transfer.inside.bytes
-    if transfer.external is None:
-        assert transfer.bundle is not None
-        return ("dma_load_bundle", *head, transfer.local, *transfer.bundle, size)
-    places = [transfer.local, transfer.external]
-    if transfer.do == "store":
-        places.reverse()
-    outside = transfer.outside
-    if outside is None or outside.line is None:
-        if transfer.counter:
-            return ("dma_load_rows", *head, *places, size, transfer.counter, transfer.row)
-        if transfer.apart:
-            return ("dma_store_bytes", *head, *places, size, transfer.apart)
-        return (f"dma_{transfer.do}", *head, *places, size)
-    return (f"dma_{transfer.do}_2d", *head, *places, size, outside.line, outside.stride)

@@ -116,7 +116,7 @@ class Tables:
         outside: tuple[Access, ...] = ()
         bundle, external = None, None
         if isinstance(move.source, Bundle):
-            content, first, bundle = move.source.name, part.external, (move.source.number, part.external)
+            content, first, bundle = move.source.name, part.external, move.source.number
         else:
             storage = move.source.storage
             external = self._external(storage, part.external)
@@ -141,6 +141,7 @@ class Tables:
             local=self._local(block, start),
             external=external,
             bundle=bundle,
+            offset=part.external if bundle is not None else 0,
         )
 
     def fetch_at(self, position: int, target: Address) -> Fetch:

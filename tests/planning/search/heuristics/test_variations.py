@@ -20,8 +20,8 @@ from tvm_pulp.compilation import Compilation
 from tvm_pulp.planning.search.heuristics.variations import join_bundles
 from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.planning.tiling.schedule.build_schedule import build_schedule
+from tvm_pulp.planning.tiling.schedule.decisions import Policy
 from tvm_pulp.planning.tiling.schedule.schedule import Bundle, Schedule
-from tvm_pulp.planning.tiling.schedule.tiled_layer import Policy, TiledLayer
 from tvm_pulp.qnn.network import Tensor
 
 LAYERS = 6
@@ -29,9 +29,8 @@ LAYERS = 6
 
 def schedule_in_bundles(size: int) -> Schedule:
     plan = two_tiles(overlap=True, layers=LAYERS).plan
-    tiled_layers = [TiledLayer(layer.recipes, layer.two_copies) for layer in plan.layers]
-    policy = Policy({}, dict.fromkeys(range(LAYERS), 1), bundle_bytes=size)
-    return build_schedule(plan.network, tiled_layers, policy, L1_BYTES)
+    policy = Policy([], dict.fromkeys(range(LAYERS), 1), bundle_bytes=size)
+    return build_schedule(plan.network, plan.layers, policy, L1_BYTES)
 
 
 @pytest.mark.parametrize(("size", "bundles"), [(0, LAYERS), (600, LAYERS // 2), (4096, 1)])
@@ -63,8 +62,7 @@ def streaming_plan() -> Plan:
 
 def schedule_in_batches(batch: int) -> Schedule:
     plan = streaming_plan()
-    tiled_layers = [TiledLayer(layer.recipes, layer.two_copies) for layer in plan.layers]
-    return build_schedule(plan.network, tiled_layers, replace(plan.policy, l3_batch=batch), plan.l1_bytes)
+    return build_schedule(plan.network, plan.layers, replace(plan.policy, l3_batch=batch), plan.l1_bytes)
 
 
 def first_uses(schedule: Schedule) -> dict[Tensor, int]:

@@ -2,13 +2,14 @@
 
 import pytest
 
+from tests.planning.tiling.schedule.choices import chosen
 from tvm_pulp import soc
 from tvm_pulp.planning.tiling.forms.cluster_forms import DirectForm, TiledForm
 from tvm_pulp.planning.tiling.forms.cuts import Cuts
 from tvm_pulp.planning.tiling.schedule.build_schedule import build_schedule
+from tvm_pulp.planning.tiling.schedule.decisions import Policy
 from tvm_pulp.planning.tiling.schedule.schedule import Schedule, compute_position
 from tvm_pulp.planning.tiling.schedule.split_transfers import CommandLimits
-from tvm_pulp.planning.tiling.schedule.tiled_layer import Policy, TiledLayer
 from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.qnn.tiles import Box
@@ -26,11 +27,11 @@ def _schedule(between: int) -> Schedule:
     tiled = []
     for layer in layers[:-1]:
         tiling = Cuts(TiledForm(layer, costs), layer, costs).measure((1, 64))
-        tiled.append(TiledLayer(tuple(tiling.form.recipe(box) for box in tiling.tiles), True))
-    tiled.append(TiledLayer((DirectForm(layers[-1], costs).recipe(Box.whole(spec.shape)),), True))
+        tiled.append(chosen(*(tiling.form.recipe(box) for box in tiling.tiles), two_copies=True))
+    tiled.append(chosen(DirectForm(layers[-1], costs).recipe(Box.whole(spec.shape)), two_copies=True))
     software = soc.load("siracusa").software
     commands = CommandLimits(software.dma_largest, software.dma_lines)
-    policy = Policy({}, dict.fromkeys(range(len(layers)), 1), True, commands=commands)
+    policy = Policy([], dict.fromkeys(range(len(layers)), 1), True, commands=commands)
     return build_schedule(Network("net", layers, [x], [*others, y]), tiled, policy, L1_BYTES)
 
 

@@ -4,9 +4,11 @@ from itertools import pairwise
 
 import pytest
 
+from tests.planning.tiling.schedule.choices import chosen
+from tvm_pulp.planning.tiling.schedule.choice import Choice
+from tvm_pulp.planning.tiling.schedule.decisions import Policy
 from tvm_pulp.planning.tiling.schedule.interleave_steps import can_interleave, interleave_steps
 from tvm_pulp.planning.tiling.schedule.step_order import StepOrder
-from tvm_pulp.planning.tiling.schedule.tiled_layer import Policy, TiledLayer
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.box import Box
@@ -30,12 +32,12 @@ def tile(x: Tensor, y: Tensor, read: tuple[int, int], written: tuple[int, int], 
     return Recipe((Load(x, boxes[0], source), job, finish, Store(result, y, boxes[1])))
 
 
-def halves(x: Tensor, y: Tensor, halo: int = 0, first: int = 16) -> TiledLayer:
+def halves(x: Tensor, y: Tensor, halo: int = 0, first: int = 16) -> Choice:
     reads = ((0, first + halo), (max(0, first - halo), ROWS))
-    return TiledLayer(tuple(tile(x, y, r, w) for r, w in zip(reads, ((0, first), (first, ROWS)), strict=True)), True)
+    return chosen(*(tile(x, y, r, w) for r, w in zip(reads, ((0, first), (first, ROWS)), strict=True)), two_copies=True)
 
 
-def names(layers: list[TiledLayer]) -> list[str]:
+def names(layers: list[Choice]) -> list[str]:
     kind = {Job: "job", Call: "call"}
     return [f"{layer}.{tile} {kind[type(step)]}" for layer, tile, step in interleave_steps(layers)]  # type: ignore[index]
 
@@ -74,7 +76,7 @@ def test_not_with_rows_that_are_not_there() -> None:
 
 def test_nobody_overwrites_what_is_still_read() -> None:
     a, b, c = tensor("a"), tensor("b"), tensor("c")
-    found = names([halves(a, b), TiledLayer((tile(c, a, (0, ROWS), (0, ROWS)),), False)])
+    found = names([halves(a, b), chosen(tile(c, a, (0, ROWS), (0, ROWS)))])
     assert found[-2:] == ["1.0 job", "1.0 call"]
 
 
@@ -83,8 +85,8 @@ def test_cores_do_something_else_while_a_job_runs() -> None:
     source, result = Local("x", c.spec), Local("y", c.spec)
     whole = Box.whole(c.spec.shape)
     work = Call("work", "work", (), (), (source,), (result,), CoreCost(50))
-    other = TiledLayer((Recipe((Load(c, whole, source), work, Store(result, d, whole))),), False)
-    layers = [TiledLayer((tile(a, b, (0, ROWS), (0, ROWS)),), False), other]
+    other = chosen(Recipe((Load(c, whole, source), work, Store(result, d, whole))))
+    layers = [chosen(tile(a, b, (0, ROWS), (0, ROWS))), other]
     assert names(layers) == ["0.0 job", "1.0 call", "0.0 call"]
     order = StepOrder(layers, Policy(interleave=True))
     assert order.slots(0, 0) == [0, 2] and order.slots(1, 0) == [1]
@@ -96,14 +98,14 @@ def test_a_job_waits_for_another_in_the_queue_of_their_engine() -> None:
     a, b, c, d = tensor("a"), tensor("b"), tensor("c"), tensor("d")
     whole = Box.whole(a.spec.shape)
 
-    def job(x: Tensor, y: Tensor) -> TiledLayer:
+    def job(x: Tensor, y: Tensor) -> Choice:
         source, result = Local("x", x.spec), Local("y", y.spec)
         made = Job("npu", None, 4, (source,), (result,), cycles=100, queue=2)
-        return TiledLayer((Recipe((Load(x, whole, source), made, Store(result, y, whole))),), False)
+        return chosen(Recipe((Load(x, whole, source), made, Store(result, y, whole))))
 
     source, result = Local("x", d.spec), Local("y", d.spec)
     work = Call("work", "work", (), (), (source,), (result,), CoreCost(50))
-    other = TiledLayer((Recipe((Load(d, whole, source), work, Store(result, tensor("e"), whole))),), False)
+    other = chosen(Recipe((Load(d, whole, source), work, Store(result, tensor("e"), whole))))
     assert names([job(a, b), job(b, c), other]) == ["0.0 job", "1.0 job", "2.0 call"]
     assert names([job(a, b), other, job(b, c)]) == ["0.0 job", "1.0 call", "2.0 job"]
 
@@ -120,8 +122,8 @@ def test_a_job_goes_before_what_the_cores_can_begin_at_the_same_time() -> None:
         work = Call("work", "work", (), (), (source,), (result,), CoreCost(100))
         return Recipe((Load(x, box, source), job if kind is Job else work, Store(result, y, box)))
 
-    made = TiledLayer(tuple(part(a, b, rows, Job) for rows in thirds), two_copies=False)
-    used = TiledLayer(tuple(part(b, c, rows, Call) for rows in thirds), two_copies=False)
+    made = chosen(*(part(a, b, rows, Job) for rows in thirds))
+    used = chosen(*(part(b, c, rows, Call) for rows in thirds))
     assert names([made, used]) == ["0.0 job", "0.1 job", "0.2 job", "1.0 call", "1.1 call", "1.2 call"]
 
 
@@ -139,7 +141,7 @@ def test_only_jobs_that_cores_finish_are_worth_it() -> None:
     a, b = tensor("a"), tensor("b")
     assert can_interleave([halves(a, b)])
     jobs_alone = Recipe(tuple(s for s in tile(a, b, (0, ROWS), (0, ROWS)).steps if not isinstance(s, Call)))
-    assert not can_interleave([TiledLayer((jobs_alone,), False)])
+    assert not can_interleave([chosen(jobs_alone)])
 
 
 @pytest.mark.parametrize(
@@ -159,4 +161,4 @@ def test_cores_that_share_a_layer_with_a_job_begin_at_once(together: bool, first
     both = Recipe((Load(x, box, a), job, mine, Store(b, y, parts[0]), Store(c, y, parts[1])), together)
     finish = Call("finish", "finish", (), (), (raw,), (made,), CoreCost(10))
     after = Recipe((Load(x, box, source), other, finish, Store(made, z, box)))
-    assert names([TiledLayer((both,), True), TiledLayer((after,), True)]) == ["0.0 job", "1.0 job", first, last]
+    assert names([chosen(both, two_copies=True), chosen(after, two_copies=True)]) == ["0.0 job", "1.0 job", first, last]

@@ -2,11 +2,13 @@
 
 import pytest
 
+from tests.planning.tiling.schedule.choices import chosen
+from tvm_pulp.planning.tiling.schedule.choice import Choice
+from tvm_pulp.planning.tiling.schedule.decisions import Policy
 from tvm_pulp.planning.tiling.schedule.job_ends import expected_times, last_slots
 from tvm_pulp.planning.tiling.schedule.prefetch_leads import prefetch_leads
 from tvm_pulp.planning.tiling.schedule.schedule import compute_position
 from tvm_pulp.planning.tiling.schedule.step_order import StepOrder
-from tvm_pulp.planning.tiling.schedule.tiled_layer import Policy, TiledLayer
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc import CostModel, load
@@ -31,14 +33,14 @@ def call(x: Tensor, y: Tensor, cycles: int, constant_bytes: int = 0) -> Recipe:
     return Recipe((Load(x, BOX, a), Load(constant, Box.whole(spec.shape), c), made, Store(b, y, BOX)))
 
 
-def chain() -> list[TiledLayer]:
+def chain() -> list[Choice]:
     """Two jobs of the same input; the cores use the first one's result for a while, then the second one's."""
     x, q, k, s, y = (Tensor(n, SPEC, "activation") for n in ("x", "q", "k", "s", "y"))
     recipes = [job(x, q, 1000), job(x, k, 1000), call(q, s, 300), call(s, s, 300), call(k, y, 300)]
-    return [TiledLayer((r,), two_copies=False) for r in recipes]
+    return [chosen(r) for r in recipes]
 
 
-def timed(layers: list[TiledLayer]) -> tuple[list[tuple[int, int, object]], list[tuple[Recipe, ...]]]:
+def timed(layers: list[Choice]) -> tuple[list[tuple[int, int, object]], list[tuple[Recipe, ...]]]:
     return [(i, *entry) for i, layer in enumerate(layers) for entry in layer.order], [layer.recipes for layer in layers]
 
 
@@ -60,7 +62,7 @@ def test_constants_are_fetched_earlier_where_steps_run_beside_jobs() -> None:
     x, q, k, v, s = (Tensor(n, SPEC, "activation") for n in ("x", "q", "k", "v", "s"))
     recipes = [job(x, q, 1000), job(x, k, 1000), job(x, v, 1000), call(q, s, 300), call(s, s, 300)]
     # 16,000 bytes take 2,300 cycles while cores work in L1.
-    layers = [TiledLayer((r,), two_copies=False) for r in (*recipes, call(s, s, 300, 16000))]
+    layers = [chosen(r) for r in (*recipes, call(s, s, 300, 16000))]
     costs = CostModel(load("siracusa"))
     assert prefetch_leads(layers, 0, costs)[-1] == 4
     assert prefetch_leads(layers, 0, costs, beside_jobs=True)[-1] == 5
@@ -68,7 +70,7 @@ def test_constants_are_fetched_earlier_where_steps_run_beside_jobs() -> None:
 
 def test_who_submits_a_job_waits_for_a_place_in_the_queue() -> None:
     x, *results = (Tensor(n, SPEC, "activation") for n in ("x", "a", "b", "c", "d"))
-    layers = [TiledLayer((job(x, y, 1000),), two_copies=False) for y in results]
+    layers = [chosen(job(x, y, 1000)) for y in results]
     starts, _ = expected_times(*timed(layers))
     assert starts == [0, 0, 1000, 2000]
     assert last_slots(*timed(layers)) == {0: 1, 1: 2, 2: 3, 3: 3}
@@ -86,5 +88,5 @@ def shared(x: Tensor, y: Tensor, *, together: bool) -> Recipe:
 @pytest.mark.parametrize(("together", "begins"), [(True, 0), (False, 1000)])
 def test_cores_beside_the_job_of_their_layer_do_not_wait_for_it(together: bool, begins: int) -> None:
     x, y = (Tensor(n, SPEC, "activation") for n in "xy")
-    starts, ends = expected_times(*timed([TiledLayer((shared(x, y, together=together),), two_copies=False)]))
+    starts, ends = expected_times(*timed([chosen(shared(x, y, together=together))]))
     assert starts == [0, begins] and ends == {0: 1000}

@@ -18,7 +18,7 @@ from tvm_pulp.planning.search.heuristics.policies import (
 )
 from tvm_pulp.planning.search.heuristics.tile_pipelines import pipelined
 from tvm_pulp.planning.tiling.forms import CLUSTER, EngineChoice, SplitForm, Tiling, pin_of
-from tvm_pulp.planning.tiling.schedule import NOTHING_IN_L3, can_interleave, tiled_layer
+from tvm_pulp.planning.tiling.schedule import NOTHING_IN_L3, can_interleave
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.uma.recipe import Job
 
@@ -92,8 +92,7 @@ def pipelined_cycles(evaluator: PlanEvaluator) -> float:
 
 def _finishes_jobs(evaluator: PlanEvaluator) -> bool:
     """Tell if the cores finish what jobs begin: only then do steps of neighbouring layers between each other help."""
-    decisions = policy_decisions(evaluator, JUST_IN_TIME, whole_l1(evaluator), NOTHING_IN_L3)
-    return can_interleave([tiled_layer(choice) for choice in decisions.choices])
+    return can_interleave(policy_decisions(evaluator, JUST_IN_TIME, whole_l1(evaluator), NOTHING_IN_L3).choices)
 
 
 def expected_cycles(evaluator: PlanEvaluator) -> int | None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from tvm_pulp.planning.search.attempts import PlanEvaluator
 from tvm_pulp.planning.tiling.forms.cuts import Tiling
-from tvm_pulp.planning.tiling.schedule import Choice, Decisions, can_interleave, tiled_layer
+from tvm_pulp.planning.tiling.schedule import Choice, Decisions, can_interleave
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Load, Store
 from tvm_pulp.uma.strategy import TileAxis
@@ -23,7 +23,7 @@ def cut_in_step(evaluator: PlanEvaluator, decisions: Decisions, share: float) ->
         layer, tiling = evaluator.network.layers[index], choice.tiling
         shape = layer.outputs[0].spec.shape
         cut = _axis(tiling, shape)
-        if cut is None or not can_interleave([tiled_layer(choice)]):
+        if cut is None or not can_interleave([choice]):
             continue
         axis, unit = cut.axis, cut.least or cut.step
         cuts = next(cuts for cuts in evaluator.engine_choice.forms[index].cuts if cuts.form is tiling.form)

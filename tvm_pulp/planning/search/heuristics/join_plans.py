@@ -35,7 +35,7 @@ def join_plans(best: Plan, other: Plan) -> Decisions | None:
     return replace(
         best.decisions,
         choices=[plan.decisions.choices[index] for index, plan in enumerate(plans)],
-        leads={index: plan.policy.lead.get(index, 0) for index, plan in enumerate(plans)},
+        leads={index: plan.policy.leads.get(index, 0) for index, plan in enumerate(plans)},
         banned={},
         resident=resident,
         interleave=True,

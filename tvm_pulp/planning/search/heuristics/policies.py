@@ -14,7 +14,7 @@ from tvm_pulp.planning.search.attempts import Attempt, PlanEvaluator, TileLimit
 from tvm_pulp.planning.tiling.alignment import L1_ALIGNMENT
 from tvm_pulp.planning.tiling.forms.cuts import MissingL1
 from tvm_pulp.planning.tiling.place.fit_schedule import fit_schedule
-from tvm_pulp.planning.tiling.schedule import NOTHING_IN_L3, Choice, Decisions, InL3, prefetch_leads, tiled_layer
+from tvm_pulp.planning.tiling.schedule import NOTHING_IN_L3, Choice, Decisions, InL3, prefetch_leads
 
 # Leads that mean: each layer's own, to have its operands so many cycles early.
 JUST_IN_TIME, IN_GOOD_TIME, BESIDE_JOBS = 1000, 1001, 1002
@@ -46,8 +46,7 @@ def policy_decisions(evaluator: PlanEvaluator, lead: int, limits: Sequence[TileL
         choices.append(Choice(tiling, two_copies, limit.cap, exclusive=not limit.two_copies))
     leads = dict.fromkeys(range(len(choices)), lead) if lead else {}
     if lead in SLACK:
-        tiled = [tiled_layer(c) for c in choices]
-        leads = dict(enumerate(prefetch_leads(tiled, SLACK[lead], evaluator.costs, beside_jobs=lead == BESIDE_JOBS)))
+        leads = dict(enumerate(prefetch_leads(choices, SLACK[lead], evaluator.costs, beside_jobs=lead == BESIDE_JOBS)))
     return Decisions(choices, leads, lead > 0, in_l3=in_l3, commands=evaluator.commands)
 
 

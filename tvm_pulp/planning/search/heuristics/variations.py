@@ -16,7 +16,7 @@ from tvm_pulp.planning.search.heuristics.policies import MANY_STEPS
 from tvm_pulp.planning.search.heuristics.side_by_side import side_by_side
 from tvm_pulp.planning.search.heuristics.tile_pipelines import can_gain, in_other_form, pipelined
 from tvm_pulp.planning.tiling.plan import Plan
-from tvm_pulp.planning.tiling.schedule import Choice, Decisions, can_interleave, leads_of_order, tiled_layer
+from tvm_pulp.planning.tiling.schedule import Choice, Decisions, can_interleave, leads_of_order
 from tvm_pulp.qnn.network import Tensor
 
 # Shares of the first layer of a chain that its first tile takes: those behind it follow.
@@ -77,7 +77,7 @@ def mix_layers(evaluator: PlanEvaluator, plan: Plan) -> Changes:
     decisions = plan.decisions
     if not plan.policy.overlap or len(plan.schedule.slots) > MANY_STEPS:
         return
-    if not can_interleave([tiled_layer(c) for c in decisions.choices]):
+    if not can_interleave(decisions.choices):
         return
     mixed = not decisions.interleave
     yield f"layers {'mixed' if mixed else 'one by one'}", replace(decisions, interleave=mixed, apart=frozenset())
@@ -121,9 +121,8 @@ def fetch_by_order(evaluator: PlanEvaluator, plan: Plan) -> Changes:
     decisions = plan.decisions
     mixed = decisions.interleave and plan.policy.overlap
     steps = [(slot.layer, slot.tile, slot.step) for slot in plan.schedule.slots]
-    tiled = [tiled_layer(c) for c in decisions.choices]
     for slack in _SLACKS if mixed and any(b.bytes >= _LARGE_BUNDLE for b in plan.schedule.bundles) else ():
-        leads = leads_of_order(steps, tiled, slack, evaluator.costs)
+        leads = leads_of_order(steps, decisions.choices, slack, evaluator.costs)
         yield f"constants {slack} cycles early", replace(decisions, leads=dict(enumerate(leads)))
 
 

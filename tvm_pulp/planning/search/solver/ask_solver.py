@@ -14,7 +14,7 @@ from tvm_pulp.planning.search.solver.solve import solve
 from tvm_pulp.planning.search.solver.solver_model import MOST_AHEAD
 from tvm_pulp.planning.tiling.place import Buffer, excess_bytes, largest_live_set
 from tvm_pulp.planning.tiling.plan import Plan
-from tvm_pulp.planning.tiling.schedule import NOTHING_IN_L3, Choice, Decisions, InL3, prefetch_leads, tiled_layer
+from tvm_pulp.planning.tiling.schedule import NOTHING_IN_L3, Choice, Decisions, InL3, prefetch_leads
 from tvm_pulp.qnn.network import Tensor
 
 # Deterministic time of the solver, first and later; how often it is asked. Large networks are asked less often.
@@ -133,8 +133,8 @@ class SolverRounds:
         if self._l2_bytes is not None:
             return  # Waiting for L3 would be taken for a property of the layers.
         made_before: dict[Tensor, int] = {}
-        for index, (choice, layer) in enumerate(zip(plan.decisions.choices, plan.layers, strict=True)):
-            candidate = self._candidates.add(index, choice)
+        for index, layer in enumerate(plan.layers):
+            candidate = self._candidates.add(index, layer)
             cost, (inputs, outputs) = candidate.cost, activations(layer.layer)
             resident = plan.policy.resident
             ends = 0 if index and plan.decisions.leads.get(index) else cost.constant_cycles
@@ -152,8 +152,7 @@ class SolverRounds:
 
     def _hint(self, plan: Plan, options: Sequence[Sequence[Candidate]]) -> Solution:
         """The decisions of a plan in the solver's words."""
-        choices = plan.decisions.choices
-        entered = [self._candidates.add(index, choice) for index, choice in enumerate(choices)]
+        entered = [self._candidates.add(index, layer) for index, layer in enumerate(plan.layers)]
         chosen = tuple(options[index].index(candidate) for index, candidate in enumerate(entered))
         ahead = []
         issued: dict[int, int] = {}
@@ -179,10 +178,9 @@ class SolverRounds:
             depth = solution.ahead[index]
             leads[index] = sum(c.cost.slots for c in chosen[index - depth : index])
         # The solver counts in layers. Within them a transfer starts as late as hides it: the DMA's queue is short.
-        tiled = [tiled_layer(c) for c in choices]
-        latest = prefetch_leads(tiled, SLACK[IN_GOOD_TIME], self._evaluator.costs)
+        latest = prefetch_leads(choices, SLACK[IN_GOOD_TIME], self._evaluator.costs)
         leads = {index: min(lead, latest[index]) for index, lead in leads.items()}
-        from_l3 = frozenset(t for made, far in zip(tiled, solution.in_l3, strict=True) if far for t in made.loaded)
+        from_l3 = frozenset(t for made, far in zip(choices, solution.in_l3, strict=True) if far for t in made.loaded)
         in_l3 = InL3(LARGE_CONSTANT, from_l3) if from_l3 else NOTHING_IN_L3
         leads = leads if self._overlap else {}
         limits = self._evaluator.commands

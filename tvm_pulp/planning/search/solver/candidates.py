@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from tvm_pulp.planning.search.solver.layer_cost import LayerCost, Stream, layer_cost
 from tvm_pulp.planning.tiling.forms import Cuts, EngineChoice, LayerForms, Tiling, pin_of
-from tvm_pulp.planning.tiling.schedule.decisions import Choice
+from tvm_pulp.planning.tiling.schedule.choice import Choice
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.soc.cost_model import CostModel
 

@@ -7,7 +7,7 @@ from tvm_pulp.planning.search.solver.tile_lifetimes import TileLifetimes
 from tvm_pulp.planning.tiling.alignment import L1_ALIGNMENT, aligned
 from tvm_pulp.planning.tiling.cost import StepClock, dma_cycles
 from tvm_pulp.planning.tiling.forms.cuts import Tiling
-from tvm_pulp.planning.tiling.schedule import PAGE_SHARE, Choice, TiledLayer, tiled_layer
+from tvm_pulp.planning.tiling.schedule import PAGE_SHARE, Choice
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.box import Box
@@ -70,23 +70,21 @@ def layer_cost(
     layer: Layer, tiling: Tiling, two_copies: bool, l1_bytes: int, costs: CostModel, *, pipelined: bool
 ) -> LayerCost:
     """Take stock of all tiles. `pipelined`: transfers overlap with anything at all."""
-    tiled, recipes = tiled_layer(Choice(tiling, two_copies, l1_bytes)), tiling.recipes
+    choice, recipes = Choice(tiling, two_copies, l1_bytes), tiling.recipes
     inputs, outputs = activations(layer)
     alive = TileLifetimes(recipes, two_copies=two_copies, pipelined=pipelined)
-    if _Traffic not in tiling.remembered:
-        tiling.remembered[_Traffic] = _traffic(tiled, inputs, outputs, costs)
-    traffic: _Traffic = tiling.remembered[_Traffic]
+    traffic = tiling.remember(_traffic, lambda: _traffic(choice, inputs, outputs, costs))
     shared, first, changing, stream = traffic.constants
     large, largest, small = traffic.levels
-    records = tiled.descriptor_bytes
+    records = choice.descriptor_bytes
     if PAGE_SHARE * records > l1_bytes:
         # They travel in parts, and the next part arrives while one is read.
         each = l1_bytes // PAGE_SHARE
         stream += records - each
         records = 2 * each
     return LayerCost(
-        slots=len(tiled.order),
-        compute=_compute_cycles(tiled.order, two_copies, costs),
+        slots=len(choice.order),
+        compute=_compute_cycles(choice.order, two_copies, costs),
         own=alive.intermediates(),
         constants=aligned(records + shared + changing * _copies(recipes[0], two_copies, pipelined), L1_ALIGNMENT),
         constant_cycles=costs.transfer_cycles(records + shared + first, records + shared + first, outward=False),
@@ -124,11 +122,11 @@ class _Traffic:
     levels: tuple[int, int, int]
 
 
-def _traffic(tiled: TiledLayer, inputs: Sequence[Tensor], outputs: Sequence[Tensor], costs: CostModel) -> _Traffic:
-    recipes = tiled.recipes
+def _traffic(choice: Choice, inputs: Sequence[Tensor], outputs: Sequence[Tensor], costs: CostModel) -> _Traffic:
+    recipes = choice.recipes
     moved_in = tuple(_moved(recipes, t, costs, outward=False) for t in inputs)
     moved_out = tuple(_moved(recipes, t, costs, outward=True) for t in outputs)
-    return _Traffic(moved_in, moved_out, _constants(recipes), _levels(tiled.loaded))
+    return _Traffic(moved_in, moved_out, _constants(recipes), _levels(choice.loaded))
 
 
 def _moved(recipes: Sequence[Recipe], storage: Tensor, costs: CostModel, *, outward: bool) -> _Moved:

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from tvm_pulp.planning.tiling.alignment import L1_ALIGNMENT, aligned
 from tvm_pulp.planning.tiling.place.placer import Buffer, largest_live_set
-from tvm_pulp.planning.tiling.schedule import TiledLayer, compute_position, load_position, store_position
+from tvm_pulp.planning.tiling.schedule import compute_position, load_position, store_position
+from tvm_pulp.planning.tiling.schedule.choice import ordered
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Job, Load, Local, Recipe, Store, operands_of
@@ -23,8 +24,7 @@ class TileLifetimes:
         self._two_copies = two_copies
         self._uses: dict[Local, list[int]] = {}
         self._first: list[int] = [0] * len(self._recipes)
-        order = TiledLayer(tuple(self._recipes), two_copies).order
-        for slot, (tile, step) in reversed(list(enumerate(order))):
+        for slot, (tile, step) in reversed(list(enumerate(ordered(self._recipes, two_copies)))):
             self._first[tile] = slot
             end = compute_position(slot + 1 if pipelined and isinstance(step, Job) else slot)
             for operand in operands_of(step):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, reduce
 from itertools import product
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,8 @@ _SEARCH_LIMIT = 20000
 # Of axes that a form does not name: behind all that it does.
 _NO_RANK = 9
 
+_Answer = TypeVar("_Answer")
+
 
 @dataclass(frozen=True)
 class Tiling:
@@ -37,13 +39,19 @@ class Tiling:
     tiles: tuple[Box, ...]
     recipe: Callable[[Box], Recipe] = field(compare=False, repr=False)  # the form's, which may remember some
     finer: bool = False  # than the engine likes its pieces
-    # What schedules with it found out, by their question.
-    remembered: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+    _remembered: dict[object, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @cached_property
     def recipes(self) -> tuple[Recipe, ...]:
         """How every tile is computed."""
         return tuple(map(self.recipe, self.tiles))
+
+    def remember(self, question: object, answer: Callable[[], _Answer]) -> _Answer:
+        """The answer to a question about its tiles, found once for all who ask the same."""
+        if question not in self._remembered:
+            self._remembered[question] = answer()
+        found: _Answer = self._remembered[question]
+        return found
 
 
 def footprint(recipe: Recipe) -> int:

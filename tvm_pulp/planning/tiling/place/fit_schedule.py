@@ -11,10 +11,10 @@ from tvm_pulp.planning.tiling.forms.cuts import MissingL1, Tiling
 from tvm_pulp.planning.tiling.place.place_blocks import place_blocks
 from tvm_pulp.planning.tiling.place.placer import live_bytes
 from tvm_pulp.planning.tiling.schedule.build_schedule import build_schedule
-from tvm_pulp.planning.tiling.schedule.decisions import Choice, Decisions, policy_of, tiled_layer
+from tvm_pulp.planning.tiling.schedule.choice import Choice
+from tvm_pulp.planning.tiling.schedule.decisions import Decisions, Policy, policy_of
 from tvm_pulp.planning.tiling.schedule.schedule import Block, Schedule
 from tvm_pulp.planning.tiling.schedule.step_order import StepOrder, step_order
-from tvm_pulp.planning.tiling.schedule.tiled_layer import Policy
 from tvm_pulp.qnn.network import Network
 
 # A tile budget shrinks at least to this part when a layer does not fit, and at most to that.
@@ -60,13 +60,12 @@ class _NothingFits(RuntimeError):
 def _fit(network: Network, cut_layer: CutLayer, budget: int, wanted: Decisions) -> FittedSchedule:
     banned = {tensor: set(readers) for tensor, readers in wanted.banned.items()}
     state = replace(wanted, choices=list(wanted.choices), leads=dict(wanted.leads), banned=banned)
-    tiled_layers = [tiled_layer(c) for c in state.choices]
     limits: dict[int, int] = {}
     steps: StepOrder | None = None
     for count in range(_ROUNDS):
-        policy = policy_of(network, state, tiled_layers)
-        steps = step_order(tiled_layers, policy, steps)
-        schedule = build_schedule(network, tiled_layers, policy, budget, steps)
+        policy = policy_of(network, state)
+        steps = step_order(state.choices, policy, steps)
+        schedule = build_schedule(network, state.choices, policy, budget, steps)
         peaks = fullest_moments(schedule)
         crowded = {layer: peak for layer, peak in peaks.items() if peak[1] > limits.get(layer, budget)}
         if not crowded:
@@ -82,14 +81,12 @@ def _fit(network: Network, cut_layer: CutLayer, budget: int, wanted: Decisions) 
                 largest = _largest_layer(schedule, position)
                 if not _shrink(largest, limit / needed, state, cut_layer):
                     raise MissingL1(network.layers[largest], needed + budget - limit, budget)
-                tiled_layers[largest] = tiled_layer(state.choices[largest])
     raise _NothingFits("no schedule fits although every layer does by itself")
 
 
 def excess_bytes(network: Network, decisions: Decisions, budget: int) -> dict[int, int]:
     """Bytes by which decisions are too large, by the layer during which they are; empty where they fit as they are."""
-    tiled_layers = [tiled_layer(c) for c in decisions.choices]
-    schedule = build_schedule(network, tiled_layers, policy_of(network, decisions, tiled_layers), budget)
+    schedule = build_schedule(network, decisions.choices, policy_of(network, decisions), budget)
     peaks = fullest_moments(schedule)
     crowded = {layer: level - budget for layer, (_, level) in peaks.items() if level > budget}
     if crowded:
@@ -147,7 +144,7 @@ def _relieve(
     early = [m for m in schedule.moves if m.ahead and alive(m.place.block) and m.layer > layer]
     if early:
         largest = max(early, key=lambda m: (m.place.block.bytes, m.layer))
-        before = policy.lead.get(largest.layer, 0) if at_once else state.leads.get(largest.layer, 0)
+        before = policy.leads.get(largest.layer, 0) if at_once else state.leads.get(largest.layer, 0)
         steps = (where - largest.position) // 3 + 1 if at_once else 1
         state.leads[largest.layer] = max(0, min(state.leads.get(largest.layer, 0), before - steps))
         return True

@@ -1,13 +1,13 @@
 """Decisions about a network, and the order of compute steps and transfers that follows from them."""
 
 from tvm_pulp.planning.tiling.schedule.build_schedule import PAGE_SHARE, build_schedule
+from tvm_pulp.planning.tiling.schedule.choice import Choice
 from tvm_pulp.planning.tiling.schedule.constant_bundles import AGENTS
-from tvm_pulp.planning.tiling.schedule.decisions import NOTHING_IN_L3, Choice, Decisions, InL3, policy_of, tiled_layer
+from tvm_pulp.planning.tiling.schedule.decisions import NOTHING_IN_L3, Decisions, InL3, Policy, policy_of
 from tvm_pulp.planning.tiling.schedule.interleave_steps import can_interleave
 from tvm_pulp.planning.tiling.schedule.prefetch_leads import leads_of_order, prefetch_leads
 from tvm_pulp.planning.tiling.schedule.schedule import Schedule, compute_position, load_position, store_position
 from tvm_pulp.planning.tiling.schedule.split_transfers import CommandLimits
-from tvm_pulp.planning.tiling.schedule.tiled_layer import Policy, TiledLayer
 
 __all__ = [
     "AGENTS",
@@ -19,7 +19,6 @@ __all__ = [
     "InL3",
     "Policy",
     "Schedule",
-    "TiledLayer",
     "build_schedule",
     "can_interleave",
     "compute_position",
@@ -28,5 +27,4 @@ __all__ = [
     "policy_of",
     "prefetch_leads",
     "store_position",
-    "tiled_layer",
 ]

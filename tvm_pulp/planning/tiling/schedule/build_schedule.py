@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
+from tvm_pulp.planning.tiling.schedule.choice import Choice
 from tvm_pulp.planning.tiling.schedule.constant_bundles import BundleBuilder
+from tvm_pulp.planning.tiling.schedule.decisions import Policy
 from tvm_pulp.planning.tiling.schedule.l3_fetches import l3_fetches
 from tvm_pulp.planning.tiling.schedule.schedule import (
     BOOT,
@@ -20,7 +22,6 @@ from tvm_pulp.planning.tiling.schedule.split_transfers import split_transfers
 from tvm_pulp.planning.tiling.schedule.step_order import StepOrder, step_order
 from tvm_pulp.planning.tiling.schedule.step_records import reserve_records
 from tvm_pulp.planning.tiling.schedule.tensor_ranges import TensorRange, meet, range_of, whole_of
-from tvm_pulp.planning.tiling.schedule.tiled_layer import Policy, TiledLayer
 from tvm_pulp.qnn.network import Network, Tensor
 from tvm_pulp.uma.box import Box, Transfer, pitched_transfers
 from tvm_pulp.uma.contiguous import box_bytes
@@ -33,20 +34,20 @@ _Piece = tuple[Tensor, int, Box]
 
 
 def build_schedule(
-    network: Network, tiled_layers: Sequence[TiledLayer], policy: Policy, l1_bytes: int, steps: StepOrder | None = None
+    network: Network, choices: Sequence[Choice], policy: Policy, l1_bytes: int, steps: StepOrder | None = None
 ) -> Schedule:
     """The schedule, with blocks not placed yet. `steps`: their order, where it is known."""
-    return _Builder(network, tiled_layers, policy, l1_bytes, steps or step_order(tiled_layers, policy)).build()
+    return _Builder(network, choices, policy, l1_bytes, steps or step_order(choices, policy)).build()
 
 
 class _Builder:
     def __init__(
-        self, network: Network, tiled_layers: Sequence[TiledLayer], policy: Policy, l1_bytes: int, steps: StepOrder
+        self, network: Network, choices: Sequence[Choice], policy: Policy, l1_bytes: int, steps: StepOrder
     ) -> None:
-        self._network, self._tiled_layers, self._policy, self._l1_bytes = network, tiled_layers, policy, l1_bytes
+        self._network, self._choices, self._policy, self._l1_bytes = network, choices, policy, l1_bytes
         self.moves: list[Move] = []
         self.blocks: list[Block] = []
-        self.bundles = BundleBuilder([tiled.loaded for tiled in tiled_layers], policy.level)
+        self.bundles = BundleBuilder([choice.loaded for choice in choices], policy.level)
         self.resident: dict[Tensor, Block] = {}
         self.l2_alive: dict[Tensor, tuple[int, int]] = {}
         # Bytes of activations in L2, and the position at which they were written.
@@ -68,7 +69,7 @@ class _Builder:
         return split_transfers(moved, self._policy.commands)
 
     def build(self) -> Schedule:
-        places = [self._layer(index, tiled) for index, tiled in enumerate(self._tiled_layers)]
+        places = [self._layer(index, choice) for index, choice in enumerate(self._choices)]
         self.moves.sort(key=lambda m: (m.position, m.ahead, m.outward))
         uses = [(m.position, m.layer, m.source) for m in self.moves if isinstance(m.source, Tensor)]
         for number, (index, _, step) in enumerate(self._steps.all):
@@ -104,24 +105,24 @@ class _Builder:
 
     # --- one layer -------------------------------------------------------------------------------------------
 
-    def _layer(self, index: int, tiled: TiledLayer) -> dict[Local, Place]:
+    def _layer(self, index: int, choice: Choice) -> dict[Local, Place]:
         """Blocks and moves of a layer; returns where its buffers lie."""
         places: dict[Local, Place] = {}
-        self._constants(index, tiled, places)
+        self._constants(index, choice, places)
         live: dict[_Piece, tuple[int, Block]] = {}
-        for tile, recipe in enumerate(tiled.recipes):
+        for tile, recipe in enumerate(choice.recipes):
             for load in recipe.loads:
                 if load.local not in places and load.local.inside is None:
-                    self._activation(index, tile, tiled, load, live, places)
+                    self._activation(index, tile, load, live, places)
             for store in recipe.stores:
                 self._output(index, tile, store, places)
             for load in recipe.loads:
                 if load.local.inside is not None:
-                    self._in_place(index, tile, tiled, load, places)
+                    self._in_place(index, tile, load, places)
             self._intermediates(index, tile, recipe, places)
-        for tile, recipe in enumerate(tiled.recipes):
+        for tile, recipe in enumerate(choice.recipes):
             for store in recipe.stores:
-                self._store(index, tile, tiled, store, places)
+                self._store(index, tile, store, places)
             for slot in self._steps.slots(index, tile):
                 self._use(slot, places)
         return places
@@ -136,34 +137,34 @@ class _Builder:
                 self._in_l2(operand.storage, compute_position(slot))
                 self._written[operand.storage] = [(whole_of(operand.storage), compute_position(slot))]
 
-    def _early(self, index: int, tile: int, tiled: TiledLayer, needed: int) -> tuple[int, bool]:
+    def _early(self, index: int, tile: int, needed: int) -> tuple[int, bool]:
         """Position to fetch what a tile needs at slot `needed`, and whether that is ahead of the layer."""
         begin = needed if tile else self._steps.begin(needed)
         if begin == 0:
             return BOOT, False
         if not self._policy.overlap:
             return load_position(begin), False
-        if tile and tiled.two_copies:
+        if tile and self._choices[index].two_copies:
             return compute_position(min(self._steps.slots(index, tile - 1)[0], needed - 1)), False
-        lead = self._policy.lead.get(index, 0)
+        lead = self._policy.leads.get(index, 0)
         if tile == 0 and lead:
             return compute_position(max(0, begin - lead)), True
         return load_position(begin), False
 
-    def _constants(self, index: int, tiled: TiledLayer, places: dict[Local, Place]) -> None:
+    def _constants(self, index: int, choice: Choice, places: dict[Local, Place]) -> None:
         """Bundles: one for what all tiles share, one per tile for what changes; records with the first or apart."""
-        slots = sorted(s for t in range(len(tiled.recipes)) for s in self._steps.slots(index, t))
-        small = PAGE_SHARE * tiled.pages * tiled.descriptor_bytes <= self._l1_bytes
-        shared, changing = self.bundles.divide(tiled.recipes)
+        slots = sorted(s for t in range(len(choice.recipes)) for s in self._steps.slots(index, t))
+        small = PAGE_SHARE * choice.pages * choice.descriptor_bytes <= self._l1_bytes
+        shared, changing = self.bundles.divide(choice.recipes)
         if shared or small:
             size = sum(box_bytes(load.tensor, load.box) for load in shared)
-            common, block = self._common(index, tiled, slots[0], size + tiled.descriptor_bytes)
+            common, block = self._common(index, slots[0], size + choice.descriptor_bytes)
             block.extend(self._steps.end_of_use(slots[-1]))
             self.bundles.place(common, block, shared, places)
             if small:
                 self._make_page(common, block, slots)
         if not small:
-            self._pages(index, tiled, slots)
+            self._pages(index, choice, slots)
         carried: tuple[tuple[object, ...], Bundle, Block] | None = None
         known: dict[tuple[object, ...], Bundle] = {}
         for tile, pieces in enumerate(changing):
@@ -176,33 +177,33 @@ class _Builder:
             else:
                 bundle = known[key] if key in known else self.bundles.new(index)
                 known[key] = bundle
-                block = self._fetch(index, tile, tiled, bundle, mine[0])
+                block = self._fetch(index, tile, bundle, mine[0])
             block.extend(self._steps.end_of_use(mine[-1]))
             self.bundles.place(bundle, block, pieces, places)
             carried = (key, bundle, block)
 
-    def _common(self, index: int, tiled: TiledLayer, needed: int, size: int) -> tuple[Bundle, Block]:
+    def _common(self, index: int, needed: int, size: int) -> tuple[Bundle, Block]:
         """The bundle of what a layer's tiles share: that of the layers before, as long as it stays small."""
         if self._open is not None and self._open[2] + size <= self._policy.bundle_bytes:
             bundle, block, known = self._open
         else:
             bundle, known = self.bundles.new(index), 0
-            block = self._fetch(index, 0, tiled, bundle, needed)
+            block = self._fetch(index, 0, bundle, needed)
         self._open = (bundle, block, known + size)
         return bundle, block
 
-    def _pages(self, index: int, tiled: TiledLayer, slots: Sequence[int]) -> None:
+    def _pages(self, index: int, choice: Choice, slots: Sequence[int]) -> None:
         """Records and descriptors of many steps: as few bundles as their share of L1 allows."""
-        count = min(len(slots), -(-PAGE_SHARE * tiled.pages * tiled.descriptor_bytes // self._l1_bytes))
+        count = min(len(slots), -(-PAGE_SHARE * choice.pages * choice.descriptor_bytes // self._l1_bytes))
         for number in range(count):
             mine = slots[number * len(slots) // count : (number + 1) * len(slots) // count]
             page = self.bundles.new(index)
-            block = self._fetch(index, self._steps.all[mine[0]].tile, tiled, page, mine[0])
+            block = self._fetch(index, self._steps.all[mine[0]].tile, page, mine[0])
             block.extend(self._steps.end_of_use(mine[-1]))
             self._make_page(page, block, mine)
 
-    def _fetch(self, index: int, tile: int, tiled: TiledLayer, bundle: Bundle, needed: int) -> Block:
-        position, ahead = self._early(index, tile, tiled, needed)
+    def _fetch(self, index: int, tile: int, bundle: Bundle, needed: int) -> Block:
+        position, ahead = self._early(index, tile, needed)
         block = self._block(index, bundle.name, 0, max(position, 0), max(position, 0))
         self.moves.append(Move(index, tile, False, position, bundle, (), Place(block), compute_position(needed), ahead))
         return block
@@ -216,13 +217,7 @@ class _Builder:
             self._page_of[slot] = bundle
 
     def _activation(
-        self,
-        index: int,
-        tile: int,
-        tiled: TiledLayer,
-        step: Load,
-        live: dict[_Piece, tuple[int, Block]],
-        places: dict[Local, Place],
+        self, index: int, tile: int, step: Load, live: dict[_Piece, tuple[int, Block]], places: dict[Local, Place]
     ) -> None:
         storage, slots = step.tensor.storage, self._steps.uses(index, tile, step.local)
         start, end = slots[0], self._steps.end_of_use(slots[-1])
@@ -237,7 +232,7 @@ class _Builder:
             block.extend(end)
             block.bytes = max(block.bytes, step.local.bytes)
         else:
-            position, ahead = self._early(index, tile, tiled, start)
+            position, ahead = self._early(index, tile, start)
             if ahead and (storage.kind != "input" or storage.level == "l3"):
                 # Data of other layers is fetched one step ahead at most; the network's own is there from the start.
                 position = compute_position(self._steps.begin(start) - 1)
@@ -254,11 +249,11 @@ class _Builder:
         live[key] = (tile, block)
         places[step.local] = Place(block)
 
-    def _in_place(self, index: int, tile: int, tiled: TiledLayer, step: Load, places: dict[Local, Place]) -> None:
+    def _in_place(self, index: int, tile: int, step: Load, places: dict[Local, Place]) -> None:
         """An operand that is brought to where it belongs in the result."""
         assert step.local.inside is not None
         place, start = places[step.local.inside], self._steps.uses(index, tile, step.local)[0]
-        position, ahead = self._early(index, tile, tiled, start)
+        position, ahead = self._early(index, tile, start)
         if tile and place.offset:
             # The result stays in L1 as a whole: the tile before may write a little into what belongs to this one.
             position, ahead = load_position(start), False
@@ -276,7 +271,7 @@ class _Builder:
         begin = self._steps.begin(start)
         start = begin if self._written_at(whole_of(storage)) < load_position(begin) else start
         position, ahead = (BOOT if start == 0 else load_position(start)), False
-        lead = self._policy.lead.get(index, 0)
+        lead = self._policy.leads.get(index, 0)
         lead = lead if storage.kind in ("input", "constant") else min(1, lead)
         early = compute_position(max(0, start - lead))
         if start and lead and self._policy.overlap and self._written_at(whole_of(storage)) < early:
@@ -308,7 +303,7 @@ class _Builder:
                 first = compute_position(self._steps.uses(index, tile, local)[0])
                 places[local] = Place(self._block(index, local.name, local.bytes, first, first))
 
-    def _store(self, index: int, tile: int, tiled: TiledLayer, step: Store, places: dict[Local, Place]) -> None:
+    def _store(self, index: int, tile: int, step: Store, places: dict[Local, Place]) -> None:
         storage = step.tensor.storage
         readers = [i for i in self._l2_readers.get(storage, []) if i >= index]
         if not (readers or storage in self._outputs or storage.kind == "output") or not step.box.elements:
@@ -316,7 +311,8 @@ class _Builder:
         after = self._steps.uses(index, tile, step.local)[-1] + 1
         # An output of the network is read by nobody here, so that it may always leave during the next step.
         leaves = storage in self._outputs or storage.kind == "output"
-        streams = tiled.two_copies or (leaves and not tiled.exclusive)
+        choice = self._choices[index]
+        streams = choice.two_copies or (leaves and not choice.exclusive)
         overlapped = streams and self._policy.overlap and after < len(self._steps.all)
         if overlapped and self._steps.all[after].layer != index and self._steps.all[after].layer in readers:
             overlapped = not self._reads(after, range_of(step))
@@ -353,7 +349,7 @@ class _Builder:
         layer, tile, step = self._steps.all[slot]
         if any(isinstance(o, Tensor) and o.storage is written.tensor for o in operands_of(step)):
             return True
-        loads = (s for s in self._tiled_layers[layer].recipes[tile].steps if isinstance(s, Load))
+        loads = (s for s in self._choices[layer].recipes[tile].steps if isinstance(s, Load))
         return meet([range_of(s) for s in loads if s.tensor.storage is written.tensor], (written,))
 
     def _beside_reader(self, index: int, after: int, storage: Tensor) -> int | None:

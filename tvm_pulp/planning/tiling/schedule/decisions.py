@@ -1,12 +1,11 @@
-"""Decisions of a planner about a network: enough to build its schedule again."""
+"""Decisions of a planner about a network: enough to build its schedule again, and the policy that they amount to."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tvm_pulp.planning.tiling.forms.cuts import Tiling
+from tvm_pulp.planning.tiling.schedule.choice import Choice
 from tvm_pulp.planning.tiling.schedule.residency import find_uses
 from tvm_pulp.planning.tiling.schedule.split_transfers import NO_LIMITS, CommandLimits
-from tvm_pulp.planning.tiling.schedule.tiled_layer import Policy, TiledLayer
 from tvm_pulp.qnn.network import Network, Tensor
 
 
@@ -17,26 +16,15 @@ class InL3:
     least_bytes: int | None = None  # None: no constant
     among: frozenset[Tensor] | None = None  # None: all constants
 
-    def levels(self, tiled_layers: Sequence[TiledLayer]) -> dict[Tensor, str]:
+    def levels(self, choices: Sequence[Choice]) -> dict[Tensor, str]:
         """The level of every constant of these layers that does not lie where its tensor says."""
         if self.least_bytes is None:
             return {}
-        loaded = (tensor for tiled in tiled_layers for tensor in tiled.loaded if tensor.level == "l2")
+        loaded = (tensor for choice in choices for tensor in choice.loaded if tensor.level == "l2")
         return {t: "l3" for t in loaded if t.spec.bytes >= self.least_bytes and (self.among is None or t in self.among)}
 
 
 NOTHING_IN_L3 = InL3()
-
-
-@dataclass(frozen=True)
-class Choice:
-    """The decision about a layer."""
-
-    tiling: Tiling
-    two_copies: bool  # of what streams
-    budget: int  # bytes that a single tile may take
-    exclusive: bool = False  # one buffer of each kind is all that fits: nothing of the next step beside it
-    pages: int = 1  # times as many pages of records as usual, each so much smaller
 
 
 @dataclass
@@ -51,7 +39,7 @@ class Decisions:
     in_l3: InL3 = NOTHING_IN_L3
     # Residency decided completely, instead of everything that is not banned.
     resident: Mapping[Tensor, frozenset[int]] | None = None
-    # Bytes that come from L3 at a time, at least.
+    # Bytes that come from L3 at a time, at least: so much is fetched while what was fetched before is used.
     l3_batch: int = 0
     # What a command of the DMA can do: a property of the machine, not a choice.
     commands: CommandLimits = NO_LIMITS
@@ -59,7 +47,7 @@ class Decisions:
     interleave: bool | None = None
     # Layers that begin when all before them are over nevertheless.
     apart: frozenset[int] = frozenset()
-    # Bytes up to which constants and records of neighbouring layers travel together.
+    # Bytes up to which constants and records of neighbouring layers travel together; 0: those of a layer alone.
     bundle_bytes: int = 0
 
     @property
@@ -69,19 +57,30 @@ class Decisions:
         return cuts, tuple(self.leads.items()), self.overlap, self.in_l3
 
 
-def tiled_layer(choice: Choice) -> TiledLayer:
-    """The tiles of a layer as they are scheduled; made once for every way to do so."""
-    how, known = (choice.two_copies, choice.exclusive, choice.pages), choice.tiling.remembered
-    if how not in known:
-        known[how] = TiledLayer(choice.tiling.recipes, *how)
-    made: TiledLayer = known[how]
-    return made
+@dataclass
+class Policy(Decisions):
+    """Decisions as a schedule carries them out: residency only where tiles allow it."""
+
+    # Readers (layer indices) that find an activation in L1.
+    resident: Mapping[Tensor, frozenset[int]] = field(default_factory=dict)
+    interleave: bool = False
+    # Constants that lie elsewhere than their tensors say.
+    levels: Mapping[Tensor, str] = field(default_factory=dict)
+
+    def joins(self, layer: int) -> bool:
+        """Tell if a layer may begin while those before it are under way."""
+        return self.interleave and layer > 0 and layer not in self.apart
+
+    def level(self, tensor: Tensor) -> str:
+        """The level of memory where the bytes of a tensor lie."""
+        return self.levels.get(tensor.storage, tensor.storage.level)
 
 
-def policy_of(network: Network, decisions: Decisions, tiled_layers: Sequence[TiledLayer]) -> Policy:
-    """The policy that decisions amount to: residency only where tiles allow it."""
-    resident, levels = {}, decisions.in_l3.levels(tiled_layers)
-    for tensor, uses in find_uses(network, [w.touched for w in tiled_layers]).items():
+def policy_of(network: Network, decisions: Decisions) -> Policy:
+    """The policy that decisions amount to."""
+    choices = decisions.choices
+    resident, levels = {}, decisions.in_l3.levels(choices)
+    for tensor, uses in find_uses(network, [choice.touched for choice in choices]).items():
         readers = frozenset(uses.candidates - decisions.banned.get(tensor, set()))
         if tensor.kind == "constant":
             # Nobody decides about these: what several layers read stays as long as there is room.
@@ -89,9 +88,9 @@ def policy_of(network: Network, decisions: Decisions, tiled_layers: Sequence[Til
         elif decisions.resident is not None:
             readers &= decisions.resident.get(tensor, frozenset())
         # A network input that layers read in tiles streams better than it waits to be complete.
-        elif uses.producer is None and all(len(tiled_layers[r].recipes) > 1 for r in readers):
+        elif uses.producer is None and all(len(choices[r].recipes) > 1 for r in readers):
             readers = frozenset()
         if readers:
             resident[tensor] = readers
-    kept = (decisions.overlap, decisions.l3_batch, decisions.commands, bool(decisions.interleave), decisions.apart)
-    return Policy(resident, dict(decisions.leads), *kept, decisions.bundle_bytes, levels)
+    settled = {"leads": dict(decisions.leads), "resident": resident, "interleave": bool(decisions.interleave)}
+    return Policy(**{**vars(decisions), **settled}, levels=levels)

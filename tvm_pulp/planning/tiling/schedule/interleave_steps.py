@@ -11,8 +11,8 @@ from itertools import pairwise
 from typing import Any
 
 from tvm_pulp.planning.tiling.cost.step_clock import StepClock
+from tvm_pulp.planning.tiling.schedule.choice import Choice
 from tvm_pulp.planning.tiling.schedule.tensor_ranges import TouchedRanges, meet
-from tvm_pulp.planning.tiling.schedule.tiled_layer import TiledLayer
 from tvm_pulp.uma.recipe import Call, Job, Kernel, operands_of
 
 Step = Kernel | Call | Job
@@ -25,7 +25,7 @@ _WAY_CYCLES, _BYTES_PER_CYCLE = 150, 6
 
 
 def interleave_steps(
-    tiled_layers: Sequence[TiledLayer],
+    choices: Sequence[Choice],
     apart: frozenset[int] = frozenset(),
     resident: Mapping[Any, frozenset[int]] | None = None,
 ) -> list[tuple[int, int, Step]]:
@@ -33,27 +33,27 @@ def interleave_steps(
 
     `apart`: layers that begin when all before them are over. `resident`: layers that find a tensor in L1; None: all.
     """
-    return _Interleaver(tiled_layers, apart, resident).run()
+    return _Interleaver(choices, apart, resident).run()
 
 
-def can_interleave(tiled_layers: Sequence[TiledLayer]) -> bool:
+def can_interleave(choices: Sequence[Choice]) -> bool:
     """Tell if there are jobs that cores finish: others run beside what follows as it is."""
-    pairs = [pair for tiled in tiled_layers for pair in pairwise(step for _, step in tiled.order)]
+    pairs = [pair for choice in choices for pair in pairwise(step for _, step in choice.order)]
     return any(isinstance(a, Job) and not isinstance(b, Job) for a, b in pairs)
 
 
 class _Interleaver:
     def __init__(
         self,
-        tiled_layers: Sequence[TiledLayer],
+        choices: Sequence[Choice],
         apart: frozenset[int],
         resident: Mapping[Any, frozenset[int]] | None,
     ) -> None:
         self._apart, self._resident = apart, resident
-        self._orders = [tiled.order for tiled in tiled_layers]
-        self._together = {n for n, tiled in enumerate(tiled_layers) if any(r.together for r in tiled.recipes)}
-        self._touched = [tiled.ranges for tiled in tiled_layers]
-        self._done = [0] * len(tiled_layers)
+        self._orders = [choice.order for choice in choices]
+        self._together = {n for n, choice in enumerate(choices) if any(r.together for r in choice.recipes)}
+        self._touched = [choice.ranges for choice in choices]
+        self._done = [0] * len(choices)
         # Steps of every tile that are still to come.
         self._left = Counter((layer, tile) for layer, order in enumerate(self._orders) for tile, _ in order)
         # Results are those of tiles, their last step so far, and of buffers inside a tile.

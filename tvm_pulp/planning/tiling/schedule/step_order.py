@@ -5,10 +5,11 @@ from functools import cached_property
 from itertools import groupby
 from typing import NamedTuple
 
+from tvm_pulp.planning.tiling.schedule.choice import Choice
+from tvm_pulp.planning.tiling.schedule.decisions import Policy
 from tvm_pulp.planning.tiling.schedule.interleave_steps import interleave_steps
 from tvm_pulp.planning.tiling.schedule.job_ends import last_slots
 from tvm_pulp.planning.tiling.schedule.schedule import compute_position
-from tvm_pulp.planning.tiling.schedule.tiled_layer import Policy, TiledLayer
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Local, operands_of
 from tvm_pulp.uma.teams import ALL_CORES
@@ -30,19 +31,19 @@ def _mixed(policy: Policy) -> tuple[frozenset[int], Mapping[Tensor, frozenset[in
 class StepOrder:
     """Compute steps by slot. With overlap a job may run on while the next step starts, and layers may mix."""
 
-    def __init__(self, tiled_layers: Sequence[TiledLayer], policy: Policy) -> None:
-        self._tiled_layers, self._overlap, self._mixed = list(tiled_layers), policy.overlap, _mixed(policy)
+    def __init__(self, choices: Sequence[Choice], policy: Policy) -> None:
+        self._choices, self._overlap, self._mixed = list(choices), policy.overlap, _mixed(policy)
         self.all: list[ComputeStep] = []
         self._slots: dict[tuple[int, int], list[int]] = {}
-        steps = [(index, *entry) for index, tiled in enumerate(tiled_layers) for entry in tiled.order]
-        for index, tile, step in interleave_steps(tiled_layers, *self._mixed) if self._mixed else steps:
+        steps = [(index, *entry) for index, choice in enumerate(choices) for entry in choice.order]
+        for index, tile, step in interleave_steps(choices, *self._mixed) if self._mixed else steps:
             self._slots.setdefault((index, tile), []).append(len(self.all))
             self.all.append(ComputeStep(index, tile, step))
-        self._last_beside = last_slots(self.all, [t.recipes for t in tiled_layers]) if self._overlap else {}
+        self._last_beside = last_slots(self.all, [t.recipes for t in choices]) if self._overlap else {}
 
-    def holds_for(self, tiled_layers: Sequence[TiledLayer], policy: Policy) -> bool:
+    def holds_for(self, choices: Sequence[Choice], policy: Policy) -> bool:
         """Tell if these layers have this order: leads, levels and bundles say nothing about it."""
-        pairs = zip(self._tiled_layers, tiled_layers, strict=True)
+        pairs = zip(self._choices, choices, strict=True)
         return (self._overlap, self._mixed) == (policy.overlap, _mixed(policy)) and all(a is b for a, b in pairs)
 
     def slots(self, layer: int, tile: int) -> list[int]:
@@ -85,7 +86,7 @@ class StepOrder:
         """Both ends of every slot, which are asked for again and again."""
         found = []
         for slot, (layer, _, step) in enumerate(self.all):
-            runs_on = isinstance(step, Job) and self._overlap and not self._tiled_layers[layer].exclusive
+            runs_on = isinstance(step, Job) and self._overlap and not self._choices[layer].exclusive
             last = max(slot + 1, self._last_beside[slot]) if runs_on else slot
             expected = compute_position(min(last, len(self.all) - 1))
             following = self.all[slot + 1].step if runs_on and slot + 1 < len(self.all) else None
@@ -100,8 +101,8 @@ def is_of_team(step: Kernel | Call | Job) -> bool:
     return not isinstance(step, Job) and step.team != ALL_CORES
 
 
-def step_order(tiled_layers: Sequence[TiledLayer], policy: Policy, before: StepOrder | None = None) -> StepOrder:
+def step_order(choices: Sequence[Choice], policy: Policy, before: StepOrder | None = None) -> StepOrder:
     """The order of steps that a policy makes; the one `before` where it still holds."""
-    if before is not None and before.holds_for(tiled_layers, policy):
+    if before is not None and before.holds_for(choices, policy):
         return before
-    return StepOrder(tiled_layers, policy)
+    return StepOrder(choices, policy)

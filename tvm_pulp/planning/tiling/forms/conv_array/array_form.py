@@ -5,9 +5,9 @@ The array is asked for what differs from engine to engine by `ArrayContext`, whi
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from tvm_pulp.uma import (
     Kernel,
     Load,
     Local,
+    Pointer,
     Recipe,
     Rounding,
     Step,
@@ -51,23 +52,21 @@ class ArrayDescription:
     """A job as the driver knows it, besides addresses; an engine adds its registers as `words`.
 
     `array`: whatever they depend on besides the job.
-    ."""
+    """
 
     job: Any
-    input: Local
-    output: Local
-    weights: Tensor | Local
-    weight_bytes: int  # offset of the tile's filters inside `weights`
-    scale: Local | None
-    bias: Local | None
-    shift: Local | None = None
+    weights: Pointer
+    input: Pointer
+    output: Pointer
+    scale: Pointer | None
+    shift: Pointer | None
+    bias: Pointer | None
     array: Any = None
-    # Where the job's part of input, output and parameters begins, in bytes.
-    input_bytes: int = 0
-    output_bytes: int = 0
-    bias_bytes: int = 0
-    scale_bytes: int = 0
-    shift_bytes: int = 0
+
+    def behind(self, **later: int) -> Self:
+        """The same job with operands that begin so many bytes later."""
+        found = {name: getattr(self, name) for name in later}
+        return replace(self, **{name: Pointer(p.operand, p.offset + later[name]) for name, p in found.items() if p})
 
     @property
     def words(self) -> tuple[int, ...]:
@@ -158,11 +157,12 @@ class ArrayContext(ABC):
     def step(self, description: ArrayDescription) -> Job:
         """A job with its operands as a step."""
         d, job = description, description.job
-        parameters = [local for local in (d.scale, d.bias, d.shift) if local is not None]
-        reads = (d.input, *parameters, *([d.weights] if isinstance(d.weights, Local) else []))
+        parameters = [pointer.operand for pointer in (d.scale, d.bias, d.shift) if pointer is not None]
+        weights = d.weights.operand
+        reads = (d.input.operand, *parameters, *([weights] if isinstance(weights, Local) else []))
         work = (job.macs, self.cycles(job), self.costs.job_queue(self.engine), CONTEXTS)
-        port = self.port_cycles(job)
-        return Job(self.engine, d, self.job_words, reads, (d.output,), d.weights, *work, port_cycles=port)
+        moved, port = (reads, (d.output.operand,), weights), self.port_cycles(job)
+        return Job(self.engine, d, self.job_words, *moved, *work, port_cycles=port)
 
     @abstractmethod
     def describe(self, job: Any, *operands: Any) -> ArrayDescription:
@@ -327,7 +327,8 @@ class ArrayForm(JobForm):
                 steps.append(Load(tensor, Box((first,), (channels,)), vectors[name]))
         if "bias" in vectors:
             steps += self.whole_bias(vectors, first, source)
-        operands = (source, target, place, offset, vectors["scale"], vectors.get("bias"), vectors.get("shift"))
+        parameters = (Pointer(vectors[n]) if n in vectors else None for n in ("scale", "shift", "bias"))
+        operands = (Pointer(place, offset), Pointer(source), Pointer(target), *parameters)
         return steps, self.context.step(self.context.describe(job, *operands))
 
     def whole_bias(self, vectors: dict[str, Local], first: int, source: Local) -> list[Step]:

@@ -132,13 +132,10 @@ class BlocksForm(ArrayForm):
         macs, itemsize = box.size[1] * box.size[2] * taps, self.arithmetic.output_bits // 8
         jobs = []
         for channel in range(channels):
-            d = step.description
             at = each * channel
-            description = replace(
-                d, weight_bytes=d.weight_bytes + at * filter_bytes, input_bytes=channel // multiplier * plane,
-                output_bytes=channel * result * itemsize, bias_bytes=4 * at, shift_bytes=at,
-                scale_bytes=at * self.arithmetic.scale.itemsize,
-            )  # fmt: skip
+            later = {"weights": at * filter_bytes, "scale": at * self.arithmetic.scale.itemsize, "shift": at}
+            places = {"input": channel // multiplier * plane, "output": channel * result * itemsize}
+            description = step.description.behind(**later, bias=4 * at, **places)
             jobs.append(replace(step, description=description, macs=macs))
         raw = Local("pixels", TensorSpec(box.size, self.raw_dtype))
         fields = {

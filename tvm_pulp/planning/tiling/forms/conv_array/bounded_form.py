@@ -14,7 +14,7 @@ from tvm_pulp.planning.tiling.forms.conv_array.forms import Direct3x3Form, Im2co
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.uma import Box, Derived, Job, Kernel, Load, Local, Recipe, Step, Store, step_call
+from tvm_pulp.uma import Box, Derived, Job, Kernel, Load, Local, Pointer, Recipe, Step, Store, step_call
 from tvm_pulp.uma.conv_array.bounded_rounding import Bounds, bound_rounding
 from tvm_pulp.uma.conv_array.exact_rounding import ExactFold
 from tvm_pulp.uma.conv_array.folded_rounding import Reach
@@ -49,16 +49,17 @@ class Settled:
         """From the steps before the first job to the stored tile."""
         first, channels = box.start[-1], box.size[-1]
         upper = Local("upper", raw.spec, raw.slack)
-        summand = Local("upper_bias", job.description.bias.spec, form.parameter_slack)
+        lower = job.description.bias.operand
+        summand = Local("upper_bias", lower.spec, form.parameter_slack)
         constant = form.derived.constant(f"{form.layer.name}_upper_bias", self.bounds.high.astype(np.int32))
-        above = form.context.step(replace(job.description, output=upper, bias=summand))
+        above = form.context.step(replace(job.description, output=Pointer(upper), bias=Pointer(summand)))
         load = Load(constant, Box((first,), (channels,)), summand)
         steps = [*before, load, job, above, *self._settled(form, job, upper, box)]
         return form.arranged([*steps, Store(raw, form.layer.outputs[0], box)])
 
     def _settled(self, form: ArrayForm, job: Job, upper: Local, box: Box) -> list[Step]:
         """Open elements by the layer's own rule: products, factor, summand and shift of their channels."""
-        name, raw, taps = form.layer.name, job.description.output, form.arithmetic.weights
+        name, raw, taps = form.layer.name, job.writes[0], form.arithmetic.weights
         taps = taps.reshape(len(taps), -1).astype(np.int8)
         taps = taps if form.mode is Mode.DEPTHWISE_3X3 else np.pad(taps, ((0, 0), (0, -taps.shape[1] % 4)))
         stages = np.stack([self.exact.scale, self.exact.add, self.exact.shift], axis=1)
@@ -70,7 +71,7 @@ class Settled:
         rule = Requant.of(form.layer.attributes)
         inside = _INSIDE if rule.zero_point == rule.low else 1.0
         attributes = {"job": job.description.job, "open": round(inside * self.bounds.open_share * box.elements)}
-        operands = (job.description.input, raw, upper, *(load.local for load in loads))
+        operands = (job.description.input.operand, raw, upper, *(load.local for load in loads))
         return [*loads, Kernel("settle", attributes, operands, (raw,))]
 
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc.cost_model import CostModel
-from tvm_pulp.uma import Call, Job, Kernel, Local, Step, step_call
+from tvm_pulp.uma import Call, Job, Kernel, Local, Pointer, Step, step_call
 from tvm_pulp.uma.conv_array.modes import Mode
 
 _MOST_PARTS = 4
@@ -84,15 +84,8 @@ def _part(form: Divided, job: Job, raw: Local, kernel: Kernel, first: int, last:
     )
     results = Local("raw", TensorSpec((*places, size), raw.spec.dtype), raw.slack // channels * size)
     rows = first // context.depthwise_channels if is_depthwise else first
-    description = replace(
-        whole,
-        job=made,
-        output=results,
-        weight_bytes=whole.weight_bytes + rows * form.packed.spec.shape[1],
-        input_bytes=whole.input_bytes + first * is_depthwise,
-        scale_bytes=whole.scale_bytes + (first * whole.scale.spec.itemsize if whole.scale else 0),
-        bias_bytes=whole.bias_bytes + 4 * first,
-        shift_bytes=whole.shift_bytes + first,
-    )
+    later = {"weights": rows * form.packed.spec.shape[1], "input": first * is_depthwise, "bias": 4 * first}
+    scale = first * whole.scale.operand.spec.itemsize if whole.scale else 0
+    part = replace(whole.behind(**later, scale=scale, shift=first), job=made, output=Pointer(results))
     attributes = {**kernel.attributes, "first_channel": first}
-    return context.step(description), replace(kernel, attributes=attributes, inputs=(results, *kernel.inputs[1:]))
+    return context.step(part), replace(kernel, attributes=attributes, inputs=(results, *kernel.inputs[1:]))

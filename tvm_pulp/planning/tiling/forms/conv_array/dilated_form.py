@@ -58,13 +58,10 @@ class DilatedForm(Direct3x3Form):
                 job = self.array_job(down.count, across.count, channels_in, box.size[3], padding=padding, **strides)
                 if loads is None:
                     loads, step = self.job_steps(job, box.start[3], source, raw)
-                description = replace(
-                    step.description,
-                    job=job,
-                    input_bytes=(down.source * columns.size + across.source) * channels_in,
-                    output_bytes=(down.first * width + across.first) * pixel,
-                )
-                jobs.append(self.context.step(description))
+                begin = (down.source * columns.size + across.source) * channels_in
+                target = (down.first * width + across.first) * pixel
+                description = step.description.behind(input=begin, output=target)
+                jobs.append(self.context.step(replace(description, job=job)))
         assert loads is not None
         return self.arranged([*before, *loads, *jobs, *self.finish(raw, box)])
 

@@ -14,14 +14,12 @@ def pointers(
     `weight_memory`: where weights lie that have a memory of their own, and what makes their address an offset in it.
     """
     found = []
-    operands = (d.weights, d.input, d.output, d.scale, d.shift, d.bias)
-    begins = (d.weight_bytes, d.input_bytes, d.output_bytes, d.scale_bytes, d.shift_bytes, d.bias_bytes)
-    for index, (operand, begin) in enumerate(zip(operands, begins, strict=True)):
-        if operand is None:
+    for index, pointer in enumerate((d.weights, d.input, d.output, d.scale, d.shift, d.bias)):
+        if pointer is None:
             found.append("")
             continue
         # What must be added: padding, the weight-memory base.
-        offset, place = d.words[index] + begin, address(operand)
+        offset, place = d.words[index] + pointer.offset, address(pointer.operand)
         if index == 0 and weight_memory is not None:
             offset, place = offset + weight_memory[0], f"{weight_memory[1]}({place})"
         signed = (offset + (1 << 31)) % (1 << 32) - (1 << 31)

@@ -18,7 +18,7 @@ from tvm_pulp.qnn.add import rules, split
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.uma import EXACT, Box, Form, Job, Local, Recipe, Step, Store, TileAxis, refuse_if
+from tvm_pulp.uma import EXACT, Box, Form, Job, Local, Pointer, Recipe, Step, Store, TileAxis, refuse_if
 from tvm_pulp.uma.conv_array.layer_arithmetic import arithmetic_of
 from tvm_pulp.uma.conv_array.modes import Mode
 
@@ -142,7 +142,7 @@ class PairSumForm(JobForm):
         channels, out = box.size[-1], self.layer.outputs[0]
         before = [_split(part.recipe(box)) for part in self.parts]
         # Pictures that rows are folded into may have more pixels than the tile.
-        extra = 2 * max(job.description.output.slack for _, job in before)
+        extra = 2 * max(job.writes[0].slack for _, job in before)
         pair = Local(
             "pair", TensorSpec((*box.size[:-1], 2 * channels), self.parts[0].raw_dtype), extra + ACTIVATION_SLACK
         )
@@ -165,5 +165,5 @@ def _beside(job: Job, pair: Local, first: int, stride: int) -> Job:
     """The job with its results from byte `first` of each pixel on."""
     d = job.description
     made = replace(d.job, output_pixel_stride=stride, output_row_stride=d.job.output_width * stride)
-    described = replace(d, job=made, output=pair, output_bytes=first)
+    described = replace(d, job=made, output=Pointer(pair, first))
     return replace(job, description=described, writes=(pair,))
