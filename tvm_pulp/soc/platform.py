@@ -111,7 +111,7 @@ class Platform:
         return text
 
     def _script_part(self, name: str) -> str:
-        """What the HAL's part of the linker script says of code or of L1; nothing where it has no such part."""
+        """Return the HAL's part of the linker script, of code or of L1; nothing where it has none."""
         part = _folder("hal").joinpath(self.soc.software.hal, f"{name}.ld.in")
         return part.read_text(encoding="utf-8") if part.is_file() else ""
 

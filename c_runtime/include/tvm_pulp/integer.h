@@ -149,10 +149,7 @@ TVM_PULP_INLINE int64_t tvm_pulp_floor_modulo_64(int64_t a, int64_t b) {
   return rest + ((rest != 0 && (rest < 0) != (b < 0)) ? b : 0);
 }
 
-TVM_PULP_INLINE int32_t tvm_pulp_floor_divide(int64_t a, int64_t b) {
-  int64_t quotient = a / b;
-  return (int32_t)(quotient - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0));
-}
+TVM_PULP_INLINE int32_t tvm_pulp_floor_divide(int64_t a, int64_t b) { return (int32_t)tvm_pulp_floor_divide_64(a, b); }
 
 /* Half away from zero; the divisor is positive. */
 TVM_PULP_INLINE int32_t tvm_pulp_round_divide_32(int32_t a, int32_t b) {

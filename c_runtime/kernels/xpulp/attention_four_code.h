@@ -36,6 +36,8 @@
                      [sh] "r"(shift), [tb] "r"(table), [pad] "r"(pad), [ms] "r"(mask_stride)                \
                    : "memory")
 
+/* A two in each lane. */
+#define BYTE_PICKS [c0] "r"(2), [c1] "r"(2 << 8), [c2] "r"(2 << 16), [c3] "r"(2 << 24)
 /* Exponentials of four logits. A dot product with 2 in one lane picks that byte, doubled: the offset into a table of
  * halves. */
 #define EXPONENTIALS_OF(FIRST, THIS, NEXT)                                                                  \
@@ -48,8 +50,7 @@
                        XP_SDOTUP2("%[sum]", "%[v0]", "%[o]") XP_SW("%[v0]", 4, "%[e]")                      \
                        XP_SDOTUP2("%[sum]", "%[v2]", "%[o]") XP_LOOP_END XP_SW("%[v2]", 4, "%[e]") XP_END   \
                    : [x] "+r"(x), [e] "+r"(e), [sum] "+r"(sum), XP_FOUR("=&r", v), [w] "=&r"(w)             \
-                   : [n] "r"(n), [t] "r"(table), [o] "r"(0x00010001), [c0] "r"(2), [c1] "r"(2 << 8),        \
-                     [c2] "r"(2 << 16), [c3] "r"(2 << 24)                                                   \
+                   : [n] "r"(n), [t] "r"(table), [o] "r"(0x00010001), BYTE_PICKS                          \
                    : "memory")
 
 #define LOAD_LOGITS XP_LW("%[w]", 4, "%[x]")

@@ -36,8 +36,7 @@
                        XP_SW("%[v2]", 4, "%[f]") XP_END                                                     \
                    : [x] "+r"(x), [z] "+r"(x_next), [e] "+r"(e), [f] "+r"(e_next), [s] "+r"(sum),           \
                      [r] "+r"(sum_next), XP_FOUR("=&r", v), [w] "=&r"(w), [g] "=&r"(w_next)                 \
-                   : [n] "r"(n), [t] "r"(table), [u] "r"(table_next), [o] "r"(0x00010001), [c0] "r"(2),      \
-                     [c1] "r"(2 << 8), [c2] "r"(2 << 16), [c3] "r"(2 << 24), [l] "r"(limit)                 \
+                   : [n] "r"(n), [t] "r"(table), [u] "r"(table_next), [o] "r"(0x00010001), [l] "r"(limit), BYTE_PICKS \
                    : "memory")
 
 /* Of one word of each row, to which a mask adds `step` levels for each of its own. */
@@ -51,7 +50,7 @@
                        MASKED_EXPONENTIALS("%[g]", "%[u]", "%[f]", "%[r]")                                  \
                    : [e] "+r"(e), [f] "+r"(e_next), [s] "+r"(sum), [r] "+r"(sum_next), XP_FOUR("=&r", v)     \
                    : [w] "r"(w), [g] "r"(w_next), [m] "r"(mask), [t] "r"(table), [u] "r"(table_next),        \
-                     [o] "r"(0x00010001), [c0] "r"(2), [c1] "r"(2 << 8), [c2] "r"(2 << 16), [c3] "r"(2 << 24), \
+                     [o] "r"(0x00010001), BYTE_PICKS,                                                   \
                      [s0] "r"((step) << 1), [s1] "r"((step) << 9), [s2] "r"((step) << 17), [s3] "r"((step) << 25) \
                    : "memory")
 

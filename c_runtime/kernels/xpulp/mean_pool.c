@@ -84,7 +84,7 @@ TVM_PULP_KERNEL(mean_pool) {
     tvm_pulp_plain_mean_pool(args, core, cores);
     return;
   }
-  uint32_t groups = (pool->channels + 3u) >> 2, is_unsigned = pool->x_type == TVM_PULP_UINT8;
+  uint32_t groups = (pool->channels + 3u) >> 2;
   const uint32_t kind = args->requant.kind;
   const uint32_t shifts = kind == TVM_PULP_REQUANT_SHIFT_EVEN || (kind == TVM_PULP_REQUANT_PULP_NARROW && !args->requant.wide_result);
   const uint32_t is_four = shifts && (pool->channels & 3u) == 0u;
@@ -107,7 +107,7 @@ TVM_PULP_KERNEL(mean_pool) {
     for (; group < last; ++group) {
       uint32_t channel = 4u * group + 4u > pool->channels ? pool->channels - 4u : 4u * group;
       int32_t total[4];
-      sum(&w, w.x + channel, is_unsigned, total);
+      sum(&w, w.x + channel, pool->x_type, total);
       int8_t *y = pool->y + pixel * pool->channels + channel;
       if (shifts) {
         /* The zero points are in the summand. */

@@ -15,7 +15,8 @@ static uint32_t all_inside(const struct tvm_pulp_pool_args *a) {
   return a->pad_top == 0u && a->pad_left == 0u && bottom < a->height && right < a->width;
 }
 
-static int32_t maximum(const struct window *w, const int8_t *x, uint32_t is_unsigned) {
+static int32_t maximum(const struct window *w, const int8_t *x, uint32_t x_type) {
+  const uint32_t is_unsigned = x_type == TVM_PULP_UINT8;
   int32_t best = is_unsigned ? 0 : (int32_t)0x80808080u;
   for (uint32_t row = 0; row < w->rows; ++row, x += w->row_step) {
     const int8_t *at = x;
@@ -36,15 +37,11 @@ static int32_t maximum(const struct window *w, const int8_t *x, uint32_t is_unsi
                    : [n] "r"(w->columns), [step] "r"(w->column_step)                                         \
                    : "memory")
 
-static void maximum_of_sixteen(const struct window *w, const int8_t *x, uint32_t is_unsigned, int8_t *y) {
-  int32_t m0 = is_unsigned ? 0 : (int32_t)0x80808080u, m1 = m0, m2 = m0, m3 = m0, a, b, c, d;
+static void maximum_of_sixteen(const struct window *w, const int8_t *x, uint32_t x_type, int8_t *y) {
+  int32_t m0 = x_type == TVM_PULP_UINT8 ? 0 : (int32_t)0x80808080u, m1 = m0, m2 = m0, m3 = m0, a, b, c, d;
   for (uint32_t row = 0; row < w->rows; ++row, x += w->row_step) {
     const int8_t *at = x;
-    if (is_unsigned) {
-      MAX_LINE(XP_MAXU4);
-    } else {
-      MAX_LINE(XP_MAX4);
-    }
+    XP_BY_SIGN(x_type, MAX_LINE(XP_MAX4), MAX_LINE(XP_MAXU4));
   }
   const int32_t words[4] = {m0, m1, m2, m3};
   for (uint32_t i = 0; i < 4u; ++i) tvm_pulp_xp_put_word(y + 4u * i, words[i]);
@@ -58,15 +55,11 @@ static void maximum_of_sixteen(const struct window *w, const int8_t *x, uint32_t
                    : [n] "r"(w->columns), [step] "r"(w->column_step)                                         \
                    : "memory")
 
-static void maximum_of_eight(const struct window *w, const int8_t *x, uint32_t is_unsigned, int8_t *y) {
-  int32_t m0 = is_unsigned ? 0 : (int32_t)0x80808080u, m1 = m0, a, b;
+static void maximum_of_eight(const struct window *w, const int8_t *x, uint32_t x_type, int8_t *y) {
+  int32_t m0 = x_type == TVM_PULP_UINT8 ? 0 : (int32_t)0x80808080u, m1 = m0, a, b;
   for (uint32_t row = 0; row < w->rows; ++row, x += w->row_step) {
     const int8_t *at = x;
-    if (is_unsigned) {
-      MAX_PAIRS(XP_MAXU4);
-    } else {
-      MAX_PAIRS(XP_MAX4);
-    }
+    XP_BY_SIGN(x_type, MAX_PAIRS(XP_MAX4), MAX_PAIRS(XP_MAXU4));
   }
   tvm_pulp_xp_put_word(y, m0);
   tvm_pulp_xp_put_word(y + 4, m1);
@@ -100,11 +93,7 @@ static __attribute__((noinline)) void three_by_three(const struct tvm_pulp_pool_
     const int8_t *x0 = p->x + 2u * oy * line + 4u * group, *x1 = x0 + line, *x2 = x1 + line;
     int8_t *y = p->y + oy * p->out_width * p->channels + 4u * group;
     int32_t v, a, b, c, d;
-    if (p->x_type == TVM_PULP_UINT8) {
-      MAX_OF_LINE(XP_MAXU4);
-    } else {
-      MAX_OF_LINE(XP_MAX4);
-    }
+    XP_BY_SIGN(p->x_type, MAX_OF_LINE(XP_MAX4), MAX_OF_LINE(XP_MAXU4));
   }
 }
 
@@ -120,7 +109,7 @@ static int32_t average(const struct tvm_pulp_pool_args *args, const struct windo
                        struct tvm_pulp_reciprocal r) {
   uint32_t count = w->rows * w->columns;
   int32_t total[4];
-  sum(w, x, args->x_type == TVM_PULP_UINT8, total);
+  sum(w, x, args->x_type, total);
   for (uint32_t i = 0; i < 4u; ++i) total[i] = divide(args, total[i], count, r);
   return tvm_pulp_xp_packhi(tvm_pulp_xp_packlo(0, total[1], total[0]), total[3], total[2]);
 }
@@ -138,7 +127,7 @@ static void pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t 
     tvm_pulp_plain_pool(args, core, cores, is_average);
     return;
   }
-  uint32_t groups = (args->channels + 3u) >> 2, is_unsigned = args->x_type == TVM_PULP_UINT8;
+  const uint32_t groups = (args->channels + 3u) >> 2, x_type = args->x_type;
   struct tvm_pulp_range range = tvm_pulp_share(args->out_height * args->out_width * groups, core, cores);
   if (range.begin >= range.end) return;
   uint32_t pixel = range.begin / groups, group = range.begin - pixel * groups;
@@ -152,16 +141,16 @@ static void pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t 
     int8_t *y = args->y + pixel * args->channels;
     if (!is_average && w.columns > 0u) {
       for (; group + 4u <= last && 4u * group + 16u <= args->channels; group += 4u) {
-        maximum_of_sixteen(&w, w.x + 4u * group, is_unsigned, y + 4u * group);
+        maximum_of_sixteen(&w, w.x + 4u * group, x_type, y + 4u * group);
       }
       if (group + 2u <= last && 4u * group + 8u <= args->channels) {
-        maximum_of_eight(&w, w.x + 4u * group, is_unsigned, y + 4u * group);
+        maximum_of_eight(&w, w.x + 4u * group, x_type, y + 4u * group);
         group += 2u;
       }
     }
     for (; group < last; ++group) {
       uint32_t channel = 4u * group + 4u > args->channels ? args->channels - 4u : 4u * group;
-      int32_t word = is_average ? average(args, &w, w.x + channel, r) : maximum(&w, w.x + channel, is_unsigned);
+      int32_t word = is_average ? average(args, &w, w.x + channel, r) : maximum(&w, w.x + channel, x_type);
       tvm_pulp_xp_put_word(y + channel, word);
     }
     /* What follows is not even fetched where a core has one window, as in a mean of the whole image. */

@@ -72,26 +72,18 @@ static struct window __attribute__((unused)) find_window(const struct tvm_pulp_p
                         SUM_TAP(SDOT, "%[w]") XP_LWR("%[w]", "%[step]", "%[at]") SUM_TAP(SDOT, "%[g]")      \
                             SUM_TAP(SDOT, "%[w]") XP_LOOP_END "add %[at],%[at],%[skip]\n" XP_END)
 
-static void __attribute__((unused)) sum(const struct window *w, const int8_t *x, uint32_t is_unsigned, int32_t total[4]) {
+static void __attribute__((unused)) sum(const struct window *w, const int8_t *x, uint32_t x_type, int32_t total[4]) {
   const uint32_t skip = w->row_step - 3u * w->column_step;
   const int8_t *at = x;
   int32_t word, next;
   for (uint32_t i = 0; i < 4u; ++i) total[i] = 0;
   if (w->columns == 3u && w->rows > 0u) {
-    if (is_unsigned) {
-      SUM_THREES(XP_SDOTUSP);
-    } else {
-      SUM_THREES(XP_SDOTSP);
-    }
+    XP_BY_SIGN(x_type, SUM_THREES(XP_SDOTSP), SUM_THREES(XP_SDOTUSP));
     return;
   }
   for (uint32_t row = 0; row < w->rows; ++row, x += w->row_step) {
     at = x;
-    if (is_unsigned) {
-      SUM_LINE(XP_SDOTUSP);
-    } else {
-      SUM_LINE(XP_SDOTSP);
-    }
+    XP_BY_SIGN(x_type, SUM_LINE(XP_SDOTSP), SUM_LINE(XP_SDOTUSP));
   }
 }
 

@@ -3,16 +3,15 @@
  * Four channels at a time keep their constants in registers while the rows go by. */
 #include "requantize_bytes.h"
 
-#include "four_elements.h"
+#include "two_roundings.h"
 
 /* Rows of four channels: bytes of a row one after the other, the first one last, whose address moves on. */
+#define SCALED(i) "mul %[v" i "],%[v" i "],%[m" i "]\n"
+#define SHIFTED(i) XP_ADDNR("%[v" i "]", "%[a" i "]", "%[sh]")
 #define CHANNELS(LOAD, LOAD_NEXT, CLIP)                                                                            \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") LOAD " %[v1],1(%[x])\n" LOAD " %[v2],2(%[x])\n" LOAD " %[v3],3(%[x])\n"  \
-                   LOAD_NEXT("%[v0]", "%[xs]", "%[x]") "mul %[v1],%[v1],%[m1]\nmul %[v2],%[v2],%[m2]\n"             \
-                   "mul %[v3],%[v3],%[m3]\nmul %[v0],%[v0],%[m0]\n" XP_ADDNR("%[v1]", "%[a1]", "%[sh]")             \
-                   XP_ADDNR("%[v2]", "%[a2]", "%[sh]") XP_ADDNR("%[v3]", "%[a3]", "%[sh]")                         \
-                   XP_ADDNR("%[v0]", "%[a0]", "%[sh]") FOUR(CLIP, "%[h]") FOUR_PACK XP_LOOP_END                    \
-                   XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END                                                         \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") LOAD " %[v1],1(%[x])\n" LOAD " %[v2],2(%[x])\n" LOAD " %[v3],3(%[x])\n" \
+                   LOAD_NEXT("%[v0]", "%[xs]", "%[x]") EACH(SCALED) EACH(SHIFTED) FOUR(CLIP, "%[h]") FOUR_PACK     \
+                       XP_LOOP_END XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END                                         \
                    : [x] "+r"(x), [y] "+r"(y), FOUR_VALUES                                                          \
                    : [n] "r"(rows), [xs] "r"(p->x_stride), [ys] "r"(p->y_stride), [l] "r"(r->low),                 \
                      [h] "r"(r->high), [sh] "r"(r->shift), XP_FOUR_OF("r", m, mul), XP_FOUR("r", a)                \

@@ -46,14 +46,11 @@ static __attribute__((noinline)) void shift_rows(const struct tvm_pulp_requantiz
 /* The odd ones of exact results lose a unit of what lies behind the shift, so that halves, of which nothing lies there,
  * become even; `c` is 0 for channels that have no halves. With an odd zero point the even ones do: one less before the
  * bit is looked at, one more behind. */
-#define EVEN_OF(v, s, c) XP_EXTRACTUR("%[w]", v, s) XP_MAC(v, "%[w]", c)
-#define EVEN                                                                                                        \
-  "add %[v1],%[v1],%[b1]\nadd %[v2],%[v2],%[b2]\nadd %[v3],%[v3],%[b3]\nadd %[v0],%[v0],%[b0]\n"                \
-  EVEN_OF("%[v1]", "%[s1]", "%[c1]") EVEN_OF("%[v2]", "%[s2]", "%[c2]") EVEN_OF("%[v3]", "%[s3]", "%[c3]")          \
-  EVEN_OF("%[v0]", "%[s0]", "%[c0]")
+#define MOVED(i) "add %[v" i "],%[v" i "],%[b" i "]\n"
+#define EVEN_OF(i) XP_EXTRACTUR("%[w]", "%[v" i "]", "%[s" i "]") XP_MAC("%[v" i "]", "%[w]", "%[c" i "]")
+#define EVEN EACH(MOVED) EACH(EVEN_OF)
 #define TEMPORARY , [w] "=&r"(w)
-#define EVEN_OPERANDS                                                                                               \
-  , XP_FOUR_OF("r", c, lost), XP_FOUR_OF("r", b, summand)
+#define EVEN_OPERANDS , XP_FOUR_OF("r", c, lost), XP_FOUR_OF("r", b, summand)
 
 static __attribute__((noinline)) void even_rows(const struct tvm_pulp_requantize_args *p, const struct taken *t,
                                                 uint32_t channel) {
@@ -96,12 +93,9 @@ static __attribute__((noinline)) void high_rows(const struct tvm_pulp_requantize
 }
 
 /* A number below zero loses `shift`: halves are rounded away from zero. */
-#define AWAY_OF(v) "srai %[w]," v ",31\n" XP_MAC(v, "%[w]", "%[c]")
-#define AWAY                                                                                                          \
-  "add %[v1],%[v1],%[b1]\nadd %[v2],%[v2],%[b2]\nadd %[v3],%[v3],%[b3]\nadd %[v0],%[v0],%[b0]\n" AWAY_OF("%[v1]")     \
-  AWAY_OF("%[v2]") AWAY_OF("%[v3]") AWAY_OF("%[v0]")
-#define AWAY_OPERANDS                                                                                                 \
-  , [c] "r"(r->shift), XP_FOUR_OF("r", b, summand)
+#define AWAY_OF(i) "srai %[w],%[v" i "],31\n" XP_MAC("%[v" i "]", "%[w]", "%[c]")
+#define AWAY EACH(MOVED) EACH(AWAY_OF)
+#define AWAY_OPERANDS , [c] "r"(r->shift), XP_FOUR_OF("r", b, summand)
 
 static __attribute__((noinline)) void away_rows(const struct tvm_pulp_requantize_args *p, const struct taken *t,
                                                 uint32_t channel) {

@@ -5,21 +5,18 @@
 #ifndef TVM_PULP_SHIFT_LOOP_H
 #define TVM_PULP_SHIFT_LOOP_H
 
-#include "four_elements.h"
+#include "two_roundings.h"
 
 /* Four channels of some rows, whose summands and shifts, and multipliers where there are any, stay in registers. */
-#define HIGH_WORDS \
-  "mulh %[v1],%[v1],%[m1]\nmulh %[v2],%[v2],%[m2]\nmulh %[v3],%[v3],%[m3]\nmulh %[v0],%[v0],%[m0]\n"
+#define HIGH_WORD(i) "mulh %[v" i "],%[v" i "],%[m" i "]\n"
+#define HIGH_WORDS EACH(HIGH_WORD)
 #define MULTIPLIERS , XP_FOUR_OF("r", m, mul)
 /* Further operands come last. */
 #define SHIFT_LOOP(CLIP, PRODUCTS, ...) SHIFT_LOOP_BY(CLIP, PRODUCTS, , __VA_ARGS__)
-#define SHIFT_LOOP_BY(CLIP, PRODUCTS, OUTPUTS, ...)                                                                    \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") "lw %[v1],4(%[x])\nlw %[v2],8(%[x])\nlw %[v3],12(%[x])\n"      \
-                   XP_LWR("%[v0]", "%[xs]", "%[x]") PRODUCTS XP_ADDNR("%[v1]", "%[a1]", "%[s1]")           \
-                   XP_ADDNR("%[v2]", "%[a2]", "%[s2]") XP_ADDNR("%[v3]", "%[a3]", "%[s3]")                 \
-                   XP_ADDNR("%[v0]", "%[a0]", "%[s0]") FOUR(CLIP, "%[h]")                                  \
-                   FOUR_PACK XP_LOOP_END XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END                           \
-                   : [x] "+r"(x), [y] "+r"(y), FOUR_VALUES OUTPUTS                                                    \
+#define SHIFT_LOOP_BY(CLIP, PRODUCTS, OUTPUTS, ...)                                                        \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") COLUMNS PRODUCTS EACH(FIRST) FOUR(CLIP, "%[h]") FOUR_PACK      \
+                       XP_LOOP_END XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END                                 \
+                   : [x] "+r"(x), [y] "+r"(y), FOUR_VALUES OUTPUTS                                        \
                    : [n] "r"(rows), [xs] "r"(p->x_stride), [ys] "r"(p->y_stride), [h] "r"(r->high),        \
                      XP_FOUR_OF("r", a, add), XP_FOUR_OF("r", s, shift) __VA_ARGS__                        \
                    : "memory")

@@ -35,11 +35,7 @@ static void sum(const struct tvm_pulp_small_depthwise_args *args, const uint8_t 
   int32_t a, w0, w1, w2, w3;
   for (uint32_t j = 0; j < 4u; ++j, plane += words) {
     for (uint32_t i = 0; i < multiplier; ++i) {
-      if (args->x_type == TVM_PULP_UINT8) {
-        RUN_ANY(XP_SDOTUSP);
-      } else {
-        RUN_ANY(XP_SDOTSP);
-      }
+      XP_BY_SIGN(args->x_type, RUN_ANY(XP_SDOTSP), RUN_ANY(XP_SDOTUSP));
     }
   }
 }

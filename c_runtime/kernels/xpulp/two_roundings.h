@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Instructions of the loops that round what an engine multiplied once, or add a constant row and round again. */
+ * Instructions of the loops over four channels of some rows: they round what an engine multiplied once, or add a constant
+ * row and round again. */
 #ifndef TVM_PULP_TWO_ROUNDINGS_H
 #define TVM_PULP_TWO_ROUNDINGS_H
 
@@ -15,10 +16,8 @@
 #define COLUMNS "lw %[v1],4(%[x])\nlw %[v2],8(%[x])\nlw %[v3],12(%[x])\n" XP_LWR("%[v0]", "%[xs]", "%[x]")
 #define TWO_ROUNDINGS COLUMNS EACH(FIRST) EACH(CLIP) EACH(MULTIPLY) EACH(SECOND) EACH(CLIP)
 /* The constants of a group of four columns, at `stage`. */
-#define ROUNDING_CONSTANTS                                                                             \
-  XP_FOUR_OF("r", s, stage), [a0] "r"(stage[4]),  \
-      [a1] "r"(stage[5]), [a2] "r"(stage[6]), [a3] "r"(stage[7])
-#define ROW_CONSTANTS [c0] "r"(stage[8]), [c1] "r"(stage[9]), [c2] "r"(stage[10]), [c3] "r"(stage[11])
+#define ROUNDING_CONSTANTS XP_FOUR_OF("r", s, stage), XP_FOUR_OF("r", a, (stage + 4))
+#define ROW_CONSTANTS XP_FOUR_OF("r", c, (stage + 8))
 #define TWO_ROUNDINGS_CONSTANTS ROUNDING_CONSTANTS, ROW_CONSTANTS, [m] "r"(args->mul), [r] "r"(args->shift)
 
 #endif /* TVM_PULP_TWO_ROUNDINGS_H */
