@@ -271,11 +271,10 @@ void peripherals_advance(struct platform *platform, uint64_t cycle) {
 void check_race(struct platform *platform, int agent, uint32_t port, uint32_t offset, uint32_t bytes, int is_write,
                 uint64_t cycle) {
   struct peripherals *all = &platform->peripherals;
-  struct claim made = {port, offset, bytes, is_write, cycle, NEVER, PERIPHERALS};
   if (port == TVM_PULP_PORT_L1) { /* cheap test first */
     uint8_t touched = 0, excluded = is_write ? 3 : 2;
     for (uint32_t word = offset / 4; word <= (offset + bytes - 1) / 4; word++) touched |= all->l1_map[word];
     if (!(touched & excluded)) return;
   }
-  check_use(all, agent, &made);
+  check_use(all, agent, &(struct claim){port, offset, bytes, is_write, cycle, NEVER, PERIPHERALS});
 }
