@@ -42,7 +42,7 @@ static void set_up_hart(struct platform *platform, uint32_t index) {
     hart->fast_words = (uint32_t)config->memory_l1_size / 4;
     hart->bank_free = config->memory_l1_conflicts ? platform->l1_bank_free : NULL;
     hart->bank_mask = (uint32_t)config->memory_l1_banks - 1;
-    hart->slack = (uint64_t)config->timing_ordering_slack;
+    hart->slack = platform->snitch ? 0 : (uint64_t)config->timing_ordering_slack;
     if (config->cluster_float_units) hart->float_unit = &platform->float_unit_free[index % (uint32_t)config->cluster_float_units];
     if (config->cluster_float_dividers)
       hart->float_divider = &platform->float_divider_free[index % (uint32_t)config->cluster_float_dividers];
