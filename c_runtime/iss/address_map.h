@@ -43,6 +43,11 @@ struct target {
 void address_map_create(struct platform *platform);
 void address_map_add(struct platform *platform, const struct window *windows, uint32_t count);
 struct target resolve(const struct platform *platform, uint32_t address, uint32_t viewer);
+/* An address as the SoC sees it, without aliases. */
+static inline uint32_t home_address(const struct platform *platform, uint32_t address) {
+  struct target target = resolve(platform, address, VIEW_SOC);
+  return target.window->base + target.offset;
+}
 /* Host pointer to memory at an address as the SoC sees it, or NULL. Used by DMA, loaders and debuggers. */
 uint8_t *memory_at(const struct platform *platform, uint32_t address, uint64_t bytes, int is_write);
 /* The region that holds all bytes at an address, or REGION_COUNT. */

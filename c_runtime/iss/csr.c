@@ -4,6 +4,7 @@
  * machine-mode registers that start-up code touches. Interrupts are not taken. */
 #include "float_arithmetic.h"
 #include "loops.h"
+#include "snitch.h"
 
 enum { EVENTS = 17, COMPRESSED_EVENT = 10 };
 
@@ -54,7 +55,36 @@ static void enable_compressed(struct hart *hart) {
   reset_slots(hart->platform);
 }
 
+static uint32_t *stored(struct hart *hart, uint32_t number) {
+  switch (number) {
+    case 0x300: return &hart->mstatus;
+    case 0x304: return &hart->mie;
+    case 0x305: return &hart->mtvec;
+    case 0x340: return &hart->mscratch;
+    case 0x341: return &hart->mepc;
+    case 0x342: return &hart->mcause;
+    default: return NULL;
+  }
+}
+
+/* Registers that a Snitch core does not have read as 0 and take writes. */
+static uint32_t snitch_read(const struct hart *hart, uint32_t number) {
+  if (number == 0x301) return 1u << 30 | 1u << 12 | 1u << 8 | 1u; /* RV32IMA */
+  return number == 0x344 ? hart->snitch_core->interrupts : 0;
+}
+
 int csr_read(struct hart *hart, uint32_t number, uint64_t cycle, uint32_t *value) {
+  const uint32_t *word = stored(hart, number);
+  if (word) { *value = *word; return 0; }
+  switch (number) {
+    case 0xf14: *value = hart->hart_id; return 0;
+    case 0xb00: case 0xc00: *value = (uint32_t)cycle; return 0;
+    case 0xb80: case 0xc80: *value = (uint32_t)(cycle >> 32); return 0;
+    case 0xb02: case 0xc02: *value = (uint32_t)instructions_retired(hart, cycle); return 0;
+    case 0xb82: case 0xc82: *value = (uint32_t)(instructions_retired(hart, cycle) >> 32); return 0;
+    default: break;
+  }
+  if (hart->snitch_core) { *value = snitch_read(hart, number); return 0; }
   if (number >= 0x780 && number < 0x79f) { *value = counter_value(hart, number - 0x780, cycle); return 0; }
   switch (number) {
     case 0x001: case 0x002: case 0x003:
@@ -62,30 +92,22 @@ int csr_read(struct hart *hart, uint32_t number, uint64_t cycle, uint32_t *value
       float_collect_flags(hart);
       *value = number == 1 ? hart->fflags : number == 2 ? hart->frm : hart->frm << 5 | hart->fflags;
       return 0;
-    case 0x014: case 0xf14: *value = hart->hart_id; return 0;
-    case 0x300: *value = hart->mstatus; return 0;
+    case 0x014: *value = hart->hart_id; return 0;
     case 0x301: *value = 1u << 30 | 1u << 23 | 1u << 12 | 1u << 8 | 1u << 2 | (hart->has_float ? 1u << 5 : 0); return 0;
-    case 0x304: *value = hart->mie; return 0;
-    case 0x305: *value = hart->mtvec; return 0;
-    case 0x340: *value = hart->mscratch; return 0;
-    case 0x341: *value = hart->mepc; return 0;
-    case 0x342: *value = hart->mcause; return 0;
-    case 0x79f: *value = 0; return 0;
+    case 0x79f: case 0xf11: case 0xf12: case 0xf13: *value = 0; return 0;
     case 0x7c0: case 0x7c4: *value = hart->loop[number == 0x7c4].start; return 0;
     case 0x7c1: case 0x7c5: *value = hart->loop[number == 0x7c5].end; return 0;
     case 0x7c2: case 0x7c6: *value = hart->loop[number == 0x7c6].count; return 0;
-    case 0xb00: case 0xc00: *value = (uint32_t)cycle; return 0;
-    case 0xb80: case 0xc80: *value = (uint32_t)(cycle >> 32); return 0;
-    case 0xb02: case 0xc02: *value = (uint32_t)instructions_retired(hart, cycle); return 0;
-    case 0xb82: case 0xc82: *value = (uint32_t)(instructions_retired(hart, cycle) >> 32); return 0;
     case 0xcc0: *value = hart->pcer; return 0;
     case 0xcc1: *value = hart->pcmr; return 0;
-    case 0xf11: case 0xf12: case 0xf13: *value = 0; return 0;
     default: return -1;
   }
 }
 
 int csr_write(struct hart *hart, uint32_t number, uint64_t cycle, uint32_t value) {
+  uint32_t *word = stored(hart, number);
+  if (word) *word = number == 0x341 && !hart->snitch_core ? value & ~1u : value;
+  if (word || hart->snitch_core) return 0;
   if (number >= 0x780 && number <= 0x79f) {
     bank_counters(hart, cycle);
     for (uint32_t n = 0; n < 31; n++)
@@ -100,12 +122,6 @@ int csr_write(struct hart *hart, uint32_t number, uint64_t cycle, uint32_t value
       if (number == 2) hart->frm = value & 7;
       if (number == 3) { hart->fflags = value & 31; hart->frm = value >> 5 & 7; }
       return 0;
-    case 0x300: hart->mstatus = value; return 0;
-    case 0x304: hart->mie = value; return 0;
-    case 0x305: hart->mtvec = value; return 0;
-    case 0x340: hart->mscratch = value; return 0;
-    case 0x341: hart->mepc = value & ~1u; return 0;
-    case 0x342: hart->mcause = value; return 0;
     case 0x7c0: case 0x7c4: set_loop_start(hart, number == 0x7c4, value); return 0;
     case 0x7c1: case 0x7c5: set_loop_end(hart, number == 0x7c5, value); return 0;
     case 0x7c2: case 0x7c6: hart->loop[number == 0x7c6].count = value; return 0;

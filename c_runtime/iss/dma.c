@@ -75,15 +75,27 @@ static void drain(struct platform *platform, uint64_t cycle) {
   }
 }
 
+void dma_count(struct platform *platform, uint32_t direction, uint64_t start, uint64_t end, uint64_t bytes) {
+  platform->dma.transfers++;
+  platform->dma.busy_cycles[direction] += end - start;
+  trace_span(&platform->trace, TRACE_DMA, direction, start, end, bytes);
+}
+
+void dma_copy(struct platform *platform, uint32_t target, uint32_t source, uint32_t bytes, uint64_t cycle) {
+  uint8_t *to = memory_at(platform, target, bytes, 1);
+  const uint8_t *from = memory_at(platform, source, bytes, 0);
+  if (platform->config.observe) agent_access(platform, AGENT_DMA, home_address(platform, source), bytes, 0, cycle);
+  memmove(to, from, bytes);
+  if (platform->config.observe) agent_access(platform, AGENT_DMA, home_address(platform, target), bytes, 1, cycle);
+}
+
 void dma_finish(struct platform *platform, uint32_t direction, uint64_t cycle) {
   struct dma *dma = &platform->dma;
   struct dma_direction *way = &dma->direction[direction];
   const struct dma_command *command = &way->command[way->first++ % DMA_QUEUE];
   uint32_t flags = command->words[0], port = command->port;
   uint32_t cores = flags & DMA_BROADCAST ? ~0u : port < MAX_CORES ? 1u << port : 0;
-  dma->busy_cycles[direction] += cycle + 1 - command->started;
-  dma->transfers++;
-  trace_span(&platform->trace, TRACE_DMA, direction, command->started, cycle + 1, command->length);
+  dma_count(platform, direction, command->started, cycle + 1, command->length);
   if (--dma->counter[command->counter].transfers == 0) {
     if (flags & DMA_EVENT) event_raise(platform, cores, EVENT_DMA, cycle);
     if (flags & DMA_IRQ) event_raise(platform, cores, EVENT_DMA_IRQ, cycle);

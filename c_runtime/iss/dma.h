@@ -78,6 +78,9 @@ int dma_write(struct hart *hart, uint32_t port, uint32_t offset, uint64_t cycle,
 void dma_advance(struct platform *platform, uint64_t cycle);
 /* Decide when the next command leaves a core's queue, and when the next thing happens at all. */
 void dma_schedule(struct platform *platform, uint64_t cycle);
+/* What DMAs of all kinds do: tell of a transfer, and move bytes between addresses. */
+void dma_count(struct platform *platform, uint32_t direction, uint64_t start, uint64_t end, uint64_t bytes);
+void dma_copy(struct platform *platform, uint32_t target, uint32_t source, uint32_t bytes, uint64_t cycle);
 /* A command has moved its last byte. */
 void dma_finish(struct platform *platform, uint32_t direction, uint64_t cycle);
 

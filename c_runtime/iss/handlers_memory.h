@@ -16,12 +16,6 @@
     }                                                                          \
   } while (0)
 
-#define CHECK_RACE(bytes, is_write)                                                                   \
-  do {                                                                                                \
-    if (UNLIKELY(p->peripherals.l1_claims) && !h->is_controller)                                      \
-      check_race(p, (int)h->index, TVM_PULP_PORT_L1, offset, bytes, is_write, now);                   \
-  } while (0)
-
 /* Inside the fast memory and inside one word. For words one comparison does both: rotating brings misaligned bits
  * to the top. */
 #define IS_FAST(type)                                                                                 \
@@ -43,12 +37,8 @@
     now += 1;                                                                                         \
   } else {                                                                                            \
     uint32_t got_;                                                                                    \
-    int status_;                                                                                      \
     if (UNLIKELY(now > limit - h->slack)) goto yield;                                                 \
-    SAVE();                                                                                           \
-    status_ = memory_access(h, address, sizeof(type), 0, &got_);                                      \
-    limit = p->limit + h->slack;                                                                      \
-    if (status_ != ACCESS_OK) goto suspended;                                                         \
+    ACCESS_ELSEWHERE(type, 0, got_);                                                                  \
     value = (uint32_t)(int32_t)(type)got_;                                                            \
     now = h->now;                                                                                     \
   }                                                                                                   \
@@ -84,12 +74,8 @@
       now += 1;                                                                                       \
     } else {                                                                                          \
       uint32_t given_ = (source);                                                                     \
-      int status_;                                                                                    \
       if (UNLIKELY(now > limit - h->slack)) goto yield;                                               \
-      SAVE();                                                                                         \
-      status_ = memory_access(h, address, sizeof(type), 1, &given_);                                  \
-      limit = p->limit + h->slack;                                                                    \
-      if (status_ != ACCESS_OK) goto suspended;                                                       \
+      ACCESS_ELSEWHERE(type, 1, given_);                                                              \
       now = h->now;                                                                                   \
     }                                                                                                 \
     h->count.stores++;                                                                                \

@@ -52,3 +52,20 @@
     h->now = now;          \
     h->resume = ip->inner; \
   } while (0)
+
+/* An access of the fast memory at `offset` that a job excludes. */
+#define CHECK_RACE(bytes, is_write)                                                 \
+  do {                                                                              \
+    if (UNLIKELY(p->peripherals.l1_claims) && !h->is_controller)                    \
+      check_race(p, (int)h->index, TVM_PULP_PORT_L1, offset, bytes, is_write, now); \
+  } while (0)
+
+/* An access at `address` that the fast path does not take. */
+#define ACCESS_ELSEWHERE(type, is_write, value)                                \
+  do {                                                                         \
+    int status_;                                                               \
+    SAVE();                                                                    \
+    status_ = memory_access(h, address, sizeof(type), is_write, &(value));     \
+    limit = p->limit + h->slack;                                               \
+    if (status_ != ACCESS_OK) goto suspended;                                  \
+  } while (0)

@@ -42,7 +42,7 @@ static void set_up_hart(struct platform *platform, uint32_t index) {
     hart->fast_words = (uint32_t)config->memory_l1_size / 4;
     hart->bank_free = config->memory_l1_conflicts ? platform->l1_bank_free : NULL;
     hart->bank_mask = (uint32_t)config->memory_l1_banks - 1;
-    hart->slack = (uint64_t)config->timing_ordering_slack;
+    hart->slack = platform->snitch ? 0 : (uint64_t)config->timing_ordering_slack;
     if (config->cluster_float_units) hart->float_unit = &platform->float_unit_free[index % (uint32_t)config->cluster_float_units];
     if (config->cluster_float_dividers)
       hart->float_divider = &platform->float_divider_free[index % (uint32_t)config->cluster_float_dividers];
@@ -202,8 +202,7 @@ uint32_t iss_get_register(struct platform *platform, uint32_t core, uint32_t num
   if (number < 32) return hart->x[number];
   if (number < 64) return hart->f[number - 32];
   if (number == ISS_REGISTER_PC) return hart_pc(hart);
-  if (number >= ISS_REGISTER_CSR && platform->snitch) snitch_csr(hart, number - ISS_REGISTER_CSR, hart->now, &value, 0, 0);
-  else if (number >= ISS_REGISTER_CSR && csr_read(hart, number - ISS_REGISTER_CSR, hart->now, &value)) return 0;
+  if (number >= ISS_REGISTER_CSR && csr_read(hart, number - ISS_REGISTER_CSR, hart->now, &value)) return 0;
   return value;
 }
 
@@ -212,8 +211,6 @@ int iss_set_register(struct platform *platform, uint32_t core, uint32_t number, 
   if (number == 0) return value ? -1 : 0;
   if (number < 32) hart->x[number] = value;
   else if (number < 64) hart->f[number - 32] = value;
-  else if (number >= ISS_REGISTER_CSR && platform->snitch)
-    return snitch_csr(hart, number - ISS_REGISTER_CSR, hart->now, &value, 1, value);
   else if (number >= ISS_REGISTER_CSR) return csr_write(hart, number - ISS_REGISTER_CSR, hart->now, value);
   else if (number != ISS_REGISTER_PC || !platform_enter(hart, value)) return -1;
   else hart->resume = hart->ip->handler;

@@ -40,22 +40,21 @@ static uint64_t claim_start(const struct platform *platform) {
   return cluster_cycle(hart, hart->now);
 }
 
-/* Count a job that excludes a running job of another engine; jobs of one engine never run together. */
-static void check_claim(struct peripheral *self, struct claim *made) {
-  struct peripherals *all = &self->platform->peripherals;
-  if (all->count < 2) return;
-  made->start = claim_start(self->platform);
+/* Count a use of memory by an agent that excludes a running job; jobs of one engine never run together. */
+static void check_use(struct peripherals *all, int agent, const struct claim *made) {
+  char who[80];
   for (uint32_t i = 0; i < all->claim_count; i++) {
     const struct claim *claim = &all->claims[i];
-    if (claim->owner == made->owner || claim->port != made->port) continue;
-    if (claim->end <= made->start || made->end <= claim->start || !(made->is_write || claim->is_write)) continue;
+    if (claim->owner == made->owner || claim->port != made->port || !(made->is_write || claim->is_write)) continue;
+    if (claim->end <= made->start || made->end <= claim->start) continue;
     if (made->address >= claim->address + claim->bytes || claim->address >= made->address + made->bytes) continue;
-    if (!all->races++)
-      snprintf(all->first_race, sizeof all->first_race,
-               "cycle %llu: a job of %s %s %s offset 0x%x while a job of %s %s it", (unsigned long long)made->start,
-               self->model->name, made->is_write ? "writes" : "reads",
-               made->port == TVM_PULP_PORT_L1 ? "L1" : "weight memory", (unsigned)made->address,
-               all->item[claim->owner].model->name, claim->is_write ? "writes" : "reads");
+    if (all->races++) return;
+    if (agent == AGENT_ENGINE) snprintf(who, sizeof who, "a job of %s", all->item[made->owner].model->name);
+    else snprintf(who, sizeof who, agent < 0 ? "DMA0" : "core %d", agent);
+    snprintf(all->first_race, sizeof all->first_race, "cycle %llu: %s %s %s offset 0x%x while a job of %s %s it",
+             (unsigned long long)made->start, who, made->is_write ? "writes" : "reads",
+             made->port == TVM_PULP_PORT_L1 ? "L1" : "weight memory", (unsigned)made->address,
+             all->item[claim->owner].model->name, claim->is_write ? "writes" : "reads");
     return;
   }
 }
@@ -97,8 +96,9 @@ static void system_claim(void *context, enum tvm_pulp_port port, uint32_t addres
   claim->is_write = is_write;
   claim->end = end_cycle;
   claim->owner = self->index;
-  check_claim(self, claim);
-  if (!is_write) observe_read(self->platform, claim, claim_start(self->platform));
+  claim->start = claim_start(self->platform);
+  check_use(all, AGENT_ENGINE, claim);
+  if (!is_write) observe_read(self->platform, claim, claim->start);
   mark_map(all, claim);
 }
 
@@ -268,7 +268,7 @@ void peripherals_advance(struct platform *platform, uint64_t cycle) {
   }
 }
 
-void check_race(struct platform *platform, int who, uint32_t port, uint32_t offset, uint32_t bytes, int is_write,
+void check_race(struct platform *platform, int agent, uint32_t port, uint32_t offset, uint32_t bytes, int is_write,
                 uint64_t cycle) {
   struct peripherals *all = &platform->peripherals;
   if (port == TVM_PULP_PORT_L1) { /* cheap test first */
@@ -276,16 +276,5 @@ void check_race(struct platform *platform, int who, uint32_t port, uint32_t offs
     for (uint32_t word = offset / 4; word <= (offset + bytes - 1) / 4; word++) touched |= all->l1_map[word];
     if (!(touched & excluded)) return;
   }
-  for (uint32_t i = 0; i < all->claim_count; i++) {
-    const struct claim *claim = &all->claims[i];
-    if (claim->port != port || claim->end <= cycle || !(is_write || claim->is_write)) continue;
-    if (offset >= claim->address + claim->bytes || claim->address >= offset + bytes) continue;
-    if (!all->races++)
-      snprintf(all->first_race, sizeof all->first_race,
-               "cycle %llu: %s%d %s %s offset 0x%x while a job of %s %s it", (unsigned long long)cycle,
-               who < 0 ? "DMA" : "core ", who < 0 ? 0 : who, is_write ? "writes" : "reads",
-               port == TVM_PULP_PORT_L1 ? "L1" : "weight memory", (unsigned)offset,
-               all->item[claim->owner].model->name, claim->is_write ? "writes" : "reads");
-    return;
-  }
+  check_use(all, agent, &(struct claim){port, offset, bytes, is_write, cycle, NEVER, PERIPHERALS});
 }

@@ -61,8 +61,8 @@ void peripheral_access(struct peripheral *item, uint32_t address, uint32_t hart,
 uint64_t peripherals_next(const struct platform *platform);
 void peripherals_advance(struct platform *platform, uint64_t cycle);
 void drop_claims(struct platform *platform, uint64_t cycle); /* of jobs that are over */
-/* Count an access of a core or the DMA that a running job excludes. `who` is a hart index or -1 for the DMA. */
-void check_race(struct platform *platform, int who, uint32_t port, uint32_t offset, uint32_t bytes, int is_write,
+/* Count an access of a core, by its index, or of AGENT_DMA that a running job excludes. */
+void check_race(struct platform *platform, int agent, uint32_t port, uint32_t offset, uint32_t bytes, int is_write,
                 uint64_t cycle);
 
 #endif /* ISS_PERIPHERALS_H */

@@ -5,8 +5,6 @@
  * transfer is complete. */
 #include "pool.h"
 
-#include <string.h>
-
 #include "memory.h"
 
 enum { SOURCE = 0x00, TARGET = 0x04, BYTES = 0x08, CONFIGURATION = 0x0c, STATUS = 0x10, NEXT_ID = 0x14, DONE = 0x18 };
@@ -58,8 +56,7 @@ static int start(struct hart *hart) {
   made->end = made->start + beats(platform, made->l1, made->bytes);
   made->is_under_way = 1;
   pool->dma_done = 0;
-  if (platform->peripherals.l1_claims)
-    check_race(platform, -1, TVM_PULP_PORT_L1, made->l1, made->bytes, inward, made->start);
+  check_race(platform, AGENT_DMA, TVM_PULP_PORT_L1, made->l1, made->bytes, inward, made->start);
   update_device_cycle(platform);
   return ACCESS_OK;
 }
@@ -84,15 +81,10 @@ void pool_dma_advance(struct platform *platform, uint64_t cycle) {
   struct pool *pool = platform->pool;
   struct pool_transfer *made = &pool->transfer;
   if (!made->is_under_way || made->end > cycle) return;
-  if (platform->peripherals.l1_claims)
-    check_race(platform, -1, TVM_PULP_PORT_L1, made->l1, made->bytes, made->inward, made->end);
-  if (platform->config.observe) agent_access(platform, AGENT_DMA, made->source, made->bytes, 0, made->end);
-  memmove(memory_at(platform, made->target, made->bytes, 1), memory_at(platform, made->source, made->bytes, 0), made->bytes);
-  if (platform->config.observe) agent_access(platform, AGENT_DMA, made->target, made->bytes, 1, made->end);
-  platform->dma.transfers++;
+  check_race(platform, AGENT_DMA, TVM_PULP_PORT_L1, made->l1, made->bytes, made->inward, made->end);
+  dma_copy(platform, made->target, made->source, made->bytes, made->end);
   platform->dma.bytes[made->inward] += made->bytes;
-  platform->dma.busy_cycles[made->inward] += made->end - made->start;
-  trace_span(&platform->trace, TRACE_DMA, (uint32_t)made->inward, made->start, made->end, made->bytes);
+  dma_count(platform, (uint32_t)made->inward, made->start, made->end, made->bytes);
   made->is_under_way = 0;
   pool->dma_done = 1;
 }

@@ -63,8 +63,7 @@
 #define ASK_L1(bytes, is_write)                                                     \
   do {                                                                              \
     uint64_t left_ = pool_ask(p, h->index, offset, now, &answer_);                  \
-    if (UNLIKELY(p->peripherals.l1_claims))                                         \
-      check_race(p, (int)h->index, TVM_PULP_PORT_L1, offset, bytes, is_write, now); \
+    CHECK_RACE(bytes, is_write);                                                    \
     OBSERVE_ACCESS(bytes, is_write);                                                \
     STALL_UNTIL(left_, l1_conflict);                                                \
   } while (0)

@@ -82,37 +82,6 @@ int snitch_wait_for_interrupt(struct hart *hart) {
   return ACCESS_SLEEP;
 }
 
-static uint32_t *stored_csr(struct hart *hart, uint32_t number) {
-  switch (number) {
-    case 0x300: return &hart->mstatus;
-    case 0x304: return &hart->mie;
-    case 0x305: return &hart->mtvec;
-    case 0x340: return &hart->mscratch;
-    case 0x341: return &hart->mepc;
-    case 0x342: return &hart->mcause;
-    default: return NULL;
-  }
-}
-
-/* Registers that do not exist read as 0 and take writes. */
-int snitch_csr(struct hart *hart, uint32_t number, uint64_t cycle, uint32_t *old, int writes, uint32_t value) {
-  uint32_t *stored = stored_csr(hart, number);
-  if (writes) {
-    if (stored) *stored = value;
-    return 0;
-  }
-  switch (number) {
-    case 0xf14: *old = hart->hart_id; return 0;
-    case 0x301: *old = 1u << 30 | 1u << 12 | 1u << 8 | 1u; return 0; /* RV32IMA */
-    case 0x344: *old = hart->platform->snitch->core[hart->index].interrupts; return 0;
-    case 0xb00: case 0xc00: *old = (uint32_t)cycle; return 0;
-    case 0xb80: case 0xc80: *old = (uint32_t)(cycle >> 32); return 0;
-    case 0xb02: case 0xc02: *old = (uint32_t)instructions_retired(hart, cycle); return 0;
-    case 0xb82: case 0xc82: *old = (uint32_t)(instructions_retired(hart, cycle) >> 32); return 0;
-    default: *old = stored ? *stored : 0; return 0;
-  }
-}
-
 /* Whether another result than `self` takes the port in a cycle. */
 static uint32_t taken_by(const struct snitch_core *core, uint32_t self, uint64_t cycle) {
   for (uint32_t i = 0; i < core->result_count; i++)

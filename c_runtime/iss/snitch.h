@@ -90,7 +90,6 @@ int snitch_create(struct platform *platform);
 int snitch_arrive(struct hart *hart); /* at the barrier; the hart sleeps afterwards */
 void snitch_interrupt(struct platform *platform, uint32_t hart, uint32_t cause, int level, uint64_t cycle);
 int snitch_wait_for_interrupt(struct hart *hart);
-int snitch_csr(struct hart *hart, uint32_t number, uint64_t cycle, uint32_t *old, int writes, uint32_t value);
 
 /* What happens by itself: transfers end, stores arrive at accelerators. */
 uint64_t snitch_next(const struct platform *platform);

@@ -116,34 +116,19 @@ uint32_t snitch_dma_status(const struct platform *platform, uint32_t number, uin
   }
 }
 
-static uint32_t home(const struct platform *platform, uint32_t address) {
-  struct target target = resolve(platform, address, VIEW_SOC);
-  return target.window->base + target.offset;
-}
-
-static void copy_row(struct platform *platform, uint32_t target, uint32_t source, uint32_t bytes, uint64_t cycle) {
-  if (platform->config.observe)
-    agent_access(platform, AGENT_DMA, home(platform, source), bytes, 0, cycle);
-  memmove(memory_at(platform, target, bytes, 1), memory_at(platform, source, bytes, 0), bytes);
-  if (platform->config.observe)
-    agent_access(platform, AGENT_DMA, home(platform, target), bytes, 1, cycle);
-}
-
 static void finish(struct platform *platform, struct snitch_transfer *made, uint64_t cycle) {
   struct snitch_dma *dma = &platform->snitch->dma;
   uint32_t offset, inward = (uint32_t)is_in_l1(platform, made->target, &offset);
   uint64_t bytes = (uint64_t)made->rows * made->bytes;
   check_races(platform, made, cycle);
   for (uint32_t row = 0; row < rows_apart(made); row++)
-    copy_row(platform, (uint32_t)made->target + row * made->target_stride,
+    dma_copy(platform, (uint32_t)made->target + row * made->target_stride,
              (uint32_t)made->source + row * made->source_stride, made->bytes, cycle);
   dma->bursts += made->rows;
   dma->beats += (uint64_t)made->rows * made->beats;
   dma->bytes += bytes;
-  platform->dma.transfers++;
   platform->dma.bytes[inward] += bytes;
-  platform->dma.busy_cycles[inward] += made->end - made->start;
-  trace_span(&platform->trace, TRACE_DMA, inward, made->start, made->end, bytes);
+  dma_count(platform, inward, made->start, made->end, bytes);
   dma->completed = made->id;
 }
 

@@ -58,8 +58,7 @@
   do {                                                                              \
     uint64_t asked_ = c->port_free > now ? c->port_free : now;                      \
     uint64_t served_ = snitch_take_bank(p, offset, asked_);                         \
-    if (UNLIKELY(p->peripherals.l1_claims))                                         \
-      check_race(p, (int)h->index, TVM_PULP_PORT_L1, offset, bytes, is_write, now); \
+    CHECK_RACE(bytes, is_write);                                                    \
     OBSERVE_ACCESS(bytes, is_write);                                                \
     c->congested += served_ - asked_;                                               \
     c->port_free = served_ + 1;                                                     \

@@ -27,8 +27,8 @@
       if (snitch_arrive(h) == ACCESS_SLEEP) goto suspended;                \
       now = h->now;                                                        \
     } else {                                                               \
-      snitch_csr(h, number, now, &old, 0, 0);                              \
-      if (writes) snitch_csr(h, number, now, &old, 1, (new_value));        \
+      csr_read(h, number, now, &old);                                      \
+      if (writes) csr_write(h, number, now, (new_value));                  \
     }                                                                      \
     RD = old;                                                              \
     NEXT();                                                                \

@@ -22,11 +22,7 @@
       ASK_L1(sizeof(type), 0);                                                   \
     } else {                                                                     \
       uint32_t got_;                                                             \
-      int status_;                                                               \
-      SAVE();                                                                    \
-      status_ = memory_access(h, address, sizeof(type), 0, &got_);               \
-      limit = p->limit;                                                          \
-      if (status_ != ACCESS_OK) goto suspended;                                  \
+      ACCESS_ELSEWHERE(type, 0, got_);                                           \
       answer_ = c->answer;                                                       \
       value = (uint32_t)(int32_t)(type)got_;                                     \
     }                                                                            \
@@ -49,11 +45,7 @@
       ASK_L1(sizeof(type), 1);                                                   \
     } else {                                                                     \
       uint32_t given_ = S2;                                                      \
-      int status_;                                                               \
-      SAVE();                                                                    \
-      status_ = memory_access(h, address, sizeof(type), 1, &given_);             \
-      limit = p->limit;                                                          \
-      if (status_ != ACCESS_OK) goto suspended;                                  \
+      ACCESS_ELSEWHERE(type, 1, given_);                                         \
       answer_ = c->answer;                                                       \
     }                                                                            \
     END_OPERATION(0);                                                            \

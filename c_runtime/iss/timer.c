@@ -62,9 +62,11 @@ static uint64_t low_compare(const struct timer *timer) {
 }
 
 uint64_t timer_next(const struct platform *platform, const struct timer *timer) {
-  uint64_t low = match_in(platform, &timer->low, low_compare(timer), is_cascaded(timer));
-  uint64_t high = is_cascaded(timer) ? NEVER : match_in(platform, &timer->high, timer->high.compare, 0);
-  uint64_t first = low < high ? low : high;
+  uint64_t low, high, first;
+  if (LIKELY(!((timer->low.config | timer->high.config) & IRQ))) return NEVER;
+  low = match_in(platform, &timer->low, low_compare(timer), is_cascaded(timer));
+  high = is_cascaded(timer) ? NEVER : match_in(platform, &timer->high, timer->high.compare, 0);
+  first = low < high ? low : high;
   return first == NEVER ? NEVER : cluster_clock(platform, timer, first);
 }
 

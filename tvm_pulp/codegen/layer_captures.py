@@ -7,7 +7,7 @@ to its standard output. On the host everything stays in the arena.
 
 import json
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib import resources
 from typing import Any
@@ -115,22 +115,15 @@ def _entry(shape: Sequence[int], start: Sequence[int], size: Sequence[int], **re
     return made
 
 
-class CapturedLayers:
-    """Puts boxes together; what no box covers is not known."""
-
-    def __init__(self) -> None:
-        self._values: dict[str, np.ndarray] = {}
-        self._known: dict[str, np.ndarray] = {}
-
-    def add(self, capture: Capture, data: bytes) -> None:
-        if capture.layer not in self._values:
-            self._values[capture.layer] = np.zeros(capture.shape, capture.dtype)
-            self._known[capture.layer] = np.zeros(capture.shape, bool)
+def captured_layers(captures: Sequence[Capture] | None, read: Callable[[Capture], bytes]) -> dict[str, np.ndarray]:
+    """Results by layer, put together of their boxes; those of which no box covers a value are not known."""
+    assert captures is not None, "the archive keeps its layers"
+    values: dict[str, np.ndarray] = {}
+    known: dict[str, np.ndarray] = {}
+    for capture in captures:
+        value = values.setdefault(capture.layer, np.zeros(capture.shape, capture.dtype)).reshape(capture.shape)
+        seen = known.setdefault(capture.layer, np.zeros(capture.shape, bool)).reshape(capture.shape)
         part = tuple(slice(a, a + n) for a, n in zip(capture.start, capture.size, strict=True))
-        value = np.frombuffer(data, capture.dtype).reshape(capture.size)
-        self._values[capture.layer].reshape(capture.shape)[part] = value
-        self._known[capture.layer].reshape(capture.shape)[part] = True
-
-    def complete(self) -> dict[str, np.ndarray]:
-        """Results that were seen to the last value, by layer."""
-        return {name: value for name, value in self._values.items() if self._known[name].all()}
+        value[part] = np.frombuffer(read(capture), capture.dtype).reshape(capture.size)
+        seen[part] = True
+    return {name: value for name, value in values.items() if known[name].all()}

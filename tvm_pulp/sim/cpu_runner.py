@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from tvm_pulp import soc as socs
-from tvm_pulp.codegen.layer_captures import CapturedLayers, from_files
+from tvm_pulp.codegen.layer_captures import captured_layers, from_files
 from tvm_pulp.errors import UserError, WrongAnswer
 from tvm_pulp.sim.debug_report import SYMBOL, debug_text
 from tvm_pulp.sim.image import check_input
@@ -109,13 +109,10 @@ class CpuRunner(Runner):
         return outputs
 
     def layers(self, inputs: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
-        assert self._captures is not None, "the archive keeps its layers"
         self.load(inputs)
         self.run(1)
-        base, seen = self._program.symbols.get("arena", 0), CapturedLayers()
-        for capture in self._captures:
-            seen.add(capture, self._machine.read(base + capture.offset, capture.bytes))
-        return seen.complete()
+        base = self._program.symbols.get("arena", 0)
+        return captured_layers(self._captures, lambda made: self._machine.read(base + made.offset, made.bytes))
 
     def statistics(self) -> Statistics:
         symbols = self._program.symbols

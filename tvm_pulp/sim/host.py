@@ -12,7 +12,7 @@ import numpy as np
 
 from tvm_pulp import soc as socs
 from tvm_pulp.codegen.formats import is_flat
-from tvm_pulp.codegen.layer_captures import CapturedLayers, from_files
+from tvm_pulp.codegen.layer_captures import captured_layers, from_files
 from tvm_pulp.codegen.run_function import kept_layers_symbol
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.sim.debug_report import SYMBOL, debug_text
@@ -114,15 +114,12 @@ class HostRunner(Runner):
         return self._outputs
 
     def layers(self, inputs: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
-        assert self._captures is not None, "the archive keeps its layers"
         self.load(inputs)
         self.run(1)
         function = getattr(self._library, kept_layers_symbol(self._metadata["model_name"]))
         function.restype = ctypes.c_void_p
-        base, seen = function(), CapturedLayers()
-        for capture in self._captures:
-            seen.add(capture, ctypes.string_at(base + capture.offset, capture.bytes))
-        return seen.complete()
+        base = function()
+        return captured_layers(self._captures, lambda made: ctypes.string_at(base + made.offset, made.bytes))
 
     def statistics(self) -> Statistics:
         latencies = [self._run_seconds]

@@ -1,5 +1,6 @@
 """Runner `iss`: the cluster's program on the embedded simulator."""
 
+import io
 import sys
 import time
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ import numpy as np
 
 from tvm_pulp import __version__
 from tvm_pulp.codegen.formats import is_flat
-from tvm_pulp.codegen.layer_captures import CapturedLayers, from_files
+from tvm_pulp.codegen.layer_captures import captured_layers, from_files
 from tvm_pulp.codegen.mlf import read_plan
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.sim.instruments import Instruments
@@ -116,14 +117,10 @@ class IssRunner(Runner):
         return f"tvm_pulp {__version__}"
 
     def layers(self, inputs: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
-        assert self._captures is not None, "the archive keeps its layers"
         machine = self.device.load(list(inputs))
         self.device.execute(machine, 1, max_cycles=self.max_cycles)
-        shown, seen, at = machine.output(), CapturedLayers(), 0
-        for capture in self._captures:
-            seen.add(capture, shown[at : at + capture.bytes])
-            at += capture.bytes
-        return seen.complete()
+        shown = io.BytesIO(machine.output())
+        return captured_layers(self._captures, lambda made: shown.read(made.bytes))
 
     def read_back(self) -> list[np.ndarray]:
         return self.device.read_back(self._machine)
