@@ -41,7 +41,7 @@ class FloatConv2d(Operator):
         x, weight = inputs[0].astype(np.float64), inputs[1].astype(np.float64)
         groups = attributes["groups"]
         per_group, kh, kw, outputs = weight.shape
-        oh, ow = output_size(attributes, *x.shape[2:], kh, kw)
+        oh, ow = output_size(attributes, x.shape[2], x.shape[3], kh, kw)
         total = np.zeros((x.shape[0], groups, outputs // groups, oh, ow))
         for ky, kx, met in taps(attributes, (kh, kw), (oh, ow)):
             tap = x[:, :, *met].reshape(x.shape[0], groups, per_group, oh, ow)
