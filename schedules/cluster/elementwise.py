@@ -172,16 +172,11 @@ def plain_work(f: Fields, name: str, cores: int) -> Work:
     return {"plain_call": 1, f"plain_{name}": share(f["rows"] * f["columns"], cores)}
 
 
-@work("mul")
-def mul_work(f: Fields, cores: int) -> Work:
-    if not is_four(f) or f["zero_point_a"] or f["zero_point_b"] or INT32 in (f["a_type"], f["b_type"]):
-        return plain_work(f, kind_of(f), cores)
-    return elements_work(f, "element", cores)
-
-
-@work("hardswish", "gelu")
-def unary_work(f: Fields, cores: int) -> Work:
-    if not is_four(f) or f["x_type"] == INT32:
+@work("mul", "hardswish", "gelu")
+def four_work(f: Fields, cores: int) -> Work:
+    """Four elements at a time, where they are bytes without zero points that are requantized so."""
+    moved = any(f.get(n) for n in ("zero_point_a", "zero_point_b"))
+    if not is_four(f) or moved or INT32 in (f.get(n) for n in ("a_type", "b_type", "x_type")):
         return plain_work(f, kind_of(f), cores)
     return elements_work(f, "element", cores)
 

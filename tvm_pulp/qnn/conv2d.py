@@ -23,7 +23,9 @@ def out_extent(size: int, kernel: int, stride: int, dilation: int, before: int, 
 
 
 def output_size(attributes: Attributes, height: int, width: int, kh: int, kw: int) -> tuple[int, int]:
-    (sh, sw), (dh, dw), (top, left, bottom, right) = (attributes[k] for k in ("strides", "dilation", "pads"))
+    """Rows and columns of a result; without `pads` there is no padding."""
+    (sh, sw), (dh, dw) = attributes["strides"], attributes["dilation"]
+    top, left, bottom, right = attributes.get("pads", (0, 0, 0, 0))
     return out_extent(height, kh, sh, dh, top, bottom), out_extent(width, kw, sw, dw, left, right)
 
 

@@ -4,19 +4,13 @@ The output channels of the weights come last: a block of them is read from neigh
 """
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
-from tvm_pulp.qnn.conv2d import out_extent, taps
+from tvm_pulp.qnn.conv2d import output_size, taps
 from tvm_pulp.qnn.float_blocks import Blocks, block_start
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, register
 from tvm_pulp.qnn.tiles import Box, Part, TileAxis, TileRule, Whole, axes, constants, float_window
-
-
-def output_size(attributes: Attributes, height: int, width: int, kernel: Sequence[int]) -> tuple[int, int]:
-    (sh, sw), (dh, dw) = attributes["strides"], attributes["dilation"]
-    return out_extent(height, kernel[0], sh, dh, 0, 0), out_extent(width, kernel[1], sw, dw, 0, 0)
 
 
 def _axes(whole: Whole) -> tuple[TileAxis, ...]:
@@ -41,13 +35,13 @@ def _part(whole: Whole, box: Box) -> Part:
 class FloatConv2d(Operator):
     def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         (n, _, height, width), (_, *kernel, outputs) = inputs[0].shape, inputs[1].shape
-        return TensorSpec((n, outputs, *output_size(attributes, height, width, kernel)), "float32")
+        return TensorSpec((n, outputs, *output_size(attributes, height, width, *kernel)), "float32")
 
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x, weight = inputs[0].astype(np.float64), inputs[1].astype(np.float64)
         groups = attributes["groups"]
         per_group, kh, kw, outputs = weight.shape
-        oh, ow = output_size(attributes, x.shape[2], x.shape[3], (kh, kw))
+        oh, ow = output_size(attributes, x.shape[2], x.shape[3], kh, kw)
         total = np.zeros((x.shape[0], groups, outputs // groups, oh, ow))
         for ky, kx, met in taps(attributes, (kh, kw), (oh, ow)):
             tap = x[:, :, *met].reshape(x.shape[0], groups, per_group, oh, ow)

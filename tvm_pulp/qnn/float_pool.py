@@ -5,8 +5,7 @@ import math
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.conv2d import taps
-from tvm_pulp.qnn.float_conv2d import output_size
+from tvm_pulp.qnn.conv2d import output_size, taps
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, register
 from tvm_pulp.qnn.tiles import Box, Part, TileRule, Whole, axes, float_window
 
@@ -20,11 +19,11 @@ def _part(whole: Whole, box: Box) -> Part:
 class FloatPool(Operator):
     def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         n, channels, height, width = inputs[0].shape
-        return TensorSpec((n, channels, *output_size(attributes, height, width, attributes["kernel"])), "float32")
+        return TensorSpec((n, channels, *output_size(attributes, height, width, *attributes["kernel"])), "float32")
 
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x, kernel = inputs[0], attributes["kernel"]
-        size = output_size(attributes, x.shape[2], x.shape[3], kernel)
+        size = output_size(attributes, *x.shape[2:], *kernel)
         values = [x[:, :, *met] for _, _, met in taps(attributes, kernel, size)]
         if attributes["kind"] == "max":
             return np.max(values, axis=0)

@@ -40,8 +40,8 @@ class FloatSoftmax(Operator):
             first = loops.bind("first", row * length)
             largest = extreme(loops, "largest", length, lambda at: x[first + at], "fmax")
             sum_of = loops.scalar("sum", 0, "float32")
-
-            def weigh(at: Any) -> None:
+            # One at a time: four times the code would not stay in a core's own instruction cache.
+            with loops.loop("at", length) as at:
                 below = x[first + at] - largest
                 if points is None:
                     weight = loops.bind("weight", call("exp_below", below, dtype="float32"))
@@ -49,10 +49,6 @@ class FloatSoftmax(Operator):
                     weight = _by_points(loops, below, points)
                 loops.store(y, [first + at], weight)
                 sum_of.set(sum_of.value + weight)
-
-            # One at a time: four times the code would not stay in a core's own instruction cache.
-            with loops.loop("at", length) as at:
-                weigh(at)
             factor = loops.bind("factor", call("divide", tirx.const(1, "float32"), sum_of.value, dtype="float32"))
             each(loops, length, lambda at: loops.store(y, [first + at], y[first + at] * factor))
 

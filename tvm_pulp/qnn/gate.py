@@ -11,16 +11,10 @@ import numpy as np
 from tvm_pulp.qnn.elementwise import over
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Requant, Specs, TensorSpec, i32, less, register
 from tvm_pulp.qnn.tensor_spec import looked_up
-from tvm_pulp.qnn.tiles import Box, Part, TileRule, Whole, all_axes, constants
-
-_DATA = 2
+from tvm_pulp.qnn.tiles import PAIRS_BY_ELEMENT
 
 
-def _part(whole: Whole, box: Box) -> Part:
-    return Part((box,) * _DATA + tuple(constants(whole.inputs[_DATA:], None)), whole.attributes)
-
-
-@register("gate", attributes="requant*", operands="a b table", tile=TileRule(all_axes, _part))
+@register("gate", attributes="requant*", operands="a b table", tile=PAIRS_BY_ELEMENT)
 class Gate(Operator):
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         a, b, table, *rest = inputs

@@ -9,11 +9,7 @@ from tvm import tirx
 from tvm_pulp.qnn.conv2d import output_size, pixel_place
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
 from tvm_pulp.qnn.pool import windows
-from tvm_pulp.qnn.tiles import Box, Part, TileAxis, TileRule, Whole, window_box, with_channels
-
-
-def _axes(_whole: Whole) -> tuple[TileAxis, ...]:
-    return (TileAxis(1), TileAxis(2), TileAxis(0))
+from tvm_pulp.qnn.tiles import Box, Part, TileRule, Whole, axes, window_box, with_channels
 
 
 def _part(whole: Whole, box: Box) -> Part:
@@ -21,7 +17,7 @@ def _part(whole: Whole, box: Box) -> Part:
     return Part((with_channels(source, 0, whole.inputs[0].shape[3]),), attributes)
 
 
-@register("im2col", attributes="dilation kernel pads strides zero_point", tile=TileRule(_axes, _part))
+@register("im2col", attributes="dilation kernel pads strides zero_point", tile=TileRule(axes(1, 2, 0), _part))
 class Im2col(Operator):
     def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         n, h, w, c = inputs[0].shape

@@ -180,14 +180,6 @@ class QdqAttention(Operator):
         return 2 * int(np.prod([attributes[n] for n in ("heads", "queries", "keys", "size")]))
 
 
-def new_rows(attributes: Attributes, name: str, values: np.ndarray) -> np.ndarray:
-    """k or v as [rows, heads / group, size]."""
-    heads = np.arange(attributes["heads"] // attributes["group"])[:, None]
-    row = np.arange(attributes["rows"])[:, None, None]
-    place = attributes[f"{name}_offset"] + attributes[f"{name}_head_stride"] * heads + np.arange(attributes["size"])
-    return np.asarray(values.reshape(-1)[attributes[f"{name}_stride"] * row + place])
-
-
 @register("past_qdq_attention", attributes=f"{_ATTRIBUTES} rows", single_precision=True)
 class PastQdqAttention(QdqAttention):
     """Attention of a quantize/dequantize graph over a cache and new rows.
@@ -208,11 +200,13 @@ class PastQdqAttention(QdqAttention):
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         of, rows = operands(attributes, inputs), attributes["rows"]
         past, length = attributes["keys"] - rows, int(of["length"].reshape(-1)[0])
-        width = attributes["heads"] // attributes["group"] * attributes["size"]
+        heads = attributes["heads"] // attributes["group"]
+        width, new = heads * attributes["size"], {**attributes, "heads": heads, "group": 1, "keys": rows}
         inner = {name: value for name, value in attributes.items() if name != "rows"} | {"keys": length + rows}
         for name in "kv":
             old = of[f"past_{name}"].reshape(past, width)[:length]
-            of[name] = np.concatenate((old, new_rows(attributes, name, of[name]).reshape(rows, width)))
+            added = of[name].reshape(-1)[places(new, name).swapaxes(0, 1)]
+            of[name] = np.concatenate((old, added.reshape(rows, width)))
             inner |= {f"{name}_offset": 0, f"{name}_head_stride": attributes["size"], f"{name}_stride": width}
         if "mask" in of:
             of["mask"] = of["mask"][..., past - length :]

@@ -144,13 +144,14 @@ def elementwise(data: int | None = None) -> TileRule:
     return TileRule(all_axes, part)
 
 
-def _first_follows(whole: Whole, box: Box) -> Part:
-    return Part((box, *constants(whole.inputs[1:], None)), whole.attributes)
+def _following(count: int) -> Callable[[Whole, Box], Part]:
+    """So many operands follow the result, all of the others is needed."""
+    return lambda whole, box: Part((*(box,) * count, *constants(whole.inputs[count:], None)), whole.attributes)
 
 
-# The first operand follows the result, all of the others is needed: element by element, and by whole rows.
-BY_ELEMENT = TileRule(all_axes, _first_follows)
-BY_ROW = TileRule(row_axes, _first_follows)
+# Element by element, of one operand or of two, and by whole rows.
+BY_ELEMENT, PAIRS_BY_ELEMENT = (TileRule(all_axes, _following(count)) for count in (1, 2))
+BY_ROW = TileRule(row_axes, _following(1))
 
 
 def window_spans(a: Attributes, picture: TensorSpec, box: Box, kernel: Sequence[int]) -> tuple[InputSpan, InputSpan]:
