@@ -65,3 +65,7 @@ def option_sets(options: Mapping[str, Any], target: str) -> Iterator[dict[str, A
 
 # Called with the rows that are done, all rows, and the one that has just been done (None: it was known before).
 Progress = Callable[[int, int, Configuration | None], None]
+
+
+def silent(_done: int, _total: int, _last: Configuration | None) -> None:
+    """Show no progress."""

@@ -6,12 +6,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from pydantic import ConfigDict, with_config
+
+from tvm_pulp.compile_options import ZOO
 from tvm_pulp.errors import refuse_file_errors
 from tvm_pulp.toolchain.cache import cached_file, digest_of
 
-ZOO = "zoo:"
 
-
+@with_config(ConfigDict(extra="forbid"))
 @dataclass(frozen=True)
 class Model:
     """A model file or `zoo:NAME`, with what belongs to it alone.
@@ -73,7 +75,4 @@ def _read(path: str) -> bytes | None:
 
 
 def _stored(data: bytes, suffix: str) -> Path:
-    def produce(place: Path) -> None:
-        place.write_bytes(data)
-
-    return cached_file(digest_of(["model of a study", data]), suffix, produce)
+    return cached_file(digest_of(["model of a study", data]), suffix, lambda place: place.write_bytes(data))

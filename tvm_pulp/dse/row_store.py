@@ -33,10 +33,7 @@ class RowStore:
     def keep_record(self, key: str, record: Mapping[str, Any]) -> None:
         """Keep a record; it appears whole or not at all."""
 
-        def produce(place: Path) -> None:
-            place.write_text(json.dumps(record), encoding="utf-8")
-
-        cached_file(key, _RECORD, produce, self.folder)
+        cached_file(key, _RECORD, lambda place: place.write_text(json.dumps(record), encoding="utf-8"), self.folder)
 
     def archive(self, key: str) -> Path | None:
         """The compressed archive of a key, or None."""

@@ -1,14 +1,16 @@
 """A Pareto front by search: the compiler's estimate for many points, simulation for those that may be on the front."""
 
+import itertools
 import json
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 from tvm_pulp.dse.compiler_digest import compiler_digest
-from tvm_pulp.dse.configuration import Configuration, Progress
+from tvm_pulp.dse.configuration import Configuration, Progress, silent
 from tvm_pulp.dse.evaluate import Record
 from tvm_pulp.dse.frame import make_frame, need
 from tvm_pulp.dse.pareto import hypervolume, pareto_front
@@ -25,6 +27,11 @@ TOLERANCE = 0.05
 _BATCH = 16
 # A search that has found its front proposes points again that it knows: it ends after so many times its trials.
 _ASKS = 3
+
+
+# What can be chosen of a point; its figures, all of them to be small.
+Key = tuple[tuple[str, Any], ...]
+Figures = tuple[float, ...]
 
 
 class Searched(Protocol):
@@ -67,7 +74,7 @@ def search(
     name: str | None = None,
     workers: int = 1,
     scheduler: Any = None,
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> Found:
     """Search the study's points, which are its variants with targets and options; figures are means over its models.
 
@@ -85,10 +92,9 @@ def search(
             known = ", ".join((*ESTIMATES, *EXACT))
             raise UserError(f"search: nothing estimates '{figure}' before it is simulated: minimize some of {known}")
     points = _points(study)
-    keys = list(points)
+    rows = list(points.values())
     refuse_if(trials < 1, f"search: trials is {trials}: at least one is needed")
     budget = max(1, len(points) // 4) if simulations is None else simulations
-    told = progress or (lambda _done, _total, _last: None)
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     sampler = optuna.samplers.NSGAIISampler(population_size=_BATCH, seed=seed)
     models = sorted({c.model.content.digest for c in study.configurations})
@@ -101,31 +107,25 @@ def search(
         load_if_exists=True,
     )
 
-    def rows_of(chosen: Iterable[int]) -> list[int]:
-        return [index for number in chosen for index in points[keys[number]]]
+    def evaluate(chosen: Sequence[int], simulate: bool) -> list[Figures | None]:
+        study.evaluate(itertools.chain(*(rows[n] for n in chosen)), workers, scheduler, simulate, progress)
+        return [_figures(study, rows[n], wanted, estimate=not simulate) for n in chosen]
 
     with ExitStack() as stack:
         if workers > 1 or scheduler is not None:
             from tvm_pulp.dse.scale_out import open_client
 
             scheduler = stack.enter_context(open_client(workers, scheduler))
-
-        def evaluate(chosen: Sequence[int], simulate: bool) -> None:
-            study.evaluate(rows_of(chosen), workers, scheduler, simulate, told)
-
-        estimated = _explore(optuna, trace, study, points, wanted, trials, evaluate)
+        estimated = _explore(optuna, trace, list(points), trials, partial(evaluate, simulate=False))
         chosen = _candidates(estimated, budget, [1 - TOLERANCE if figure in ESTIMATES else 1.0 for figure in wanted])
-        evaluate(chosen, True)
-    measured = {number: _figures(study, points[keys[number]], wanted, estimate=False) for number in chosen}
+        measured = dict(zip(chosen, evaluate(chosen, simulate=True), strict=True))
     front = _front({number: figures for number, figures in measured.items() if figures is not None})
-    front_table, simulated = (
-        make_frame([study.configurations[i] for i in rows], [study.rows[i] for i in rows])
-        for rows in (rows_of(front), rows_of(chosen))
-    )
-    return Found(front_table, simulated, wanted, len(points), len(estimated), len(chosen))
 
+    def table(shown: Sequence[int]) -> Any:
+        indices = [index for number in shown for index in rows[number]]
+        return make_frame([study.configurations[i] for i in indices], [study.rows[i] for i in indices])
 
-Key = tuple[tuple[str, Any], ...]
+    return Found(table(front), table(chosen), wanted, len(points), len(estimated), len(chosen))
 
 
 def _points(study: Searched) -> dict[Key, list[int]]:
@@ -140,20 +140,13 @@ def _points(study: Searched) -> dict[Key, list[int]]:
 
 
 def _explore(
-    optuna: Any,
-    trace: Any,
-    study: Searched,
-    points: dict[Key, list[int]],
-    wanted: Sequence[str],
-    trials: int,
-    evaluate: Any,
-) -> dict[int, tuple[float, ...]]:
+    optuna: Any, trace: Any, keys: Sequence[Key], trials: int, evaluate: Callable[[Sequence[int]], list[Figures | None]]
+) -> dict[int, Figures]:
     """Estimated figures of the points that the search proposes, by their numbers."""
-    numbers = {key: number for number, key in enumerate(points)}
-    keys = list(points)
+    numbers = {key: number for number, key in enumerate(keys)}
     axes = {name: list(dict.fromkeys(dict(key).get(name) for key in keys)) for key in keys for name, _ in key}
     distributions = {name: optuna.distributions.CategoricalDistribution(values) for name, values in axes.items()}
-    found: dict[int, tuple[float, ...]] = {}
+    found: dict[int, Figures] = {}
     for past in trace.trials:  # of an earlier search in the same storage
         number = numbers.get(_nearest(past.params, keys))
         if number is not None and past.state == optuna.trial.TrialState.COMPLETE:
@@ -166,9 +159,10 @@ def _explore(
     while len(found) < min(trials, len(keys)) and len(trace.trials) - asked_before < _ASKS * trials:
         asked = [trace.ask(distributions) for _ in range(min(_BATCH, trials - len(found)))]
         proposed = [numbers[_nearest(trial.params, keys)] for trial in asked]
-        evaluate(list(dict.fromkeys(proposed)), False)
+        different = list(dict.fromkeys(proposed))
+        estimates = dict(zip(different, evaluate(different), strict=True))
         for trial, number in zip(asked, proposed, strict=True):
-            figures = _figures(study, points[keys[number]], wanted, estimate=True)
+            figures = estimates[number]
             if figures is None:
                 trace.tell(trial, state=optuna.trial.TrialState.FAIL)
                 continue
@@ -182,9 +176,7 @@ def _nearest(params: Mapping[str, Any], keys: Sequence[Key]) -> Key:
     return max(keys, key=lambda key: sum(dict(key).get(name) == value for name, value in params.items()))
 
 
-def _figures(
-    study: Searched, rows: Sequence[int], wanted: Sequence[str], *, estimate: bool
-) -> tuple[float, ...] | None:
+def _figures(study: Searched, rows: Sequence[int], wanted: Sequence[str], *, estimate: bool) -> Figures | None:
     """Means over the rows of a point; None where one of them failed."""
     figures = []
     for figure in wanted:
@@ -196,7 +188,7 @@ def _figures(
     return tuple(figures)
 
 
-def _candidates(estimated: Mapping[int, tuple[float, ...]], budget: int, factors: Sequence[float]) -> list[int]:
+def _candidates(estimated: Mapping[int, Figures], budget: int, factors: Sequence[float]) -> list[int]:
     """Points to simulate: the estimated front, then what lies behind it and may be on it nevertheless.
 
     Those that cover most of the space come first. `factors`: what figures may be of what they seem.
@@ -212,7 +204,7 @@ def _candidates(estimated: Mapping[int, tuple[float, ...]], budget: int, factors
     return chosen[:budget]
 
 
-def _by_volume(front: Mapping[int, tuple[float, ...]], budget: int) -> list[int]:
+def _by_volume(front: Mapping[int, Figures], budget: int) -> list[int]:
     """As many points of a front as there may be, each the one that adds most to the volume of those before."""
     if len(front) <= budget:
         return list(front)
@@ -230,7 +222,7 @@ def _by_volume(front: Mapping[int, tuple[float, ...]], budget: int) -> list[int]
     return chosen
 
 
-def _front(points: Mapping[int, tuple[float, ...]]) -> list[int]:
+def _front(points: Mapping[int, Figures]) -> list[int]:
     numbers = list(points)
     return [numbers[i] for i in pareto_front([points[number] for number in numbers])]
 

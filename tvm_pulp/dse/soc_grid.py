@@ -1,7 +1,8 @@
 """Variants of a SoC: every combination of values of some of its settings."""
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -59,17 +60,15 @@ class SocGrid(Sequence[Variant]):
 
     @property
     def variants(self) -> list[Variant]:
-        return [self.variant(dict(zip(self.axes, values, strict=True))) for values in self._products()]
+        values = itertools.product(*self.axes.values())
+        return [self.variant(dict(zip(self.axes, chosen, strict=True))) for chosen in values]
 
     def variant(self, values: Mapping[str, Any]) -> Variant:
         """The point of the grid with these values."""
         return Variant(self.base, dict(values), {self.paths[name]: value for name, value in values.items()})
 
-    def _products(self) -> Iterator[tuple[Any, ...]]:
-        return itertools.product(*self.axes.values())
-
     def __len__(self) -> int:
-        return len(list(self._products()))
+        return math.prod(map(len, self.axes.values()))
 
     def __getitem__(self, index: Any) -> Any:
         return self.variants[index]

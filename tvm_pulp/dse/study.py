@@ -1,5 +1,6 @@
 """A study: models, machines and targets, and the table of what each combination takes."""
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 from tvm_pulp import soc as socs
 from tvm_pulp.compile_options import OPTIONS, check_option_names
 from tvm_pulp.dse.compiler_digest import compiler_digest
-from tvm_pulp.dse.configuration import Configuration, Progress, option_sets
+from tvm_pulp.dse.configuration import Configuration, Progress, option_sets, silent
 from tvm_pulp.dse.evaluate import Record, compiled_key, evaluate, known_row, load_app
 from tvm_pulp.dse.frame import make_frame
 from tvm_pulp.dse.model import Model
@@ -18,10 +19,6 @@ from tvm_pulp.errors import refuse_if
 from tvm_pulp.soc import Soc
 
 SocLike = str | Path | Soc | Variant | SocGrid
-
-
-def _silent(_done: int, _total: int, _last: Configuration | None) -> None:
-    """No progress shown."""
 
 
 class Study:
@@ -60,16 +57,13 @@ class Study:
                 not any(f"uma-{engine}" in target.split(",") for target in self.targets),
                 f"study: options of '{engine}' have no effect: no target contains uma-{engine}",
             )
-        self.configurations = list(self._configurations())
-        self.rows: list[Record | None] = [None] * len(self.configurations)
-
-    def _configurations(self) -> Iterable[Configuration]:
         varied = tuple(name for name, value in self.compile_options.items() if isinstance(value, list | tuple))
-        for model in self.models:
-            for variant in self.variants:
-                for target in self.targets:
-                    for options in option_sets(self.compile_options, target):
-                        yield Configuration(model, variant, target, options, varied)
+        self.configurations = [
+            Configuration(model, variant, target, options, varied)
+            for model, variant, target in itertools.product(self.models, self.variants, self.targets)
+            for options in option_sets(self.compile_options, target)
+        ]
+        self.rows: list[Record | None] = [None] * len(self.configurations)
 
     def run(
         self,
@@ -77,7 +71,7 @@ class Study:
         workers: int = 1,
         scheduler: Any = None,
         simulate: bool = True,
-        progress: Progress = _silent,
+        progress: Progress = silent,
     ) -> Any:
         """The table. One process, `workers` local ones, or those of a running Dask scheduler (address or client).
 

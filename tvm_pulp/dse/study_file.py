@@ -1,11 +1,13 @@
 """A study as a YAML file."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from tvm_pulp.dse.model import ZOO, Model
+from tvm_pulp.compile_options import ZOO
+from tvm_pulp.dse.model import Model
 from tvm_pulp.dse.soc_grid import Variant, grid
 from tvm_pulp.dse.study import Study
 from tvm_pulp.errors import UserError
@@ -13,27 +15,15 @@ from tvm_pulp.soc.catalog import read_yaml
 from tvm_pulp.soc.description import explain
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class _ModelEntry(_Strict):
-    path: str
-    name: str = ""
-    inputs: str | None = None
-    options: dict[str, Any] = {}
-    prompt: int = 16
-    tokens: int = 5
-
-
-class StudyFile(_Strict):
+class StudyFile(BaseModel):
     """The content of the file; paths are relative to it.
 
-    `models`: paths, zoo:NAME, or mappings with path, name, inputs and options. `socs`: names, descriptions, or grids,
+    `models`: paths, zoo:NAME, or mappings with the fields of `Model`. `socs`: names, descriptions, or grids,
     which are mappings of `base` and of settings to lists of values.
     """
 
-    models: list[str | _ModelEntry]
+    model_config = ConfigDict(extra="forbid")
+    models: list[str | Model]
     socs: list[str | dict[str, Any]]
     targets: list[str] = ["c"]
     compile_options: dict[str, Any] = {}
@@ -59,11 +49,10 @@ def read_study(path: str | Path, cache: str | Path | None = None) -> Study:
     return Study(models, variants, made.targets, made.compile_options, cache)
 
 
-def _model(entry: str | _ModelEntry, folder: Path) -> Model:
-    made = _ModelEntry(path=entry) if isinstance(entry, str) else entry
+def _model(entry: str | Model, folder: Path) -> Model:
+    made = Model.of(entry)
     path = made.path if made.path.startswith(ZOO) else _near(made.path, folder)
-    inputs = None if made.inputs is None else _near(made.inputs, folder)
-    return Model(path, made.name, inputs, made.options, made.prompt, made.tokens)
+    return replace(made, path=path, inputs=None if made.inputs is None else _near(made.inputs, folder))
 
 
 def _near(path: Any, folder: Path) -> str:

@@ -1,7 +1,6 @@
 """Causes of every engine's cycles, layer by layer. The causes of an engine add up to the cycles of the layer."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -30,7 +29,7 @@ def layer_causes(activity: Activity) -> list[Causes]:
     accelerator (`other_engine`), transfers while nobody else works (`dma_wait`), a core that gives commands
     (`barrier`); in what is left nothing happens.
     """
-    moments = _Moments.of(activity)
+    moments = _Moments(activity)
     table = _by_group(activity, [_core_causes(moments, activity, number) for number in range(len(activity.cores))])
     table |= {name: _accelerator_causes(moments, name) for name in activity.accelerators}
     # An accelerator's waits for banks of L1 are inside its jobs: nobody tells them apart.
@@ -68,91 +67,70 @@ def total_causes(layers: list[Causes]) -> Causes:
     return total
 
 
-@dataclass(frozen=True)
 class _Moments:
     """The inference cut wherever anything begins or ends."""
 
-    edges: np.ndarray
-    lengths: np.ndarray
-    layer: np.ndarray
-    layers: int
-    awake: list[np.ndarray]
-    jobs: dict[str, np.ndarray]
-    working: np.ndarray  # some core that computes is awake
-    moving: np.ndarray  # some transfer is under way
-    commanding: np.ndarray  # a core that only gives commands is awake
-
-    @staticmethod
-    def of(activity: Activity) -> "_Moments":
+    def __init__(self, activity: Activity) -> None:
         transfers = [activity.loads, activity.stores, activity.from_l3, activity.to_l3]
         actors: list[Spans | CoreSpans] = [*activity.cores, *activity.accelerators.values(), *transfers]
         times = [actor.starts for actor in actors] + [actor.ends for actor in actors]
         known = np.concatenate([*times, np.asarray(activity.boundaries, np.int64)])
-        edges = np.unique(np.clip(known, activity.start, activity.end))
-        awake = [_covered(edges, c.starts[c.awake], c.ends[c.awake]) for c in activity.cores]
-        nothing = np.zeros(len(edges) - 1, bool)
-        return _Moments(
-            edges=edges,
-            lengths=np.diff(edges),
-            layer=np.searchsorted(np.asarray(activity.boundaries), edges[:-1], side="right") - 1,
-            layers=len(activity.boundaries) - 1,
-            awake=awake,
-            jobs={name: _covered(edges, s.starts, s.ends) for name, s in activity.accelerators.items()},
-            working=_any(nothing, [a for a, core in zip(awake, activity.cores, strict=True) if core.computes]),
-            moving=_any(nothing, [_covered(edges, s.starts, s.ends) for s in transfers]),
-            commanding=_any(nothing, [a for a, core in zip(awake, activity.cores, strict=True) if not core.computes]),
-        )
+        self._edges = np.unique(np.clip(known, activity.start, activity.end))
+        self._lengths = np.diff(self._edges)
+        self._layer = np.searchsorted(np.asarray(activity.boundaries), self._edges[:-1], side="right") - 1
+        self.layers = len(activity.boundaries) - 1
+        self.awake = [self.covered(c.starts[c.awake], c.ends[c.awake]) for c in activity.cores]
+        self.jobs = {name: self.covered(s.starts, s.ends) for name, s in activity.accelerators.items()}
+        # Some core that computes is awake; some transfer is under way; a core that only gives commands is awake.
+        self.working = self.any(a for a, core in zip(self.awake, activity.cores, strict=True) if core.computes)
+        self.moving = self.any(self.covered(s.starts, s.ends) for s in transfers)
+        self.commanding = self.any(a for a, core in zip(self.awake, activity.cores, strict=True) if not core.computes)
+
+    def any(self, parts: Iterable[np.ndarray]) -> np.ndarray:
+        """Moments in which something of the parts holds."""
+        return np.any([np.zeros(len(self._lengths), bool), *parts], axis=0)
+
+    def covered(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        """Moments that some span covers; spans begin and end at edges or outside."""
+        return np.asarray(np.diff(Cover.of(starts, ends).until(self._edges)) > 0)
 
     def by_layer(self, chosen: np.ndarray) -> np.ndarray:
         """Cycles of the chosen moments in each layer."""
         found = np.zeros(self.layers, np.int64)
-        np.add.at(found, self.layer[chosen], self.lengths[chosen])
+        np.add.at(found, self._layer[chosen], self._lengths[chosen])
         return found
 
-
-def _any(nothing: np.ndarray, parts: list[np.ndarray]) -> np.ndarray:
-    return np.any([nothing, *parts], axis=0)
-
-
-def _covered(edges: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """For each moment between two edges, whether some span covers it; spans begin and end at edges or outside."""
-    return np.asarray(np.diff(Cover.of(starts, ends).until(edges)) > 0)
+    def share_out(self, found: np.ndarray, waiting: np.ndarray, reasons: Sequence[tuple[str, np.ndarray]]) -> None:
+        """Moments of waiting go to the first reason that holds, the rest to `idle`."""
+        for cause, holds in reasons:
+            found[:, CAUSES.index(cause)] += self.by_layer(waiting & holds)
+            waiting = waiting & ~holds
+        found[:, CAUSES.index("idle")] += self.by_layer(waiting)
 
 
 def _accelerator_causes(moments: _Moments, name: str) -> np.ndarray:
     busy = moments.jobs[name]
-    others = _any(moments.working, [jobs for engine, jobs in moments.jobs.items() if engine != name])
+    others = moments.any([moments.working, *(jobs for engine, jobs in moments.jobs.items() if engine != name)])
     found = np.zeros((moments.layers, len(CAUSES)), np.int64)
     found[:, CAUSES.index("compute")] = moments.by_layer(busy)
     reasons = [("other_engine", others), ("dma_wait", moments.moving), ("other_engine", moments.commanding)]
-    _share_out(found, moments, ~busy, reasons)
+    moments.share_out(found, ~busy, reasons)
     return found
 
 
 def _core_causes(moments: _Moments, activity: Activity, number: int) -> np.ndarray:
     core = activity.cores[number]
     found = _awake_causes(core, activity.boundaries)
-    held = _covered(moments.edges, core.starts[core.held], core.ends[core.held])
+    held = moments.covered(core.starts[core.held], core.ends[core.held])
     found[:, CAUSES.index("outside_access")] += moments.by_layer(held & ~moments.awake[number])
-    engines = _any(np.zeros_like(held), list(moments.jobs.values()))
     reasons = [
         ("barrier", moments.working),
-        ("other_engine", engines),
+        ("other_engine", moments.any(moments.jobs.values())),
         ("dma_wait", moments.moving),
         ("barrier", moments.commanding),
     ]
-    _share_out(found, moments, ~moments.awake[number] & ~held, reasons)
+    moments.share_out(found, ~moments.awake[number] & ~held, reasons)
     return found
-
-
-def _share_out(
-    found: np.ndarray, moments: _Moments, waiting: np.ndarray, reasons: Sequence[tuple[str, np.ndarray]]
-) -> None:
-    """Moments of waiting go to the first reason that holds, the rest to `idle`."""
-    for cause, holds in reasons:
-        found[:, CAUSES.index(cause)] += moments.by_layer(waiting & holds)
-        waiting = waiting & ~holds
-    found[:, CAUSES.index("idle")] += moments.by_layer(waiting)
 
 
 def _awake_causes(core: CoreSpans, boundaries: Sequence[int]) -> np.ndarray:

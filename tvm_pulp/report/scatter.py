@@ -27,8 +27,8 @@ def scatter(title: str, dots: Sequence[Dot], across: str, upwards: str, *, from_
     """An SVG; `across` and `upwards` say what the axes mean, in which unit. Joined dots are larger than others."""
     groups = list(dict.fromkeys(dot.group for dot in dots))
     colours = {group: COLOURS[number % len(COLOURS)] for number, group in enumerate(groups)}
-    x_axis = _Axis.of([dot.x for dot in dots], _LEFT + _MARGIN, _WIDTH - 2 * _MARGIN, False)
-    y_axis = _Axis.of([dot.y for dot in dots], _TOP + _HEIGHT - _MARGIN, -(_HEIGHT - 2 * _MARGIN), from_zero)
+    x_axis = _Axis([dot.x for dot in dots], _LEFT + _MARGIN, _WIDTH - 2 * _MARGIN, False)
+    y_axis = _Axis([dot.y for dot in dots], _TOP + _HEIGHT - _MARGIN, -(_HEIGHT - 2 * _MARGIN), from_zero)
     body = [rectangle(_LEFT, _TOP, _WIDTH, _HEIGHT, "#f4f4f4")]
     for value in x_axis.ticks():
         body.append(line(x_axis.at(value), _TOP + _HEIGHT, x_axis.at(value), _TOP + _HEIGHT + 4))
@@ -58,26 +58,18 @@ def scatter(title: str, dots: Sequence[Dot], across: str, upwards: str, *, from_
     return picture(title, _LEFT, _LEFT + _WIDTH + 24, int(end) + 8, [*body, *names])
 
 
-@dataclass(frozen=True)
 class _Axis:
     """From figures to places of the picture."""
 
-    low: float
-    high: float
-    start: float
-    length: float
-
-    @staticmethod
-    def of(values: Sequence[float], start: float, length: float, from_zero: bool) -> "_Axis":
+    def __init__(self, values: Sequence[float], start: float, length: float, from_zero: bool) -> None:
         low, high = (min(values), max(values)) if values else (0.0, 1.0)
         low = min(low, 0.0) if from_zero else low
-        if high == low:
-            low, high = low - 0.5, high + 0.5
-        return _Axis(low, high, start, length)
+        self._low, self._high = (low - 0.5, high + 0.5) if high == low else (low, high)
+        self._start, self._length = start, length
 
     def at(self, value: float) -> float:
-        return self.start + (value - self.low) * self.length / (self.high - self.low)
+        return self._start + (value - self._low) * self._length / (self._high - self._low)
 
     def ticks(self) -> list[float]:
         """Round figures inside the axis."""
-        return round_ticks(self.low, self.high, _TICKS)
+        return round_ticks(self._low, self._high, _TICKS)

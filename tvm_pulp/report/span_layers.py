@@ -103,7 +103,7 @@ def _layer_at(activity: Activity, cycle: int) -> int:
 
 
 def _layer_spans(activity: Activity, shown: np.ndarray, layers: Iterable[int | None]) -> list[LayerSpan]:
-    """What was shown with its layers; one that the plan does not tell is the layer at whose time it begins."""
+    """Spans with their layers; one that the plan does not tell is the layer at whose time the span begins."""
     found = []
     for (start, end, _), planned in zip(shown.tolist(), layers, strict=True):
         layer = _layer_at(activity, start) if planned is None else planned

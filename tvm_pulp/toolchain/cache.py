@@ -33,7 +33,7 @@ def digest_of(parts: Iterable[str | bytes]) -> str:
     return state.hexdigest()
 
 
-def cached_file(key: str, suffix: str, produce: Callable[[Path], None], folder: Path | None = None) -> Path:
+def cached_file(key: str, suffix: str, produce: Callable[[Path], object], folder: Path | None = None) -> Path:
     """Return the file of `key`, calling `produce(temporary_path)` first if it does not exist yet.
 
     The result appears under its name only when it is complete, so a killed or failing build leaves nothing behind

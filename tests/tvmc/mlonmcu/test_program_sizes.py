@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tvm_pulp.toolchain import build_riscv_elf
-from tvm_pulp.tvmc.mlonmcu.build_program import ProgramSizes, program_sizes
+from tvm_pulp.tvmc.mlonmcu.build_program import program_sizes
 
 SOURCE = """
 const int table[16] = {1};
@@ -30,7 +30,8 @@ def test_sections_count_by_what_they_are(tmp_path: Path) -> None:
     (tmp_path / "link.ld").write_text(SCRIPT)
     elf = build_riscv_elf([tmp_path / "program.c"], [], tmp_path / "link.ld", march="rv32imc", extra_flags=["-O1"])
     sizes = program_sizes(elf, outside=7, arena=1000)
-    assert sizes.code > 16
-    assert (sizes.read_only, sizes.data, sizes.zeroed, sizes.outside) == (16 * 4 + 64 * 4, 8 * 4, 32 * 4 + 1000, 7)
-    sizes.write(tmp_path / "sizes.json")
-    assert ProgramSizes.read(tmp_path / "sizes.json") == sizes
+    assert sizes["ROM code"] > 16
+    kinds = ("ROM read-only", "RAM data", "RAM zero-init data", "ROM misc")
+    read_only, data, zeroed, outside = (sizes[kind] for kind in kinds)
+    assert (read_only, data, zeroed, outside) == (16 * 4 + 64 * 4, 8 * 4, 32 * 4 + 1000, 7)
+    assert sizes["Total ROM"] == read_only + sizes["ROM code"] + outside and sizes["Total RAM"] == data + zeroed

@@ -14,6 +14,7 @@ from mlonmcu.target.metrics import Metrics
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.tvmc.mlonmcu import names, options
+from tvm_pulp.tvmc.mlonmcu.features import supported
 from tvm_pulp.tvmc.mlonmcu.tool import run_tool
 
 
@@ -97,11 +98,11 @@ class TvmPulpBackend(Backend):
                 [*own, "--", str(self._model), *self._arguments(inputs), *self._input_arguments, "-o", str(archive)],
             )
             artifacts = [
-                Artifact(ARCHIVE, raw=archive.read_bytes(), fmt=ArtifactFormat.RAW, flags=["archive"]),
+                file_artifact(archive, "archive"),
                 Artifact(f"{self.name}_out.log", content=said, fmt=ArtifactFormat.TEXT),
             ]
             if reference.is_file():
-                artifacts.append(Artifact(REFERENCE, raw=reference.read_bytes(), fmt=ArtifactFormat.RAW))
+                artifacts.append(file_artifact(reference))
             return {"default": artifacts}, {"default": archive_metrics(archive)}
 
     def _arguments(self, inputs: Path) -> list[str]:
@@ -136,6 +137,13 @@ class EveryEngineBackend(TvmPulpBackend):
         return [name for name in registry.names() if name in socs.load(soc).engines]
 
 
+def file_artifact(path: Path, *flags: str) -> Artifact:
+    """A file as MLonMCU keeps it: JSON as text, all else as bytes."""
+    if path.suffix == ".json":
+        return Artifact(path.name, content=path.read_text(encoding="utf-8"), fmt=ArtifactFormat.TEXT)
+    return Artifact(path.name, raw=path.read_bytes(), fmt=ArtifactFormat.RAW, flags=list(flags))
+
+
 def metrics_of(figures: Mapping[str, Any]) -> Metrics:
     """MLonMCU's record of figures by name."""
     metrics = Metrics()
@@ -168,5 +176,6 @@ def made_for(name: str, engine: str | None) -> type[TvmPulpBackend]:
     """The backend of that name."""
     base = EveryEngineBackend if name == names.EVERY_ENGINE else TvmPulpBackend
     own = {options.ACCELERATORS: None} if base is EveryEngineBackend else options.engine_defaults(engine)
-    facts = {"name": name, "engine": engine, "DEFAULTS": {**options.common_defaults(), **own}}
+    keys = {**options.common_defaults(), **own}
+    facts = {"name": name, "engine": engine, "DEFAULTS": keys, "FEATURES": supported(keys)}
     return type(f"Backend_{name}", (base,), {**facts, "__module__": __name__, "__doc__": base.__doc__})

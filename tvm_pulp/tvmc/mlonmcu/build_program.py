@@ -9,7 +9,6 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,7 @@ def write_program(args: argparse.Namespace) -> None:
     """The program and its sizes as files."""
     built, outside, arena = build(args.archive, args.toolchain)
     shutil.copyfile(built, args.program)
-    program_sizes(built, outside, arena).write(args.sizes)
+    args.sizes.write_text(json.dumps(program_sizes(built, outside, arena)), encoding="utf-8")
 
 
 def build(archive: Path, toolchain: str | None) -> tuple[Path, int, int]:
@@ -73,30 +72,12 @@ def _flat_program(files: dict[str, bytes], facts: dict[str, Any]) -> Path:
 _WRITE, _ALLOCATED, _EXECUTABLE = 1, 2, 4
 
 
-@dataclass(frozen=True)
-class ProgramSizes:
-    """Bytes that must be stored (code, constants, initial values elsewhere) and bytes that change at run time."""
+def program_sizes(elf: Path, outside: int = 0, arena: int = 0) -> dict[str, int]:
+    """MLonMCU's metrics of bytes that must be stored (code, constants, initial values elsewhere) and of others.
 
-    code: int
-    read_only: int
-    # Contents of memories that the program file does not hold.
-    outside: int
-    data: int
-    # Not in the file: cleared or undefined at the start.
-    zeroed: int
-
-    def write(self, path: Path) -> None:
-        """Write to a file."""
-        path.write_text(json.dumps(asdict(self)), encoding="utf-8")
-
-    @staticmethod
-    def read(path: Path) -> "ProgramSizes":
-        """Read what `write` wrote."""
-        return ProgramSizes(**json.loads(path.read_text(encoding="utf-8")))
-
-
-def program_sizes(elf: Path, outside: int = 0, arena: int = 0) -> ProgramSizes:
-    """Sizes of a program; `arena` is memory of its plan that no section holds."""
+    `outside`: contents of memories that the program file does not hold. `arena`: memory of its plan that no section
+    holds.
+    """
     from elftools.elf.elffile import ELFFile
 
     code = read_only = data = zeroed = 0
@@ -114,7 +95,16 @@ def program_sizes(elf: Path, outside: int = 0, arena: int = 0) -> ProgramSizes:
             else:
                 # Weights in memories of their own are constants, whatever their sections are marked as.
                 read_only += size
-    return ProgramSizes(code, read_only, outside, data, zeroed + arena)
+    zeroed += arena
+    return {
+        "Total ROM": read_only + code + outside,
+        "Total RAM": data + zeroed,
+        "ROM read-only": read_only,
+        "ROM code": code,
+        "ROM misc": outside,
+        "RAM data": data,
+        "RAM zero-init data": zeroed,
+    }
 
 
 if __name__ == "__main__":

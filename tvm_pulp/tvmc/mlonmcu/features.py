@@ -6,7 +6,6 @@ from typing import Any
 from mlonmcu.feature.feature import BackendFeature, FeatureBase, TargetFeature
 
 from tvm_pulp.tvmc.mlonmcu import names
-from tvm_pulp.tvmc.mlonmcu.target import TRACE_FEATURE
 
 # Feature -> the keys of a backend that it sets; a backend without one of them does not take it.
 BACKEND_FEATURES: Mapping[str, Mapping[str, Any]] = {
@@ -27,7 +26,7 @@ def supported(keys: Mapping[str, Any]) -> set[str]:
 def all_features() -> dict[str, type[FeatureBase]]:
     """Classes of all features by name. MLonMCU looks at their direct base classes to see what they are for."""
     made = {name: _backend_feature(name, values) for name, values in BACKEND_FEATURES.items()}
-    return {**made, TRACE_FEATURE: TraceFeature}
+    return {**made, names.TRACE_FEATURE: TraceFeature}
 
 
 def _backend_feature(name: str, values: Mapping[str, Any]) -> type[FeatureBase]:
@@ -45,7 +44,7 @@ class TraceFeature(TargetFeature):
     """A timeline of the run as an artifact."""
 
     def __init__(self, features: Any = None, config: dict[str, Any] | None = None) -> None:
-        super().__init__(TRACE_FEATURE, features=features, config=config)
+        super().__init__(names.TRACE_FEATURE, features=features, config=config)
 
     def get_target_config(self, target: str) -> dict[str, Any]:
         """Targets of ours have the key."""

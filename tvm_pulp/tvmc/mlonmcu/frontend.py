@@ -10,10 +10,11 @@ from mlonmcu.models.frontend import Frontend
 from mlonmcu.models.lookup import find_metadata, get_model_directories
 from mlonmcu.models.model import Model, ModelFormats
 
+from tvm_pulp.compile_options import ZOO
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.tvmc.mlonmcu import names
 from tvm_pulp.tvmc.mlonmcu.backend import GOLDEN, INPUTS
-from tvm_pulp.tvmc.mlonmcu.golden import PREFIX, Golden, find_golden, is_zoo_model, zoo_file, zoo_inputs
+from tvm_pulp.tvmc.mlonmcu.golden import Golden, find_golden, is_zoo_model, zoo_file, zoo_inputs
 
 _SUFFIXES = {".onnx": ModelFormats.ONNX, ".tflite": ModelFormats.TFLITE}
 # File names that do not tell one model from another: the folder does.
@@ -56,7 +57,7 @@ class TvmPulpFrontend(Frontend):
             if named:
                 return _model(named[0], config, name)
         if is_zoo_model(name):
-            network = name.removeprefix(PREFIX)
+            network = name.removeprefix(ZOO)
             model = _model(zoo_file(network), config, network)
             model.zoo = network
             return model

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tvm_pulp.compile_options import ZOO
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.option_values import read_arrays
 
@@ -55,14 +56,11 @@ def _read(path: Path) -> Arrays:
     return dict(read_arrays(str(path), "golden data"))
 
 
-PREFIX = "zoo:"
-
-
 def is_zoo_model(name: str) -> bool:
     """Tell if a name is one of the zoo's networks."""
     from tvm_pulp.frontend.zoo import catalog
 
-    if name.startswith(PREFIX):
+    if name.startswith(ZOO):
         return True
     try:
         catalog.find(name)
@@ -80,10 +78,7 @@ def zoo_file(name: str) -> Path:
     sources = sorted(Path(zoo.__file__).parent.glob("*.py"))
     key = digest_of(["zoo model", name, np.__version__, *(path.read_bytes() for path in sources)])
 
-    def write(path: Path) -> None:
-        path.write_bytes(zoo.build(name).SerializeToString())
-
-    return cached_file(key, ".onnx", write)
+    return cached_file(key, ".onnx", lambda path: path.write_bytes(zoo.build(name).SerializeToString()))
 
 
 def zoo_inputs(name: str) -> dict[str, np.ndarray]:

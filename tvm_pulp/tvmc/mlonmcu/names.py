@@ -7,6 +7,7 @@ FRONTEND = "tvmpulp_frontend"
 PLATFORM = "tvmpulp_platform"
 VALIDATE = "tvmpulp_validate"
 COMPARE = "tvmpulp_compare"
+TRACE_FEATURE = "tvmpulp_trace"
 # The backend without an accelerator, and the one with all that the SoC carries.
 CORES_ONLY = "tvmpulp_c"
 EVERY_ENGINE = "tvmpulp_auto"

@@ -1,5 +1,6 @@
 """Platform `tvmpulp_platform`: the COMPILE stage, in which an archive becomes a program; the targets."""
 
+import json
 import tempfile
 from pathlib import Path
 from typing import Any, ClassVar
@@ -9,7 +10,7 @@ from mlonmcu.platform.platform import CompilePlatform, TargetPlatform
 from mlonmcu.target.metrics import Metrics
 
 from tvm_pulp.tvmc.mlonmcu import names
-from tvm_pulp.tvmc.mlonmcu.backend import ARCHIVE, metrics_of
+from tvm_pulp.tvmc.mlonmcu.backend import ARCHIVE, file_artifact, metrics_of
 from tvm_pulp.tvmc.mlonmcu.tool import run_tool
 
 PROGRAM = "generic_mlonmcu"
@@ -60,25 +61,7 @@ class TvmPulpPlatform(CompilePlatform, TargetPlatform):
                 [str(archive), str(program), str(sizes), *(["--toolchain", str(chosen)] if chosen else [])],
             )
             artifacts = [
-                Artifact(PROGRAM, raw=program.read_bytes(), fmt=ArtifactFormat.RAW),
+                file_artifact(program),
                 Artifact(f"{self.name}_out.log", content=said, fmt=ArtifactFormat.TEXT),
             ]
-            return {"default": artifacts}, {"default": size_metrics(sizes)}
-
-
-def size_metrics(path: Path) -> Metrics:
-    """MLonMCU's names of static sizes."""
-    from tvm_pulp.tvmc.mlonmcu.build_program import ProgramSizes
-
-    sizes = ProgramSizes.read(path)
-    return metrics_of(
-        {
-            "Total ROM": sizes.read_only + sizes.code + sizes.outside,
-            "Total RAM": sizes.data + sizes.zeroed,
-            "ROM read-only": sizes.read_only,
-            "ROM code": sizes.code,
-            "ROM misc": sizes.outside,
-            "RAM data": sizes.data,
-            "RAM zero-init data": sizes.zeroed,
-        }
-    )
+            return {"default": artifacts}, {"default": metrics_of(json.loads(sizes.read_text(encoding="utf-8")))}

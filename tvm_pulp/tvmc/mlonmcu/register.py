@@ -18,7 +18,7 @@ def register() -> None:
     from mlonmcu.session.postprocess import SUPPORTED_POSTPROCESSES
 
     from tvm_pulp.tvmc.mlonmcu import names
-    from tvm_pulp.tvmc.mlonmcu.backend import TvmPulpBackend, TvmPulpFramework
+    from tvm_pulp.tvmc.mlonmcu.backend import TvmPulpBackend, TvmPulpFramework, made_for
     from tvm_pulp.tvmc.mlonmcu.features import all_features
     from tvm_pulp.tvmc.mlonmcu.frontend import TvmPulpFrontend
     from tvm_pulp.tvmc.mlonmcu.platform import TvmPulpPlatform
@@ -32,7 +32,7 @@ def register() -> None:
     register_platform(names.PLATFORM, TvmPulpPlatform, override=True)
     registries: list[tuple[dict[str, Any], dict[str, Any]]] = [
         (SUPPORTED_FRAMEWORKS, {names.FRAMEWORK: TvmPulpFramework}),
-        (SUPPORTED_BACKENDS, backend_classes()),
+        (SUPPORTED_BACKENDS, {name: made_for(name, engine) for name, engine in names.backends().items()}),
         (SUPPORTED_FRONTENDS, {names.FRONTEND: TvmPulpFrontend}),
         (SUPPORTED_POSTPROCESSES, {names.VALIDATE: ValidatePostprocess, names.COMPARE: ComparePostprocess}),
     ]
@@ -46,18 +46,6 @@ def register() -> None:
         components |= own
     TvmPulpBackend.known_keys = {name: component.DEFAULTS for name, component in components.items()}
     keep_failures()
-
-
-def backend_classes() -> dict[str, Any]:
-    """One class per backend, of the engines that are installed."""
-    from tvm_pulp.tvmc.mlonmcu import names
-    from tvm_pulp.tvmc.mlonmcu.backend import made_for
-    from tvm_pulp.tvmc.mlonmcu.features import supported
-
-    made = {name: made_for(name, engine) for name, engine in names.backends().items()}
-    for backend in made.values():
-        backend.FEATURES = supported(backend.DEFAULTS)
-    return made
 
 
 def import_mlonmcu() -> None:

@@ -5,18 +5,17 @@ import platform as machine
 from pathlib import Path
 from typing import Any, ClassVar
 
-from mlonmcu.artifact import Artifact, ArtifactFormat
+from mlonmcu.artifact import Artifact
 from mlonmcu.target.metrics import Metrics
 from mlonmcu.target.target import Target
 
 from tvm_pulp import soc as socs
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.tvmc.mlonmcu import names, options
-from tvm_pulp.tvmc.mlonmcu.backend import ARCHIVE, INPUTS, OUTPUTS, SOC
+from tvm_pulp.tvmc.mlonmcu.backend import ARCHIVE, INPUTS, OUTPUTS, SOC, file_artifact
 from tvm_pulp.tvmc.mlonmcu.measure import FIGURES, REPORT, TRACE
 from tvm_pulp.tvmc.mlonmcu.tool import run_tool
 
-TRACE_FEATURE = "tvmpulp_trace"
 # Metrics of the simulator and of the compiler's estimate: shown with run.export_optional=1.
 _OPTIONAL = {"Simulated Instructions", "Simulation Time [s]", "Cold Cycles", "Estimated Cycles", "Bound Cycles"}
 
@@ -24,7 +23,7 @@ _OPTIONAL = {"Simulated Instructions", "Simulation Time [s]", "Cold Cycles", "Es
 class TvmPulpTarget(Target):
     """A SoC on one of the devices of `tvmc run`; `soc` names a description file to use in its place."""
 
-    FEATURES: ClassVar[set[str]] = {TRACE_FEATURE}
+    FEATURES: ClassVar[set[str]] = {names.TRACE_FEATURE}
     DEFAULTS: ClassVar[dict[str, Any]] = {
         "fclk": None,
         SOC: None,
@@ -77,14 +76,8 @@ class TvmPulpTarget(Target):
             arguments.append("--trace")
         said = run_tool("tvm_pulp.tvmc.mlonmcu.measure", arguments)
         self._figures = json.loads((folder / FIGURES).read_text(encoding="utf-8"))
-        artifacts = [
-            Artifact(OUTPUTS, raw=(folder / OUTPUTS).read_bytes(), fmt=ArtifactFormat.RAW),
-            Artifact(REPORT, content=(folder / REPORT).read_text(encoding="utf-8"), fmt=ArtifactFormat.TEXT),
-        ]
-        if (folder / TRACE).is_file():
-            text = (folder / TRACE).read_text(encoding="utf-8")
-            artifacts.append(Artifact(TRACE, content=text, fmt=ArtifactFormat.TEXT))
-        return said, artifacts
+        found = [OUTPUTS, REPORT, *([TRACE] if (folder / TRACE).is_file() else [])]
+        return said, [file_artifact(folder / name) for name in found]
 
     def parse_stdout(self, out: str, metrics: Metrics, exit_code: int = 0) -> None:
         """The figures are in a file: nothing is read from the text."""
