@@ -28,6 +28,7 @@ from tvm_pulp.uma import (
     refuse_if,
 )
 from uma_backends.ita.attention_parts import attention_of, refusals_of, rules_of
+from uma_backends.ita.attention_patterns import attention_pattern
 from uma_backends.ita.geometry import GROUP, TILE
 from uma_backends.ita.heads import (
     SOFTMAX_UNIT,
@@ -52,13 +53,7 @@ def head_pattern(*, moved: bool, constants: int = 0) -> Any:
 
     Behind one head it may be a dense layer, whose `constants` are so many.
     """
-
-    def operand() -> Any:
-        view = pattern_of("relax.reshape", pattern_of("dense"), None)
-        return pattern_of("transpose", view) if moved else view
-
-    logits = pattern_of("matmul", operand(), operand(), None, None)
-    mixed = pattern_of("matmul", pattern_of("softmax", logits), operand(), None, None)
+    mixed = attention_pattern(moved="qkv" if moved else "", is_moved_back=False, projects="qkv")
     if not constants:
         return pattern_of("matmul", mixed, None, None, None)
     return pattern_of("dense", pattern_of("relax.reshape", mixed, None), *[None] * constants)

@@ -20,7 +20,7 @@ from uma_backends.ita.timing import product_cycles
 
 @dataclass(frozen=True)
 class ProductForm:
-    """What forms of products share: a matrix of results, requantized by the engine or joined by the cores.
+    """A layer whose results are a matrix of products, requantized by the engine or joined by the cores.
 
     Without `digits` it has the rule and activation of `arithmetic`, else sums are those of a product for each of them.
     """

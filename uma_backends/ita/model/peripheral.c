@@ -55,16 +55,13 @@ static const struct job_queue_rules RULES = {
     .abort = abort_job,
 };
 
-/* Either of the two: an engine that takes jobs of tiles, or engines that take whole heads. */
+/* Works as one of the two: an engine that takes jobs of tiles, or engines that take whole heads, where there are any. */
 struct ita_model {
-  struct ita_engine *tiles;
+  struct ita_engine tiles; /* first: the front end passes it as the engine */
   struct heads heads;
 };
 
-static void destroy(void *self) {
-  free(((struct ita_model *)self)->tiles);
-  free(self);
-}
+static bool takes_heads(const struct ita_model *model) { return model->heads.options.engines != 0; }
 
 static void *create(const struct tvm_pulp_system *system, const struct tvm_pulp_parameter *parameters, size_t count,
                     char *error, size_t error_bytes) {
@@ -77,68 +74,52 @@ static void *create(const struct tvm_pulp_system *system, const struct tvm_pulp_
       {"start_cycles", &heads.start_cycles, 0, 1 << 20},
   };
   if (!set_parameters("ita", rules, sizeof rules / sizeof rules[0], parameters, count, error, error_bytes)) return NULL;
-  struct ita_model *model = calloc(1, sizeof *model);
-  if (model != NULL && heads.engines == 0) model->tiles = calloc(1, sizeof *model->tiles);
-  if (model == NULL || (heads.engines == 0 && model->tiles == NULL)) {
-    free(model);
-    snprintf(error, error_bytes, "no memory left for the ita model");
-    return NULL;
-  }
-  if (model->tiles != NULL) {
-    model->tiles->queue = (struct job_queue){.system = *system, .rules = &RULES, .contexts = options.contexts};
-    model->tiles->options = options;
-  }
+  struct ita_model *model = job_queue_create(sizeof *model, system, &RULES, options.contexts, "ita", error, error_bytes);
+  if (model == NULL) return NULL;
+  model->tiles.options = options;
   model->heads = (struct heads){.system = *system, .options = heads};
   return model;
 }
 
-static void reset_tiles(struct ita_engine *engine) {
-  const struct job_queue queue = engine->queue;
-  const struct ita_options options = engine->options;
-  memset(engine, 0, sizeof *engine);
-  engine->queue = queue;
-  engine->options = options;
-  job_queue_reset(&engine->queue);
-}
-
 static void reset(void *self) {
   struct ita_model *model = self;
-  if (model->tiles != NULL) reset_tiles(model->tiles);
+  model->tiles = (struct ita_engine){.queue = model->tiles.queue, .options = model->tiles.options};
+  job_queue_reset(&model->tiles.queue);
   heads_reset(&model->heads);
 }
 
 static uint32_t read_register(void *self, uint32_t offset, uint32_t core, uint64_t cycle) {
   struct ita_model *model = self;
-  return model->tiles != NULL ? job_queue_read(model->tiles, offset, core, cycle) : heads_read(&model->heads, offset, cycle);
+  return takes_heads(model) ? heads_read(&model->heads, offset, cycle) : job_queue_read(self, offset, core, cycle);
 }
 
 static void write_register(void *self, uint32_t offset, uint32_t value, uint32_t core, uint64_t cycle) {
   struct ita_model *model = self;
-  if (model->tiles != NULL) job_queue_write(model->tiles, offset, value, core, cycle);
-  else heads_write(&model->heads, offset, value, cycle);
+  if (takes_heads(model)) heads_write(&model->heads, offset, value, cycle);
+  else job_queue_write(self, offset, value, core, cycle);
 }
 
 static uint64_t next_event(void *self) {
   struct ita_model *model = self;
-  return model->tiles != NULL ? job_queue_next_event(model->tiles) : heads_next_event(&model->heads);
+  return takes_heads(model) ? heads_next_event(&model->heads) : job_queue_next_event(self);
 }
 
 static void advance(void *self, uint64_t cycle) {
   struct ita_model *model = self;
-  if (model->tiles != NULL) job_queue_advance(model->tiles, cycle);
-  else heads_advance(&model->heads, cycle);
+  if (takes_heads(model)) heads_advance(&model->heads, cycle);
+  else job_queue_advance(self, cycle);
 }
 
 static void statistics(void *self, struct tvm_pulp_peripheral_statistics *out) {
   const struct ita_model *model = self;
-  *out = model->tiles != NULL ? model->tiles->queue.statistics : model->heads.statistics;
+  *out = takes_heads(model) ? model->heads.statistics : model->tiles.queue.statistics;
 }
 
 const struct tvm_pulp_peripheral *tvm_pulp_peripheral(void);
 
 const struct tvm_pulp_peripheral *tvm_pulp_peripheral(void) {
   static const struct tvm_pulp_peripheral TABLE = {
-      .abi = TVM_PULP_PERIPHERAL_ABI, .name = "ita", .register_bytes = 0x400, .create = create, .destroy = destroy,
+      .abi = TVM_PULP_PERIPHERAL_ABI, .name = "ita", .register_bytes = 0x400, .create = create, .destroy = free,
       .reset = reset, .read = read_register, .write = write_register, .next_event = next_event, .advance = advance,
       .statistics = statistics,
   };

@@ -43,8 +43,6 @@ from tvm_pulp.uma.windows import InputSpan, window_spans
 ACTIVATION_SLACK = 64
 # The first registers of a job, which hold addresses.
 POINTERS = 6
-# Steps that bring an operand into L1, and where it is then.
-Picture = tuple[list[Step], Local]
 
 
 @dataclass(frozen=True)
@@ -282,7 +280,7 @@ class ArrayForm(JobForm):
         start, size = (box.start[0], rows.start, columns.start, first), (box.size[0], rows.size, columns.size, channels)
         return *self.source(Box(start, size), slack), rows, columns
 
-    def source(self, box: Box, slack: int, fill: int = 0) -> Picture:
+    def source(self, box: Box, slack: int, fill: int = 0) -> tuple[list[Step], Local]:
         """Bring a part of the input into L1, as the array takes it: the cores add 128 to int8 where it has no sign."""
         x, added = self.layer.inputs[0], self.arithmetic.input_added
         # Bytes as they lie, where the cores turn them into others.
