@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from tvm_pulp.frontend.zoo import build, names
-from tvm_pulp.frontend.zoo.catalog import ENCODERS
+from tvm_pulp.frontend.zoo.catalog import ENCODERS, find
 from tvm_pulp.frontend.zoo.decoders import MODELS, build_decoder
-from tvm_pulp.frontend.zoo.listing import PARAMETERS, matrix_elements
+from tvm_pulp.frontend.zoo.listing import matrix_elements
 from tvm_pulp.tvmc.main import main
 
 
@@ -25,7 +25,7 @@ _LARGE = ("mobilenetv1_1.0_128", "mobilebert", "mobilebert_narrow", "dinov2_laye
     "name", [pytest.param(n, marks=pytest.mark.slow) if n in _LARGE else n for n in (*names(), *ENCODERS)]
 )
 def test_parameters_are_those_of_the_model(name: str) -> None:
-    assert sum(int(np.prod(t.dims)) for t in build(name).graph.initializer) == PARAMETERS[name]
+    assert sum(int(np.prod(t.dims)) for t in build(name).graph.initializer) == find(name).parameters
 
 
 def test_matrices_of_a_decoder() -> None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TextIO
 
-from tvm_pulp.frontend.imported import SourceNode
+from tvm_pulp.frontend.imported import SourceNode, identifier
 from tvm_pulp.qnn.network import Layer, Network
 
 _BORDERS = frozenset({"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear"})
@@ -72,9 +72,7 @@ def explain_unsupported(nodes: Sequence[SourceNode], stream: TextIO) -> None:
 
 def _own_layer(node: SourceNode, layers: dict[str, Layer]) -> Layer | None:
     """The layer called after a node; repeated names carry a number."""
-    # The identifier that the compiler makes of a node's name.
-    base = re.sub(r"\W+", "_", node.name, flags=re.ASCII).strip("_")[:48].rstrip("_") or "value"
-    base = f"v{base}" if base[0].isdigit() else base
+    base = identifier(node.name)
     if base in layers:
         return layers[base]
     numbered = re.compile(re.escape(base) + r"_?\d+")

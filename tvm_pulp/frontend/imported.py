@@ -1,5 +1,6 @@
 """The result of every frontend: a Relax module and the names the user knows."""
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +22,12 @@ class SourceNode:
     # Evaluated while importing.
     constant: bool = False
     unsupported: bool = False
+
+
+def identifier(name: str) -> str:
+    """A node's name as an identifier, which its layer has; `main` is the function's own name."""
+    base = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")[:48].rstrip("_") or "value"
+    return f"v{base}" if base[0].isdigit() or base == "main" else base
 
 
 class UnsupportedOperators(UserError):

@@ -156,14 +156,13 @@ def _on_jax(model: Any, inputs: Any, name: str) -> Any:
         arguments = [list(given)] if structured else list(given)
         return model.stateless_call(*held, *arguments, **named, **_for_inference(model))[0]
 
-    if not getattr(model, "inputs", None):
-        call.signature_of = model.call  # type: ignore[attr-defined]  # a class of the user's names its inputs there
-
     def path_of(path: Any) -> str:
         return str(variables[path[0].idx][path[1].idx].path)
 
     values = tuple([v.value for v in group] for group in variables)
-    made = lowered(call, values, inputs, f"Keras model '{name}'", "Keras", path_of)
+    # A class of the user's names its inputs there.
+    signature = None if getattr(model, "inputs", None) else model.call
+    made = lowered(call, values, inputs, f"Keras model '{name}'", "Keras", path_of, signature=signature)
     if hasattr(made, "own"):
         made = replace(made, own=_own_values(model, structured))
     names = [t.name for t in getattr(model, "inputs", None) or []]

@@ -23,8 +23,7 @@ def _number(c: Conversion, place: int, default: float) -> float:
     return default if held is None else float(held.reshape(-1)[0])
 
 
-def _axis(c: Conversion, default: int, rank: int) -> int:
-    axis = int(c.attributes.get("axis", default))
+def _axis(axis: int, rank: int) -> int:
     refuse_if(not -rank <= axis < rank, f"axis {axis} does not exist in a shape of {rank} axes: export the model again")
     return axis % rank
 
@@ -32,7 +31,7 @@ def _axis(c: Conversion, default: int, rank: int) -> int:
 def top_k(c: Conversion) -> Any:
     """Sorted, whether or not the model asks for it."""
     shape = c.shape()
-    axis, k = _axis(c, -1, len(shape)), int(_number(c, 1, float(c.attributes.get("k", 0))))
+    axis, k = _axis(c.attributes.get("axis", -1), len(shape)), int(_number(c, 1, float(c.attributes.get("k", 0))))
     refuse_if(not 1 <= k <= shape[axis], f"k is {k} for an axis of {shape[axis]} elements: export the model again")
     largest = bool(c.attributes.get("largest", 1))
     return relax.op.topk(c.inputs[0], k, axis, ret_type="both", largest=largest, dtype="int64")
@@ -41,7 +40,7 @@ def top_k(c: Conversion) -> Any:
 def one_hot(c: Conversion) -> Any:
     """`on` where the index is the place along a new axis, else `off`; indices below zero count from the end."""
     indices, shape, values = c.inputs[0], c.shape(), c.constant(2)
-    depth, axis = int(_number(c, 1, 0)), _axis(c, -1, len(shape) + 1)
+    depth, axis = int(_number(c, 1, 0)), _axis(c.attributes.get("axis", -1), len(shape) + 1)
     refuse_if(values is None or values.size != 2 or depth < 1, "depth and the two values must be constants")
     assert values is not None
     check_shape("the result of OneHot", [*shape, depth], values.dtype.itemsize)
@@ -56,7 +55,7 @@ def compress(c: Conversion) -> Any:
     """Entries of an axis, or of the flat tensor, where a constant condition holds."""
     x, condition, shape = c.inputs[0], c.constant(1), c.shape()
     flat = "axis" not in c.attributes
-    axis = 0 if flat else _axis(c, 0, len(shape))
+    axis = 0 if flat else _axis(c.attributes["axis"], len(shape))
     x = c.emit(relax.op.reshape(x, [int(np.prod(shape))])) if flat else x
     chosen = np.flatnonzero(condition) if condition is not None else np.zeros(0, np.int64)
     refuse_if(not chosen.size or chosen[-1] >= (np.prod(shape) if flat else shape[axis]), "its condition picks nothing")
@@ -64,10 +63,9 @@ def compress(c: Conversion) -> Any:
 
 
 def cum_sum(c: Conversion) -> Any:
-    axis, rank = int(_number(c, 1, 0)), len(c.shape())
-    refuse_if(not -rank <= axis < rank, f"axis {axis} does not exist in shape {c.shape()}: export the model again")
+    axis = _axis(int(_number(c, 1, 0)), len(c.shape()))
     flags = {name: int(c.attributes.get(name, 0)) for name in ("exclusive", "reverse")}
-    return qnn.emit("cumulative_sum", [c.inputs[0]], {"axis": axis % rank, **flags})
+    return qnn.emit("cumulative_sum", [c.inputs[0]], {"axis": axis, **flags})
 
 
 def non_max_suppression(c: Conversion) -> Any:

@@ -49,6 +49,10 @@ class Conversion:
         value = self.attributes.get(name, default)
         return value.decode("ascii", "replace") if isinstance(value, bytes) else str(value)
 
+    @property
+    def auto_pad(self) -> str:
+        return self.text("auto_pad", "NOTSET")
+
     def numbers(self, name: str, default: Sequence[int]) -> list[int]:
         return [int(v) for v in self.attributes.get(name, default)]
 

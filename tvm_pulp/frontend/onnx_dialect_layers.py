@@ -25,7 +25,7 @@ def convert_conv(values: Values, node: Node) -> None:
     refuse_if(len(shape) not in (3, 4), f"{node.label}: {len(shape) - 2} spatial axes; one and two are supported")
     attributes = {
         **NONE,
-        **window_attributes(node, shape[2:], weight.shape[2:]),
+        **window_attributes(node.attributes, node.auto_pad, shape[2:], weight.shape[2:]),
         "groups": node.integer("group", default=1),
         "zero_point": 0,
         "has_bias": int(node.has(2)),

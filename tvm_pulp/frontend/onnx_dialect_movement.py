@@ -121,7 +121,7 @@ def convert_pad(values: Values, node: Node) -> None:
 def convert_max_pool(values: Values, node: Node) -> None:
     shape, kernel = values.spec().shape, [int(k) for k in node.attributes["kernel_shape"]]
     refuse_if(node.integer("ceil_mode", default=0), f"{node.label}: ceil_mode is not supported; pad explicitly")
-    windows = window_attributes(node, shape[2:], kernel)
+    windows = window_attributes(node.attributes, node.auto_pad, shape[2:], kernel)
     rows = [1] * (4 - len(shape))
     image = as_image(values.builder, values.operand(), shape)
     as_given(values, values.emit("max_pool", [image], {**windows, "kernel": [*rows, *kernel]}), len(shape))

@@ -36,6 +36,10 @@ class Node:
         """The node as messages name it."""
         return f"node '{self.name}' ({self.op_type})"
 
+    @property
+    def auto_pad(self) -> str:
+        return self.attributes.get("auto_pad") or "NOTSET"
+
     def has(self, place: int) -> bool:
         """Tell if an operand is given."""
         return len(self.inputs) > place and bool(self.inputs[place])

@@ -7,7 +7,6 @@ they are written.
 import contextlib
 import io
 import math
-import re
 import warnings
 from collections.abc import Sequence
 from functools import partial
@@ -19,7 +18,7 @@ from tvm.relax.frontend.onnx import onnx_frontend
 
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend import onnx_quantized_operators, onnx_standard_operators
-from tvm_pulp.frontend.imported import Imported, ImportOptions
+from tvm_pulp.frontend.imported import Imported, ImportOptions, identifier
 from tvm_pulp.frontend.library_errors import last_words, refuse_library_errors
 from tvm_pulp.frontend.onnx_conversion import Conversion
 from tvm_pulp.frontend.onnx_fake_quantize import with_quantize_pairs
@@ -97,7 +96,7 @@ class Importer(onnx_frontend.ONNXGraphImporter):
         """A node's result, bound under the node's name; what it is made of carries the same name."""
         outer = self._current
         self._node = self._node if outer else str(attrs["tvm_custom"]["name"])
-        self._current = outer or _identifier(self._node)
+        self._current = outer or identifier(self._node)
         try:
             c = Conversion(self, op_name, list(inputs), dict(attrs), opset)
             if not outer:
@@ -112,7 +111,7 @@ class Importer(onnx_frontend.ONNXGraphImporter):
 
     def _sanitize_name(self, name: str) -> str:
         """Names of graph inputs, as TVM's printer and its temporaries may use them."""
-        return str(self._name_supply.fresh_name(_identifier(name)))
+        return str(self._name_supply.fresh_name(identifier(name)))
 
     def _bound(self, converted: Any) -> Any:
         if isinstance(converted, relax.Tuple):
@@ -180,12 +179,6 @@ def _refusal(node: str, inputs: Sequence[Any], error: Exception) -> UserError:
     kinds: list[Any] = [getattr(getattr(x, "ty", None), "shape", None) for x in inputs]
     shapes = [[getattr(d, "value", d) for d in k.values] for k in kinds if hasattr(k, "values")]
     return UserError(f"{node}: it {framework_reason(error, shapes)}: re-export the model")
-
-
-def _identifier(name: str) -> str:
-    """A node's name as an identifier; `main` is the function's own name."""
-    base = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")[:48].rstrip("_") or "value"
-    return f"v{base}" if base[0].isdigit() or base == "main" else base
 
 
 def _scalar_or_vector(zero_point: Any, dtype: str, scale: Any) -> Any:

@@ -91,12 +91,6 @@ def check_quantization(graph: Graph) -> None:
                 raise UserError(f"{label(node)}: quantization to {kind} is not supported; use one of {known}")
 
 
-def check_forms(nodes: Iterable[Any], opset: int) -> None:
-    """Raise for attributes of the wrong type and for missing operands."""
-    for node in nodes:
-        _check_form(node, opset)
-
-
 def check_node(c: Conversion, where: str = "") -> None:
     """Raise for windows, groups, reshapes, splits and the like that cannot be; `where` names the node."""
     reason = _CHECKS[c.op_type](c) if c.op_type in _CHECKS else None
@@ -107,7 +101,7 @@ def _fail(node: Any, reason: str) -> UserError:
     return UserError(f"{label(node)}: {reason}: export the model again")
 
 
-def _check_form(node: Any, opset: int) -> None:
+def check_form(node: Any, opset: int) -> None:
     """Types of attributes and number of operands, against the operator's own definition."""
     if not onnx.defs.has(node.op_type) or not (node.op_type in _CHECKS or node.domain in ("", "ai.onnx")):
         return
@@ -128,9 +122,8 @@ def _check_form(node: Any, opset: int) -> None:
 
 
 def _window(c: Conversion) -> str | None:
-    auto = c.text("auto_pad", "NOTSET")
-    if auto not in _AUTO_PADS:
-        return f"auto_pad '{auto}' is unknown, it is one of {', '.join(_AUTO_PADS)}"
+    if c.auto_pad not in _AUTO_PADS:
+        return f"auto_pad '{c.auto_pad}' is unknown, it is one of {', '.join(_AUTO_PADS)}"
     x, weight = c.known_shape(0), c.known_shape(_WEIGHTS[c.op_type]) if c.op_type in _WEIGHTS else None
     known = weight if x is None else x
     if known is not None and len(known) < 3:
@@ -144,13 +137,14 @@ def _window(c: Conversion) -> str | None:
             return f"{name} {list(values)} must be at least {least}, and {_WIDEST} at most"
     wrong = None if weight is None else _weights(c, x, weight)
     window = c.attributes.get("kernel_shape") or (weight[2:] if weight is not None else None)
-    if wrong or x is None or window is None or c.op_type == "ConvTranspose" or auto not in ("NOTSET", "VALID"):
+    if wrong or x is None or window is None or c.op_type == "ConvTranspose" or c.auto_pad.startswith("SAME"):
         return wrong
     return _reach(c, x[2:], window)
 
 
 def _reach(c: Conversion, size: tuple[int, ...], window: Sequence[int]) -> str | None:
-    pads, dilations = c.numbers("pads", [0] * 2 * len(size)), c.numbers("dilations", [1] * len(size))
+    none, dilations = [0] * 2 * len(size), c.numbers("dilations", [1] * len(size))
+    pads = none if c.auto_pad == "VALID" else c.numbers("pads", none)
     axes = zip(size, window, dilations, pads[: len(size)], pads[len(size) :], strict=True)
     if all(d * (k - 1) + 1 <= n + before + after for n, k, d, before, after in axes):
         return None
@@ -200,7 +194,7 @@ def _split(c: Conversion) -> str | None:
 
 
 def _axis(c: Conversion) -> str | None:
-    x, axis = c.known_shape(0), c.attributes.get("axis")
+    x, axis = c.known_shape(0), c.attributes.get("axis", 0 if c.op_type == "Gather" else None)
     wrong = x is not None and axis is not None and not -len(x) <= axis < len(x)
     return f"axis {axis} does not exist in shape {list(x or ())}" if wrong else None
 

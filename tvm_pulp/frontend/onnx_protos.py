@@ -2,6 +2,7 @@
 
 import heapq
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 import numpy as np
@@ -128,25 +129,22 @@ def execution_order(nodes: Collection[Any], known: Collection[str], outputs: Col
     for name in outputs:
         if name not in maker and name not in known:
             raise UserError(f"the graph's output '{name}' is produced by nothing: the file lacks a node")
-    readers: list[list[int]] = [[] for _ in protos]
-    missing = []
-    for index, proto in enumerate(protos):
-        sources = {maker[name] for name in proto.input if name in maker}
-        missing.append(len(sources))
-        for source in sources:
-            readers[source].append(index)
-    ready = [index for index, count in enumerate(missing) if not count]
+    sorter = TopologicalSorter(
+        {index: {maker[name] for name in proto.input if name in maker} for index, proto in enumerate(protos)}
+    )
+    try:
+        sorter.prepare()
+    except CycleError as error:
+        stuck = label(protos[min(error.args[1])])
+        raise UserError(f"the graph has a cycle through {stuck}: a network must be acyclic") from None
+    ready: list[int] = []
     ordered = []
-    while ready:
-        index = heapq.heappop(ready)
-        ordered.append(protos[index])
-        for reader in readers[index]:
-            missing[reader] -= 1
-            if not missing[reader]:
-                heapq.heappush(ready, reader)
-    if len(ordered) < len(protos):
-        stuck = next(proto for proto, count in zip(protos, missing, strict=True) if count)
-        raise UserError(f"the graph has a cycle through {label(stuck)}: a network must be acyclic")
+    while sorter.is_active():
+        for index in sorter.get_ready():
+            heapq.heappush(ready, index)
+        first = heapq.heappop(ready)
+        ordered.append(protos[first])
+        sorter.done(first)
     return ordered
 
 

@@ -18,7 +18,6 @@ from tvm import relax
 from tvm_pulp import qnn
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.onnx_conversion import Conversion
-from tvm_pulp.frontend.onnx_file import Node
 from tvm_pulp.frontend.relax_values import as_image, constant, shape_of
 from tvm_pulp.frontend.windows import window_attributes
 from tvm_pulp.qnn.operator import OPERATORS
@@ -121,12 +120,10 @@ def conv_integer(c: Conversion) -> Any:
     weight, shape, known = _centred(w, wz, axis=0), c.shape(), _scalar(xz)
     if weight is None or len(shape) not in (3, 4):
         raise UserError("ConvInteger: the weight must be constant, with one or two spatial axes")
-    plain = {name: c.text(name, "") if isinstance(v, bytes) else v for name, v in c.attributes.items()}
-    node = Node("ConvInteger", "ConvInteger", (), (), plain)
     attributes = {
         **_NONE,
-        **window_attributes(node, shape[2:], weight.shape[2:]),
-        "groups": node.integer("group", default=1),
+        **window_attributes(c.attributes, c.auto_pad, shape[2:], weight.shape[2:]),
+        "groups": int(c.attributes.get("group", 1)),
         "zero_point": known or 0,
         "has_bias": 0,
     }

@@ -6,7 +6,7 @@ from typing import Any
 from tvm_pulp.frontend.imported import ImportOptions, SourceNode, UnsupportedOperators
 from tvm_pulp.frontend.onnx_file import Graph
 from tvm_pulp.frontend.onnx_integer_recurrent import IntegerUnrolled
-from tvm_pulp.frontend.onnx_node_checks import check_attributes, check_forms
+from tvm_pulp.frontend.onnx_node_checks import check_attributes, check_form
 from tvm_pulp.frontend.onnx_protos import name_of, operand, with_nodes
 from tvm_pulp.frontend.onnx_recurrent import DYNAMIC, RECURRENT, DynamicLstm, Unrolled
 from tvm_pulp.frontend.onnx_shapes import fold_shapes, input_shapes, value_shapes
@@ -108,7 +108,8 @@ def standard_graph(graph: Graph, options: ImportOptions, known: Collection[str])
             _message(bad, unsized), source_nodes(graph, [n.output[0] for n in (*bad, *unsized) if n.output])
         )
     values = value_shapes(proto, opsets, shapes)
-    check_forms(proto.node, graph.opset)
+    for node in proto.node:
+        check_form(node, graph.opset)
     plain = IntegerUnrolled if options.recurrent == "int8" else Unrolled
 
     def writer(node: Any, *where: Any) -> Unrolled:

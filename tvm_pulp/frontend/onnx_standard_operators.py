@@ -21,7 +21,7 @@ from tvm_pulp.frontend.onnx_conversion import Conversion
 from tvm_pulp.frontend.onnx_einsum import einsum
 from tvm_pulp.frontend.onnx_resize import resize
 from tvm_pulp.frontend.relax_values import constant, dtype_of
-from tvm_pulp.frontend.windows import same_pads, split_pads
+from tvm_pulp.frontend.windows import split_pads, windows_of
 
 
 def quantize_linear(c: Conversion) -> Any:
@@ -81,29 +81,18 @@ def extreme(operator: Callable[[Any, Any], Any]) -> Callable[[Conversion], Any]:
     return lambda c: reduce(lambda result, other: c.emit(operator(result, other)), c.inputs)
 
 
-def _geometry(c: Conversion) -> tuple[list[int], list[int], list[int], list[int]]:
-    """Input size, kernel, strides and dilations along the spatial axes."""
-    size, kernel = c.shape(0)[2:], c.shape(1)[2:]
-    strides, dilations = (c.numbers(name, [1] * len(size)) for name in ("strides", "dilations"))
-    return size, kernel, strides, dilations
-
-
 def conv(c: Conversion) -> Any:
-    size, kernel, strides, dilations = _geometry(c)
-    automatic, rank = c.text("auto_pad", "NOTSET"), len(size)
-    pads = [0] * 2 * rank if automatic == "VALID" else c.numbers("pads", [0] * 2 * rank)
-    if automatic in ("SAME_UPPER", "SAME_LOWER"):
-        pads = same_pads(size, kernel, strides, dilations, larger_first=automatic == "SAME_LOWER")
+    *_, pads = windows_of(c.attributes, c.auto_pad, c.shape(0)[2:], c.shape(1)[2:])
     return c.stock(pads=pads, auto_pad=None)
 
 
 def conv_transpose(c: Conversion) -> Any:
-    size, kernel, strides, dilations = _geometry(c)
-    extra = c.numbers("output_padding", [0] * len(size))
-    wanted, automatic = c.attributes.get("output_shape"), c.text("auto_pad", "NOTSET")
+    size, kernel = c.shape(0)[2:], c.shape(1)[2:]
+    strides, dilations, _ = windows_of(c.attributes, c.auto_pad, size, kernel)
+    wanted, extra = c.attributes.get("output_shape"), c.numbers("output_padding", [0] * len(size))
     if len(extra) != len(size) or min((*extra, 0)) < 0:
         raise UserError(f"ConvTranspose: output_padding {extra} does not fit {len(size)} spatial axes")
-    if wanted is None and automatic in ("SAME_UPPER", "SAME_LOWER"):
+    if wanted is None and c.auto_pad in ("SAME_UPPER", "SAME_LOWER"):
         wanted = [n * stride for n, stride in zip(size, strides, strict=True)]
     if wanted is None:
         return c.stock(auto_pad=None)
@@ -112,7 +101,7 @@ def conv_transpose(c: Conversion) -> Any:
     axes = zip(size, kernel, strides, dilations, extra, strict=True)
     full = [stride * (n - 1) + dilation * (k - 1) + 1 + more for n, k, stride, dilation, more in axes]
     surplus = [whole - int(target) for whole, target in zip(full, wanted, strict=True)]
-    pads = split_pads([max(0, s) for s in surplus], larger_first=automatic != "SAME_UPPER")
+    pads = split_pads([max(0, s) for s in surplus], larger_first=c.auto_pad != "SAME_UPPER")
     # A result larger than the product grows at its end.
     extra = [e + max(0, -s) for e, s in zip(extra, surplus, strict=True)]
     return c.stock(pads=pads, output_padding=extra, auto_pad=None, output_shape=None)
@@ -178,8 +167,6 @@ def gather(c: Conversion) -> Any:
     if isinstance(data.ty, relax.ShapeType) or isinstance(indices.ty, relax.ShapeType):
         return c.stock()
     picked, shape, axis = c.constant(1), c.shape(), int(c.attributes.get("axis", 0))
-    if not shape or not -len(shape) <= axis < len(shape):
-        raise UserError(f"Gather: axis {axis} does not exist in shape {shape}: export the model again")
     size = shape[axis]
     if picked is None:
         # Whatever the indices are, nothing outside of the tensor is read.

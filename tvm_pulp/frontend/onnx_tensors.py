@@ -15,7 +15,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
-from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.errors import UserError, refuse_file_errors, refuse_if
 from tvm_pulp.frontend.library_errors import refuse_library_errors
 from tvm_pulp.frontend.limits import LARGEST_CONSTANTS, check_shape
 from tvm_pulp.frontend.onnx_protos import attributes_of, constant_of, label, operand, with_nodes
@@ -134,15 +134,10 @@ def _read(tensor: Any, root: Path, room: int) -> bytes:
     if length > room or length != needed:
         found = f"{length} bytes, its shape {list(tensor.dims)} needs {needed}"
         raise UserError(f"{what}: its external data has {found}: export the model again")
-    try:
-        with path.open("rb") as stream:
-            stream.seek(offset or 0)
-            content = stream.read(length)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise UserError(
-            f"{what}: external data '{location}' cannot be read ({reason}): put it beside the model"
-        ) from None
+    unreadable = f"{what}: external data '{location}' cannot be read"
+    with refuse_file_errors(unreadable, ": put it beside the model"), path.open("rb") as stream:
+        stream.seek(offset or 0)
+        content = stream.read(length)
     if len(content) != length:
         raise UserError(f"{what}: external data '{location}' ends before its {length} bytes: copy the file again")
     return content

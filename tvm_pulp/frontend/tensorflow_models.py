@@ -9,13 +9,11 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.errors import UserError, refuse_if
-from tvm_pulp.frontend.library_errors import first_line, refuse_library_errors
+from tvm_pulp.frontend.library_errors import first_line, installed, refuse_library_errors
 from tvm_pulp.frontend.limits import MOST_NODES, read_file
 from tvm_pulp.frontend.stablehlo_program.files import module_of
 from tvm_pulp.frontend.stablehlo_program.program import OwnValues, StablehloProgram, import_jax
-from tvm_pulp.plug_ins import needed
 
-NEEDED = "pip install 'tvm_pulp[tensorflow]'"
 # Operators that run Python, or reach out of the graph.
 _PYTHON = ("PyFunc", "PyFuncStateless", "EagerPyFunc", "ReadFile", "WriteFile", "LoadLibrary")
 
@@ -23,7 +21,7 @@ _PYTHON = ("PyFunc", "PyFuncStateless", "EagerPyFunc", "ReadFile", "WriteFile", 
 def import_tensorflow(what: str) -> Any:
     """TensorFlow; JAX' library reads what it writes."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    tensorflow = needed("tensorflow", f"{what} needs TensorFlow, which is not installed: {NEEDED}")
+    tensorflow = installed("tensorflow", "TensorFlow", what, "tensorflow")
     import_jax(what)
     return tensorflow
 

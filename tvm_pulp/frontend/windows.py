@@ -1,10 +1,7 @@
 """Windows of convolutions and pooling as all importers normalise them: strides, dilations, pads."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
-
-from tvm_pulp.errors import refuse_if
-from tvm_pulp.frontend.onnx_file import Node
 
 
 def split_pads(totals: Sequence[int], *, larger_first: bool = False) -> list[int]:
@@ -27,18 +24,24 @@ def same_pads(
     return split_pads(totals, larger_first=larger_first)
 
 
-def window_attributes(node: Node, size: Sequence[int], kernel: Sequence[int]) -> dict[str, Any]:
+def windows_of(
+    attributes: Mapping[str, Any], auto_pad: str, size: Sequence[int], kernel: Sequence[int]
+) -> tuple[list[int], list[int], list[int]]:
+    """Strides, dilations and pads of an ONNX node; pads follow from sizes where it says so."""
+    rank = len(size)
+    defaults = {"strides": [1] * rank, "dilations": [1] * rank, "pads": [0] * 2 * rank}
+    strides, dilations, pads = ([int(v) for v in attributes.get(n, [])] or default for n, default in defaults.items())
+    if auto_pad in ("SAME_UPPER", "SAME_LOWER"):
+        pads = same_pads(size, kernel, strides, dilations, larger_first=auto_pad == "SAME_LOWER")
+    return strides, dilations, defaults["pads"] if auto_pad == "VALID" else pads
+
+
+def window_attributes(
+    attributes: Mapping[str, Any], auto_pad: str, size: Sequence[int], kernel: Sequence[int]
+) -> dict[str, Any]:
     """Attributes of a dialect operator that moves a window; a sequence is an image of one row."""
     rank, rows = len(size), [1] * (2 - len(size))
-    strides, dilations, pads = (
-        [int(v) for v in node.attributes.get(name, [])] or default
-        for name, default in (("strides", [1] * rank), ("dilations", [1] * rank), ("pads", [0] * 2 * rank))
-    )
-    auto = node.attributes.get("auto_pad", "NOTSET") or "NOTSET"
-    if auto in ("SAME_UPPER", "SAME_LOWER"):
-        pads = same_pads(size, kernel, strides, dilations, larger_first=auto == "SAME_LOWER")
-    else:
-        refuse_if(auto not in ("NOTSET", "VALID"), f"{node.label}: auto_pad '{auto}' is unknown")
+    strides, dilations, pads = windows_of(attributes, auto_pad, size, kernel)
     return {
         "layout": "NCHW",
         "strides": [*rows, *strides],

@@ -8,10 +8,9 @@ minus infinity become low enough numbers (`finite_masks`). Matrices of four bits
 samples give them (`few_bits`).
 """
 
-import contextlib
 import logging
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from tvm_pulp.frontend.library_errors import quiet
 from tvm_pulp.frontend.onnx_protos import attributes_of, copied
 from tvm_pulp.frontend.quantize.calibration_data import Feeds, refuse_samples
 from tvm_pulp.frontend.quantize.few_bits import rounded_matrices
@@ -75,7 +75,7 @@ class Quantizer:
             "WeightSymmetric": True,
             "TensorQuantOverrides": self._overrides() | {name: matrix.overrides for name, matrix in rounded.items()},
         }
-        with _quiet():
+        with quiet(logging.WARNING):
             made = quantization.QDQQuantizer(
                 _with_constants(self.model, {name: matrix.values for name, matrix in rounded.items()}),
                 True,  # per channel
@@ -130,7 +130,7 @@ def _pads(node: Any) -> bool:
 
 def _ranges(model: Any, samples: Sequence[Feeds], method: Any) -> Any:
     """Of every activation that a quantizer may want to know about."""
-    with _quiet(), tempfile.TemporaryDirectory() as folder:
+    with quiet(logging.WARNING), tempfile.TemporaryDirectory() as folder:
         calibrator = _calibrator(model, Path(folder), method)
         with refuse_samples():
             calibrator.collect_data(SimpleNamespace(get_next=partial(next, iter(samples), None)))
@@ -170,14 +170,3 @@ def _known_operators() -> list[str]:
     from onnxruntime.quantization.registry import QDQRegistry, QLinearOpsRegistry
 
     return sorted({*QLinearOpsRegistry, *QDQRegistry})
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """The quantizer's advice is not ours to show."""
-    before = logging.root.manager.disable
-    logging.disable(logging.WARNING)
-    try:
-        yield
-    finally:
-        logging.disable(before)

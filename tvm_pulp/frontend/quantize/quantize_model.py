@@ -18,6 +18,7 @@ from tvm_pulp.frontend.quantize.calibration_data import (
 )
 from tvm_pulp.frontend.quantize.float_model import folded, read_float_model, with_all_types
 from tvm_pulp.frontend.quantize.onnxruntime_quantizer import METHODS, Quantizer
+from tvm_pulp.option_values import read_arrays
 
 # Samples that the table of layers is measured with: it orders them, it does not judge.
 _SENSITIVITY_SAMPLES = 8
@@ -169,16 +170,7 @@ def quantize(
 
 
 def _arrays(given: Arrays, option: str) -> Mapping[str, np.ndarray]:
-    if isinstance(given, Mapping):
-        return given
-    try:
-        with np.load(given, allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
-    except FileNotFoundError:
-        raise UserError(f"{option}: file '{given}' does not exist") from None
-    except Exception as error:
-        reason = str(error).split("\n")[0][:120]
-        raise UserError(f"{option}: '{given}' is not a readable .npz file ({reason})") from None
+    return given if isinstance(given, Mapping) else dict(read_arrays(str(given), option))
 
 
 def print_quantized(made: Quantized, stream: TextIO) -> None:

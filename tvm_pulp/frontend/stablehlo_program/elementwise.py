@@ -62,10 +62,6 @@ def _compare(v: PlacedValues, node: Node, x: str, y: str) -> str:
     return v.g.emit(_COMPARISONS[direction], x, y)
 
 
-def _remainder(v: PlacedValues, node: Node, x: str, y: str) -> str:
-    return v.g.emit("Mod", x, y, fmod=1)
-
-
 def _clamp(v: PlacedValues, node: Node, low: str, x: str, high: str) -> str:
     bounds = [node.operands[0].scalar, node.operands[2].scalar]
     if node.is_float and None not in bounds:
@@ -151,7 +147,7 @@ OPERATORS: Operators = {
     "multiply": binary("Mul", "And"),
     "or": binary("BitwiseOr", "Or"),
     "power": binary("Pow"),
-    "remainder": broadcast(_remainder),
+    "remainder": broadcast(lambda v, node, x, y: v.g.emit("Mod", x, y, fmod=1)),
     "subtract": binary("Sub"),
     "xor": binary("BitwiseXor", "Xor"),
     "clamp": broadcast(_clamp),

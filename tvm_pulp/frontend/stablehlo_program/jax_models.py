@@ -32,9 +32,7 @@ def jax_program(model: Any, example_inputs: Any) -> StablehloProgram:
     def call(parameters: Any, *inputs: Any, **named: Any) -> Any:
         return function(*parameters, *inputs, **named)
 
-    call.signature_of = function  # type: ignore[attr-defined]
-    call.bound = len(bound)  # type: ignore[attr-defined]
-    return lowered(call, bound, example_inputs, name, path_of=lambda path: path_text(path[1:]))
+    return lowered(call, bound, example_inputs, name, path_of=lambda path: path_text(path[1:]), signature=model)
 
 
 def _linen(module: Any, example_inputs: Any, name: str) -> StablehloProgram:
@@ -51,8 +49,7 @@ def _linen(module: Any, example_inputs: Any, name: str) -> StablehloProgram:
         flat = flatten_dict(dict(seen["intermediates"]))
         return {"/".join(path[:-1]): made[0] for path, made in flat.items() if path[:-1] and hasattr(made[0], "shape")}
 
-    call.signature_of = module.__call__  # type: ignore[attr-defined]
-    return lowered(call, variables, example_inputs, name, layers_of=layers)
+    return lowered(call, variables, example_inputs, name, layers_of=layers, signature=module.__call__)
 
 
 def _nnx(module: Any, example_inputs: Any, name: str) -> StablehloProgram:
@@ -65,8 +62,7 @@ def _nnx(module: Any, example_inputs: Any, name: str) -> StablehloProgram:
     def call(held: Any, *inputs: Any, **named: Any) -> Any:
         return nnx.merge(graph, held, rest)(*inputs, **named)
 
-    call.signature_of = module.__call__  # type: ignore[attr-defined]
-    return lowered(call, trained, example_inputs, name)
+    return lowered(call, trained, example_inputs, name, signature=module.__call__)
 
 
 def _equinox(module: Any, example_inputs: Any, name: str) -> StablehloProgram:
@@ -77,8 +73,7 @@ def _equinox(module: Any, example_inputs: Any, name: str) -> StablehloProgram:
     def call(held: Any, *inputs: Any, **named: Any) -> Any:
         return equinox.combine(held, rest)(*inputs, **named)
 
-    call.signature_of = module.__call__  # type: ignore[attr-defined]
-    return lowered(call, arrays, example_inputs, name)
+    return lowered(call, arrays, example_inputs, name, signature=module.__call__)
 
 
 def _exported(exported: Any, example_inputs: Any) -> StablehloProgram:

@@ -168,16 +168,14 @@ def _gather(v: PlacedValues, node: Node) -> Placed:
         flat = np.arange(source.size).reshape(source.shape)
         places = gathered(Node("gather", (), node.shape, "int64", a), flat, indices.array)
         return v.place(node, v.g.emit("Gather", v.g.reshape(v.natural(source), [-1]), places, axis=0))
-    counts = [d for d in range(indices.rank) if d != vector]
-    single = all(indices.shape[d] == 1 for d in counts) and not a["operand_batching_dims"]
-    if single and len(mapped) == 1:
+    single = all(size == 1 for d, size in enumerate(indices.shape) if d != vector)
+    if single and len(mapped) == 1 and not a["operand_batching_dims"]:
         # One slice whose start is computed.
-        axis = mapped[0]
+        (axis,) = mapped
         start = Node("reshape", (indices,), (), indices.dtype, {}, node.label)
         v.values[start] = Placed(v.g.reshape(v.natural(indices), []), ())
         starts = [constant(np.asarray(0)) if d != axis else start for d in range(source.rank)]
-        shape = tuple(sizes)
-        part = Node("dynamic_slice", (source, *starts), shape, node.dtype, {"slice_sizes": sizes}, node.label)
+        part = Node("dynamic_slice", (source, *starts), tuple(sizes), node.dtype, {"slice_sizes": sizes}, node.label)
         return v.place(node, v.reshaped(_dynamic_slice(v, part).name, node.shape))
     raise UserError(
         f"node '{node.label}' reads elements at computed places along {len(mapped)} axes: read rows along one axis, "
@@ -231,24 +229,20 @@ def _scatter(v: PlacedValues, node: Node) -> Placed:
     a = node.attributes
     mapped = list(a["scattered_dims_to_operand_dims"])
     refuse_if(a["reducer"] not in ("", "add"), f"node '{node.label}' scatters by '{a['reducer']}': use .at[...].set")
-    batch = [d for d in range(part.rank) if d not in a["update_window_dims"]]
-    inserted = list(a["inserted_window_dims"])
+    window, inserted = list(a["update_window_dims"]), list(a["inserted_window_dims"])
+    batch = [d for d in range(part.rank) if d not in window]
     if len(mapped) != 1 or inserted not in ([], mapped) or len(batch) > 1 or a["input_batching_dims"]:
         raise UserError(f"node '{node.label}' writes at computed places along several axes: write rows along one axis")
     axis = mapped[0]
     count = part.shape[batch[0]] if batch else 1
-    wide = [s for d, s in enumerate(part.shape) if d not in batch]
     whole = list(source.shape)
-    length = 1 if inserted else wide[axis]
+    length = 1 if inserted else part.shape[window[axis]]
     refuse_if(length > 1 and count > 1, f"node '{node.label}' writes several parts at once: write one after the other")
     whole[axis] = count * length
-    window = [d for d in range(part.rank) if d not in batch]
     rest = window if inserted else [d for d in window if d != window[axis]]
     along = batch if inserted else [*batch, window[axis]]
-    ordered = v.ordered(part, [*rest[:axis], *along, *rest[axis:]])
-    new = v.reshaped(ordered, whole)
-    numbers = v.g.emit("Cast", v.natural(indices), to=onnx_type("int64"))
-    rows = v.reshaped(numbers, [count])
+    new = v.reshaped(v.ordered(part, [*rest[:axis], *along, *rest[axis:]]), whole)
+    rows = v.reshaped(v.g.emit("Cast", v.natural(indices), to=onnx_type("int64")), [count])
     if length > 1:
         rows = v.g.emit("Add", rows, np.arange(length, dtype=np.int64))
     shape = [1] * source.rank

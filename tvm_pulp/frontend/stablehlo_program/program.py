@@ -1,5 +1,6 @@
 """Gets hold of a StableHLO program: lowered by JAX from functions and modules, or read from a file."""
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -9,20 +10,17 @@ import numpy as np
 
 from tvm_pulp.errors import refuse_if
 from tvm_pulp.frontend.imported import refuse_unknown_inputs
-from tvm_pulp.frontend.library_errors import first_line, refuse_library_errors
+from tvm_pulp.frontend.library_errors import first_line, installed, refuse_library_errors
 from tvm_pulp.frontend.open_program import OpenProgram
 from tvm_pulp.frontend.stablehlo_program.module_reader import Reader
 from tvm_pulp.frontend.stablehlo_program.node import Node, constant
 from tvm_pulp.frontend.stablehlo_program.recorded_values import recorded_values
 from tvm_pulp.frontend.stablehlo_program.translate import Translation
-from tvm_pulp.plug_ins import needed
-
-NEEDED = "pip install 'tvm_pulp[jax]'"
 
 
 def import_jax(what: str) -> Any:
     """JAX; its library is also what reads StableHLO."""
-    return needed("jax", f"{what} needs JAX, which is not installed: {NEEDED}")
+    return installed("jax", "JAX", what, "jax")
 
 
 @dataclass(frozen=True)
@@ -122,10 +120,11 @@ def lowered(
     framework: str = "JAX",
     path_of: Callable[[Any], str] | None = None,
     layers_of: Callable[..., dict[str, Any]] | None = None,
+    signature: Callable[..., Any] | None = None,
 ) -> Any:
     """`function(parameters, *inputs)` as a program for inputs like these.
 
-    `layers_of`, of the same arguments, gives what layers compute, by the user's names.
+    `layers_of`, of the same arguments, gives what layers compute, by the user's names; `signature` names the inputs.
     """
     jax = import_jax(name)
     refuse_if(example_inputs is None, f"{name} is traced for inputs of fixed shapes: give example_inputs=(array, ...)")
@@ -137,7 +136,7 @@ def lowered(
         def at(shapes: Mapping[str, Sequence[int]]) -> Any:
             specs = [jax.ShapeDtypeStruct(tuple(shapes[n]), dtype) for n, (dtype, _) in stated.items()]
             inner = jax.tree_util.tree_unflatten(structure, specs)
-            made = lowered(function, parameters, inner, name, framework, path_of, layers_of)
+            made = lowered(function, parameters, inner, name, framework, path_of, layers_of, signature)
             return replace(made, fixed=False).translation.model
 
         def with_numbers(numbers: Mapping[Any, int]) -> Any:
@@ -147,7 +146,7 @@ def lowered(
             return at(sizes)
 
         free = jax.tree_util.tree_flatten_with_path((tuple(given), named))[0]
-        labels = _input_labels(function, given, free)
+        labels = _input_labels(signature, given, free)
         stated = {n: (str(leaf.dtype), leaf.shape) for n, leaf in zip(labels, leaves, strict=True)}
         return OpenProgram(stated, lambda size: size._get_vars(), with_numbers, at)
     arguments = jax.tree_util.tree_map(_array, (parameters, tuple(given), named))
@@ -159,7 +158,7 @@ def lowered(
         results = jax.tree_util.tree_flatten_with_path(made.out_info)[0]
         module = made.compiler_ir("stablehlo")
     as_path = path_of or path_text
-    inputs = _input_labels(function, given, free)
+    inputs = _input_labels(signature, given, free)
     outputs = ["_".join(["output", *_keys(path)]) if not _named(path) else "_".join(_keys(path)) for path, _ in results]
     order = jax.tree_util.tree_structure(arguments[1:])
 
@@ -174,8 +173,8 @@ def lowered(
     return StablehloProgram(module, parameter_list, inputs, outputs, framework, own=own)
 
 
-def _input_labels(function: Any, given: Any, free: Any) -> list[str]:
-    names = _signature(function, len(given))
+def _input_labels(signature: Any, given: Any, free: Any) -> list[str]:
+    names = _positional(signature, len(given))
     return ["_".join([names[k[1]], *k[2:]] if k[0] == 0 else k[1:]) for k in map(_raw, (p for p, _ in free))]
 
 
@@ -202,14 +201,11 @@ def _named(path: Any) -> bool:
     return bool(path) and isinstance(getattr(path[0], "key", getattr(path[0], "name", None)), str)
 
 
-def _signature(function: Any, count: int) -> list[str]:
-    """Names of positional arguments behind the parameters."""
-    import inspect
-
+def _positional(signature: Any, count: int) -> list[str]:
+    """Names of positional arguments; numbers where there are none."""
     try:
-        kinds = inspect.signature(getattr(function, "signature_of", function)).parameters.values()
+        kinds = list(inspect.signature(signature).parameters.values()) if signature is not None else []
     except (TypeError, ValueError):
-        kinds = []  # type: ignore[assignment]
+        kinds = []
     known = [p.name for p in kinds if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    known = known[getattr(function, "bound", 0) :] if hasattr(function, "signature_of") else known[1:]
     return [known[n] if n < len(known) else f"input_{n}" for n in range(count)]

@@ -1,17 +1,16 @@
 """Gets hold of a PyTorch program: from a module, from an exported program, from a file; in operators that are known."""
 
 import contextlib
+import importlib
 import logging
-import warnings
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.imported import refuse_unknown_inputs
-from tvm_pulp.frontend.library_errors import first_line, refuse_library_errors
+from tvm_pulp.frontend.library_errors import first_line, installed, quiet, refuse_library_errors
 
-NEEDED = "pip install 'tvm_pulp[torch]'"
 # Statements about operands that were true when the program was traced.
 CHECKS = frozenset(
     {"aten._assert_tensor_metadata", "aten._assert_scalar", "aten._assert_async.msg"}
@@ -23,37 +22,21 @@ _ROUNDS = 6
 
 def import_torch(what: str) -> Any:
     """PyTorch, with the operators of quantized programs registered."""
-    try:
-        import torch
-    except ImportError:
-        raise UserError(f"{what} needs PyTorch, which is not installed: {NEEDED}") from None
-    with _quiet(), contextlib.suppress(ImportError):
+    torch = installed("torch", "PyTorch", what, "torch")
+    with quiet(logging.ERROR), contextlib.suppress(ImportError):
         # Its import registers the operators that PT2E writes.
-        import torch.ao.quantization.fx._decomposed
-    with _quiet(), contextlib.suppress(Exception):
+        importlib.import_module("torch.ao.quantization.fx._decomposed")
+    with quiet(logging.ERROR), contextlib.suppress(Exception):
         # Of torchao only the operators are needed, and a release that does not fit must not stand in the way.
         import torchao.quantization.pt2e  # noqa: F401
     return torch
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """PyTorch and torchao warn and log about themselves; what matters is in exceptions."""
-    disabled = logging.root.manager.disable
-    logging.disable(logging.ERROR)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logging.disable(disabled)
 
 
 def load_program(path: Path) -> Any:
     """The program in a file that `torch.export.save` wrote."""
     torch = import_torch(f"'{path}'")
     refused = f"'{path}' is not a readable program of torch.export", ": write it with torch.export.save"
-    with refuse_library_errors(*refused, first_line), _quiet():
+    with refuse_library_errors(*refused, first_line), quiet(logging.ERROR):
         return torch.export.load(str(path))
 
 
@@ -87,7 +70,7 @@ def exported(module: Any, example_inputs: Any) -> Any:
         for m in training:
             m.training = False
         refused = refuse_library_errors(f"torch.export cannot export {type(module).__name__}", way_out, first_line)
-        with refused, _quiet(), torch.no_grad():
+        with refused, quiet(logging.ERROR), torch.no_grad():
             return torch.export.export(module, arguments, named)
     finally:
         for m, mode in training.items():
@@ -134,7 +117,7 @@ def with_shapes(program: Any, shapes: Mapping[str, Sequence[int]]) -> Any:
     ]
     arguments, named = torch.utils._pytree.tree_unflatten(given, program.call_spec.in_spec)
     try:
-        with _quiet():
+        with quiet(logging.ERROR):
             return torch.export.export(program.module(), arguments, named)
     except Exception as error:  # a dimension outside of what the program allows
         raise UserError(f"--input-shapes: {first_line(error)}") from None
@@ -176,7 +159,7 @@ def in_known_operators(program: Any, known: Collection[str]) -> Any:
         nodes = (n for n in program.graph.nodes if n.op == "call_function" and not is_number(n))
         return {n.target for n in nodes if isinstance(n.target, torch._ops.OpOverload) and name_of(n) not in CHECKS}
 
-    with _quiet():
+    with quiet(logging.ERROR):
         if any(op._schema.is_mutable for op in operators()):
             program = _decomposed(program, {})
         for _ in range(_ROUNDS):

@@ -25,4 +25,4 @@ def define(builder: Builder, inputs: Sequence[Tensor]) -> None:
     builder.output(builder.dense("reconstruction", x, FRAMES * BINS, relu=False))
 
 
-NETWORKS = (ZooModel("autoencoder", ("frames",), sample, define, calibration_samples=64),)
+NETWORKS = (ZooModel("autoencoder", ("frames",), sample, define, 269_208, calibration_samples=64),)

@@ -24,14 +24,8 @@ _MODULES = {
 }
 # Of sizes that are compiled on demand only: encoders for accelerators with one multiplier per tensor.
 ENCODERS = (
-    "octave_attention",
-    "octave_head",
-    "eight_heads",
-    "mobilebert",
-    "mobilebert_layer",
-    "mobilebert_narrow",
-    "dinov2_layer",
-    "whisper_layer",
+    *("octave_attention", "octave_head", "eight_heads", "mobilebert", "mobilebert_layer", "mobilebert_narrow"),
+    *("dinov2_layer", "whisper_layer"),
 )
 
 # Classifiers with a float twin, and their classes.

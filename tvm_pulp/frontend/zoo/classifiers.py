@@ -44,7 +44,7 @@ def resnet8(builder: Builder, inputs: Sequence[Tensor]) -> None:
     _classify(builder, x, 10)
 
 
-def mobilenetv1(name: str, width: float, size: int, classes: int, calibration_samples: int) -> ZooModel:
+def mobilenetv1(name: str, width: float, size: int, classes: int, parameters: int, samples: int) -> ZooModel:
     """A stem and thirteen depthwise-separable blocks, all channel counts times `width`, for square pictures."""
 
     def define(builder: Builder, inputs: Sequence[Tensor]) -> None:
@@ -53,14 +53,14 @@ def mobilenetv1(name: str, width: float, size: int, classes: int, calibration_sa
             x = _separable(builder, f"block{block}", x, int(channels * width), stride)
         _classify(builder, x, classes)
 
-    return ZooModel(name, ("image",), lambda stream: [image(stream, 3, size, size)], define, calibration_samples)
+    return ZooModel(name, ("image",), lambda stream: [image(stream, 3, size, size)], define, parameters, samples)
 
 
 NETWORKS = (
-    ZooModel("dscnn", ("spectrogram",), lambda stream: [spectrogram(stream, 49, 10)], dscnn),
-    ZooModel("resnet8", ("image",), lambda stream: [image(stream, 3, 32, 32)], resnet8),
+    ZooModel("dscnn", ("spectrogram",), lambda stream: [spectrogram(stream, 49, 10)], dscnn, 23_182),
+    ZooModel("resnet8", ("image",), lambda stream: [image(stream, 3, 32, 32)], resnet8, 78_062),
     # Visual wake words.
-    mobilenetv1("mobilenetv1", 0.25, 96, 2, calibration_samples=8),
+    mobilenetv1("mobilenetv1", 0.25, 96, 2, 213_588, samples=8),
     # 4.2 MB of weights: more than the on-chip memories hold.
-    mobilenetv1("mobilenetv1_1.0_128", 1.0, 128, 1000, calibration_samples=3),
+    mobilenetv1("mobilenetv1_1.0_128", 1.0, 128, 1000, 4_231_978, samples=3),
 )

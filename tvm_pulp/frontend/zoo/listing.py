@@ -8,26 +8,6 @@ from tvm_pulp.frontend.zoo.decoders import MODELS
 from tvm_pulp.frontend.zoo.weights import DecoderShape
 
 _NOTATIONS = {"pulp": "integers of the PULP dialect", "qdq": "ONNX, QDQ"}
-# Numbers in the weights, biases and scales of the networks: to count them takes up to half a minute.
-PARAMETERS = {
-    "dscnn": 23_182,
-    "mobilenetv1": 213_588,
-    "resnet8": 78_062,
-    "autoencoder": 269_208,
-    "mobilenetv1_1.0_128": 4_231_978,
-    "tinyllama": 133_186,
-    "vit_block": 51_169,
-    "qdq_encoder": 34_929,
-    "qdq_llama": 42_539,
-    "octave_attention": 131_995,
-    "octave_head": 33_115,
-    "eight_heads": 791_326,
-    "mobilebert": 15_843_576,
-    "mobilebert_layer": 660_149,
-    "mobilebert_narrow": 6_341_448,
-    "dinov2_layer": 1_774_899,
-    "whisper_layer": 1_774_899,
-}
 
 
 @dataclass(frozen=True)
@@ -46,7 +26,7 @@ def listing() -> Iterator[Listed]:
         network = find(name)
         pairs = zip(network.inputs, sample_inputs(name), strict=True)
         inputs = ", ".join(f"{key} {array.dtype}{list(array.shape)}" for key, array in pairs)
-        yield Listed(name, _NOTATIONS[network.notation], inputs, PARAMETERS[name])
+        yield Listed(name, _NOTATIONS[network.notation], inputs, network.parameters)
     for name, model in MODELS.items():
         yield Listed(name, "language model", f"tokens below {model.shape.vocabulary}", matrix_elements(model.shape))
 

@@ -59,5 +59,7 @@ def define(builder: QdqBuilder, inputs: Sequence[Value]) -> None:
 
 
 NETWORKS = (
-    ZooModel("qdq_encoder", ("tokens",), lambda s: [hidden_state(s, 1, TOKENS, WIDTH)], define, 4, notation="qdq"),
+    ZooModel(
+        "qdq_encoder", ("tokens",), lambda s: [hidden_state(s, 1, TOKENS, WIDTH)], define, 34_929, 4, notation="qdq"
+    ),
 )

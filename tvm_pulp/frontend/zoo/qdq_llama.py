@@ -95,4 +95,4 @@ def sample(stream: RandomStream) -> list[np.ndarray]:
     return [hidden_state(stream, 1, 1, HIDDEN), *cache]
 
 
-NETWORKS = (ZooModel("qdq_llama", ("hidden", "past_k", "past_v"), sample, define, notation="qdq"),)
+NETWORKS = (ZooModel("qdq_llama", ("hidden", "past_k", "past_v"), sample, define, 42_539, notation="qdq"),)

@@ -31,6 +31,7 @@ class Encoder:
     head: int
     feed_forward: int
     layers: int
+    parameters: int
     networks: int = 1  # feed-forward networks of a layer
     normalizes: bool = True  # LayerNorm, else a weight and a bias per column
     gelu: bool = True
@@ -88,20 +89,20 @@ def _eight_heads(builder: Builder, inputs: Sequence[Tensor]) -> None:
     builder.output(tensor_wise.residual(builder, "residual", inputs[0], made))
 
 
-def _mobilebert(name: str, layers: int, networks: int) -> Encoder:
-    return Encoder(name, 128, 128, 4, 64, 512, layers, networks, normalizes=False, gelu=False)
+def _mobilebert(name: str, layers: int, networks: int, parameters: int) -> Encoder:
+    return Encoder(name, 128, 128, 4, 64, 512, layers, parameters, networks, normalizes=False, gelu=False)
 
 
 ENCODERS = (
-    _mobilebert("mobilebert", 24, 4),
-    _mobilebert("mobilebert_layer", 1, 4),
-    _mobilebert("mobilebert_narrow", 24, 1),
-    Encoder("dinov2_layer", 241, 384, 6, 64, 1536, 1),
-    Encoder("whisper_layer", 512, 384, 6, 64, 1536, 1),
+    _mobilebert("mobilebert", 24, 4, 15_843_576),
+    _mobilebert("mobilebert_layer", 1, 4, 660_149),
+    _mobilebert("mobilebert_narrow", 24, 1, 6_341_448),
+    Encoder("dinov2_layer", 241, 384, 6, 64, 1536, 1, 1_774_899),
+    Encoder("whisper_layer", 512, 384, 6, 64, 1536, 1, 1_774_899),
 )
 NETWORKS = (
-    ZooModel("octave_attention", ("tokens",), lambda stream: [hidden_state(stream, 1, 128, 128)], _attention(4), 2),
-    ZooModel("octave_head", ("tokens",), lambda stream: [hidden_state(stream, 1, 128, 128)], _attention(1), 2),
-    ZooModel("eight_heads", ("tokens",), lambda stream: [hidden_state(stream, 1, 64, 128)], _eight_heads, 2),
-    *(ZooModel(e.name, ("tokens",), e.sample, e.define, 2) for e in ENCODERS),
+    ZooModel("octave_attention", ("tokens",), lambda s: [hidden_state(s, 1, 128, 128)], _attention(4), 131_995, 2),
+    ZooModel("octave_head", ("tokens",), lambda s: [hidden_state(s, 1, 128, 128)], _attention(1), 33_115, 2),
+    ZooModel("eight_heads", ("tokens",), lambda s: [hidden_state(s, 1, 64, 128)], _eight_heads, 791_326, 2),
+    *(ZooModel(e.name, ("tokens",), e.sample, e.define, e.parameters, 2) for e in ENCODERS),
 )

@@ -106,11 +106,5 @@ def define(builder: Builder, inputs: Sequence[Tensor]) -> None:
 
 PAST = tuple(f"past_{kind}_{layer}" for layer in range(LAYERS) for kind in "kv")
 NETWORKS = (
-    ZooModel(
-        "tinyllama",
-        ("hidden", "mask", "rotation", *PAST),
-        sample,
-        define,
-        shared=("mask", "rotation"),
-    ),
+    ZooModel("tinyllama", ("hidden", "mask", "rotation", *PAST), sample, define, 133_186, shared=("mask", "rotation")),
 )

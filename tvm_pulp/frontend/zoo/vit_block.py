@@ -35,4 +35,6 @@ def define(builder: Builder, inputs: Sequence[Tensor]) -> None:
     builder.output(builder.residual("tokens_out", x, linear(builder, "feed2", hidden, WIDTH)))
 
 
-NETWORKS = (ZooModel("vit_block", ("tokens",), lambda stream: [hidden_state(stream, 1, TOKENS, WIDTH)], define, 4),)
+NETWORKS = (
+    ZooModel("vit_block", ("tokens",), lambda stream: [hidden_state(stream, 1, TOKENS, WIDTH)], define, 51_169, 4),
+)

@@ -19,6 +19,8 @@ class ZooModel:
     sample: Callable[[RandomStream], list[np.ndarray]]
     # Appends the layers and declares the outputs; takes the builder of its notation.
     define: Callable[[Any, Sequence[Any]], None]
+    # Numbers in its weights, biases and scales: to count them takes up to half a minute.
+    parameters: int
     # Number of samples that calibration sees.
     calibration_samples: int = 8
     # Inputs that are the same for every sample, such as an attention mask.

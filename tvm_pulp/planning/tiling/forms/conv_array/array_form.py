@@ -155,11 +155,10 @@ class ArrayContext(ABC):
     def step(self, description: ArrayDescription) -> Job:
         """A job with its operands as a step."""
         d, job = description, description.job
-        parameters = [pointer.operand for pointer in (d.scale, d.bias, d.shift) if pointer is not None]
-        weights = d.weights.operand
-        reads = (d.input.operand, *parameters, *([weights] if isinstance(weights, Local) else []))
+        parts = (d.input, d.scale, d.bias, d.shift, d.weights)
+        reads = tuple(p.operand for p in parts if p is not None and isinstance(p.operand, Local))
         work = (job.macs, self.cycles(job), self.costs.job_queue(self.engine), CONTEXTS)
-        moved, port = (reads, (d.output.operand,), weights), self.port_cycles(job)
+        moved, port = (reads, (cast(Local, d.output.operand),), d.weights.operand), self.port_cycles(job)
         return Job(self.engine, d, self.job_words, *moved, *work, port_cycles=port)
 
     @abstractmethod
