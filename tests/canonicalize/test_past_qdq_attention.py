@@ -13,6 +13,7 @@ from tvm_pulp.canonicalize.pipeline import canonicalize
 from tvm_pulp.frontend import onnx_file
 from tvm_pulp.frontend.imported import ImportOptions
 from tvm_pulp.frontend.load import import_onnx_graph
+from tvm_pulp.language_models.entry_module import Purpose
 from tvm_pulp.language_models.exported import decoder_graph, find_roles
 from tvm_pulp.qnn.operator import PREFIX
 
@@ -26,7 +27,7 @@ def canonical(content: bytes, rows: int) -> tuple[Any, set[str]]:
     made = decoder_graph(graph, roles, CAPACITY, rows, hide=False)
     module = canonicalize(import_onnx_graph(onnx_file.from_model(made.model), ImportOptions()))
     names = [p.name for p in module["main"].params]
-    return module, {n for n, s in zip(names, made.sources, strict=True) if s.purpose == "past"}
+    return module, {n for n, s in zip(names, made.sources, strict=True) if s.purpose is Purpose.PAST}
 
 
 def operators(module: Any) -> list[str]:

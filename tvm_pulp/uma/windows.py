@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from tvm_pulp.qnn.network import Layer
-from tvm_pulp.qnn.tiles import InputSpan, window_spans
+from tvm_pulp.qnn.tiles import InputSpan, input_span, window_spans
 
-__all__ = ["InputSpan", "unfolding", "window_spans"]
+__all__ = ["InputSpan", "input_span", "unfolding", "window_spans"]
 
 
 def unfolding(layer: Layer, pads: Sequence[int]) -> dict[str, Any]:

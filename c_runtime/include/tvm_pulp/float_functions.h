@@ -45,6 +45,12 @@ TVM_PULP_INLINE float tvm_pulp_exp(float x) {
   return tvm_pulp_near_exp(x);
 }
 
+/* exp(x) of a number that is not positive; what is no normal float any more is zero. */
+TVM_PULP_INLINE float tvm_pulp_exp_below(float x) {
+  if (__builtin_expect(!(x >= -87.0f), 0)) return x == x ? 0.0f : x;
+  return tvm_pulp_near_exp(x);
+}
+
 TVM_PULP_INLINE float tvm_pulp_inline_sigmoid(float x) { return tvm_pulp_divide(1.0f, 1.0f + tvm_pulp_exp(-x)); }
 TVM_PULP_LONG(sigmoid)
 

@@ -120,6 +120,13 @@ TVM_PULP_INLINE int32_t tvm_pulp_requantize_half_even(int32_t acc, int32_t mul, 
   return tvm_pulp_clip_wide(tvm_pulp_shift_half_even((int64_t)acc * mul, shift) + zero_point, low, high);
 }
 
+/* (a * mul_a + b * mul_b) / 2^shift rounded to nearest, ties to even. */
+TVM_PULP_INLINE int32_t tvm_pulp_add_half_even(int32_t a, int32_t mul_a, int32_t b, int32_t mul_b, int32_t shift,
+                                               int32_t zero_point, int32_t low, int32_t high) {
+  int64_t sum = (int64_t)a * mul_a + (int64_t)b * mul_b;
+  return tvm_pulp_clip_wide(tvm_pulp_shift_half_even(sum, shift) + zero_point, low, high);
+}
+
 /* --- division and roots --------------------------------------------------------------------------------------- */
 
 TVM_PULP_INLINE int32_t tvm_pulp_floor_divide_32(int32_t a, int32_t b) {
