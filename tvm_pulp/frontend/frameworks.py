@@ -4,7 +4,6 @@ A framework is imported only when a model of it is given: models in memory are t
 classes, files by their names.
 """
 
-import importlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,19 +13,6 @@ _OWNERS = {
     **dict.fromkeys(("flax", "equinox", "jax", "jaxlib", "functools"), "jax"),
     "tensorflow": "tensorflow",
     "torch": "torch",
-}
-# Modules, and their functions that make programs: of models in memory by framework, of files by format.
-_OF_MODELS = {
-    "jax": "stablehlo_program.jax_models:jax_program",
-    "keras": "keras_models:keras_program",
-    "tensorflow": "tensorflow_models:tensorflow_program",
-    "torch": "torch_program:as_program",
-}
-_OF_FILES = {
-    "keras": "keras_models:load_keras",
-    "pytorch": "torch_program:load_program",
-    "saved_model": "tensorflow_models:load_saved_model",
-    "stablehlo": "stablehlo_program.files:load_stablehlo",
 }
 
 
@@ -41,17 +27,43 @@ def framework_of(model: Any) -> str:
 
 def as_program(model: Any, example_inputs: Any) -> Any:
     """A model in memory as a program: of `torch.export`, or of StableHLO."""
-    return model if hasattr(model, "onnx_model") else _function(_OF_MODELS[framework_of(model)])(model, example_inputs)
+    if hasattr(model, "onnx_model"):
+        return model
+    framework = framework_of(model)
+    if framework == "jax":
+        from tvm_pulp.frontend.stablehlo_program.jax_models import jax_program
+
+        return jax_program(model, example_inputs)
+    if framework == "keras":
+        from tvm_pulp.frontend.keras_models import keras_program
+
+        return keras_program(model, example_inputs)
+    if framework == "tensorflow":
+        from tvm_pulp.frontend.tensorflow_models import tensorflow_program
+
+        return tensorflow_program(model, example_inputs)
+    from tvm_pulp.frontend import torch_program
+
+    return torch_program.as_program(model, example_inputs)
 
 
 def load_program(path: Path, model_format: str) -> Any:
     """The program in a file."""
-    return _function(_OF_FILES[model_format])(path)
+    if model_format == "stablehlo":
+        from tvm_pulp.frontend.stablehlo_program.files import load_stablehlo
 
+        return load_stablehlo(path)
+    if model_format == "keras":
+        from tvm_pulp.frontend.keras_models import load_keras
 
-def _function(place: str) -> Any:
-    module, name = place.split(":")
-    return getattr(importlib.import_module(f"tvm_pulp.frontend.{module}"), name)
+        return load_keras(path)
+    if model_format == "saved_model":
+        from tvm_pulp.frontend.tensorflow_models import load_saved_model
+
+        return load_saved_model(path)
+    from tvm_pulp.frontend import torch_program
+
+    return torch_program.load_program(path)
 
 
 def onnx_model(program: Any, shapes: Mapping[str, Sequence[int]]) -> Any:
