@@ -119,6 +119,8 @@ OPERATORS: dict[str, Callable[[], Case]] = {
     "clamp": _of(lambda a: torch.clamp(a, -0.5, 0.7)),
     "clamp_min": _of(lambda a: torch.clamp(a, min=-0.2)),
     "where": _of(lambda a, b: torch.where(a > 0, a, b), (3, 4), (3, 4)),
+    # 2^24 + 1 is no float32: PyTorch compares whole numbers with floats as float32, NumPy as float64.
+    "compare_kinds": _of(lambda a: torch.where(torch.arange(7) + 2**24 > a.abs() * 0 + 2.0**24, a, -a)),
     "masked_fill": _of(lambda a: a.masked_fill(a < 0, -1.0)),
     "lerp": _of(lambda a, b: torch.lerp(a, b, 0.3), (3, 4), (3, 4)),
     "addcmul": _of(lambda a, b, c: torch.addcmul(a, b, c, value=0.5), (3, 4), (3, 4), (3, 4)),

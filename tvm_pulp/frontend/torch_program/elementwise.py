@@ -21,10 +21,9 @@ def promoted(*operands: Any) -> str:
     """The type in which operands meet: a number takes the type of tensors unless it is of a higher kind."""
     tensors = [o for o in operands if isinstance(o, Value)]
     # Tensors without axes promote others no more than numbers do.
-    strong = [o.dtype for o in tensors if o.shape] or [o.dtype for o in tensors]
-    dtype = np.dtype(strong[0])
-    for other in strong[1:]:
-        dtype = np.promote_types(dtype, other)
+    strong = [np.dtype(o.dtype) for o in tensors if o.shape] or [np.dtype(o.dtype) for o in tensors]
+    # The width of whole numbers does not widen floats, as it does in NumPy.
+    dtype = np.result_type(*([s for s in strong if s.kind == "f"] or strong))
     weak = [o for o in operands if isinstance(o, (bool, int, float))]
     weak += [np.dtype(o.dtype).type(0).item() for o in tensors if not o.shape]
     for number in weak:
