@@ -12,6 +12,7 @@ from tvm_pulp.planning.tiling.forms.engine_choice import EngineChoice
 from tvm_pulp.planning.tiling.place import FittedSchedule, fit_schedule
 from tvm_pulp.planning.tiling.plan import LayerPlan, Plan, plan_l2, with_estimate
 from tvm_pulp.planning.tiling.schedule import CommandLimits, Decisions
+from tvm_pulp.planning.tiling.schedule.constant_bundles import COMMAND_WORDS
 from tvm_pulp.planning.tir.lower import program_of
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.soc.cost_model import CostModel
@@ -81,7 +82,9 @@ class PlanEvaluator:
     @cached_property
     def commands(self) -> CommandLimits:
         """Limits of a command of the machine's DMA."""
-        return CommandLimits(self.soc.software.dma_largest, self.soc.software.dma_lines)
+        software = self.soc.software
+        records = self.soc.memory.l2.size + sum(software.weight_parts.values())
+        return CommandLimits(software.dma_largest, software.dma_lines, records // (4 * COMMAND_WORDS))
 
     def plan(self, wanted: Decisions) -> Plan:
         """The plan that comes closest to the decisions, with its expected cycles: what does not fit is weakened."""

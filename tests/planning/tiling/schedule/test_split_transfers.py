@@ -1,9 +1,14 @@
 """Transfers cut to what one DMA command can carry: the same bytes to the same places, in few commands."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from tests.planning.tir.small_plans import plan_of
+from tests.planning.tir.small_plans import plan_of, two_tiles
+from tvm_pulp.planning.tiling.forms.cuts import MissingL1
+from tvm_pulp.planning.tiling.schedule.build_schedule import build_schedule
+from tvm_pulp.planning.tiling.schedule.schedule import Schedule
 from tvm_pulp.planning.tiling.schedule.split_transfers import CommandLimits, split_transfers
 from tvm_pulp.planning.tir.lower import lower
 from tvm_pulp.qnn.network import Layer, Tensor
@@ -68,3 +73,16 @@ def test_programs_have_no_larger_transfer() -> None:
     sizes = [[t.bytes for t in move.transfers] for move in plan.schedule.moves if isinstance(move.source, Tensor)]
     assert sizes == [[MOST, 150_000 - MOST]] * 2
     assert lower(plan).function is not None
+
+
+def test_a_schedule_of_more_commands_than_memory_holds_needs_a_larger_l1() -> None:
+    plan = two_tiles(overlap=False).plan
+    commands = sum(len(m.transfers) for m in plan.schedule.moves if isinstance(m.source, Tensor))
+
+    def schedule(most: int) -> Schedule:
+        policy = replace(plan.policy, commands=CommandLimits(MOST, most=most))
+        return build_schedule(plan.network, plan.layers, policy, plan.l1_bytes)
+
+    assert len(schedule(commands).slots) == 2
+    with pytest.raises(MissingL1, match="layer 'layer0'"):
+        schedule(commands - 1)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from tvm_pulp.planning.tiling.forms.cuts import MissingL1
 from tvm_pulp.planning.tiling.schedule.choice import Choice
 from tvm_pulp.planning.tiling.schedule.constant_bundles import BundleBuilder
 from tvm_pulp.planning.tiling.schedule.decisions import Policy
@@ -53,6 +54,7 @@ class _Builder:
         # Bytes of activations in L2, and the position at which they were written.
         self._written: dict[Tensor, list[tuple[TensorRange, int]]] = {}
         self._page_of: dict[int, Bundle] = {}
+        self._commands = 0
         # What the next layer's constants may join, and the bytes it holds about.
         self._open: tuple[Bundle, Block, int] | None = None
         self._steps = steps
@@ -65,8 +67,14 @@ class _Builder:
 
     # --- whole network ---------------------------------------------------------------------------------------
 
-    def _split(self, moved: Sequence[Transfer]) -> tuple[Transfer, ...]:
-        return split_transfers(moved, self._policy.commands)
+    def _split(self, index: int, moved: Sequence[Transfer]) -> tuple[Transfer, ...]:
+        limits = self._policy.commands
+        split = split_transfers(moved, limits)
+        self._commands += len(split)
+        if limits.most is not None and self._commands > limits.most:
+            # Tiles so small are no way out: a larger L1 is.
+            raise MissingL1(self._network.layers[index], 2 * self._l1_bytes, self._l1_bytes)
+        return split
 
     def build(self) -> Schedule:
         places = [self._layer(index, choice) for index, choice in enumerate(self._choices)]
@@ -241,7 +249,7 @@ class _Builder:
                 begin = self._steps.begin(start)
                 position, ahead = self._after(written, begin if written < load_position(begin) else start), False
             block = self._block(index, step.local.name, step.local.bytes, max(position, 0), end)
-            moved = self._split(step.transfers) if step.box.elements else ()
+            moved = self._split(index, step.transfers) if step.box.elements else ()
             what = (step.tensor, moved, Place(block), compute_position(start), ahead, step.local)
             self.moves.append(Move(index, tile, False, position, *what))
             if storage.kind != "constant" or self._policy.level(storage) == "l3":
@@ -259,7 +267,7 @@ class _Builder:
             position, ahead = load_position(start), False
         offset, row_bytes = step.offset, box_bytes(step.tensor, step.box) // step.rows
         assert offset is not None and step.tensor.storage.kind == "input"
-        moved = self._split(pitched_transfers(offset, step.rows, row_bytes, step.pitch))
+        moved = self._split(index, pitched_transfers(offset, step.rows, row_bytes, step.pitch))
         place.block.extend(max(position, 0))
         needed = compute_position(start)
         self.moves.append(Move(index, tile, False, position, step.tensor, moved, place, needed, ahead, step.local))
@@ -278,7 +286,7 @@ class _Builder:
             position, ahead = early, True
         size = storage.spec.bytes
         block = self._block(index, storage.name, size, max(position, 0), compute_position(start))
-        whole = self._split([Transfer(0, 0, size, size, size)]) if size else ()
+        whole = self._split(index, [Transfer(0, 0, size, size, size)]) if size else ()
         self.moves.append(Move(index, 0, False, position, storage, whole, Place(block), compute_position(start), ahead))
         if storage.kind != "constant":
             self._in_l2(storage, max(position, 0))
@@ -319,7 +327,7 @@ class _Builder:
         position = compute_position(after) if overlapped else store_position(after)
         if not readers and storage in self.resident:
             position = self._beside_reader(index, after, storage) or position
-        moved = self._split(step.transfers)
+        moved = self._split(index, step.transfers)
         place = places[step.local]
         place.block.extend(position)
         if overlapped:

@@ -15,7 +15,7 @@ PIECE_ALIGNMENT = 16
 # Words of a step record without its commands: see struct tvm_pulp_step; and the most that a command takes.
 RECORD_WORDS = 6
 AGENTS = 4
-_COMMAND_WORDS = 3
+COMMAND_WORDS = 3
 _LINES_WORDS = 5
 _GROUP_WORDS = 1
 _SUBMIT_WORDS = 3
@@ -32,10 +32,10 @@ def record_bytes(moves: Sequence[Move], limits: CommandLimits, *, job: bool, fet
         words += _GROUP_WORDS
         if isinstance(move.source, Bundle):
             most = sum(p.bytes + PIECE_ALIGNMENT for p in move.source.pieces) + _MOST_RECORDS
-            words += _COMMAND_WORDS * (1 + most // (limits.largest or most + 1))
+            words += COMMAND_WORDS * (1 + most // (limits.largest or most + 1))
         else:
             apart = move.outward and move.source.storage.apart
-            words += sum(_LINES_WORDS if t.is_2d or apart else _COMMAND_WORDS for t in move.transfers)
+            words += sum(_LINES_WORDS if t.is_2d or apart else COMMAND_WORDS for t in move.transfers)
     return 4 * words
 
 

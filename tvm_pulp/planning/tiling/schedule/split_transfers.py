@@ -8,10 +8,14 @@ from tvm_pulp.uma.box import Transfer
 
 @dataclass(frozen=True)
 class CommandLimits:
-    """Limits of one command: bytes at most (None: any), and whether it moves lines that lie apart outside L1."""
+    """Limits of one command: bytes at most (None: any), and whether it moves lines that lie apart outside L1.
+
+    `most`: commands of a program at most (None: any number), since records of more exceed the memory of constants.
+    """
 
     largest: int | None = None
     lines: bool = True
+    most: int | None = None
 
 
 NO_LIMITS = CommandLimits()
