@@ -116,6 +116,12 @@ class Unrolled:
         self.graph.node[-1].output.extend((f"{first}_1", f"{first}_2"))
         return list(self.graph.node[-1].output)
 
+    def integer_product(self, value: list[str], weights: np.ndarray, zeros: np.ndarray, scales: np.ndarray) -> str:
+        """A value, as `quantized` gives it, times integers with these zero points and scales."""
+        integers, unit, offset = value
+        sums = self.emit("MatMulInteger", integers, self.constant(weights), offset, self.constant(zeros))
+        return self.emit("Mul", self.emit("Cast", sums, to=1), self.emit("Mul", unit, self.constant(scales)))
+
     def constant(self, values: np.ndarray) -> str:
         self.count += 1
         name = f"{self.prefix}_c{self.count}"
@@ -303,11 +309,7 @@ class DynamicLstm(Unrolled):
         values, scale = (self.constants[self._operand(p)] for p in places[:2])
         zero = self.constants.get(self._operand(places[2]), np.zeros(self.directions, values.dtype))
         scale, zero = scale.reshape(self.directions, -1)[direction], zero.reshape(self.directions, -1)[direction]
-        integers, unit, offset = self.quantized(value)
-        weights, zeros = self.constant(values[direction]), self.constant(zero)
-        sums = self.emit("Cast", self.emit("MatMulInteger", integers, weights, offset, zeros), to=1)
-        factors = self.constant(scale.astype(np.float32))
-        return self.emit("Mul", sums, self.emit("Mul", unit, factors))
+        return self.integer_product(self.quantized(value), values[direction], zero, scale.astype(np.float32))
 
     def _gate_sums(self, x: str, direction: int) -> Callable[[int, str | None], list[str]]:
         biases = self.biases(direction)
