@@ -107,7 +107,8 @@ def keras_program(model: Any, example_inputs: Any) -> Any:
         not isinstance(model, keras.Layer),
         f"a {type(model).__name__} of Keras is no model: give a keras.Model or a layer",
     )
-    inputs = _as_tuple(_examples(model, name) if example_inputs is None else example_inputs)
+    given = _examples(model, name) if example_inputs is None else example_inputs
+    inputs = given if isinstance(given, (tuple, list, dict)) else (given,)
     refuse_if(not model.built, f"Keras model '{name}' has no weights yet: call it once, or model.build(shape)")
     if backend == "torch":
         from tvm_pulp.frontend import torch_program
@@ -122,10 +123,6 @@ def keras_program(model: Any, example_inputs: Any) -> Any:
     made = on_backend(model, inputs, f"Keras model '{name}'", structured, [t.name for t in declared or []])
     # A program of open lengths has no values of its own.
     return replace(made, own=_own_values(model, structured)) if hasattr(made, "own") else made
-
-
-def _as_tuple(inputs: Any) -> Any:
-    return inputs if isinstance(inputs, (tuple, list, dict)) else (inputs,)
 
 
 def _examples(model: Any, name: str) -> Any:
