@@ -9,12 +9,9 @@ from typing import Any
 
 from tvm_pulp.frontend.onnx_integer_recurrent import IntegerUnrolled
 from tvm_pulp.frontend.onnx_protos import constants_of, execution_order, operand, readers_of, static_shape, with_nodes
-from tvm_pulp.frontend.onnx_recurrent import FLOAT_RECURRENT
+from tvm_pulp.frontend.onnx_recurrent import FLOAT_RECURRENT, GATES
 from tvm_pulp.frontend.onnx_shapes import value_shapes
 from tvm_pulp.frontend.onnx_standard import unrolled
-
-# In the order in which weights are stacked.
-_NAMES = {"LSTM": ("input", "output", "forget", "cell"), "GRU": ("update", "reset", "hidden"), "RNN": ("hidden",)}
 
 
 @dataclass(frozen=True)
@@ -27,7 +24,7 @@ class Gate:
 
     @property
     def name(self) -> str:
-        return f"{self.node}.{_NAMES[self.operator][self.number]}"
+        return f"{self.node}.{GATES[self.operator][self.number]}"
 
 
 def gates_of(model: Any) -> dict[str, Gate]:
@@ -35,7 +32,7 @@ def gates_of(model: Any) -> dict[str, Gate]:
     constants, shapes = constants_of(model.graph), _shapes(model)
     nodes = [n for n in model.graph.node if n.op_type in FLOAT_RECURRENT and operand(n, 0) in shapes]
     nodes = [n for n in nodes if {operand(n, 1), operand(n, 2)} <= constants.keys()]
-    gates = [Gate(n.name, n.op_type, k) for n in nodes for k in range(len(_NAMES[n.op_type]))]
+    gates = [Gate(n.name, n.op_type, k) for n in nodes for k in range(len(GATES[n.op_type]))]
     return {gate.name: gate for gate in gates}
 
 
