@@ -74,7 +74,8 @@ def _loose_scalars(function: Any) -> Iterator[str]:
     made = {b.var: b.value for b in bindings_of(function)}
 
     def origin(expression: Any) -> Any:
-        while isinstance(value := made.get(expression), relax.Var) or relax_name(value) in _VIEWS:
+        while isinstance(made.get(expression), relax.Var) or relax_name(made.get(expression)) in _VIEWS:
+            value = made[expression]
             expression = value if isinstance(value, relax.Var) else value.args[0]
         return expression
 
