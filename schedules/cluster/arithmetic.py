@@ -7,7 +7,7 @@ import numpy as np
 from schedules.kernel_numbers import KINDS, TYPES, TYPES_16
 from schedules.packed_weights import offset_weights
 from tvm_pulp.qnn.network import Layer, Tensor
-from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.requant import Requant, weighted_reach
 from tvm_pulp.qnn.tensor_spec import BYTES, Attributes
 from tvm_pulp.uma.recipe import Local
 
@@ -59,10 +59,7 @@ def accumulator_reach(layer: Layer) -> int | None:
         return None
     zero_point = layer.attributes["zero_point"]
     largest = max(abs(low - zero_point), abs(high - zero_point))
-    total = np.abs(weights.astype(np.int64)).reshape(weights.shape[0], -1).sum(axis=1) * largest
-    if layer.attributes["has_bias"]:
-        total = total + np.abs(layer.inputs[2].values.astype(np.int64))
-    return int(total.max(initial=0))
+    return weighted_reach(weights, largest, layer.inputs[2].values if layer.attributes["has_bias"] else None)
 
 
 def exact_bias(layer: Layer) -> np.ndarray:

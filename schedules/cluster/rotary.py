@@ -39,9 +39,8 @@ def applies_qdq_rope(layer: Layer) -> bool:
 
 @schedule("qdq_rope", applies_qdq_rope)
 class QdqRopeKernel(KernelForm):
-    def axes(self) -> tuple[TileAxis, ...]:
-        """The outer axis: a tile has whole positions, or all of them."""
-        return (TileAxis(1),)
+    # The outer axis: a tile has whole positions, or all of them.
+    cut = (TileAxis(1),)
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         a, (x, cosine, sine, first, second) = self.layer.attributes, self.layer.inputs

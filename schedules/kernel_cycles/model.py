@@ -43,16 +43,16 @@ def given(pointer: Any) -> bool:
     return pointer is not None and not (isinstance(pointer, int) and pointer == 0)
 
 
-def kind_of(fields: Fields, member: str = "requant") -> str:
+def kind_of(fields: Fields) -> str:
     """Kind of a requantization; `..._range`: its range cannot be clipped by one instruction; `scaled`: short."""
-    kind, low, high = (fields[f"{member}.{name}"] for name in ("kind", "low", "high"))
+    kind, low, high = (fields[f"requant.{name}"] for name in ("kind", "low", "high"))
     name = _NAMES[kind]
-    if name in ("tflite", "half_up") and fields[f"{member}.shift"]:
+    if name in ("tflite", "half_up") and fields["requant.shift"]:
         return "scaled"
     if name in ("pulp", "tflite", "shift"):
-        if fields[f"{member}.wide_result"] or not (low == 0 or low == ~high):
+        if fields["requant.wide_result"] or not (low == 0 or low == ~high):
             return f"{name}_range"
-        if name == "tflite" and low == 0 and fields[f"{member}.zero_point"] == 0:
+        if name == "tflite" and low == 0 and fields["requant.zero_point"] == 0:
             # Nothing below zero survives: halves need no care.
             return "tflite_positive"
     return name

@@ -15,7 +15,7 @@ from tvm_pulp.qnn.qdq_attention import QdqAttention
 from tvm_pulp.qnn.qdq_rope import QdqRope
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.softmax import Softmax
-from tvm_pulp.qnn.softmax_i_tables import exponential_table, least_to_skip, logit_table, small_exponential_table
+from tvm_pulp.qnn.softmax_i_tables import exponentials, least_to_skip, logit_table, small_exponential_table
 
 LARGEST_TABLE = 4096
 PLAIN_PRODUCT = {"transpose_b": True, "zero_point_a": 0, "zero_point_b": 0, "requant": "none"}
@@ -55,7 +55,7 @@ def softmax_tables(
     covered: bool,
 ) -> dict[str, Any]:
     """Tables of the kernel and the requantization before them."""
-    large = exponential_table(exponential)
+    large = exponentials(exponential).astype(np.uint32)
     narrow = logit.requant.kind == "pulp" and not logit.requant.wide
     small = small and narrow and size == 4 and keys >= 4
     halves = small_exponential_table(large, exponential["levels"], keys) if small else None
@@ -282,7 +282,7 @@ def attention_weights_case(
     table, probability = np.sort(random_bytes(rng, (256,), "int8")), random_bytes(rng, (256,), "int8")
     mask = np.where(rng.random((rows, keys)) < 0.5, 0, random_bytes(rng, (rows, keys), "int8")).astype(np.int8)
     attributes = {"form": "i_softmax", **random_exponential(rng, short=small and bool(rng.integers(2)))}
-    large = exponential_table(attributes)
+    large = exponentials(attributes).astype(np.uint32)
     halves = small_exponential_table(large, attributes["levels"], keys) if small else None
     if causal_mask:
         mask = np.where(np.arange(keys) > np.arange(rows)[:, None] + rng.integers(keys), -128, 0).astype(np.int8)

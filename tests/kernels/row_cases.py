@@ -13,7 +13,7 @@ from tvm_pulp.qnn.group_norm import GroupNorm
 from tvm_pulp.qnn.qdq_norm import QdqNorm
 from tvm_pulp.qnn.rows import LayerNorm, RmsNorm
 from tvm_pulp.qnn.softmax import Softmax
-from tvm_pulp.qnn.softmax_i_tables import exponential_table
+from tvm_pulp.qnn.softmax_i_tables import exponentials as polynomial_exponentials
 from tvm_pulp.qnn.softmax_table import exponentials, fraction_bits
 from tvm_pulp.qnn.softmax_tflite import parameters
 
@@ -40,7 +40,7 @@ def i_softmax_case(
     fields = {
         "x": x,
         "y": Out(x.shape, "uint8"),
-        "table": exponential_table(attributes),
+        "table": polynomial_exponentials(attributes).astype(np.uint32),
         "scratch": Scratch(room),
         "scratch_stride": room,
         "rows": rows,

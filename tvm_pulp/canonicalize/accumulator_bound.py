@@ -15,6 +15,7 @@ from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import constant, spec_of
 from tvm_pulp.qnn import fixed_point
 from tvm_pulp.qnn.add import left_shift
+from tvm_pulp.qnn.requant import weighted_reach
 
 
 def accumulator_bound(call: Any) -> int | None:
@@ -29,11 +30,8 @@ def _reach(expression: Any, zero_point: int) -> int:
 
 
 def _weighted(call: Any, attributes: dict[str, Any]) -> int:
-    weight = np.abs(constant(call.args[1]).astype(np.int64))
-    total = weight.reshape(weight.shape[0], -1).sum(axis=1) * _reach(call.args[0], attributes["zero_point"])
-    if attributes["has_bias"]:
-        total = total + np.abs(constant(call.args[2]).astype(np.int64))
-    return int(total.max(initial=0))
+    bias = constant(call.args[2]) if attributes["has_bias"] else None
+    return weighted_reach(constant(call.args[1]), _reach(call.args[0], attributes["zero_point"]), bias)
 
 
 def _reaches(call: Any, attributes: dict[str, Any]) -> list[int]:

@@ -20,7 +20,17 @@ _MOVEMENTS = (
 _UNNAMED = re.compile(r"[lg]v\d*")
 
 
-class CallAfterNodes(Rewriter):
+class Renamed(Rewriter):
+    """Gives variables other names, by those that they have."""
+
+    def __init__(self, names: dict[str, str] | None = None) -> None:
+        self._names = names or {}
+
+    def emit(self, value: Any, name: str = "") -> Any:
+        return super().emit(value, self._names.get(name, name))
+
+
+class CallAfterNodes(Renamed):
     def run(self, module: Any) -> Any:
         known = lineage.read(module)
         if not known:
@@ -40,9 +50,6 @@ class CallAfterNodes(Rewriter):
             if old not in self._names and _UNNAMED.fullmatch(old):
                 self._names[old] = f"{made.name}_part"
         return super().run(module)
-
-    def emit(self, value: Any, name: str = "") -> Any:
-        return super().emit(value, self._names.get(name, name))
 
 
 def _may_change(name: str, known: lineage.Table) -> bool:

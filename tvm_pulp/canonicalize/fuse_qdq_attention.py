@@ -18,7 +18,7 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.fuse_heads import FuseHeads
-from tvm_pulp.canonicalize.qdq_products import factor_of, rounding_attributes
+from tvm_pulp.canonicalize.qdq_products import factor_of, rounding_attributes, rounds_to_bytes
 from tvm_pulp.canonicalize.rewriter import Mismatch, constant, is_op, needed, require, spec_of
 from tvm_pulp.canonicalize.strided_view import strided_view
 
@@ -35,9 +35,9 @@ class FuseQdqAttention(FuseHeads):
     def attention(self, value: Any) -> Any:
         softmax = needed(self.single(value.args[0], "softmax"))
         outer, weights = qnn.attributes(value), qnn.attributes(softmax)
-        require(weights["form"] == "table" and _rounds(value) and weights["zero_point"] == outer["zero_point_a"])
+        require(weights["form"] == "table" and weights["zero_point"] == outer["zero_point_a"])
         steps, scores = self._steps(softmax.args[0])
-        require(_rounds(scores))
+        require(all(rounds_to_bytes(product, ("half_even",)) for product in (value, scores)))
         inner, shape = qnn.attributes(scores), spec_of(scores).shape
         size = spec_of(scores.args[0]).shape[-1]
         require(len(shape) < 4 or (len(shape) == 4 and shape[0] == 1))
@@ -117,12 +117,6 @@ def _step(call: Any) -> _Step:
         return qnn.OPERATORS["add"].reference(qnn.attributes(call), [*pair, *(constant(a) for a in call.args[2:])])
 
     return operands[place], [h for h in held if h is not None], applied
-
-
-def _rounds(product: Any) -> bool:
-    """Tell if a product is requantized to bytes, half to even, by one factor."""
-    rule = qnn.Requant.of(qnn.attributes(product))
-    return rule.kind == "half_even" and rule.out_dtype in qnn.BYTES and constant(product.args[2]).size == 1
 
 
 def _tables(steps: list[_Step], scores: Any, shape: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray]:

@@ -33,11 +33,11 @@ from tvm_pulp.canonicalize import (
     qdq_transposed,
     qdq_unary,
 )
+from tvm_pulp.canonicalize.call_after_nodes import Renamed
 from tvm_pulp.canonicalize.qdq_movement import MOVEMENTS, moved_constant, padded, window
 from tvm_pulp.canonicalize.qdq_rewriter import Accumulators, IntegerTarget, QdqRewriter, target_of
 from tvm_pulp.canonicalize.rewriter import (
     Mismatch,
-    Rewriter,
     constant,
     first_of,
     integers,
@@ -116,7 +116,7 @@ class FoldQdq(QdqRewriter):
     def run(self, module: Any) -> Any:
         # The float values that islands replaced had taken their names; now that they are gone, the names are free.
         folded = super().run(module)
-        return _Renamed(self.wanted_names).run(folded)
+        return Renamed(self.wanted_names).run(folded)
 
     def visit(self, variable: Any, value: Any) -> Any:
         rule = self._rules.get(relax_name(value))
@@ -327,16 +327,6 @@ def _quantized_constant(value: Any) -> Any:
     scale, zero_point = (along(v, int(value.attrs.axis), real.ndim) for v in (scale, zero_point.astype(np.int64)))
     rounded = np.rint(real / scale).astype(np.int64) + zero_point
     return relax.const(np.clip(rounded, *qnn.RANGES[dtype]).astype(dtype))
-
-
-class _Renamed(Rewriter):
-    """Gives values the names they were meant to have."""
-
-    def __init__(self, wanted: dict[str, str]) -> None:
-        self._wanted = wanted
-
-    def emit(self, value: Any, name: str = "") -> Any:
-        return super().emit(value, self._wanted.get(name, name))
 
 
 def _is_table(value: Any) -> bool:

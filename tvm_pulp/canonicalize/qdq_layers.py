@@ -16,10 +16,10 @@ from tvm_pulp.canonicalize.qdq_rewriter import (
     QdqRewriter,
     Quantized,
     QuantizedConstant,
-    accumulator_reach,
 )
 from tvm_pulp.canonicalize.rewriter import needed, or_none, require
 from tvm_pulp.qnn.fixed_point import WIDE_SUM
+from tvm_pulp.qnn.requant import weighted_reach
 
 LayerTarget = IntegerTarget | Accumulators
 
@@ -84,7 +84,7 @@ def _weighted(fold: QdqRewriter, operator: str, layer: Convolution, target: Laye
     scales = needed(weight.channel_scales())
     once = scales[: scales.size // layer.copies]
     bias = [np.tile(t, layer.copies) for t in _bias(fold, layer.bias, x, once, axis)]
-    reach = accumulator_reach(x, weight, bias)
+    reach = weighted_reach(weight.centred, x.reach, *bias)
     if isinstance(target, Accumulators):
         rule, constants = target.take(np.float64(x.scale) * once.astype(np.float64), reach, axis)
     else:

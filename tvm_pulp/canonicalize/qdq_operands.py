@@ -137,13 +137,6 @@ class Accumulators:
         return Requant(), []
 
 
-def accumulator_reach(x: Quantized, weight: QuantizedConstant, bias: list[np.ndarray]) -> int:
-    """Largest |accumulator| that any input can cause."""
-    rows = np.abs(weight.centred.astype(np.int64)).reshape(weight.values.shape[0], -1)
-    total = rows.sum(axis=1) * x.reach + (np.abs(bias[0].astype(np.int64)) if bias else 0)
-    return int(total.max(initial=0))
-
-
 def quantization_of(call: Any) -> tuple[np.float32, int]:
     """Scale and zero point of a `quantize` or `dequantize`, which must be constant and one for all."""
     scale, zero_point = (needed(single_value(constant(a))) for a in call.args[1:3])

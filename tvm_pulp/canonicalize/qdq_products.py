@@ -20,10 +20,10 @@ class QdqProducts(Rewriter):
         return qnn.emit("qdq_mul", value.args[:2], product_attributes(value))
 
 
-def rounds_to_bytes(product: Any) -> bool:
-    """Tell if a product is rounded once, to bytes, by one factor."""
+def rounds_to_bytes(product: Any, kinds: tuple[str, ...] = ("half_even", "half_up")) -> bool:
+    """Tell if a product is rounded once, in one of these ways, to bytes, by one factor."""
     rule = qnn.Requant.of(qnn.attributes(product))
-    return rule.kind in ("half_even", "half_up") and rule.out_dtype in qnn.BYTES and constant(product.args[2]).size == 1
+    return rule.kind in kinds and rule.out_dtype in qnn.BYTES and constant(product.args[2]).size == 1
 
 
 def factor_of(product: Any) -> float:

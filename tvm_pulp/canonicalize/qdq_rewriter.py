@@ -12,7 +12,6 @@ from tvm_pulp.canonicalize.qdq_operands import (
     IntegerTarget,
     Quantized,
     QuantizedConstant,
-    accumulator_reach,
     dequantized_constant,
     movement,
     quantization_of,
@@ -101,4 +100,4 @@ class QdqRewriter(Rewriter):
 
 
 # Of other files: rules take these from here, too.
-__all__ = ["Accumulators", "IntegerTarget", "Quantized", "QuantizedConstant", "accumulator_reach", "target_of"]
+__all__ = ["Accumulators", "IntegerTarget", "Quantized", "QuantizedConstant", "target_of"]

@@ -107,21 +107,22 @@ def keras_program(model: Any, example_inputs: Any) -> Any:
         not isinstance(model, keras.Layer),
         f"a {type(model).__name__} of Keras is no model: give a keras.Model or a layer",
     )
-    inputs = _examples(model, name) if example_inputs is None else example_inputs
+    given = _examples(model, name) if example_inputs is None else example_inputs
+    inputs = given if isinstance(given, (tuple, list, dict)) else (given,)
     refuse_if(not model.built, f"Keras model '{name}' has no weights yet: call it once, or model.build(shape)")
     if backend == "torch":
         from tvm_pulp.frontend import torch_program
 
-        return torch_program.as_program(model, _as_tuple(inputs))
-    if backend == "jax":
-        return _on_jax(model, _as_tuple(inputs), name)
-    if backend == "tensorflow":
-        return _on_tensorflow(model, _as_tuple(inputs), name)
-    raise UserError(f"Keras computes '{name}' with '{backend}': choose KERAS_BACKEND=jax, torch or tensorflow")
-
-
-def _as_tuple(inputs: Any) -> Any:
-    return inputs if isinstance(inputs, (tuple, list, dict)) else (inputs,)
+        return torch_program.as_program(model, inputs)
+    on_backend = {"jax": _on_jax, "tensorflow": _on_tensorflow}.get(backend)
+    if on_backend is None:
+        raise UserError(f"Keras computes '{name}' with '{backend}': choose KERAS_BACKEND=jax, torch or tensorflow")
+    declared = getattr(model, "inputs", None)
+    # Several declared inputs are given as a list.
+    structured = declared is not None and len(inputs) > 1
+    made = on_backend(model, inputs, f"Keras model '{name}'", structured, [t.name for t in declared or []])
+    # A program of open lengths has no values of its own.
+    return replace(made, own=_own_values(model, structured)) if hasattr(made, "own") else made
 
 
 def _examples(model: Any, name: str) -> Any:
@@ -146,11 +147,10 @@ def _for_inference(model: Any) -> dict[str, bool]:
     return {"training": False} if "training" in taken else {}
 
 
-def _on_jax(model: Any, inputs: Any, name: str) -> Any:
+def _on_jax(model: Any, inputs: Any, name: str, structured: bool, names: list[str]) -> Any:
     from tvm_pulp.frontend.stablehlo_program.program import lowered
 
     variables = (model.trainable_variables, model.non_trainable_variables)
-    structured = getattr(model, "inputs", None) is not None and len(inputs) > 1
 
     def call(held: Any, *given: Any, **named: Any) -> Any:
         arguments = [list(given)] if structured else list(given)
@@ -162,12 +162,9 @@ def _on_jax(model: Any, inputs: Any, name: str) -> Any:
     values = tuple([v.value for v in group] for group in variables)
     # A class of the user's names its inputs there.
     signature = None if getattr(model, "inputs", None) else model.call
-    made = lowered(call, values, inputs, f"Keras model '{name}'", "Keras", path_of, signature=signature)
-    if hasattr(made, "own"):
-        made = replace(made, own=_own_values(model, structured))
-    names = [t.name for t in getattr(model, "inputs", None) or []]
+    made = lowered(call, values, inputs, name, "Keras", path_of, signature=signature)
     # A program of open lengths keeps its own names.
-    return replace(made, inputs=names) if names and len(names) == len(getattr(made, "inputs", ())) else made
+    return replace(made, inputs=names) if hasattr(made, "own") and 0 < len(names) == len(made.inputs) else made
 
 
 def _own_values(model: Any, structured: bool) -> Any:
@@ -204,18 +201,15 @@ def _single_results(model: Any, keras: Any) -> dict[str, Any]:
     return found
 
 
-def _on_tensorflow(model: Any, inputs: Any, name: str) -> Any:
+def _on_tensorflow(model: Any, inputs: Any, name: str, structured: bool, names: list[str]) -> Any:
     from tvm_pulp.frontend.tensorflow_models import compiled, import_tensorflow
 
-    tf = import_tensorflow(f"Keras model '{name}'")
-    refuse_if(isinstance(inputs, dict), f"Keras model '{name}' is given inputs by name: give a tuple of arrays")
-    structured = getattr(model, "inputs", None) is not None and len(inputs) > 1
+    tf = import_tensorflow(name)
+    refuse_if(isinstance(inputs, dict), f"{name} is given inputs by name: give a tuple of arrays")
 
     def call(*given: Any) -> Any:
         how = _for_inference(model)
         return model(list(given), **how) if structured else model(*given, **how)
 
-    names = [t.name for t in getattr(model, "inputs", None) or []]
     known = names if len(names) == len(inputs) else []
-    made = compiled(tf, call, [np.asarray(a) for a in inputs], f"Keras model '{name}'", "Keras", known)
-    return replace(made, own=_own_values(model, structured))
+    return compiled(tf, call, [np.asarray(a) for a in inputs], name, "Keras", known)

@@ -45,16 +45,6 @@ def convert_i_softmax(values: Values, node: Node) -> None:
     values.emit("softmax", [values.operand()], {"form": "i_softmax", **constants})
 
 
-def _check_squares(values: Values, node: Node, factor: int) -> None:
-    """The sum of the squares of a row, which may be some times as large as the input's, must stay inside 32 bits."""
-    spec = values.spec()
-    refuse_if(
-        (factor * spec.magnitude) ** 2 * spec.shape[-1] >= 1 << 31,
-        f"{node.label}: squares of {spec.dtype} values in rows of {spec.shape[-1]} exceed 32 bits: "
-        "quantize its input to 8 bits",
-    )
-
-
 def convert_octave_softmax(values: Values, node: Node) -> None:
     """Logits that step in octaves; with 128 levels the result is int8, with 256 uint8."""
     levels = node.integer("n_levels", default=256)
@@ -80,18 +70,17 @@ def _norm(values: Values, operator: str, parameters: list[np.ndarray], **attribu
     values.emit(operator, [values.operand(), *parameters], {**common, **attributes})
 
 
-def convert_rms_norm(values: Values, node: Node) -> None:
-    weight = values.constant(1).reshape(-1)
-    _check_squares(values, node, 1)
-    _norm(values, "rms_norm", [weight], wide=int(largest(values.spec(), weight) >= 1 << 31))
-
-
-def convert_layer_norm(values: Values, node: Node) -> None:
-    weight, bias = (values.constant(i).reshape(-1) for i in (1, 2))
-    # A centred value is at most twice the input's magnitude.
-    _check_squares(values, node, 2)
-    reach = 2 * largest(values.spec(), weight) + int(np.abs(bias.astype(np.int64)).max(initial=0))
-    _norm(values, "layer_norm", [weight, bias], wide=int(reach >= 1 << 31))
+def _row_norm(operator: str, factor: int, values: Values, node: Node) -> None:
+    """Rows by their root mean squares, as large as the input; or, less their mean, twice as large, with a bias."""
+    parameters, spec = [values.constant(1 + place).reshape(-1) for place in range(factor)], values.spec()
+    refuse_if(
+        (factor * spec.magnitude) ** 2 * spec.shape[-1] >= 1 << 31,
+        f"{node.label}: squares of {spec.dtype} values in rows of {spec.shape[-1]} exceed 32 bits: "
+        "quantize its input to 8 bits",
+    )
+    offset = sum(int(np.abs(bias.astype(np.int64)).max(initial=0)) for bias in parameters[1:])
+    wide = factor * largest(spec, parameters[0]) + offset >= 1 << 31
+    _norm(values, operator, parameters, wide=int(wide))
 
 
 def convert_no_norm(values: Values, node: Node) -> None:
@@ -112,8 +101,8 @@ CONVERTERS: dict[str, Callable[[Values, Node], None]] = {
     "ITAMax": unary("softmax", {"form": "ita_max"}, levels="n_levels"),
     "ITAPartialMax": convert_partial_max,
     "OctaveSoftmax": convert_octave_softmax,
-    "iRMSNorm": convert_rms_norm,
-    "iLayerNorm": convert_layer_norm,
+    "iRMSNorm": partial(_row_norm, "rms_norm", 1),
+    "iLayerNorm": partial(_row_norm, "layer_norm", 2),
     "iNoNorm": convert_no_norm,
     "iGELU": unary("gelu", NONE, b="b", one="one"),
     "iHardswish": unary("hardswish", NONE, one_over_six="one_over_six", three="three", six="six"),

@@ -12,8 +12,8 @@ from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.library_errors import refuse_library_errors
 from tvm_pulp.frontend.limits import MOST_NODES, MOST_READERS, check_shape, read_file
 from tvm_pulp.frontend.onnx_expansions import expand_contrib, inline_functions, inline_standard_functions
-from tvm_pulp.frontend.onnx_fold import fold
-from tvm_pulp.frontend.onnx_protos import execution_order, known_operands, label, with_nodes
+from tvm_pulp.frontend.onnx_fold import known_results
+from tvm_pulp.frontend.onnx_protos import execution_order, label, with_nodes
 from tvm_pulp.frontend.onnx_renames import plain_renames
 from tvm_pulp.frontend.onnx_tensors import array, check_tensors, item_bytes, load_external, type_name, widen_nibbles
 
@@ -164,12 +164,11 @@ def _fold(ordered: list[Any], constants: dict[str, np.ndarray], opset: int) -> l
     """Nodes that are left when those with constant operands are evaluated; `constants` grows."""
     kept = []
     for index, proto in enumerate(ordered):
-        operands = known_operands(proto, constants)
-        results = fold(proto, operands, opset) if operands is not None else None
+        results = known_results(proto, constants, opset)
         if results is None:
             kept.append(_node(index, proto))
         else:
-            constants.update({name: r for name, r in zip(proto.output, results, strict=True) if name})
+            constants.update(results)
     return kept
 
 

@@ -1,6 +1,7 @@
 """Constant folding: nodes whose operands are all constant are evaluated, if their results are small."""
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import onnx
 from onnx import helper, numpy_helper
 
 from tvm_pulp.frontend.limits import LARGEST_FOLDED
-from tvm_pulp.frontend.onnx_protos import SHAPE_OPERAND, copied, static_shape
+from tvm_pulp.frontend.onnx_protos import SHAPE_OPERAND, copied, known_operands, static_shape
 from tvm_pulp.frontend.onnx_tensors import item_bytes
 
 # Work that is not worth it, or results that are not a function of the operands.
@@ -21,6 +22,13 @@ _NEVER = frozenset(
 _LARGEST_PRODUCT = 1 << 27
 # Results of a size that shape inference does not know, at most a few numbers for every element of the operands.
 _NO_LARGER = frozenset({"NonZero", "Unique", "Compress"})
+
+
+def known_results(proto: Any, constants: Mapping[str, np.ndarray], opset: int) -> dict[str, np.ndarray] | None:
+    """Results of a node by name, where it reads nothing but constants and is worth evaluating; None for another."""
+    operands = known_operands(proto, constants)
+    results = fold(proto, operands, opset) if operands is not None else None
+    return None if results is None else {name: r for name, r in zip(proto.output, results, strict=True) if name}
 
 
 def fold(proto: Any, operands: dict[str, np.ndarray], opset: int) -> list[np.ndarray] | None:

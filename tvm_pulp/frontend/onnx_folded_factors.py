@@ -10,9 +10,9 @@ The last value keeps its name; those before it are other values now and get othe
 from typing import Any
 
 import numpy as np
-from onnx import helper, numpy_helper
+from onnx import helper
 
-from tvm_pulp.frontend.onnx_protos import constant_of, with_nodes
+from tvm_pulp.frontend.onnx_protos import constant_of, constants_of, readers_of, with_nodes
 
 _AFFINE = ("Add", "Sub", "Mul", "Div")
 _LAYERS = ("Conv", "ConvTranspose", "MatMul")
@@ -21,11 +21,7 @@ _LAYERS = ("Conv", "ConvTranspose", "MatMul")
 def with_folded_factors(model: Any) -> Any:
     """The model with them folded; the given one stays as it is."""
     made = with_nodes(model, model.graph.node)
-    constants = {i.name: numpy_helper.to_array(i) for i in made.graph.initializer}
-    readers: dict[str, list[Any]] = {}
-    for node in made.graph.node:
-        for name in node.input:
-            readers.setdefault(name, []).append(node)
+    constants, readers = constants_of(made.graph), readers_of(made.graph.node)
     for output in made.graph.output:
         readers.setdefault(output.name, []).append(None)
     layers = {n.output[0]: n for n in made.graph.node if n.op_type in _LAYERS and n.input[1] in constants}

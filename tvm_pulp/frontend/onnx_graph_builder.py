@@ -1,6 +1,6 @@
 """An ONNX graph under construction: what the translation of a framework's operator may ask for."""
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 from typing import Any
@@ -144,6 +144,27 @@ class GraphBuilder:
     def cut(self, operand: Operand, axis: int, begin: int, end: int) -> str:
         """A slice along one axis."""
         return self.emit("Slice", operand, *(self.integers(v) for v in (begin, end, axis)))
+
+    def within(self, operand: str, sizes: Sequence[int], pads: Sequence[int], first: int = 0) -> str:
+        """An operand without what pads below zero cut off; sizes and pads are of its axes from `first` on."""
+        if min(pads, default=0) >= 0:
+            return operand
+        begins = [max(0, -p) for p in pads[: len(sizes)]]
+        ends = [size + min(0, p) for size, p in zip(sizes, pads[len(sizes) :], strict=True)]
+        axes = range(first, first + len(sizes))
+        return self.emit("Slice", operand, self.integers(*begins), self.integers(*ends), self.integers(*axes))
+
+    def flipped(self, operand: str, sizes: Mapping[int, int]) -> str:
+        """An operand with the order along axes of these sizes turned round."""
+        for axis, size in sizes.items():
+            operand = self.emit("Gather", operand, np.arange(size)[::-1].copy(), axis=axis)
+        return operand
+
+    def with_part(self, operand: Operand, part: str, axis: int, size: int, begin: int, end: int) -> str:
+        """An operand in which a slice along one axis of this size is replaced."""
+        before = [self.cut(operand, axis, 0, begin)] if begin else []
+        after = [self.cut(operand, axis, end, size)] if end < size else []
+        return self.joined([*before, part, *after], axis)
 
     def joined(self, parts: Sequence[str], axis: int) -> str:
         """Parts along an axis; a single one as it is."""

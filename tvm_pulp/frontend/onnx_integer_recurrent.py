@@ -78,9 +78,7 @@ class IntegerUnrolled(Unrolled):
         integers, scales = per_column(whole[direction, gate * self.hidden : (gate + 1) * self.hidden].T)
         if x not in self._small:
             self._small[x] = self.quantized(x)
-        values, unit, offset = self._small[x]
-        sums = self.emit("MatMulInteger", values, self.constant(integers), offset, self.constant(np.array(0, np.int8)))
-        scaled = self.emit("Mul", self.emit("Cast", sums, to=1), self.emit("Mul", unit, self.constant(scales)))
+        scaled = self.integer_product(self._small[x], integers, np.array(0, np.int8), scales)
         return self.plus(scaled, *biases)
 
     def _from_integers(self, name: str) -> bool:

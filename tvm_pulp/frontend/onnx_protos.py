@@ -100,6 +100,20 @@ def constant_of(name: str, values: Any) -> Any:
     return numpy_helper.from_array(np.asarray(values, order="C"), name)
 
 
+def constants_of(graph: Any) -> dict[str, np.ndarray]:
+    """The values of a graph's initializers."""
+    return {i.name: numpy_helper.to_array(i) for i in graph.initializer}
+
+
+def readers_of(nodes: Iterable[Any]) -> dict[str, list[Any]]:
+    """By value, the nodes that read it, as often as they do."""
+    readers: dict[str, list[Any]] = {}
+    for node in nodes:
+        for name in node.input:
+            readers.setdefault(name, []).append(node)
+    return readers
+
+
 def static_shape(info: Any) -> tuple[int, ...] | None:
     """Shape of a declared value; None where a dimension is open."""
     kind = info.type.tensor_type

@@ -21,6 +21,7 @@ from tvm_pulp.frontend.onnx_conversion import Conversion
 from tvm_pulp.frontend.relax_values import as_image, constant, shape_of
 from tvm_pulp.frontend.windows import window_attributes
 from tvm_pulp.qnn.operator import OPERATORS
+from tvm_pulp.qnn.requant import along
 
 _NONE = qnn.Requant().attributes()
 
@@ -169,9 +170,7 @@ def _centred(weight: Any, zero_point: Any, axis: int) -> np.ndarray | None:
         return None
     exact = values.astype(np.int64)
     if zeros.any():
-        shape = [1] * exact.ndim
-        shape[axis] = zeros.size
-        exact = exact - zeros.astype(np.int64).reshape(shape)
+        exact = exact - along(zeros.astype(np.int64), axis, exact.ndim)
     narrow = exact.min(initial=0) >= -128 and exact.max(initial=0) <= 127
     return np.asarray(exact.astype(np.int8 if narrow else np.int16))
 

@@ -14,13 +14,13 @@ from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.onnx_protos import attributes_of, constant_of, label, operand, result
 
 # Gates in the order in which weights are stacked, and the default activation functions.
-_GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
+GATES = {"LSTM": ("input", "output", "forget", "cell"), "GRU": ("update", "reset", "hidden"), "RNN": ("hidden",)}
 _FUNCTIONS = {"LSTM": ["Sigmoid", "Tanh", "Tanh"], "GRU": ["Sigmoid", "Tanh"], "RNN": ["Tanh"]}
 _KNOWN_FUNCTIONS = ("Sigmoid", "Tanh", "Relu")
 _LONGEST = 1024
 # Its weights are integers, and stored the other way round.
 DYNAMIC = "DynamicQuantizeLSTM"
-FLOAT_RECURRENT = frozenset(_GATES)
+FLOAT_RECURRENT = frozenset(GATES)
 RECURRENT = FLOAT_RECURRENT | {DYNAMIC}
 
 
@@ -42,7 +42,7 @@ class Unrolled:
         refuse_if(len(x) != 3 or len(weight) != 3, f"{label(node)}: its operands must have three axes: export it again")
         self.steps, self.batch = x[1::-1] if self.batch_first else x[:2]
         self.directions = weight[0]
-        self.hidden = weight[2 if node.op_type == DYNAMIC else 1] // _GATES[self.kind]
+        self.hidden = weight[2 if node.op_type == DYNAMIC else 1] // len(GATES[self.kind])
         self.functions = self._functions()
         self._check()
 
@@ -83,7 +83,7 @@ class Unrolled:
         refuse_if(self._operand(7), f"{label(node)}: peephole weights are not supported: export it without")
 
     def _check_weights(self) -> None:
-        rows = _GATES[self.kind] * self.hidden
+        rows = len(GATES[self.kind]) * self.hidden
         for place, wanted in ((1, (rows,)), (2, (rows, self.hidden)), (3, (2 * rows,))):
             found = self.constants[self._operand(place)].shape if self._operand(place) in self.constants else None
             if found is not None and found[: len(wanted) + 1] != (self.directions, *wanted):
@@ -115,6 +115,12 @@ class Unrolled:
         first = self.emit("DynamicQuantizeLinear", value)
         self.graph.node[-1].output.extend((f"{first}_1", f"{first}_2"))
         return list(self.graph.node[-1].output)
+
+    def integer_product(self, value: list[str], weights: np.ndarray, zeros: np.ndarray, scales: np.ndarray) -> str:
+        """A value, as `quantized` gives it, times integers with these zero points and scales."""
+        integers, unit, offset = value
+        sums = self.emit("MatMulInteger", integers, self.constant(weights), offset, self.constant(zeros))
+        return self.emit("Mul", self.emit("Cast", sums, to=1), self.emit("Mul", unit, self.constant(scales)))
 
     def constant(self, values: np.ndarray) -> str:
         self.count += 1
@@ -223,7 +229,7 @@ class Unrolled:
 
     def _gate_sums(self, x: str, direction: int) -> Callable[[int, str | None], list[str]]:
         """X W + H R + biases of every gate, by step and state."""
-        gates = range(_GATES[self.kind])
+        gates = range(len(GATES[self.kind]))
         projected = [
             self._inputs(x, direction, k, self.bias(direction, k), self.bias(direction, k + len(gates))) for k in gates
         ]
@@ -303,11 +309,7 @@ class DynamicLstm(Unrolled):
         values, scale = (self.constants[self._operand(p)] for p in places[:2])
         zero = self.constants.get(self._operand(places[2]), np.zeros(self.directions, values.dtype))
         scale, zero = scale.reshape(self.directions, -1)[direction], zero.reshape(self.directions, -1)[direction]
-        integers, unit, offset = self.quantized(value)
-        weights, zeros = self.constant(values[direction]), self.constant(zero)
-        sums = self.emit("Cast", self.emit("MatMulInteger", integers, weights, offset, zeros), to=1)
-        factors = self.constant(scale.astype(np.float32))
-        return self.emit("Mul", sums, self.emit("Mul", unit, factors))
+        return self.integer_product(self.quantized(value), values[direction], zero, scale.astype(np.float32))
 
     def _gate_sums(self, x: str, direction: int) -> Callable[[int, str | None], list[str]]:
         biases = self.biases(direction)

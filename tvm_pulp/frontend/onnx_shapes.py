@@ -18,16 +18,8 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.imported import refuse_unknown_inputs
 from tvm_pulp.frontend.limits import check_shape
 from tvm_pulp.frontend.onnx_file import Graph
-from tvm_pulp.frontend.onnx_fold import fold
-from tvm_pulp.frontend.onnx_protos import (
-    SHAPE_OPERAND,
-    attributes_of,
-    constant_of,
-    known_operands,
-    label,
-    static_shape,
-    with_nodes,
-)
+from tvm_pulp.frontend.onnx_fold import known_results
+from tvm_pulp.frontend.onnx_protos import SHAPE_OPERAND, attributes_of, constant_of, label, static_shape, with_nodes
 from tvm_pulp.frontend.onnx_tensors import item_bytes
 
 
@@ -136,14 +128,10 @@ def _round(
     known = value_shapes(graph, opsets, shapes) if asks else {}
     found: dict[str, np.ndarray] = {}
     for node in graph.node:
-        results = None
         if node.op_type in ("Shape", "Size") and node.input and node.input[0] in known:
-            results = [_shape_of(node, known[node.input[0]])]
+            found |= {name: _shape_of(node, known[node.input[0]]) for name in node.output if name}
         elif node.op_type not in _KEPT:
-            operands = known_operands(node, ChainMap(found, constants))
-            results = fold(node, operands, opset) if operands is not None else None
-        if results is not None and len(results) == len(node.output):
-            found |= {name: np.asarray(r) for name, r in zip(node.output, results, strict=True) if name}
+            found |= known_results(node, ChainMap(found, constants), opset) or {}
     return found
 
 

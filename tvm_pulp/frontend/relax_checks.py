@@ -8,7 +8,8 @@ from tvm import relax
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.limits import check_shape
-from tvm_pulp.qnn.operator import PREFIX
+from tvm_pulp.qnn.lineage import bindings_of
+from tvm_pulp.qnn.operator import PREFIX, relax_name
 
 _ITEMS = {1: "bool int8 uint8", 2: "int16 uint16", 4: "int32 uint32 float32", 8: "int64 uint64 float64"}
 _BYTES = {dtype: size for size, dtypes in _ITEMS.items() for dtype in dtypes.split()}
@@ -36,14 +37,10 @@ def check_module(module: Any, empty_inputs: bool = False) -> None:
     function = module["main"]
     for parameter in function.params:
         what = f"input '{parameter.name}'"
-        for problem in (*_types(parameter.ty, what, empty_inputs), *_boolean(parameter.ty, "an input")):
-            problems[problem] = None
-    for problem in (*_boolean(function.body.body.ty, "an output"), *_loose_scalars(function)):
-        problems[problem] = None
-    for block in function.body.blocks:
-        for binding in block.bindings:
-            for problem in _binding(binding):
-                problems[problem] = None
+        problems |= dict.fromkeys((*_types(parameter.ty, what, empty_inputs), *_boolean(parameter.ty, "an input")))
+    problems |= dict.fromkeys((*_boolean(function.body.body.ty, "an output"), *_loose_scalars(function)))
+    for binding in bindings_of(function):
+        problems |= dict.fromkeys(_binding(binding))
     if problems:
         shown = list(problems)[:8]
         more = f" and {len(problems) - len(shown)} more" if len(problems) > len(shown) else ""
@@ -51,9 +48,8 @@ def check_module(module: Any, empty_inputs: bool = False) -> None:
 
 
 def _binding(binding: Any) -> Iterator[str]:
-    value = binding.value
-    if isinstance(value, relax.Call) and isinstance(value.op, tvm.ir.Op):
-        name = str(value.op.name)
+    value, name = binding.value, relax_name(binding.value)
+    if name:
         free = name in _FREE or name.startswith(PREFIX)
         if name in _UNSIZED:
             yield f"'{name.removeprefix('relax.')}' has no fixed size (cut the graph before it)"
@@ -75,10 +71,10 @@ def _boolean(kind: Any, what: str) -> Iterator[str]:
 
 def _loose_scalars(function: Any) -> Iterator[str]:
     """A result without axes must be computed: there is no kernel that copies it."""
-    made = {b.var: b.value for block in function.body.blocks for b in block.bindings}
+    made = {b.var: b.value for b in bindings_of(function)}
 
     def origin(expression: Any) -> Any:
-        while expression in made and (isinstance(made[expression], relax.Var) or _is_view(made[expression])):
+        while isinstance(made.get(expression), relax.Var) or relax_name(made.get(expression)) in _VIEWS:
             value = made[expression]
             expression = value if isinstance(value, relax.Var) else value.args[0]
         return expression
@@ -88,10 +84,6 @@ def _loose_scalars(function: Any) -> Iterator[str]:
         scalar = isinstance(field.ty, relax.TensorType) and not len(getattr(field.ty.shape, "values", [1]))
         if scalar and origin(field) not in made:
             yield "an output is a scalar constant or input that nothing is computed from"
-
-
-def _is_view(value: Any) -> bool:
-    return isinstance(value, relax.Call) and isinstance(value.op, tvm.ir.Op) and value.op.name in _VIEWS
 
 
 def _types(kind: Any, what: str, may_be_empty: bool = False) -> Iterator[str]:

@@ -14,7 +14,7 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp.frontend.tflite_hybrid import is_hybrid
-from tvm_pulp.frontend.tflite_operators import activated, indices, options_of, real_value, zero_point_of
+from tvm_pulp.frontend.tflite_operators import activated, biased, indices, options_of, real_value, zero_point_of
 
 _CONVOLUTIONS = {"CONV_2D": "Conv2DOptions", "DEPTHWISE_CONV_2D": "DepthwiseConv2DOptions"}
 # A line of numbers is a picture of one row while it is convolved.
@@ -168,11 +168,8 @@ def dilated_convolution(converter: Any, op: Any, found: Dilated) -> Any:
         x, filters, padding=list(found.pads), dilation=list(found.gaps), groups=groups,
         data_layout="NHWC", kernel_layout=layout,
     )  # fmt: skip
-    if rest and rest[0].tensor_idx != -1:
-        real = relax.op.add(converter.bb.normalize(real), real_value(converter, rest[0]))
-    made = converter.bb.normalize(
-        activated(converter, converter.bb.normalize(real), result, options.FusedActivationFunction())
-    )
+    sums = converter.bb.normalize(biased(converter, real, rest))
+    made = converter.bb.normalize(activated(converter, sums, result, options.FusedActivationFunction()))
     if len(shape) == 4:
         return made
     n, _, *line = (int(d) for d in made.ty.shape.values)

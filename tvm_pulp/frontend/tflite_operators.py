@@ -6,7 +6,7 @@ LOGISTIC, TANH and SOFTMAX of 16-bit integers, which have kernels of their own.
 """
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -48,6 +48,13 @@ def real_value(converter: Any, tensor: Any) -> Any:
     """A tensor as floats: dequantized where it is quantized."""
     value = converter.get_tensor_expr(tensor)
     return converter.dequantize(value, tensor) if tensor.qnn_params else value
+
+
+def biased(converter: Any, real: Any, rest: Sequence[Any]) -> Any:
+    """Sums with their bias, the first of what further operands there are."""
+    if not rest or rest[0].tensor_idx == -1:
+        return real
+    return relax.op.add(converter.bb.normalize(real), real_value(converter, rest[0]))
 
 
 def activated(converter: Any, real: Any, tensor: Any, function: int) -> Any:
@@ -106,11 +113,9 @@ def transpose_conv(converter: Any, _upstream: Callable[..., Any], op: Any) -> An
         data_layout="NHWC",
         kernel_layout="IOHW",
     )
-    if rest and rest[0].tensor_idx != -1:
-        real = relax.op.add(converter.bb.normalize(real), real_value(converter, rest[0]))
     (result,) = converter.get_output_tensors(op)
     function = options.FusedActivationFunction() if hasattr(options, "FusedActivationFunction") else 0
-    return activated(converter, real, result, function)
+    return activated(converter, biased(converter, real, rest), result, function)
 
 
 def gelu(converter: Any, _upstream: Callable[..., Any], op: Any) -> Any:

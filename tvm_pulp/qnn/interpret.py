@@ -7,7 +7,8 @@ import tvm
 from tvm import relax
 
 from tvm_pulp.qnn.abandoned_builder import closed_on_error
-from tvm_pulp.qnn.operator import OPERATORS, PREFIX, Arrays, attributes, is_qnn, spec_of
+from tvm_pulp.qnn.lineage import bindings_of
+from tvm_pulp.qnn.operator import OPERATORS, Arrays, attributes, is_qnn, name_of, relax_name, spec_of
 
 _COMPILED: dict[str, Any] = {}
 _KEPT = 512
@@ -37,9 +38,9 @@ def _interpret(module: Any, inputs: Arrays) -> tuple[dict[Any, Any], list[np.nda
         if isinstance(expression, relax.Tuple):
             return [evaluate(f) for f in expression.fields]
         if is_qnn(expression):
-            operator = OPERATORS[expression.op.name.removeprefix(PREFIX)]
+            operator = OPERATORS[name_of(expression)]
             return operator.reference(attributes(expression), [evaluate(a) for a in expression.args])
-        if isinstance(expression, relax.Call) and expression.op.name == "relax.reshape":
+        if relax_name(expression) == "relax.reshape":
             return evaluate(expression.args[0]).reshape(spec_of(expression).shape)
         if isinstance(expression, relax.TupleGetItem):
             return evaluate(expression.tuple_value)[expression.index]
@@ -47,9 +48,8 @@ def _interpret(module: Any, inputs: Arrays) -> tuple[dict[Any, Any], list[np.nda
             return run_call(module, expression, [evaluate(t) for a in expression.args for t in tensors(a)])
         raise TypeError(f"the interpreter does not know {expression}")
 
-    for block in function.body.blocks:
-        for binding in block.bindings:
-            values[binding.var] = evaluate(binding.value)
+    for binding in bindings_of(function):
+        values[binding.var] = evaluate(binding.value)
     result = evaluate(function.body.body)
     return values, result if isinstance(result, list) else [result]
 

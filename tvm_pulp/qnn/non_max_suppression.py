@@ -1,22 +1,27 @@
 """Boxes of the highest scores, without those that overlap one chosen before, as ONNX defines it."""
 
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from tvm import tirx
 
+from tvm_pulp.qnn.either import maximum, minimum
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
 
 _NONE = -1
 
 
-def _corners(box: Any, centred: bool) -> tuple[Any, Any, Any, Any]:
-    """Smallest and largest x and y of [y1, x1, y2, x2] in any order, or of [x, y, width, height] around a centre."""
+def _corners(box: Any, centred: bool, bind: Callable[[str, Any], Any] = lambda _name, made: made) -> list[Any]:
+    """Smallest and largest x and y of [y1, x1, y2, x2] in any order, or of [x, y, width, height] around a centre.
+
+    In numpy or TIR; `bind` names what is used twice.
+    """
     if centred:
-        half = [box[n] / np.float32(2) for n in (2, 3)]
-        return box[0] - half[0], box[0] + half[0], box[1] - half[1], box[1] + half[1]
-    return min(box[1], box[3]), max(box[1], box[3]), min(box[0], box[2]), max(box[0], box[2])
+        half = [bind("half", box[n] * 0.5) for n in (2, 3)]
+        return [box[0] - half[0], box[0] + half[0], box[1] - half[1], box[1] + half[1]]
+    return [function(box[n], box[n + 2]) for n in (1, 0) for function in (minimum, maximum)]
 
 
 def _overlaps(a: np.ndarray, b: np.ndarray, centred: bool, threshold: np.float32) -> bool:
@@ -64,12 +69,7 @@ class NonMaxSuppression(Operator):
 
         def corners(name: str, batch: Any, number: Any) -> list[Any]:
             box = [loops.bind(name, boxes[batch, number, n]) for n in range(4)]
-            if centred:
-                half = [loops.bind("half", box[n] * tirx.const(0.5, "float32")) for n in (2, 3)]
-                ends = [box[0] - half[0], box[0] + half[0], box[1] - half[1], box[1] + half[1]]
-            else:
-                ends = [function(box[n], box[n + 2]) for n in (1, 0) for function in (tirx.min, tirx.max)]
-            return [loops.bind(name, e) for e in ends]
+            return [loops.bind(name, end) for end in _corners(box, centred, loops.bind)]
 
         with loops.parallel("row", batches * labels) as row:
             batch, label = loops.split(row, labels, "batch", "label")

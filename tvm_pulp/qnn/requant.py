@@ -143,6 +143,14 @@ def along(values: np.ndarray, axis: int, rank: int) -> np.ndarray:
     return values.reshape(shape)
 
 
+def weighted_reach(weights: np.ndarray, largest: int, bias: np.ndarray | None = None) -> int:
+    """The largest |sum| of inputs up to `largest` times weights, whose first axis is that of the sums, and a bias."""
+    total = np.abs(weights.astype(np.int64)).reshape(weights.shape[0], -1).sum(axis=1) * largest
+    if bias is not None:
+        total = total + np.abs(bias.astype(np.int64))
+    return int(total.max(initial=0))
+
+
 def narrow_enough(accumulator: int, mul: np.ndarray, add: np.ndarray) -> bool:
     """Tell whether `acc * mul + add` stays inside 32 bits for every |acc| up to `accumulator`."""
     reach = accumulator * np.abs(mul.astype(np.int64)).max(initial=0) + np.abs(add.astype(np.int64)).max(initial=0)

@@ -9,12 +9,16 @@ from tvm_pulp.qnn.loops import Loops, call, i32
 from tvm_pulp.qnn.tensor_spec import Attributes
 
 
+def exponential(attributes: Attributes, distance: np.ndarray) -> np.ndarray:
+    """Of distances to the largest value: a polynomial of what is left of whole halvings, then these."""
+    a, b, c, log2 = (int(attributes[k]) for k in ("a", "b", "c", "log2"))
+    halvings = np.minimum(distance // log2, 31)
+    return np.asarray((a * (halvings * log2 - distance + b) ** 2 + c) >> halvings)
+
+
 def reference(attributes: Attributes, x: np.ndarray) -> np.ndarray:
-    a, b, c, log2, levels = (attributes[k] for k in ("a", "b", "c", "log2", "levels"))
-    t = x - x.max(-1, keepdims=True)
-    z = np.clip((-t) // log2, 0, 31)
-    e = (a * ((t + z * log2) + b) ** 2 + c) >> z
-    return ((e * (levels - 1)) // e.sum(-1, keepdims=True)).astype(np.uint8)
+    e = exponential(attributes, x.max(-1, keepdims=True) - x)
+    return ((e * (attributes["levels"] - 1)) // e.sum(-1, keepdims=True)).astype(np.uint8)
 
 
 def row_maximum(loops: Loops, x: Any, row: Any, length: int) -> Any:

@@ -4,28 +4,19 @@ from typing import Any
 
 import numpy as np
 
+from tvm_pulp.qnn.softmax_i import exponential
+
 _ENTRIES = 256
 
 
 def exponentials(attributes: dict[str, Any]) -> np.ndarray:
     """Entry 255 - d is 1 + (levels - 1) * the exponential of the distance d to the maximum, whatever its size."""
-    a, b, c, log2, levels = (int(attributes[k]) for k in ("a", "b", "c", "log2", "levels"))
-    distance = 255 - np.arange(_ENTRIES, dtype=np.int64)
-    halvings = np.minimum(distance // log2, 31)
-    rest = halvings * log2 - distance
-    return np.asarray(1 + (levels - 1) * ((a * (rest + b) ** 2 + c) >> halvings))
-
-
-def exponential_table(attributes: dict[str, Any]) -> np.ndarray:
-    """Table of `i_softmax`: its exponentials."""
-    table = exponentials(attributes)
-    if table.min() < 1 or table.max() >= 1 << 31:
-        raise OverflowError("exponentials of this softmax do not fit the kernel's 31 bits")
-    return table.astype(np.uint32)
+    found = exponential(attributes, 255 - np.arange(_ENTRIES, dtype=np.int64))
+    return np.asarray(1 + (int(attributes["levels"]) - 1) * found)
 
 
 def small_exponential_table(table: np.ndarray, levels: int, keys: int) -> np.ndarray | None:
-    """The exponentials of `exponential_table` shifted up so that the largest has 16 bits, or None.
+    """A table of `exponentials` shifted up so that the largest has 16 bits, or None.
 
     None where a sum of `keys` exponentials or the division by it would not be exact in the kernel's arithmetic.
     """

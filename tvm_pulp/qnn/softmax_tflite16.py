@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from tvm import tirx
 
+from tvm_pulp.qnn.either import whole
 from tvm_pulp.qnn.fixed_point import multiply, quantize_multiplier
 from tvm_pulp.qnn.loops import Loops, call, i32
 from tvm_pulp.qnn.softmax_i import row_maximum
@@ -47,10 +48,11 @@ def _rounded(value: Any) -> np.ndarray:
     return np.asarray(np.sign(value) * np.floor(np.abs(value) + 0.5))
 
 
-def looked_up(value: np.ndarray, table: np.ndarray) -> np.ndarray:
-    place, offset = 256 + (value >> 7), value & 0x7F
-    base = table[place].astype(np.int64)
-    return np.asarray(base + (((table[place + 1].astype(np.int64) - base) * offset + 64) >> 7))
+def looked_up(value: Any, table: Any, bind: Callable[[str, Any], Any] = lambda _name, made: made) -> Any:
+    """A point of a table or of the line to the next, in numpy or TIR; `bind` names what is used several times."""
+    place = bind("place", (value >> 7) + 256)
+    base = bind("base", whole(table[place]))
+    return base + (((whole(table[place + 1]) - base) * (value & 0x7F) + 64) >> 7)
 
 
 def reference(attributes: Attributes, x: np.ndarray, exponentials: np.ndarray, inverses: np.ndarray) -> np.ndarray:
@@ -71,20 +73,14 @@ def row_loops(
 ) -> None:
     largest = row_maximum(loops, x, row, length)
 
-    def lookup(value: Any, table: Any) -> Any:
-        place = loops.bind("place", (value >> i32(7)) + 256)
-        base = loops.bind("base", i32(table[place]))
-        slope = i32(table[place + 1]) - base
-        return base + ((slope * (value & i32(0x7F)) + 64) >> i32(7))
-
     def exponential_of(i: Any) -> Any:
         scaled = call("scale_tflite", i32(x[row, i]) - largest, attributes["multiplier"], attributes["exponent"])
-        return lookup(loops.bind("scaled", call("clip", scaled + 32767, -32768, 32767)), exponentials)
+        return looked_up(loops.bind("scaled", call("clip", scaled + 32767, -32768, 32767)), exponentials, loops.bind)
 
     total = loops.sum("total", "i", length, exponential_of)
     zeros = loops.bind("zeros", call("softmax_headroom", total.value))
     share = loops.bind("share", call("clip", call("softmax_share", total.value, zeros), -32768, 32767))
-    inverse = loops.bind("inverse", lookup(share, inverses))
+    inverse = loops.bind("inverse", looked_up(share, inverses, loops.bind))
     right = loops.bind("right", 31 - zeros)
     with loops.loop("i", length) as i:
         value = (exponential_of(i) * inverse + (tirx.const(1, "int32") << (right - 1))) >> right

@@ -7,17 +7,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from onnx import numpy_helper
-
 from tvm_pulp.frontend.onnx_integer_recurrent import IntegerUnrolled
-from tvm_pulp.frontend.onnx_protos import execution_order, operand, static_shape, with_nodes
-from tvm_pulp.frontend.onnx_recurrent import FLOAT_RECURRENT
+from tvm_pulp.frontend.onnx_protos import constants_of, execution_order, operand, readers_of, static_shape, with_nodes
+from tvm_pulp.frontend.onnx_recurrent import FLOAT_RECURRENT, GATES
 from tvm_pulp.frontend.onnx_shapes import value_shapes
 from tvm_pulp.frontend.onnx_standard import unrolled
-
-# In the order in which weights are stacked.
-_NAMES = {"LSTM": ("input", "output", "forget", "cell"), "GRU": ("update", "reset", "hidden"), "RNN": ("hidden",)}
 
 
 @dataclass(frozen=True)
@@ -30,15 +24,15 @@ class Gate:
 
     @property
     def name(self) -> str:
-        return f"{self.node}.{_NAMES[self.operator][self.number]}"
+        return f"{self.node}.{GATES[self.operator][self.number]}"
 
 
 def gates_of(model: Any) -> dict[str, Gate]:
     """Gates with constant weights, by name, of nodes that can be written out."""
-    constants, shapes = _constants(model), _shapes(model)
+    constants, shapes = constants_of(model.graph), _shapes(model)
     nodes = [n for n in model.graph.node if n.op_type in FLOAT_RECURRENT and operand(n, 0) in shapes]
     nodes = [n for n in nodes if {operand(n, 1), operand(n, 2)} <= constants.keys()]
-    gates = [Gate(n.name, n.op_type, k) for n in nodes for k in range(len(_NAMES[n.op_type]))]
+    gates = [Gate(n.name, n.op_type, k) for n in nodes for k in range(len(GATES[n.op_type]))]
     return {gate.name: gate for gate in gates}
 
 
@@ -57,7 +51,7 @@ def with_integer_gates(model: Any, gates: Mapping[str, Gate]) -> Any:
     known = {value.name for values in (model.graph.input, model.graph.initializer) for value in values}
     ordered = execution_order(model.graph.node, known, [o.name for o in model.graph.output])
     made = with_nodes(model, ordered)
-    made.graph.CopyFrom(unrolled(made.graph, _constants(made), _shapes(made), writer))
+    made.graph.CopyFrom(unrolled(made.graph, constants_of(made.graph), _shapes(made), writer))
     # Shapes of values that are gone, or that the steps have in between.
     del made.graph.value_info[:]
     return made
@@ -68,11 +62,7 @@ def written_out_steps(model: Any, weighted: Collection[str]) -> set[str]:
 
     They are steps of a loop; `weighted` are operators of products.
     """
-    constants = _constants(model)
-    readers: dict[str, list[Any]] = {}
-    for node in model.graph.node:
-        for name in node.input:
-            readers.setdefault(name, []).append(node)
+    constants, readers = constants_of(model.graph), readers_of(model.graph.node)
     makers = {name: node for node in model.graph.node for name in node.output}
     products = [n for n in model.graph.node if n.op_type in weighted and len(n.input) > 1 and n.input[1] in constants]
     matrix = {n.name: constants[n.input[1]].tobytes() for n in products}
@@ -96,10 +86,6 @@ def written_out_steps(model: Any, weighted: Collection[str]) -> set[str]:
     steps = {o for n in products if n.name in after for o in (*behind[n.name], *near(n, False))}
     steps |= {o for n in joined for o in (*behind[n.name], *near(n, False))}
     return steps - {n.name for n in model.graph.node if n.op_type in weighted}
-
-
-def _constants(model: Any) -> dict[str, np.ndarray]:
-    return {i.name: numpy_helper.to_array(i) for i in model.graph.initializer}
 
 
 def _shapes(model: Any) -> dict[str, tuple[int, ...]]:

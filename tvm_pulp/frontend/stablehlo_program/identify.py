@@ -12,18 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.frontend.stablehlo_program.meanings import ELEMENTWISE, evaluated
+from tvm_pulp.frontend.stablehlo_program.meanings import ELEMENTWISE, UNARY, erf, evaluated
 from tvm_pulp.frontend.stablehlo_program.node import Node, become, closure, constant
 from tvm_pulp.frontend.stablehlo_program.turning_points import numbers_around, turning_points, values_at
 
 # A function is written with fewer operators than this, constants aside: the GELU of an exported file with 68, by an
 # erfc of three polynomials.
 _MOST_NODES = 96
-_erf = np.vectorize(math.erf, otypes=[np.float64])
-
-
-def _sigmoid(x: np.ndarray) -> np.ndarray:
-    return 0.5 + 0.5 * np.tanh(0.5 * x)
+_sigmoid = UNARY["logistic"]
 
 
 def _softplus(x: np.ndarray) -> np.ndarray:
@@ -36,9 +32,9 @@ def _gelu_by_tanh(x: np.ndarray) -> np.ndarray:
 
 _SELU = (1.6732632423543772, 1.0507009873554805)
 _EXACT: tuple[tuple[str, dict[str, Any], Callable[[np.ndarray], np.ndarray]], ...] = (
-    ("gelu", {"approximate": "none"}, lambda x: 0.5 * x * (1 + _erf(x / math.sqrt(2)))),
+    ("gelu", {"approximate": "none"}, lambda x: 0.5 * x * (1 + erf(x / math.sqrt(2)))),
     ("gelu", {"approximate": "tanh"}, _gelu_by_tanh),
-    ("erf", {}, _erf),
+    ("erf", {}, erf),
     ("silu", {}, lambda x: x * _sigmoid(x)),
     ("hard_swish", {}, lambda x: x * np.clip(x / 6 + 0.5, 0, 1)),
     ("hard_sigmoid", {}, lambda x: np.clip(x / 6 + 0.5, 0, 1)),

@@ -8,7 +8,7 @@ import numpy as np
 
 from tvm_pulp.frontend.stablehlo_program.node import Node, compact
 
-_erf = np.vectorize(math.erf, otypes=[np.float64])
+erf = np.vectorize(math.erf, otypes=[np.float64])
 
 # Operators with NumPy's name for them.
 _SAME = ("abs", "cbrt", "ceil", "cosh", "floor", "log", "sign", "sinh", "sqrt", "square", "tan", "tanh")
@@ -19,8 +19,8 @@ UNARY: dict[str, Callable[[Any], Any]] = {
     "atan": np.arctan,
     "copy": lambda x: x,
     "cosine": np.cos,
-    "erf": lambda x: _erf(x) if x.size else x,
-    "erfc": lambda x: 1 - _erf(x) if x.size else x,
+    "erf": lambda x: erf(x) if x.size else x,
+    "erfc": lambda x: 1 - erf(x) if x.size else x,
     "exponential": np.exp,
     "exponential_minus_one": np.expm1,
     "is_finite": np.isfinite,

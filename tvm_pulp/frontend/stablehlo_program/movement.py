@@ -1,5 +1,7 @@
 """Shapes, parts of tensors, tensors from parts, rows by number."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from tvm_pulp.errors import UserError, refuse_if
@@ -64,13 +66,9 @@ def _pad(v: PlacedValues, node: Node) -> Placed:
     a = node.attributes
     refuse_if(any(a["interior_padding"]), f"node '{node.label}' pads between elements: use a transposed convolution")
     order = v.order(source)
-    x, ends = v.ordered(source, order), [a["edge_padding_low"], a["edge_padding_high"]]
-    pads = [side[d] for side in ends for d in order]
-    if min(pads) < 0:
-        firsts = [max(0, -p) for p in pads[: node.rank]]
-        lasts = [source.shape[d] + min(0, p) for d, p in zip(order, pads[node.rank :], strict=True)]
-        x = v.g.emit("Slice", x, v.g.integers(*firsts), v.g.integers(*lasts), v.g.integers(*range(node.rank)))
-    pads = [max(0, p) for p in pads]
+    stated = [side[d] for side in (a["edge_padding_low"], a["edge_padding_high"]) for d in order]
+    x = v.g.within(v.ordered(source, order), [source.shape[d] for d in order], stated)
+    pads = [max(0, p) for p in stated]
     if any(pads):
         x = v.g.emit("Pad", x, v.g.integers(*pads), v.natural(value), mode="constant")
     return Placed(x, order)
@@ -79,11 +77,8 @@ def _pad(v: PlacedValues, node: Node) -> Placed:
 def _reverse(v: PlacedValues, node: Node) -> Placed:
     (source,) = node.operands
     order = v.order(source)
-    made = v.ordered(source, order)
-    for d in node.attributes["dimensions"]:
-        backwards = np.arange(source.shape[d])[::-1].copy()
-        made = v.g.emit("Gather", made, backwards, axis=order.index(d))
-    return Placed(made, order)
+    sizes = {order.index(d): source.shape[d] for d in node.attributes["dimensions"]}
+    return Placed(v.g.flipped(v.ordered(source, order), sizes), order)
 
 
 def _repeat(v: PlacedValues, node: Node) -> Placed:
@@ -104,6 +99,15 @@ def _moving_rows(v: PlacedValues, start: Node, size: int, whole: int) -> str:
     low = v.g.emit("Max", number, np.asarray(0, np.int64))
     first = v.g.reshape(v.g.emit("Min", low, np.asarray(whole - size, np.int64)), [1])
     return first if size == 1 else v.g.emit("Add", first, np.arange(size, dtype=np.int64))
+
+
+def _with_rows(
+    v: PlacedValues, node: Node, x: str, new: str, rows: str, shape: Sequence[int], axis: int, **reduction: str
+) -> Placed:
+    """A copy with new rows, of this shape, along an axis at computed places."""
+    apart = [size if d == axis else 1 for d, size in enumerate(shape)]
+    spread = v.g.emit("Expand", v.g.reshape(rows, apart), v.g.integers(*shape))
+    return v.place(node, v.g.emit("ScatterElements", x, spread, new, axis=axis, **reduction))
 
 
 def _dynamic_slice(v: PlacedValues, node: Node) -> Placed:
@@ -136,17 +140,11 @@ def _dynamic_update_slice(v: PlacedValues, node: Node) -> Placed:
     if len(known) < len(moving):
         (d,) = moving
         rows = _moving_rows(v, given[d], part.shape[d], source.shape[d])
-        shape = [1] * node.rank
-        shape[d] = part.shape[d]
-        spread = v.g.emit("Expand", v.g.reshape(rows, shape), v.g.integers(*part.shape))
-        return v.place(node, v.g.emit("ScatterElements", x, spread, new, axis=d))
+        return _with_rows(v, node, x, new, rows, part.shape, d)
     window = starts(source, part.shape, [start.array for start in given])
     if len(moving) == 1:
         (d,) = moving
-        first, end = window[d].start, window[d].stop
-        before = [v.g.cut(x, d, 0, first)] if first else []
-        after = [v.g.cut(x, d, end, source.shape[d])] if end < source.shape[d] else []
-        return v.place(node, v.g.joined([*before, new, *after], d))
+        return v.place(node, v.g.with_part(x, new, d, source.shape[d], window[d].start, window[d].stop))
     places = np.arange(source.size).reshape(source.shape)
     places[window] = places.size + np.arange(part.size).reshape(part.shape)
     both = v.g.emit("Concat", v.g.reshape(x, [-1]), v.g.reshape(new, [-1]), axis=0)
@@ -245,11 +243,8 @@ def _scatter(v: PlacedValues, node: Node) -> Placed:
     rows = v.reshaped(v.g.emit("Cast", v.natural(indices), to=onnx_type("int64")), [count])
     if length > 1:
         rows = v.g.emit("Add", rows, np.arange(length, dtype=np.int64))
-    shape = [1] * source.rank
-    shape[axis] = whole[axis]
-    spread = v.g.emit("Expand", v.g.reshape(rows, shape), v.g.integers(*whole))
     reduction = {"reduction": "add"} if a["reducer"] == "add" else {}
-    return v.place(node, v.g.emit("ScatterElements", v.natural(source), spread, new, axis=axis, **reduction))
+    return _with_rows(v, node, v.natural(source), new, rows, whole, axis, **reduction)
 
 
 OPERATORS: Operators = {

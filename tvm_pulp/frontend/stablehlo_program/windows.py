@@ -65,12 +65,8 @@ def convolution(v: PlacedValues, node: Node) -> Placed:
         )
     else:
         kernel = _kernel(v, node, [*features, *a["kernel_spatial_dimensions"]], [2 + d for d in reversal])
-        if min(*before, *after) < 0:
-            cut = [range(rank), [max(0, -p) for p in before]]
-            ends = [source.shape[s] + min(0, p) for s, p in zip(spatial, after, strict=True)]
-            x = v.g.emit("Slice", x, v.g.integers(*cut[1]), v.g.integers(*ends), v.g.integers(*(2 + d for d in cut[0])))
-            before, after = ([max(0, p) for p in side] for side in (before, after))
-        places = {**shared, "strides": strides, "pads": [*before, *after]}
+        x = v.g.within(x, [source.shape[d] for d in spatial], [*before, *after], 2)
+        places = {**shared, "strides": strides, "pads": [max(0, p) for p in (*before, *after)]}
         if not held and weight.array is not None and rank < 3 and {source.dtype, weight.dtype} <= {"int8", "uint8"}:
             made = v.g.emit("ConvInteger", x, kernel, **places)
             made = made if node.dtype == "int32" else v.g.emit("Cast", made, to=onnx_type(node.dtype))

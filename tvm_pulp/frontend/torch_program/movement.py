@@ -49,13 +49,6 @@ def stack(g: GraphBuilder, parts: Sequence[Value], axis: int) -> str:
     return g.emit("Concat", *(g.reshape(name, shape) for name in g.typed(*parts)), axis=place)
 
 
-def flip(g: GraphBuilder, x: Value, axes: Sequence[int]) -> str:
-    made = x.name
-    for axis in axes:
-        made = g.emit("Gather", made, np.arange(x.shape[axis])[::-1].copy(), axis=axis)
-    return made
-
-
 def roll(g: GraphBuilder, x: Value, shifts: Any, axes: Any) -> str:
     places, sizes = numbers(axes), x.shape
     if not places:
@@ -84,9 +77,7 @@ def slice_scatter(
         joined = g.emit("Concat", x, source, axis=axis)
         order = np.where(places < 0, np.arange(size), size + places)
         return g.emit("Gather", joined, order, axis=axis)
-    before = [g.cut(x, axis, 0, first)] if first else []
-    after = [g.cut(x, axis, last, size)] if last < size else []
-    return g.joined([*before, source.name, *after], axis)
+    return g.with_part(x, source.name, axis, size, first, last)
 
 
 def select_scatter(g: GraphBuilder, x: Value, source: Value, axis: int, place: int) -> str:
@@ -103,14 +94,8 @@ _MODES = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "ci
 def pad(g: GraphBuilder, x: Value, amounts: Sequence[int], mode: str, value: Any = None) -> str:
     """PyTorch counts axes from the last one, before and after each; negative amounts cut off."""
     unpadded = [0] * (x.rank - len(amounts) // 2)
-    before, after = ([*unpadded, *amounts[side::2][::-1]] for side in (0, 1))
-    source = x.name
-    cut = [a for a in range(x.rank) if before[a] < 0 or after[a] < 0]
-    if cut:
-        begins = [max(0, -before[a]) for a in cut]
-        ends = [x.shape[a] - max(0, -after[a]) for a in cut]
-        source = g.emit("Slice", x, g.integers(*begins), g.integers(*ends), g.integers(*cut))
-    pads = [max(0, p) for p in (*before, *after)]
+    stated = [*unpadded, *amounts[::2][::-1], *unpadded, *amounts[1::2][::-1]]
+    source, pads = g.within(x.name, x.shape, stated), [max(0, p) for p in stated]
     if not any(pads):
         return source
     fill = [np.asarray(value or 0, x.dtype)] if mode == "constant" else []
@@ -157,7 +142,7 @@ OPERATORS: Operators = {
     "aten.cat": cat,
     "aten.concat": cat,
     "aten.stack": stack,
-    "aten.flip": flip,
+    "aten.flip": lambda g, x, axes: g.flipped(x.name, {axis: x.shape[axis] for axis in axes}),
     "aten.roll": roll,
     "aten.tril": _triangle(np.tril),
     "aten.triu": _triangle(np.triu),

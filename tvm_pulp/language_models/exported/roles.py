@@ -15,7 +15,7 @@ from typing import Any
 import onnx
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.frontend.onnx_protos import reached
+from tvm_pulp.frontend.onnx_protos import reached, readers_of
 
 # What may happen to a cache on its way: every element by itself.
 BY_ELEMENT = frozenset({"QuantizeLinear", "DequantizeLinear", "Identity", "Cast"})
@@ -111,7 +111,7 @@ def find_roles(model: Any) -> Roles | None:
     given = [n for n in rest if n not in (*masks, *positions, *tokens)]
     for name in given:
         kind = inputs[name].type.tensor_type
-        joins = any(map(_joins, _behind(name, _readers(graph))))
+        joins = any(map(_joins, _behind(name, readers_of(graph.node))))
         if name not in read or kind.elem_type == onnx.TensorProto.BOOL or joins:
             raise UserError(f"input '{name}' {_unknown(kind, joins)}")
     lengths = {d.dim_param for n in given for d in inputs[n].type.tensor_type.shape.dim if d.dim_param}
@@ -185,7 +185,7 @@ def _is_symbolic(value: Any, axis: int) -> bool:
 
 def _caches(graph: Any, inputs: dict[str, Any]) -> dict[CacheRole, Any]:
     """Caches in the order of the inputs, with the nodes that join them with new rows."""
-    readers = _readers(graph)
+    readers = readers_of(graph.node)
     outputs = {o.name for o in graph.output}
     found = {}
     for name, value in inputs.items():
@@ -200,14 +200,6 @@ def _caches(graph: Any, inputs: dict[str, Any]) -> dict[CacheRole, Any]:
             axis = next(a.i for a in joined.attribute if a.name == "axis")
             found[CacheRole(name, present, axis % 4)] = joined
     return found
-
-
-def _readers(graph: Any) -> dict[str, list[Any]]:
-    readers: dict[str, list[Any]] = {}
-    for node in graph.node:
-        for name in node.input:
-            readers.setdefault(name, []).append(node)
-    return readers
 
 
 def _joins(node: Any) -> bool:

@@ -13,7 +13,7 @@ from onnx import helper, numpy_helper
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend import onnx_file
-from tvm_pulp.frontend.onnx_protos import alive, copied, replace_all
+from tvm_pulp.frontend.onnx_protos import alive, constants_of, copied, replace_all
 from tvm_pulp.frontend.onnx_shapes import fold_shapes
 from tvm_pulp.language_models.exported.roles import Roles
 
@@ -83,7 +83,7 @@ def specialize(source: onnx_file.Graph | OpenGraph, roles: Roles, past: int, row
     folded_graph, folded = fold_shapes(graph, model.opset_import, shapes, source.opset)
     # What an encoder is given may have been looked at for its shape alone.
     folded_graph = alive(folded_graph) if roles.given else folded_graph
-    values = {i.name: numpy_helper.to_array(i) for i in folded_graph.initializer} | folded
+    values = constants_of(folded_graph) | folded
     return Specialized(past, rows, folded_graph, values)
 
 

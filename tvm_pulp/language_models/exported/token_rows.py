@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from onnx import helper, numpy_helper
+from onnx import helper
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.onnx_fold import fold
-from tvm_pulp.frontend.onnx_protos import attributes_of, constant_of, label, node_of, replace_all
+from tvm_pulp.frontend.onnx_protos import attributes_of, constant_of, constants_of, label, node_of, replace_all
 from tvm_pulp.language_models.entry_module import Purpose, Source
 
 # They change no token and not their order.
@@ -24,7 +24,7 @@ _RENAMES = ("Identity", "Cast", "Reshape", "Squeeze", "Unsqueeze", "Flatten")
 
 def bind_tokens(graph: Any, tokens: str, shapes: Mapping[str, tuple[int, ...]], opset: int) -> list[Source]:
     """Inputs of rows instead of tokens, which are none afterwards: the graph is changed. Shapes are those of values."""
-    constants = {i.name: numpy_helper.to_array(i) for i in graph.initializer}
+    constants = constants_of(graph)
     makers = {name: node for node in graph.node for name in node.output}
     names, gone, made = [tokens], [], []
     tables: dict[str, np.ndarray] = {}
