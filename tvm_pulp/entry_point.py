@@ -57,21 +57,9 @@ def plan_for(target: Target, network: Network, *, beyond_l2: int = 0) -> Lowered
 
     `beyond_l2`: bytes that may exceed L2, since the caller finds a place for constants elsewhere.
     """
-    request = PlanRequest(
-        target.soc,
-        target.engines,
-        target.cores,
-        target.l1_beside_state(network),
-        target.l2_bytes() + beyond_l2,
-        target.l2_beside_code + beyond_l2,
-        target.pins,
-        target.double_buffer,
-        target.planner,
-        target.given_plan,
-        target.effort,
-        beyond_l2,
-    )
-    with guarded(GUARD_BYTES if target.debug else 0):
+    l1, l2, all_l2 = target.l1_beside_state(network), target.l2_bytes(), target.l2_beside_code
+    request = PlanRequest(target, l1, l2 + beyond_l2, all_l2 + beyond_l2, beyond_l2)
+    with guarded(GUARD_BYTES if target.options.debug else 0):
         return plan_network(network, request)
 
 
@@ -126,7 +114,7 @@ def _described(target: Target) -> dict[str, Any]:
 
 def _facts(target: Target, inferred_inputs: tuple[str, ...]) -> dict[str, Any]:
     """The part of an archive's metadata that says what it was compiled for."""
-    return {"target": target.stated, "soc": target.soc.name, "inferred_inputs": list(inferred_inputs)}
+    return {"target": target.options.target, "soc": target.soc.name, "inferred_inputs": list(inferred_inputs)}
 
 
 def flat_facts(target: Target, inferred_inputs: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -179,7 +167,7 @@ class EntryPoint:
     @property
     def compared_inputs(self) -> list[np.ndarray] | None:
         """The sample input of a debug build."""
-        if not self.target.debug:
+        if not self.target.options.debug:
             return None
         described = [{"name": t.source, "shape": t.spec.shape, "dtype": t.spec.dtype} for t in self.network.inputs]
         return prepare_inputs(described, self.debug_inputs)
@@ -243,7 +231,7 @@ class HostEntryPoint(EntryPoint):
             cpu,
             ram_beside(cpu, self.target.ram_limit, ends),
             widened,
-            threads=self.target.threads,
+            threads=self.target.options.threads or 1,
             debug_inputs=self.compared_inputs,
         )
 
@@ -281,7 +269,7 @@ class ClusterEntryPoint(EntryPoint):
         self.progress(f"{'planning' if given is None else 'placing'} {len(self.network.layers)} layers")
         if not self.states:
             return plan_for(target, self.network)
-        wanted = given.state[0].level if given is not None else target.state_memory
+        wanted = given.state[0].level if given is not None else target.options.state_memory
         room = StateRoom(sum(s.bytes for s in self.states), target.l1_bytes(0), target.soc.memory.l3.size)
         return place_state(
             [self.plan_at], lambda made: cycles_with_state(made, target.soc, target.cores), room, wanted
@@ -298,7 +286,9 @@ class ClusterEntryPoint(EntryPoint):
     @cached_property
     def emitted(self) -> dict[str, bytes]:
         self.progress("emitting C")
-        refuse_if(self.target.debug and self.states, "--debug does not know what a cache holds: drop it, or --state")
+        refuse_if(
+            self.target.options.debug and self.states, "--debug does not know what a cache holds: drop it, or --state"
+        )
         compared = self.compared_inputs
         return emit_for(self.target, self.lowered, self.imported.inferred_inputs, compared, self.keep_layers)
 
