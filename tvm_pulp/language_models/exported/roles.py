@@ -16,6 +16,7 @@ import onnx
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.onnx_protos import reached
+from tvm_pulp.grouped import grouped
 
 # What may happen to a cache on its way: every element by itself.
 BY_ELEMENT = frozenset({"QuantizeLinear", "DequantizeLinear", "Identity", "Cast"})
@@ -203,11 +204,7 @@ def _caches(graph: Any, inputs: dict[str, Any]) -> dict[CacheRole, Any]:
 
 
 def _readers(graph: Any) -> dict[str, list[Any]]:
-    readers: dict[str, list[Any]] = {}
-    for node in graph.node:
-        for name in node.input:
-            readers.setdefault(name, []).append(node)
-    return readers
+    return grouped((name, node) for node in graph.node for name in node.input)
 
 
 def _joins(node: Any) -> bool:
