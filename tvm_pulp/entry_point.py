@@ -68,7 +68,6 @@ def emit_for(
     lowered: LoweredPlan,
     inferred_inputs: tuple[str, ...] = (),
     debug_inputs: list[np.ndarray] | None = None,
-    keep_layers: bool = False,
     shared: SharedConstants | None = None,
 ) -> dict[str, bytes]:
     """Files of a planned program; those of a debug build need inputs that layers are compared for.
@@ -89,6 +88,7 @@ def emit_for(
     facts |= _described(target)
     backends = {b.target_name: b for b, _ in target.engines}
     defines = [f"TVM_PULP_MARKS={target.marks(len(plan.layers))}"]
+    keep_layers = target.options.keep_layers
     return emit_cluster(lowered, facts, backends, platform, defines, debug_inputs, keep_layers, shared)
 
 
@@ -135,10 +135,6 @@ class EntryPoint:
     imported: Imported
     canonical: Any
     states: tuple[State, ...] = ()
-    # The program shows what every layer made.
-    keep_layers: bool = False
-    # Inputs of a debug build by name; none: the seeded ones.
-    debug_inputs: Mapping[str, np.ndarray] | None = None
     progress: Progress = silent
 
     @cached_property
@@ -164,13 +160,17 @@ class EntryPoint:
         """The network as regions of engines: what is compiled."""
         raise NotImplementedError
 
+    def arrays(self, given: Mapping[str, np.ndarray] | None) -> list[np.ndarray]:
+        """Inputs as the network takes them; where none are given, seeded ones."""
+        described = [{"name": t.source, "shape": t.spec.shape, "dtype": t.spec.dtype} for t in self.network.inputs]
+        return prepare_inputs(described, given)
+
     @property
     def compared_inputs(self) -> list[np.ndarray] | None:
         """The sample input of a debug build."""
-        if not self.target.options.debug:
-            return None
-        described = [{"name": t.source, "shape": t.spec.shape, "dtype": t.spec.dtype} for t in self.network.inputs]
-        return prepare_inputs(described, self.debug_inputs)
+        options = self.target.options
+        given = dict(options.debug_inputs) or None
+        return self.arrays(given) if options.debug else None
 
     @property
     def expected_cycles(self) -> dict[str, int]:
@@ -227,7 +227,7 @@ class HostEntryPoint(EntryPoint):
         return emit(
             self.partitioned,
             facts,
-            self.keep_layers,
+            self.target.options.keep_layers,
             cpu,
             ram_beside(cpu, self.target.ram_limit, ends),
             widened,
@@ -289,8 +289,7 @@ class ClusterEntryPoint(EntryPoint):
         refuse_if(
             self.target.options.debug and self.states, "--debug does not know what a cache holds: drop it, or --state"
         )
-        compared = self.compared_inputs
-        return emit_for(self.target, self.lowered, self.imported.inferred_inputs, compared, self.keep_layers)
+        return emit_for(self.target, self.lowered, self.imported.inferred_inputs, self.compared_inputs)
 
 
 def entry_point(target: Target, *stated: Any, **more: Any) -> HostEntryPoint | ClusterEntryPoint:
