@@ -158,17 +158,7 @@ class Compilation:
     @cached_property
     def entry(self) -> HostEntryPoint | ClusterEntryPoint:
         """The only entry point of a network, with the stages that its SoC has."""
-        options, (module, states) = self.options, self.stateful
-        return entry_point(
-            self.target,
-            options.module_name,
-            self.imported,
-            module,
-            states,
-            options.keep_layers,
-            dict(options.debug_inputs) or None,
-            self.progress,
-        )
+        return entry_point(self.target, self.options.module_name, self.imported, *self.stateful, self.progress)
 
     @property
     def network(self) -> Network:

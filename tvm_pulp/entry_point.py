@@ -57,21 +57,9 @@ def plan_for(target: Target, network: Network, *, beyond_l2: int = 0) -> Lowered
 
     `beyond_l2`: bytes that may exceed L2, since the caller finds a place for constants elsewhere.
     """
-    request = PlanRequest(
-        target.soc,
-        target.engines,
-        target.cores,
-        target.l1_beside_state(network),
-        target.l2_bytes() + beyond_l2,
-        target.l2_beside_code + beyond_l2,
-        target.pins,
-        target.double_buffer,
-        target.planner,
-        target.given_plan,
-        target.effort,
-        beyond_l2,
-    )
-    with guarded(GUARD_BYTES if target.debug else 0):
+    l1, l2, all_l2 = target.l1_beside_state(network), target.l2_bytes(), target.l2_beside_code
+    request = PlanRequest(target, l1, l2 + beyond_l2, all_l2 + beyond_l2, beyond_l2)
+    with guarded(GUARD_BYTES if target.options.debug else 0):
         return plan_network(network, request)
 
 
@@ -80,7 +68,6 @@ def emit_for(
     lowered: LoweredPlan,
     inferred_inputs: tuple[str, ...] = (),
     debug_inputs: list[np.ndarray] | None = None,
-    keep_layers: bool = False,
     shared: SharedConstants | None = None,
 ) -> dict[str, bytes]:
     """Files of a planned program; those of a debug build need inputs that layers are compared for.
@@ -101,6 +88,7 @@ def emit_for(
     facts |= _described(target)
     backends = {b.target_name: b for b, _ in target.engines}
     defines = [f"TVM_PULP_MARKS={target.marks(len(plan.layers))}"]
+    keep_layers = target.options.keep_layers
     return emit_cluster(lowered, facts, backends, platform, defines, debug_inputs, keep_layers, shared)
 
 
@@ -126,7 +114,7 @@ def _described(target: Target) -> dict[str, Any]:
 
 def _facts(target: Target, inferred_inputs: tuple[str, ...]) -> dict[str, Any]:
     """The part of an archive's metadata that says what it was compiled for."""
-    return {"target": target.stated, "soc": target.soc.name, "inferred_inputs": list(inferred_inputs)}
+    return {"target": target.options.target, "soc": target.soc.name, "inferred_inputs": list(inferred_inputs)}
 
 
 def flat_facts(target: Target, inferred_inputs: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -147,10 +135,6 @@ class EntryPoint:
     imported: Imported
     canonical: Any
     states: tuple[State, ...] = ()
-    # The program shows what every layer made.
-    keep_layers: bool = False
-    # Inputs of a debug build by name; none: the seeded ones.
-    debug_inputs: Mapping[str, np.ndarray] | None = None
     progress: Progress = silent
 
     @cached_property
@@ -176,13 +160,17 @@ class EntryPoint:
         """The network as regions of engines: what is compiled."""
         raise NotImplementedError
 
+    def arrays(self, given: Mapping[str, np.ndarray] | None) -> list[np.ndarray]:
+        """Inputs as the network takes them; where none are given, seeded ones."""
+        described = [{"name": t.source, "shape": t.spec.shape, "dtype": t.spec.dtype} for t in self.network.inputs]
+        return prepare_inputs(described, given)
+
     @property
     def compared_inputs(self) -> list[np.ndarray] | None:
         """The sample input of a debug build."""
-        if not self.target.debug:
-            return None
-        described = [{"name": t.source, "shape": t.spec.shape, "dtype": t.spec.dtype} for t in self.network.inputs]
-        return prepare_inputs(described, self.debug_inputs)
+        options = self.target.options
+        given = dict(options.debug_inputs) or None
+        return self.arrays(given) if options.debug else None
 
     @property
     def expected_cycles(self) -> dict[str, int]:
@@ -239,11 +227,11 @@ class HostEntryPoint(EntryPoint):
         return emit(
             self.partitioned,
             facts,
-            self.keep_layers,
+            self.target.options.keep_layers,
             cpu,
             ram_beside(cpu, self.target.ram_limit, ends),
             widened,
-            threads=self.target.threads,
+            threads=self.target.options.threads or 1,
             debug_inputs=self.compared_inputs,
         )
 
@@ -281,7 +269,7 @@ class ClusterEntryPoint(EntryPoint):
         self.progress(f"{'planning' if given is None else 'placing'} {len(self.network.layers)} layers")
         if not self.states:
             return plan_for(target, self.network)
-        wanted = given.state[0].level if given is not None else target.state_memory
+        wanted = given.state[0].level if given is not None else target.options.state_memory
         room = StateRoom(sum(s.bytes for s in self.states), target.l1_bytes(0), target.soc.memory.l3.size)
         return place_state(
             [self.plan_at], lambda made: cycles_with_state(made, target.soc, target.cores), room, wanted
@@ -298,9 +286,10 @@ class ClusterEntryPoint(EntryPoint):
     @cached_property
     def emitted(self) -> dict[str, bytes]:
         self.progress("emitting C")
-        refuse_if(self.target.debug and self.states, "--debug does not know what a cache holds: drop it, or --state")
-        compared = self.compared_inputs
-        return emit_for(self.target, self.lowered, self.imported.inferred_inputs, compared, self.keep_layers)
+        refuse_if(
+            self.target.options.debug and self.states, "--debug does not know what a cache holds: drop it, or --state"
+        )
+        return emit_for(self.target, self.lowered, self.imported.inferred_inputs, self.compared_inputs)
 
 
 def entry_point(target: Target, *stated: Any, **more: Any) -> HostEntryPoint | ClusterEntryPoint:

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from tvm_pulp import soc as socs
-from tvm_pulp.compile_options import EFFORTS, PLANNERS, CompileOptions
+from tvm_pulp.compile_options import CompileOptions
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.planning.program import PlanJson
+from tvm_pulp.planning.search import PlanFrame
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.soc.cpu_platform import check_cpu, check_limits, check_threads
 from tvm_pulp.soc.memory_size import parse_size
@@ -22,28 +22,13 @@ _SMALLEST_L2 = 4096
 
 
 @dataclass(frozen=True)
-class Target:
+class Target(PlanFrame):
     """A resolved target: data that all stages read."""
 
-    soc: Any
-    engines: tuple[tuple[UMABackend, dict[str, Any]], ...]
-    cores: int
-    l1_limit: int | None
-    pins: dict[str, str]
-    double_buffer: bool = True
+    l1_limit: int | None = None
     l2_limit: int | None = None
-    planner: str = PLANNERS[0]
-    effort: str = EFFORTS[0]
-    given_plan: PlanJson | None = None
-    # A debug build: what layers make of the sample input, and the bytes between buffers, are checked at run time.
-    debug: bool = False
-    # Level of memory that caches are put to; None: as planned.
-    state_memory: str | None = None
-    # As the user wrote it; it stands in the archive.
-    stated: str = "c"
     # Of a CPU by itself.
     ram_limit: int | None = None
-    threads: int = 1
     flash_limit: int | None = None
 
     def marks(self, layers: int) -> int:
@@ -128,29 +113,13 @@ def resolve_target(options: CompileOptions) -> Target:
     check_threads(soc.name, soc.cpu, options.threads)
     if options.plan is not None:
         record = read_plan_file(Path(options.plan))
-        return Target(soc, engines, record.cores, record.l1_bytes, {}, given_plan=record, stated=options.target)
+        return Target(soc, engines, record.cores, {}, options, record, record.l1_bytes)
     cores = options.cores if options.cores is not None else soc.cluster.cores
     refuse_if(
         soc.simulated and not 1 <= cores <= soc.cluster.cores,
         f"--cores {cores}: SoC {soc.name} has 1 to {soc.cluster.cores} cores",
     )
-    return Target(
-        soc,
-        engines,
-        cores,
-        l1,
-        dict(options.pins),
-        options.double_buffer,
-        l2,
-        options.planner or PLANNERS[0],
-        options.effort or EFFORTS[0],
-        debug=options.debug,
-        state_memory=options.state_memory,
-        ram_limit=ram,
-        flash_limit=flash,
-        threads=options.threads or 1,
-        stated=options.target,
-    )
+    return Target(soc, engines, cores, dict(options.pins), options, None, l1, l2, ram, flash)
 
 
 def _carriers(backend: UMABackend) -> str:

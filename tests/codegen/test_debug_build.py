@@ -20,7 +20,6 @@ from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.planning.tiling.schedule.schedule import compute_position
 from tvm_pulp.planning.tir.lower import lower
 from tvm_pulp.qnn.network import Tensor
-from tvm_pulp.report.inputs import prepare_inputs
 from tvm_pulp.sim.iss.device import IssDevice
 from tvm_pulp.target import Target
 
@@ -70,9 +69,7 @@ def build(request: pytest.FixtureRequest) -> Build:
 
 def built(model: str, options: api.CompileOptions) -> Build:
     compilation = api.Compilation(model, options)
-    inputs = compilation.network.inputs
-    described = [{"name": t.source, "shape": t.spec.shape, "dtype": t.spec.dtype} for t in inputs]
-    return Build(compilation.target, compilation.plan, prepare_inputs(described, None))
+    return Build(compilation.target, compilation.plan, compilation.entry.arrays(None))
 
 
 @pytest.mark.sample(1)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.simulated.random_chain import PULP, SUM, RandomChain, random_chain, random_inputs
 from tvm_pulp import soc
 from tvm_pulp.codegen.formats import PlanJson, from_json, to_json
+from tvm_pulp.compile_options import CompileOptions
 from tvm_pulp.entry_point import plan_for
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.check.verify_plan import verify_plan
@@ -33,7 +34,9 @@ def machines(draw: Any) -> Target:
     options = draw(st.sampled_from([None, {"weight_memory": "none"}, {"weight_memory": "sram"}]))
     neureka = backend("neureka")
     engines = ((neureka, neureka.options(options)),) if options is not None else ()
-    return Target(SIRACUSA, engines, draw(st.integers(1, 8)), draw(L1_BYTES), {}, draw(st.booleans()))
+    cores, l1_bytes = draw(st.integers(1, 8)), draw(L1_BYTES)
+    options = CompileOptions(double_buffer=draw(st.booleans()))
+    return Target(SIRACUSA, engines, cores, options=options, l1_limit=l1_bytes)
 
 
 def check(seed: int, target: Target) -> None:
@@ -60,7 +63,7 @@ def test_sums_of_one_and_of_two_tensors() -> None:
     first = chain.add("add", {**SUM, **PULP}, 0, 1, *scale)
     chain.add("add", {**SUM, **PULP}, first, first, *scale)
     inputs = random_inputs(np.random.default_rng(5), chain)
-    target = Target(SIRACUSA, (), 8, 8192, {})
+    target = Target(SIRACUSA, (), 8, l1_limit=8192)
     (result,) = simulate(target, plan_for(target, chain.network()), inputs).outputs
     np.testing.assert_array_equal(result, chain.reference(inputs))
 

@@ -37,7 +37,7 @@ def case(seed: int) -> tuple[RandomGraph, list[np.ndarray], Target, LoweredPlan]
     options = neureka.options({"weight_memory": str(source.choice(["none", "sram"]))})
     # Two of three with room for tiles of several layers beside each other.
     l1_bytes = int(source.integers(*[(16, 221), (96, 221), (96, 221)][int(source.integers(3))])) * 1000
-    target = Target(SIRACUSA, ((neureka, options),), int(source.choice([3, 8, 8])), l1_bytes, {})
+    target = Target(SIRACUSA, ((neureka, options),), int(source.choice([3, 8, 8])), l1_limit=l1_bytes)
     try:
         return graph, inputs, target, plan_for(target, graph.network())
     except UserError as error:

@@ -7,6 +7,7 @@ from functools import cache
 
 from tests.process_folder import process_folder
 from tvm_pulp import soc
+from tvm_pulp.compile_options import CompileOptions
 from tvm_pulp.soc import Soc
 from tvm_pulp.target import Target
 from tvm_pulp.uma.backend import UMABackend
@@ -59,4 +60,5 @@ def target_with_both(
     """A target with both accelerators."""
     first, second = dotter(), backend("neureka")
     engines = ((first, first.options({})), (second, second.options({"weight_memory": weight_memory})))
-    return Target(soc_with_both(macs_per_cycle), engines, cores, l1, dict(pins or {}), double_buffer)
+    options = CompileOptions(double_buffer=double_buffer)
+    return Target(soc_with_both(macs_per_cycle), engines, cores, pins or {}, options, l1_limit=l1)

@@ -98,7 +98,7 @@ def test_the_documented_example_runs(capsys: pytest.CaptureFixture[str]) -> None
     composites = [f.attrs["Composite"] for gv, f in partitioned.functions.items() if gv.name_hint != "main"]
     assert composites == ["my.dense"] * 8
     soc = socs.load("siracusa")
-    target = Target(soc, ((backend, backend.options({})),), soc.cluster.cores, None, {})
+    target = Target(soc, ((backend, backend.options({})),), soc.cluster.cores)
     entry = ClusterEntryPoint(target, "net", compilation.imported, compilation.canonical)
     explain_plan(entry.lowered.plan, sys.stdout)
     text = capsys.readouterr().out

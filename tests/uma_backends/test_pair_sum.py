@@ -66,7 +66,7 @@ def forms(seed: int) -> list[str]:
     inputs = [random_input(source, spec) for spec in graph.inputs]
     options = neureka.options({"weight_memory": str(source.choice(["none", "sram"]))})
     l1_bytes = int(source.choice([24, 40, 200])) * 1000
-    target = Target(SIRACUSA, ((neureka, options),), int(source.choice([1, 8])), l1_bytes, {})
+    target = Target(SIRACUSA, ((neureka, options),), int(source.choice([1, 8])), l1_limit=l1_bytes)
     lowered = plan_for(target, graph.network())
     run = simulate(target, lowered, inputs)
     check_report(run.report)

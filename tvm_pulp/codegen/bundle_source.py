@@ -12,6 +12,7 @@ from tvm_pulp.codegen.model_text import header_text, safe
 from tvm_pulp.codegen.step_table import Record, StepTable
 from tvm_pulp.codegen.table_addresses import TableAddresses, piece_member
 from tvm_pulp.codegen.weights import section
+from tvm_pulp.grouped import grouped
 from tvm_pulp.planning.program.actions import WaitForJob, WaitForL3, WaitForTransfers
 from tvm_pulp.planning.tiling.schedule.constant_bundles import RECORD_WORDS
 from tvm_pulp.planning.tiling.schedule.schedule import Bundle, Slot
@@ -60,9 +61,7 @@ class BundleSource:
 
     def tables(self, table: StepTable, function: Callable[[Record], str]) -> list[str]:
         """Declarations and definitions of all bundles. `function` names what a record calls."""
-        records: dict[Bundle, list[Record]] = {}
-        for record in table.records:
-            records.setdefault(record.page, []).append(record)
+        records = grouped((record.page, record) for record in table.records)
         kinds: list[str] = []
         objects: list[str] = []
         declared: list[str] = []

@@ -7,13 +7,15 @@ import os
 import tarfile
 import tempfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tvm_pulp.codegen.formats import FormatError, PlanJson, check_record, from_json, metadata_schema
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_file_errors
 
 FORMAT_VERSION = 7
 # The folder of the same runtime by calls of an SDK, for chips that have one.
@@ -21,25 +23,30 @@ FIRMWARE = "firmware"
 
 
 def write(path: Path, files: dict[str, bytes]) -> None:
-    """Write an archive whose bytes depend on nothing but the files. Nothing half-written is left behind."""
-    try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise UserError(f"cannot write '{path}': {error.strerror}; choose another -o") from None
-    try:
-        with os.fdopen(handle, "wb") as raw, tarfile.open(fileobj=raw, mode="w", format=tarfile.USTAR_FORMAT) as tar:
-            for name in sorted(files):
-                entry = tarfile.TarInfo(f"./{name}")
-                entry.size, entry.mtime, entry.mode = len(files[name]), 0, 0o644
-                tar.addfile(entry, io.BytesIO(files[name]))
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except OSError as error:
-        Path(temporary).unlink(missing_ok=True)
-        raise UserError(f"cannot write '{path}': {error.strerror}; choose another -o") from None
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    """Write an archive whose bytes depend on nothing but the files."""
+    with (
+        whole_file(path, 0o644) as place,
+        place.open("wb") as raw,
+        tarfile.open(fileobj=raw, mode="w", format=tarfile.USTAR_FORMAT) as tar,
+    ):
+        for name in sorted(files):
+            entry = tarfile.TarInfo(f"./{name}")
+            entry.size, entry.mtime, entry.mode = len(files[name]), 0, 0o644
+            tar.addfile(entry, io.BytesIO(files[name]))
+
+
+@contextmanager
+def whole_file(path: Path, mode: int) -> Iterator[Path]:
+    """A file to write that takes the place of another when it is complete. Nothing half-written is left behind."""
+    with refuse_file_errors(f"cannot write '{path}'", "; choose another -o"):
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        os.close(handle)
+        try:
+            yield Path(name)
+            Path(name).chmod(mode)
+            Path(name).replace(path)
+        finally:
+            Path(name).unlink(missing_ok=True)
 
 
 def read(path: Path) -> dict[str, bytes]:

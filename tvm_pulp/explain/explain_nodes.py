@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import TextIO
 
 from tvm_pulp.frontend.imported import SourceNode, identifier
+from tvm_pulp.grouped import grouped
 from tvm_pulp.qnn.network import Layer, Network
 
 _BORDERS = frozenset({"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear"})
@@ -103,10 +104,7 @@ class _Graph:
 
     def __init__(self, nodes: Sequence[SourceNode]) -> None:
         self._makers = {output: node for node in nodes for output in node.outputs}
-        self._readers: dict[str, list[SourceNode]] = {}
-        for node in nodes:
-            for name in node.inputs:
-                self._readers.setdefault(name, []).append(node)
+        self._readers = grouped((name, node) for node in nodes for name in node.inputs)
         self._quantized = any(node.op_type in _BORDERS or node.op_type.startswith("QLinear") for node in nodes)
 
     def layer_before(self, node: SourceNode, layers: dict[str, Layer]) -> Layer | None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from tvm_pulp.explain.explain_nodes import why_float
 from tvm_pulp.frontend.imported import SourceNode
+from tvm_pulp.grouped import grouped
 from tvm_pulp.qnn.network import Layer, Network, Tensor
 
 # Reasons beyond these are counted only.
@@ -26,10 +27,7 @@ def float_sentence(
     total = sum(expected.values())
     share = f" (about {100 * sum(expected.get(f.name, 0) for f in found) / total:.0f} % of the time)" if total else ""
     ends = {t.storage for t in (*network.inputs, *network.outputs)}
-    reasons: dict[str, list[Layer]] = {}
-    for layer in found:
-        reason = _ends_reason(layer, ends) or why_float(layer, nodes)
-        reasons.setdefault(reason, []).append(layer)
+    reasons = grouped((_ends_reason(layer, ends) or why_float(layer, nodes), layer) for layer in found)
     ordered = sorted(reasons.items(), key=lambda r: (-sum(expected.get(f.name, 1) for f in r[1]), -len(r[1])))
     shown = [f"{len(layers)} because {reason}" for reason, layers in ordered[:_SHOWN]]
     rest = sum(len(layers) for _, layers in ordered[_SHOWN:])

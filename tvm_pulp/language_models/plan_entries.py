@@ -70,7 +70,7 @@ def _planned(planner: "_EntryPlanner", decoder: Any, target: Target) -> dict[str
         [partial(planner.plan, name, rows) for name, rows in names.items()],
         lambda entry: entry.cycles,
         StateRoom(sum(planner.state_bytes("l1")), target.l1_bytes(0), target.soc.memory.l3.size),
-        target.state_memory,
+        target.options.state_memory,
     )
     entries = dict(zip(names, made, strict=True))
     for rows in decoder.further_chunks:

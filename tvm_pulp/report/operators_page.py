@@ -10,6 +10,7 @@ from typing import Any, TextIO
 
 from tvm_pulp import soc
 from tvm_pulp.frontend.operator_names import format_operators
+from tvm_pulp.grouped import grouped
 from tvm_pulp.qnn import OPERATORS
 from tvm_pulp.report.fitted_table import terminal_width
 from tvm_pulp.uma import registry
@@ -38,13 +39,12 @@ class DialectOperator:
 
 def dialect_operators(backends: Sequence[UMABackend], family: str) -> list[DialectOperator]:
     """Operators in alphabetical order, for these engines and the hand-written kernels of one family of cores."""
-    engines: dict[str, list[Runs]] = {}
-    for backend in backends:
-        for pattern in backend.patterns:
-            for operator in dict.fromkeys(_operators_in(pattern.expression)):
-                engines.setdefault(operator, []).append(
-                    Runs(backend.target_name, pattern.name, backend.limits(pattern.name))
-                )
+    engines = grouped(
+        (operator, Runs(backend.target_name, pattern.name, backend.limits(pattern.name)))
+        for backend in backends
+        for pattern in backend.patterns
+        for operator in dict.fromkeys(_operators_in(pattern.expression))
+    )
     kernels = registry.core_kernels(family)
     found = []
     for name in sorted(OPERATORS):

@@ -1,13 +1,10 @@
 """`tvmc build`: the bare-metal ELF of an archive."""
 
 import argparse
-import os
 import shutil
 import sys
-import tempfile
 from pathlib import Path
 
-from tvm_pulp.errors import refuse_file_errors
 from tvm_pulp.tvmc.argument import argument
 from tvm_pulp.tvmc.model_options import check_archive, check_writable
 
@@ -20,7 +17,7 @@ ARGUMENTS = (
 
 
 def run(args: argparse.Namespace) -> int:
-    """Build and copy; nothing half-written is left behind."""
+    """Build and copy."""
     check_archive(args.archive)
     check_writable(args.output, "-o")
     from tvm_pulp.codegen import mlf
@@ -29,11 +26,7 @@ def run(args: argparse.Namespace) -> int:
     files = mlf.read(Path(args.archive))
     elf = build_archive(files, mlf.metadata(files), profile=args.profile, toolchain=args.toolchain)
     output = Path(args.output)
-    with refuse_file_errors(f"cannot write '{output}'", "; choose another -o"):
-        handle, temporary = tempfile.mkstemp(dir=output.parent, prefix=f".{output.name}.")
-        os.close(handle)
-        shutil.copyfile(elf, temporary)
-        Path(temporary).chmod(0o755)
-        Path(temporary).replace(output)
+    with mlf.whole_file(output, 0o755) as place:
+        shutil.copyfile(elf, place)
     print(f"tvmc build: wrote {output}: {output.stat().st_size:,} bytes", file=sys.stderr)
     return 0

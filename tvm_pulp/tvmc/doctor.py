@@ -8,6 +8,7 @@ from importlib.metadata import PackageNotFoundError, requires
 from importlib.util import find_spec
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.grouped import grouped
 from tvm_pulp.plug_ins import installed_version
 from tvm_pulp.tvmc.argument import argument
 
@@ -59,11 +60,8 @@ def extras() -> dict[str, list[str]]:
         stated = requires(_PACKAGE) or []
     except PackageNotFoundError:
         stated = []
-    found: dict[str, list[str]] = {}
-    for match in filter(None, map(_EXTRA.match, stated)):
-        if match[2] not in _OWN:
-            found.setdefault(match[2], []).append(match[1])
-    return found
+    matches = filter(None, map(_EXTRA.match, stated))
+    return grouped((match[2], match[1]) for match in matches if match[2] not in _OWN)
 
 
 def _found(find: Callable[[], str]) -> str | None:

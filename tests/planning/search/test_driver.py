@@ -11,7 +11,7 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.planning.check import verify_plan
 from tvm_pulp.planning.search import driver
 from tvm_pulp.planning.search.attempts import PlanEvaluator
-from tvm_pulp.planning.search.driver import PlanRequest, plan_network
+from tvm_pulp.planning.search.driver import PlanFrame, PlanRequest, plan_network
 from tvm_pulp.planning.search.heuristics.policies import without_overlap
 from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.planning.tiling.schedule import NOTHING_IN_L3
@@ -20,7 +20,8 @@ from tvm_pulp.qnn.network import Network
 from tvm_pulp.uma.registry import backend
 
 SIRACUSA = soc.load("siracusa")
-REQUEST = PlanRequest(SIRACUSA, (), 8, 32768, 1 << 20, 1 << 20, planner="greedy")
+GREEDY = PlanFrame(SIRACUSA, (), 8, options=CompileOptions(planner="greedy"))
+REQUEST = PlanRequest(GREEDY, 32768, 1 << 20, 1 << 20)
 
 
 def network() -> Network:
@@ -45,7 +46,7 @@ def test_the_cores_alone_are_among_the_tries(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(driver, "find_plan", find)
     neureka = backend("neureka")
     engines = ((neureka, neureka.options({"weight_memory": "sram"})),)
-    request = PlanRequest(SIRACUSA, engines, 8, 65536, 1 << 20, 1 << 20)
+    request = PlanRequest(PlanFrame(SIRACUSA, engines, 8), 65536, 1 << 20, 1 << 20)
     monkeypatch.setattr(driver, "core_cycles", lambda _evaluator: 0)
     for cycles, found in ((5000, {"neureka", "cluster"}), (5, {"cluster"})):
         monkeypatch.setattr(driver, "expected_cycles", lambda _evaluator, cycles=cycles: cycles)
@@ -61,7 +62,7 @@ def test_a_given_plan_is_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(driver, "find_plan", fail)
     with pytest.raises(AssertionError, match="planned again"):
         plan_network(network(), REQUEST)
-    given = PlanRequest(SIRACUSA, (), 8, 32768, 1 << 20, 1 << 20, given_plan=first)
+    given = PlanRequest(PlanFrame(SIRACUSA, (), 8, given_plan=first), 32768, 1 << 20, 1 << 20)
     assert describe(plan_network(network(), given)) == first
 
 
@@ -70,15 +71,15 @@ def test_a_fault_of_ours_is_a_bug_and_one_of_a_given_plan_the_users(monkeypatch:
     monkeypatch.setattr(driver, "verify_plan", lambda *_: ["two blocks overlap"])
     with pytest.raises(RuntimeError, match="the plan is wrong: two blocks overlap"):
         plan_network(network(), REQUEST)
-    given = PlanRequest(SIRACUSA, (), 8, 32768, 1 << 20, 1 << 20, given_plan=first)
+    given = PlanRequest(PlanFrame(SIRACUSA, (), 8, given_plan=first), 32768, 1 << 20, 1 << 20)
     with pytest.raises(UserError, match=r"^--plan: the plan is wrong \(two blocks overlap\): compile without --plan"):
         plan_network(network(), given)
 
 
 def test_what_l2_misses_is_said_with_a_way_out() -> None:
-    request = PlanRequest(SIRACUSA, (), 8, 32768, 8192, 1 << 20, planner="greedy")
+    request = PlanRequest(GREEDY, 32768, 8192, 1 << 20)
     with pytest.raises(UserError, match=r"needs \d+ bytes of L2 and 8192 are available .*raise --l2 to at least \d+"):
         plan_network(network(), request)
-    request = PlanRequest(SIRACUSA, (), 8, 32768, 8192, 8192, planner="greedy")
+    request = PlanRequest(GREEDY, 32768, 8192, 8192)
     with pytest.raises(UserError, match="use smaller inputs or fewer channels"):
         plan_network(network(), request)

@@ -12,7 +12,7 @@ from tvm import relax, s_tir, tirx
 
 from tvm_pulp.canonicalize.qdq_operands import RESHAPES
 from tvm_pulp.canonicalize.rewriter import integers
-from tvm_pulp.errors import UserError
+from tvm_pulp.frontend.library_errors import last_words, refuse_library_errors
 from tvm_pulp.planning.lowering.float_layers import FloatLayers
 from tvm_pulp.planning.lowering.float_operators import LOWERINGS
 from tvm_pulp.planning.lowering.join_quantize import JoinQuantize
@@ -41,12 +41,10 @@ def legalize_float(module: Any) -> Any:
     for step in (FloatLayers(), MergeProducts(), JoinQuantize(), JoinTakes()):
         module = step.run(module)
     skip = [*(PREFIX + name for name in OPERATORS), *RESHAPES]
-    try:
-        with tvm.target.Target("c"):
-            module = relax.transform.LegalizeOps(LOWERINGS, skip_ops=skip)(module)
-    except Exception as error:  # TVM's lowering rules assert on what they do not support, in many classes
-        reason = " ".join(str(error).split())[-160:] or type(error).__name__
-        raise UserError(f"an operator outside the integer dialect has no C form ({reason}): replace it") from None
+    # TVM's lowering rules assert on what they do not support, in many classes.
+    refused = "an operator outside the integer dialect has no C form"
+    with refuse_library_errors(refused, ": replace it", last_words), tvm.target.Target("c"):
+        module = relax.transform.LegalizeOps(LOWERINGS, skip_ops=skip)(module)
     return relax.transform.DeadCodeElimination()(module)
 
 

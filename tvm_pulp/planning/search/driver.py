@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tvm_pulp.compile_options import EFFORTS, PLANNERS
+from tvm_pulp.compile_options import EFFORTS, PLANNERS, CompileOptions
 from tvm_pulp.errors import UserError
 from tvm_pulp.garbage_collection import rare_garbage_collection
 from tvm_pulp.planning.check import verify_plan
@@ -47,25 +47,17 @@ _MOST_OPERATORS = 32
 
 
 @dataclass(frozen=True)
-class PlanRequest:
-    """The frame of a plan: the machine and its engines with their options, what the user limits and what he fixes."""
+class PlanFrame:
+    """The frame of a plan: the machine and its engines with their options, and what the user fixes."""
 
     soc: Any
     engines: tuple[tuple[UMABackend, dict[str, Any]], ...]
     cores: int
-    l1_bytes: int
-    l2_bytes: int
-    # L2 that there would be without a limit of the user.
-    l2_available: int
     pins: Mapping[str, str] = field(default_factory=dict)
-    overlap: bool = True  # of transfers with anything
-    planner: str = PLANNERS[0]
+    # As the user stated them.
+    options: CompileOptions = field(default_factory=CompileOptions)
     # A plan.json, whose decisions are taken instead of searching.
     given_plan: PlanJson | None = None
-    # How long is searched.
-    effort: str = EFFORTS[0]
-    # Bytes of both limits that no memory has: the caller moves constants elsewhere.
-    beyond_l2: int = 0
 
     @property
     def backends(self) -> list[UMABackend]:
@@ -76,16 +68,29 @@ class PlanRequest:
         return [(backend, backend.context(options, self.soc, self.cores)) for backend, options in self.engines]
 
 
+@dataclass(frozen=True)
+class PlanRequest:
+    """A frame, and the memory that a plan of a network may take."""
+
+    frame: PlanFrame
+    l1_bytes: int
+    l2_bytes: int
+    # L2 that there would be without a limit of the user.
+    l2_available: int
+    # Bytes of both limits that no memory has: the caller moves constants elsewhere.
+    beyond_l2: int = 0
+
+
 @rare_garbage_collection()
 def plan_network(network: Network, request: PlanRequest) -> LoweredPlan:
     """Find the plan, or take the one that was given; lower it and check it independently."""
-    check_smallest_size(network, request.soc, request.l2_bytes, bool(request.engines))
-    given = request.given_plan
+    check_smallest_size(network, request.frame.soc, request.l2_bytes, bool(request.frame.engines))
+    given = request.frame.given_plan
     plan = _planned(network, request) if given is None else _given(network, request, given)
     check_in_place(plan)
-    lowered = lower(plan, request.backends)
-    check_capacity(plan, request.soc, request.l2_bytes, request.l2_available)
-    faults = verify_plan(describe(lowered), request.soc, request.beyond_l2)
+    lowered = lower(plan, request.frame.backends)
+    check_capacity(plan, request.frame.soc, request.l2_bytes, request.l2_available)
+    faults = verify_plan(describe(lowered), request.frame.soc, request.beyond_l2)
     if faults and given is not None:
         raise UserError(f"--plan: the plan is wrong ({faults[0]}): compile without --plan")
     if faults:
@@ -97,20 +102,20 @@ def _planned(network: Network, request: PlanRequest) -> Plan:
     """The best plan. Where a pass changed what was chosen, every region is planned again, where it is."""
     plan = _find(network, request)
     regions = plan.regions()
-    compiled = partition_network(network, regions, request.backends)
+    compiled = partition_network(network, regions, request.frame.backends)
     if not _as_chosen(compiled, plan.network, regions):
-        plan = _find_in(_evaluator(compiled, _as_partitioned(compiled, request), request), request)
+        plan = _find_in(_evaluator(compiled, _as_partitioned(compiled, request.frame), request), request)
     return replace(plan, network=replace(plan.network, origin=compiled.origin))
 
 
 def _given(network: Network, request: PlanRequest, record: PlanJson) -> Plan:
     """The plan that a record describes."""
-    cover = recorded_cover(*_offered(network, request), {entry.name: entry.op for entry in record.layers})
+    cover = recorded_cover(*_offered(network, request.frame), {entry.name: entry.op for entry in record.layers})
     evaluator = _evaluator(network, cover, request)
     regions = recorded_regions(record, cover.forms)
-    compiled = partition_network(network, regions, request.backends)
+    compiled = partition_network(network, regions, request.frame.backends)
     if not _as_chosen(compiled, evaluator.network, regions):
-        evaluator = _evaluator(compiled, _as_partitioned(compiled, request), request)
+        evaluator = _evaluator(compiled, _as_partitioned(compiled, request.frame), request)
     plan = read_plan(record, evaluator)
     return replace(plan, network=replace(plan.network, origin=compiled.origin))
 
@@ -122,23 +127,23 @@ def _as_chosen(compiled: Network, chosen: Network, regions: Sequence[Region]) ->
     return stated == wanted and same_network(compiled, chosen)
 
 
-def _offered(network: Network, request: PlanRequest) -> tuple[list[LayerForms], list[LayerForms]]:
+def _offered(network: Network, frame: PlanFrame) -> tuple[list[LayerForms], list[LayerForms]]:
     """Offers of engines and cores for every operator, and of engines for regions of several."""
-    contexts = request.contexts()
-    check_pins(network, contexts, request.pins)
+    contexts = frame.contexts()
+    check_pins(network, contexts, frame.pins)
     found = annotate(network, contexts)
     operators, several = (
-        offered_forms(layers, found, request.soc, contexts, request.cores) for layers in (network.layers, found.several)
+        offered_forms(layers, found, frame.soc, contexts, frame.cores) for layers in (network.layers, found.several)
     )
     return operators, several
 
 
-def _as_partitioned(network: Network, request: PlanRequest) -> EngineChoice:
+def _as_partitioned(network: Network, frame: PlanFrame) -> EngineChoice:
     """Regions as the functions of a partitioned module say: what stands outside of them is the cores'."""
-    known = {(b.target_name, pattern.name) for b in request.backends for pattern in b.patterns}
+    known = {(b.target_name, pattern.name) for b in frame.backends for pattern in b.patterns}
     stated = [region_of(layer) for layer in network.layers if layer.codegen not in ("", CLUSTER)]
     annotated = Annotated(network, tuple(region for region in stated if (region.engine, region.pattern) in known))
-    offered = offered_forms(network.layers, annotated, request.soc, request.contexts(), request.cores)
+    offered = offered_forms(network.layers, annotated, frame.soc, frame.contexts(), frame.cores)
     for entry in offered:
         layer, engine = entry.layer, entry.layer.codegen or CLUSTER
         if not any(pin_of(form) == engine for form in entry.tiled):
@@ -153,20 +158,21 @@ def _as_partitioned(network: Network, request: PlanRequest) -> EngineChoice:
 def _evaluator(network: Network, cover: EngineChoice, request: PlanRequest) -> PlanEvaluator:
     """The evaluator of plans of a cover."""
     regions = replace(network, layers=[entry.layer for entry in cover.forms])
-    return PlanEvaluator(regions, request.soc, cover, request.cores, request.l1_bytes)
+    return PlanEvaluator(regions, request.frame.soc, cover, request.frame.cores, request.l1_bytes)
 
 
 def _find(network: Network, request: PlanRequest) -> Plan:
     """The best plan; layers whose weights exceed a memory run on the cores unless the user pinned them."""
-    operators, several = _offered(network, request)
-    pins, priority = dict(request.pins), [backend.target_name for backend in request.backends]
+    operators, several = _offered(network, request.frame)
+    soc, pins = request.frame.soc, dict(request.frame.pins)
+    priority = [backend.target_name for backend in request.frame.backends]
     while True:
         covers = Covers(operators, several, pins, request.l1_bytes, priority)
         cover = _fastest_cover(network, covers, request)
-        best = spread_weights(_find_in(_evaluator(network, cover, request), request), request.soc)
+        best = spread_weights(_find_in(_evaluator(network, cover, request), request), soc)
         layers = {planned.layer.name: planned.layer for planned in best.layers}
-        moved = [n for level in request.soc.software.weight_parts for n in layers_to_move(best, request.soc, level)]
-        moved += layer_grown(best, request.soc, request.l2_bytes, pins)
+        moved = [n for level in soc.software.weight_parts for n in layers_to_move(best, soc, level)]
+        moved += layer_grown(best, soc, request.l2_bytes, pins)
         parts = [part for name in moved for part in (layers[name].parts or (layers[name],))]
         names = [part.name for part in parts if part.name not in pins]
         if not names:
@@ -176,9 +182,9 @@ def _find(network: Network, request: PlanRequest) -> Plan:
 
 def _or_by_cores(best: Plan, network: Network, operators: list[LayerForms], request: PlanRequest) -> Plan:
     """The plan, or one of the cores alone, but for what the user pinned, where that is expected to be faster."""
-    if request.planner == "greedy" or all(planned.engine == CLUSTER for planned in best.layers):
+    if request.frame.options.planner == "greedy" or all(planned.engine == CLUSTER for planned in best.layers):
         return best
-    pins = {**{layer.name: CLUSTER for layer in network.layers}, **request.pins}
+    pins = {**{layer.name: CLUSTER for layer in network.layers}, **request.frame.pins}
     evaluator = _evaluator(network, Covers(operators, (), pins, request.l1_bytes).cover(frozenset()), request)
     with suppress(UserError):  # a layer that does not fit: neither does the plan
         if core_cycles(evaluator) >= best.estimated_cycles:
@@ -191,7 +197,7 @@ def _or_by_cores(best: Plan, network: Network, operators: list[LayerForms], requ
 
 
 def _fastest_cover(network: Network, covers: Covers, request: PlanRequest) -> EngineChoice:
-    if request.planner == "greedy" or not request.overlap:
+    if request.frame.options.planner == "greedy" or not request.frame.options.double_buffer:
         return covers.cover(covers.cheapest())
     found = covers.fastest(lambda cover: expected_cycles(_evaluator(network, cover, request)))
     plain = covers.cover(frozenset())
@@ -203,5 +209,6 @@ def _fastest_cover(network: Network, covers: Covers, request: PlanRequest) -> En
 
 
 def _find_in(evaluator: PlanEvaluator, request: PlanRequest) -> Plan:
-    wanted = {"planner": request.planner, "effort": request.effort}
-    return find_plan(evaluator, **wanted, overlap=request.overlap, l2_bytes=request.l2_bytes)
+    options = request.frame.options
+    wanted = {"planner": options.planner or PLANNERS[0], "effort": options.effort or EFFORTS[0]}
+    return find_plan(evaluator, **wanted, overlap=options.double_buffer, l2_bytes=request.l2_bytes)

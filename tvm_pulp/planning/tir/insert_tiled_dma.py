@@ -13,15 +13,14 @@ Buffers are symbolic still. The first argument of a statement is its position in
 
 from collections.abc import Iterator
 
+from tvm_pulp.grouped import grouped
 from tvm_pulp.planning.tir.statements import BeginLayer, Main, RunLayer, Statement
 from tvm_pulp.planning.tir.tables import Tables
 
 
 def insert_tiled_dma(main: Main, tables: Tables) -> Main:
     """The function tile by tile, constants from L3 last."""
-    numbers: dict[tuple[int, int], list[int]] = {}
-    for number, move in enumerate(tables.moves):
-        numbers.setdefault((move.layer, move.tile), []).append(number)
+    numbers = grouped(((move.layer, move.tile), number) for number, move in enumerate(tables.moves))
     runs = [run for run in main.statements if isinstance(run, RunLayer)]
     statements = [made for run in runs for made in _tiles(run.layer, tables, numbers)]
     statements += [tables.fetch(fetch) for fetch in tables.plan.schedule.fetches]

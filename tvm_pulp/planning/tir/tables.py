@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from tvm_pulp.grouped import grouped
 from tvm_pulp.planning.program.actions import Access
 from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.planning.tiling.schedule.schedule import Block, Bundle, Fetch, Move, Slot
@@ -45,10 +46,7 @@ class Tables:
     @cached_property
     def tile_slots(self) -> dict[tuple[int, int], list[Slot]]:
         """By layer and tile."""
-        found: dict[tuple[int, int], list[Slot]] = {}
-        for slot in self.slots:
-            found.setdefault((slot.layer, slot.tile), []).append(slot)
-        return found
+        return grouped(((slot.layer, slot.tile), slot) for slot in self.slots)
 
     @cached_property
     def buffer_names(self) -> dict[Block, str]:

@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from tvm_pulp.grouped import grouped
 from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.report.span_layers import LayerSpan, awake_spans, job_spans, transfer_spans
 from tvm_pulp.sim.activity import Activity
@@ -26,9 +27,8 @@ def timeline_data(activity: Activity | None, plan: PlanJson | None, expected: An
         measured |= {"cores": awake_spans(activity)}
         measured |= {engine: {engine: spans} for engine, spans in job_spans(activity, program).items()}
         measured |= {kind: {_TRANSFERS[kind]: spans} for kind, spans in transfer_spans(activity, program).items()}
-    estimated: dict[str, list[LayerSpan]] = {}
-    for span in expected.spans if expected is not None else ():
-        estimated.setdefault(span.resource, []).append(LayerSpan(span.start, span.end, span.layer))
+    spans = expected.spans if expected is not None else ()
+    estimated = grouped((span.resource, LayerSpan(span.start, span.end, span.layer)) for span in spans)
     lanes: list[Lane] = []
     for group in dict.fromkeys(("cores", *measured, *estimated)):
         own = measured.get(group, {})

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tvm_pulp.grouped import grouped
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.report.verify.layer_table import deviation
 
@@ -37,9 +38,7 @@ class Tensors:
         named = {f"{n} (layer)" if n in tensors else n: value for n, value in layers.items()}
         self._tensors = {**named, **tensors}
         self._only_by_value = named.keys()
-        self._by_size: dict[int, list[str]] = {}
-        for name, value in self._tensors.items():
-            self._by_size.setdefault(value.size, []).append(name)
+        self._by_size = grouped((value.size, name) for name, value in self._tensors.items())
         self._used: set[str] = set()
 
     def find(self, value: np.ndarray, names: tuple[str, ...]) -> Found | None:

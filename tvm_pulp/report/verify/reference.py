@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.frameworks import load_program
 from tvm_pulp.frontend.imported import Imported
+from tvm_pulp.frontend.library_errors import refuse_library_errors
 from tvm_pulp.frontend.load import format_of
 from tvm_pulp.plug_ins import needed
 
@@ -69,17 +69,12 @@ def onnxruntime_values(model: Any, inputs: Mapping[str, np.ndarray]) -> dict[str
     settings = onnxruntime.SessionOptions()
     settings.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     settings.log_severity_level = 4
-    try:
+    refused = "onnxruntime does not run the model, so there is nothing to compare with"
+    with refuse_library_errors(refused, ": give inputs that it takes with --inputs"):
         session = onnxruntime.InferenceSession(shown.SerializeToString(), settings, providers=["CPUExecutionProvider"])
         feeds = {entry.name: _as(inputs[entry.name], entry.type) for entry in session.get_inputs()}
         names = [entry.name for entry in session.get_outputs()]
         values = session.run(names, feeds)
-    except Exception as error:
-        reason = " ".join(str(error).split())[:200]
-        raise UserError(
-            f"onnxruntime does not run the model, so there is nothing to compare with ({reason}): give inputs that it "
-            "takes with --inputs"
-        ) from None
     order = {name: number for number, name in enumerate(n for node in shown.graph.node for n in node.output)}
     made = {name: value for name, value in zip(names, values, strict=True) if _is_numeric(value)}
     return {**feeds, **dict(sorted(made.items(), key=lambda item: order.get(item[0], -1)))}

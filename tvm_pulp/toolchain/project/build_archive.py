@@ -1,8 +1,8 @@
 """The ELF of an archive for a cluster."""
 
 import tempfile
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from tvm_pulp.errors import UserError, refuse_if
@@ -50,13 +50,18 @@ def sources_of(folder: Path, code_order: Sequence[str] = ()) -> tuple[list[Path]
     """
     runtime = folder / "runtime"
     sources = [*folder.glob("codegen/host/src/*.c"), *runtime.glob("**/*.c"), *runtime.glob("**/*.S")]
-    # Headers are included relative to an `include` folder, else to the folder they lie in.
-    includes = [path for path in runtime.glob("**/include") if path.is_dir()]
-    beside = {path.parent for path in runtime.glob("**/*.h") if "include" not in path.relative_to(runtime).parts}
+    headers = [*folder.glob("codegen/host/include/*.h"), *runtime.glob("**/*.h")]
+    includes = include_folders(path.relative_to(folder).as_posix() for path in headers)
     scripts = list(runtime.glob("**/*.ld"))
     refuse_if(
         len(scripts) != 1, f"the archive holds {len(scripts)} linker scripts instead of one: compile the model again"
     )
     ordered = [folder / path for path in code_order if folder / path in sources]
     sources = [*ordered, *sorted(set(sources) - set(ordered))]
-    return sources, sorted([*folder.glob("codegen/host/include"), *includes, *beside]), scripts[0]
+    return sources, sorted(folder / path for path in includes), scripts[0]
+
+
+def include_folders(files: Iterable[str]) -> list[str]:
+    """Folders that headers among an archive's files are included from: `include` ones, else those they lie in."""
+    headers = (PurePosixPath(path) for path in files if path.endswith(".h"))
+    return sorted({str(next((p for p in h.parents if p.name == "include"), h.parent)) for h in headers})

@@ -1,7 +1,6 @@
 """The files that make an archive a project: a CMake file, toolchain files, an example and a page on the network."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import PurePosixPath
 from typing import Any
 
 from tvm_pulp import soc as socs
@@ -9,7 +8,7 @@ from tvm_pulp.codegen import mlf
 from tvm_pulp.codegen.c_expression import c_type
 from tvm_pulp.soc.cpu import Cpu
 from tvm_pulp.toolchain.cpu_flags import CPU_FLAGS, ENTRY, WARNINGS
-from tvm_pulp.toolchain.project.build_archive import FLAGS
+from tvm_pulp.toolchain.project.build_archive import FLAGS, include_folders
 from tvm_pulp.toolchain.project.template import template
 from tvm_pulp.toolchain.riscv_compilers import FREESTANDING_FLAGS, RISCV_ISAS
 
@@ -69,14 +68,8 @@ def _sources(files: Mapping[str, bytes], facts: dict[str, Any]) -> tuple[list[st
 
 
 def _includes(files: Mapping[str, bytes]) -> list[str]:
-    """Folders that headers are included from: `include` ones, else those they lie in."""
-    folders = set()
-    for path in (PurePosixPath(path) for path in files if path.endswith(".h")):
-        parts = path.parts
-        if parts[0] == mlf.FIRMWARE:
-            continue
-        folders.add("/".join(parts[: parts.index("include") + 1]) if "include" in parts else str(path.parent))
-    return sorted(folders)
+    """Folders that headers of the library are included from."""
+    return include_folders(path for path in files if not path.startswith(f"{mlf.FIRMWARE}/"))
 
 
 def _lines(items: Any) -> str:

@@ -34,7 +34,6 @@ def write_reference(compiled: Sequence[str], inputs: Path | None, path: Path) ->
     from tvm_pulp.compilation import Compilation
     from tvm_pulp.compile_options import OPTIONS, CompileOptions
     from tvm_pulp.option_values import read_arrays, write_arrays
-    from tvm_pulp.report.inputs import prepare_inputs
     from tvm_pulp.tvmc.model_options import options_of
 
     args = parse("compile", compiled)
@@ -45,9 +44,8 @@ def write_reference(compiled: Sequence[str], inputs: Path | None, path: Path) ->
     )
     compilation = Compilation(args.MODEL, options)
     imported, network = compilation.imported, compilation.network
-    described = [{"name": t.source, "shape": t.spec.shape, "dtype": t.spec.dtype} for t in network.inputs]
     given = dict(read_arrays(str(inputs), "--inputs")) if inputs is not None else None
-    values = reference_values(network, prepare_inputs(described, given))
+    values = reference_values(network, compilation.entry.arrays(given))
     outputs = zip(imported.outputs, network.outputs, strict=True)
     known = {name: value for name, t in outputs if (value := value_of(values, t)) is not None}
     if len(known) == len(imported.outputs):

@@ -64,7 +64,7 @@ class EnginePair:
     def _target(self) -> Target:
         soc = socs.load(self.soc or self.first.default_soc)
         engines = tuple((b, b.options(dict(self.options.get(b.target_name, {})))) for b in (self.first, self.second))
-        return Target(soc, engines, soc.cluster.cores, None, {})
+        return Target(soc, engines, soc.cluster.cores)
 
     def _chain(self, source: np.random.Generator, turns: Sequence[UMABackend]) -> Chain:
         """Layers of which each engine takes its own, each on the result of the one before."""

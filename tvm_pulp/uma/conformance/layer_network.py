@@ -71,7 +71,7 @@ def chain_network(
 def target_for(soc: Soc, backend: UMABackend | None = None, options: Mapping[str, Any] | None = None) -> Target:
     """A target with one accelerator, or with the cores alone."""
     engines = ((backend, backend.options(dict(options or {}))),) if backend is not None else ()
-    return Target(soc, engines, soc.cluster.cores, None, {})
+    return Target(soc, engines, soc.cluster.cores)
 
 
 def offered(backend: UMABackend, context: Any, network: Network) -> dict[Layer, list[Form]]:
@@ -125,7 +125,7 @@ def _fits(form: Any, layer: Any, budget: int, costs: CostModel) -> bool:
 
 def simulate(target: Target, lowered: LoweredPlan, inputs: Sequence[np.ndarray]) -> Simulated:
     """Emit, build and run; first and second inference agree, and a race of an accelerator is an error."""
-    app = App(emit_for(replace(target, stated="conformance"), lowered))
+    app = App(emit_for(replace(target, options=replace(target.options, target="conformance")), lowered))
     runner = IssRunner()
     runner.build(app.files, app.metadata)
     run = run_twice(runner, app.metadata, inputs)

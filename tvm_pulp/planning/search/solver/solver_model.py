@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+from tvm_pulp.grouped import grouped
 from tvm_pulp.planning.search.constraint_model import ConstraintModel, Outcome
 from tvm_pulp.planning.search.solver.candidates import Candidate
 from tvm_pulp.planning.search.solver.layer_cost import Stream, activations
@@ -39,10 +40,7 @@ class SolverModel:
         self._inputs = [activations(layer)[0] for layer in layers]
         self._outputs = [activations(layer)[1] for layer in layers]
         self._producer = {t: i for i, outputs in enumerate(self._outputs) for t in outputs}
-        self._readers: dict[Tensor, list[int]] = {}
-        for index, inputs in enumerate(self._inputs):
-            for tensor in inputs:
-                self._readers.setdefault(tensor, []).append(index)
+        self._readers = grouped((t, index) for index, inputs in enumerate(self._inputs) for t in inputs)
         self._results = {t.storage for t in problem.network.outputs}
         self._chosen: list[list[Any]] = []
         self._stays: dict[tuple[Tensor, int], Any] = {}

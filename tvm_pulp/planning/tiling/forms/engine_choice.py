@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.grouped import grouped
 from tvm_pulp.planning.tiling.forms.cluster_forms import CLUSTER, DirectForm, TiledForm
 from tvm_pulp.planning.tiling.forms.cuts import Cuts, MissingL1, Tiling
 from tvm_pulp.planning.tiling.forms.split_form import SplitForm, pin_of, split_form
@@ -16,7 +17,6 @@ from tvm_pulp.uma.annotate import Annotated
 from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Load, Recipe, Store
-from tvm_pulp.uma.region import Region
 from tvm_pulp.uma.registry import core_schedules
 from tvm_pulp.uma.strategy import Form, Refusal
 from tvm_pulp.uma.teams import parts
@@ -153,9 +153,7 @@ def offered_forms(
     """
     costs = CostModel(soc, cores)
     named = {backend.target_name: (backend, context) for backend, context in engines}
-    regions: dict[Layer, list[Region]] = {}
-    for region in annotated.regions:
-        regions.setdefault(region.layer, []).append(region)
+    regions = grouped((region.layer, region) for region in annotated.regions)
     found = []
     for layer in layers:
         cuts: list[Cuts] = []

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from tvm_pulp.grouped import grouped
 from tvm_pulp.planning.tiling.forms.cuts import MissingL1
 from tvm_pulp.planning.tiling.schedule.choice import Choice
 from tvm_pulp.planning.tiling.schedule.constant_bundles import BundleBuilder
@@ -59,11 +60,8 @@ class _Builder:
         self._open: tuple[Bundle, Block, int] | None = None
         self._steps = steps
         self._outputs = {t.storage for t in network.outputs}
-        self._l2_readers: dict[Tensor, list[int]] = {}
-        for index, layer in enumerate(network.layers):
-            for tensor in layer.inputs:
-                if index not in policy.resident.get(tensor.storage, ()):
-                    self._l2_readers.setdefault(tensor.storage, []).append(index)
+        read = ((tensor.storage, index) for index, layer in enumerate(network.layers) for tensor in layer.inputs)
+        self._l2_readers = grouped((t, index) for t, index in read if index not in policy.resident.get(t, ()))
 
     # --- whole network ---------------------------------------------------------------------------------------
 
