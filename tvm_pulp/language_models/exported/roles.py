@@ -15,12 +15,7 @@ from typing import Any
 import onnx
 
 from tvm_pulp.errors import UserError
-<<<<<<< HEAD
 from tvm_pulp.frontend.onnx_protos import reached, readers_of
-=======
-from tvm_pulp.frontend.onnx_protos import reached
-from tvm_pulp.grouped import grouped
->>>>>>> search
 
 # What may happen to a cache on its way: every element by itself.
 BY_ELEMENT = frozenset({"QuantizeLinear", "DequantizeLinear", "Identity", "Cast"})
@@ -207,13 +202,6 @@ def _caches(graph: Any, inputs: dict[str, Any]) -> dict[CacheRole, Any]:
     return found
 
 
-<<<<<<< HEAD
-=======
-def _readers(graph: Any) -> dict[str, list[Any]]:
-    return grouped((name, node) for node in graph.node for name in node.input)
-
-
->>>>>>> search
 def _joins(node: Any) -> bool:
     return node.op_type == "Concat" and len(node.input) == 2
 
