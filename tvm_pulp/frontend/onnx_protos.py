@@ -10,6 +10,7 @@ import onnx
 from onnx import helper, numpy_helper
 
 from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.grouped import grouped
 
 # Shapes and the like; longer constants are weights.
 SHAPE_OPERAND = 1024
@@ -107,11 +108,7 @@ def constants_of(graph: Any) -> dict[str, np.ndarray]:
 
 def readers_of(nodes: Iterable[Any]) -> dict[str, list[Any]]:
     """By value, the nodes that read it, as often as they do."""
-    readers: dict[str, list[Any]] = {}
-    for node in nodes:
-        for name in node.input:
-            readers.setdefault(name, []).append(node)
-    return readers
+    return grouped((name, node) for node in nodes for name in node.input)
 
 
 def static_shape(info: Any) -> tuple[int, ...] | None:
