@@ -32,7 +32,7 @@ from tvm_pulp.uma import (
     Step,
     Store,
     TileAxis,
-    step_call,
+    has_kernel,
 )
 from tvm_pulp.uma.box import tiles
 from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic
@@ -389,7 +389,7 @@ class ArrayForm(JobForm):
         """As `assemble`, requantizing only some of the array's results; None where the cores have no kernel for it."""
         end = [] if self.arithmetic.native else self.finish(raw, box, taken)
         kernels = [s for s in end if isinstance(s, Kernel)]
-        if not kernels or any(isinstance(step_call(k, self.context.costs), Kernel) for k in kernels):
+        if not kernels or not all(has_kernel(k, self.context.costs) for k in kernels):
             return None
         return self.arranged([*before, *self.job_and_end(job, raw, end, box)])
 

@@ -14,7 +14,7 @@ from tvm_pulp.planning.tiling.forms.conv_array.forms import Direct3x3Form, Im2co
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.uma import Box, Derived, Job, Kernel, Load, Local, Pointer, Recipe, Step, Store, step_call
+from tvm_pulp.uma import Box, Derived, Job, Kernel, Load, Local, Pointer, Recipe, Step, Store, has_kernel
 from tvm_pulp.uma.conv_array.bounded_rounding import Bounds, bound_rounding
 from tvm_pulp.uma.conv_array.exact_rounding import ExactFold
 from tvm_pulp.uma.conv_array.folded_rounding import Reach
@@ -22,7 +22,6 @@ from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic
 from tvm_pulp.uma.conv_array.modes import Mode
 from tvm_pulp.uma.conv_array.requantization import Requantization
 
-_RANGES = ((0, 255), (-128, 127))
 # Products of an open element take the cores longer than all of its rounding, if there are many or it is often open.
 _MOST_INPUTS = 64
 _MOST_OPEN = 0.03
@@ -118,7 +117,7 @@ def _is_suitable(form: ArrayForm) -> bool:
         return False
     if form.arithmetic.rest is None or out.dtype not in ("int8", "uint8"):
         return False
-    if isinstance(step_call(Kernel("settle", {}, (), ()), form.context.costs), Kernel) or out.shape[-1] % 4:
+    if not has_kernel(Kernel("settle", {}, (), ()), form.context.costs) or out.shape[-1] % 4:
         return False  # the cores have no kernel that decides
     is_3x3 = type(form) is Direct3x3Form
     # Of a 3x3 with all channels the second job takes as long as the first.
@@ -130,7 +129,7 @@ def _is_suitable(form: ArrayForm) -> bool:
 
 def _bounds(layer: Layer, arithmetic: Arithmetic) -> Bounds | None:
     rule = Requant.of(layer.attributes)
-    if (rule.low, rule.high) not in _RANGES:
+    if not rule.is_whole_byte:
         return None
     bias = arithmetic.bias.astype(np.int64)
     first, second = (np.broadcast_to(t.values.reshape(-1), bias.shape) for t in layer.inputs[-2:])
