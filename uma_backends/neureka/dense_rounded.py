@@ -238,8 +238,7 @@ class DenseRoundedForm(DenseForm):
             several = len(tables) > 1
             kind, part = "tables" if several else "table", Box((box.start[-1], 0), (box.size[-1], _BYTES))
             stored = self.derived.constant(f"{name}_{kind}", tables if several else tables[0])
-            local = Local(kind, TensorSpec(part.size if several else (_BYTES,), "uint8"))
-            loads.append(Load(stored, part if several else Box.whole((_BYTES,)), local))
+            loads.append(Load.of(stored, kind, part if several else None))
         y = Local("y", TensorSpec(box.size, out.spec.dtype))
         kernel = Kernel(self.operator, self.attributes, (raw, *(load.local for load in loads)), (y,))
         return [*loads, kernel, Store(y, out, box)]

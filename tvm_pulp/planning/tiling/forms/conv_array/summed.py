@@ -37,7 +37,7 @@ class Residual:
         return arithmetic.rest.from_least(self.first.low, -128)
 
     def load(self, box: Box) -> Load:
-        return Load(self.other, box, Local("b", TensorSpec(box.size, self.other.spec.dtype)))
+        return Load.of(self.other, "b", box)
 
     def finish(self, form: ArrayForm, raw: Local, box: Box, taken: Sequence[int]) -> list[Step]:
         """From the array's output to the stored sum."""
@@ -54,8 +54,8 @@ def load_stages(form: ArrayForm, stages: np.ndarray, box: Box) -> Load:
     """Numbers of roundings, [rounding][channel], as kernels take them: of four channels at a time."""
     count = len(stages)
     fours = stages.reshape(count, -1, 4).transpose(1, 0, 2).reshape(-1).astype(np.int32)
-    constants, part = form.derived.constant(f"{form.layer.name}_stages", fours), (count * box.size[-1],)
-    return Load(constants, Box((count * box.start[-1],), part), Local("stages", TensorSpec(part, "int32")))
+    part = Box((count * box.start[-1],), (count * box.size[-1],))
+    return Load.of(form.derived.constant(f"{form.layer.name}_stages", fours), "stages", part)
 
 
 def summed_patterns(operators: Sequence[str]) -> list[tuple[str, Callable[[], Any]]]:
