@@ -172,46 +172,32 @@ static int dispatch_push(struct hart *hart, uint64_t cycle, uint32_t word) {
 }
 
 /* Registers 0x00..0x3C of one core, through either port. */
-static int core_register_read(struct platform *platform, uint32_t core, uint32_t offset, uint32_t *value) {
-  const struct core_events *events = &platform->events.core[core];
-  switch (offset) {
-    case 0x00: *value = events->mask; return ACCESS_OK;
-    case 0x0c: *value = events->irq_mask; return ACCESS_OK;
-    case 0x18: *value = platform->harts[core].state == HART_READY; return ACCESS_OK;
-    case 0x1c: *value = events->buffer; return ACCESS_OK;
-    case 0x20: *value = events->buffer & events->mask; return ACCESS_OK;
-    case 0x24: *value = events->buffer & events->irq_mask; return ACCESS_OK;
-    default: return ACCESS_NOWHERE;
-  }
-}
-
-static int core_register_write(struct platform *platform, uint32_t core, uint32_t offset, uint64_t cycle,
-                               uint32_t value) {
+static int core_register(struct platform *platform, uint32_t core, uint32_t offset, uint64_t cycle, int is_write,
+                         uint32_t *value) {
   struct core_events *events = &platform->events.core[core];
-  switch (offset) {
-    case 0x00: events->mask = value; break;
-    case 0x04: events->mask &= ~value; break;
-    case 0x08: events->mask |= value; break;
-    case 0x0c: events->irq_mask = value; break;
-    case 0x10: events->irq_mask &= ~value; break;
-    case 0x14: events->irq_mask |= value; break;
-    case 0x28: events->buffer &= ~value; break;
-    default: return ACCESS_NOWHERE;
+  int status = ACCESS_OK;
+  if (offset < 0x18) {
+    status = register_bits(offset < 0xc ? &events->mask : &events->irq_mask, offset % 0xc, 8, is_write, value);
+  } else if (is_write) {
+    if (offset != 0x28) return ACCESS_NOWHERE;
+    events->buffer &= ~*value;
+  } else {
+    switch (offset) {
+      case 0x18: *value = platform->harts[core].state == HART_READY; break;
+      case 0x1c: *value = events->buffer; break;
+      case 0x20: *value = events->buffer & events->mask; break;
+      case 0x24: *value = events->buffer & events->irq_mask; break;
+      default: return ACCESS_NOWHERE;
+    }
   }
-  check_sleeper(&platform->harts[core], cycle); /* a new mask may let a pending event through */
-  return ACCESS_OK;
+  if (is_write) check_sleeper(&platform->harts[core], cycle); /* a new mask may let a pending event through */
+  return status;
 }
 
 static int software_event(struct platform *platform, uint32_t event, uint64_t cycle, uint32_t cores) {
   if (!cores) cores = ~0u;
   event_raise(platform, cores, event, cycle + (uint64_t)platform->config.events_software_delay);
   return ACCESS_OK;
-}
-
-static int core_register(struct platform *platform, uint32_t core, uint32_t offset, uint64_t cycle, int is_write,
-                         uint32_t *value) {
-  if (is_write) return core_register_write(platform, core, offset, cycle, *value);
-  return core_register_read(platform, core, offset, value);
 }
 
 int event_core_access(struct hart *hart, uint32_t offset, uint64_t cycle, int is_write, uint32_t *value) {

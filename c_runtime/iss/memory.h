@@ -34,6 +34,14 @@ static inline int register_word(uint32_t *word, int is_write, uint32_t *value) {
   return ACCESS_OK;
 }
 
+/* A register that is storage, and two behind it that change its bits: the one at `sets` sets them, the other clears them. */
+static inline int register_bits(uint32_t *word, uint32_t offset, uint32_t sets, int is_write, uint32_t *value) {
+  if (offset == 0) return register_word(word, is_write, value);
+  if (!is_write) return ACCESS_NOWHERE;
+  *word = offset == sets ? *word | *value : *word & ~*value;
+  return ACCESS_OK;
+}
+
 /* The device at an address answers it: reads or writes `value`. */
 int register_access(struct hart *hart, struct target target, uint64_t cycle, int is_write, uint32_t *value);
 

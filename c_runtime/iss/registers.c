@@ -24,21 +24,16 @@ static int control_access(struct hart *hart, uint32_t offset, uint64_t cycle, in
   }
 }
 
-/* Mask, pending and acknowledged: each is a word, and two more to set and to clear its bits. */
+/* Mask, pending and acknowledged. */
 static int interrupts_access(struct platform *platform, uint32_t offset, int is_write, uint32_t *value) {
   uint32_t *const words[] = {&platform->interrupt_mask, &platform->interrupt_pending, &platform->interrupt_ack};
-  uint32_t *word = words[offset < 0x24 ? offset / 0xc : 0];
   if (offset == 0x24 && !is_write) {
     *value = platform->event_fifo_count ? platform->event_fifo[0] : 0;
     if (platform->event_fifo_count) platform->event_fifo_count--;
     for (uint32_t i = 0; i < platform->event_fifo_count; i++) platform->event_fifo[i] = platform->event_fifo[i + 1];
     return ACCESS_OK;
   }
-  if (offset >= 0x24 || (!is_write && offset % 0xc)) return ACCESS_NOWHERE;
-  if (offset % 0xc == 4) *word |= *value;
-  else if (offset % 0xc == 8) *word &= ~*value;
-  else register_word(word, is_write, value);
-  return ACCESS_OK;
+  return offset < 0x24 ? register_bits(words[offset / 0xc], offset % 0xc, 4, is_write, value) : ACCESS_NOWHERE;
 }
 
 /* Registers that are storage, or act when they are written. */

@@ -1,9 +1,30 @@
 """Whatever a program does wrong ends the run with a report that names core, place and reason."""
 
+import struct
+
 import pytest
 
 from tests.sim.guest import machine_for
+from tests.sim.isa.rv32_encode import jalr, lui
+from tvm_pulp import soc
 from tvm_pulp.errors import GuestFault, UserError
+from tvm_pulp.sim.iss import Machine
+
+# 16 bytes from L3; nothing waits for their end.
+HYPERBUS = """li a1, 0x1a102280
+li t0, 0x1a102000
+li t1, 0x10
+sw t1, 0(t0)
+li t1, 5
+sw t1, 0x18(a1)
+li t1, {l3}
+sw t1, 0x1c(a1)
+li t1, {l2}
+sw t1, 0(a1)
+li t1, 16
+sw t1, 4(a1)
+sw t1, 8(a1)
+1: j 1b"""
 
 # name -> (code, what the message contains)
 FAULTS = {
@@ -31,6 +52,8 @@ FAULTS = {
         "li t1, 0x100\nsw t1, 0(s0)\np_elw t1, 0x3c, s0",
         ["DMA transfer", "leaves the memories", "0x30000000"],
     ),
+    "HyperBus out of L2": (HYPERBUS.format(l3="0x100", l2="L2 + 0xffff8"), ["leaves L2 or L3", "0x1c1ffff8"]),
+    "HyperBus out of L3": (HYPERBUS.format(l3="0x7ffff8", l2="L2"), ["leaves L2 or L3", "0x007ffff8"]),
     "deadlock": ("sw zero, 0(s0)\np_elw t1, 0x3c, s0", ["deadlock", "core 0 at pc", "mask 0x00000000", "controller"]),
     "masked dispatch": ("sw zero, 0(s0)\np_elw t1, 0x80, s0", ["deadlock", "event 18 is masked"]),
     "endless loop": ("1: j 1b", ["limit of 100000 cycles"]),
@@ -77,10 +100,16 @@ def test_xpulp_needs_a_core_that_has_it() -> None:
         machine_for(text, settings={"cluster.isa.xpulp": False}).run()
 
 
-def test_run_without_a_program() -> None:
-    from tvm_pulp import soc
-    from tvm_pulp.sim.iss import Machine
+def test_a_lone_core_has_no_alias_of_its_memory_at_zero() -> None:
+    machine = Machine(soc.load("rv32-mcu"))
+    code = struct.pack("<2I", lui(5, 1), jalr(0, 5, 0))
+    machine.write(0x01000000, code)
+    machine.start_core(0, 0x01000000)
+    with pytest.raises(GuestFault, match="jump to an address that holds no code memory, address 0x00001000"):
+        machine.run(max_cycles=100_000)
 
+
+def test_run_without_a_program() -> None:
     with pytest.raises(GuestFault, match="no core was started"):
         Machine(soc.load("siracusa")).run()
 

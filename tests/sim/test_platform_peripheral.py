@@ -78,8 +78,8 @@ def build_model(folder: Path, abi: str) -> Path:
     return build_shared_object("model-test-counter", [folder / "counter.c"], [runtime / "include"])
 
 
-def machine_with(model: Path, body: str, timeline: bool = False, **parameters: int) -> Machine:
-    engine = {"base": 0x10201C00, "event_line": 13, "parameters": parameters}
+def machine_with(model: Path, body: str, timeline: bool = False, base: int = 0x10201C00, **parameters: int) -> Machine:
+    engine = {"base": base, "event_line": 13, "parameters": parameters}
     content = soc.load("siracusa").model_dump() | {"engines": {"counter": engine}}
     machine = Machine(
         soc.Soc.model_validate(content).with_settings({"icache.ideal": True}),
@@ -89,7 +89,7 @@ def machine_with(model: Path, body: str, timeline: bool = False, **parameters: i
     text = f"""
 .text
 main:
-  li a1, 0x10201c00
+  li a1, {base}
   li a2, L1
   li a3, RESULTS
   li t1, 0x2000
@@ -164,6 +164,13 @@ def test_fault_of_the_model_names_the_core(model: Path) -> None:
 def test_registers_take_words_only(model: Path) -> None:
     with pytest.raises(GuestFault, match="aligned 32-bit"):
         run_body(model, "  sh t2, 0(a1)\n")
+
+
+def test_an_engine_is_seen_before_what_else_is_at_its_place(model: Path) -> None:
+    """That is the cluster's timer, to which 500 would be bits of its configuration."""
+    machine = machine_with(model, f"  sw t2, 0(a1)\n{WAIT}  lw t4, 4(a1)\n  sw t4, 0(a3)\n", base=0x10200400)
+    assert machine.run(max_cycles=100_000).peripherals[0].jobs == 1
+    assert machine.read(RESULTS, 4) == b"\1\0\0\0"
 
 
 def test_jobs_appear_in_the_trace(model: Path) -> None:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.qnn import fixed_point
-from tvm_pulp.qnn.tensor_spec import Attributes
+from tvm_pulp.qnn.tensor_spec import BYTES, RANGES, Attributes
 
 # Added to the shift of a channel whose halves go to the even result.
 TO_EVEN = 32
@@ -79,6 +79,11 @@ class Requant:
         if self.low >= 0 and self.high <= 255:
             return "uint8"
         return "int32"
+
+    @property
+    def is_whole_byte(self) -> bool:
+        """Tell if the result is a byte that can have every value."""
+        return self.out_dtype in BYTES and (self.low, self.high) == RANGES[self.out_dtype]
 
     def apply(self, acc: np.ndarray, operands: Sequence[np.ndarray], axis: int = -1) -> np.ndarray:
         """Numpy reference; `axis` is the axis that per-channel operands run along."""

@@ -12,7 +12,7 @@ from tvm_pulp import soc as socs
 from tvm_pulp.codegen.layer_captures import captured_layers, from_files
 from tvm_pulp.errors import UserError, WrongAnswer
 from tvm_pulp.sim.debug_report import SYMBOL, debug_text
-from tvm_pulp.sim.image import check_input
+from tvm_pulp.sim.image import array_of, bytes_of, check_input
 from tvm_pulp.sim.iss.elf import Elf
 from tvm_pulp.sim.runner import Capabilities, Runner, Statistics
 from tvm_pulp.soc.cpu import Cpu
@@ -100,13 +100,8 @@ class CpuRunner(Runner):
         return debug_text(self._machine.read, self._program.symbols[SYMBOL], fault, self._cpu.pointer_bytes)
 
     def read_back(self) -> list[np.ndarray]:
-        outputs = []
-        for tensor in self._facts["outputs"]:
-            dtype = np.dtype(tensor["dtype"])
-            size = int(np.prod(tensor["shape"], dtype=np.int64)) * dtype.itemsize
-            data = self._machine.read(self._program.symbols[tensor["symbol"]], size)
-            outputs.append(np.frombuffer(data, dtype).reshape(tensor["shape"]).copy())
-        return outputs
+        symbols, read = self._program.symbols, self._machine.read
+        return [array_of(t, read(symbols[t["symbol"]], bytes_of(t))) for t in self._facts["outputs"]]
 
     def layers(self, inputs: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
         self.load(inputs)
@@ -115,9 +110,7 @@ class CpuRunner(Runner):
         return captured_layers(self._captures, lambda made: self._machine.read(base + made.offset, made.bytes))
 
     def statistics(self) -> Statistics:
-        symbols = self._program.symbols
-        code = symbols["tvm_pulp_code_end"] - symbols["tvm_pulp_code_begin"]
-        layers = self._counts[1:]
+        layers, code = self._counts[1:], self._program.code_bytes
         return Statistics(
             self._build_seconds, self._run_seconds, layer_instructions=layers, instructions=sum(layers), code_bytes=code
         )

@@ -1,5 +1,6 @@
 """A program for simulators that load ELF files only: inputs are filled in, and it prints its results when it ends."""
 
+import math
 import re
 import struct
 from collections.abc import Mapping, Sequence
@@ -36,6 +37,16 @@ def check_input(tensor: Mapping[str, Any], array: np.ndarray) -> None:
         f"input '{tensor['name']}' is {array.dtype}{list(array.shape)}: "
         f"the network takes {tensor['dtype']}{list(tensor['shape'])}",
     )
+
+
+def bytes_of(tensor: Mapping[str, Any]) -> int:
+    """Bytes of an input or output of the program."""
+    return math.prod(tensor["shape"]) * np.dtype(tensor["dtype"]).itemsize
+
+
+def array_of(tensor: Mapping[str, Any], data: bytes) -> np.ndarray:
+    """An output from its bytes."""
+    return np.frombuffer(data, tensor["dtype"]).reshape(tensor["shape"]).copy()
 
 
 def _place(segments: list[tuple[int, bytearray]], address: int, data: bytes) -> None:
@@ -85,10 +96,7 @@ def parse_contents(text: str) -> dict[str, bytes]:
 
 def output_arrays(facts: Mapping[str, Any], contents: Mapping[str, bytes]) -> list[np.ndarray]:
     """Outputs in graph order."""
-    return [
-        np.frombuffer(contents.get(tensor["symbol"], b""), tensor["dtype"]).reshape(tensor["shape"]).copy()
-        for tensor in facts["outputs"]
-    ]
+    return [array_of(tensor, contents.get(tensor["symbol"], b"")) for tensor in facts["outputs"]]
 
 
 def words(contents: Mapping[str, bytes], symbol: str) -> np.ndarray:

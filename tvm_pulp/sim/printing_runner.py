@@ -113,7 +113,6 @@ class PrintingRunner(Runner):
 
     def statistics(self) -> Statistics:
         every = [int(cycles) for cycles in words(self._contents, "tvm_pulp_cycles")[: self._inferences]]
-        symbols = self._program.symbols
         return Statistics(
             build_seconds=self._build_seconds,
             run_seconds=self._seconds,
@@ -121,5 +120,5 @@ class PrintingRunner(Runner):
             cold_cycles=every[0],
             inference_cycles=every,
             layer_cycles=layer_cycles(self._contents),
-            code_bytes=symbols["tvm_pulp_code_end"] - symbols["tvm_pulp_code_begin"],
+            code_bytes=self._program.code_bytes,
         )

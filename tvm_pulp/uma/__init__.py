@@ -5,7 +5,7 @@ from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.pattern import pattern_of
 from tvm_pulp.uma.recipe import Call, Changes, CoreCost, Derived, Job, Kernel, Load, Local, Pointer, Recipe, Step, Store
 from tvm_pulp.uma.region import Region
-from tvm_pulp.uma.registry import parse_targets, step_call
+from tvm_pulp.uma.registry import has_kernel, parse_targets, step_call
 from tvm_pulp.uma.strategy import EXACT, Form, Refusal, Refused, Rounding, Strategy, TileAxis, refuse_if
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "Strategy",
     "TileAxis",
     "UMABackend",
+    "has_kernel",
     "parse_targets",
     "pattern_of",
     "refuse_if",

@@ -81,6 +81,13 @@ class Load(_Moves):
     rows: int = 1
     pitch: int = 0
 
+    @staticmethod
+    def of(tensor: Tensor, name: str, box: Box | None = None, slack: int = 0) -> "Load":
+        """Bring a box of a tensor, or all of it, into a buffer of its own."""
+        if box is None:
+            return Load(tensor, Box.whole(tensor.spec.shape), Local(name, tensor.spec, slack))
+        return Load(tensor, box, Local(name, TensorSpec(box.size, tensor.spec.dtype), slack))
+
     @property
     def operands(self) -> tuple[Local | Tensor, ...]:
         return (self.tensor, self.local)

@@ -70,3 +70,8 @@ def _step_calls() -> tuple[Callable[[Kernel, CostModel], Call | None], ...]:
 def step_call(kernel: Kernel, costs: CostModel) -> Kernel | Call:
     """The hand-written kernel for a step on L1 buffers, where the cores' kernels have one, or the step as it is."""
     return next((call for offer in _step_calls() if (call := offer(kernel, costs)) is not None), kernel)
+
+
+def has_kernel(kernel: Kernel, costs: CostModel) -> bool:
+    """Tell if the cores' kernels have one for a step: generated C would be slow."""
+    return isinstance(step_call(kernel, costs), Call)

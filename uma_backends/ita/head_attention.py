@@ -212,9 +212,8 @@ class HeadForm:
         steps: list[Step] = []
 
         def load(name: str, tensor: Tensor) -> Local:
-            local = Local(name, tensor.spec)
-            steps.append(Load(tensor, Box.whole(tensor.spec.shape), local))
-            return local
+            steps.append(made := Load.of(tensor, name))
+            return made.local
 
         operands = load("operands", self._constant(f"head{first}", [self.head.weights[first]]))
         q = load("q", flattened(self.head.q))

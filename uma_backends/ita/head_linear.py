@@ -30,7 +30,6 @@ from tvm_pulp.uma import (
     Local,
     Pointer,
     Recipe,
-    Step,
     Store,
     TileAxis,
     refuse_if,
@@ -123,18 +122,13 @@ class HeadLinearForm:
         engines = -(-columns // size)
         sizes = HeadSizes(POSITIONS, self._width, size)
         x = flattened(self.layer.inputs[0])
-        rows_of_x, operands = Local("x", TensorSpec((rows, self._depth), "int8")), self._operands(sizes, first, 1)
-        block = Local("operands", operands.spec)
-        loads: list[Step] = [
-            Load(operands, Box.whole(operands.spec.shape), block),
-            Load(x, Box((row, 0), (rows, self._depth)), rows_of_x),
-        ]
-        cores = self.context.costs.cores
-        put = positions_call(sizes, block, None, rows_of_x, cores)
+        block = Load.of(self._operands(sizes, first, 1), "operands")
+        left, cores = Load.of(x, "x", Box((row, 0), (rows, self._depth))), self.context.costs.cores
+        put = positions_call(sizes, block.local, None, left.local, cores)
         heads = Local("heads", TensorSpec((engines, POSITIONS, self._width), "int8"))
         others = self._operands(sizes, first + size, engines - 1) if engines > 1 else None
         told = None if others is None else (others, 0)
-        command = Round(engines, sizes, self._rules, block, told, heads)
+        command = Round(engines, sizes, self._rules, block.local, told, heads)
         job = command.job(rows * columns * self._depth, self.context.parameters)
         y = Local("y", TensorSpec((rows, columns), "int8"))
         fields: dict[str, int | Pointer] = {
@@ -147,7 +141,7 @@ class HeadLinearForm:
             "pitch": self._width,
         }
         take = copy_call("take", "columns", fields, (heads,), y, rows * columns, cores)
-        return Recipe((*loads, put, job, take, Store(y, flattened(out), Box((row, first), (rows, columns)))))
+        return Recipe((block, left, put, job, take, Store(y, flattened(out), Box((row, first), (rows, columns)))))
 
     @property
     def _rules(self) -> tuple[Requantization, ...]:

@@ -164,13 +164,14 @@ class PackedWeights:
     ) -> tuple[list[Step], Operands]:
         """Loads of some of the column tiles, and their product with panels: on the right side, or on the left one."""
         stride, depth = self.inner * TILE_BYTES, self.weights.shape[1]
-        local = Local(f"weights{first}{self.suffix}", TensorSpec((count, stride), "int8"))
-        steps: list[Step] = [Load(self.tensor, Box((first, 0), (count, stride)), local)]
+        weights = Load.of(self.tensor, f"weights{first}{self.suffix}", Box((first, 0), (count, stride)))
+        steps: list[Step] = [weights]
         bias = None
         if self.has_bias:
-            bias = Local(f"bias{first}{self.suffix}", TensorSpec((count, BIAS_BYTES), "uint8"), BIAS_OVERREAD)
-            steps.append(Load(self.bias_tensor, Box((first, 0), (count, BIAS_BYTES)), bias))
-        own = panels_of(local, self.inner, TILE_BYTES)
+            place = Box((first, 0), (count, BIAS_BYTES))
+            steps.append(biases := Load.of(self.bias_tensor, f"bias{first}{self.suffix}", place, BIAS_OVERREAD))
+            bias = biases.local
+        own = panels_of(weights.local, self.inner, TILE_BYTES)
         if are_left:
             return steps, Operands(own, panels, depth, bias, BIAS_BY_ROW, left_stride=stride)
         return steps, Operands(panels, own, depth, bias, right_stride=stride)

@@ -114,8 +114,8 @@ class MatmulForm(ProductForm):
             return [], None
         data = pack_biases(np.full(count * TILE, self.arithmetic.summand)).reshape(count, BIAS_BYTES)
         constant = self.derived.constant(f"{self.layer.name}_ita_summand{count}", data)
-        local = Local("bias", constant.spec, BIAS_OVERREAD)
-        return [Load(constant, Box.whole(constant.spec.shape), local)], local
+        load = Load.of(constant, "bias", slack=BIAS_OVERREAD)
+        return [load], load.local
 
     def _longer(self, product: Operands, rows: int) -> tuple[list[Step], Operands]:
         """The product with what zero points add to it, and the loads of constants for that."""

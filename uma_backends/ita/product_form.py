@@ -103,9 +103,8 @@ class ProductForm:
     def _unit(self) -> tuple[Panel, list[Step]]:
         """The diagonal that takes digits away."""
         data = (-UNIT * np.eye(TILE, dtype=np.int64)).astype(np.int8)
-        local = Local("unit", TensorSpec((TILE, TILE), "int8"))
-        tensor = self.derived.constant(f"{self.layer.name}_ita_unit", data)
-        return Panel(local), [Load(tensor, Box.whole((TILE, TILE)), local)]
+        load = Load.of(self.derived.constant(f"{self.layer.name}_ita_unit", data), "unit")
+        return Panel(load.local), [load]
 
     def _constants(self, first: int, columns: int) -> tuple[list[list[Local]], list[Step]]:
         """Tensors of the requantization in L1: one part for all columns, or one per tile of them."""
@@ -116,9 +115,8 @@ class ProductForm:
             found.append([])
             for start in range(0, 1 if one else columns, TILE):
                 box = Box((0 if one else first + start,), (1 if one else min(TILE, columns - start),))
-                local = Local(f"requant{index}_{start}", TensorSpec(box.size, tensor.spec.dtype))
-                loads.append(Load(tensor, box, local))
-                found[-1].append(local)
+                loads.append(load := Load.of(tensor, f"requant{index}_{start}", box))
+                found[-1].append(load.local)
         return found, loads
 
     def _joined(

@@ -5,8 +5,9 @@ from typing import ClassVar
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.uma.conv_array.base_job import TOO_MANY_SUBTILES, BaseJob
+from tvm_pulp.uma.conv_array.modes import pads_wrongly
 from tvm_pulp.uma.conv_array.requantization import Padding, Requantization
-from uma_backends.ne16.geometry import PATCH, Mode, remainder, subtile_sizes
+from uma_backends.ne16.geometry import PATCH, Mode, subtile_sizes
 
 __all__ = ["LEAST_STRIDED", "ArrayJob", "FilterMask", "Padding", "Patch", "Requantization", "patches"]
 
@@ -75,7 +76,7 @@ def _impossible(job: ArrayJob) -> tuple[tuple[bool, str], ...]:
             f"weight offset {{job.weight_offset}} is outside {WEIGHT_OFFSETS[0]} to {WEIGHT_OFFSETS[-1]}",
         ),
         (
-            not job.strided and any(p == 2 and s > PATCH and remainder(s, PATCH) == 1 for s, p in ends),
+            not job.strided and any(pads_wrongly(size, PATCH, padding) for size, padding in ends),
             "2 padded pixels behind a last subtile of 1 pixel are padded wrongly, cut the tile elsewhere",
         ),
         (job.input_bits not in (8, 16), "activations have {job.input_bits} bits, use 8 or 16"),

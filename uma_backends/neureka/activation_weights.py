@@ -168,10 +168,8 @@ class ActivationWeights(JobForm):
         return shape, shape[0] * shape[1] - count
 
     def constant(self, name: str, values: np.ndarray, loads: list[Step], slack: int = 0) -> Local:
-        tensor = self.derived.constant(f"{self.layer.name}_{name}", values)
-        local = Local(name, tensor.spec, slack)
-        loads.append(Load(tensor, Box.whole(tensor.spec.shape), local))
-        return local
+        loads.append(load := Load.of(self.derived.constant(f"{self.layer.name}_{name}", values), name, slack=slack))
+        return load.local
 
     def vectors(self, number: int, channels: int, loads: list[Step]) -> Vectors:
         """Constant scale and bias of all channels of a product."""

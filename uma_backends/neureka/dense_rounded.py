@@ -8,47 +8,44 @@ for every channel.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from tvm_pulp.planning.tiling.forms.conv_array import DenseForm, known_arithmetic, residual_of
+from tvm_pulp.planning.tiling.forms.conv_array.summed import behind, load_stages, refuse_without_kernel
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.uma import Box, Form, Kernel, Load, Local, Refused, Step, Store, pattern_of, refuse_if, step_call
+from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec, every_value
+from tvm_pulp.uma import Box, Form, Kernel, Load, Local, Refused, Step, Store, pattern_of, refuse_if
 from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic
-from uma_backends.neureka.added_row import BYTES, AddedRow, find_added_row
+from uma_backends.neureka.added_row import AddedRow, find_added_row
 from uma_backends.neureka.geometry import Mode
 from uma_backends.neureka.neureka_form import Context
 
-_RANGES = {"int8": (-128, 127), "uint8": (0, 255)}
-_INT32 = 1 << 31
 _BYTES = 256
 # Where a rounding's least result goes: to the smallest signed byte, or to the first place of a table.
-_SIGNED, _PLACES = 128, 0
+_SIGNED, _PLACES = -128, 0
 # Rows and tables are looked for once, though annotation and planning ask both.
 _ROWS: WeakKeyDictionary[Layer, AddedRow | None] = WeakKeyDictionary()
 _TABLES: WeakKeyDictionary[Layer, np.ndarray | None] = WeakKeyDictionary()
 # Tables travel to L1 at every inference: fewer rows do not repay it.
 _LEAST_ROWS = 32
+_DENSE: Callable[[], Any] = partial(pattern_of, "dense")
 # Parts of a region whose row is added before another function.
 _WITH_A_SUM = 3
 
 
 def _behind(name: str, places: int, inner: Callable[[], Any]) -> dict[str, Callable[[], Any]]:
     """Patterns of an operator of two operands, one of them another pattern: by the end of their names."""
-
-    def at(place: int) -> Callable[[], Any]:
-        return lambda: pattern_of(name, *(inner() if i == place else None for i in range(2)))
-
-    return {"" if place == 0 else "_turned": at(place) for place in range(places)}
+    return {"" if place == 0 else "_turned": behind(inner, name, [place]) for place in range(places)}
 
 
 def _added() -> dict[str, Callable[[], Any]]:
     """A product with a constant added from either side."""
-    return {f"dense_added{side}": made for side, made in _behind("add", 2, lambda: pattern_of("dense")).items()}
+    return {f"dense_added{side}": made for side, made in _behind("add", 2, _DENSE).items()}
 
 
 def added_sum_patterns() -> list[tuple[str, Callable[[], Any]]]:
@@ -63,7 +60,7 @@ def added_sum_patterns() -> list[tuple[str, Callable[[], Any]]]:
 def table_patterns() -> list[tuple[str, Callable[[], Any]]]:
     """Products with a constant added, from either side, or not, and with another function behind."""
     found = _added()
-    for name, inner in {"dense": lambda: pattern_of("dense"), **_added()}.items():
+    for name, inner in {"dense": _DENSE, **_added()}.items():
         for function, places in (("lookup", 1), ("qdq_mul", 2)):
             found |= {f"{name}_{function}{side}": made for side, made in _behind(function, places, inner).items()}
     return list(found.items())
@@ -89,14 +86,14 @@ def dense_table_strategy(region: Layer, context: Context) -> list[Form]:
     dense = region.parts[0]
     arithmetic = _divided(dense, context, "its rounding")
     rule, product = Requant.of(dense.attributes), dense.outputs[0].spec
-    refuse_if((rule.low, rule.high) != _RANGES.get(rule.out_dtype), "its result does not have the range of a byte")
+    refuse_if(not rule.is_whole_byte, "its result does not have the range of a byte")
     rounding = _rounding(arithmetic, rule, _PLACES, "its rounding")
     refuse_if(product.shape[-1] % 4 != 0, "its channels are no multiple of four")
     rows = product.elements // product.shape[-1]
     if rows < _LEAST_ROWS and len(region.parts) == _WITH_A_SUM:
         return _add_table(region, context)
     refuse_if(rows < _LEAST_ROWS, f"{rows} rows do not repay a table for every channel")
-    _refuse_without_kernel("requantize_table", {}, context, "a rounding with a table")
+    refuse_without_kernel("requantize_table", {}, context, "for a rounding with a table")
     if region not in _TABLES:
         _TABLES[region] = _tables(dense.outputs[0], region.parts[1:])
     tables = _TABLES[region]
@@ -111,7 +108,7 @@ def _add_table(region: Layer, context: Context) -> list[Form]:
     _, add, last = region.parts
     table, result = last.inputs[1].data, last.outputs[0].spec
     is_table = last.operator == "lookup" and table is not None and table.size == _BYTES
-    refuse_if(not is_table or result.dtype not in _RANGES, "what follows is no function of a byte alone")
+    refuse_if(not is_table or result.dtype not in BYTES, "what follows is no function of a byte alone")
     _refuse_one_row(region)
     form = _with_row(region, context, "requantize_add_table", "1x1 over rows, added, by a table")
     return [replace(form, tables=_tables(add.outputs[0], [last]))]
@@ -132,19 +129,12 @@ def _divided(dense: Layer, context: Context, rounding: str) -> Arithmetic:
 
 
 def _rounding(arithmetic: Arithmetic, rule: Requant, least: int, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Shift and summand by which the cores round to bytes whose smallest is -`least`; refused beyond 32 bits."""
+    """Shift and summand by which the cores round to bytes whose smallest is `least`; refused beyond 32 bits."""
     rest = arithmetic.rest
     assert rest is not None
-    add = np.asarray(rest.add - ((rule.low + least) << rest.shift))
-    reach = rest.largest(arithmetic.reach) + np.abs(add)
-    refuse_if((reach >= _INT32).any(), f"{name} needs more than 32 bits")
+    add = rest.from_least(rule.low, least)
+    refuse_if(rest.exceeds(arithmetic.reach, add), f"{name} needs more than 32 bits")
     return rest.shift, add
-
-
-def _refuse_without_kernel(operator: str, attributes: dict[str, Any], context: Context, what: str) -> None:
-    kernel = Kernel(operator, attributes, (Local("x", TensorSpec((1, 4), "int32")),), ())
-    has_kernel = not isinstance(step_call(kernel, context.costs), Kernel)
-    refuse_if(not has_kernel, f"the cores have no kernel for {what}")
 
 
 def _with_row(
@@ -155,12 +145,11 @@ def _with_row(
     arithmetic = _divided(dense, context, "the first rounding")
     refuse_if(dense.outputs[0].spec.shape[-1] % 4 != 0, "its channels are no multiple of four")
     rules = [Requant.of(layer.attributes) for layer in (dense, add)]
-    are_bytes = all((rule.low, rule.high) == _RANGES.get(rule.out_dtype) for rule in rules)
-    refuse_if(not are_bytes, "a result does not have the range of a byte")
+    refuse_if(not all(rule.is_whole_byte for rule in rules), "a result does not have the range of a byte")
     rounding = _rounding(arithmetic, rules[0], _SIGNED, "the first rounding")
-    _refuse_without_kernel(operator, attributes or {}, context, "all its roundings at once")
+    refuse_without_kernel(operator, attributes or {}, context, "for all its roundings at once")
     if add not in _ROWS:
-        _ROWS[add] = _added_row(dense, add)
+        _ROWS[add] = _added_row(dense.outputs[0], add)
     row = _ROWS[add]
     if row is None:
         raise Refused("the sum is no product, summand and shift")
@@ -183,10 +172,10 @@ def _form(
     )
 
 
-def _added_row(dense: Layer, add: Layer) -> AddedRow | None:
+def _added_row(product: Tensor, add: Layer) -> AddedRow | None:
     from tvm_pulp.qnn.operator import OPERATORS
 
-    product, result = dense.outputs[0], add.outputs[0]
+    result = add.outputs[0]
     place = next(i for i, t in enumerate(add.inputs[:2]) if t.storage is product.storage)
     other = add.inputs[1 - place]
     channels = product.spec.shape[-1]
@@ -194,10 +183,8 @@ def _added_row(dense: Layer, add: Layer) -> AddedRow | None:
         return None
     if result.spec.shape != product.spec.shape:
         return None
-    low = Requant.of(dense.attributes).low
-    every = (BYTES + 128 + low).astype(product.spec.dtype)[None, :]
     row = np.broadcast_to(other.data.reshape(-1, 1), (channels, 1))
-    operands = [np.broadcast_to(every, (channels, _BYTES)), row]
+    operands = [np.broadcast_to(every_value(product.spec.dtype), (channels, _BYTES)), row]
     values = OPERATORS["add"].reference(add.attributes, operands if place == 0 else operands[::-1])
     slope = add.attributes["multipliers"][place] / 2.0 ** add.attributes["shift"]
     return find_added_row(values.astype(np.int64) - Requant.of(add.attributes).low - 128, slope)
@@ -208,12 +195,11 @@ def _tables(product: Tensor, functions: Sequence[Layer]) -> np.ndarray | None:
     from tvm_pulp.qnn.operator import OPERATORS
 
     channels, source = product.spec.shape[-1], product
-    low, _ = _RANGES[product.spec.dtype]
-    values = np.broadcast_to((np.arange(_BYTES) + low).astype(product.spec.dtype)[:, None], (_BYTES, channels))
+    values = np.broadcast_to(every_value(product.spec.dtype)[:, None], (_BYTES, channels))
     for layer in functions:
         result = layer.outputs[0]
         places = [i for i, t in enumerate(layer.inputs) if t.storage is source.storage]
-        if len(places) != 1 or result.spec.shape != product.spec.shape or result.spec.dtype not in _RANGES:
+        if len(places) != 1 or result.spec.shape != product.spec.shape or result.spec.dtype not in BYTES:
             return None
         operands = []
         for number, tensor in enumerate(layer.inputs):
@@ -245,21 +231,14 @@ class DenseRoundedForm(DenseForm):
     def finish(self, raw: Local, box: Box, taken: Any = ()) -> list[Step]:
         out, name, stages, tables = self.layer.outputs[0], self.layer.name, self.stages, self.tables
         assert stages is not None
-        first, channels, count = box.start[-1], box.size[-1], len(stages)
-        # The kernel takes four channels at a time.
-        fours = stages.reshape(count, -1, 4).transpose(1, 0, 2).reshape(-1).astype(np.int32)
-        constants = self.derived.constant(f"{name}_stages", fours)
-        operands = [raw, Local("stages", TensorSpec((count * channels,), "int32"))]
-        loads: list[Step] = [Load(constants, Box((count * first,), (count * channels,)), operands[-1])]
+        loads = [load_stages(self, stages, box)]
         if self.residual is not None:
-            other = self.residual.other
-            operands.append(Local("b", TensorSpec(box.size, other.spec.dtype)))
-            loads.append(Load(other, box, operands[-1]))
+            loads.append(self.residual.load(box))
         elif tables is not None:
             several = len(tables) > 1
-            kind, part = "tables" if several else "table", Box((first, 0), (channels, _BYTES))
+            kind, part = "tables" if several else "table", Box((box.start[-1], 0), (box.size[-1], _BYTES))
             stored = self.derived.constant(f"{name}_{kind}", tables if several else tables[0])
-            operands.append(Local(kind, TensorSpec(part.size if several else (_BYTES,), "uint8")))
-            loads.append(Load(stored, part if several else Box.whole((_BYTES,)), operands[-1]))
+            loads.append(Load.of(stored, kind, part if several else None))
         y = Local("y", TensorSpec(box.size, out.spec.dtype))
-        return [*loads, Kernel(self.operator, self.attributes, tuple(operands), (y,)), Store(y, out, box)]
+        kernel = Kernel(self.operator, self.attributes, (raw, *(load.local for load in loads)), (y,))
+        return [*loads, kernel, Store(y, out, box)]

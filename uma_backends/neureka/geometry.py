@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.uma.conv_array.modes import Mode, remainder, subtiles
+from tvm_pulp.uma.conv_array.modes import Mode, subtiles
 
-__all__ = ["LIMITS", "SIRACUSA", "Geometry", "Mode", "remainder", "subtiles"]
+__all__ = ["LIMITS", "SIRACUSA", "Geometry", "Mode", "subtiles"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,9 @@ from typing import ClassVar
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.uma.conv_array.base_job import TOO_MANY_SUBTILES, BaseJob
+from tvm_pulp.uma.conv_array.modes import pads_wrongly
 from tvm_pulp.uma.conv_array.requantization import Padding, Requantization
-from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode, remainder
+from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode
 
 __all__ = ["ArrayJob", "Padding", "Requantization", "check_on"]
 
@@ -51,18 +52,14 @@ def _impossible(job: ArrayJob) -> tuple[tuple[bool, str], ...]:
 
 
 def check_on(job: ArrayJob, geometry: Geometry = SIRACUSA) -> None:
-    """Raise UserError where the array's subtiles break a job that is legal by itself.
-
-    With two padded rows at the bottom and a last subtile of one row, the subtile before would read one padding row
-    from memory (columns alike): the hardware masks only the last subtile.
-    """
+    """Raise UserError where the array's subtiles break a job that is legal by itself."""
     if job.has_too_many(geometry.subtile_sizes(job.mode)):
         raise UserError(f"NEUREKA job: {TOO_MANY_SUBTILES}.")
     for name, size, subtile, padding in (
         ("height", job.output_height, geometry.pe_rows, job.padding.bottom),
         ("width", job.output_width, geometry.pe_columns, job.padding.right),
     ):
-        if padding == 2 and size > subtile and remainder(size, subtile) == 1:
+        if pads_wrongly(size, subtile, padding):
             raise UserError(
                 f"NEUREKA job: output {name} {size} with 2 padded pixels at its end leaves a subtile of 1 pixel, "
                 f"which the hardware pads wrongly; cut the tile elsewhere."

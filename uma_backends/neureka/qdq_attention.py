@@ -179,9 +179,8 @@ class QdqAttentionForm(ActivationWeights):
                 mask = self.derived.constant(f"{self.layer.name}_classes", values)
             heads, rows, _ = mask.spec.shape
             box = Box((0, queries[0] if rows > 1 else 0, 0), (heads, queries[1] if rows > 1 else 1, stride))
-            local = Local("mask", TensorSpec(box.size, mask.spec.dtype))
-            loads.append(Load(mask, box, local))
-            found.append(local)
+            loads.append(load := Load.of(mask, "mask", box))
+            found.append(load.local)
             mask_stride = stride if rows > 1 else 0
             head_stride = box.size[1] * stride if heads > 1 else 0
         attributes = {

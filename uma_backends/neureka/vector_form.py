@@ -12,7 +12,7 @@ import numpy as np
 from tvm_pulp.planning.tiling.forms.conv_array import RowForm
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.uma import Box, Kernel, Load, Local, Step, step_call
+from tvm_pulp.uma import Kernel, Load, Local, Step, has_kernel
 from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic
 from uma_backends.neureka.geometry import Mode
 from uma_backends.neureka.neureka_form import Context
@@ -58,12 +58,10 @@ class VectorForm(RowForm):
         end = first + bias.spec.elements
         data = np.ascontiguousarray(fours[first:end].transpose(1, 0, 2))
         constant = self.derived.constant(f"{self.layer.name}_left_out_{first}_{end}", data)
-        weights = Local("left_out", constant.spec)
+        weights = Load.of(constant, "left_out")
         vectors["bias"] = Local("whole_bias", bias.spec, self.parameter_slack)
-        kernel = Kernel(
-            "bias_of_rest", {"first": self.taken}, (source, weights, vectors["scale"], bias), (vectors["bias"],)
-        )
-        return [Load(constant, Box.whole(constant.spec.shape), weights), kernel]
+        operands = (source, weights.local, vectors["scale"], bias)
+        return [weights, Kernel("bias_of_rest", {"first": self.taken}, operands, (vectors["bias"],))]
 
 
 def _may_leave_out(left_out: int, arithmetic: Arithmetic, context: Context) -> bool:
@@ -74,7 +72,7 @@ def _may_leave_out(left_out: int, arithmetic: Arithmetic, context: Context) -> b
         return False
     four, one = (Local("one", TensorSpec((size,), "int8")) for size in (4, 1))
     probe = Kernel("bias_of_rest", {"first": 0}, (four, four, one, one), (one,))
-    return not isinstance(step_call(probe, context.costs), Kernel)
+    return has_kernel(probe, context.costs)
 
 
 def vector_forms(layer: Layer, arithmetic: Arithmetic, context: Context) -> list[VectorForm]:

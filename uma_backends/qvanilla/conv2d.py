@@ -80,8 +80,7 @@ class QVanillaForm:
         loads, context = [], self.context
         for tensor, index in zip(self.layer.inputs, (0, 1, 1), strict=True):  # a batch's image, channels' constants
             size = (1 if index == 0 else box.size[1], *tensor.spec.shape[1:])
-            local = Local(tensor.name, TensorSpec(size, tensor.spec.dtype))
-            loads.append(Load(tensor, Box((box.start[index], *(0 for _ in size[1:])), size), local))
+            loads.append(Load.of(tensor, tensor.name, Box((box.start[index], *(0 for _ in size[1:])), size)))
         read, y = tuple(load.local for load in loads), Local("y", TensorSpec(box.size, "int32"))
         block = OPERATORS["conv2d"].lower(self.layer.attributes, [local.spec for local in read], y.spec)
         call = context.backend.run_tir_passes("compute", block).body.value

@@ -86,6 +86,17 @@ def test_a_debugger() -> None:
     assert (result.cycles, result.cores) == (plain.cycles, plain.cores)
 
 
+def test_a_debugger_at_the_alias_of_the_cluster() -> None:
+    text = "main:\n  bnez a0, 1f\n  mv s2, ra\n  li t1, 0x18001000\n  jalr t1\n  mv ra, s2\n1: ret\n"
+    _, run = debugged(text, "snitch-ita")
+    gdb = run.client
+    assert gdb.ask("M18001000,8:1300000067800000") == "OK"  # nop, ret
+    assert gdb.read(0x10001000, 8) == gdb.read(0x18001000, 8) == bytes.fromhex("1300000067800000")
+    assert gdb.ask("Z1,18001004,4") == "OK" and gdb.go() == (0, "swbreak:;")
+    assert gdb.registers(0)["pc"] == 0x18001004
+    assert gdb.ask("vCont;c") == "W00" and run.result().exit_code == 0
+
+
 def test_everything_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Cycles stay, every cycle of every core is in a function and in a span, and calls are listed."""
     plain = machine_for(PROGRAM).run(1_000_000)

@@ -4,7 +4,7 @@ import struct
 
 import pytest
 
-from tests.sim.snitch.guest import DMA_CORE, machine_for, on_core, run_guest
+from tests.sim.snitch.guest import DMA_CORE, RESULTS, machine_for, on_core, run_guest
 from tvm_pulp import soc
 from tvm_pulp.errors import GuestFault, UserError
 from tvm_pulp.sim.iss import Machine
@@ -108,6 +108,10 @@ def test_counters_of_the_cluster() -> None:
         ("  li t1, L1 + 2\n  lw t2, 0(t1)\n", "no multiple"),
         ("  li t1, L1 + 1\n  sh t2, 0(t1)\n", "no multiple"),
         ("  li t1, 0x70000000\n  lw t2, 0(t1)\n", "nothing is mapped"),
+        # Both at once: the address is looked at before what lies there.
+        ("  li t1, 0x70000002\n  lw t2, 0(t1)\n", "no multiple"),
+        ("  li t1, 0x70000001\n  sh t2, 0(t1)\n", "no multiple"),
+        ("  li t1, 0x70000002\n  amoadd.w t2, t2, (t1)\n", "atomic and not aligned"),
         ("  li t1, REGISTERS + 0x400\n  lw t2, 0(t1)\n", "nothing is mapped"),
         ("  .2byte 0x0001, 0x0001\n", "illegal instruction"),
         ("  .4byte 0x0000007b\n", "illegal instruction"),
@@ -129,6 +133,19 @@ def test_alias_of_the_cluster() -> None:
     code = "  li t1, 0x18000040\n  li t2, 77\n  sw t2, 0(t1)\n  li t1, L1 + 64\n  lw t3, 0(t1)\n  li t4, RESULTS\n"
     _, found = run_guest(on_core(0, code + "  sw t3, 0(t4)\n"))
     assert found[0] == 77
+
+
+def test_code_at_the_alias_of_the_cluster() -> None:
+    """A loader writes it there, and the core that jumps there finds what it needs by its own address."""
+    text = on_core(0, "  mv s2, ra\n  li t1, 0x18001000\n  jalr t1\n  mv ra, s2\n")
+    text += "routine:\n  auipc t2, 0\n  li t3, RESULTS\n  sw t2, 0(t3)\n  ret\nroutine_end:\n"
+    machine = machine_for(text)
+    begin = machine.symbol("routine")
+    code = machine.read(begin, machine.symbol("routine_end") - begin)
+    machine.write(0x18001000, code)
+    assert machine.read(0x10001000, len(code)) == code == machine.read(0x18001000, len(code))
+    machine.run(max_cycles=100_000)
+    assert machine.read(RESULTS, 4) == (0x18001000).to_bytes(4, "little")
 
 
 def test_atomics_of_all_cores_add_up() -> None:

@@ -13,7 +13,7 @@ from tvm_pulp import soc
 from tvm_pulp.codegen.layer_captures import from_files
 from tvm_pulp.errors import refuse_if
 from tvm_pulp.sim.debug_report import SYMBOL, debug_text
-from tvm_pulp.sim.image import check_input
+from tvm_pulp.sim.image import array_of, bytes_of, check_input
 from tvm_pulp.sim.iss.machine import Machine
 from tvm_pulp.sim.iss.record_activity import DmaTime, dma_times
 from tvm_pulp.sim.iss.result import RunFault, RunResult
@@ -133,7 +133,7 @@ class IssDevice:
             cold_cycles=cold_cycles,
             layer_cycles=np.diff(_marks(machine, "tvm_pulp_layer_cycles")).tolist() if self._profile else None,
             dma_times=self._dma_times(machine, cycles) if self._profile else None,
-            code_bytes=machine.symbol("tvm_pulp_code_end") - machine.symbol("tvm_pulp_code_begin"),
+            code_bytes=machine.elf.code_bytes,
             counters=statistics,
         )
 
@@ -173,12 +173,9 @@ class IssDevice:
 
 
 def _read_array(machine: Machine, tensor: dict[str, Any]) -> np.ndarray:
-    size = int(np.prod(tensor["shape"], dtype=np.int64)) * np.dtype(tensor["dtype"]).itemsize
     if "l3" in tensor:
-        data = machine.read_l3(tensor["l3"], size)
-    else:
-        data = machine.read(machine.symbol(tensor["symbol"]), size)
-    return np.frombuffer(data, tensor["dtype"]).reshape(tensor["shape"]).copy()
+        return array_of(tensor, machine.read_l3(tensor["l3"], bytes_of(tensor)))
+    return array_of(tensor, machine.read(machine.symbol(tensor["symbol"]), bytes_of(tensor)))
 
 
 def _words(machine: Machine, symbol: str, count: int) -> np.ndarray:

@@ -31,6 +31,11 @@ class Elf:
     code: tuple[tuple[int, str], ...] = field(repr=False)
     """Starts of functions in executable sections, one per address, in ascending order."""
 
+    @property
+    def code_bytes(self) -> int:
+        """Bytes of the network's own code, between the marks of its linker script."""
+        return self.symbols["tvm_pulp_code_end"] - self.symbols["tvm_pulp_code_begin"]
+
     @cached_property
     def _starts(self) -> list[int]:
         return [address for address, _ in self.functions]

@@ -1,11 +1,10 @@
 """The plug-in for GVSoC: a component for all engines, one for L3, and targets that extend its Siracusa by them."""
 
-import json
 from collections.abc import Sequence
 
 from tvm_pulp.errors import refuse_if
 from tvm_pulp.sim.gvsoc.runner import BANKS_TARGET, HAL, L3_VARIABLE, OWN_TARGET, PLUGIN_TARGET
-from tvm_pulp.sim.plugin.sources import L1_MASK, EngineFiles, common_files, filled, model_rules, runtime_folder
+from tvm_pulp.sim.plugin.sources import EngineFiles, common_files, engine_entry, filled, runtime_folder
 from tvm_pulp.soc.description import Soc
 
 DEFAULT_SOC = "siracusa-gvsoc"
@@ -20,36 +19,18 @@ def files(soc: Soc, engines: Sequence[EngineFiles]) -> dict[str, bytes]:
         soc.software.hal != HAL,
         f"--soc {soc.name}: GVSoC's {HAL} carries engines of SoCs of that platform only: choose --soc {DEFAULT_SOC}",
     )
-    names = [engine.name for engine in engines]
-    entries = [
-        {
-            "name": engine.name,
-            "base": engine.described.base,
-            "register_bytes": _REGISTER_WINDOW,
-            "event_line": engine.described.event_line,
-            "parameters": engine.described.parameters,
-            "l1_base": soc.memory.l1.base,
-            "l1_size": soc.memory.l1.size,
-            "l1_mask": L1_MASK,
-            "weight_size": soc.memory.weight.size,
-            "register_latency": 0,
-        }
-        for engine in engines
-    ]
-    sources, libraries = runtime_folder() / "plugins" / "gvsoc", " ".join(f"lib/{name}.so" for name in names)
+    window = {"register_bytes": _REGISTER_WINDOW, "register_latency": 0, "weight_size": soc.memory.weight.size}
+    entries = [{**engine_entry(soc, engine), **window, "event_line": engine.described.event_line} for engine in engines]
+    sources = runtime_folder() / "plugins" / "gvsoc"
     targets = {
         "TARGET": PLUGIN_TARGET,
         "BANKS_TARGET": BANKS_TARGET,
         "OWN_TARGET": OWN_TARGET,
         "L3_VARIABLE": L3_VARIABLE,
     }
-    made = common_files() | {f"src/{name}.cpp": (sources / f"{name}.cpp").read_bytes() for name in COMPONENTS}
+    made = common_files("gvsoc", entries, [f"lib/{engine.name}.so" for engine in engines], **targets)
+    made |= {f"src/{name}.cpp": (sources / f"{name}.cpp").read_bytes() for name in COMPONENTS}
     made |= {f"tvm_pulp_{name}.py": filled(f"gvsoc/tvm_pulp_{name}.py.in") for name in COMPONENTS}
-    made |= {
-        "engines.json": (json.dumps(entries, indent=2) + "\n").encode(),
-        "Makefile": filled("gvsoc/Makefile.in", LIBRARIES=libraries, MODELS=model_rules(names)),
-        "README.md": filled("gvsoc/README.md.in", ENGINES=", ".join(names), **targets),
-    }
     variants = {
         PLUGIN_TARGET: "",
         BANKS_TARGET: " and L1 banks of four bytes per cycle",

@@ -1,8 +1,10 @@
 """Sources of a plug-in: files of c_runtime that travel in it, engines with the C of their models."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tvm_pulp import soc as socs
 from tvm_pulp.errors import UserError, refuse_if
@@ -23,13 +25,20 @@ def runtime_folder() -> Path:
     return folder
 
 
-def common_files() -> dict[str, bytes]:
-    """Files that the adapters of all simulators share."""
-    root = runtime_folder()
+def common_files(
+    simulator: str, entries: Sequence[Mapping[str, Any]], libraries: Sequence[str], **page: str
+) -> dict[str, bytes]:
+    """Files that plug-ins for all simulators have; the entries of engines.json name the engines."""
+    root, engines = runtime_folder(), [entry["name"] for entry in entries]
     names = ("array_arithmetic", "array_execute", "array_job", "job_queue", "peripheral")
     headers = [f"include/tvm_pulp/{name}.h" for name in names]
     hosted = (root / "plugins" / "common" / "hosted_model.hpp").read_bytes()
-    return {name: (root / name).read_bytes() for name in headers} | {"src/hosted_model.hpp": hosted}
+    return {name: (root / name).read_bytes() for name in headers} | {
+        "src/hosted_model.hpp": hosted,
+        "engines.json": (json.dumps(entries, indent=2) + "\n").encode(),
+        "Makefile": filled(f"{simulator}/Makefile.in", LIBRARIES=" ".join(libraries), MODELS=_model_rules(engines)),
+        "README.md": filled(f"{simulator}/README.md.in", ENGINES=", ".join(engines), **page),
+    }
 
 
 def filled(path: str, **values: str) -> bytes:
@@ -37,7 +46,7 @@ def filled(path: str, **values: str) -> bytes:
     return fill((runtime_folder() / "plugins" / path).read_text(encoding="utf-8"), values).encode()
 
 
-def model_rules(engines: list[str]) -> str:
+def _model_rules(engines: list[str]) -> str:
     """Rules of a Makefile for the models, one shared object each."""
     flags = "-O2 -fno-strict-aliasing -ffp-contract=off -fPIC -shared"
     return "\n".join(
@@ -56,6 +65,13 @@ class EngineFiles:
     described: Engine
     sources: dict[str, bytes]
     """C files and headers of the model by name."""
+
+
+def engine_entry(soc: Soc, engine: EngineFiles) -> dict[str, Any]:
+    """An engine as engines.json tells it to every simulator."""
+    l1 = soc.memory.l1
+    told = {"name": engine.name, "base": engine.described.base, "parameters": engine.described.parameters}
+    return {**told, "l1_base": l1.base, "l1_size": l1.size, "l1_mask": L1_MASK}
 
 
 def engines_of(soc: Soc, wanted: Sequence[str]) -> list[EngineFiles]:

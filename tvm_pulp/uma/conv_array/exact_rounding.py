@@ -46,6 +46,14 @@ class ExactFold:
         fours = np.pad(has_halves, (0, -len(has_halves) % 4)).reshape(-1, 4)
         return float(fours.any(axis=1).mean())
 
+    def from_least(self, low: int, least: int) -> np.ndarray:
+        """Summands with which the least result is `least` instead of `low`."""
+        return np.asarray(self.add + ((least - low) << self.shift))
+
+    def exceeds(self, reach: int, add: np.ndarray) -> bool:
+        """Tell if accumulators up to `reach`, with these summands, may need more than 32 bits in a channel."""
+        return bool((self.largest(reach) + np.abs(add) >= 1 << 31).any())
+
     def largest(self, reach: int) -> np.ndarray:
         """No |p| is above these, for accumulators of any channel up to `reach`.
 

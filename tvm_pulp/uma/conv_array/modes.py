@@ -48,3 +48,11 @@ def subtiles(size: int, subtile: int) -> int:
 def remainder(size: int, subtile: int) -> int:
     """Return the size of the last subtile, 1 to `subtile`."""
     return (size - 1) % subtile + 1
+
+
+def pads_wrongly(size: int, subtile: int, padding: int) -> bool:
+    """Tell if two padded pixels lie behind a last subtile of one pixel.
+
+    Hardware masks only the last subtile: the one before would read a padded pixel from memory.
+    """
+    return padding == 2 and size > subtile and remainder(size, subtile) == 1

@@ -32,7 +32,7 @@ from tvm_pulp.uma import (
     Step,
     Store,
     TileAxis,
-    step_call,
+    has_kernel,
 )
 from tvm_pulp.uma.box import tiles
 from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic
@@ -288,9 +288,8 @@ class ArrayForm(JobForm):
         if not added:
             return [load], source
         table = self.derived.constant(f"{self.layer.name}_plus_{added}", (np.arange(256) + added).astype(np.uint8))
-        local, moved = Local("table", table.spec), Local("unsigned", source.spec, slack, fill=fill)
-        add = Kernel("lookup", {}, (source, local), (moved,))
-        return [load, Load(table, Box.whole(table.spec.shape), local), add], moved
+        brought, moved = Load.of(table, "table"), Local("unsigned", source.spec, slack, fill=fill)
+        return [load, brought, Kernel("lookup", {}, (source, brought.local), (moved,))], moved
 
     def job_steps(
         self, job: Any, first: int, source: Local, target: Local, channels: int | None = None
@@ -310,8 +309,8 @@ class ArrayForm(JobForm):
             weights, offset = self.derived.constant(name, piece, self.context.weight_level), 0
         place: Tensor | Local = weights
         if in_l1:
-            place = Local("weights", weights.spec, ACTIVATION_SLACK)
-            steps.append(Load(weights, Box.whole(weights.spec.shape), place))
+            steps.append(brought := Load.of(weights, "weights", slack=ACTIVATION_SLACK))
+            place = brought.local
         vectors: dict[str, Local] = {}
         for name, constant, data in (
             ("scale", "scale", a.scale),
@@ -320,8 +319,8 @@ class ArrayForm(JobForm):
         ):
             if data is not None:
                 tensor = self.derived.constant(f"{self.layer.name}_{constant}", data)
-                vectors[name] = Local(name, TensorSpec((channels,), tensor.spec.dtype), self.parameter_slack)
-                steps.append(Load(tensor, Box((first,), (channels,)), vectors[name]))
+                steps.append(load := Load.of(tensor, name, Box((first,), (channels,)), self.parameter_slack))
+                vectors[name] = load.local
         if "bias" in vectors:
             steps += self.whole_bias(vectors, first, source)
         parameters = (Pointer(vectors[n]) if n in vectors else None for n in ("scale", "shift", "bias"))
@@ -357,22 +356,18 @@ class ArrayForm(JobForm):
             return [Store(raw, out, box)]
         first, channels = box.start[-1], box.size[-1]
         y = Local("y", TensorSpec(box.size, out.spec.dtype))
-        steps: list[Step] = []
-        vectors = []
         rule, constants = self.rest()
-        for index, tensor in enumerate(constants):
-            one = tensor.spec.elements == 1
-            local = Local(f"requant{index}", TensorSpec((1 if one else channels,), tensor.spec.dtype))
-            steps.append(Load(tensor, Box.whole((1,)) if one else Box((first,), (channels,)), local))
-            vectors.append(local)
+        loads = [
+            Load.of(t, f"requant{i}", Box.whole((1,)) if t.spec.elements == 1 else Box((first,), (channels,)))
+            for i, t in enumerate(constants)
+        ]
         attributes = {**rule, "zero_point": 0, "axis": len(raw.spec.shape) - 1, "reach": self.arithmetic.reach}
         if taken:
             attributes["taken"] = list(taken)
         if self.arithmetic.rest_of_halves:
             attributes["even_share"] = self.arithmetic.rest_of_halves.share_of_halves
-        steps.append(Kernel("requantize", attributes, (raw, *vectors), (y,)))
-        steps.append(Store(y, out, box))
-        return steps
+        kernel = Kernel("requantize", attributes, (raw, *(load.local for load in loads)), (y,))
+        return [*loads, kernel, Store(y, out, box)]
 
     def assemble(self, before: list[Step], job: Job, raw: Local, box: Box) -> Recipe:
         if self.settled is not None:
@@ -389,7 +384,7 @@ class ArrayForm(JobForm):
         """As `assemble`, requantizing only some of the array's results; None where the cores have no kernel for it."""
         end = [] if self.arithmetic.native else self.finish(raw, box, taken)
         kernels = [s for s in end if isinstance(s, Kernel)]
-        if not kernels or any(isinstance(step_call(k, self.context.costs), Kernel) for k in kernels):
+        if not kernels or not all(has_kernel(k, self.context.costs) for k in kernels):
             return None
         return self.arranged([*before, *self.job_and_end(job, raw, end, box)])
 

@@ -13,8 +13,7 @@ from tvm_pulp.planning.tiling.forms.conv_array.array_form import ArrayForm
 from tvm_pulp.planning.tiling.forms.conv_array.forms import Direct3x3Form, Im2colForm, PointwiseForm
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.uma import Box, Derived, Job, Kernel, Load, Local, Pointer, Recipe, Step, Store, step_call
+from tvm_pulp.uma import Box, Derived, Job, Kernel, Load, Local, Pointer, Recipe, Step, Store, has_kernel
 from tvm_pulp.uma.conv_array.bounded_rounding import Bounds, bound_rounding
 from tvm_pulp.uma.conv_array.exact_rounding import ExactFold
 from tvm_pulp.uma.conv_array.folded_rounding import Reach
@@ -22,7 +21,6 @@ from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic
 from tvm_pulp.uma.conv_array.modes import Mode
 from tvm_pulp.uma.conv_array.requantization import Requantization
 
-_RANGES = ((0, 255), (-128, 127))
 # Products of an open element take the cores longer than all of its rounding, if there are many or it is often open.
 _MOST_INPUTS = 64
 _MOST_OPEN = 0.03
@@ -49,11 +47,9 @@ class Settled:
         """From the steps before the first job to the stored tile."""
         first, channels = box.start[-1], box.size[-1]
         upper = Local("upper", raw.spec, raw.slack)
-        lower = job.description.bias.operand
-        summand = Local("upper_bias", lower.spec, form.parameter_slack)
         constant = form.derived.constant(f"{form.layer.name}_upper_bias", self.bounds.high.astype(np.int32))
-        above = form.context.step(replace(job.description, output=Pointer(upper), bias=Pointer(summand)))
-        load = Load(constant, Box((first,), (channels,)), summand)
+        load = Load.of(constant, "upper_bias", Box((first,), (channels,)), form.parameter_slack)
+        above = form.context.step(replace(job.description, output=Pointer(upper), bias=Pointer(load.local)))
         steps = [*before, load, job, above, *self._settled(form, job, upper, box)]
         return form.arranged([*steps, Store(raw, form.layer.outputs[0], box)])
 
@@ -66,8 +62,7 @@ class Settled:
         loads = []
         for part, data in (("taps", taps), ("stages", stages.astype(np.uint32).view(np.int32))):
             own = Box((box.start[-1], 0), (box.size[-1], data.shape[1]))
-            local = Local(part, TensorSpec(own.size, str(data.dtype)))
-            loads.append(Load(form.derived.constant(f"{name}_{part}", data), own, local))
+            loads.append(Load.of(form.derived.constant(f"{name}_{part}", data), part, own))
         rule = Requant.of(form.layer.attributes)
         inside = _INSIDE if rule.zero_point == rule.low else 1.0
         attributes = {"job": job.description.job, "open": round(inside * self.bounds.open_share * box.elements)}
@@ -118,7 +113,7 @@ def _is_suitable(form: ArrayForm) -> bool:
         return False
     if form.arithmetic.rest is None or out.dtype not in ("int8", "uint8"):
         return False
-    if isinstance(step_call(Kernel("settle", {}, (), ()), form.context.costs), Kernel) or out.shape[-1] % 4:
+    if not has_kernel(Kernel("settle", {}, (), ()), form.context.costs) or out.shape[-1] % 4:
         return False  # the cores have no kernel that decides
     is_3x3 = type(form) is Direct3x3Form
     # Of a 3x3 with all channels the second job takes as long as the first.
@@ -130,7 +125,7 @@ def _is_suitable(form: ArrayForm) -> bool:
 
 def _bounds(layer: Layer, arithmetic: Arithmetic) -> Bounds | None:
     rule = Requant.of(layer.attributes)
-    if (rule.low, rule.high) not in _RANGES:
+    if not rule.is_whole_byte:
         return None
     bias = arithmetic.bias.astype(np.int64)
     first, second = (np.broadcast_to(t.values.reshape(-1), bias.shape) for t in layer.inputs[-2:])

@@ -9,7 +9,7 @@ from tvm_pulp.planning.tiling.cost.core_step import core_step
 from tvm_pulp.planning.tiling.forms.conv_array.array_form import ACTIVATION_SLACK, ArrayContext, ArrayForm
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma import Box, Kernel, Local, Recipe, Step, TileAxis
-from tvm_pulp.uma.conv_array.modes import Mode, remainder
+from tvm_pulp.uma.conv_array.modes import Mode, pads_wrongly
 from tvm_pulp.uma.conv_array.requantization import MAX_PADDING, Padding
 from tvm_pulp.uma.windows import InputSpan, unfolding
 
@@ -171,7 +171,7 @@ class Direct3x3Form(ArrayForm):
 def breaks_last_subtile(context: ArrayContext, height: int, width: int, pads: tuple[int, int, int, int]) -> bool:
     """Two padded pixels behind a last subtile of one pixel: the hardware pads wrongly."""
     sides = ((height, context.rows, pads[1]), (width, context.columns, pads[3]))
-    return any(pad == 2 and size > subtile and remainder(size, subtile) == 1 for size, subtile, pad in sides)
+    return any(pads_wrongly(*side) for side in sides)
 
 
 @dataclass(frozen=True)

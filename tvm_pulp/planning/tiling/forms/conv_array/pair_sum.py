@@ -6,6 +6,7 @@ round what is there already. Another 1x1, whose filters are two ones, adds and r
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,16 +14,15 @@ import numpy as np
 from tvm_pulp.planning.tiling.forms.conv_array.array_form import ACTIVATION_SLACK, ArrayContext, ArrayForm, JobForm
 from tvm_pulp.planning.tiling.forms.conv_array.forms import PointwiseForm
 from tvm_pulp.planning.tiling.forms.conv_array.strategy import conv2d_forms
-from tvm_pulp.planning.tiling.forms.conv_array.summed import sum_of
+from tvm_pulp.planning.tiling.forms.conv_array.summed import behind
 from tvm_pulp.qnn.add import rules, split
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.uma import EXACT, Box, Form, Job, Local, Pointer, Recipe, Step, Store, TileAxis, refuse_if
+from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
+from tvm_pulp.uma import EXACT, Box, Form, Job, Local, Pointer, Recipe, Step, Store, TileAxis, pattern_of, refuse_if
 from tvm_pulp.uma.conv_array.layer_arithmetic import arithmetic_of
 from tvm_pulp.uma.conv_array.modes import Mode
 
-_RANGES = {"int8": (-128, 127), "uint8": (0, 255)}
 _WINDOW = {"layout": "NHWC", "strides": [1, 1], "dilation": [1, 1], "pads": [0] * 4, "groups": 1}
 # Factor and summand of the sum, and of one operand or both.
 _CONSTANTS = (2, 4, 6)
@@ -32,7 +32,7 @@ def pair_sum_patterns() -> list[tuple[str, Callable[[], Any]]]:
     """Sums of one convolution or two that nobody else reads: to bring both operands there takes longer."""
 
     return [
-        (f"sum_of_{name}_convolution_{count}", sum_of("conv2d", places, count))
+        (f"sum_of_{name}_convolution_{count}", behind(partial(pattern_of, "conv2d"), "add", places, count))
         for name, places in (("first", [0]), ("second", [1]), ("both", [0, 1]))
         for count in _CONSTANTS[: 3 - len(places)]
     ]
@@ -90,8 +90,7 @@ def _taken(operand: Tensor, rule: Requant, own: list[Tensor], name: str, context
     """An operand that is there already, rounded as the sum says."""
     spec = operand.spec
     if rule.kind == "none":
-        low, high = _RANGES.get(spec.dtype, (0, 0))
-        rule = Requant("pulp", 0, 0, low, high, dtype=spec.dtype)
+        rule = Requant("pulp", 0, 0, *(spec.range if spec.dtype in BYTES else (0, 0)), dtype=spec.dtype)
         own = [_constant(f"{name}_{part}", np.array([value], np.int32)) for part, value in (("mul", 1), ("add", 0))]
     result = Tensor(f"{name}_rounded", TensorSpec(spec.shape, rule.out_dtype), "activation")
     return _one_by_one(name, operand, _ones(spec.shape[-1], 1), rule, own, [result], context)

@@ -6,6 +6,7 @@ are neither stored nor loaded again, the sum of a tile is made while the array m
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -14,12 +15,10 @@ import numpy as np
 from tvm_pulp.planning.tiling.forms.conv_array.array_form import ArrayContext, ArrayForm
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.uma import Box, Form, Kernel, Load, Local, Refused, Step, Store, pattern_of, refuse_if, step_call
+from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
+from tvm_pulp.uma import Box, Form, Kernel, Load, Local, Refused, Step, Store, has_kernel, pattern_of, refuse_if
 from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic
 
-_RANGES = {"int8": (-128, 127), "uint8": (0, 255)}
-_INT32 = 1 << 31
 _SIDES, _KINDS = ((0, "summed"), (1, "summed_turned")), ((0, ""), (2, "_rounded"))
 Strategy = Callable[[Layer, Any], list[Form]]
 
@@ -35,44 +34,50 @@ class Residual:
     def summand(self, arithmetic: Arithmetic) -> np.ndarray:
         """Of the rounding before the sum, whose result shall be a signed byte."""
         assert arithmetic.rest is not None
-        return np.asarray(arithmetic.rest.add - ((self.first.low + 128) << arithmetic.rest.shift))
+        return arithmetic.rest.from_least(self.first.low, -128)
+
+    def load(self, box: Box) -> Load:
+        return Load.of(self.other, "b", box)
 
     def finish(self, form: ArrayForm, raw: Local, box: Box, taken: Sequence[int]) -> list[Step]:
         """From the array's output to the stored sum."""
-        rest, out, spec = form.arithmetic.rest, form.layer.outputs[0], TensorSpec(box.size, self.other.spec.dtype)
+        rest, out = form.arithmetic.rest, form.layer.outputs[0]
         assert rest is not None
-        first, channels = box.start[-1], box.size[-1]
-        # The kernel takes four channels at a time.
-        stages = np.stack([rest.shift, self.summand(form.arithmetic)]).reshape(2, -1, 4).transpose(1, 0, 2)
-        constants = form.derived.constant(f"{form.layer.name}_stages", stages.reshape(-1).astype(np.int32))
-        local, b = Local("stages", TensorSpec((2 * channels,), "int32")), Local("b", spec)
+        stages, other = load_stages(form, np.stack([rest.shift, self.summand(form.arithmetic)]), box), self.load(box)
         y = Local("y", TensorSpec(box.size, out.spec.dtype))
         attributes = {**self.attributes, **({"taken": list(taken)} if taken else {})}
-        loads = [Load(constants, Box((2 * first,), (2 * channels,)), local), Load(self.other, box, b)]
-        return [*loads, Kernel("requantize_sum", attributes, (raw, local, b), (y,)), Store(y, out, box)]
+        kernel = Kernel("requantize_sum", attributes, (raw, stages.local, other.local), (y,))
+        return [stages, other, kernel, Store(y, out, box)]
+
+
+def load_stages(form: ArrayForm, stages: np.ndarray, box: Box) -> Load:
+    """Numbers of roundings, [rounding][channel], as kernels take them: of four channels at a time."""
+    count = len(stages)
+    fours = stages.reshape(count, -1, 4).transpose(1, 0, 2).reshape(-1).astype(np.int32)
+    part = Box((count * box.start[-1],), (count * box.size[-1],))
+    return Load.of(form.derived.constant(f"{form.layer.name}_stages", fours), "stages", part)
 
 
 def summed_patterns(operators: Sequence[str]) -> list[tuple[str, Callable[[], Any]]]:
     """Sums with the result of an operator on either side; TFLite's have factor and shift as further operands."""
 
     every = product(operators, _SIDES, _KINDS)
-    return [(f"{o}_{side}{kind}", sum_of(o, [place], constants)) for o, (place, side), (constants, kind) in every]
+    return [
+        (f"{o}_{side}{kind}", behind(partial(pattern_of, o), "add", [place], constants))
+        for o, (place, side), (constants, kind) in every
+    ]
 
 
-def sum_of(operator: str, places: Sequence[int], constants: int) -> Callable[[], Any]:
-    """The pattern of a sum with results of an operator on some sides, and so many constants behind its operands."""
-    return lambda: pattern_of(
-        "add", *(pattern_of(operator) if i in places else None for i in range(2)), *[None] * constants
-    )
+def behind(inner: Callable[[], Any], name: str, places: Sequence[int], constants: int = 0) -> Callable[[], Any]:
+    """The pattern of an operator of two operands, some of them a pattern, and of so many constants behind them."""
+    return lambda: pattern_of(name, *(inner() if i in places else None for i in range(2)), *[None] * constants)
 
 
 def summed_strategy(region: Layer, context: ArrayContext, strategy: Strategy) -> list[Form]:
     """The forms of a layer that the cores round by an addition and a shift, with a sum behind."""
     layer, add = region.parts
     residual = residual_of(layer, add)
-    kernel = Kernel("requantize_sum", residual.attributes, (Local("x", TensorSpec((1, 4), "int32")),), ())
-    has_kernel = not isinstance(step_call(kernel, context.costs), Kernel)
-    refuse_if(not has_kernel, "the cores have no kernel that rounds and makes this sum")
+    refuse_without_kernel("requantize_sum", residual.attributes, context, "that rounds and makes this sum")
     whole = replace(layer, name=region.name, outputs=region.outputs)
     # The layer's own rounding is what forms are made for; only names and what is stored are the sum's.
     forms = [form for form in strategy(layer, context) if isinstance(form, ArrayForm)]
@@ -80,6 +85,12 @@ def summed_strategy(region: Layer, context: ArrayContext, strategy: Strategy) ->
     if not plain:
         raise Refused("its rounding is not an addition and a shift of 32 bits")
     return [replace(form, layer=whole, name=f"{form.name}, summed", residual=residual) for form in plain]
+
+
+def refuse_without_kernel(operator: str, attributes: dict[str, Any], context: ArrayContext, what: str) -> None:
+    """The cores have to make the array's 32-bit results into others by a kernel of theirs; `what` it does."""
+    kernel = Kernel(operator, attributes, (Local("x", TensorSpec((1, 4), "int32")),), ())
+    refuse_if(not has_kernel(kernel, context.costs), f"the cores have no kernel {what}")
 
 
 def residual_of(layer: Layer, add: Layer) -> Residual:
@@ -93,8 +104,8 @@ def residual_of(layer: Layer, add: Layer) -> Residual:
     known = all(t.spec.elements == 1 and t.data is not None for t in constants)
     refuse_if(not known or add.attributes["form"] == "plain", "the sum has other roundings than frameworks'")
     rules = [Requant.of(part.attributes) for part in (layer, add)]
-    are_bytes = all((rule.low, rule.high) == _RANGES.get(rule.out_dtype) for rule in rules)
-    refuse_if(not are_bytes or other.spec.dtype not in _RANGES, "a result does not have the range of a byte")
+    are_bytes = all(rule.is_whole_byte for rule in rules)
+    refuse_if(not are_bytes or other.spec.dtype not in BYTES, "a result does not have the range of a byte")
     refuse_if(product.spec.shape[-1] % 4 != 0, "its channels are no multiple of four")
     attributes = {
         "sum": add.attributes, "types": [t.spec.dtype for t in add.inputs[:2]], "place": place, "low": rules[0].low,
@@ -106,5 +117,4 @@ def residual_of(layer: Layer, add: Layer) -> Residual:
 def _rounds(arithmetic: Arithmetic, residual: Residual) -> bool:
     if arithmetic.native or arithmetic.rest is None:
         return False
-    reach = arithmetic.rest.largest(arithmetic.reach) + np.abs(residual.summand(arithmetic))
-    return bool((reach < _INT32).all())
+    return not arithmetic.rest.exceeds(arithmetic.reach, residual.summand(arithmetic))
