@@ -14,9 +14,8 @@
 /* Further operands come last. */
 #define SHIFT_LOOP(CLIP, PRODUCTS, ...) SHIFT_LOOP_BY(CLIP, PRODUCTS, , __VA_ARGS__)
 #define SHIFT_LOOP_BY(CLIP, PRODUCTS, OUTPUTS, ...)                                                        \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") COLUMNS PRODUCTS EACH(FIRST) FOUR(CLIP, "%[h]") FOUR_PACK      \
-                       XP_LOOP_END XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END                                 \
-                   : [x] "+r"(x), [y] "+r"(y), FOUR_VALUES OUTPUTS                                        \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") COLUMNS PRODUCTS EACH(FIRST) FOUR(CLIP, "%[h]") STORE_ROW      \
+                   : COLUMN_OUTPUTS OUTPUTS                                                                \
                    : [n] "r"(rows), [xs] "r"(p->x_stride), [ys] "r"(p->y_stride), [h] "r"(r->high),        \
                      XP_FOUR_OF("r", a, add), XP_FOUR_OF("r", s, shift) __VA_ARGS__                        \
                    : "memory")
