@@ -6,8 +6,14 @@
 #include "tvm_pulp/elements.h"
 #include "tvm_pulp/xpulp.h"
 
-TVM_PULP_XP void put(struct tvm_pulp_strip *s, int32_t value) {
-  *s->y = (uint8_t)tvm_pulp_xp_min(tvm_pulp_xp_max(value + s->zero_point, s->low), s->high);
+/* A result of one byte, or of two. */
+TVM_PULP_XP void put(struct tvm_pulp_strip *s, int32_t value, uint32_t bytes) {
+  value = tvm_pulp_xp_min(tvm_pulp_xp_max(value + s->zero_point, s->low), s->high);
+  if (bytes == 2u) {
+    *(uint16_t *)(void *)s->y = (uint16_t)value;
+  } else {
+    *s->y = (uint8_t)value;
+  }
   s->acc += s->acc_step;
   s->y += s->y_step;
 }
@@ -60,9 +66,9 @@ TVM_PULP_XP void scale_tflite(struct tvm_pulp_strip s, uint32_t count, int32_t m
   }
 }
 
-/* A shift above 32 concerns the high word of the product alone. */
-TVM_PULP_XP void scale_half_up(struct tvm_pulp_strip s, uint32_t count, int32_t mul, int32_t shift) {
-  for (uint32_t i = 0; i < count; ++i) put(&s, tvm_pulp_xp_add_round_shift(high_word(*s.acc, mul), 0, shift - 32));
+/* A shift above 32 concerns the high word of the product alone: by `right` bits. */
+TVM_PULP_XP void scale_half_up(struct tvm_pulp_strip s, uint32_t count, int32_t mul, int32_t right, uint32_t bytes) {
+  for (uint32_t i = 0; i < count; ++i) put(&s, tvm_pulp_xp_add_round_shift(high_word(*s.acc, mul), 0, right), bytes);
 }
 
 /* As half up, less one where the rest was exactly a half and the result is odd. */
@@ -71,7 +77,7 @@ TVM_PULP_XP void scale_half_even(struct tvm_pulp_strip s, uint32_t count, int32_
   for (uint32_t i = 0; i < count; ++i) {
     int32_t high = high_word(*s.acc, mul), value = tvm_pulp_xp_add_round_shift(high, 0, right);
     uint32_t beside_half = (((uint32_t)high << left) ^ 0x80000000u) | ((uint32_t)*s.acc * (uint32_t)mul);
-    put(&s, value - (value & (beside_half == 0u ? 1 : 0)));
+    put(&s, value - (value & (beside_half == 0u ? 1 : 0)), 1);
   }
 }
 
@@ -85,23 +91,12 @@ TVM_PULP_XP void requantize_strip(const struct tvm_pulp_requant *r, uint32_t kin
                                   uint32_t channel) {
   uint32_t at = r->per_channel ? channel : 0u;
   if (kind == TVM_PULP_REQUANT_HALF_UP && r->add[at] > 32) {
-    scale_half_up(s, count, r->mul[at], r->add[at]);
+    scale_half_up(s, count, r->mul[at], r->add[at] - 32, 1);
   } else if (kind == TVM_PULP_REQUANT_HALF_EVEN && r->add[at] > 32) {
     scale_half_even(s, count, r->mul[at], r->add[at]);
   } else {
     scale_slowly(r, s, count, channel);
   }
-}
-
-/* Results of 16 bits. */
-TVM_PULP_XP void put_half(struct tvm_pulp_strip *s, int32_t value) {
-  *(uint16_t *)(void *)s->y = (uint16_t)tvm_pulp_xp_min(tvm_pulp_xp_max(value + s->zero_point, s->low), s->high);
-  s->acc += s->acc_step;
-  s->y += s->y_step;
-}
-
-TVM_PULP_XP void half_strip(struct tvm_pulp_strip s, uint32_t count, int32_t mul, int32_t right) {
-  for (uint32_t i = 0; i < count; ++i) put_half(&s, tvm_pulp_xp_add_round_shift(high_word(*s.acc, mul), 0, right));
 }
 
 /* Every `step`-th of the columns, rounded half up to 16 bits: a shift above 32 concerns the high word alone. */
@@ -113,9 +108,9 @@ static __attribute__((noinline)) void half_columns(const struct tvm_pulp_requant
     if (shift <= 32) {
       scale_slowly(r, s, rows, at);
     } else if (rows == 4u) {
-      half_strip(s, 4, mul, shift - 32);
+      scale_half_up(s, 4, mul, shift - 32, 2);
     } else {
-      half_strip(s, rows, mul, shift - 32);
+      scale_half_up(s, rows, mul, shift - 32, 2);
     }
   }
 }
