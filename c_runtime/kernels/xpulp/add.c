@@ -7,10 +7,7 @@
 #include "tvm_pulp/plain/elementwise.h"
 
 #define LOOP(LOADS, CLIP)                                                                           \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") LOADS FOUR_MUL("%[m]")                                  \
-                   XP_MAC("%[v0]", "%[w0]", "%[mb]") XP_MAC("%[v1]", "%[w1]", "%[mb]")              \
-                   XP_MAC("%[v2]", "%[w2]", "%[mb]") XP_MAC("%[v3]", "%[w3]", "%[mb]")              \
-                   FOUR_ADD FOUR(CLIP, "%[h]") FOUR_STORE XP_END                                    \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") LOADS FOUR_SUMS FOUR(CLIP, "%[h]") FOUR_STORE XP_END    \
                    : FOUR_OUTPUTS, FOUR_SECONDS, [pa] "+r"(a), [pb] "+r"(b)                         \
                    : FOUR_INPUTS, [mb] "r"(mul_b), [ta] "r"(p->table_a), [tb] "r"(p->table_b)       \
                    : "memory")

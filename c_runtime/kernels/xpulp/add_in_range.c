@@ -6,10 +6,8 @@
 #include "tvm_pulp/kernels.h"
 
 #define LOOP(LOAD_A, LOAD_B)                                                                           \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_PAIRS(LOAD_A, LOAD_B) FOUR_MUL("%[m]")                \
-                   XP_MAC("%[v0]", "%[w0]", "%[mb]") XP_MAC("%[v1]", "%[w1]", "%[mb]")                 \
-                   XP_MAC("%[v2]", "%[w2]", "%[mb]") XP_MAC("%[v3]", "%[w3]", "%[mb]")                 \
-                   FOUR_ADD FOUR(XP_BETWEEN, "%[h]") FOUR_STORE XP_END                                 \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_PAIRS(LOAD_A, LOAD_B) FOUR_SUMS                       \
+                   FOUR(XP_BETWEEN, "%[h]") FOUR_STORE XP_END                                          \
                    : FOUR_OUTPUTS, FOUR_SECONDS, [pa] "+r"(a), [pb] "+r"(b)                            \
                    : [n] "r"(n), [m] "r"(p->mul_a), [mb] "r"(p->mul_b), [a] "r"(p->add),               \
                      [sh] "r"(p->shift), [l] "r"(p->low), [h] "r"(p->high)                             \

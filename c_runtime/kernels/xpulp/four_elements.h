@@ -30,6 +30,9 @@ TVM_PULP_INLINE uint32_t tvm_pulp_is_four(const struct tvm_pulp_requant *r) {
 #define FOUR_ADD                                                                                           \
   XP_ADDNR("%[v0]", "%[a]", "%[sh]") XP_ADDNR("%[v1]", "%[a]", "%[sh]") XP_ADDNR("%[v2]", "%[a]", "%[sh]") \
   XP_ADDNR("%[v3]", "%[a]", "%[sh]")
+/* The same with the seconds added before, of which %[mb] is the multiplier. */
+#define FOUR_MORE(v, w) XP_MAC(v, w, "%[mb]")
+#define FOUR_SUMS FOUR_MUL("%[m]") FOUR_EACH(FOUR_MORE) FOUR_ADD
 #define FOUR_PACK XP_PACKLO("%[v0]", "%[v1]", "%[v0]") XP_PACKHI("%[v0]", "%[v3]", "%[v2]")
 #define FOUR_STORE FOUR_PACK XP_LOOP_END XP_SW("%[v0]", 4, "%[y]")
 
