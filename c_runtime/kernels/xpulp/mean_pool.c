@@ -7,14 +7,9 @@
 #include "tvm_pulp/plain/mean_pool.h"
 #include "tvm_pulp/work_share.h"
 
-/* One rounding by a shift above 32, which concerns the high word of the product alone; ties are those of all bits. Sums
- * of bytes have room for a shift to the left that brings smaller shifts there. */
+/* One rounding by a shift above 32. Sums of bytes have room for a shift to the left that brings smaller shifts there. */
 static inline int32_t rounded(const struct tvm_pulp_requant *r, int32_t total, int32_t mul, int32_t right) {
-  int32_t high = (int32_t)((int64_t)total * mul >> 32), value = tvm_pulp_xp_add_round_shift(high, 0, right);
-  if (r->kind == TVM_PULP_REQUANT_HALF_EVEN) {
-    uint32_t beside_half = (((uint32_t)high << (32 - right)) ^ 0x80000000u) | ((uint32_t)total * (uint32_t)mul);
-    value -= value & (beside_half == 0u ? 1 : 0);
-  }
+  int32_t value = tvm_pulp_rounded_product(total, mul, right, r->kind == TVM_PULP_REQUANT_HALF_EVEN);
   return tvm_pulp_xp_min(tvm_pulp_xp_max(value + r->zero_point, r->low), r->high);
 }
 

@@ -4,7 +4,6 @@
 #include "requantize_block.h"
 
 #include "tvm_pulp/elements.h"
-#include "tvm_pulp/xpulp.h"
 
 /* A result of one byte, or of two. */
 TVM_PULP_XP void put(struct tvm_pulp_strip *s, int32_t value, uint32_t bytes) {
@@ -17,8 +16,6 @@ TVM_PULP_XP void put(struct tvm_pulp_strip *s, int32_t value, uint32_t bytes) {
   s->acc += s->acc_step;
   s->y += s->y_step;
 }
-
-TVM_PULP_XP int32_t high_word(int32_t a, int32_t b) { return (int32_t)((int64_t)a * b >> 32); }
 
 /* TFLite's two roundings, for a multiplier that is not negative and accumulators up to 2^29. With 2^30 h the product of
  * accumulator and multiplier, rounded down, the first rounding is (h + 1) >> 1, and both together are
@@ -66,19 +63,11 @@ TVM_PULP_XP void scale_tflite(struct tvm_pulp_strip s, uint32_t count, int32_t m
   }
 }
 
-/* A shift above 32 concerns the high word of the product alone: by `right` bits. */
-TVM_PULP_XP void scale_half_up(struct tvm_pulp_strip s, uint32_t count, int32_t mul, int32_t right, uint32_t bytes) {
-  for (uint32_t i = 0; i < count; ++i) put(&s, tvm_pulp_xp_add_round_shift(high_word(*s.acc, mul), 0, right), bytes);
-}
-
-/* As half up, less one where the rest was exactly a half and the result is odd. */
-TVM_PULP_XP void scale_half_even(struct tvm_pulp_strip s, uint32_t count, int32_t mul, int32_t shift) {
-  int32_t right = shift - 32, left = 32 - right;
-  for (uint32_t i = 0; i < count; ++i) {
-    int32_t high = high_word(*s.acc, mul), value = tvm_pulp_xp_add_round_shift(high, 0, right);
-    uint32_t beside_half = (((uint32_t)high << left) ^ 0x80000000u) | ((uint32_t)*s.acc * (uint32_t)mul);
-    put(&s, value - (value & (beside_half == 0u ? 1 : 0)), 1);
-  }
+/* Halves up or to the even result, by a shift above 32. */
+TVM_PULP_XP void scale_half(struct tvm_pulp_strip s, uint32_t count, int32_t mul, int32_t shift, uint32_t to_even,
+                            uint32_t bytes) {
+  int32_t right = shift - 32;
+  for (uint32_t i = 0; i < count; ++i) put(&s, tvm_pulp_rounded_product(*s.acc, mul, right, to_even), bytes);
 }
 
 static __attribute__((noinline)) void scale_slowly(const struct tvm_pulp_requant *r, struct tvm_pulp_strip s, uint32_t count,
@@ -91,9 +80,9 @@ TVM_PULP_XP void requantize_strip(const struct tvm_pulp_requant *r, uint32_t kin
                                   uint32_t channel) {
   uint32_t at = r->per_channel ? channel : 0u;
   if (kind == TVM_PULP_REQUANT_HALF_UP && r->add[at] > 32) {
-    scale_half_up(s, count, r->mul[at], r->add[at] - 32, 1);
+    scale_half(s, count, r->mul[at], r->add[at], 0, 1);
   } else if (kind == TVM_PULP_REQUANT_HALF_EVEN && r->add[at] > 32) {
-    scale_half_even(s, count, r->mul[at], r->add[at]);
+    scale_half(s, count, r->mul[at], r->add[at], 1, 1);
   } else {
     scale_slowly(r, s, count, channel);
   }
@@ -108,9 +97,9 @@ static __attribute__((noinline)) void half_columns(const struct tvm_pulp_requant
     if (shift <= 32) {
       scale_slowly(r, s, rows, at);
     } else if (rows == 4u) {
-      scale_half_up(s, 4, mul, shift - 32, 2);
+      scale_half(s, 4, mul, shift, 0, 2);
     } else {
-      scale_half_up(s, rows, mul, shift - 32, 2);
+      scale_half(s, rows, mul, shift, 0, 2);
     }
   }
 }
