@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How many cores take part, and access to registers. */
+ * Who am I, how many cores take part, and access to registers. */
 #ifndef TVM_PULP_TEAM_H
 #define TVM_PULP_TEAM_H
 
@@ -12,6 +12,13 @@
 #if TVM_PULP_CORES < 1 || TVM_PULP_CORES > TVM_PULP_HARDWARE_CORES
 #error "TVM_PULP_CORES must be 1 to TVM_PULP_HARDWARE_CORES"
 #endif
+
+/* The statement is not volatile: the answer never changes, so the compiler may keep it. */
+static inline uint32_t tvm_pulp_hart(void) {
+  uint32_t hart;
+  __asm__("csrr %0, mhartid" : "=r"(hart));
+  return hart;
+}
 
 /* Teams are numbered as the nodes of a binary tree: 1 all cores, 2 and 3 its halves, 4 to 7 its quarters. How many teams
  * of this size there are. */
