@@ -62,10 +62,5 @@ TVM_PULP_KERNEL(add) {
     tvm_pulp_plain_add(args, core, cores);
     return;
   }
-  uint32_t is_dense = args->a_stride == columns && args->b_stride == columns && args->y_stride == columns;
-  TVM_PULP_EACH_PIECE(args->rows, columns, is_dense, core, cores, {
-    const uint8_t *a = (const uint8_t *)args->a + row * args->a_stride + column;
-    const uint8_t *b = (const uint8_t *)args->b + row * args->b_stride + column;
-    add_piece(args, a, b, (uint8_t *)args->y + row * args->y_stride + column, count);
-  });
+  FOUR_EACH_PAIR(add_piece, FOUR_ARE_DENSE);
 }

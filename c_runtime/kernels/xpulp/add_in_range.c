@@ -33,10 +33,5 @@ static __attribute__((noinline)) void add_piece(const struct tvm_pulp_add_in_ran
 
 TVM_PULP_KERNEL(add_in_range) {
   const uint32_t columns = args->columns;
-  const uint32_t is_dense = args->a_stride == columns && args->b_stride == columns && args->y_stride == columns;
-  TVM_PULP_EACH_PIECE(args->rows, columns, is_dense, core, cores, {
-    const uint8_t *a = args->a + row * args->a_stride + column;
-    const uint8_t *b = args->b + row * args->b_stride + column;
-    add_piece(args, a, b, args->y + row * args->y_stride + column, count);
-  });
+  FOUR_EACH_PAIR(add_piece, FOUR_ARE_DENSE);
 }

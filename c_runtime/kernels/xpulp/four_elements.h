@@ -106,6 +106,16 @@ TVM_PULP_INLINE uint32_t tvm_pulp_is_four(const struct tvm_pulp_requant *r) {
     piece(args, x, (uint8_t *)args->y + row * args->y_stride + column, count);                                    \
   })
 
+/* The same from a and b. */
+#define FOUR_EACH_PAIR(piece, is_dense)                                              \
+  TVM_PULP_EACH_PIECE(args->rows, columns, is_dense, core, cores, {                  \
+    const uint8_t *a = (const uint8_t *)args->a + row * args->a_stride + column;     \
+    const uint8_t *b = (const uint8_t *)args->b + row * args->b_stride + column;     \
+    piece(args, a, b, (uint8_t *)args->y + row * args->y_stride + column, count);    \
+  })
+/* Rows of all three follow each other without a gap. */
+#define FOUR_ARE_DENSE (args->a_stride == columns && args->b_stride == columns && args->y_stride == columns)
+
 /* One result where fewer than four are left. */
 TVM_PULP_INLINE uint8_t tvm_pulp_one(const struct tvm_pulp_requant *r, int32_t value, int32_t mul, int32_t add) {
   int32_t scaled = tvm_pulp_xp_add_shift((int32_t)((uint32_t)value * (uint32_t)mul), add, r->shift);
