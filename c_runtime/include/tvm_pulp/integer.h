@@ -72,9 +72,9 @@ TVM_PULP_INLINE int32_t tvm_pulp_requantize_tflite(int32_t acc, int32_t mul, int
   return tvm_pulp_clip(tvm_pulp_scale_tflite(acc, mul, exponent) + zero_point, low, high);
 }
 
-/* The same where acc * mul / 2^30 is below 2^31 and so is that quotient with the zero point and a half; 2 * acc is below
- * 2^31, mul not negative, the exponent -20 to -1. The first rounding and a shift of one more are the second one's: both
- * are one shift, and a quotient below zero is two units less because halves are rounded away from zero. */
+/* The same where acc * mul / 2^30 is below 2^31 and so is that quotient with the zero point and a half; 2 * acc is
+ * below 2^31, mul not negative, the exponent -20 to -1. The first rounding and a shift of one more are the second
+ * one's: both are one shift, and a quotient below zero is two units less because halves are rounded away from zero. */
 TVM_PULP_INLINE int32_t tvm_pulp_requantize_tflite_short(int32_t acc, int32_t mul, int32_t exponent, int32_t zero_point,
                                                          int32_t low, int32_t high) {
   int32_t shift = 1 - exponent, summand = 1 + (1 << (shift - 1)) + zero_point * (1 << shift);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One load for every table instead of a product, a shift and a clip. The order of the operands does not matter, so there
- * are six loops: two tables, a table and a byte of either sign, two bytes. */
+ * One load for every table instead of a product, a shift and a clip. The order of the operands does not matter, so
+ * there are six loops: two tables, a table and a byte of either sign, two bytes. */
 #include "add_by_table.h"
 
 #include "four_elements.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sums to a range that no single instruction clips, as behind TFLite's ReLU. A kernel of its own: the code of other sums
- * stays as short as it is. */
+ * Sums to a range that no single instruction clips, as behind TFLite's ReLU. A kernel of its own: the code of other
+ * sums stays as short as it is. */
 #include "four_elements.h"
 #include "tvm_pulp/kernels.h"
 

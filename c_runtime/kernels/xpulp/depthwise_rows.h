@@ -41,8 +41,8 @@ struct tvm_pulp_plane_rows {
   uint8_t *y;
 };
 
-/* Output rows of three kernel rows of one word; the loads of a window may cross a word boundary. FINISH requantizes a sum
- * in x0, by the operands behind it. */
+/* Output rows of three kernel rows of one word; the loads of a window may cross a word boundary. FINISH requantizes a
+ * sum in x0, by the operands behind it. */
 #define THREE_ROWS(FIRST_DOT, DOT, FINISH, ...)                                                                 \
   for (uint32_t row = rows->count; row > 0u; --row, x += next, y += gap) {                                      \
     const uint8_t *p0 = x, *p1 = x + row_step, *p2 = p1 + row_step;                                             \

@@ -70,14 +70,14 @@ TVM_PULP_XP void scale_half(struct tvm_pulp_strip s, uint32_t count, int32_t mul
   for (uint32_t i = 0; i < count; ++i) put(&s, tvm_pulp_rounded_product(*s.acc, mul, right, to_even), bytes);
 }
 
-static __attribute__((noinline)) void scale_slowly(const struct tvm_pulp_requant *r, struct tvm_pulp_strip s, uint32_t count,
-                                                   uint32_t channel) {
+static __attribute__((noinline)) void scale_slowly(const struct tvm_pulp_requant *r, struct tvm_pulp_strip s,
+                                                   uint32_t count, uint32_t channel) {
   for (; count > 0u; --count, s.acc += s.acc_step, s.y += s.y_step) tvm_pulp_finish(r, s.y, 0, *s.acc, channel);
 }
 
 /* One channel of any kind but TFLite's; inlined, so that a constant count unrolls its loop. */
-TVM_PULP_XP void requantize_strip(const struct tvm_pulp_requant *r, uint32_t kind, struct tvm_pulp_strip s, uint32_t count,
-                                  uint32_t channel) {
+TVM_PULP_XP void requantize_strip(const struct tvm_pulp_requant *r, uint32_t kind, struct tvm_pulp_strip s,
+                                  uint32_t count, uint32_t channel) {
   uint32_t at = r->per_channel ? channel : 0u;
   if (kind == TVM_PULP_REQUANT_HALF_UP && r->add[at] > 32) {
     scale_half(s, count, r->mul[at], r->add[at], 0, 1);
@@ -89,8 +89,8 @@ TVM_PULP_XP void requantize_strip(const struct tvm_pulp_requant *r, uint32_t kin
 }
 
 /* Every `step`-th of the columns, rounded half up to 16 bits: a shift above 32 concerns the high word alone. */
-static __attribute__((noinline)) void half_columns(const struct tvm_pulp_requant *r, struct tvm_pulp_strip s, uint32_t rows,
-                                                   uint32_t columns, uint32_t step, uint32_t channel) {
+static __attribute__((noinline)) void half_columns(const struct tvm_pulp_requant *r, struct tvm_pulp_strip s,
+                                                   uint32_t rows, uint32_t columns, uint32_t step, uint32_t channel) {
   for (uint32_t column = 0; column < columns; column += step, s.acc += step, s.y += 2u * step) {
     uint32_t at = r->per_channel ? channel + column : 0u;
     int32_t mul = r->mul[at], shift = r->add[at];
@@ -105,8 +105,8 @@ static __attribute__((noinline)) void half_columns(const struct tvm_pulp_requant
 }
 
 /* Every `step`-th of the columns; a function of its own, because three loops are much code. */
-static __attribute__((noinline)) void tflite_columns(const struct tvm_pulp_requant *r, struct tvm_pulp_strip s, uint32_t rows,
-                                                     uint32_t columns, uint32_t step, uint32_t channel) {
+static __attribute__((noinline)) void tflite_columns(const struct tvm_pulp_requant *r, struct tvm_pulp_strip s,
+                                                     uint32_t rows, uint32_t columns, uint32_t step, uint32_t channel) {
   for (uint32_t column = 0; column < columns; column += step, s.acc += step, s.y += step) {
     uint32_t at = r->per_channel ? channel + column : 0u;
     if (is_tflite_loop(&s, r->add[at])) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The loop over 32-bit numbers of four channels that become bytes by an addition, a shift and a clip. It uses p, r, rows, x,
- * y, add, shift and mul of the function around it. */
+ * The loop over 32-bit numbers of four channels that become bytes by an addition, a shift and a clip. It uses p, r,
+ * rows, x, y, add, shift and mul of the function around it. */
 #ifndef TVM_PULP_SHIFT_LOOP_H
 #define TVM_PULP_SHIFT_LOOP_H
 

@@ -20,8 +20,8 @@
                      [sh] "r"(right), [h] "r"(s->high)                                                          \
                    : "memory")
 
-/* With n = 32 + right bits to shift out, halves to even are (product + 2^(n - 1) - 1 + bit n) >> n. In words: what the low
- * word carries is one unless it and the bit are zero. */
+/* With n = 32 + right bits to shift out, halves to even are (product + 2^(n - 1) - 1 + bit n) >> n. In words: what the
+ * low word carries is one unless it and the bit are zero. */
 #define LOW_WORDS "mul %[w0],%[v0],%[m]\nmul %[w1],%[v1],%[m]\n"
 #define UNLESS_EVEN                                                                                         \
   "srl %[b0],%[v0],%[sh]\nsrl %[b1],%[v1],%[sh]\nandi %[b0],%[b0],1\nandi %[b1],%[b1],1\n"                 \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Instructions of the loops over four channels of some rows: they round what an engine multiplied once, or add a constant
- * row and round again. */
+ * Instructions of the loops over four channels of some rows: they round what an engine multiplied once, or add a
+ * constant row and round again. */
 #ifndef TVM_PULP_TWO_ROUNDINGS_H
 #define TVM_PULP_TWO_ROUNDINGS_H
 

@@ -20,8 +20,8 @@ static inline uint32_t tvm_pulp_hart(void) {
   return hart;
 }
 
-/* Teams are numbered as the nodes of a binary tree: 1 all cores, 2 and 3 its halves, 4 to 7 its quarters. How many teams
- * of this size there are. */
+/* Teams are numbered as the nodes of a binary tree: 1 all cores, 2 and 3 its halves, 4 to 7 its quarters. How many
+ * teams of this size there are. */
 static inline uint32_t tvm_pulp_team_parts(uint32_t team) { return team >= 4u ? 4u : team >= 2u ? 2u : 1u; }
 
 /* A memory-mapped register. */
