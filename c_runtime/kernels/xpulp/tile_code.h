@@ -160,4 +160,15 @@ static inline void tvm_pulp_set_tile_constants(struct tvm_pulp_tiles *tiles, con
   tiles->job.add_less_mul = (uint32_t)(uintptr_t)add - (uint32_t)(uintptr_t)mul - 4u;
 }
 
+/* One to three rows: two of them, then one. */
+#define FEW_ROWS(TWO, ONE)          \
+  do {                              \
+    if (rows & 2u) {                \
+      TWO;                          \
+      job->a += 2u * job->stride;   \
+      job->y += 2u * job->y_stride; \
+    }                               \
+    if (rows & 1u) ONE;             \
+  } while (0)
+
 #endif /* TVM_PULP_TILE_CODE_H */
