@@ -62,5 +62,6 @@ TVM_PULP_KERNEL(add) {
     tvm_pulp_plain_add(args, core, cores);
     return;
   }
-  FOUR_EACH_PAIR(add_piece, FOUR_ARE_DENSE);
+  const uint32_t is_dense = FOUR_ARE_DENSE;
+  FOUR_EACH_PAIR(add_piece, is_dense);
 }

@@ -33,5 +33,6 @@ static __attribute__((noinline)) void add_piece(const struct tvm_pulp_add_in_ran
 
 TVM_PULP_KERNEL(add_in_range) {
   const uint32_t columns = args->columns;
-  FOUR_EACH_PAIR(add_piece, FOUR_ARE_DENSE);
+  const uint32_t is_dense = FOUR_ARE_DENSE;
+  FOUR_EACH_PAIR(add_piece, is_dense);
 }
