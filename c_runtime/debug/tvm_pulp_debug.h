@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Checks of a debug build (`tvmc compile --debug`): before every step of the program, and once behind the last, one core
- * compares what the step is about to read with checksums computed for a sample input, and looks at the bytes between
- * the buffers of L1, or of the arena of a CPU. The first check that fails names its layer; the run goes on. */
+ * Checks of a debug build (`tvmc compile --debug`): before every step of the program, and once behind the last, one
+ * core compares what the step is about to read with checksums computed for a sample input, and looks at the bytes
+ * between the buffers of L1, or of the arena of a CPU. The first check that fails names its layer; the run goes on. */
 #ifndef TVM_PULP_DEBUG_H
 #define TVM_PULP_DEBUG_H
 

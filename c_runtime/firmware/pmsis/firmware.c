@@ -3,8 +3,8 @@
  * What the network asks of the machine, by calls of the SDK (tvm_pulp/board.h). */
 #include "tvm_pulp/executor.h"
 
-/* Transfers of a core under way; a further one waits for the oldest. Each takes one of the DMA's sixteen counters, which
- * four cores must never hold all of: whoever asks for one more stands still. */
+/* Transfers of a core under way; a further one waits for the oldest. Each takes one of the DMA's sixteen counters,
+ * which four cores must never hold all of: whoever asks for one more stands still. */
 enum { TRANSFERS = 3 };
 
 /* Transfers are waited for in the order in which they started, so a group is the number of its last one. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A tree: the last core of a tile counts for the tile, the last tile of a group for the group, and the last group of those
- * that meet wakes their cores. One counter would serve all cores one after the other. */
+ * A tree: the last core of a tile counts for the tile, the last tile of a group for the group, and the last group of
+ * those that meet wakes their cores. One counter would serve all cores one after the other. */
 #include "tvm_pulp/core.h"
 #include "tvm_pulp/placement.h"
 
@@ -36,8 +36,8 @@ static inline __attribute__((always_inline)) void wake_groups(uint32_t first, ui
 #endif
 }
 
-/* The last core of a group that arrives counts at `counter` for it; the last of `count` groups from `first` on wakes all
- * of their cores. Inline, so that what all cores do together is as short as it can be. */
+/* The last core of a group that arrives counts at `counter` for it; the last of `count` groups from `first` on wakes
+ * all of their cores. Inline, so that what all cores do together is as short as it can be. */
 static inline __attribute__((always_inline)) void meet(volatile uint32_t *counter, uint32_t first, uint32_t count) {
   const uint32_t tile = tvm_pulp_core_id() / POOL_TILE_CORES, group = tile / POOL_CORE_TILES;
   volatile uint32_t *own = &counters[tile + group * (POOL_GROUP_TILES - POOL_CORE_TILES)][OF_TILE];

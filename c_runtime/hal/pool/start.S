@@ -8,16 +8,12 @@
   .globl _start
 _start:
   csrr a0, mhartid
-  /* Stack of this core, in the banks of its tile: guard at its lower end. */
-  la a1, tvm_pulp_stacks
+  /* Stacks lie in the banks of their core's tile. */
   li a2, POOL_CORES_OF_GROUP
   divu a3, a0, a2
   li a2, POOL_PLACES_OF_GROUP - POOL_CORES_OF_GROUP
   mul a3, a3, a2
   add a3, a3, a0
-  li a2, TVM_PULP_STACK_BYTES
-  mul a3, a3, a2
-  add a1, a1, a3
-  add sp, a1, a2
+  take_stack a3
   guard_stack
   tail tvm_pulp_cluster_main

@@ -45,8 +45,8 @@ static inline void issue(const uint32_t *word, const uint32_t *bases, struct age
     }
   }
 }
-_Static_assert(TVM_PULP_COMMAND_2D == 1 && TVM_PULP_COMMAND_BEGIN == 2 && TVM_PULP_COMMAND_SUBMIT == 3 && TVM_PULP_COMMAND_FETCH == 4,
-               "as told apart");
+_Static_assert(TVM_PULP_COMMAND_2D == 1 && TVM_PULP_COMMAND_BEGIN == 2 && TVM_PULP_COMMAND_SUBMIT == 3 &&
+               TVM_PULP_COMMAND_FETCH == 4, "as told apart");
 
 /* The number of the lowest bit that is set: p.ff1. */
 static inline uint32_t lowest(uint32_t bits) {

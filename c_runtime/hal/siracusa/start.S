@@ -25,12 +25,7 @@ cleared:
   tail tvm_pulp_controller_main
 
 cluster_core:
-  /* Stack slot of this core: guard at its lower end. */
-  la a1, tvm_pulp_stacks
-  li a2, TVM_PULP_STACK_BYTES
-  mul a3, a0, a2
-  add a1, a1, a3
-  add sp, a1, a2
+  take_stack a0
   /* All stacks would start in the same L1 bank, and cores that spill together would queue up for it. The uppermost 16
    * bytes are for drivers (link.ld). */
   andi a3, a0, 3

@@ -141,8 +141,8 @@ static __attribute__((noinline, unused)) int32_t tvm_pulp_quantize_close(float x
  * which the zero point is less than 2^17 away.
  *
  * The cores share one divider, so the product with the reciprocal comes first. It differs from the quotient by less
- * than the whole number times 2^-23: only where x is farther than `sure` (a little less than half of the scale) from the
- * whole number's own value can the division say anything else. */
+ * than the whole number times 2^-23: only where x is farther than `sure` (a little less than half of the scale) from
+ * the whole number's own value can the division say anything else. */
 TVM_PULP_INLINE int32_t tvm_pulp_quantize(float x, float scale, float reciprocal, float sure, int32_t zero, int32_t low,
                                           int32_t high) {
 #if defined(TVM_PULP_SOFT_FLOAT)

@@ -28,6 +28,10 @@ TVM_PULP_INLINE int32_t tvm_pulp_clip(int32_t value, int32_t low, int32_t high) 
   return value < low ? low : value > high ? high : value;
 }
 
+TVM_PULP_INLINE int32_t tvm_pulp_clip_wide(int64_t value, int32_t low, int32_t high) {
+  return value < low ? low : value > high ? high : (int32_t)value;
+}
+
 /* Shifts by 32 or more give what a wider shifter would. */
 TVM_PULP_INLINE int32_t tvm_pulp_shift_right(int32_t value, int32_t bits) { return value >> (bits > 31 ? 31 : bits); }
 
@@ -41,8 +45,7 @@ TVM_PULP_INLINE int32_t tvm_pulp_requantize(int32_t acc, int32_t mul, int32_t ad
 
 TVM_PULP_INLINE int32_t tvm_pulp_requantize_wide(int32_t acc, int32_t mul, int32_t add, int32_t shift, int32_t low,
                                                  int32_t high) {
-  int64_t value = ((int64_t)acc * mul + add) >> shift;
-  return value < low ? low : value > high ? high : (int32_t)value;
+  return tvm_pulp_clip_wide(((int64_t)acc * mul + add) >> shift, low, high);
 }
 
 /* High half of 2*a*b, rounded to nearest, halves up; never called with both operands INT32_MIN. */
@@ -69,9 +72,9 @@ TVM_PULP_INLINE int32_t tvm_pulp_requantize_tflite(int32_t acc, int32_t mul, int
   return tvm_pulp_clip(tvm_pulp_scale_tflite(acc, mul, exponent) + zero_point, low, high);
 }
 
-/* The same where acc * mul / 2^30 is below 2^31 and so is that quotient with the zero point and a half; 2 * acc is below
- * 2^31, mul not negative, the exponent -20 to -1. The first rounding and a shift of one more are the second one's: both
- * are one shift, and a quotient below zero is two units less because halves are rounded away from zero. */
+/* The same where acc * mul / 2^30 is below 2^31 and so is that quotient with the zero point and a half; 2 * acc is
+ * below 2^31, mul not negative, the exponent -20 to -1. The first rounding and a shift of one more are the second
+ * one's: both are one shift, and a quotient below zero is two units less because halves are rounded away from zero. */
 TVM_PULP_INLINE int32_t tvm_pulp_requantize_tflite_short(int32_t acc, int32_t mul, int32_t exponent, int32_t zero_point,
                                                          int32_t low, int32_t high) {
   int32_t shift = 1 - exponent, summand = 1 + (1 << (shift - 1)) + zero_point * (1 << shift);
@@ -81,10 +84,6 @@ TVM_PULP_INLINE int32_t tvm_pulp_requantize_tflite_short(int32_t acc, int32_t mu
   if (TVM_PULP_SELDOM(quotient < low)) quotient = low;
   if (TVM_PULP_SELDOM(quotient > high)) quotient = high;
   return quotient;
-}
-
-TVM_PULP_INLINE int32_t tvm_pulp_clip_wide(int64_t value, int32_t low, int32_t high) {
-  return value < low ? low : value > high ? high : (int32_t)value;
 }
 
 /* acc * mul / 2^shift rounded to nearest, ties up; shift is 1 to 62 and |mul| < 2^31. */

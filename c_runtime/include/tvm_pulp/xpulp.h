@@ -19,8 +19,8 @@
 
 #define TVM_PULP_XP static inline __attribute__((always_inline, unused))
 
-/* An instruction of two registers, of one, and of two with a destination that is read as well: its encoding, and what it
- * means in C. Of LANES that is said of byte `i`. */
+/* An instruction of two registers, of one, and of two with a destination that is read as well: its encoding, and what
+ * it means in C. Of LANES that is said of byte `i`. */
 #if defined(__riscv) && !defined(TVM_PULP_XPULP_MODEL)
 #define TVM_PULP_XPULP_NATIVE 1
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sums of bytes, as they are or by narrow tables, that one multiply-accumulate, a shift and a clip finish, or a table of
- * all sums. */
+ * Sums of bytes, as they are or by narrow tables, that one multiply-accumulate, a shift and a clip finish, or a table
+ * of all sums. */
 #include "tvm_pulp/plain/elementwise.h"
 
 #define ONE(i, left, right, result)                           \

@@ -93,8 +93,8 @@ static void finish_four(const struct tvm_pulp_requant *requant, const int32_t *s
   else FINISH_FOUR(0)
 }
 
-void tvm_pulp_multiply_rows(const uint8_t *x, uint32_t rows, const int8_t *weight, const int32_t *bias, uint32_t columns,
-                            uint32_t depth, uint32_t x_type, int32_t weight_offset,
+void tvm_pulp_multiply_rows(const uint8_t *x, uint32_t rows, const int8_t *weight, const int32_t *bias,
+                            uint32_t columns, uint32_t depth, uint32_t x_type, int32_t weight_offset,
                             const struct tvm_pulp_requant *requant, uint8_t *y, uint32_t y_stride) {
   const uint32_t words = (depth + 3u) >> 2, bytes = tvm_pulp_result_bytes(requant);
   const uint32_t together = columns < TVM_PULP_BLOCK ? columns : TVM_PULP_BLOCK;

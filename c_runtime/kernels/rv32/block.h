@@ -38,18 +38,19 @@ static inline void tvm_pulp_lay(uint8_t *row, uint32_t k, const uint8_t *from, u
   for (; count != 0u; count--) *to++ = *from++;
 }
 
-/* Before the first rows are laid out in scratch: what is read and has no effect. Behind the depth weights are 0, and rows
- * that are not there are dropped. */
+/* Before the first rows are laid out in scratch: what is read and has no effect. Behind the depth weights are 0, and
+ * rows that are not there are dropped. */
 void tvm_pulp_clear_rest(uint8_t *scratch, uint32_t rows, uint32_t depth);
 
 /* sums[row][column] of four rows in scratch and a block of packed weights; `starts`: one for each column. */
-void tvm_pulp_block(int32_t *sums, const int32_t *starts, const uint8_t *x, const int8_t *weight, uint32_t words, uint32_t x_type);
+void tvm_pulp_block(int32_t *sums, const int32_t *starts, const uint8_t *x, const int8_t *weight, uint32_t words,
+                    uint32_t x_type);
 /* The same of a single row as it is. */
 void tvm_pulp_block_row(int32_t *sums, const uint8_t *x, const int8_t *weight, uint32_t words, uint32_t x_type);
 
 /* `rows` rows in scratch by all columns: sums, bias, requantization. y: the first row's. */
-void tvm_pulp_multiply_rows(const uint8_t *x, uint32_t rows, const int8_t *weight, const int32_t *bias, uint32_t columns,
-                            uint32_t depth, uint32_t x_type, int32_t weight_offset,
+void tvm_pulp_multiply_rows(const uint8_t *x, uint32_t rows, const int8_t *weight, const int32_t *bias,
+                            uint32_t columns, uint32_t depth, uint32_t x_type, int32_t weight_offset,
                             const struct tvm_pulp_requant *requant, uint8_t *y, uint32_t y_stride);
 
 #endif /* TVM_PULP_RV32_BLOCK_H */

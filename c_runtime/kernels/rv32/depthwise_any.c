@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Channel by channel: the image rows that some output rows need are copied beside each other with their padding, so that
- * no tap has to ask where it is. Then four neighbouring outputs are summed at a time. */
+ * Channel by channel: the image rows that some output rows need are copied beside each other with their padding, so
+ * that no tap has to ask where it is. Then four neighbouring outputs are summed at a time. */
 #include "depthwise_any.h"
 
 #include "tvm_pulp/scale.h"
@@ -165,7 +165,8 @@ void tvm_pulp_depthwise_any(const struct tvm_pulp_depthwise_conv2d_args *args, u
       }
       for (uint32_t out = channel * args->multiplier; out < (channel + 1u) * args->multiplier; out++) {
         window.weight = args->weight + out * window.height * window.row_bytes;
-        window.bias = args->bias[out] + (flip ? tvm_pulp_bias_of_flipped(window.weight, window.row_bytes, window.height, window.width) : 0);
+        window.bias = args->bias[out] + (flip ? tvm_pulp_bias_of_flipped(window.weight, window.row_bytes,
+                                                                         window.height, window.width) : 0);
         for (uint32_t i = 0, done; i < count; i += done) {
           done = count - i < at_once ? count - i : at_once;
           sum_rows(&window, sums, plane + i * window.below, done);

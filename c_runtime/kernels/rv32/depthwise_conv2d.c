@@ -38,6 +38,7 @@ struct rows {
   int32_t v0, v1, v2
 
 /* Stride 1: a column belongs to three outputs. */
+#define NEXT_1 *sums = first + SUM(2), first = second + SUM(1), second = bias + SUM(0)
 #define ROW_1(name, type)                                                                       \
   static void name(int32_t *sums, uint32_t count, const struct rows *rows, const int8_t *weight, int32_t bias) { \
     BEGIN_ROW;                                                                                  \
@@ -52,37 +53,31 @@ struct rows {
     ix += inside;                                                                               \
     for (int32_t *const end = sums + inside; sums != end; sums++) {                             \
       LOAD_INSIDE(type);                                                                        \
-      *sums = first + SUM(2);                                                                   \
-      first = second + SUM(1);                                                                  \
-      second = bias + SUM(0);                                                                   \
+      NEXT_1;                                                                                   \
     }                                                                                           \
     for (; count != 0u; count--, sums++) {                                                      \
       LOAD(type);                                                                               \
-      *sums = first + SUM(2);                                                                   \
-      first = second + SUM(1);                                                                  \
-      second = bias + SUM(0);                                                                   \
+      NEXT_1;                                                                                   \
     }                                                                                           \
   }
 
 /* Stride 2: one column to two outputs, the next to one. */
+#define NEXT_2(LOADS)                                                                           \
+  LOADS;                                                                                        \
+  sum += SUM(1);                                                                                \
+  LOADS;                                                                                        \
+  *sums = sum + SUM(2);                                                                         \
+  sum = bias + SUM(0)
 #define ROW_2(name, type)                                                                       \
   static void name(int32_t *sums, uint32_t count, const struct rows *rows, const int8_t *weight, int32_t bias) { \
     BEGIN_ROW;                                                                                  \
     LOAD(type);                                                                                 \
     int32_t sum = bias + SUM(0);                                                                \
     for (; count != 0u && ix + 1u < rows->width; count--, sums++, ix += 2u) {                   \
-      LOAD_INSIDE(type);                                                                        \
-      sum += SUM(1);                                                                            \
-      LOAD_INSIDE(type);                                                                        \
-      *sums = sum + SUM(2);                                                                     \
-      sum = bias + SUM(0);                                                                      \
+      NEXT_2(LOAD_INSIDE(type));                                                                \
     }                                                                                           \
     for (; count != 0u; count--, sums++) {                                                      \
-      LOAD(type);                                                                               \
-      sum += SUM(1);                                                                            \
-      LOAD(type);                                                                               \
-      *sums = sum + SUM(2);                                                                     \
-      sum = bias + SUM(0);                                                                      \
+      NEXT_2(LOAD(type));                                                                       \
     }                                                                                           \
   }
 

@@ -93,6 +93,9 @@ struct tap {
   uint32_t weight, at;
 };
 
+/* Two products, and what lies above in their sum. */
+#define ADD_PAIR(first) p[first] += p[(first) + 1u], all += p[first], all_above += above(p[first])
+
 TVM_PULP_INLINE void sum_taps(const struct lines *lines, const struct tap *taps, uint32_t stride, uint32_t count) {
   uint32_t weight[MOST_TAPS], at[MOST_TAPS];
   for (uint32_t i = 0; i < count; i++) weight[i] = taps[i].weight, at[i] = taps[i].at;
@@ -114,9 +117,7 @@ TVM_PULP_INLINE void sum_taps(const struct lines *lines, const struct tap *taps,
           HOLD(p[i - 1u]);
         }
         if (i > 3u && i % 2u == 0u) {
-          p[i - 4u] += p[i - 3u];
-          all += p[i - 4u];
-          all_above += above(p[i - 4u]);
+          ADD_PAIR(i - 4u);
           HOLD(all_above);
         }
       }
@@ -124,15 +125,11 @@ TVM_PULP_INLINE void sum_taps(const struct lines *lines, const struct tap *taps,
       p[count - 1u] = pair[count - 1u] * weight[count - 1u];
       HOLD(p[count - 1u]);
       if (count > 2u) {
-        p[count - 4u] += p[count - 3u];
-        all += p[count - 4u];
-        all_above += above(p[count - 4u]);
+        ADD_PAIR(count - 4u);
         HOLD(all_above);
       }
       LOAD(second, (uint32_t)sums[1]);
-      p[count - 2u] += p[count - 1u];
-      all += p[count - 2u];
-      all_above += above(p[count - 2u]);
+      ADD_PAIR(count - 2u);
       sums[0] = (int32_t)(first + all - (all_above << 16));
       sums[1] = (int32_t)(second + all_above);
     }

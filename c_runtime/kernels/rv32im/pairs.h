@@ -36,8 +36,8 @@ struct tvm_pulp_four {
   uint32_t of[4]; /* row 0 by column 0 and 1, row 1 by both */
 };
 
-/* What two rows and two columns contribute four at a time. `more`: there are words behind these, which are read here, so
- * that three instructions and more lie between a load or a multiplication and its use. */
+/* What two rows and two columns contribute four at a time. `more`: there are words behind these, which are read here,
+ * so that three instructions and more lie between a load or a multiplication and its use. */
 TVM_PULP_INLINE void tvm_pulp_four_steps(struct tvm_pulp_four *sums, const uint32_t *row0, const uint32_t *row1,
                                          const uint32_t *weight, uint32_t word[4], int more) {
   const uint32_t odd0 = row0[1];

@@ -85,8 +85,8 @@ TVM_PULP_KERNEL(attention) {
     const int8_t *const v = own.v + head * own.v_head_stride;
     void *const y = (uint8_t *)own.y + head * own.y_head_stride + query * own.y_stride;
     const int32_t highest = find_logits(&own, own.q + head * own.q_head_stride + query * own.q_stride,
-                                        own.k + head * own.k_head_stride, own.mask ? own.mask + query * own.mask_stride : 0,
-                                        row);
+                                        own.k + head * own.k_head_stride,
+                                        own.mask ? own.mask + query * own.mask_stride : 0, row);
     find_weights(&own, row, highest);
     for (uint32_t column = 0; column < own.size; column += FOUR) {
       int32_t sums[FOUR];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Convolution. Pixels of whole words are read where they are: a row of a window is one stretch of memory, and four windows
- * beside each other are four rows of a product. Others are laid out in scratch first. Work is shared in blocks of four
- * pixels of a row and four output channels. */
+ * Convolution. Pixels of whole words are read where they are: a row of a window is one stretch of memory, and four
+ * windows beside each other are four rows of a product. Others are laid out in scratch first. Work is shared in blocks
+ * of four pixels of a row and four output channels. */
 #include "tvm_pulp/plain/conv2d.h"
 
 #include "product.h"
@@ -35,8 +35,8 @@ static void add_four(const struct tvm_pulp_conv2d_args *args, int32_t *sums, con
   }
 }
 
-static void add_windows(const struct tvm_pulp_conv2d_args *args, int32_t *sums, uint32_t oy, uint32_t ox, uint32_t count,
-                        const int8_t *weight, const uint8_t *padding) {
+static void add_windows(const struct tvm_pulp_conv2d_args *args, int32_t *sums, uint32_t oy, uint32_t ox,
+                        uint32_t count, const int8_t *weight, const uint8_t *padding) {
   const uint32_t row_bytes = args->kernel_width * args->channels, ix = ox * args->stride_x - args->pad_left;
   const int32_t left = (int32_t)ix, behind = left + (int32_t)(3u * args->stride_x + args->kernel_width - args->width);
   const uint32_t first = left < 0 ? (uint32_t)-left : 0u;
@@ -93,10 +93,10 @@ static void lay_window(const struct tvm_pulp_conv2d_args *args, uint8_t *to, uin
   (void)fill(to, (uint32_t)(end - to), 0);
 }
 
-/* Neighbouring cores have neighbouring pixels of the same channels; with every block of channels pixels move on, so that
- * everybody has a part of the borders, which take longer. */
-static void convolve_in_place(const struct tvm_pulp_conv2d_args *args, const struct tvm_pulp_blocks *blocks, uint32_t core,
-                              uint32_t cores) {
+/* Neighbouring cores have neighbouring pixels of the same channels; with every block of channels pixels move on, so
+ * that everybody has a part of the borders, which take longer. */
+static void convolve_in_place(const struct tvm_pulp_conv2d_args *args, const struct tvm_pulp_blocks *blocks,
+                              uint32_t core, uint32_t cores) {
   uint8_t *const padding = args->scratch + core * args->scratch_stride;
   const uint32_t column_blocks = (args->out_channels + 3u) >> 2, fours = (args->out_width + 3u) >> 2;
   const uint32_t together = args->out_height * fours * column_blocks >= cores ? TVM_PULP_BLOCK : 1u;
@@ -117,8 +117,8 @@ static void convolve_in_place(const struct tvm_pulp_conv2d_args *args, const str
 }
 
 /* A core keeps its windows for as many blocks of channels as are its own. */
-static void convolve_laid_out(const struct tvm_pulp_conv2d_args *args, const struct tvm_pulp_blocks *blocks, uint32_t core,
-                              uint32_t cores) {
+static void convolve_laid_out(const struct tvm_pulp_conv2d_args *args, const struct tvm_pulp_blocks *blocks,
+                              uint32_t core, uint32_t cores) {
   uint8_t *const scratch = args->scratch + core * args->scratch_stride;
   const uint32_t column_blocks = (args->out_channels + 3u) >> 2, fours = (args->out_width + 3u) >> 2;
   const struct tvm_pulp_range share = tvm_pulp_share(args->out_height * fours * column_blocks, core, cores);

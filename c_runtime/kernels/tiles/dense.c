@@ -22,8 +22,8 @@ static void run(const struct tvm_pulp_dense_args *args, uint32_t core, uint32_t 
   for (uint32_t row = TVM_PULP_BLOCK * share.begin; row < TVM_PULP_BLOCK * share.end && row < args->rows;
        row += TVM_PULP_BLOCK) {
     const uint32_t left = args->rows - row, count = left < TVM_PULP_BLOCK ? left : TVM_PULP_BLOCK;
-    const int8_t *x = tvm_pulp_stage_rows(tvm_pulp_row(args->x, row, args->x_stride), args->x_stride, args->depth, count,
-                                          args->scratch + core * args->scratch_stride);
+    const int8_t *x = tvm_pulp_stage_rows(tvm_pulp_row(args->x, row, args->x_stride), args->x_stride, args->depth,
+                                          count, args->scratch + core * args->scratch_stride);
     for (uint32_t block = 0; block < column_blocks; block++)
       tvm_pulp_multiply_block(&blocks, x, args->depth_stride, count, block,
                               tvm_pulp_out_row(args->y, row, args->y_stride));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Depthwise convolution. Work is shared in pieces of output rows of one channel, whose pixels are read where they are. With
- * windows of three by three that move on by one pixel every column is read once and added to the three sums that it belongs
- * to, while the next one is on its way. Rows outside the picture are one byte that is read again and again. */
+ * windows of three by three that move on by one pixel every column is read once and added to the three sums that it
+ * belongs to, while the next one is on its way. Rows outside the picture are one byte that is read again and again. */
 #include "product.h"
 #include "tvm_pulp/packed_weights.h"
 #include "tvm_pulp/plain/window.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where there are fewer rows than cores, several share a row: each finds its mean and deviation, and writes a part of it.
- * Unsigned bytes are taken 128 lower, which leaves distances to the mean as they are. */
+ * Where there are fewer rows than cores, several share a row: each finds its mean and deviation, and writes a part of
+ * it. Unsigned bytes are taken 128 lower, which leaves distances to the mean as they are. */
 #include "tvm_pulp/plain/norm.h"
 
 #include "tvm_pulp/tiles.h"
@@ -38,7 +38,8 @@ static void find_deviation(struct row *r, uint32_t columns) {
   r->root = tvm_pulp_isqrt(squares / count + 1);
 }
 
-static void write_part(const struct tvm_pulp_layer_norm_args *args, const struct row *r, struct tvm_pulp_range part, int8_t *y) {
+static void write_part(const struct tvm_pulp_layer_norm_args *args, const struct row *r, struct tvm_pulp_range part,
+                       int8_t *y) {
   const int32_t half = (int32_t)(args->levels / 2u), shift = args->shift, root = 2 * r->root;
   for (uint32_t column = part.begin; column < part.end; column++) {
     const int32_t weight = args->double_weight[column], bias = args->bias[column];

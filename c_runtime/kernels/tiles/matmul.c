@@ -28,7 +28,8 @@ static void pack_columns(const uint32_t *from, uint32_t stride, uint32_t words, 
   }
 }
 
-static void pack_bytes(const struct tvm_pulp_matmul_args *args, const int8_t *from, uint32_t count, uint32_t flip, int8_t *to) {
+static void pack_bytes(const struct tvm_pulp_matmul_args *args, const int8_t *from, uint32_t count, uint32_t flip,
+                       int8_t *to) {
   const uint32_t along = args->transpose_b ? 1u : args->b_stride, across = args->transpose_b ? args->b_stride : 1u;
   for (uint32_t k = 0; k < ((args->depth + 3u) & ~3u); k++, from += along, to += (k & 3u) == 0u ? 13 : 1) {
     for (uint32_t column = 0; column < TVM_PULP_BLOCK; column++) {

@@ -102,8 +102,8 @@ void tvm_pulp_start_block(const struct tvm_pulp_blocks *blocks, int32_t *sums, u
     sums[0] = b0, sums[1] = b1, sums[2] = b2, sums[3] = b3;
 }
 
-/* Four columns of some rows to bytes. What is stored could be anything to the compiler, so that everything it needs behind
- * a store is in registers before. */
+/* Four columns of some rows to bytes. What is stored could be anything to the compiler, so that everything it needs
+ * behind a store is in registers before. */
 static void finish_bytes(const struct tvm_pulp_requant *r, const int32_t *sums, uint32_t rows, uint32_t first,
                          uint8_t *y, uint32_t y_stride) {
   const int32_t shift = r->shift, low = r->low, high = r->high;
@@ -175,8 +175,8 @@ static int runs_whole(const struct tvm_pulp_blocks *blocks) {
 }
 
 /* Blocks `block` to `end` of four rows. */
-static void run_whole(const struct tvm_pulp_blocks *blocks, const int8_t *x, uint32_t stride, uint32_t block, uint32_t end,
-                      uint8_t *y) {
+static void run_whole(const struct tvm_pulp_blocks *blocks, const int8_t *x, uint32_t stride, uint32_t block,
+                      uint32_t end, uint8_t *y) {
   const struct tvm_pulp_requant *r = &blocks->requant;
   const uint32_t first = TVM_PULP_BLOCK * block;
   struct row_job job = {x,

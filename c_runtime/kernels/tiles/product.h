@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Rows of bytes by a block of four packed columns. Answers of loads from other groups take six cycles, so everything that
- * an iteration reads is asked for in the one before it. */
+ * Rows of bytes by a block of four packed columns. Answers of loads from other groups take six cycles, so everything
+ * that an iteration reads is asked for in the one before it. */
 #ifndef TVM_PULP_TILES_PRODUCT_H
 #define TVM_PULP_TILES_PRODUCT_H
 
@@ -17,8 +17,8 @@ struct tvm_pulp_blocks {
   struct tvm_pulp_requant requant;
 };
 
-/* sums[4][4] += four rows, `stride` bytes apart, by the weights; sums[4] += one row. Rows and weights are word aligned; at
- * least one word. */
+/* sums[4][4] += four rows, `stride` bytes apart, by the weights; sums[4] += one row. Rows and weights are word aligned;
+ * at least one word. */
 void tvm_pulp_add_rows(int32_t *sums, const void *x, uint32_t stride, const int8_t *weight, uint32_t words,
                        uint32_t x_type);
 void tvm_pulp_add_row(int32_t *sums, const void *x, const int8_t *weight, uint32_t words, uint32_t x_type);

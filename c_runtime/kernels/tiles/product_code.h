@@ -30,9 +30,9 @@
   WEIGHT("a5") "bne a1,a0,1b\n"                                                                             \
   "2:\n" COLUMNS(DOT, NOTHING) COLUMN(DOT, "a5", "s3", "s7", "s11", "t6")
 
-/* The same by single products, whose results can be used three instructions later: a step of the depth is four rows, in t0
- * and t1 by turns, by four columns in a6, a7, ra, gp; row pointers are a2 to a5, products t2, a0, tp. A row asks for the
- * one behind the next, and the last row of a step for the columns of the next step. */
+/* The same by single products, whose results can be used three instructions later: a step of the depth is four rows, in
+ * t0 and t1 by turns, by four columns in a6, a7, ra, gp; row pointers are a2 to a5, products t2, a0, tp. A row asks for
+ * the one behind the next, and the last row of a step for the columns of the next step. */
 #define AFTER(load, to, at, from) load " " to "," #at "(" from ")\n"
 #define PLAIN_ROW(v, c0, c1, c2, c3, N0, N1, N2, N3, NV)                                                    \
   "mul t2," v ",a6\n" N0 "mul a0," v ",a7\n" N1 "mul tp," v ",ra\n" N2 "add " c0 "," c0 ",t2\n"            \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Bytes through a table, eight at a time. A table of 256 bytes lies in the banks of four tiles, and where hundreds of cores
- * read one they wait for each other there; of several, which follow each other around the banks, the cores of a tile read
- * such that lie in different groups, so that they leave their tile by different ways. */
+ * Bytes through a table, eight at a time. A table of 256 bytes lies in the banks of four tiles, and where hundreds of
+ * cores read one they wait for each other there; of several, which follow each other around the banks, the cores of a
+ * tile read such that lie in different groups, so that they leave their tile by different ways. */
 #include "tvm_pulp/kernels.h"
 #include "tvm_pulp/tiles.h"
 #include "tvm_pulp/work_share.h"
@@ -11,7 +11,8 @@ enum { ENTRIES = 256, TOGETHER = 8, TILE_CORES = 4 };
 
 #ifdef TVM_PULP_XPULP_NATIVE
 #define BYTES_OF(word, a, b, c, d) XP_BYTE_0(a, word) XP_BYTE_1(b, word) XP_BYTE_2(c, word) XP_BYTE_3(d, word)
-#define LOOK_UP(a, b, c, d) XP_LBUX(a, a, "%[table]") XP_LBUX(b, b, "%[table]") XP_LBUX(c, c, "%[table]") XP_LBUX(d, d, "%[table]")
+#define ENTRY_OF(v) XP_LBUX(v, v, "%[table]")
+#define LOOK_UP(a, b, c, d) ENTRY_OF(a) ENTRY_OF(b) ENTRY_OF(c) ENTRY_OF(d)
 
 /* Words of x are asked for before the eight results of others are, and these before the first is used; none behind x. */
 static void look_up(const uint8_t *x, const uint8_t *table, uint8_t *y, const uint8_t *end) {
@@ -20,7 +21,8 @@ static void look_up(const uint8_t *x, const uint8_t *table, uint8_t *y, const ui
   __asm__ volatile("lw %[v],0(%[x])\n.balign 32\n"
                    "1:\nlw %[w],4(%[x])\n" BYTES_OF("%[v]", "t0", "t1", "t2", "t3")
                    "addi %[x],%[x],8\nbeq %[x],%[x_end],2f\nlw %[v],0(%[x])\n"
-                   "2:\n" LOOK_UP("t0", "t1", "t2", "t3") BYTES_OF("%[w]", "t4", "t5", "t6", "a6") LOOK_UP("t4", "t5", "t6", "a6") XP_INSERT_1("t0", "t1") XP_INSERT_1("t2", "t3")
+                   "2:\n" LOOK_UP("t0", "t1", "t2", "t3") BYTES_OF("%[w]", "t4", "t5", "t6", "a6")
+                   LOOK_UP("t4", "t5", "t6", "a6") XP_INSERT_1("t0", "t1") XP_INSERT_1("t2", "t3")
                    XP_INSERT_1("t4", "t5") XP_INSERT_1("t6", "a6") XP_PACK_H("t0", "t2", "t0") "addi %[y],%[y],8\n"
                    XP_PACK_H("t4", "t6", "t4") "sw t0,-8(%[y])\nsw t4,-4(%[y])\nbne %[y],%[end],1b\n"
                    : [x] "+r"(x), [y] "+r"(y), [v] "=&r"(v), [w] "=&r"(w)

@@ -7,10 +7,7 @@
 #include "tvm_pulp/plain/elementwise.h"
 
 #define LOOP(LOADS, CLIP)                                                                           \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") LOADS FOUR_MUL("%[m]")                                  \
-                   XP_MAC("%[v0]", "%[w0]", "%[mb]") XP_MAC("%[v1]", "%[w1]", "%[mb]")              \
-                   XP_MAC("%[v2]", "%[w2]", "%[mb]") XP_MAC("%[v3]", "%[w3]", "%[mb]")              \
-                   FOUR_ADD FOUR(CLIP, "%[h]") FOUR_STORE XP_END                                    \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") LOADS FOUR_SUMS FOUR(CLIP, "%[h]") FOUR_STORE XP_END    \
                    : FOUR_OUTPUTS, FOUR_SECONDS, [pa] "+r"(a), [pb] "+r"(b)                         \
                    : FOUR_INPUTS, [mb] "r"(mul_b), [ta] "r"(p->table_a), [tb] "r"(p->table_b)       \
                    : "memory")
@@ -65,10 +62,6 @@ TVM_PULP_KERNEL(add) {
     tvm_pulp_plain_add(args, core, cores);
     return;
   }
-  uint32_t is_dense = args->a_stride == columns && args->b_stride == columns && args->y_stride == columns;
-  TVM_PULP_EACH_PIECE(args->rows, columns, is_dense, core, cores, {
-    const uint8_t *a = (const uint8_t *)args->a + row * args->a_stride + column;
-    const uint8_t *b = (const uint8_t *)args->b + row * args->b_stride + column;
-    add_piece(args, a, b, (uint8_t *)args->y + row * args->y_stride + column, count);
-  });
+  const uint32_t is_dense = FOUR_ARE_DENSE;
+  FOUR_EACH_PAIR(add_piece, is_dense);
 }

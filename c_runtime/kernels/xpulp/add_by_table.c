@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One load for every table instead of a product, a shift and a clip. The order of the operands does not matter, so there
- * are six loops: two tables, a table and a byte of either sign, two bytes. */
+ * One load for every table instead of a product, a shift and a clip. The order of the operands does not matter, so
+ * there are six loops: two tables, a table and a byte of either sign, two bytes. */
 #include "add_by_table.h"
 
 #include "four_elements.h"
 #include "tvm_pulp/plain/elementwise.h"
 
-#define LOOKUP_A                                                                                    \
-  XP_LBX("%[v0]", "%[v0]", "%[ta]") XP_LBX("%[v1]", "%[v1]", "%[ta]") XP_LBX("%[v2]", "%[v2]", "%[ta]") \
-  XP_LBX("%[v3]", "%[v3]", "%[ta]")
+#define LOOKUP_A FOUR(XP_LBX, "%[ta]")
 #define LOOKUP_B                                                                                    \
   XP_LBX("%[w0]", "%[w0]", "%[tb]") XP_LBX("%[w1]", "%[w1]", "%[tb]") XP_LBX("%[w2]", "%[w2]", "%[tb]") \
   XP_LBX("%[w3]", "%[w3]", "%[tb]")
-#define ADDS \
-  "add %[v0],%[v0],%[w0]\nadd %[v1],%[v1],%[w1]\nadd %[v2],%[v2],%[w2]\nadd %[v3],%[v3],%[w3]\n"
+#define ADD(v, w) "add " v "," v "," w "\n"
 /* A dot product with a single one picks a byte out of a word, and adds it to another. */
 #define PICKED(DOT, SDOT)                                                                           \
   XP_LW("%[w0]", 4, "%[pa]") XP_LW("%[w1]", 4, "%[pb]") DOT("%[v0]", "%[w0]", "%[k0]")              \
@@ -22,8 +19,7 @@
   SDOT("%[v0]", "%[w1]", "%[k0]") SDOT("%[v1]", "%[w1]", "%[k1]") SDOT("%[v2]", "%[w1]", "%[k2]")   \
   SDOT("%[v3]", "%[w1]", "%[k3]")
 #define LOOKED_UP(SDOT)                                                                             \
-  XP_LBU("%[v0]", 1, "%[pa]") XP_LBU("%[v1]", 1, "%[pa]") XP_LBU("%[v2]", 1, "%[pa]")               \
-  XP_LBU("%[v3]", 1, "%[pa]") XP_LW("%[w1]", 4, "%[pb]") LOOKUP_A SDOT("%[v0]", "%[w1]", "%[k0]")    \
+  FOUR_LOAD(XP_LBU, 1, "%[pa]") XP_LW("%[w1]", 4, "%[pb]") LOOKUP_A SDOT("%[v0]", "%[w1]", "%[k0]")  \
   SDOT("%[v1]", "%[w1]", "%[k1]") SDOT("%[v2]", "%[w1]", "%[k2]") SDOT("%[v3]", "%[w1]", "%[k3]")
 #define TABLES [ta] "r"(s->table_a), [tb] "r"(s->table_b)
 #define ONES [k0] "r"(0x1), [k1] "r"(0x100), [k2] "r"(0x10000), [k3] "r"(0x1000000)
@@ -48,7 +44,7 @@ static __attribute__((noinline)) void add_piece(const struct sum *s, const uint8
   if (n == 0u) {
     /* only the rest below */
   } else if (s->table_b) {
-    LOOP(FOUR_PAIRS(XP_LBU, XP_LBU) LOOKUP_A LOOKUP_B ADDS, TABLES);
+    LOOP(FOUR_PAIRS(XP_LBU, XP_LBU) LOOKUP_A LOOKUP_B FOUR_EACH(ADD), TABLES);
   } else if (s->table_a) {
     XP_BY_SIGN(s->b_type, LOOP(LOOKED_UP(XP_SDOTSP), TABLES, ONES), LOOP(LOOKED_UP(XP_SDOTUP), TABLES, ONES));
   } else if (s->b_type == TVM_PULP_INT8) {

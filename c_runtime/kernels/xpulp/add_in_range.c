@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sums to a range that no single instruction clips, as behind TFLite's ReLU. A kernel of its own: the code of other sums
- * stays as short as it is. */
+ * Sums to a range that no single instruction clips, as behind TFLite's ReLU. A kernel of its own: the code of other
+ * sums stays as short as it is. */
 #include "four_elements.h"
 #include "tvm_pulp/kernels.h"
 
 #define LOOP(LOAD_A, LOAD_B)                                                                           \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_PAIRS(LOAD_A, LOAD_B) FOUR_MUL("%[m]")                \
-                   XP_MAC("%[v0]", "%[w0]", "%[mb]") XP_MAC("%[v1]", "%[w1]", "%[mb]")                 \
-                   XP_MAC("%[v2]", "%[w2]", "%[mb]") XP_MAC("%[v3]", "%[w3]", "%[mb]")                 \
-                   FOUR_ADD FOUR(XP_BETWEEN, "%[h]") FOUR_STORE XP_END                                 \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_PAIRS(LOAD_A, LOAD_B) FOUR_SUMS                       \
+                   FOUR(XP_BETWEEN, "%[h]") FOUR_STORE XP_END                                          \
                    : FOUR_OUTPUTS, FOUR_SECONDS, [pa] "+r"(a), [pb] "+r"(b)                            \
                    : [n] "r"(n), [m] "r"(p->mul_a), [mb] "r"(p->mul_b), [a] "r"(p->add),               \
                      [sh] "r"(p->shift), [l] "r"(p->low), [h] "r"(p->high)                             \
@@ -35,10 +33,6 @@ static __attribute__((noinline)) void add_piece(const struct tvm_pulp_add_in_ran
 
 TVM_PULP_KERNEL(add_in_range) {
   const uint32_t columns = args->columns;
-  const uint32_t is_dense = args->a_stride == columns && args->b_stride == columns && args->y_stride == columns;
-  TVM_PULP_EACH_PIECE(args->rows, columns, is_dense, core, cores, {
-    const uint8_t *a = args->a + row * args->a_stride + column;
-    const uint8_t *b = args->b + row * args->b_stride + column;
-    add_piece(args, a, b, args->y + row * args->y_stride + column, count);
-  });
+  const uint32_t is_dense = FOUR_ARE_DENSE;
+  FOUR_EACH_PAIR(add_piece, is_dense);
 }

@@ -38,17 +38,18 @@
 
 /* A two in each lane. */
 #define BYTE_PICKS [c0] "r"(2), [c1] "r"(2 << 8), [c2] "r"(2 << 16), [c3] "r"(2 << 24)
-/* Exponentials of four logits. A dot product with 2 in one lane picks that byte, doubled: the offset into a table of
- * halves. */
+/* A dot product with 2 in one lane picks that byte of a word, doubled: the offset into a table of halves. */
+#define PICKED(w)                                                                                           \
+  XP_DOTUP("%[v0]", w, "%[c0]") XP_DOTUP("%[v1]", w, "%[c1]") XP_DOTUP("%[v2]", w, "%[c2]") XP_DOTUP("%[v3]", w, "%[c3]")
+/* Exponentials of what was picked, and their sum. The last store is left to the caller. */
+#define SUMMED_EXPONENTIALS(table, e, sum)                                                                  \
+  XP_LHUX("%[v0]", "%[v0]", table) XP_LHUX("%[v1]", "%[v1]", table) XP_LHUX("%[v2]", "%[v2]", table)         \
+  XP_LHUX("%[v3]", "%[v3]", table) XP_PACK_H("%[v0]", "%[v1]", "%[v0]") XP_PACK_H("%[v2]", "%[v3]", "%[v2]") \
+  XP_SDOTUP2(sum, "%[v0]", "%[o]") XP_SW("%[v0]", 4, e) XP_SDOTUP2(sum, "%[v2]", "%[o]")
+/* Of four logits. */
 #define EXPONENTIALS_OF(FIRST, THIS, NEXT)                                                                  \
-  __asm__ volatile(FIRST XP_BEGIN XP_LOOP("%[n]") THIS XP_DOTUP("%[v0]", "%[w]", "%[c0]")                    \
-                       XP_DOTUP("%[v1]", "%[w]", "%[c1]") XP_DOTUP("%[v2]", "%[w]", "%[c2]")                \
-                       XP_DOTUP("%[v3]", "%[w]", "%[c3]") NEXT                                              \
-                       XP_LHUX("%[v0]", "%[v0]", "%[t]") XP_LHUX("%[v1]", "%[v1]", "%[t]")                  \
-                       XP_LHUX("%[v2]", "%[v2]", "%[t]") XP_LHUX("%[v3]", "%[v3]", "%[t]")                  \
-                       XP_PACK_H("%[v0]", "%[v1]", "%[v0]") XP_PACK_H("%[v2]", "%[v3]", "%[v2]")            \
-                       XP_SDOTUP2("%[sum]", "%[v0]", "%[o]") XP_SW("%[v0]", 4, "%[e]")                      \
-                       XP_SDOTUP2("%[sum]", "%[v2]", "%[o]") XP_LOOP_END XP_SW("%[v2]", 4, "%[e]") XP_END   \
+  __asm__ volatile(FIRST XP_BEGIN XP_LOOP("%[n]") THIS PICKED("%[w]") NEXT                                  \
+                       SUMMED_EXPONENTIALS("%[t]", "%[e]", "%[sum]") XP_LOOP_END XP_SW("%[v2]", 4, "%[e]") XP_END \
                    : [x] "+r"(x), [e] "+r"(e), [sum] "+r"(sum), XP_FOUR("=&r", v), [w] "=&r"(w)             \
                    : [n] "r"(n), [t] "r"(table), [o] "r"(0x00010001), BYTE_PICKS                          \
                    : "memory")

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Two rows at a time go through every loop, and some pairs through one before the next, so that its instructions stay in
- * the private cache. A mask is looked at once for all heads: of most, such as causal ones, the first words are 0 and the
- * last hide their keys. */
+ * Two rows at a time go through every loop, and some pairs through one before the next, so that its instructions stay
+ * in the private cache. A mask is looked at once for all heads: of most, such as causal ones, the first words are 0 and
+ * the last hide their keys. */
 #include "attention_pairs.h"
 
 #include "attention_pairs_code.h"

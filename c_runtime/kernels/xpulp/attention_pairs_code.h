@@ -19,21 +19,11 @@
 #define AS_THEY_ARE(w) ""
 #define LIFTED(w) XP_CMPLTU4("%[v0]", w, "%[l]") XP_SUB4(w, w, "%[v0]")
 #define AT_LEAST(w) XP_MAXU4(w, w, "%[l]")
-/* Exponentials of the word `w`. A dot product with 2 in one lane picks that byte, doubled: the offset into a table of
- * halves. The last store is left to the caller. */
-#define EXPONENTIALS_OF_WORD(w, table, e, sum)                                                              \
-  XP_DOTUP("%[v0]", w, "%[c0]") XP_DOTUP("%[v1]", w, "%[c1]") XP_DOTUP("%[v2]", w, "%[c2]")                  \
-  XP_DOTUP("%[v3]", w, "%[c3]") SUMMED_EXPONENTIALS(table, e, sum)
-#define SUMMED_EXPONENTIALS(table, e, sum)                                                                  \
-  XP_LHUX("%[v0]", "%[v0]", table) XP_LHUX("%[v1]", "%[v1]", table) XP_LHUX("%[v2]", "%[v2]", table)         \
-  XP_LHUX("%[v3]", "%[v3]", table) XP_PACK_H("%[v0]", "%[v1]", "%[v0]") XP_PACK_H("%[v2]", "%[v3]", "%[v2]") \
-  XP_SDOTUP2(sum, "%[v0]", "%[o]") XP_SW("%[v0]", 4, e) XP_SDOTUP2(sum, "%[v2]", "%[o]")
 #define EXPONENTIALS_OF_TWO(BEFORE, limit)                                                                  \
   __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LW("%[w]", 4, "%[x]") XP_LW("%[g]", 4, "%[z]")                \
-                       BEFORE("%[w]") EXPONENTIALS_OF_WORD("%[w]", "%[t]", "%[e]", "%[s]")                  \
-                       XP_SW("%[v2]", 4, "%[e]") BEFORE("%[g]")                                             \
-                       EXPONENTIALS_OF_WORD("%[g]", "%[u]", "%[f]", "%[r]") XP_LOOP_END                     \
-                       XP_SW("%[v2]", 4, "%[f]") XP_END                                                     \
+                       BEFORE("%[w]") PICKED("%[w]") SUMMED_EXPONENTIALS("%[t]", "%[e]", "%[s]")            \
+                       XP_SW("%[v2]", 4, "%[e]") BEFORE("%[g]") PICKED("%[g]")                              \
+                       SUMMED_EXPONENTIALS("%[u]", "%[f]", "%[r]") XP_LOOP_END XP_SW("%[v2]", 4, "%[f]") XP_END \
                    : [x] "+r"(x), [z] "+r"(x_next), [e] "+r"(e), [f] "+r"(e_next), [s] "+r"(sum),           \
                      [r] "+r"(sum_next), XP_FOUR("=&r", v), [w] "=&r"(w), [g] "=&r"(w_next)                 \
                    : [n] "r"(n), [t] "r"(table), [u] "r"(table_next), [o] "r"(0x00010001), [l] "r"(limit), BYTE_PICKS \
@@ -41,8 +31,7 @@
 
 /* Of one word of each row, to which a mask adds `step` levels for each of its own. */
 #define MASKED_EXPONENTIALS(w, table, e, sum)                                                               \
-  XP_DOTUP("%[v0]", w, "%[c0]") XP_DOTUP("%[v1]", w, "%[c1]") XP_DOTUP("%[v2]", w, "%[c2]")                  \
-  XP_DOTUP("%[v3]", w, "%[c3]") XP_SDOTSP("%[v0]", "%[m]", "%[s0]") XP_SDOTSP("%[v1]", "%[m]", "%[s1]")      \
+  PICKED(w) XP_SDOTSP("%[v0]", "%[m]", "%[s0]") XP_SDOTSP("%[v1]", "%[m]", "%[s1]")                          \
   XP_SDOTSP("%[v2]", "%[m]", "%[s2]") XP_SDOTSP("%[v3]", "%[m]", "%[s3]") SUMMED_EXPONENTIALS(table, e, sum) \
   XP_SW("%[v2]", 4, e)
 #define EXPONENTIALS_OF_MIXED(mask, step)                                                                   \

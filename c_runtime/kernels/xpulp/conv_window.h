@@ -21,8 +21,8 @@ struct tvm_pulp_conv_windows {
 
 void tvm_pulp_prepare_windows(struct tvm_pulp_conv_windows *windows, const struct tvm_pulp_conv2d_args *args);
 
-/* The windows of `count` output pixels, depth_stride apart, from pixel ox of line oy on. Writes up to three bytes behind
- * the last. */
+/* The windows of `count` output pixels, depth_stride apart, from pixel ox of line oy on. Writes up to three bytes
+ * behind the last. */
 void tvm_pulp_lay_windows(const struct tvm_pulp_conv_windows *windows, uint8_t *target, uint32_t count, uint32_t oy,
                           uint32_t ox);
 

@@ -63,7 +63,8 @@ static TVM_PULP_CLOSE void run_row(const struct tvm_pulp_dense_args *args, uint3
 }
 
 /* Two lines of the instruction caches: one line further on, 64 x 64 x 64 takes 0.4 % longer. */
-static __attribute__((noinline, aligned(32))) void run_rows(const struct tvm_pulp_dense_args *args, uint32_t core, uint32_t cores) {
+static __attribute__((noinline, aligned(32))) void run_rows(const struct tvm_pulp_dense_args *args, uint32_t core,
+                                                            uint32_t cores) {
   uint32_t column_tiles = (args->columns + 3u) >> 2;
   struct tvm_pulp_range range = tvm_pulp_share(((args->rows + 3u) >> 2) * column_tiles, core, cores);
   uint32_t left = range.end - range.begin, first = 0, begin = range.begin;

@@ -101,8 +101,8 @@ static tvm_pulp_rows fused_of(const struct tvm_pulp_depthwise_conv2d_args *args)
   return tvm_pulp_is_scaled(r) ? tvm_pulp_depthwise_three_scaled_rows : 0;
 }
 
-/* Where rows are not requantized as they are made: how they are summed. Out of the way of those that are, since code that
- * is not executed need not be fetched. */
+/* Where rows are not requantized as they are made: how they are summed. Out of the way of those that are, since code
+ * that is not executed need not be fetched. */
 static __attribute__((noinline)) void prepare_sums(struct tvm_pulp_planes *p, uint32_t plane_bytes) {
   const struct tvm_pulp_depthwise_conv2d_args *args = p->args;
   p->sums = (int32_t *)(void *)(p->planes + plane_bytes);

@@ -41,8 +41,8 @@ struct tvm_pulp_plane_rows {
   uint8_t *y;
 };
 
-/* Output rows of three kernel rows of one word; the loads of a window may cross a word boundary. FINISH requantizes a sum
- * in x0, by the operands behind it. */
+/* Output rows of three kernel rows of one word; the loads of a window may cross a word boundary. FINISH requantizes a
+ * sum in x0, by the operands behind it. */
 #define THREE_ROWS(FIRST_DOT, DOT, FINISH, ...)                                                                 \
   for (uint32_t row = rows->count; row > 0u; --row, x += next, y += gap) {                                      \
     const uint8_t *p0 = x, *p1 = x + row_step, *p2 = p1 + row_step;                                             \
@@ -58,6 +58,16 @@ struct tvm_pulp_plane_rows {
   }
 #define THREE_SIGNED_ROWS(...) THREE_ROWS(XP_DOTSP, XP_SDOTSP, __VA_ARGS__)
 #define THREE_UNSIGNED_ROWS(...) THREE_ROWS(XP_DOTUSP, XP_SDOTUSP, __VA_ARGS__)
+/* What they use of the function around them. */
+#define THREE_ROWS_LOCALS                                                                                       \
+  const struct tvm_pulp_depthwise_conv2d_args *args = p->args;                                                  \
+  const struct tvm_pulp_requant *requant = &args->requant;                                                      \
+  const int32_t *weight = (const int32_t *)(const void *)rows->weight;                                          \
+  uint32_t n = args->out_width, step = args->y_pixel_stride, gap = args->y_row_stride - n * step;               \
+  uint32_t next = p->next, row_step = p->row_step, stride = args->stride_x;                                     \
+  const uint8_t *x = rows->x;                                                                                   \
+  uint8_t *y = rows->y;                                                                                         \
+  int32_t w0 = weight[0], w1 = weight[1], w2 = weight[2], x0, x1, x2
 
 /* Output rows, requantized: three kernel rows of one word, pulp_narrow to a range that one instruction clips. */
 void tvm_pulp_depthwise_three_rows(const struct tvm_pulp_planes *p, const struct tvm_pulp_plane_rows *rows);

@@ -30,6 +30,9 @@ TVM_PULP_INLINE uint32_t tvm_pulp_is_four(const struct tvm_pulp_requant *r) {
 #define FOUR_ADD                                                                                           \
   XP_ADDNR("%[v0]", "%[a]", "%[sh]") XP_ADDNR("%[v1]", "%[a]", "%[sh]") XP_ADDNR("%[v2]", "%[a]", "%[sh]") \
   XP_ADDNR("%[v3]", "%[a]", "%[sh]")
+/* The same with the seconds added before, of which %[mb] is the multiplier. */
+#define FOUR_MORE(v, w) XP_MAC(v, w, "%[mb]")
+#define FOUR_SUMS FOUR_MUL("%[m]") FOUR_EACH(FOUR_MORE) FOUR_ADD
 #define FOUR_PACK XP_PACKLO("%[v0]", "%[v1]", "%[v0]") XP_PACKHI("%[v0]", "%[v3]", "%[v2]")
 #define FOUR_STORE FOUR_PACK XP_LOOP_END XP_SW("%[v0]", 4, "%[y]")
 
@@ -102,6 +105,16 @@ TVM_PULP_INLINE uint32_t tvm_pulp_is_four(const struct tvm_pulp_requant *r) {
     const uint8_t *x = (const uint8_t *)args->x + row * args->x_stride + column;                                  \
     piece(args, x, (uint8_t *)args->y + row * args->y_stride + column, count);                                    \
   })
+
+/* The same from a and b. */
+#define FOUR_EACH_PAIR(piece, is_dense)                                              \
+  TVM_PULP_EACH_PIECE(args->rows, columns, is_dense, core, cores, {                  \
+    const uint8_t *a = (const uint8_t *)args->a + row * args->a_stride + column;     \
+    const uint8_t *b = (const uint8_t *)args->b + row * args->b_stride + column;     \
+    piece(args, a, b, (uint8_t *)args->y + row * args->y_stride + column, count);    \
+  })
+/* Rows of all three follow each other without a gap. */
+#define FOUR_ARE_DENSE (args->a_stride == columns && args->b_stride == columns && args->y_stride == columns)
 
 /* One result where fewer than four are left. */
 TVM_PULP_INLINE uint8_t tvm_pulp_one(const struct tvm_pulp_requant *r, int32_t value, int32_t mul, int32_t add) {

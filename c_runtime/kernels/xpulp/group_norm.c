@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every core takes as many elements as the others and adds up the groups that they belong to by itself. Four elements of
- * a channel at a time. */
+ * Every core takes as many elements as the others and adds up the groups that they belong to by itself. Four elements
+ * of a channel at a time. */
 #include "norm_row.h"
 #include "tvm_pulp/plain/group_norm.h"
 

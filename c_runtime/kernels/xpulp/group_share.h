@@ -35,8 +35,8 @@ static inline struct tvm_pulp_group_share tvm_pulp_share_groups(uint32_t groups,
   return s;
 }
 
-/* FOUR(args, first channel, first row, rows) of each group of four channels that is this core's. Beginning a group takes
- * about as long as four rows of one. */
+/* FOUR(args, first channel, first row, rows) of each group of four channels that is this core's. Beginning a group
+ * takes about as long as four rows of one. */
 #define TVM_PULP_EACH_GROUP(FOUR)                                                             \
   const uint32_t groups = args->columns >> 2;                                                 \
   struct tvm_pulp_group_share s = tvm_pulp_share_groups(groups, args->rows, 4u, core, cores); \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Four pixels are three words on both sides. Every core takes every so manieth four, so that neighbours are in different
- * banks. */
+ * Four pixels are three words on both sides. Every core takes every so manieth four, so that neighbours are in
+ * different banks. */
 #include "tvm_pulp/plain/movement.h"
 #include "tvm_pulp/xpulp.h"
 

@@ -7,14 +7,9 @@
 #include "tvm_pulp/plain/mean_pool.h"
 #include "tvm_pulp/work_share.h"
 
-/* One rounding by a shift above 32, which concerns the high word of the product alone; ties are those of all bits. Sums
- * of bytes have room for a shift to the left that brings smaller shifts there. */
+/* One rounding by a shift above 32. Sums of bytes have room for a shift to the left that brings smaller ones there. */
 static inline int32_t rounded(const struct tvm_pulp_requant *r, int32_t total, int32_t mul, int32_t right) {
-  int32_t high = (int32_t)((int64_t)total * mul >> 32), value = tvm_pulp_xp_add_round_shift(high, 0, right);
-  if (r->kind == TVM_PULP_REQUANT_HALF_EVEN) {
-    uint32_t beside_half = (((uint32_t)high << (32 - right)) ^ 0x80000000u) | ((uint32_t)total * (uint32_t)mul);
-    value -= value & (beside_half == 0u ? 1 : 0);
-  }
+  int32_t value = tvm_pulp_rounded_product(total, mul, right, r->kind == TVM_PULP_REQUANT_HALF_EVEN);
   return tvm_pulp_xp_min(tvm_pulp_xp_max(value + r->zero_point, r->low), r->high);
 }
 
@@ -48,13 +43,14 @@ static inline int32_t shifted(const struct tvm_pulp_requant *r, const int32_t to
     s3 = tvm_pulp_xp_sdotsp4(s3, word, 0x1000000);            \
   } while (0)
 
-static __attribute__((noinline)) void groups_of_window(const struct tvm_pulp_mean_pool_args *args, const struct window *w,
-                                                       uint32_t channel, int8_t *y, uint32_t count, uint32_t mul,
-                                                       uint32_t add) {
+static __attribute__((noinline)) void groups_of_window(const struct tvm_pulp_mean_pool_args *args,
+                                                       const struct window *w, uint32_t channel, int8_t *y, uint32_t count,
+                                                       uint32_t mul, uint32_t add) {
   const uint32_t rows = w->rows, row_step = w->row_step, step = w->column_step, columns = w->columns;
-  const uint32_t is_unsigned = args->pool.x_type == TVM_PULP_UINT8, to_even = args->requant.kind == TVM_PULP_REQUANT_SHIFT_EVEN;
-  const int32_t flip = is_unsigned ? (int32_t)0x80808080u : 0, shift = args->requant.shift, low = args->requant.low;
-  const int32_t high = args->requant.high, zero_point = args->requant.zero_point;
+  const struct tvm_pulp_requant *r = &args->requant;
+  const uint32_t is_unsigned = args->pool.x_type == TVM_PULP_UINT8, to_even = r->kind == TVM_PULP_REQUANT_SHIFT_EVEN;
+  const int32_t flip = is_unsigned ? (int32_t)0x80808080u : 0, shift = r->shift, low = r->low, high = r->high;
+  const int32_t zero_point = r->zero_point;
   const int8_t *x = w->x + channel;
   if (is_unsigned) add += 128u * rows * columns * mul;
   for (; count > 0u; --count, x += 4, y += 4) {
@@ -86,7 +82,8 @@ TVM_PULP_KERNEL(mean_pool) {
   }
   uint32_t groups = (pool->channels + 3u) >> 2;
   const uint32_t kind = args->requant.kind;
-  const uint32_t shifts = kind == TVM_PULP_REQUANT_SHIFT_EVEN || (kind == TVM_PULP_REQUANT_PULP_NARROW && !args->requant.wide_result);
+  const uint32_t shifts = kind == TVM_PULP_REQUANT_SHIFT_EVEN ||
+                          (kind == TVM_PULP_REQUANT_PULP_NARROW && !args->requant.wide_result);
   const uint32_t is_four = shifts && (pool->channels & 3u) == 0u;
   struct tvm_pulp_range range = tvm_pulp_share(pool->out_height * pool->out_width * groups, core, cores);
   for (uint32_t at = range.begin; at < range.end;) {
@@ -101,7 +98,8 @@ TVM_PULP_KERNEL(mean_pool) {
     at += last - group;
     if (__builtin_expect(is_four && w.columns <= 2u, 0)) {
       int8_t *y = pool->y + pixel * pool->channels + 4u * group;
-      groups_of_window(args, &w, 4u * group, y, last - group, (uint32_t)mul, (uint32_t)shift - (uint32_t)zeros * (uint32_t)mul);
+      uint32_t factor = (uint32_t)mul, add = (uint32_t)shift - (uint32_t)zeros * factor;
+      groups_of_window(args, &w, 4u * group, y, last - group, factor, add);
       continue;
     }
     for (; group < last; ++group) {

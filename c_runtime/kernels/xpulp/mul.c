@@ -9,16 +9,15 @@ enum { LONG = 128 };
 
 #define LOOP(LOAD, CLIP)                                                                            \
   __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_PAIRS(LOAD, LOAD)                                  \
-                   "sub %[v0],%[v0],%[za]\nsub %[w0],%[w0],%[zb]\nsub %[v1],%[v1],%[za]\nsub %[w1],%[w1],%[zb]\n" \
-                   "sub %[v2],%[v2],%[za]\nsub %[w2],%[w2],%[zb]\nsub %[v3],%[v3],%[za]\nsub %[w3],%[w3],%[zb]\n" \
-                   PRODUCTS FOUR_FINISH(CLIP) XP_END OPERANDS)
+                   FOUR_EACH(FROM_ZEROS) FOUR_EACH(TIMES) FOUR_FINISH(CLIP) XP_END OPERANDS)
 #define LOOP_ZERO(LOAD, CLIP) \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_PAIRS(LOAD, LOAD) PRODUCTS FOUR_FINISH(CLIP) XP_END OPERANDS)
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_PAIRS(LOAD, LOAD) FOUR_EACH(TIMES) FOUR_FINISH(CLIP) XP_END OPERANDS)
 /* By 2^16, half up: one instruction does what FOUR_FINISH takes two for. */
 #define LOOP_ROUNDED(LOAD, CLIP)                                                                    \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_PAIRS(LOAD, LOAD) PRODUCTS FOUR(XP_MULSR16, "%[m]") \
-                       FOUR(CLIP, "%[h]") FOUR_STORE XP_END OPERANDS)
-#define PRODUCTS "mul %[v0],%[v0],%[w0]\nmul %[v1],%[v1],%[w1]\nmul %[v2],%[v2],%[w2]\nmul %[v3],%[v3],%[w3]\n"
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_PAIRS(LOAD, LOAD) FOUR_EACH(TIMES)                 \
+                       FOUR(XP_MULSR16, "%[m]") FOUR(CLIP, "%[h]") FOUR_STORE XP_END OPERANDS)
+#define FROM_ZEROS(v, w) "sub " v "," v ",%[za]\nsub " w "," w ",%[zb]\n"
+#define TIMES(v, w) "mul " v "," v "," w "\n"
 #define OPERANDS                                                                                    \
   : FOUR_OUTPUTS, FOUR_SECONDS, [pa] "+r"(a), [pb] "+r"(b)                                                   \
   : FOUR_INPUTS, [za] "r"(p->zero_point_a), [zb] "r"(p->zero_point_b)                               \
@@ -70,11 +69,8 @@ static __attribute__((noinline)) void mul_plainly(const struct tvm_pulp_mul_args
 }
 
 static __attribute__((noinline)) void mul_rows(const struct tvm_pulp_mul_args *args, uint32_t core, uint32_t cores) {
-  TVM_PULP_EACH_PIECE(args->rows, args->columns, 0, core, cores, {
-    const uint8_t *a = (const uint8_t *)args->a + row * args->a_stride + column;
-    const uint8_t *b = (const uint8_t *)args->b + row * args->b_stride + column;
-    mul_piece(args, a, b, (uint8_t *)args->y + row * args->y_stride + column, count);
-  });
+  const uint32_t columns = args->columns;
+  FOUR_EACH_PAIR(mul_piece, 0);
 }
 
 TVM_PULP_KERNEL(mul) {
@@ -83,7 +79,7 @@ TVM_PULP_KERNEL(mul) {
     return;
   }
   uint32_t columns = args->columns;
-  if (args->a_stride != columns || args->b_stride != columns || args->y_stride != columns) {
+  if (!FOUR_ARE_DENSE) {
     mul_rows(args, core, cores);
     return;
   }

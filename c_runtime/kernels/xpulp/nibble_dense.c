@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A byte of weights is 16 * odd + even + 8. Its low four bits are even + 8, so that two products with the same inputs, of
- * the byte as it is and of these bits, give both columns, and the sum of the inputs what the 8 adds: 10 instructions for
- * 16 products, and nobody takes bytes apart. Constants of one for all columns are read as often as others: two ways to
- * end would be more code, which is fetched for every layer. */
+ * A byte of weights is 16 * odd + even + 8. Its low four bits are even + 8, so that two products with the same inputs,
+ * of the byte as it is and of these bits, give both columns, and the sum of the inputs what the 8 adds: 10 instructions
+ * for 16 products, and nobody takes bytes apart. Constants of one for all columns are read as often as others: two ways
+ * to end would be more code, which is fetched for every layer. */
 #include "tvm_pulp/kernels.h"
 #include "tvm_pulp/work_share.h"
 #include "tvm_pulp/xpulp.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Four columns of two rows at a time: weights and summands are loaded once for both. A dot product with a word that holds
- * the multiplier in one byte takes that element out of its word and multiplies it, so multipliers are below 128. Cores n and
- * n + 4 share a float unit: where it can be had every second instruction leaves it to the other one. */
+ * Four columns of two rows at a time: weights and summands are loaded once for both. A dot product with a word that
+ * holds the multiplier in one byte takes that element out of its word and multiplies it, so multipliers are below 128.
+ * Cores n and n + 4 share a float unit: where it can be had every second instruction leaves it to the other one. */
 #ifndef TVM_PULP_NORM_PAIRS_H
 #define TVM_PULP_NORM_PAIRS_H
 
@@ -55,8 +55,8 @@ static __attribute__((noinline)) void leave_rest(struct piece *p, const uint8_t 
   p[1].y = y1;
 }
 
-/* Pieces two by two up to the first two that differ in their columns; returns how many. The end of one that is no multiple
- * of four is left to others. */
+/* Pieces two by two up to the first two that differ in their columns; returns how many. The end of one that is no
+ * multiple of four is left to others. */
 #define PAIRS(name, LOAD_BIAS, SUM)                                                                            \
   static __attribute__((noinline)) uint32_t name(const struct tvm_pulp_qdq_norm_args *args, struct piece *p,   \
                                                  uint32_t pieces) {                                            \

@@ -99,7 +99,7 @@ enum { REAL_BATCH = 8 };
       uint8_t *y0 = r[0].y, *y1 = r[1].y;                                                                           \
       const float *w = args->real_weight, *b = BIASES;                                                              \
       while (x0 != end) {                                                                                           \
-        int32_t v0, v1, v2, v3, u0, u1, u2, u3, t1, t2, t3, a;                                                               \
+        int32_t v0, v1, v2, v3, u0, u1, u2, u3, t1, t2, t3, a;                                                      \
         uint32_t n = (uint32_t)(end - x0) >> 2;                                                                     \
         REAL_PAIR(LOAD, CENTRE, BIAS, B, NEXT);                                                                     \
         if (a == near) continue;                                                                                    \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Exponentials of a head in the scratch area, then eight elements of the values at a time. Where words hold four keys of
- * an element, a word of weights goes with each; where rows lie behind each other, two keys in every step: a word of
+ * Exponentials of a head in the scratch area, then eight elements of the values at a time. Where words hold four keys
+ * of an element, a word of weights goes with each; where rows lie behind each other, two keys in every step: a word of
  * weights as halves, e0 0 e1 0, picks the even elements of two rows whose halves were put together, and the same word a
  * byte further up the odd ones. */
 #include "past_logits.h"

@@ -55,8 +55,8 @@ static NOINLINE void turn_values(const struct head *h, const uint8_t *v) {
   const int32_t flip = h->flip_v;
   uint8_t *column = h->values;
   for (uint32_t left = args->keys; left > 0u; column += 4) {
-    const uint8_t *r0 = v + h->mine.begin, *end = v + h->mine.end, *r1 = left > 1u ? r0 + stride : r0, *r2 = left > 2u ? r1 + stride : r0;
-    const uint8_t *r3 = left > 3u ? r2 + stride : r0;
+    const uint8_t *r0 = v + h->mine.begin, *end = v + h->mine.end, *r1 = left > 1u ? r0 + stride : r0;
+    const uint8_t *r2 = left > 2u ? r1 + stride : r0, *r3 = left > 3u ? r2 + stride : r0;
     uint8_t *to = column;
     for (; r0 < end; r0 += 4, r1 += 4, r2 += 4, r3 += 4) {
       int32_t w[4] = {tvm_pulp_xp_word(r0), tvm_pulp_xp_word(r1), tvm_pulp_xp_word(r2), tvm_pulp_xp_word(r3)};
@@ -305,8 +305,8 @@ static void queries_of_head(struct head *h, uint32_t head, uint32_t begin, uint3
   }
 }
 
-/* Fewer heads than cores: a few cores share a head where that comes out even, its queries or, of one query, the elements
- * of its values. Else rows as they come. */
+/* Fewer heads than cores: a few cores share a head where that comes out even, its queries or, of one query, the
+ * elements of its values. Else rows as they come. */
 static void whole_words(const struct tvm_pulp_qdq_attention_args *args, uint32_t core, uint32_t cores) {
   struct head h;
   prepare(&h, args, core);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Four products at a time. */
+#include "row_walk.h"
 #include "tvm_pulp/plain/qdq_mul.h"
 #include "tvm_pulp/xpulp.h"
 
@@ -34,12 +35,9 @@ static void piece(const struct tvm_pulp_qdq_mul_args *args, const uint8_t *a, co
 
 TVM_PULP_KERNEL(qdq_mul) {
   uint32_t columns = args->columns;
-  struct tvm_pulp_range range = tvm_pulp_share_words(args->rows * columns, core, cores);
-  uint32_t row = args->rows == 1u ? 0u : range.begin / columns, column = range.begin - row * columns;
-  for (uint32_t left = range.end - range.begin; left > 0u; ++row) {
-    uint32_t count = columns - column < left ? columns - column : left, at = row * columns + column;
-    piece(args, args->a + at, args->b + row * args->b_stride + column, args->y + at, count);
-    left -= count;
-    column = 0;
+  struct tvm_pulp_row_walk w = tvm_pulp_walk_pieces(args->rows, columns, core, cores);
+  for (; tvm_pulp_next_piece(&w); tvm_pulp_walk_on(&w)) {
+    uint32_t at = w.row * columns + w.column;
+    piece(args, args->a + at, args->b + w.row * args->b_stride + w.column, args->y + at, w.count);
   }
 }

@@ -44,7 +44,7 @@ static int32_t largest_byte(int32_t word) {
 /* `best` becomes the largest of each of the four bytes of a word. */
 #define SCORES(LOGITS, CLASSES, REALS, ...)                                                                     \
   __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") EACH(LOAD) LOGITS EACH(CLIP) CLASSES EACH(LOOK_UP) PACK \
-                       XP_MAXU4("%[b]", "%[b]", "%[v0]") XP_LOOP_END XP_SW("%[v0]", 4, "%[y]") XP_END                                             \
+                       XP_MAXU4("%[b]", "%[b]", "%[v0]") XP_LOOP_END XP_SW("%[v0]", 4, "%[y]") XP_END \
                    : [x] "+r"(x), [y] "+r"(y), [m] "+r"(mask), [b] "+r"(best), [c] "=&r"(c), FOUR REALS          \
                    : [n] "r"(n), [h] "r"(255), [t] "r"(table), __VA_ARGS__                                      \
                    : "memory")

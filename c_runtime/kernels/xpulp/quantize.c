@@ -74,8 +74,8 @@ static void piece(const struct tvm_pulp_quantize_args *args, const float *x, uin
   if (count) exactly(args, x, y, count);
 }
 
-/* Three planes as pixels of three or four bytes, four pixels at a time: a shuffle takes the third bytes of two channels,
- * another one adds that of the last. The loop ends before its last store where a value may be wrong. */
+/* Three planes as pixels of three or four bytes, four pixels at a time: a shuffle takes the third bytes of two
+ * channels, another one adds that of the last. The loop ends before its last store where a value may be wrong. */
 #define PLANE_LOADS(p, a, b, c, d)                                                                          \
   "flw " a ",0(" p ")\nflw " b ",4(" p ")\nflw " c ",8(" p ")\nflw " d ",12(" p ")\naddi " p "," p ",16\n"
 #define PIXEL_SCALE(r, g, b) SCALE(, r, ) SCALE(, g, ) SCALE(, b, )
@@ -93,10 +93,10 @@ static void piece(const struct tvm_pulp_quantize_args *args, const float *x, uin
           PIXEL_JOIN("%[v3]", "%[v4]", "%[v5]") PIXEL_FIXED("%[v1]", "%[v2]", "%[v4]", "ft6", "ft7", "ft8")       \
           PIXEL_FIXED("%[v5]", "%[v6]", "%[v7]", "ft9", "ft10", "ft11") PIXEL_CLIP("%[v1]", "%[v2]", "%[v4]")     \
           PIXEL_CLIP("%[v5]", "%[v6]", "%[v7]") PIXEL_JOIN("%[v1]", "%[v2]", "%[v4]")                             \
-          PIXEL_JOIN("%[v5]", "%[v6]", "%[v7]") STORES "5:\n" XP_END                                                     \
+          PIXEL_JOIN("%[v5]", "%[v6]", "%[v7]") STORES "5:\n" XP_END                                              \
       : [x0] "+r"(x0), [x1] "+r"(x1), [x2] "+r"(x2), [y] "+r"(to), [m] "+r"(least), XP_EIGHT("=&r", v)            \
       : [n] "r"(n), [k] "f"(p.factor), [o] "f"(p.offset), [c] "r"(0x7fffff), [t] "r"(0x0602),                     \
-        [last] "r"(0x06060100), [g] "r"(p.flip), [h] "r"(0xffff), [u] "r"(UNSURE) __VA_ARGS__                                                         \
+        [last] "r"(0x06060100), [g] "r"(p.flip), [h] "r"(0xffff), [u] "r"(UNSURE) __VA_ARGS__                     \
       : "memory", "ft0", "ft1", "ft2", "ft3", "ft4", "ft5", "ft6", "ft7", "ft8", "ft9", "ft10", "ft11")
 #define LAST_WORD(v) \
   "and %[v0],%[m],%[h]\nxor " v "," v ",%[g]\nbltu %[v0],%[u],5f\n" XP_LOOP_END XP_SW(v, 4, "%[y]")

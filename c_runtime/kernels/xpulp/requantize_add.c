@@ -5,20 +5,13 @@
 #include "group_share.h"
 #include "two_roundings.h"
 
-#define FINISH EACH(CLIP) FOUR_PACK "xor %[v0],%[v0],%[f]\n" XP_LOOP_END XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END
-/* Bytes of the other sign have their sign bit flipped. */
-#define FLIP(args) ((args)->y_type == TVM_PULP_INT8 ? 0 : (int32_t)0x80808080u)
-
 static void four_columns(const struct tvm_pulp_requantize_add_args *args, uint32_t first, uint32_t row, uint32_t rows) {
-  const uint32_t stride = args->columns;
-  const int32_t *x = args->x + row * stride + first, *stage = args->stages + 3u * first;
-  uint8_t *y = args->y + row * stride + first;
-  int32_t v0, v1, v2, v3;
+  FOUR_COLUMNS(3u);
   __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") "lw %[v1],4(%[x])\nlw %[v2],8(%[x])\nlw %[v3],12(%[x])\nlw %[v0],0(%[x])\n"
-                   "add %[x],%[x],%[xs]\n" EACH(FIRST) EACH(CLIP) EACH(MULTIPLY) EACH(SECOND) FINISH
-                   : [x] "+r"(x), [y] "+r"(y), FOUR_VALUES
-                   : [n] "r"(rows), [xs] "r"(4u * stride), [ys] "r"(stride), [m] "r"(args->mul), [r] "r"(args->shift),
-                     [f] "r"(FLIP(args)), ROUNDING_CONSTANTS, ROW_CONSTANTS
+                   "add %[x],%[x],%[xs]\n" EACH(FIRST) EACH(CLIP) EACH(MULTIPLY) EACH(SECOND) STORE_BYTES
+                   : COLUMN_OUTPUTS
+                   : [n] "r"(rows), ROW_STEPS, [m] "r"(args->mul), [r] "r"(args->shift), [f] "r"(FLIP),
+                     ROUNDING_CONSTANTS, ROW_CONSTANTS
                    : "memory");
 }
 
@@ -37,10 +30,10 @@ static void one_row(const struct tvm_pulp_requantize_add_args *args, uint32_t co
                    STAGE("v2", "q1", "p1") TAKE("q0", "-4") TAKE("p0", "-20") XP_LWR("%[v0]", "%[xs]", "%[x]")
                    STAGE("v3", "q0", "p0") TAKE("q1", "-16") TAKE("p1", "-32") TAKE("q0", "4") STAGE("v0", "q1", "p1")
                    EACH(CLIP) EACH(MULTIPLY) TAKE("p0", "8") STAGE("v1", "q0", "r") TAKE("q0", "12") STAGE("v2", "p0", "r")
-                   XP_LWR("%[p0]", "%[ts]", "%[t]") STAGE("v3", "q0", "r") STAGE("v0", "p0", "r") FINISH
+                   XP_LWR("%[p0]", "%[ts]", "%[t]") STAGE("v3", "q0", "r") STAGE("v0", "p0", "r") STORE_BYTES
                    : [x] "+r"(x), [y] "+r"(y), [t] "+r"(stage), FOUR_VALUES, XP_TWO("=&r", p), XP_TWO("=&r", q)
                    : [n] "r"(n), [xs] "r"(16u * cores), [ys] "r"(4u * cores), [ts] "r"(48u * cores), [m] "r"(args->mul),
-                     [r] "r"(args->shift), [f] "r"(FLIP(args))
+                     [r] "r"(args->shift), [f] "r"(FLIP)
                    : "memory");
 }
 

@@ -11,20 +11,18 @@
 #define LOOP(LOAD, LOAD_ON, LAST_CLIP)                                                                               \
   __asm__ volatile(XP_BEGIN XP_LOOP("%[v0]") TWO_ROUNDINGS ADD("1", LOAD " %[w],-2(%[b])\n")                          \
                    ADD("2", LOAD " %[w],-1(%[b])\n") ADD("0", LOAD " %[w],-3(%[b])\n")                               \
-                   ADD("3", LOAD_ON("%[w]", "%[ys]", "%[b]")) EACH(THIRD) EACH(LAST_CLIP) FOUR_PACK                        \
-                   XP_LOOP_END XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END                                               \
+                   ADD("3", LOAD_ON("%[w]", "%[ys]", "%[b]")) EACH(THIRD) EACH(LAST_CLIP) STORE_ROW                  \
                    : [x] "+&r"(x), [y] "+&r"(y), [b] "+&r"(b), [v0] "+&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2),       \
                      [v3] "=&r"(v3), [w] "=&r"(w)                                                                    \
-                   : [xs] "r"(4u * columns), [ys] "r"(columns), [k] "r"(args->mul_a), [o] "r"(args->mul_b),          \
-                     [d] "r"(args->add), [q] "r"(args->shift_sum), TWO_ROUNDINGS_CONSTANTS                           \
+                   : ROW_STEPS, [k] "r"(args->mul_a), [o] "r"(args->mul_b), [d] "r"(args->add),                      \
+                     [q] "r"(args->shift_sum), TWO_ROUNDINGS_CONSTANTS                                               \
                    : "memory")
 
 static void four_columns(const struct tvm_pulp_requantize_add_sum_args *args, uint32_t first, uint32_t row, uint32_t rows) {
-  const uint32_t columns = args->columns, at = row * columns + first;
-  const int32_t *x = args->x + at, *stage = args->stages + 3u * first;
+  FOUR_COLUMNS(3u);
   const uint8_t *b = args->b + at + 3u;
-  uint8_t *y = args->y + at;
-  int32_t v0 = (int32_t)rows, v1, v2, v3, w;
+  int32_t w;
+  v0 = (int32_t)rows;
   XP_BY_SIGN(args->type, LOOP("lb", XP_LBR, CLIP), LOOP("lbu", XP_LBUR, CLIP_UNSIGNED));
 }
 

@@ -4,15 +4,18 @@
 #include "requantize_block.h"
 
 #include "tvm_pulp/elements.h"
-#include "tvm_pulp/xpulp.h"
 
-TVM_PULP_XP void put(struct tvm_pulp_strip *s, int32_t value) {
-  *s->y = (uint8_t)tvm_pulp_xp_min(tvm_pulp_xp_max(value + s->zero_point, s->low), s->high);
+/* A result of one byte, or of two. */
+TVM_PULP_XP void put(struct tvm_pulp_strip *s, int32_t value, uint32_t bytes) {
+  value = tvm_pulp_xp_min(tvm_pulp_xp_max(value + s->zero_point, s->low), s->high);
+  if (bytes == 2u) {
+    *(uint16_t *)(void *)s->y = (uint16_t)value;
+  } else {
+    *s->y = (uint8_t)value;
+  }
   s->acc += s->acc_step;
   s->y += s->y_step;
 }
-
-TVM_PULP_XP int32_t high_word(int32_t a, int32_t b) { return (int32_t)((int64_t)a * b >> 32); }
 
 /* TFLite's two roundings, for a multiplier that is not negative and accumulators up to 2^29. With 2^30 h the product of
  * accumulator and multiplier, rounded down, the first rounding is (h + 1) >> 1, and both together are
@@ -60,69 +63,50 @@ TVM_PULP_XP void scale_tflite(struct tvm_pulp_strip s, uint32_t count, int32_t m
   }
 }
 
-/* A shift above 32 concerns the high word of the product alone. */
-TVM_PULP_XP void scale_half_up(struct tvm_pulp_strip s, uint32_t count, int32_t mul, int32_t shift) {
-  for (uint32_t i = 0; i < count; ++i) put(&s, tvm_pulp_xp_add_round_shift(high_word(*s.acc, mul), 0, shift - 32));
+/* Halves up or to the even result, by a shift above 32. */
+TVM_PULP_XP void scale_half(struct tvm_pulp_strip s, uint32_t count, int32_t mul, int32_t shift, uint32_t to_even,
+                            uint32_t bytes) {
+  int32_t right = shift - 32;
+  for (uint32_t i = 0; i < count; ++i) put(&s, tvm_pulp_rounded_product(*s.acc, mul, right, to_even), bytes);
 }
 
-/* As half up, less one where the rest was exactly a half and the result is odd. */
-TVM_PULP_XP void scale_half_even(struct tvm_pulp_strip s, uint32_t count, int32_t mul, int32_t shift) {
-  int32_t right = shift - 32, left = 32 - right;
-  for (uint32_t i = 0; i < count; ++i) {
-    int32_t high = high_word(*s.acc, mul), value = tvm_pulp_xp_add_round_shift(high, 0, right);
-    uint32_t beside_half = (((uint32_t)high << left) ^ 0x80000000u) | ((uint32_t)*s.acc * (uint32_t)mul);
-    put(&s, value - (value & (beside_half == 0u ? 1 : 0)));
-  }
-}
-
-static __attribute__((noinline)) void scale_slowly(const struct tvm_pulp_requant *r, struct tvm_pulp_strip s, uint32_t count,
-                                                   uint32_t channel) {
+static __attribute__((noinline)) void scale_slowly(const struct tvm_pulp_requant *r, struct tvm_pulp_strip s,
+                                                   uint32_t count, uint32_t channel) {
   for (; count > 0u; --count, s.acc += s.acc_step, s.y += s.y_step) tvm_pulp_finish(r, s.y, 0, *s.acc, channel);
 }
 
 /* One channel of any kind but TFLite's; inlined, so that a constant count unrolls its loop. */
-TVM_PULP_XP void requantize_strip(const struct tvm_pulp_requant *r, uint32_t kind, struct tvm_pulp_strip s, uint32_t count,
-                                  uint32_t channel) {
+TVM_PULP_XP void requantize_strip(const struct tvm_pulp_requant *r, uint32_t kind, struct tvm_pulp_strip s,
+                                  uint32_t count, uint32_t channel) {
   uint32_t at = r->per_channel ? channel : 0u;
   if (kind == TVM_PULP_REQUANT_HALF_UP && r->add[at] > 32) {
-    scale_half_up(s, count, r->mul[at], r->add[at]);
+    scale_half(s, count, r->mul[at], r->add[at], 0, 1);
   } else if (kind == TVM_PULP_REQUANT_HALF_EVEN && r->add[at] > 32) {
-    scale_half_even(s, count, r->mul[at], r->add[at]);
+    scale_half(s, count, r->mul[at], r->add[at], 1, 1);
   } else {
     scale_slowly(r, s, count, channel);
   }
 }
 
-/* Results of 16 bits. */
-TVM_PULP_XP void put_half(struct tvm_pulp_strip *s, int32_t value) {
-  *(uint16_t *)(void *)s->y = (uint16_t)tvm_pulp_xp_min(tvm_pulp_xp_max(value + s->zero_point, s->low), s->high);
-  s->acc += s->acc_step;
-  s->y += s->y_step;
-}
-
-TVM_PULP_XP void half_strip(struct tvm_pulp_strip s, uint32_t count, int32_t mul, int32_t right) {
-  for (uint32_t i = 0; i < count; ++i) put_half(&s, tvm_pulp_xp_add_round_shift(high_word(*s.acc, mul), 0, right));
-}
-
 /* Every `step`-th of the columns, rounded half up to 16 bits: a shift above 32 concerns the high word alone. */
-static __attribute__((noinline)) void half_columns(const struct tvm_pulp_requant *r, struct tvm_pulp_strip s, uint32_t rows,
-                                                   uint32_t columns, uint32_t step, uint32_t channel) {
+static __attribute__((noinline)) void half_columns(const struct tvm_pulp_requant *r, struct tvm_pulp_strip s,
+                                                   uint32_t rows, uint32_t columns, uint32_t step, uint32_t channel) {
   for (uint32_t column = 0; column < columns; column += step, s.acc += step, s.y += 2u * step) {
     uint32_t at = r->per_channel ? channel + column : 0u;
     int32_t mul = r->mul[at], shift = r->add[at];
     if (shift <= 32) {
       scale_slowly(r, s, rows, at);
     } else if (rows == 4u) {
-      half_strip(s, 4, mul, shift - 32);
+      scale_half(s, 4, mul, shift, 0, 2);
     } else {
-      half_strip(s, rows, mul, shift - 32);
+      scale_half(s, rows, mul, shift, 0, 2);
     }
   }
 }
 
 /* Every `step`-th of the columns; a function of its own, because three loops are much code. */
-static __attribute__((noinline)) void tflite_columns(const struct tvm_pulp_requant *r, struct tvm_pulp_strip s, uint32_t rows,
-                                                     uint32_t columns, uint32_t step, uint32_t channel) {
+static __attribute__((noinline)) void tflite_columns(const struct tvm_pulp_requant *r, struct tvm_pulp_strip s,
+                                                     uint32_t rows, uint32_t columns, uint32_t step, uint32_t channel) {
   for (uint32_t column = 0; column < columns; column += step, s.acc += step, s.y += step) {
     uint32_t at = r->per_channel ? channel + column : 0u;
     if (is_tflite_loop(&s, r->add[at])) {

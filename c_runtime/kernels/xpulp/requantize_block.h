@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "tvm_pulp/kernels.h"
+#include "tvm_pulp/xpulp.h"
 
 /* Accumulators of up to four rows and this many columns, between the product and requantization. */
 enum { TVM_PULP_BLOCK_COLUMNS = 16 };
@@ -19,6 +20,14 @@ struct tvm_pulp_strip {
   uint32_t y_step; /* bytes */
   int32_t zero_point, low, high;
 };
+
+/* acc * mul / 2^(32 + right), halves up or to the even result: a shift above 32 concerns the high word of the product
+ * alone, but for ties, which are those of all bits. */
+TVM_PULP_XP int32_t tvm_pulp_rounded_product(int32_t acc, int32_t mul, int32_t right, uint32_t to_even) {
+  int32_t high = (int32_t)((int64_t)acc * mul >> 32), value = tvm_pulp_xp_add_round_shift(high, 0, right);
+  uint32_t beside_half = (((uint32_t)high << (32 - right)) ^ 0x80000000u) | ((uint32_t)acc * (uint32_t)mul);
+  return to_even ? value - (value & (beside_half == 0u ? 1 : 0)) : value;
+}
 
 /* Every `step`-th of some columns, one at a time, so that a channel's constants stay in registers: accumulators
  * `acc_stride` words apart to results `y_stride` bytes apart, in the columns from `first` on of the rows y. */

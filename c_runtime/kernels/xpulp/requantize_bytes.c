@@ -10,9 +10,8 @@
 #define SHIFTED(i) XP_ADDNR("%[v" i "]", "%[a" i "]", "%[sh]")
 #define CHANNELS(LOAD, LOAD_NEXT, CLIP)                                                                            \
   __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") LOAD " %[v1],1(%[x])\n" LOAD " %[v2],2(%[x])\n" LOAD " %[v3],3(%[x])\n" \
-                   LOAD_NEXT("%[v0]", "%[xs]", "%[x]") EACH(SCALED) EACH(SHIFTED) FOUR(CLIP, "%[h]") FOUR_PACK     \
-                       XP_LOOP_END XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END                                         \
-                   : [x] "+r"(x), [y] "+r"(y), FOUR_VALUES                                                          \
+                   LOAD_NEXT("%[v0]", "%[xs]", "%[x]") EACH(SCALED) EACH(SHIFTED) FOUR(CLIP, "%[h]") STORE_ROW     \
+                   : COLUMN_OUTPUTS                                                                                \
                    : [n] "r"(rows), [xs] "r"(p->x_stride), [ys] "r"(p->y_stride), [l] "r"(r->low),                 \
                      [h] "r"(r->high), [sh] "r"(r->shift), XP_FOUR_OF("r", m, mul), XP_FOUR("r", a)                \
                    : "memory")

@@ -13,8 +13,8 @@ static inline uint32_t tvm_pulp_are_channels_of_bytes(const struct tvm_pulp_requ
          !r->wide_result && (p->per_row || p->columns >= 4u);
 }
 
-/* Columns are channels, or rows are. Shares rows where there are enough of them, else groups of four columns; where rows
- * are channels, what is stored one after the other. */
+/* Columns are channels, or rows are. Shares rows where there are enough of them, else groups of four columns; where
+ * rows are channels, what is stored one after the other. */
 void tvm_pulp_requantize_bytes(const struct tvm_pulp_requantize_args *p, uint32_t core, uint32_t cores);
 
 #endif /* TVM_PULP_REQUANTIZE_BYTES_H */

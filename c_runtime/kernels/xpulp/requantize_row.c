@@ -3,8 +3,8 @@
 
 #include "four_elements.h"
 
-/* The only row: groups of four channels, `cores` of them from one to the next, with their summands and shifts from memory.
- * Few registers, so that the function saves few. */
+/* The only row: groups of four channels, `cores` of them from one to the next, with their summands and shifts from
+ * memory. Few registers, so that the function saves few. */
 #define ONE_ROW(CLIP)                                                                                           \
   __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") "lw %[v1],4(%[x])\nlw %[a0],4(%[a])\nlw %[s0],4(%[s])\n"            \
                    "lw %[v2],8(%[x])\n" XP_ADDNR("%[v1]", "%[a0]", "%[s0]") "lw %[a0],8(%[a])\nlw %[s0],8(%[s])\n" \

@@ -11,20 +11,17 @@
                    EACH(CLIP) EACH(MULTIPLY) XP_MAC("%[v0]", "%[w0]", "%[o]") XP_MAC("%[v1]", "%[w1]", "%[o]")  \
                    LOAD " %[w0],-1(%[b])\n" LOAD_ON("%[w1]", "%[ys]", "%[b]") SUM("0") SUM("1")                 \
                    XP_MAC("%[v2]", "%[w0]", "%[o]") XP_MAC("%[v3]", "%[w1]", "%[o]") SUM("2") SUM("3")          \
-                   EACH(CLIP) FOUR_PACK "xor %[v0],%[v0],%[f]\n" XP_LOOP_END XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END \
-                   : [x] "+r"(x), [y] "+r"(y), [b] "+r"(b), FOUR_VALUES, XP_TWO("=&r", w)                       \
-                   : [n] "r"(rows), [xs] "r"(4u * columns), [ys] "r"(columns), [m] "r"(args->mul),              \
-                     [o] "r"(args->mul_b), [c] "r"(args->add), [r] "r"(args->shift), [f] "r"(flip), ROUNDING_CONSTANTS \
+                   STORE_BYTES                                                                                  \
+                   : COLUMN_OUTPUTS, [b] "+r"(b), XP_TWO("=&r", w)                                              \
+                   : [n] "r"(rows), ROW_STEPS, [m] "r"(args->mul), [o] "r"(args->mul_b), [c] "r"(args->add),    \
+                     [r] "r"(args->shift), [f] "r"(flip), ROUNDING_CONSTANTS                                    \
                    : "memory")
 
 static void four_columns(const struct tvm_pulp_requantize_sum_args *args, uint32_t first, uint32_t row, uint32_t rows) {
-  const uint32_t columns = args->columns, at = row * columns + first;
-  const int32_t *x = args->x + at, *stage = args->stages + 2u * first;
+  FOUR_COLUMNS(2u);
   const uint8_t *b = args->b + at + 3u;
-  uint8_t *y = args->y + at;
-  /* Bytes of the other sign have their sign bit flipped. */
-  const int32_t flip = args->y_type == TVM_PULP_INT8 ? 0 : (int32_t)0x80808080u;
-  int32_t v0, v1, v2, v3, w0, w1;
+  const int32_t flip = FLIP;
+  int32_t w0, w1;
   XP_BY_SIGN(args->b_type, LOOP("lb", XP_LBR), LOOP("lbu", XP_LBUR));
 }
 

@@ -9,16 +9,12 @@
 
 static void four_columns(const struct tvm_pulp_requantize_table_args *args, uint32_t first, uint32_t row,
                          uint32_t rows) {
-  const uint32_t columns = args->columns, stride = args->table_stride;
-  const int32_t *x = args->x + row * columns + first, *stage = args->stages + 2u * first;
+  FOUR_COLUMNS(2u);
+  const uint32_t stride = args->table_stride;
   const uint8_t *t0 = args->table + first * stride, *t1 = t0 + stride, *t2 = t1 + stride, *t3 = t2 + stride;
-  uint8_t *y = args->y + row * columns + first;
-  int32_t v0, v1, v2, v3;
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") COLUMNS EACH(FIRST) EACH(CLIP_UNSIGNED) EACH(TAKE) FOUR_PACK XP_LOOP_END
-                       XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END
-                   : [x] "+r"(x), [y] "+r"(y), FOUR_VALUES
-                   : [n] "r"(rows), [xs] "r"(4u * columns), [ys] "r"(columns), [h] "r"(255), XP_FOUR("r", t),
-                     ROUNDING_CONSTANTS
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") COLUMNS EACH(FIRST) EACH(CLIP_UNSIGNED) EACH(TAKE) STORE_ROW
+                   : COLUMN_OUTPUTS
+                   : [n] "r"(rows), ROW_STEPS, [h] "r"(255), XP_FOUR("r", t), ROUNDING_CONSTANTS
                    : "memory");
 }
 

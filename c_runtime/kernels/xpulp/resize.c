@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Fast with two by two taps of small weights: four channels of the four pixels are turned, so that each channel's result
- * is one dot product. Neighbours in the result that read the same columns share the turned pixels. */
+ * Fast with two by two taps of small weights: four channels of the four pixels are turned, so that each channel's
+ * result is one dot product. Neighbours in the result that read the same columns share the turned pixels. */
 #include "tvm_pulp/plain/im2col.h"
 #include "tvm_pulp/plain/resize.h"
 #include "tvm_pulp/xpulp.h"
@@ -39,8 +39,8 @@ struct weights {
 
 /* A sum that is a tie, so a multiple of one: as it is, or less where the sum of floats stays below the threshold. */
 #if defined(TVM_PULP_XPULP_NATIVE) && defined(__riscv_flen)
-/* Ties come at random, one in thirteen: written out, the call keeps nearly all registers of the loop around it. The sum is
- * in a0, the taps in a1, `struct common` at a2, `struct weights` at a3. */
+/* Ties come at random, one in thirteen: written out, the call keeps nearly all registers of the loop around it. The sum
+ * is in a0, the taps in a1, `struct common` at a2, `struct weights` at a3. */
 _Static_assert(__builtin_offsetof(struct common, fraction) == 8, "offset");
 _Static_assert(__builtin_offsetof(struct common, values) == 24, "offset");
 _Static_assert(__builtin_offsetof(struct common, thresholds) == 28, "offset");
@@ -106,7 +106,8 @@ TVM_PULP_INLINE int32_t near(const struct common *k, const struct weights *w, co
 TVM_PULP_INLINE int32_t scaled(const struct common *k, const struct weights *w, const int32_t *taps, uint32_t is_signed) {
   int32_t half = 1 << (k->fraction - 1u), result[4];
   for (uint32_t i = 0; i < 4u; ++i) {
-    int32_t sum = is_signed ? tvm_pulp_xp_sdotsp4(k->start, taps[i], w->bytes) : tvm_pulp_xp_sdotusp4(k->start, taps[i], w->bytes);
+    int32_t sum = is_signed ? tvm_pulp_xp_sdotsp4(k->start, taps[i], w->bytes)
+                            : tvm_pulp_xp_sdotusp4(k->start, taps[i], w->bytes);
     int32_t high = (int32_t)((int64_t)sum * k->mul >> 32);
     int32_t value = tvm_pulp_xp_add_shift(high, half + k->mask, (int32_t)k->fraction);
     result[i] = tvm_pulp_xp_max(tvm_pulp_xp_min(value, k->high), k->low);

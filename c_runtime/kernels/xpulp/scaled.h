@@ -6,8 +6,8 @@
  * Let h be the product of accumulator and multiplier over 2^30, rounded down: the high word of the product of both
  * doubled. One rounding is (h + half) >> shift. TFLite's first rounding is (h + 1) >> 1 and both together are
  * (h + 1 + half) >> shift; for a negative h one unit of the first rounding less, since halves are rounded away from
- * zero. The zero point is part of the summand. The clip instruction takes a range around zero, so the middle of the range
- * is subtracted from the zero point and added to the bytes. */
+ * zero. The zero point is part of the summand. The clip instruction takes a range around zero, so the middle of the
+ * range is subtracted from the zero point and added to the bytes. */
 #ifndef TVM_PULP_SCALED_H
 #define TVM_PULP_SCALED_H
 

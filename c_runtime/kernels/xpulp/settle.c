@@ -35,8 +35,8 @@ TVM_PULP_XP int32_t pixel_sum(const struct tvm_pulp_settle_args *p, const uint8_
                    : [s] "r"(p->x_stride), [l] "r"(p->x_line_stride - 3u * p->x_stride)                             \
                    : "memory")
 
-static __attribute__((noinline)) int32_t edge_sum(const struct tvm_pulp_settle_args *p, const struct tvm_pulp_open_row *at,
-                                                  uint32_t channel) {
+static __attribute__((noinline)) int32_t edge_sum(const struct tvm_pulp_settle_args *p,
+                                                  const struct tvm_pulp_open_row *at, uint32_t channel) {
   return tvm_pulp_taps_sum(p, at, channel);
 }
 
@@ -66,8 +66,8 @@ TVM_PULP_XP void advance(const struct tvm_pulp_settle_args *p, struct tvm_pulp_o
   at->column = column;
 }
 
-/* The open elements of a word that begins at byte `index` and whose bounds differ in the bits `open`; functions of their
- * own, which so save few registers. */
+/* The open elements of a word that begins at byte `index` and whose bounds differ in the bits `open`; functions of
+ * their own, which so save few registers. */
 #define SETTLE_WORD(SUM)                                                                                    \
   advance(p, at, index);                                                                                    \
   do {                                                                                                      \

@@ -8,8 +8,8 @@
 
 enum { TVM_PULP_SHORTEST_ROW = 4, TVM_PULP_LONGEST_SHORT_ROW = 16 };
 
-/* `count` rows, at least one, of four to sixteen bytes, `from_step` and `to_step` bytes apart, anywhere in memory; reads
- * and writes no other byte. */
+/* `count` rows, at least one, of four to sixteen bytes, `from_step` and `to_step` bytes apart, anywhere in memory;
+ * reads and writes no other byte. */
 void tvm_pulp_copy_short_rows(const void *from, void *to, uint32_t bytes, uint32_t count, uint32_t from_step,
                               uint32_t to_step);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Exponentials come from the table and are not negative, which makes both roundings of TFLite an addition and a shift of
- * unsigned numbers. */
+ * Exponentials come from the table and are not negative, which makes both roundings of TFLite an addition and a shift
+ * of unsigned numbers. */
 #include "tvm_pulp/kernels.h"
 #include "tvm_pulp/softmax_tflite.h"
 #include "tvm_pulp/work_share.h"

@@ -109,12 +109,7 @@ void tvm_pulp_tiles_prepare(struct tvm_pulp_tiles *tiles, const int8_t *weight, 
 /* One to three rows. */
 static void run_few_rows(struct tvm_pulp_tiles *tiles, uint32_t rows) {
   struct tvm_pulp_tile_job *job = &tiles->job;
-  if (rows & 2u) {
-    run2(tiles, job);
-    job->a += 2u * job->stride;
-    job->y += 2u * job->y_stride;
-  }
-  if (rows & 1u) run1(tiles, job);
+  FEW_ROWS(run2(tiles, job), run1(tiles, job));
 }
 
 static void add_row_bias(int32_t *block, uint32_t rows, const int32_t *row_bias) {

@@ -127,8 +127,8 @@
         : "memory", "ra", "a1", "a2", "a3", "a4", "a5", "a6", "a7", "t0", "t1", "t2", CLOBBER##ROWS);   \
   }
 
-/* What the assembler code reads of neighbouring tiles, of which number `tile` begins with column `first`; of rows; and of
- * constants, which lie there four times where all columns have the same. */
+/* What the assembler code reads of neighbouring tiles, of which number `tile` begins with column `first`; of rows; and
+ * of constants, which lie there four times where all columns have the same. */
 static inline void tvm_pulp_set_tiles(struct tvm_pulp_tiles *tiles, uint32_t tile, uint32_t first, uint32_t count) {
   struct tvm_pulp_tile_job *job = &tiles->job;
   job->b = tiles->weight + 4u * tile * job->stride;
@@ -159,5 +159,16 @@ static inline void tvm_pulp_set_tile_constants(struct tvm_pulp_tiles *tiles, con
   tiles->job.mul = mul;
   tiles->job.add_less_mul = (uint32_t)(uintptr_t)add - (uint32_t)(uintptr_t)mul - 4u;
 }
+
+/* One to three rows: two of them, then one. */
+#define FEW_ROWS(TWO, ONE)          \
+  do {                              \
+    if (rows & 2u) {                \
+      TWO;                          \
+      job->a += 2u * job->stride;   \
+      job->y += 2u * job->y_stride; \
+    }                               \
+    if (rows & 1u) ONE;             \
+  } while (0)
 
 #endif /* TVM_PULP_TILE_CODE_H */

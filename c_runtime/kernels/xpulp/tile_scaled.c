@@ -68,13 +68,7 @@ static __attribute__((noinline)) void run_biased_rows(struct tvm_pulp_tile_job *
     run_biased_4(job, x_type);
     return;
   }
-  if (rows & 2u) {
-    run_biased_2(job, x_type);
-    job->a += 2u * job->stride;
-    job->y += 2u * job->y_stride;
-    job->row_bias += 2;
-  }
-  if (rows & 1u) run_biased_1(job, x_type);
+  FEW_ROWS((run_biased_2(job, x_type), job->row_bias += 2), run_biased_1(job, x_type));
 }
 
 /* Neighbouring tiles; `first` is the first column of tile number `tile`. */
@@ -93,12 +87,7 @@ static void run_tiles(struct tvm_pulp_tiles *tiles, const int8_t *a, uint32_t ro
     run_4(job, tiles->x_type);
     return;
   }
-  if (rows & 2u) {
-    run_2(job, tiles->x_type);
-    job->a += 2u * job->stride;
-    job->y += 2u * job->y_stride;
-  }
-  if (rows & 1u) run_1(job, tiles->x_type);
+  FEW_ROWS(run_2(job, tiles->x_type), run_1(job, tiles->x_type));
 }
 
 void tvm_pulp_tiles_run_scaled(struct tvm_pulp_tiles *tiles, const int8_t *a, uint32_t rows, uint32_t begin,

@@ -3,8 +3,8 @@
  * One channel at a time, so that its constants stay in registers. */
 #include "to_even.h"
 
+#include "four_elements.h"
 #include "requantize_block.h"
-#include "tvm_pulp/xpulp.h"
 
 /* A shift above 32 concerns the high word of the product alone. The zero point is part of the summand. Two elements a
  * turn, because the high word of a product is late. */
@@ -20,10 +20,10 @@
                      [sh] "r"(right), [h] "r"(s->high)                                                          \
                    : "memory")
 
-/* With n = 32 + right bits to shift out, halves to even are (product + 2^(n - 1) - 1 + bit n) >> n. In words: what the low
- * word carries is one unless it and the bit are zero. */
+/* With n = 32 + right bits to shift out, halves to even are (product + 2^(n - 1) - 1 + bit n) >> n. In words: what the
+ * low word carries is one unless it and the bit are zero. */
 #define LOW_WORDS "mul %[w0],%[v0],%[m]\nmul %[w1],%[v1],%[m]\n"
-#define CARRY_UNLESS_EVEN                                                                                   \
+#define UNLESS_EVEN                                                                                         \
   "srl %[b0],%[v0],%[sh]\nsrl %[b1],%[v1],%[sh]\nandi %[b0],%[b0],1\nandi %[b1],%[b1],1\n"                 \
   "or %[w0],%[w0],%[b0]\nor %[w1],%[w1],%[b1]\nsnez %[w0],%[w0]\nsnez %[w1],%[w1]\n"                       \
   "add %[v0],%[v0],%[w0]\nadd %[v1],%[v1],%[w1]\n"
@@ -32,15 +32,9 @@ static void round_pairs(struct tvm_pulp_strip *s, uint32_t pairs, int32_t mul, i
   int32_t add = (1 << (right - 1)) - (int32_t)is_to_even + (int32_t)((uint32_t)s->zero_point << right);
   int32_t v0, v1, w0, w1, b0, b1;
   if (!is_to_even) {
-    if (s->low == 0) {
-      ROUND_LOOP("", "", XP_CLIPUR);
-    } else {
-      ROUND_LOOP("", "", XP_CLIPR);
-    }
-  } else if (s->low == 0) {
-    ROUND_LOOP(LOW_WORDS, CARRY_UNLESS_EVEN, XP_CLIPUR);
+    FOUR_BY_RANGE(s, ROUND_LOOP("", "", XP_CLIPUR), ROUND_LOOP("", "", XP_CLIPR));
   } else {
-    ROUND_LOOP(LOW_WORDS, CARRY_UNLESS_EVEN, XP_CLIPR);
+    FOUR_BY_RANGE(s, ROUND_LOOP(LOW_WORDS, UNLESS_EVEN, XP_CLIPUR), ROUND_LOOP(LOW_WORDS, UNLESS_EVEN, XP_CLIPR));
   }
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Each core has columns, four at a time. Groups of new rows alone are turned; those that begin with rows of the cache or
- * end behind the last row are put together byte by byte. */
+ * Each core has columns, four at a time. Groups of new rows alone are turned; those that begin with rows of the cache
+ * or end behind the last row are put together byte by byte. */
 #include "tvm_pulp/kernels.h"
 #include "tvm_pulp/work_share.h"
 #include "turn_pixels.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Values of pixels for 64-bit Arm cores that multiply four signed bytes by four others in each lane: bytes in their
- * order, unsigned ones less 128, which the compiler takes back by what sums begin with. A pixel follows the other; where
- * instructions multiply matrices (i8mm), eight values of two pixels take turns. */
+ * order, unsigned ones less 128, which the compiler takes back by what sums begin with. A pixel follows the other;
+ * where instructions multiply matrices (i8mm), eight values of two pixels take turns. */
 #ifndef TVM_PULP_LANES_H
 #define TVM_PULP_LANES_H
 

@@ -30,7 +30,8 @@ TVM_PULP_INLINE void blocks(const struct tvm_pulp_product *product, const int32_
     for (int32_t d = 0; d < depth; d += TVM_PULP_DEPTH, weight += 16 * VECTORS) {
       int8x16_t x[PAIRS];
       for (int32_t p = 0; p < pairs; p++)
-        x[p] = pixels > 1 ? vld1q_s8(patch + 2 * (p * depth + d)) : vreinterpretq_s8_s64(vld1q_dup_s64((const int64_t *)(const void *)(patch + d)));
+        x[p] = pixels > 1 ? vld1q_s8(patch + 2 * (p * depth + d))
+                          : vreinterpretq_s8_s64(vld1q_dup_s64((const int64_t *)(const void *)(patch + d)));
       for (int32_t v = 0; v < VECTORS; v++) {
         const int8x16_t w = vld1q_s8(weight + 16 * v);
         for (int32_t p = 0; p < pairs; p++) sum[p][v] = vmmlaq_s32(sum[p][v], x[p], w);

@@ -10,13 +10,9 @@
  * less. */
 TVM_PULP_INLINE void tvm_pulp_add(const uint8_t *a, const uint8_t *b, int8_t *y, int32_t count, const int32_t *tables,
                                   const int32_t *scale, enum tvm_pulp_saturation saturation) {
-  const int32_t shift = scale[0], multiply = scale[1], add = scale[2], less = scale[3];
+  const int32_t rule[4] = {scale[0], scale[1], scale[2], scale[3]}; /* not read again behind what is stored */
 #pragma GCC unroll 4
-  for (int32_t i = 0; i < count; i++) {
-    const int32_t sum = tables[a[i]] + tables[256 + b[i]];
-    const int32_t added = saturation == TVM_PULP_S8_AWAY ? add + (less & sum >> 31) : add;
-    y[i] = (int8_t)tvm_pulp_saturate(tvm_pulp_scaled(sum, shift, multiply, added), saturation);
-  }
+  for (int32_t i = 0; i < count; i++) y[i] = tvm_pulp_result(tables[a[i]] + tables[256 + b[i]], rule, saturation);
 }
 
 /* The lower or upper values of two words as one word. */
@@ -29,7 +25,7 @@ TVM_PULP_INLINE int32_t tvm_pulp_one_of_both(uint32_t a, uint32_t b, int32_t is_
 TVM_PULP_INLINE void tvm_pulp_add_products(const uint8_t *a, const uint8_t *b, int8_t *y, int32_t count,
                                            int32_t a_unsigned, int32_t b_unsigned, const int32_t *scale,
                                            enum tvm_pulp_saturation saturation) {
-  const int32_t shift = scale[0], multiply = scale[1], add = scale[2], less = scale[3], start = scale[6];
+  const int32_t rule[4] = {scale[0], scale[1], scale[2], scale[3]}, start = scale[6];
   const int32_t factors = (int32_t)(((uint32_t)scale[4] & 0xffffu) | (uint32_t)scale[5] << 16);
   int32_t i = 0;
   for (; i + 4 <= count; i += 4) {
@@ -42,16 +38,13 @@ TVM_PULP_INLINE void tvm_pulp_add_products(const uint8_t *a, const uint8_t *b, i
 #pragma GCC unroll 2
       for (int32_t k = 0; k < 2; k++) {
         const int32_t sum = __smlad(tvm_pulp_one_of_both(one, two, k), factors, start);
-        const int32_t added = saturation == TVM_PULP_S8_AWAY ? add + (less & sum >> 31) : add;
-        y[i + j + 2 * k] = (int8_t)tvm_pulp_saturate(tvm_pulp_scaled(sum, shift, multiply, added), saturation);
+        y[i + j + 2 * k] = tvm_pulp_result(sum, rule, saturation);
       }
     }
   }
   for (; i < count; i++) {
     const int32_t one = a_unsigned ? a[i] : (int8_t)a[i], two = b_unsigned ? b[i] : (int8_t)b[i];
-    const int32_t sum = one * scale[4] + two * scale[5] + start;
-    const int32_t added = saturation == TVM_PULP_S8_AWAY ? add + (less & sum >> 31) : add;
-    y[i] = (int8_t)tvm_pulp_saturate(tvm_pulp_scaled(sum, shift, multiply, added), saturation);
+    y[i] = tvm_pulp_result(one * scale[4] + two * scale[5] + start, rule, saturation);
   }
 }
 

@@ -8,13 +8,11 @@
 #include "lanes.h"
 #include "window.h"
 
-typedef int32_t (*tvm_pulp_sum_rule)(int32_t sum, int32_t channel, const int32_t *constants);
-
 TVM_PULP_INLINE void tvm_pulp_depthwise(const struct tvm_pulp_window *w, const int8_t *x, const int16_t *weight,
                                         const int32_t *scale, enum tvm_pulp_saturation saturation,
-                                        tvm_pulp_sum_rule rule, const int32_t *constants, int8_t *y, int8_t *rows) {
-  const int32_t taps = w->kernel_height * w->kernel_width;
-  const int32_t words = saturation == TVM_PULP_S32 ? 4 : saturation == TVM_PULP_S8_AWAY ? 20 : 16;
+                                        tvm_pulp_rule rule, const int32_t *constants, int8_t *y, int8_t *rows) {
+  const int32_t taps = w->kernel_height * w->kernel_width, words = tvm_pulp_scale_words(4, saturation);
+  const int32_t of_one = words / 4 - 1; /* constants of a channel behind what the four sums begin with */
   const int8_t *found[w->kernel_height];
   int32_t next = 0;
   tvm_pulp_begin_rows(w, rows);
@@ -41,16 +39,10 @@ TVM_PULP_INLINE void tvm_pulp_depthwise(const struct tvm_pulp_window *w, const i
           }
         }
         for (int32_t i = 0; i < 4; i++) {
-          if (saturation == TVM_PULP_S32) {
+          if (saturation == TVM_PULP_S32)
             y[i] = (int8_t)rule(sum[i], k + i, constants);
-          } else if (saturation == TVM_PULP_S8_AWAY) {
-            const int32_t *four = constant + 4 + 4 * i;
-            const int32_t add = four[2] + (four[3] & sum[i] >> 31);
-            y[i] = (int8_t)tvm_pulp_saturate(tvm_pulp_scaled(sum[i], four[0], four[1], add), saturation);
-          } else {
-            const int32_t *three = constant + 4 + 3 * i;
-            y[i] = (int8_t)tvm_pulp_saturate(tvm_pulp_scaled(sum[i], three[0], three[1], three[2]), saturation);
-          }
+          else
+            y[i] = tvm_pulp_result(sum[i], constant + 4 + of_one * i, saturation);
         }
       }
     }

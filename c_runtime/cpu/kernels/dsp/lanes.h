@@ -59,4 +59,12 @@ TVM_PULP_INLINE int32_t tvm_pulp_saturate(int32_t value, enum tvm_pulp_saturatio
   return __ssat(value, 8);
 }
 
+/* The result of a sum by its channel's shift, multiply, add and, where a rule rounds numbers below zero in another way,
+ * less. */
+TVM_PULP_INLINE int8_t tvm_pulp_result(int32_t sum, const int32_t *scale, enum tvm_pulp_saturation saturation) {
+  const int32_t shift = scale[0], multiply = scale[1], add = scale[2];
+  const int32_t added = saturation == TVM_PULP_S8_AWAY ? add + (scale[3] & sum >> 31) : add;
+  return (int8_t)tvm_pulp_saturate(tvm_pulp_scaled(sum, shift, multiply, added), saturation);
+}
+
 #endif /* TVM_PULP_LANES_H */

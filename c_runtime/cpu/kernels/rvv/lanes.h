@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Values of pixels for cores that multiply a value by a vector of weights: bytes in their order, unsigned ones less 128,
- * which the compiler takes back by what sums begin with. A pixel follows the other. Blocks are 16 channels, four
+ * Values of pixels for cores that multiply a value by a vector of weights: bytes in their order, unsigned ones less
+ * 128, which the compiler takes back by what sums begin with. A pixel follows the other. Blocks are 16 channels, four
  * registers of 128 bits for their sums; where registers are longer, parts of them. */
 #ifndef TVM_PULP_LANES_H
 #define TVM_PULP_LANES_H

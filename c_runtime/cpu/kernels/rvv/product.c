@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Six pixels times 16 channels: sums of a pixel are four registers, weights of a depth two, and a value of each pixel is
- * multiplied with all of them. */
+ * Six pixels times 16 channels: sums of a pixel are four registers, weights of a depth two, and a value of each pixel
+ * is multiplied with all of them. */
 #include "product.h"
 
 /* All pixels of a block; vectors without a size are no elements of arrays. */

@@ -55,8 +55,8 @@ TVM_PULP_INLINE int16_t tvm_pulp_element(const struct tvm_pulp_heads *t, const v
 }
 
 /* sums[columns] of `rows` rows of a matrix, each times its factor; columns are a multiple of eight. */
-TVM_PULP_INLINE void tvm_pulp_mix(int32_t *restrict sums, const int16_t *restrict factor, const int16_t *restrict matrix,
-                                  int32_t rows, int32_t columns) {
+TVM_PULP_INLINE void tvm_pulp_mix(int32_t *restrict sums, const int16_t *restrict factor,
+                                  const int16_t *restrict matrix, int32_t rows, int32_t columns) {
   int32_t row = 0;
   for (int32_t c = 0; c < columns; c++) sums[c] = 0;
   for (; row + 4 <= rows; row += 4, matrix += 4 * columns) {

@@ -8,8 +8,6 @@
 #include "window.h"
 
 typedef void (*tvm_pulp_multiply)(const struct tvm_pulp_product *product);
-/* The network's rule for a sum, where no other form of it gives the same results. */
-typedef int32_t (*tvm_pulp_rule)(int32_t sum, int32_t channel, const int32_t *constants);
 
 /* Results of a layer, and memory to work in. */
 struct tvm_pulp_results {

@@ -5,12 +5,11 @@
  *
  *   tvm_pulp_depthwise_block    results of as many neighbouring pixels, or of one, and some channels; sums of them
  *                               where the rule is the layer's own */
-typedef int32_t (*tvm_pulp_sum_rule)(int32_t sum, int32_t channel, const int32_t *constants);
 
 TVM_PULP_INLINE void tvm_pulp_depthwise_pixels(const struct tvm_pulp_window *w,
                                                const struct tvm_pulp_depthwise_place *place, int32_t column,
                                                enum tvm_pulp_saturation saturation, const int32_t pixels,
-                                               tvm_pulp_sum_rule rule, const int32_t *constants, int8_t *y) {
+                                               tvm_pulp_rule rule, const int32_t *constants, int8_t *y) {
   enum { CHANNELS = TVM_PULP_DEPTHWISE_CHANNELS };
   int32_t sums[TVM_PULP_DEPTHWISE_PIXELS * CHANNELS];
   tvm_pulp_depthwise_block(w, place, column, saturation, pixels, sums, y);
@@ -25,7 +24,7 @@ TVM_PULP_INLINE void tvm_pulp_depthwise_pixels(const struct tvm_pulp_window *w,
 
 TVM_PULP_INLINE void tvm_pulp_depthwise(const struct tvm_pulp_window *w, const int8_t *x, const tvm_pulp_factor *weight,
                                         const int32_t *scale, enum tvm_pulp_saturation saturation,
-                                        tvm_pulp_sum_rule rule, const int32_t *constants, int8_t *y, int8_t *rows) {
+                                        tvm_pulp_rule rule, const int32_t *constants, int8_t *y, int8_t *rows) {
   enum { PIXELS = TVM_PULP_DEPTHWISE_PIXELS, CHANNELS = TVM_PULP_DEPTHWISE_CHANNELS };
   const int32_t taps = w->kernel_height * w->kernel_width, words = tvm_pulp_scale_words(CHANNELS, saturation);
   const int whole = w->channels % CHANNELS == 0;

@@ -57,8 +57,8 @@ struct tvm_pulp_past_scores_args {
   int32_t mul, shift;
 };
 
-/* Then what needs the new key: sums of e * v over the past, e of the new row, the sum of all e. past_mix_by_element finds
- * four rows of an element in a word of past_v. */
+/* Then what needs the new key: sums of e * v over the past, e of the new row, the sum of all e. past_mix_by_element
+ * finds four rows of an element in a word of past_v. */
 struct tvm_pulp_past_mix_args {
   const int8_t *q; /* all tensors word aligned, all strides multiples of 4 */
   const int8_t *k;
@@ -75,8 +75,8 @@ struct tvm_pulp_past_mix_args {
   int32_t mul, shift;
 };
 
-/* New rows of values behind those of a cache that holds four rows of an element in a word: the fours that they touch, the
- * first of which begins as `group` does. */
+/* New rows of values behind those of a cache that holds four rows of an element in a word: the fours that they touch,
+ * the first of which begins as `group` does. */
 struct tvm_pulp_value_groups_args {
   const int8_t *v;     /* word aligned [rows][columns] */
   const int8_t *group; /* word aligned [columns][4]: the last four rows of the cache, `length` % 4 of them rows */

@@ -25,8 +25,8 @@ struct tvm_pulp_dense_args {
   struct tvm_pulp_requant requant;
 };
 
-/* dense with 16-bit activations whose sums outgrow 32 bits: `part` bytes of the depth, a multiple of 4, give sums that fit,
- * and those of all parts are added in 64. Requantization is half_up, to bytes or 16 bits. */
+/* dense with 16-bit activations whose sums outgrow 32 bits: `part` bytes of the depth, a multiple of 4, give sums that
+ * fit, and those of all parts are added in 64. Requantization is half_up, to bytes or 16 bits. */
 struct tvm_pulp_long_dense_args {
   const int8_t *x;      /* word aligned; an even depth */
   const int8_t *weight; /* as of dense, of 16 bits */
@@ -38,9 +38,9 @@ struct tvm_pulp_long_dense_args {
   struct tvm_pulp_requant requant;
 };
 
-/* dense with one row and weights of four bits: two columns in a byte, 16 * odd + even + 8. Columns and depth are multiples of
- * 4. Blocks of four columns one after the other; in a block, four of the depth of the first two columns, then of the other
- * two, then the next four of the depth. */
+/* dense with one row and weights of four bits: two columns in a byte, 16 * odd + even + 8. Columns and depth are
+ * multiples of 4. Blocks of four columns one after the other; in a block, four of the depth of the first two columns,
+ * then of the other two, then the next four of the depth. */
 struct tvm_pulp_nibble_dense_args {
   const int8_t *x;
   const int8_t *weight; /* word aligned */

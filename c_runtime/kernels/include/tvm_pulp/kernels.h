@@ -35,12 +35,12 @@ enum tvm_pulp_type {
   TVM_PULP_UINT16 = 4
 };
 
-/* Meaning of `add`: pulp and shift the summand, tflite the exponent, half_* the shift. `mul` is the multiplier, for shift
- * the shift. The tflite multiplier is not negative and its accumulator stays within 2^29. pulp_narrow promises that
- * acc * mul + add fits 32 bits, shift* that acc + add does; shift* are for tvm_pulp_kernel_requantize only. shift_even:
- * where 32 is added to the shift, an odd multiple of the unit, counted from the zero point, loses one: halves to even.
- * shift_away: where acc + add is below zero it loses `shift`, then half a unit and the zero point come to it; shifts are
- * 1 or more and all of it fits 32 bits. */
+/* Meaning of `add`: pulp and shift the summand, tflite the exponent, half_* the shift. `mul` is the multiplier, for
+ * shift the shift. The tflite multiplier is not negative and its accumulator stays within 2^29. pulp_narrow promises
+ * that acc * mul + add fits 32 bits, shift* that acc + add does; shift* are for tvm_pulp_kernel_requantize only.
+ * shift_even: where 32 is added to the shift, an odd multiple of the unit, counted from the zero point, loses one:
+ * halves to even. shift_away: where acc + add is below zero it loses `shift`, then half a unit and the zero point come
+ * to it; shifts are 1 or more and all of it fits 32 bits. */
 enum tvm_pulp_requant_kind {
   TVM_PULP_REQUANT_NONE = 0,
   TVM_PULP_REQUANT_PULP_NARROW = 1,
@@ -160,8 +160,8 @@ struct tvm_pulp_add_args {
   struct tvm_pulp_requant requant;
 };
 
-/* y = (a * mul_a + b * mul_b + add) >> shift, from low to high; bytes, and nothing leaves 32 bits. A stride of 0 repeats
- * one row. */
+/* y = (a * mul_a + b * mul_b + add) >> shift, from low to high; bytes, and nothing leaves 32 bits. A stride of 0
+ * repeats one row. */
 struct tvm_pulp_add_in_range_args {
   const uint8_t *a, *b;
   uint8_t *y;

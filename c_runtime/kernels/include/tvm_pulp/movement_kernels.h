@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Arguments of the kernels that move images and tensors or combine neighbouring pixels; kernels.h, which includes this, has the rules. */
+ * Arguments of the kernels that move images and tensors or combine neighbouring pixels; kernels.h, which includes this,
+ * has the rules. */
 #ifndef TVM_PULP_MOVEMENT_KERNELS_H
 #define TVM_PULP_MOVEMENT_KERNELS_H
 
@@ -72,8 +73,8 @@ struct tvm_pulp_im2col_args {
   int32_t pad_value;
 };
 
-/* Blocks of 2 x 2 pixels as channels: y[height][width][4 * channels]. From planes x[channels][2 * height][2 * width] the
- * channels of y are ordered by plane, row, column; from pixels x[2 * height][2 * width][channels] by row, column,
+/* Blocks of 2 x 2 pixels as channels: y[height][width][4 * channels]. From planes x[channels][2 * height][2 * width]
+ * the channels of y are ordered by plane, row, column; from pixels x[2 * height][2 * width][channels] by row, column,
  * channel. `flip` is exclusive-ored to every byte: 0x80 makes int8 unsigned. */
 struct tvm_pulp_space_to_depth_args {
   const uint8_t *x;
@@ -139,8 +140,8 @@ struct tvm_pulp_resize_args {
   struct tvm_pulp_requant requant; /* half_up or half_even, per tensor */
 };
 
-/* Bytes as planes of bits, four neighbours of a row in a word: bit 4 p + j of the word is bit p of byte j. Some matrices,
- * one behind the other in y; bits beyond the depth are 0. */
+/* Bytes as planes of bits, four neighbours of a row in a word: bit 4 p + j of the word is bit p of byte j. Some
+ * matrices, one behind the other in y; bits beyond the depth are 0. */
 struct tvm_pulp_bit_planes_args {
   const uint8_t *x;
   uint8_t *y; /* word aligned */

@@ -25,15 +25,15 @@ TVM_PULP_INLINE uint32_t tvm_pulp_packed_at(uint32_t column, uint32_t k, uint32_
   return block * 4u * depth_stride + (k >> 2) * 16u + lane * 4u + (k & 3u);
 }
 
-/* Four neighbouring outputs of a depthwise kernel with rows of some words read words of the picture that overlap: kernels
- * may read each once, and meet it with weights that are moved by the outputs' distance. */
+/* Four neighbouring outputs of a depthwise kernel with rows of some words read words of the picture that overlap:
+ * kernels may read each once, and meet it with weights that are moved by the outputs' distance. */
 TVM_PULP_INLINE uint32_t tvm_pulp_has_moved_rows(uint32_t kernel_width, uint32_t stride_x) {
   return kernel_width >= 5u && stride_x <= 2u && kernel_width <= 6u + stride_x;
 }
 
-/* A row of a depthwise kernel: its weights, zeros behind to whole words. Then, if it has moved rows, the same moved on by
- * stride_x, 2 * stride_x, ... bytes as far as that is less than a word, each in as many words as it meets; six columns
- * with a stride of one are like seven. */
+/* A row of a depthwise kernel: its weights, zeros behind to whole words. Then, if it has moved rows, the same moved on
+ * by stride_x, 2 * stride_x, ... bytes as far as that is less than a word, each in as many words as it meets; six
+ * columns with a stride of one are like seven. */
 TVM_PULP_INLINE uint32_t tvm_pulp_depthwise_row_bytes(uint32_t kernel_width, uint32_t stride_x) {
   uint32_t bytes = (kernel_width + 3u) & ~3u;
   if (!tvm_pulp_has_moved_rows(kernel_width, stride_x)) return bytes;

@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
-/* What a byte becomes: ((byte ^ flip) * mul + add) >> shift. For no byte is the sum above 65535 or the result above 255.
- * `add` has its number in both halves. */
+/* What a byte becomes: ((byte ^ flip) * mul + add) >> shift. For no byte is the sum above 65535 or the result above
+ * 255. `add` has its number in both halves. */
 struct tvm_pulp_pair_scale {
   uint32_t mul; /* 1 with an add and a shift of 0: the byte itself */
   uint32_t add;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Arguments of the kernels for graphs of QuantizeLinear and DequantizeLinear, which round in single precision or fixed point; kernels.h has the rules. */
+ * Arguments of the kernels for graphs of QuantizeLinear and DequantizeLinear, which round in single precision or fixed
+ * point; kernels.h has the rules. */
 #ifndef TVM_PULP_QDQ_KERNELS_H
 #define TVM_PULP_QDQ_KERNELS_H
 
 #include <stdint.h>
 
-/* y = round(x / scale) plus zero_point, within the bytes of y: the quotient rounded to a float as a division is, then half
- * to even; what is not a number is the smallest byte. Rows of x without a gap; rows of y begin y_stride bytes from each
- * other, their elements y_step bytes: a row may be a plane of an image whose channels come last. Where a step of such an
- * image has more bytes than there are planes, the others are the last plane again. */
+/* y = round(x / scale) plus zero_point, within the bytes of y: the quotient rounded to a float as a division is, then
+ * half to even; what is not a number is the smallest byte. Rows of x without a gap; rows of y begin y_stride bytes from
+ * each other, their elements y_step bytes: a row may be a plane of an image whose channels come last. Where a step of
+ * such an image has more bytes than there are planes, the others are the last plane again. */
 struct tvm_pulp_quantize_args {
   const float *x;
   uint8_t *y;
@@ -68,9 +69,9 @@ struct tvm_pulp_requantize_add_sum_args {
   int32_t mul_a, mul_b, add, shift_sum;
 };
 
-/* A rounding of what an engine multiplied, and a sum with other bytes: v = (x + add0) >> shift0, clipped to a signed byte,
- * then y = (v * mul + b * mul_b + add) >> shift, clipped to a signed byte, plus 128 where y is unsigned. Nothing that is
- * shifted leaves 32 bits. */
+/* A rounding of what an engine multiplied, and a sum with other bytes: v = (x + add0) >> shift0, clipped to a signed
+ * byte, then y = (v * mul + b * mul_b + add) >> shift, clipped to a signed byte, plus 128 where y is unsigned. Nothing
+ * that is shifted leaves 32 bits. */
 struct tvm_pulp_requantize_sum_args {
   const int32_t *x;
   uint8_t *y;
@@ -94,8 +95,8 @@ struct tvm_pulp_requantize_table_args {
   uint32_t columns; /* a multiple of 4 */
 };
 
-/* y = round((a - zero_point_a) * (b - zero_point_b) * scale), from low to high, plus zero_point: bytes, rounded in single
- * precision. Rows of a and y without a gap. */
+/* y = round((a - zero_point_a) * (b - zero_point_b) * scale), from low to high, plus zero_point: bytes, rounded in
+ * single precision. Rows of a and y without a gap. */
 struct tvm_pulp_qdq_mul_args {
   const uint8_t *a, *b;
   uint8_t *y;
@@ -110,8 +111,8 @@ struct tvm_pulp_qdq_mul_args {
   int32_t zero_point;
 };
 
-/* Normalization of 8-bit rows with single precision inside; rows without a gap. With a = columns * x - sum(x) if centred,
- * else x - zero_point_x, and `spread` the sum of a^2, by columns if centred:
+/* Normalization of 8-bit rows with single precision inside; rows without a gap. With a = columns * x - sum(x) if
+ * centred, else x - zero_point_x, and `spread` the sum of a^2, by columns if centred:
  *
  *   factor = table[round(spread * reals[0])], or reals[2] / sqrt(spread * reals[0] + reals[1]) without a table
  *   v = a * factor, then v = v * weight + bias for one or two stages
@@ -140,8 +141,8 @@ struct tvm_pulp_qdq_norm_args {
   int32_t zero_point;
 };
 
-/* Normalization of groups of planes, channels first, with single precision inside. Of the n = channels * pixels elements of
- * a group, a = n * x - sum(x) and spread = n * sum(x^2) - sum(x)^2:
+/* Normalization of groups of planes, channels first, with single precision inside. Of the n = channels * pixels
+ * elements of a group, a = n * x - sum(x) and spread = n * sum(x^2) - sum(x)^2:
  *
  *   y = round(a * (reals[2] / sqrt(spread * reals[0] + reals[1]) * weight) + bias), from low to high, plus zero_point */
 struct tvm_pulp_group_norm_args {
@@ -159,9 +160,9 @@ struct tvm_pulp_group_norm_args {
   int32_t zero_point;
 };
 
-/* Rotary embedding of rows of `size` bytes, rounded in single precision; zero points are taken out of every operand. The
- * partner of an element is the one half a row away, looked up in `first` in the first half of a row, in `second` in the
- * second.
+/* Rotary embedding of rows of `size` bytes, rounded in single precision; zero points are taken out of every operand.
+ * The partner of an element is the one half a row away, looked up in `first` in the first half of a row, in `second` in
+ * the second.
  *
  *   kept = round(x * cosine * reals[0]), from kept_low to kept_high
  *   turned = round(partner * sine * reals[1]), from turned_low to turned_high

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * TFLite's requantization in few instructions: with h the product of accumulator and multiplier over 2^30, rounded down,
- * its two roundings are one shift, (h + 1 + half) >> (right shift + 1); for a negative h the sum is 2 less, since halves
- * are rounded away from zero. Where nothing below the zero point survives, that does not show. The zero point is part of
- * the summand. */
+ * TFLite's requantization in few instructions: with h the product of accumulator and multiplier over 2^30, rounded
+ * down, its two roundings are one shift, (h + 1 + half) >> (right shift + 1); for a negative h the sum is 2 less, since
+ * halves are rounded away from zero. Where nothing below the zero point survives, that does not show. The zero point is
+ * part of the summand. */
 #ifndef TVM_PULP_SCALE_H
 #define TVM_PULP_SCALE_H
 

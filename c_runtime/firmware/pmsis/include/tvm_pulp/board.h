@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The calls of the PMSIS that a network needs, under names of ours. This is the one file to look through with an SDK at
- * hand: names and parameters are those of the public PMSIS; where the SDK of your chip spells one differently, change it
- * here. Addresses and event lines of engines come from the SoC's description as definitions of the compiler; the word of
- * an engine's clock and priority is SIRACUSA_CLUSTER_CONFIGURATION, which may be defined here first. */
+ * hand: names and parameters are those of the public PMSIS; where the SDK of your chip spells one differently, change
+ * it here. Addresses and event lines of engines come from the SoC's description as definitions of the compiler; the
+ * word of an engine's clock and priority is SIRACUSA_CLUSTER_CONFIGURATION, which may be defined here first. */
 #ifndef TVM_PULP_BOARD_H
 #define TVM_PULP_BOARD_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The executor: all cores walk through a list of step records together. A record and what it points to lie in L1, brought
- * there by the DMA before anyone needs them, so that a layer costs data and not code.
+ * The executor: all cores walk through a list of step records together. A record and what it points to lie in L1,
+ * brought there by the DMA before anyone needs them, so that a layer costs data and not code.
  *
- * A step: core 0 issues commands, a team calls the function, core 0 waits, a team meets at a barrier where one is needed.
- * So teams that do not meet run different steps at the same time. */
+ * A step: core 0 issues commands, a team calls the function, core 0 waits, a team meets at a barrier where one is
+ * needed. So teams that do not meet run different steps at the same time. */
 #ifndef TVM_PULP_EXECUTOR_H
 #define TVM_PULP_EXECUTOR_H
 

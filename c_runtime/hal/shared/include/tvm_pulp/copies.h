@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Transfers by address, where a DMA, or a core in its place, copies from anywhere to anywhere else. The platform's dma.h
- * includes this header behind its own
+ * Transfers by address, where a DMA, or a core in its place, copies from anywhere to anywhere else. The platform's
+ * dma.h includes this header behind its own
  *   uint32_t tvm_pulp_dma_copy(uint32_t target, uint32_t source, uint32_t bytes)
  *   uint32_t tvm_pulp_dma_copy_2d(uint32_t target, uint32_t source, uint32_t bytes, uint32_t line_bytes,
  *                                 uint32_t target_stride, uint32_t source_stride)   unless TVM_PULP_DMA_LINES is 0

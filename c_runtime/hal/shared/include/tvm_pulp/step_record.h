@@ -42,9 +42,9 @@ struct tvm_pulp_step {
   const struct tvm_pulp_step *next;
 };
 
-/* Bytes of a transfer of as many rows as some pointer tells: its number in bits 31:24 of the last word, bytes of a row in
- * the others. Rows come in fours, as caches hold them that have four rows of an element in a word; four at least, since
- * something has to be transferred, and `most` bytes. */
+/* Bytes of a transfer of as many rows as some pointer tells: its number in bits 31:24 of the last word, bytes of a row
+ * in the others. Rows come in fours, as caches hold them that have four rows of an element in a word; four at least,
+ * since something has to be transferred, and `most` bytes. */
 static inline uint32_t tvm_pulp_row_bytes(uint32_t told, const uint32_t *bases, uint32_t most) {
   const uint32_t rows = *(const uint32_t *)(uintptr_t)bases[told >> 24], row = told & 0xFFFFFFu;
   const uint32_t bytes = rows != 0u ? ((rows + 3u) & ~3u) * row : 4u * row;

@@ -9,12 +9,8 @@
 #include "tvm_pulp/siracusa.h"
 #include "tvm_pulp/team.h"
 
-/* 0 to TVM_PULP_CORES - 1. The statement is not volatile: the answer never changes, so the compiler may keep it. */
-static inline uint32_t tvm_pulp_core_id(void) {
-  uint32_t hart;
-  __asm__("csrr %0, mhartid" : "=r"(hart));
-  return hart & SIRACUSA_HART_CORE_MASK;
-}
+/* 0 to TVM_PULP_CORES - 1. */
+static inline uint32_t tvm_pulp_core_id(void) { return tvm_pulp_hart() & SIRACUSA_HART_CORE_MASK; }
 
 /* Whether this core issues jobs, and transfers where no other core does. */
 static inline int tvm_pulp_is_agent(void) { return tvm_pulp_core_id() == 0u; }

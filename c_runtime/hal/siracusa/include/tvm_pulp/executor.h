@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The executor: all cores walk through a list of step records together. A record and what it points to lie in L1, brought
- * there by the DMA before anyone needs them, so that a layer costs data and not code.
+ * The executor: all cores walk through a list of step records together. A record and what it points to lie in L1,
+ * brought there by the DMA before anyone needs them, so that a layer costs data and not code.
  *
  * A step: agents (cores 0 to 3) issue their commands, all cores call the function, agents wait, all meet at a barrier
  * where one is needed. What follows the function prepares the next step, whose record may have arrived just then. */

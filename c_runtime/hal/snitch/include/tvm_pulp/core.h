@@ -9,12 +9,8 @@
 #include "tvm_pulp/snitch.h"
 #include "tvm_pulp/team.h"
 
-/* 0 to TVM_PULP_CORES - 1 for cores that compute. The statement is not volatile: the answer never changes. */
-static inline uint32_t tvm_pulp_core_id(void) {
-  uint32_t hart;
-  __asm__("csrr %0, mhartid" : "=r"(hart));
-  return hart;
-}
+/* 0 to TVM_PULP_CORES - 1 for cores that compute. */
+static inline uint32_t tvm_pulp_core_id(void) { return tvm_pulp_hart(); }
 
 /* Whether this core issues transfers and jobs. */
 static inline int tvm_pulp_is_agent(void) { return tvm_pulp_core_id() == TVM_PULP_DMA_CORE; }

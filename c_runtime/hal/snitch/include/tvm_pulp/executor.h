@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The executor: all cores walk through a list of step records together. A record and what it points to lie in L1, brought
- * there by the DMA before anyone needs them, so that a layer costs data and not code.
+ * The executor: all cores walk through a list of step records together. A record and what it points to lie in L1,
+ * brought there by the DMA before anyone needs them, so that a layer costs data and not code.
  *
  * A step: the DMA core issues the commands and waits, the others call the function, all meet at a barrier where one is
  * needed. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What generated code may use of the Snitch cluster. All cores run the same program, those that compute and the one that
- * commands the DMA; every function here is called by all of them together unless its comment says who. */
+ * What generated code may use of the Snitch cluster. All cores run the same program, those that compute and the one
+ * that commands the DMA; every function here is called by all of them together unless its comment says who. */
 #ifndef TVM_PULP_HAL_H
 #define TVM_PULP_HAL_H
 

@@ -6,8 +6,8 @@
 
 #include "tvm_pulp/plain/qdq_attention.h"
 
-/* New rows go behind those of the past that count. Every core writes all of them, the same bytes as the others: none has
- * to wait for another. */
+/* New rows go behind those of the past that count. Every core writes all of them, the same bytes as the others: none
+ * has to wait for another. */
 static inline void tvm_pulp_append_rows(const uint8_t *past, const uint8_t *rows, uint32_t at, uint32_t bytes) {
   uint8_t *to = (uint8_t *)(uintptr_t)past + at;
   uint32_t i = 0;

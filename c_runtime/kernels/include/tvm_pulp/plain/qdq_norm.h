@@ -18,8 +18,8 @@ static inline float tvm_pulp_qdq_norm_factor(const struct tvm_pulp_qdq_norm_args
     int64_t sum = total;
     spread = tvm_pulp_real_of((uint64_t)args->columns * squares - (uint64_t)(sum * sum));
   } else {
-    int32_t zero_point = args->zero_point_x;
-    spread = (float)(squares + (uint32_t)(zero_point * zero_point) * args->columns - 2u * (uint32_t)zero_point * (uint32_t)total);
+    uint32_t zero_point = (uint32_t)args->zero_point_x;
+    spread = (float)(squares + zero_point * zero_point * args->columns - 2u * zero_point * (uint32_t)total);
   }
   spread = spread * args->reals[0];
   if (args->table) return args->table[tvm_pulp_round_within(spread, args->index_low, args->index_high) - args->index_low];

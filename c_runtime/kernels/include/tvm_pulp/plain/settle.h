@@ -16,8 +16,9 @@ struct tvm_pulp_open_row {
 
 static inline struct tvm_pulp_open_row tvm_pulp_open_row(const struct tvm_pulp_settle_args *p, uint32_t row) {
   const uint32_t line = row / p->width - p->pad_top, column = row % p->width - p->pad_left;
-  const intptr_t offset = (intptr_t)(int32_t)line * (intptr_t)p->x_line_stride + (intptr_t)(int32_t)column * (intptr_t)p->x_stride;
-  struct tvm_pulp_open_row at = {row * p->columns, p->x + offset, line, column};
+  const intptr_t down = (intptr_t)(int32_t)line * (intptr_t)p->x_line_stride;
+  const intptr_t across = (intptr_t)(int32_t)column * (intptr_t)p->x_stride;
+  struct tvm_pulp_open_row at = {row * p->columns, p->x + (down + across), line, column};
   return at;
 }
 
