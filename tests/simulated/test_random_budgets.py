@@ -68,6 +68,11 @@ def test_sums_of_one_and_of_two_tensors() -> None:
     np.testing.assert_array_equal(result, chain.reference(inputs))
 
 
+def test_columns_that_no_product_was_written_to_are_not_read() -> None:
+    """Biases of rows are added to as many columns of a block as a tile has; the simulator reports other reads."""
+    check(2711940, Target(SIRACUSA, (), 1, options=CompileOptions(double_buffer=False), l1_limit=1088))
+
+
 @settings(max_examples=4, **QUIET)
 @given(st.integers(0, 1 << 20), machines())
 def test_random_networks(seed: int, target: Target) -> None:

@@ -112,9 +112,13 @@ static void run_few_rows(struct tvm_pulp_tiles *tiles, uint32_t rows) {
   FEW_ROWS(run2(tiles, job), run1(tiles, job));
 }
 
-static void add_row_bias(int32_t *block, uint32_t rows, const int32_t *row_bias) {
+/* Only to columns that a product was written to. */
+static void add_row_bias(int32_t *block, uint32_t rows, uint32_t tiles, const int32_t *row_bias) {
   for (uint32_t row = 0; row < rows; ++row) {
-    for (uint32_t i = 0; i < BLOCK_COLUMNS; ++i) block[row * BLOCK_COLUMNS + i] += row_bias[row];
+    int32_t *element = block + row * BLOCK_COLUMNS;
+    for (uint32_t tile = 0; tile < tiles; ++tile, element += 4) {
+      for (uint32_t i = 0; i < 4u; ++i) element[i] += row_bias[row];
+    }
   }
 }
 
@@ -135,7 +139,7 @@ static __attribute__((noinline)) void run_blocks(struct tvm_pulp_tiles *tiles, c
     } else {
       run_few_rows(tiles, rows);
     }
-    if (row_bias) add_row_bias(block, rows, row_bias);
+    if (row_bias) add_row_bias(block, rows, part, row_bias);
     tvm_pulp_requantize_block(tiles->requant, block, rows, 4u * part, y, y_stride, first);
     count -= part;
     tile += part;
