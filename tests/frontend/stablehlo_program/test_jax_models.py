@@ -34,6 +34,20 @@ def test_float_on_the_host_equals_jax(name: str) -> None:
         assert np.abs(only(app.run(list(inputs))) - expected).max() <= 1e-4 * max(1, np.abs(expected).max())
 
 
+@pytest.mark.parametrize("channels", [1, 4])
+def test_averages_that_do_not_count_padding_are_one_pool(channels: int) -> None:
+    from flax import linen
+
+    def pool(image: Any) -> Any:
+        return linen.avg_pool(image, (3, 3), (2, 2), "SAME", count_include_pad=False)
+
+    image = np.random.default_rng(6).normal(size=(1, 8, 6, channels)).astype(np.float32)
+    made = {node.op_type for node in onnx_model(as_program(pool, (image,)), {}).graph.node}
+    assert made - {"Transpose", "Reshape", "Identity"} == {"AveragePool"}
+    found = only(tvm_pulp.compile(pool, example_inputs=(image,)).run([image]))
+    np.testing.assert_allclose(found, jax_networks.computed(pool, (image,)), rtol=1e-6)
+
+
 def test_quantized_on_the_accelerator() -> None:
     """Quantized from JAX, it differs from onnxruntime's integers by one step at most."""
     onnxruntime = pytest.importorskip("onnxruntime")

@@ -81,10 +81,22 @@ def _average_pool(node: Node, readers: Readers) -> bool:
     size = math.prod(total.attributes["window_dimensions"])
     if _close(count.scalar, size):
         return become(node, "average_pool", [source], **total.attributes, counts_padding=1)
+    # Counts are the same for all samples and channels: frameworks count once and spread.
+    if count.op == "broadcast_in_dim" and list(count.attributes["broadcast_dimensions"]) == list(range(node.rank)):
+        count = count.operands[0]
     ones = count.operands[0] if count.op == "reduce_window" else None
-    if ones is None or not _close(ones.scalar, 1.0) or count.attributes != total.attributes:
+    if ones is None or not _close(ones.scalar, 1.0) or not _slide_alike(count, total):
         return False
     return become(node, "average_pool", [source], **total.attributes, counts_padding=0)
+
+
+def _slide_alike(count: Node, total: Node) -> bool:
+    """Tell if windows of both are the same, where axes without windows may have size one in the first."""
+    kinds, others = count.attributes, total.attributes
+    if kinds.keys() != others.keys() or not all(np.array_equal(kinds[k], others[k]) for k in kinds):
+        return False
+    sizes = zip(count.operands[0].shape, total.operands[0].shape, others["window_dimensions"], strict=True)
+    return all(ones == values or (ones == 1 and window == 1) for ones, values, window in sizes)
 
 
 def _softmax(node: Node, readers: Readers) -> bool:
