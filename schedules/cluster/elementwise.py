@@ -212,10 +212,10 @@ def requantize_work(f: Fields, cores: int) -> Work:
         for loop, part in ((name, 1 - even), ("away", even)):
             done |= {f"{loop}_group": part * groups, f"{loop}_element": part * 4 * groups * rows} if part else {}
         return done
-    if not wide and f["requant.per_channel"] and kind in ("pulp", "pulp_range") and not f["requant.wide_result"]:
-        if f["per_row"]:
+    if f["requant.per_channel"] and kind in ("pulp", "pulp_range") and not f["requant.wide_result"]:
+        if f["per_row"] and not wide:
             return elements_work(f, "of_plane", cores, dense=False)
-        if f["columns"] >= 4:
+        if not f["per_row"] and f["columns"] >= 4:
             # Rows are shared, or groups of four channels where there are few rows.
             groups, rows = -(-f["columns"] // 4), f["rows"]
             groups, rows = (groups, share(rows, cores)) if rows >= 4 * cores else (share(groups, cores), rows)

@@ -135,9 +135,11 @@ def test_requantize(kind, seed, rows, columns, dtype, zero_point, axis, per_chan
 
 @pytest.mark.parametrize("axis", [0, 1])
 @EXAMPLES
-@given(SEEDS, st.integers(1, 70), st.integers(2, 40), st.sampled_from(["int8", "uint8"]), MISALIGN, CORES, TOOLS)
-def test_requantize_channels_of_bytes(axis, seed, rows, columns, dtype, misalign, cores, tool):  # type: ignore[no-untyped-def]
-    """Bytes with a rule for each channel, last or first: rows are shared, or groups of channels where there are few."""
+@given(
+    SEEDS, st.integers(1, 70), st.integers(2, 40), st.sampled_from(["int8", "uint8", "int32"]), MISALIGN, CORES, TOOLS
+)
+def test_requantize_channels_to_bytes(axis, seed, rows, columns, dtype, misalign, cores, tool):  # type: ignore[no-untyped-def]
+    """A rule for each channel, last or first: rows are shared, or groups of channels where there are few."""
     rng = np.random.default_rng(seed)
     case = requantize_case(
         rng, rows, columns, dtype=dtype, zero_point=seed % 5, axis=axis, per_channel=True, misalign=misalign

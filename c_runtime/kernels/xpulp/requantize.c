@@ -64,7 +64,7 @@ static __attribute__((noinline)) void requantize_others(const struct tvm_pulp_re
   uint32_t columns = args->columns, x_bytes = tvm_pulp_type_bytes(args->x_type);
   uint32_t y_bytes = tvm_pulp_result_bytes(&args->requant), four = tvm_pulp_is_four(&args->requant);
   uint32_t block = args->x_type == TVM_PULP_INT32 && args->zero_point == 0 && !args->per_row;
-  if (tvm_pulp_are_channels_of_bytes(args)) {
+  if (tvm_pulp_are_channels_to_bytes(args)) {
     tvm_pulp_requantize_bytes(args, core, cores);
     return;
   }

@@ -5,11 +5,14 @@
 
 #include "two_roundings.h"
 
-/* Rows of four channels: bytes of a row one after the other, the first one last, whose address moves on. */
+/* Rows of four channels: elements of a row one after the other, the first one last, whose address moves on. */
+#define BYTE(i) "lb %[v" i "]," i "(%[x])\n"
+#define UNSIGNED_BYTE(i) "lbu %[v" i "]," i "(%[x])\n"
+#define WORD(i) "lw %[v" i "],4*" i "(%[x])\n"
 #define SCALED(i) "mul %[v" i "],%[v" i "],%[m" i "]\n"
 #define SHIFTED(i) XP_ADDNR("%[v" i "]", "%[a" i "]", "%[sh]")
 #define CHANNELS(LOAD, LOAD_NEXT, CLIP)                                                                            \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") LOAD " %[v1],1(%[x])\n" LOAD " %[v2],2(%[x])\n" LOAD " %[v3],3(%[x])\n" \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") LOAD("1") LOAD("2") LOAD("3")                                          \
                    LOAD_NEXT("%[v0]", "%[xs]", "%[x]") EACH(SCALED) EACH(SHIFTED) FOUR(CLIP, "%[h]") STORE_ROW     \
                    : COLUMN_OUTPUTS                                                                                \
                    : [n] "r"(rows), [xs] "r"(p->x_stride), [ys] "r"(p->y_stride), [l] "r"(r->low),                 \
@@ -31,16 +34,19 @@
     LOOP(LOAD, LOAD_NEXT, XP_BETWEEN);   \
   }
 
-static void rows_of_four(const struct tvm_pulp_requantize_args *p, uint32_t row, uint32_t rows, uint32_t channel) {
+static void rows_of_four(const struct tvm_pulp_requantize_args *p, const uint8_t *x, uint8_t *y, uint32_t rows,
+                         uint32_t channel) {
   const struct tvm_pulp_requant *r = &p->requant;
   const int32_t *mul = r->mul + channel, *add = r->add + channel;
-  const uint8_t *x = (const uint8_t *)p->x + row * p->x_stride + channel;
-  uint8_t *y = (uint8_t *)p->y + row * p->y_stride + channel;
   /* (x - zero_point) * mul + add; the result fits 32 bits, so intermediate ones may wrap. */
   int32_t a0 = tvm_pulp_xp_msu(add[0], p->zero_point, mul[0]), a1 = tvm_pulp_xp_msu(add[1], p->zero_point, mul[1]);
   int32_t a2 = tvm_pulp_xp_msu(add[2], p->zero_point, mul[2]), a3 = tvm_pulp_xp_msu(add[3], p->zero_point, mul[3]);
   FOUR_LOCALS;
-  XP_BY_SIGN(p->x_type, BY_RANGE(CHANNELS, "lb", XP_LBR), BY_RANGE(CHANNELS, "lbu", XP_LBUR));
+  if (p->x_type == TVM_PULP_INT32) {
+    BY_RANGE(CHANNELS, WORD, XP_LWR);
+  } else {
+    XP_BY_SIGN(p->x_type, BY_RANGE(CHANNELS, BYTE, XP_LBR), BY_RANGE(CHANNELS, UNSIGNED_BYTE, XP_LBUR));
+  }
 }
 
 static void line_of_one(const struct tvm_pulp_requantize_args *p, const uint8_t *x, uint8_t *y, uint32_t count,
@@ -49,7 +55,7 @@ static void line_of_one(const struct tvm_pulp_requantize_args *p, const uint8_t 
   int32_t mul = r->mul[channel], add = tvm_pulp_xp_msu(r->add[channel], p->zero_point, mul);
   FOUR_LOCALS;
   uint32_t n = count >> 2;
-  if (n != 0u) XP_BY_SIGN(p->x_type, BY_RANGE(LINE, "lb", XP_LB), BY_RANGE(LINE, "lbu", XP_LBU));
+  if (n != 0u) XP_BY_SIGN(p->x_type, BY_RANGE(LINE, , XP_LB), BY_RANGE(LINE, , XP_LBU));
   for (uint32_t i = 0; i < (count & 3u); ++i) y[i] = tvm_pulp_one(r, tvm_pulp_load(x, i, p->x_type), mul, add);
 }
 
@@ -70,9 +76,12 @@ void tvm_pulp_requantize_bytes(const struct tvm_pulp_requantize_args *p, uint32_
     first = core;
     step = cores;
   }
+  const uint32_t rows = range.end - range.begin, x_bytes = tvm_pulp_type_bytes(p->x_type);
+  const uint8_t *x = (const uint8_t *)p->x + range.begin * p->x_stride;
+  uint8_t *y = (uint8_t *)p->y + range.begin * p->y_stride;
   for (; first < groups; first += step) {
     /* The last four reach back. */
     uint32_t channel = 4u * first + 4u > columns ? columns - 4u : 4u * first;
-    rows_of_four(p, range.begin, range.end - range.begin, channel);
+    rows_of_four(p, x + channel * x_bytes, y + channel, rows, channel);
   }
 }
