@@ -7,7 +7,7 @@ from tvm import relax
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter
 from tvm_pulp.compilation import Compilation
-from tvm_pulp.explain.suggestions.base import Change, without
+from tvm_pulp.explain.suggestions.base import Change, most_saved, without
 from tvm_pulp.qnn.network import Tensor
 
 _SOFTMAX = ("softmax", "float_softmax")
@@ -22,7 +22,7 @@ def last_softmax(base: Compilation) -> Change:
         while tensor is not None and tensor in makers and makers[tensor].layer.operator in _BEHIND:
             tensor = makers[tensor].layer.inputs[0].storage
         if tensor in makers and makers[tensor].layer.operator in _SOFTMAX:
-            cycles += makers[tensor].added_cycles
+            cycles += most_saved(makers[tensor])
     return Change(
         "last-softmax",
         "the model without its last softmax: the largest value is at the same place",
