@@ -52,6 +52,8 @@ def pages() -> list[object]:
 @pytest.mark.parametrize("page", pages())
 def test_command_lines_work(page: Path, tmp_path: Path) -> None:
     """In order, in one folder, by the shell; files that the page takes for granted are there."""
+    if page.name in WITH_TORCH:
+        pytest.importorskip("torch", reason="PyTorch: scripts/test --torch --all installs it")
     lines = command_lines(page)
     typed = [line for line in lines if not line.reason_not_to_run]
     if not typed:

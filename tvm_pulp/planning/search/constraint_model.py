@@ -10,9 +10,10 @@ from collections.abc import Iterable
 from typing import Any
 
 # A process may hold TensorFlow already, whose library has other versions of the functions that the solver brings and
-# would be asked first: the solver stops with a segmentation fault then. With this flag it finds its own.
+# would be asked first: the solver stops with a segmentation fault then. With this flag it finds its own; sanitizers
+# refuse it.
 _flags = sys.getdlopenflags()
-sys.setdlopenflags(_flags | getattr(os, "RTLD_DEEPBIND", 0))
+sys.setdlopenflags(_flags | (getattr(os, "RTLD_DEEPBIND", 0) if "tensorflow" in sys.modules else 0))
 try:
     from ortools.sat.python import cp_model_helper as cp
     from ortools.util.python.sorted_interval_list import Domain
