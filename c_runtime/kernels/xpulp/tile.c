@@ -115,10 +115,7 @@ static void run_few_rows(struct tvm_pulp_tiles *tiles, uint32_t rows) {
 /* Only to columns that a product was written to. */
 static void add_row_bias(int32_t *block, uint32_t rows, uint32_t tiles, const int32_t *row_bias) {
   for (uint32_t row = 0; row < rows; ++row) {
-    int32_t *element = block + row * BLOCK_COLUMNS;
-    for (uint32_t tile = 0; tile < tiles; ++tile, element += 4) {
-      for (uint32_t i = 0; i < 4u; ++i) element[i] += row_bias[row];
-    }
+    for (uint32_t i = 0; i < 4u * tiles; ++i) block[row * BLOCK_COLUMNS + i] += row_bias[row];
   }
 }
 
