@@ -54,6 +54,8 @@ TVM_PULP_INLINE float tvm_pulp_fma(float a, float b, float c) {
   float result;
   __asm__("fmadd %s0, %s1, %s2, %s3" : "=w"(result) : "w"(a), "w"(b), "w"(c));
   return result;
+#elif defined(__FMA__) || defined(__AVX512F__)
+  return __builtin_fmaf(a, b, c);
 #elif defined(__ARM_FEATURE_FMA)
   __asm__("vfma.f32 %0, %1, %2" : "+t"(c) : "t"(a), "t"(b));
   return c;

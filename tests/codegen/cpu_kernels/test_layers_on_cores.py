@@ -1,5 +1,8 @@
 """Blocked kernels on their cores: random layers give what numpy gives, after one inference and after two."""
 
+import platform
+import re
+import shutil
 import subprocess
 from importlib import resources
 from pathlib import Path
@@ -83,15 +86,49 @@ def test_native_is_what_this_machine_can_run() -> None:
     assert not fitting or found.name == fitting[-1].name
 
 
+def assembly_of(soc: str, compiler: list[str], folder: Path) -> list[str]:
+    """The lines of assembly that a compiler makes of the product of a core."""
+    cpu = socs.load(soc).cpu
+    assert cpu is not None
+    root = Path(str(resources.files("c_runtime"))) / "cpu" / "kernels"
+    folders = [f"-I{path}" for path in (root.parents[1] / "include", root / "shared", root / str(cpu.kernels))]
+    flags = ["-std=gnu11", "-g0", "-O3", "-fno-strict-aliasing", "-ffp-contract=off", *cpu.flags, *folders]
+    source = str(root / str(cpu.kernels) / "product.c")
+    subprocess.run([*compiler, *flags, "-S", "-o", "product.s", source], cwd=folder, check=True, capture_output=True)
+    return (folder / "product.s").read_text().splitlines()
+
+
+ZIG = [str(find_zig()), "cc", "-target", "x86_64-linux-musl"]
+GNU = pytest.param(
+    ["gcc"],
+    marks=pytest.mark.skipif(
+        platform.machine() != "x86_64" or shutil.which("gcc") is None, reason="needs GNU's compiler for x86-64"
+    ),
+    id="gcc",
+)
+
+
+@pytest.mark.parametrize("compiler", [pytest.param(ZIG, id="zig"), GNU])
+@pytest.mark.parametrize(("soc", "products", "most"), [("x86-64-vnni", 16, 40), ("x86-64-avxvnni", 8, 22)])
+def test_sums_stay_in_registers(soc: str, products: int, most: int, compiler: list[str], tmp_path: Path) -> None:
+    """The innermost loop of a block multiplies, loads what it multiplies, and neither copies nor spills its sums."""
+    loop: list[str] = []
+    found = []
+    for line in assembly_of(soc, compiler, tmp_path):
+        if re.match(r"[.\w]+:", line):
+            loop = []
+        elif line.startswith("\t") and not line.startswith("\t."):
+            loop.append(line)
+            if line.startswith("\tj"):
+                found += [loop] if sum("vpdpbusd" in part for part in loop) == products else []
+                loop = []
+    assert len(found) >= 5, "a loop for each kind of result"
+    for loop in found:
+        assert len(loop) <= most and not any("(%rsp" in line for line in loop), "\n".join(loop)
+
+
 def test_avx_vnni_is_encoded_for_machines_without_avx512(tmp_path: Path) -> None:
     """`vpdpbusd` with the prefix of AVX2, which machines with AVX-512 alone do not know, and in no other form."""
-    cpu = socs.load("x86-64-avxvnni").cpu
-    assert cpu is not None
-    root = Path(str(resources.files("c_runtime")))
-    folders = [f"-I{root / part}" for part in ("include", "cpu/kernels/shared", "cpu/kernels/avx2")]
-    flags = ["-target", "x86_64-linux-musl", "-std=gnu11", "-g0", *cpu.flags, *folders, "-S", "-o", "product.s"]
-    source = str(root / "cpu/kernels/avx2/product.c")
-    subprocess.run([str(find_zig()), "cc", *flags, source], cwd=tmp_path, check=True, capture_output=True)
-    lines = (tmp_path / "product.s").read_text().splitlines()
+    lines = assembly_of("x86-64-avxvnni", ZIG, tmp_path)
     assert sum("{vex}\tvpdpbusd" in line or "{vex} vpdpbusd" in line for line in lines) >= 8
     assert not any("vpmaddwd" in line or "zmm" in line for line in lines)

@@ -73,7 +73,19 @@ class QemuMachine:
         backend = f"memory-backend-file,id=memory,size={board.bytes},mem-path={self._path('memory')},share=on"
         command = [str(qemu), "-M", f"{self._emulated.machine},memory-backend=memory", "-object", backend]
         command += ["-cpu", self._emulated.cpu, "-m", f"{board.bytes >> 20}M", *board.options, *self._begin()]
-        command += ["-display", "none", "-monitor", "none", "-serial", "none", "-plugin", f"{plugin},layers={words}"]
+        # -nic none: boards come with a network card, whose ROM is a package of its own.
+        command += [
+            "-display",
+            "none",
+            "-nic",
+            "none",
+            "-monitor",
+            "none",
+            "-serial",
+            "none",
+            "-plugin",
+            f"{plugin},layers={words}",
+        ]
         command += ["-semihosting-config", "enable=on,target=native"]
         try:
             ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_SECONDS)

@@ -13,9 +13,9 @@
 
 enum { TVM_PULP_PIXELS = 4, TVM_PULP_CHANNELS = 16, TVM_PULP_DEPTH = 4 };
 #ifdef __AVXVNNI__
-enum { TVM_PULP_BLOCKS = 1, TVM_PULP_VECTORS = 2, TVM_PULP_PARTS = 1 };
+enum { TVM_PULP_BLOCKS = 1, TVM_PULP_VECTORS = 2, TVM_PULP_PARTS = 1, TVM_PULP_LANE = 4 };
 #else
-enum { TVM_PULP_BLOCKS = 1, TVM_PULP_VECTORS = 2, TVM_PULP_PARTS = 2 };
+enum { TVM_PULP_BLOCKS = 1, TVM_PULP_VECTORS = 2, TVM_PULP_PARTS = 2, TVM_PULP_LANE = 2 };
 #endif
 
 typedef uint32_t __attribute__((may_alias)) tvm_pulp_lane; /* two values, or four */
@@ -80,8 +80,8 @@ TVM_PULP_INLINE __m256i tvm_pulp_first_sums(const int32_t *scale, int32_t vector
 #ifdef __AVXVNNI__
 TVM_PULP_INLINE __m256i tvm_pulp_some_weights(const int8_t *weight) { return tvm_pulp_vector(weight); }
 
-TVM_PULP_INLINE __m256i tvm_pulp_some_values(const tvm_pulp_lane *patch, int32_t place, int32_t part) {
-  return _mm256_set1_epi32((int32_t)patch[place / 4 + part]);
+TVM_PULP_INLINE __m256i tvm_pulp_some_values(const tvm_pulp_lane *from, int32_t part) {
+  return _mm256_set1_epi32((int32_t)from[part]);
 }
 
 TVM_PULP_INLINE __m256i tvm_pulp_dot(__m256i sum, __m256i x, __m256i w, int32_t part) {
@@ -93,8 +93,8 @@ TVM_PULP_INLINE __m256i tvm_pulp_some_weights(const int8_t *weight) {
   return _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(const void *)weight));
 }
 
-TVM_PULP_INLINE __m256i tvm_pulp_some_values(const tvm_pulp_lane *patch, int32_t place, int32_t part) {
-  return _mm256_set1_epi32((int32_t)patch[place / 2 + part]);
+TVM_PULP_INLINE __m256i tvm_pulp_some_values(const tvm_pulp_lane *from, int32_t part) {
+  return _mm256_set1_epi32((int32_t)from[part]);
 }
 
 TVM_PULP_INLINE __m256i tvm_pulp_dot(__m256i sum, __m256i x, __m256i w, int32_t part) {

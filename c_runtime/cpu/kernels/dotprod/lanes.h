@@ -16,7 +16,7 @@ enum { TVM_PULP_PIXELS = 4, TVM_PULP_CHANNELS = 16, TVM_PULP_DEPTH = 8 };
 #else
 enum { TVM_PULP_PIXELS = 4, TVM_PULP_CHANNELS = 16, TVM_PULP_DEPTH = 16 };
 #endif
-enum { TVM_PULP_BLOCKS = 1, TVM_PULP_VECTORS = 4, TVM_PULP_PARTS = 4 };
+enum { TVM_PULP_BLOCKS = 1, TVM_PULP_VECTORS = 4, TVM_PULP_PARTS = 4, TVM_PULP_LANE = 4 };
 
 typedef uint32_t __attribute__((may_alias, aligned(1))) tvm_pulp_lane; /* four values */
 
@@ -86,9 +86,9 @@ TVM_PULP_INLINE int32x4_t tvm_pulp_first_sums(const int32_t *scale, int32_t vect
 
 TVM_PULP_INLINE int8x16_t tvm_pulp_some_weights(const int8_t *weight) { return vld1q_s8(weight); }
 
-TVM_PULP_INLINE int8x16_t tvm_pulp_some_values(const tvm_pulp_lane *patch, int32_t place, int32_t part) {
+TVM_PULP_INLINE int8x16_t tvm_pulp_some_values(const tvm_pulp_lane *from, int32_t part) {
   (void)part; /* of 16 values a product takes four */
-  return vld1q_s8((const int8_t *)patch + place);
+  return vld1q_s8((const int8_t *)from);
 }
 
 TVM_PULP_INLINE int32x4_t tvm_pulp_dot(int32x4_t sum, int8x16_t x, int8x16_t w, int32_t part) {

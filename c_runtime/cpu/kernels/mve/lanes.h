@@ -11,7 +11,7 @@
 #include "rule.h"
 
 enum { TVM_PULP_PIXELS = 2, TVM_PULP_CHANNELS = 4, TVM_PULP_DEPTH = 16 };
-enum { TVM_PULP_BLOCKS = 1, TVM_PULP_VECTORS = 4, TVM_PULP_PARTS = 1 };
+enum { TVM_PULP_BLOCKS = 1, TVM_PULP_VECTORS = 4, TVM_PULP_PARTS = 1, TVM_PULP_LANE = 4 };
 
 typedef uint32_t __attribute__((may_alias)) tvm_pulp_lane; /* four values */
 
@@ -63,9 +63,9 @@ TVM_PULP_INLINE int32_t tvm_pulp_first_sums(const int32_t *scale, int32_t channe
 
 TVM_PULP_INLINE int8x16_t tvm_pulp_some_weights(const int8_t *weight) { return vldrbq_s8(weight); }
 
-TVM_PULP_INLINE int8x16_t tvm_pulp_some_values(const tvm_pulp_lane *patch, int32_t place, int32_t part) {
+TVM_PULP_INLINE int8x16_t tvm_pulp_some_values(const tvm_pulp_lane *from, int32_t part) {
   (void)part;
-  return vldrbq_s8((const int8_t *)patch + place);
+  return vldrbq_s8((const int8_t *)from);
 }
 
 TVM_PULP_INLINE int32_t tvm_pulp_dot(int32_t sum, int8x16_t x, int8x16_t w, int32_t part) {

@@ -11,7 +11,7 @@
 #include "rule.h"
 
 enum { TVM_PULP_PIXELS = 8, TVM_PULP_CHANNELS = 16, TVM_PULP_DEPTH = 4 };
-enum { TVM_PULP_BLOCKS = 2, TVM_PULP_VECTORS = 1, TVM_PULP_PARTS = 1 };
+enum { TVM_PULP_BLOCKS = 2, TVM_PULP_VECTORS = 1, TVM_PULP_PARTS = 1, TVM_PULP_LANE = 4 };
 
 typedef uint32_t __attribute__((may_alias)) tvm_pulp_lane; /* four values */
 
@@ -50,8 +50,8 @@ TVM_PULP_INLINE __m512i tvm_pulp_first_sums(const int32_t *scale, int32_t vector
 
 TVM_PULP_INLINE __m512i tvm_pulp_some_weights(const int8_t *weight) { return _mm512_loadu_si512(weight); }
 
-TVM_PULP_INLINE __m512i tvm_pulp_some_values(const tvm_pulp_lane *patch, int32_t place, int32_t part) {
-  return _mm512_set1_epi32((int32_t)patch[place / 4 + part]);
+TVM_PULP_INLINE __m512i tvm_pulp_some_values(const tvm_pulp_lane *from, int32_t part) {
+  return _mm512_set1_epi32((int32_t)from[part]);
 }
 
 TVM_PULP_INLINE __m512i tvm_pulp_dot(__m512i sum, __m512i x, __m512i w, int32_t part) {
