@@ -11,9 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from setuptools import Extension, find_packages, setup
+from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).parent
+sys.path.insert(0, str(ROOT / "scripts"))
+
+from software_bill import software_bill  # noqa: E402
 
 # Everything the compiler hands to a C toolchain, and the data files it reads.
 C_RUNTIME_FILES = ["**/*.c", "**/*.h", "**/*.S", "**/*.ld.in", "**/*.cmake", "plugins/**/*", "**/CMakeLists.txt"]
@@ -86,9 +90,11 @@ EXTRA_REQUIREMENTS = {
         "pytest",
         "pytest-xdist",
         "ruff",
-        "setuptools>=68",
+        "setuptools>=70.1",
         "types-PyYAML",
         "unicorn",
+        # Installs the rest in half of pip's time, and resolves what scripts/lock writes.
+        "uv",
         "wheel",
     ],
 }
@@ -139,6 +145,17 @@ class BuildExtensions(build_ext):
 
         self.compiler.compile = compile_each
         super().build_extensions()
+
+
+class WheelWithBill(bdist_wheel):
+    """A wheel with a list of what it is made of and asks for."""
+
+    def egg2dist(self, egginfo_path: str, distinfo_path: str) -> None:
+        super().egg2dist(egginfo_path, distinfo_path)
+        folder = Path(distinfo_path) / "sboms"
+        folder.mkdir()
+        bill = software_bill(read_version(), CORE_REQUIREMENTS, ROOT / "constraints.txt")
+        (folder / "tvm_pulp.cdx.json").write_text(bill, encoding="utf-8")
 
 
 def extension(name: str, sources: list[str], include: list[str], *flags: str) -> Extension:
@@ -193,7 +210,7 @@ setup(
     long_description=(ROOT / "README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
     license="Apache-2.0",
-    license_files=["LICENSE"],
+    license_files=["LICENSE", "NOTICE"],
     python_requires=">=3.11",
     packages=find_packages(
         include=["tvm_pulp", "tvm_pulp.*", "uma_backends", "uma_backends.*", "schedules", "schedules.*", "c_runtime"]
@@ -216,7 +233,7 @@ setup(
         "c_runtime": C_RUNTIME_FILES,
     },
     ext_modules=EXTENSIONS,
-    cmdclass={"build_ext": BuildExtensions},
+    cmdclass={"bdist_wheel": WheelWithBill, "build_ext": BuildExtensions},
     options={"bdist_wheel": wheel_options()},
     install_requires=CORE_REQUIREMENTS,
     extras_require=EXTRA_REQUIREMENTS,

@@ -1,6 +1,8 @@
 """What the wheel carries, what it asks for, and how fast the command line starts."""
 
 import importlib.metadata
+import importlib.util
+import json
 import os
 import re
 import shutil
@@ -8,8 +10,11 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 C_SUFFIXES = {".c", ".h", ".S", ".in"}
 
@@ -28,8 +33,19 @@ def tracked_files(root: Path, *folders: str) -> list[Path]:
 def wheel(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
     """A wheel built from a copy of the tree, so that the tree itself stays clean."""
     copy = tmp_path_factory.mktemp("tree")
-    for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE", "MANIFEST.in", "CHANGELOG.md"):
+    for name in (
+        "setup.py",
+        "pyproject.toml",
+        "README.md",
+        "LICENSE",
+        "NOTICE",
+        "MANIFEST.in",
+        "CHANGELOG.md",
+        "constraints.txt",
+    ):
         shutil.copy(repository / name, copy / name)
+    (copy / "scripts").mkdir()
+    shutil.copy(repository / "scripts" / "software_bill.py", copy / "scripts" / "software_bill.py")
     ignore = shutil.ignore_patterns("__pycache__", "*.so", "*.o")
     for name in ("tvm_pulp", "uma_backends", "schedules", "c_runtime"):
         shutil.copytree(repository / name, copy / name, ignore=ignore)
@@ -135,3 +151,50 @@ def test_source_files_stay_small(repository: Path) -> None:
     written = [p for p in files if p.suffix in C_SUFFIXES | {".py"} and not p.is_relative_to(emitted)]
     sizes = {path: len(path.read_text().splitlines()) for path in written}
     assert {str(path): size for path, size in sizes.items() if size > limit} == {}
+
+
+@pytest.mark.slow
+def test_a_wheel_lists_what_it_is_made_of(wheel: zipfile.ZipFile, repository: Path) -> None:
+    (bill,) = (json.loads(wheel.read(name)) for name in wheel.namelist() if name.endswith("sboms/tvm_pulp.cdx.json"))
+    assert any(name.endswith("licenses/NOTICE") for name in wheel.namelist())
+    assert {part["name"] for part in bill["components"]} >= {"apache-tvm", "numpy", "ortools", "ziglang"}
+    assert bill == json.loads(load_bill(repository)("0.2.0", requirements(""), repository / "constraints.txt"))
+
+
+def load_bill(repository: Path) -> Any:
+    spec = importlib.util.spec_from_file_location("software_bill", repository / "scripts" / "software_bill.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.software_bill
+
+
+def requirements(extra: str) -> list[str]:
+    """What the installed package asks for, with an extra or without any, as setup.py states it."""
+    found = map(Requirement, importlib.metadata.requires("tvm_pulp") or [])
+    stated = []
+    for one in found:
+        if (one.marker is None) == (extra == "") and (one.marker is None or one.marker.evaluate({"extra": extra})):
+            one.marker = None
+            stated.append(str(one))
+    return stated
+
+
+def test_a_bill_of_materials_names_versions(repository: Path) -> None:
+    stated = ["numpy>=2", "nowhere"]
+    bill = load_bill(repository)("1.0", stated, repository / "constraints.txt")
+    assert bill == load_bill(repository)("1.0", stated[::-1], repository / "constraints.txt")
+    numpy, nowhere = sorted(json.loads(bill)["components"][:2], key=lambda part: len(part["name"]))
+    assert numpy["purl"] == f"pkg:pypi/numpy@{numpy['version']}" and "version" not in nowhere
+
+
+def test_the_lock_file_fits_what_is_asked_for(repository: Path) -> None:
+    """Every package that the environment of the tests asks for is locked to a version that fits, by digests."""
+    text = (repository / "constraints.txt").read_text(encoding="utf-8")
+    locked: dict[str, list[str]] = {}
+    for name, version, rest in re.findall(r"^([a-z0-9-]+)==([^\s;\\]+)(.*\n(?: +.*\n)+)", text, re.MULTILINE):
+        assert "--hash=sha256:" in rest, f"{name} has no digest"
+        locked.setdefault(name, []).append(version)
+    for one in map(Requirement, (*requirements(""), *requirements("dev"))):
+        name = canonicalize_name(one.name)
+        assert name in locked and all(one.specifier.contains(v) for v in locked[name]), f"{one}: run scripts/lock"
