@@ -157,8 +157,9 @@ def test_source_files_stay_small(repository: Path) -> None:
 def test_a_wheel_lists_what_it_is_made_of(wheel: zipfile.ZipFile, repository: Path) -> None:
     (bill,) = (json.loads(wheel.read(name)) for name in wheel.namelist() if name.endswith("sboms/tvm_pulp.cdx.json"))
     assert any(name.endswith("licenses/NOTICE") for name in wheel.namelist())
-    assert {part["name"] for part in bill["components"]} >= {"apache-tvm", "numpy", "ortools", "ziglang"}
-    assert bill == json.loads(load_bill(repository)("0.2.0", requirements(""), repository / "constraints.txt"))
+    versions = {part["name"]: part.get("version") for part in bill["components"]}
+    names = {canonicalize_name(Requirement(one).name) for one in requirements("")}
+    assert names <= set(versions) and all(versions[name] for name in names)
 
 
 def load_bill(repository: Path) -> Any:
