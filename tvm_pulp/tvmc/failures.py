@@ -1,14 +1,14 @@
 """The end of a verb that failed: one sentence on stderr, and the exit status."""
 
 import errno
-import os
+import resource
 import signal
 import sys
 from collections.abc import Callable
 
 from tvm_pulp.errors import GuestFault, UserError, WrongAnswer
 from tvm_pulp.machine_errors import machine_sentence, with_way_out
-from tvm_pulp.tvmc.standard_streams import flushed_output, silence_output
+from tvm_pulp.tvmc.standard_streams import output_failure, silence_output
 
 USER, WRONG = 2, 1
 # `sim` passes guest exit values 0..125 through, so its user errors need a value of their own.
@@ -23,37 +23,49 @@ def run_to_end(verb: str, work: Callable[[], int], *, whole_process: bool) -> in
     `whole_process`: nothing else is printed by this process, so that what does not arrive is known now.
     """
     refused = USER_OF_SIM if verb == "sim" else USER
+    sentence, status = None, 0
     try:
         status = _status_of(work) if whole_process else work()
-        lost = flushed_output() if whole_process else None
-        if lost is not None:
-            raise lost
     except UserError as error:
-        _say(verb, str(error))
-        status = refused
+        sentence, status = str(error), refused
     except WrongAnswer as error:
-        _say(verb, str(error))
-        status = WRONG
+        sentence, status = str(error), WRONG
     except GuestFault as error:
         reason = " ".join(str(error).split())
-        _say(verb, f"the compiled program failed on the device ({reason}): please report it")
-        status = WRONG
+        sentence, status = f"the compiled program failed on the device ({reason}): please report it", WRONG
     except (OSError, MemoryError, ImportError, RuntimeError) as error:
-        lost = flushed_output()
-        if isinstance(error, BrokenPipeError) and (lost is not None or not whole_process):
-            status = PIPE  # as with `| head`: whoever read has enough
-        elif lost is not None:
-            _say(verb, f"cannot write to standard output: {with_way_out(lost.errno or errno.EIO)}")
-            status = refused
-        else:
-            sentence = machine_sentence(error)
-            if sentence is None:
-                raise
-            _say(verb, sentence)
-            status = refused
-    if whole_process and flushed_output() is not None:
+        sentence, status = machine_sentence(error) or _scarce_memory(error), refused
+        if isinstance(error, BrokenPipeError) and not whole_process:
+            return PIPE
+        if sentence is None and output_failure() is None:
+            raise
+    except Exception as error:
+        sentence, status = _scarce_memory(error), refused
+        if sentence is None or not whole_process:
+            raise
+    lost = output_failure() if whole_process else None
+    if lost is not None:
         silence_output()
+        if lost.errno == errno.EPIPE:
+            return PIPE  # as with `| head`: whoever read has enough
+        sentence = f"cannot write to standard output: {with_way_out(lost.errno or errno.EIO)}"
+        status = refused
+    if sentence is not None:
+        print(f"tvmc {verb}: {sentence}", file=sys.stderr)
     return status
+
+
+# More addresses than this are never too few for what a verb begins with.
+_ENOUGH = 4 << 30
+
+
+def _scarce_memory(error: Exception) -> str | None:
+    """A sentence where addresses are few: libraries that find no room fail later and otherwise than they say."""
+    room, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if room == resource.RLIM_INFINITY or room >= _ENOUGH:
+        return None
+    reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+    return f"{room >> 20} MiB of addresses are allowed, which may be too few ({reason}): allow more with `ulimit -v`"
 
 
 def _status_of(work: Callable[[], int]) -> int:
@@ -64,11 +76,3 @@ def _status_of(work: Callable[[], int]) -> int:
         if end.code not in (None, 0):
             raise
         return 0
-
-
-def _say(verb: str, sentence: str) -> None:
-    try:
-        print(f"tvmc {verb}: {sentence}", file=sys.stderr)
-    except OSError:
-        # Nobody hears it: the exit status tells.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)

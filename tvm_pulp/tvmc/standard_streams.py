@@ -1,10 +1,11 @@
 """Standard streams that bear what a verb prints: closed ones, those of few characters, and full disks behind them."""
 
 import codecs
+import io
 import os
 import sys
 from contextlib import suppress
-from typing import TextIO
+from typing import Any, TextIO
 
 # Characters that we print, as people write them where there is nothing but ASCII.
 _PLAIN = {"µ": "u", "×": "x", "·": ".", "–": "-", "—": "-", "±": "+-", "→": "->", "≤": "<=", "≥": ">=", "…": "..."}
@@ -23,13 +24,34 @@ def prepare_streams() -> None:
     sys.stdout, sys.stderr = _usable(sys.stdout, 1), _usable(sys.stderr, 2)
 
 
+class _Output(io.FileIO):
+    """Standard output, which remembers why something did not arrive."""
+
+    failure: OSError | None = None
+
+    def write(self, data: Any) -> int | None:
+        try:
+            return super().write(data)
+        except OSError as error:
+            self.failure = self.failure or error
+            raise
+
+
+class _Messages(io.FileIO):
+    """Standard error: where nobody can hear what is said, the work goes on."""
+
+    def write(self, data: Any) -> int | None:
+        try:
+            return super().write(data)
+        except OSError:
+            return len(data)
+
+
 def _usable(stream: TextIO | None, number: int) -> TextIO:
-    if stream is None:
-        return open(number, "w", encoding="utf-8", errors="replace", closefd=False)
-    reconfigure = getattr(stream, "reconfigure", None)
-    if reconfigure is not None and number == 1:
-        reconfigure(errors=_ERRORS)
-    return stream
+    kind, errors = (_Output, _ERRORS) if number == 1 else (_Messages, "backslashreplace")
+    buffer = io.BufferedWriter(kind(number, "wb", closefd=False))
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    return io.TextIOWrapper(buffer, encoding, errors, line_buffering=number == 2 or buffer.isatty())
 
 
 def _plainly(error: UnicodeError) -> tuple[str, int]:
@@ -39,15 +61,12 @@ def _plainly(error: UnicodeError) -> tuple[str, int]:
     return "".join(_PLAIN.get(c, "?") for c in error.object[error.start : error.end]), error.end
 
 
-def flushed_output() -> OSError | None:
+def output_failure() -> OSError | None:
     """The reason why what was printed does not arrive; None where it does."""
-    try:
+    with suppress(OSError, ValueError):
         sys.stdout.flush()
-    except OSError as error:
-        return error
-    except ValueError:  # closed by somebody else
-        pass
-    return None
+    raw = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
+    return raw.failure if isinstance(raw, _Output) else None
 
 
 def silence_output() -> None:
