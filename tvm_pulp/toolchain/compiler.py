@@ -6,12 +6,13 @@ import re
 import shlex
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.machine_errors import said_reason, with_way_out
+from tvm_pulp.temporary import TemporaryFolder
 from tvm_pulp.toolchain.zig_caches import zig_caches
 
 
@@ -64,8 +65,15 @@ class Compiler:
 
     def run(self, arguments: Sequence[str]) -> None:
         """Run the driver; a failure raises ToolchainError."""
-        with nullcontext(dict[str, str]()) if self.caches is None else zig_caches(self.caches) as environment:
+        with _own_files() if self.caches is None else zig_caches(self.caches) as environment:
             _output([*self.command, *arguments], environment)
+
+
+@contextmanager
+def _own_files() -> Iterator[dict[str, str]]:
+    """Variables by which a driver's temporary files are in a folder that somebody removes if it is killed."""
+    with TemporaryFolder() as folder:
+        yield {"TMPDIR": str(folder)}
 
 
 def _output(command: Sequence[str], environment: Mapping[str, str]) -> str:

@@ -31,7 +31,7 @@ def zig_caches(folder: Path) -> Iterator[dict[str, str]]:
             _remove_changed(folder, building)
             _LOOKED_AT.add(folder)
     with TemporaryFolder(building) as own:
-        yield {"ZIG_GLOBAL_CACHE_DIR": str(folder), "ZIG_LOCAL_CACHE_DIR": str(own)}
+        yield {"ZIG_GLOBAL_CACHE_DIR": str(folder), "ZIG_LOCAL_CACHE_DIR": str(own), "TMPDIR": str(own)}
     with _LOCK:
         _note(folder)
 
