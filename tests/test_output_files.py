@@ -5,7 +5,7 @@ import os
 import stat
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -101,7 +101,7 @@ def test_a_file_that_only_a_descriptor_leads_to_is_written(tmp_path: Path) -> No
         assert stream.read() == b"text" and list(tmp_path.iterdir()) == []
 
 
-WRONG = {
+WRONG: dict[str, tuple[Callable[[Path], Path], str]] = {
     "absent folder": (lambda d: d / "none" / "x", "folder '.*none' does not exist"),
     "folder": (lambda d: d, "is a folder; name a file"),
     "link into an absent folder": (lambda d: link(d, "none/x"), "folder '.*none' does not exist"),

@@ -36,6 +36,10 @@ WAYS_OUT = {
 }
 # Words of libraries and compilers about the same.
 _SAID = (
+    (
+        re.compile(r"failed to map segment from shared object: (?:Operation not permitted|Permission denied)"),
+        errno.EPERM,
+    ),
     (re.compile(r"No space left on device|NoSpaceLeft|Disk quota exceeded|DiskQuota"), errno.ENOSPC),
     (re.compile(r"Too many open files|FdQuotaExceeded"), errno.EMFILE),
     (re.compile(r"File too large|FileTooBig"), errno.EFBIG),

@@ -143,12 +143,9 @@ class Output:
         folder = self._place.real.parent
         with refuse_machine_errors(self._sentence):
             remove_abandoned(folder)
-            self._made = folder / f".{new_name()}"
-            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-            descriptor = os.open(self._made, flags, self._place.mode(executable))
-            hold(descriptor)
-            self.stream = cast(BinaryIO, os.fdopen(descriptor, "w+b", buffering=1 << 16))
-            self._forget = weakref.finalize(self, _forget, self.stream, *_noted(self._made))
+            self._made, descriptor = _held_file(folder, self._place.mode(executable))
+            self.stream = os.fdopen(descriptor, "w+b", buffering=1 << 16)
+            self._forget = weakref.finalize(self, _forget, self.stream, _noted(self._made))
 
     def commit(self) -> None:
         """The content is complete."""
@@ -169,6 +166,17 @@ class Output:
         self._forget()
 
 
+def _held_file(folder: Path, mode: int) -> tuple[Path, int]:
+    """A new file, and the descriptor that holds it."""
+    while True:
+        path = folder / f".{new_name()}"
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+        hold(descriptor)
+        if path.exists():
+            return path, descriptor
+        os.close(descriptor)  # somebody cleaned between the two
+
+
 def _noted(made: Path) -> tuple[Path, ...]:
     """A file beside an output, and a link in $TMPDIR that leads to it should this process be killed."""
     with suppress(OSError):
@@ -178,7 +186,7 @@ def _noted(made: Path) -> tuple[Path, ...]:
     return (made,)
 
 
-def _forget(stream: BinaryIO, *paths: Path) -> None:
+def _forget(stream: IO[bytes], paths: Sequence[Path]) -> None:
     # Unwritten bytes would be written now, on a disk that may be full.
     with suppress(OSError):
         stream.close()

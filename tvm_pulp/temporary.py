@@ -12,7 +12,7 @@ import tempfile
 import time
 import weakref
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tvm_pulp.machine_errors import refuse_machine_errors
@@ -30,9 +30,12 @@ def new_name() -> str:
 
 
 def hold(descriptor: int) -> None:
-    """Lock what a descriptor stands for, as long as it is open; some network file systems have no locks."""
+    """Lock what a descriptor stands for, as long as it is open; some network file systems have no locks.
+
+    Who has removed it in between held the lock meanwhile: look if it is there.
+    """
     with suppress(OSError):
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
 
 
 class TemporaryFolder:
@@ -84,39 +87,55 @@ def _remove_held(path: str, descriptor: int) -> None:
     os.close(descriptor)
 
 
-def is_abandoned(path: Path) -> bool:
-    """Tell if the process that made a folder or file of ours is gone."""
-    name = path.name.removeprefix(".")
+@contextmanager
+def _claimed(path: Path) -> Iterator[bool]:
+    """Tell if the process that made a folder or file of ours is gone; inside, nobody else comes to hold it."""
     try:
         found = path.lstat()
+        name, is_old = path.name.removeprefix("."), time.time() - found.st_mtime > _SECONDS
         if not name.startswith(PREFIX) or found.st_uid != os.geteuid():
-            return False
+            yield False
+            return
         if not name.endswith(HELD) or not (stat.S_ISDIR(found.st_mode) or stat.S_ISREG(found.st_mode)):
-            return name.endswith(LINK) or time.time() - found.st_mtime > _SECONDS
+            yield is_old
+            return
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError:
-        return False
+        yield False
+        return
+    try:
+        yield _can_lock(descriptor, is_old)
+    finally:
+        os.close(descriptor)
+
+
+def _can_lock(descriptor: int, otherwise: bool) -> bool:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     except OSError:  # no locks here
-        return time.time() - found.st_mtime > _SECONDS
-    finally:
-        os.close(descriptor)
+        return otherwise
     return True
+
+
+def is_abandoned(path: Path) -> bool:
+    """Tell if the process that made a folder or file of ours is gone."""
+    with _claimed(path) as is_gone:
+        return is_gone
 
 
 def remove_abandoned(folder: Path) -> int:
     """Remove what dead processes left in a folder; returns how many folders and files that were."""
-    count = 0
-    for path in list(_ours(folder)):
-        if path.name.endswith(LINK):
-            count += _remove_linked(path)
-        elif is_abandoned(path):
+    found = list(_ours(folder))
+    return sum(_remove_linked(path) if path.name.endswith(LINK) else _remove_if_abandoned(path) for path in found)
+
+
+def _remove_if_abandoned(path: Path) -> bool:
+    with _claimed(path) as is_gone:
+        if is_gone:
             _remove_path(path)
-            count += 1
-    return count
+        return is_gone
 
 
 def _ours(folder: Path) -> Iterator[Path]:
@@ -138,9 +157,8 @@ def _remove_linked(link: Path) -> int:
     if not target.exists():
         link.unlink(missing_ok=True)
         return 0
-    if not is_abandoned(target):
+    if not _remove_if_abandoned(target):
         return 0
-    _remove_path(target)
     link.unlink(missing_ok=True)
     return 1
 

@@ -29,7 +29,7 @@ class _Output(io.FileIO):
 
     failure: OSError | None = None
 
-    def write(self, data: Any) -> int | None:
+    def write(self, data: Any) -> int | None:  # type: ignore[override]
         try:
             return super().write(data)
         except OSError as error:
@@ -40,7 +40,7 @@ class _Output(io.FileIO):
 class _Messages(io.FileIO):
     """Standard error: where nobody can hear what is said, the work goes on."""
 
-    def write(self, data: Any) -> int | None:
+    def write(self, data: Any) -> int | None:  # type: ignore[override]
         try:
             return super().write(data)
         except OSError:
