@@ -21,6 +21,9 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 STAGES = {
     "public_paths": "import paths of users; it knows names only",
     "errors": "every stage raises them",
+    "machine_errors": "the same for what the machine refuses",
+    "temporary": "folders that say whether their process lives",
+    "output_files": "files that a user names, whoever writes them",
     "plug_ins": "what other packages bring, found where it is needed",
     "engine_names": "names of accelerators, before one is loaded",
     "garbage_collection": "a setting of Python while much is made that stays",

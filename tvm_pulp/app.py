@@ -16,6 +16,7 @@ from tvm_pulp.codegen.layer_captures import FILE as LAYERS_FILE
 from tvm_pulp.errors import refuse_if
 from tvm_pulp.language_models.tokenizer import Tokenizer, read_tokenizer
 from tvm_pulp.live_progress import sample_progress
+from tvm_pulp.output_files import write_output
 from tvm_pulp.report.footprint import Footprint, footprint
 from tvm_pulp.report.inputs import prepare_inputs
 from tvm_pulp.result import Result
@@ -114,7 +115,7 @@ class App:
         chosen, runner, arrays = self.prepared(inputs, device, toolchain, max_cycles, wanted, device_options)
         run = run_twice(runner, self.metadata, arrays, trace=bool(wanted.wanted()))
         if wanted.trace is not None and run.statistics.trace is not None:
-            wanted.trace.write_text(json.dumps(run.statistics.trace) + "\n", encoding="utf-8")
+            write_output(wanted.trace, json.dumps(run.statistics.trace) + "\n")
         for _ in range(repeat - 1):
             again = run_twice(runner, self.metadata, arrays)
             check_same(self.metadata, run.outputs, again.outputs, "in two runs of the same input")

@@ -65,6 +65,8 @@ def _entry(meaning: str, flag: str = "", group: str = "", **facts: Any) -> dict[
 
 
 _TARGET, _MODEL, _PLANNING = "target", "model", "planning"
+# Names of files in an archive hold the module's name, and more.
+_LONGEST_NAME = 64
 _LANGUAGE, _DEBUGGING = "caches and language models", "finding a wrong layer"
 # Options of planning, and those that only networks have, which are called once and forget.
 _PLANNED: dict[str, Any] = {"group": _PLANNING, "on_host": False, "in_plan": True}
@@ -218,6 +220,11 @@ class CompileOptions:
         refuse_if(
             not self.module_name.isidentifier() or not self.module_name.isascii(),
             f"--module-name '{self.module_name}' is not a C identifier: use letters, digits and underscores",
+        )
+        refuse_if(
+            len(self.module_name) > _LONGEST_NAME,
+            f"--module-name '{self.module_name[:20]}...' has {len(self.module_name)} characters, and names of files "
+            f"with it at most {_LONGEST_NAME}: choose a shorter one",
         )
         refuse_if(
             self.debug_inputs and not self.debug, "--debug-inputs has no effect without --debug: give both or none"

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.output_files import output_file
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,7 +46,7 @@ def write_arrays(path: str | Path, arrays: "Mapping[str, np.ndarray]") -> None:
     """An .npz file of exactly that name."""
     import numpy as np
 
-    with Path(path).open("wb") as stream:
+    with output_file(path) as stream:
         np.savez(stream, **arrays)  # type: ignore[arg-type]
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tvm_pulp.errors import UserError, refuse_file_errors
+from tvm_pulp.errors import UserError
+from tvm_pulp.output_files import write_output
 
 if TYPE_CHECKING:
     from tvm_pulp.compilation import Compilation
@@ -97,8 +98,7 @@ class Result:
 def _written(text: str, path: str | Path | None) -> str:
     """The text, which is also written to a file if one is named."""
     if path is not None:
-        with refuse_file_errors(f"cannot write {path}"):
-            Path(path).write_text(text, encoding="utf-8")
+        write_output(path, text)
     return text
 
 

@@ -1,12 +1,15 @@
 """The build cache: nothing is built twice, and nothing stale is used."""
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.toolchain import Compiler, build_host_library, cached_file, compile_objects, digest_of, host_compiler
+from tvm_pulp.toolchain.cache import cache_directory, digest_path
+from tvm_pulp.toolchain.zig_caches import zig_caches
 
 
 @pytest.fixture
@@ -90,6 +93,107 @@ def test_failing_producer_leaves_nothing_behind(tmp_path: Path, runs: list[Seque
         output.write_text("whole")
 
     assert cached_file(key, ".txt", succeed).read_text() == "whole"
+
+
+DAMAGE: dict[str, Callable[[bytes], bytes]] = {
+    "truncated": lambda content: content[: len(content) // 2],
+    "empty": lambda _: b"",
+    "zeroed": lambda content: bytes(len(content)),
+    "one bit": lambda content: content[:100] + bytes([content[100] ^ 1]) + content[101:],
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_file_is_made_again(tmp_path: Path, runs: list[Sequence[str]], damage: str) -> None:
+    sources = write_project(tmp_path / "a")
+    library = build_host_library(sources, [tmp_path / "a" / "include"])
+    content = library.read_bytes()
+    files = [path for path in (tmp_path / "cache").rglob("*") if path.suffix in (".o", ".so")]
+    assert len(files) == 3
+    for path in files:
+        path.write_bytes(DAMAGE[damage](path.read_bytes()))
+        os.utime(path, ns=(1, 1))
+    assert build_host_library(sources, [tmp_path / "a" / "include"]).read_bytes() == content
+    assert len(runs) == 6, "two objects and one link again"
+
+
+def test_a_file_without_its_digest_is_made_again(tmp_path: Path, runs: list[Sequence[str]]) -> None:
+    made = cached_file("ab" * 32, ".txt", lambda place: place.write_text("whole"))
+    digest_path(made).unlink()
+    made.write_text("false")
+    assert cached_file("ab" * 32, ".txt", lambda place: place.write_text("whole")).read_text() == "whole"
+
+
+def test_a_cache_in_which_everybody_writes_is_refused(tmp_path: Path, runs: list[Sequence[str]]) -> None:
+    made = cached_file("ab" * 32, ".txt", lambda place: place.write_text("whole"))
+    top = tmp_path / "cache"
+    for bits in (0o777, 0o1777):
+        top.chmod(bits)
+        with pytest.raises(UserError, match=f"everybody can write in the build cache {top}.*chmod o-w"):
+            cached_file("ab" * 32, ".txt", lambda place: None)
+    top.chmod(0o775)
+    assert cached_file("ab" * 32, ".txt", lambda place: None) == made
+
+
+def test_a_cache_is_private_whatever_the_mask(tmp_path: Path, runs: list[Sequence[str]]) -> None:
+    before = os.umask(0)
+    try:
+        made = cached_file("ab" * 32, ".txt", lambda place: place.write_text("whole"))
+    finally:
+        os.umask(before)
+    assert [p.stat().st_mode & 0o777 for p in (made.parent, made.parent.parent)] == [0o755, 0o755]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
+def test_a_cache_of_somebody_else_is_refused(tmp_path: Path, runs: list[Sequence[str]]) -> None:
+    cached_file("ab" * 32, ".txt", lambda place: place.write_text("whole"))
+    os.chown(tmp_path / "cache", 4321, 4321)
+    with pytest.raises(UserError, match=r"belongs to another user \(number 4321\).*set TVM_PULP_CACHE"):
+        cached_file("ab" * 32, ".txt", lambda place: None)
+
+
+def test_no_home_is_a_user_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nowhere() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("TVM_PULP_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", nowhere)
+    with pytest.raises(UserError, match="no home folder for the build cache: set TVM_PULP_CACHE"):
+        cache_directory()
+
+
+@pytest.mark.parametrize(
+    ("script", "sentence"),
+    [
+        ("echo x.c: fatal error: cannot write: No space left on device; exit 1", "No space left on device; free some"),
+        ("echo error: unable to create file: NoSpaceLeft; exit 1", "No space left on device; free some"),
+        ("echo error: ProcessFdQuotaExceeded; exit 1", "Too many open files; allow more"),
+        ("kill -9 $$", "ended by signal 9: free memory"),
+    ],
+)
+def test_a_compiler_that_the_machine_fails_is_not_blamed_on_the_source(script: str, sentence: str) -> None:
+    compiler = Compiler(name="sh", command=("/bin/sh", "-c", script), version="", identity="")
+    with pytest.raises(UserError, match=f"the C compiler sh .*{sentence}"):
+        compiler.run([])
+
+
+def test_changed_libraries_of_zig_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of them: lists of what they were made of would say that they are there."""
+    library, names = tmp_path / "zig" / "o" / "12" / "library.a", tmp_path / "zig" / "h" / "34"
+    with zig_caches(tmp_path / "zig") as given:
+        assert given["ZIG_GLOBAL_CACHE_DIR"] == str(tmp_path / "zig")
+        for path in (library, names):
+            path.parent.mkdir(parents=True)
+            path.write_text("content")
+    monkeypatch.setattr("tvm_pulp.toolchain.zig_caches._LOOKED_AT", set())
+    with zig_caches(tmp_path / "zig"):
+        assert library.exists()
+    library.write_text("damaged")
+    monkeypatch.setattr("tvm_pulp.toolchain.zig_caches._LOOKED_AT", set())
+    with zig_caches(tmp_path / "zig"):
+        assert not library.exists() and not names.exists()
+    assert list((tmp_path / "building").iterdir()) == []
 
 
 def test_digest_depends_on_borders() -> None:

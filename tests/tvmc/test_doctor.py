@@ -50,3 +50,4 @@ def test_only_files_of_the_cache_are_removed(
     assert capsys.readouterr().out == f"5 bytes removed from {tmp_path}\n"
     assert not made.exists() and mine.read_text() == "of the user"
     assert main(["doctor", "--clean"]) == 0 and "0 bytes" in capsys.readouterr().out
+    assert sorted(path.name for path in made.parent.iterdir()) == ["notes.txt"]

@@ -69,6 +69,27 @@ def test_run(later: float, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["net.tar"]
 
 
+@pytest.mark.parametrize("end", [signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.slow)])
+def test_another_signal_that_ends(end: signal.Signals, tmp_path: Path) -> None:
+    """A file on its way and a temporary folder go, as with Ctrl-C."""
+    code = (
+        "import sys, time, os\n"
+        "from tvm_pulp.output_files import output_file\n"
+        "from tvm_pulp.temporary import TemporaryFolder\n"
+        "from tvm_pulp.tvmc.interrupt import interruptible\n"
+        "with interruptible('stopped', 'ended'), TemporaryFolder(), output_file('report') as stream:\n"
+        "    stream.write(b'half')\n"
+        f"    os.kill(os.getpid(), {int(end)})\n"
+        "    time.sleep(60)\n"
+    )
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, env=environment, check=False
+    )
+    assert (done.returncode, done.stderr) == (143, "ended\n")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_inside_of_code_made_of_a_text() -> None:
     """Python would end by the signal then, as if nobody had caught the exception."""
     code = (

@@ -3,19 +3,16 @@
 import io
 import json
 import lzma
-import os
 import tarfile
-import tempfile
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tvm_pulp.codegen.formats import FormatError, PlanJson, check_record, from_json, metadata_schema
-from tvm_pulp.errors import UserError, refuse_file_errors
+from tvm_pulp.errors import UserError
+from tvm_pulp.output_files import output_file
 
 FORMAT_VERSION = 7
 # The folder of the same runtime by calls of an SDK, for chips that have one.
@@ -25,28 +22,13 @@ FIRMWARE = "firmware"
 def write(path: Path, files: dict[str, bytes]) -> None:
     """Write an archive whose bytes depend on nothing but the files."""
     with (
-        whole_file(path, 0o644) as place,
-        place.open("wb") as raw,
+        output_file(path) as raw,
         tarfile.open(fileobj=raw, mode="w", format=tarfile.USTAR_FORMAT) as tar,
     ):
         for name in sorted(files):
             entry = tarfile.TarInfo(f"./{name}")
             entry.size, entry.mtime, entry.mode = len(files[name]), 0, 0o644
             tar.addfile(entry, io.BytesIO(files[name]))
-
-
-@contextmanager
-def whole_file(path: Path, mode: int) -> Iterator[Path]:
-    """A file to write that takes the place of another when it is complete. Nothing half-written is left behind."""
-    with refuse_file_errors(f"cannot write '{path}'", "; choose another -o"):
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        os.close(handle)
-        try:
-            yield Path(name)
-            Path(name).chmod(mode)
-            Path(name).replace(path)
-        finally:
-            Path(name).unlink(missing_ok=True)
 
 
 def read(path: Path) -> dict[str, bytes]:

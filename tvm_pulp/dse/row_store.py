@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tvm_pulp.toolchain.cache import cache_directory, cached_file
+from tvm_pulp.toolchain.cache import cached_file, known_file
 
 _RECORD, _ARCHIVE = ".row.json", ".row.tar.gz"
 
@@ -20,14 +20,10 @@ class RowStore:
 
     def record(self, key: str) -> dict[str, Any] | None:
         """The record of a key, or None."""
-        path = self._path(key, _RECORD)
-        try:
-            found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        except OSError:
+        path = known_file(key, _RECORD, self.folder)
+        if path is None:
             return None
-        except ValueError:  # damaged, by whatever: made again
-            path.unlink(missing_ok=True)
-            return None
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         return found
 
     def keep_record(self, key: str, record: Mapping[str, Any]) -> None:
@@ -37,8 +33,7 @@ class RowStore:
 
     def archive(self, key: str) -> Path | None:
         """The compressed archive of a key, or None."""
-        path = self._path(key, _ARCHIVE)
-        return path if path.is_file() else None
+        return known_file(key, _ARCHIVE, self.folder)
 
     def keep_archive(self, key: str, write: Callable[[Path], None]) -> None:
         """Keep what `write` writes, compressed: constants as C text shrink to a quarter."""
@@ -48,6 +43,3 @@ class RowStore:
             place.write_bytes(gzip.compress(place.read_bytes(), 1, mtime=0))
 
         cached_file(key, _ARCHIVE, produce, self.folder)
-
-    def _path(self, key: str, suffix: str) -> Path:
-        return (self.folder or cache_directory()) / key[:2] / f"{key}{suffix}"

@@ -5,7 +5,7 @@ from typing import TextIO
 
 from tvm_pulp.compilation import Compilation, Model
 from tvm_pulp.compile_options import CompileOptions
-from tvm_pulp.errors import refuse_file_errors, refuse_if
+from tvm_pulp.errors import refuse_if
 from tvm_pulp.explain import regions_onnx
 from tvm_pulp.explain.explain_nodes import explain_unsupported
 from tvm_pulp.explain.explain_plan import explain_plan, explain_source
@@ -13,6 +13,7 @@ from tvm_pulp.explain.lost_cycles import print_lost_cycles
 from tvm_pulp.explain.suggestions import print_suggestions, suggest
 from tvm_pulp.explain.suggestions.integer_ends import print_integer_ends
 from tvm_pulp.frontend.imported import UnsupportedOperators
+from tvm_pulp.output_files import write_output
 
 SUGGESTIONS = 3
 
@@ -49,5 +50,4 @@ def explain(
     if onnx is not None:
         is_planned, network = compilation.target.soc.simulated, compilation.entry.partitioned
         drawn = regions_onnx.plan_model(compilation.plan) if is_planned else regions_onnx.network_model(network, {})
-        with refuse_file_errors(f"--onnx: cannot write '{onnx}'"):
-            onnx.write_bytes(drawn.SerializeToString())
+        write_output(onnx, drawn.SerializeToString())

@@ -1,10 +1,8 @@
 """Generation on a CPU by itself: emulated with instructions counted, or this machine with microseconds."""
 
 import ctypes
-import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from tvm_pulp import soc as socs
@@ -13,6 +11,7 @@ from tvm_pulp.language_models.session import Generated, GenerationRequest, Gener
 from tvm_pulp.sim.cpu_runner import CpuRunner, Stopped
 from tvm_pulp.sim.host import host_flags, host_library
 from tvm_pulp.sim.runner import runner_class
+from tvm_pulp.temporary import TemporaryFolder
 
 _LOGITS = "tvmgen_logits"
 
@@ -47,8 +46,8 @@ class _Here:
 
     def __init__(self, files: dict[str, bytes], metadata: dict[str, Any]) -> None:
         flags = ("-DTVM_PULP_HOSTED", *host_flags(metadata["tvm_pulp"]))
-        with tempfile.TemporaryDirectory(prefix="tvm_pulp_", ignore_cleanup_errors=True) as folder:
-            self._library = ctypes.CDLL(str(host_library(files, Path(folder), flags)))
+        with TemporaryFolder() as folder:
+            self._library = ctypes.CDLL(str(host_library(files, folder, flags)))
 
     def symbol(self, name: str) -> int:
         return ctypes.addressof(ctypes.c_char.in_dll(self._library, name))

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from tvm_pulp.codegen.formats import to_json
-from tvm_pulp.errors import refuse_file_errors
+from tvm_pulp.output_files import write_outputs
 from tvm_pulp.planning.estimate import estimate_program
 from tvm_pulp.planning.program.actions import Access, Begin, operands_of
 from tvm_pulp.planning.program.plan_record import Place, PlanJson
@@ -22,7 +22,6 @@ from tvm_pulp.report.cycle_axis import (
 )
 from tvm_pulp.report.svg import byte_ticks, line, picture, rectangle, text
 from tvm_pulp.soc.cost_model import CostModel
-from tvm_pulp.toolchain.project.unpack import unpack
 
 
 def plan_pictures(plan: PlanJson, costs: CostModel) -> dict[str, str]:
@@ -36,8 +35,7 @@ def write_pictures(folder: Path, plan: PlanJson, costs: CostModel) -> None:
     """plan.json, one SVG per memory level, the expected schedule as timeline.svg."""
     texts = {"plan.json": to_json(PlanJson, plan)}
     texts |= {f"{name}.svg": svg for name, svg in plan_pictures(plan, costs).items()}
-    with refuse_file_errors(f"-o: cannot write into '{folder}'"):
-        unpack({name: content.encode() for name, content in texts.items()}, folder)
+    write_outputs(folder, {name: content.encode() for name, content in texts.items()})
 
 
 HEIGHT = 420

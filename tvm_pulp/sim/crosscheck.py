@@ -15,6 +15,7 @@ import numpy as np
 from tvm_pulp import soc
 from tvm_pulp.codegen.formats import BaselineJson, FormatError, from_json, to_json
 from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.output_files import write_output
 from tvm_pulp.sim.runner import declared_statistics
 
 if TYPE_CHECKING:
@@ -187,4 +188,4 @@ def write_baseline(path: Path, runs: Sequence[Mapping[str, Any]]) -> None:
     held = read_baseline(path, "--record") if path.exists() else []
     new = {key(run) for run in runs}
     every = sorted([run for run in held if key(run) not in new] + [dict(run) for run in runs], key=key)
-    path.write_text(to_json(BaselineJson, {"runs": every}, indent=1), encoding="utf-8")
+    write_output(path, to_json(BaselineJson, {"runs": every}, indent=1))

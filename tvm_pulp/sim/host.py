@@ -2,7 +2,6 @@
 
 import ctypes
 import shutil
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.sim.debug_report import SYMBOL, debug_text
 from tvm_pulp.sim.runner import Capabilities, Runner, Statistics
 from tvm_pulp.soc.this_machine import missing_instructions
+from tvm_pulp.temporary import TemporaryFolder
 from tvm_pulp.toolchain import build_host_library
 from tvm_pulp.toolchain.project.unpack import unpack
 
@@ -81,10 +81,10 @@ class HostRunner(Runner):
         assert toolchain is None, "it has none to choose from"
         self._metadata, self._captures = metadata, from_files(files)
         started = time.perf_counter()
-        with tempfile.TemporaryDirectory(prefix="tvm_pulp_", ignore_cleanup_errors=True) as folder:
+        with TemporaryFolder() as folder:
             # A copy of its own: two devices of one network must not share static data.
-            library = Path(folder) / "network.so"
-            shutil.copy(host_library(files, Path(folder), flags), library)
+            library = folder / "network.so"
+            shutil.copy(host_library(files, folder, flags), library)
             self._library = ctypes.CDLL(str(library))
         self._build_seconds = time.perf_counter() - started
 

@@ -1,6 +1,5 @@
 """The common part of runners that start another simulator: the executable prints its results when it ends."""
 
-import tempfile
 import time
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -17,6 +16,7 @@ from tvm_pulp.sim.iss.elf import Elf, read_elf
 from tvm_pulp.sim.process import Finished, last_lines, limit_seconds, run_simulator
 from tvm_pulp.sim.runner import Capabilities, Runner, Statistics
 from tvm_pulp.soc.description import Soc
+from tvm_pulp.temporary import TemporaryFolder
 from tvm_pulp.toolchain import RiscvToolchain, build_of_archive
 from tvm_pulp.toolchain.project.build_archive import build_archive
 
@@ -67,9 +67,7 @@ class PrintingRunner(Runner):
     def run(self, inferences: int) -> None:
         self._inferences = inferences
         image = make_image(self._program, self._facts, self._inputs, inferences)
-        prefix = f"tvm_pulp_{self.installed.simulator.lower()}_"
-        with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as name:
-            folder = Path(name)
+        with TemporaryFolder() as folder:
             (folder / "program.elf").write_bytes(image)
             command, environment = self._start(folder, folder / "program.elf")
             done = run_simulator(

@@ -2,6 +2,7 @@
 
 import functools
 import os
+import re
 import shlex
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,6 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.machine_errors import said_reason, with_way_out
+from tvm_pulp.temporary import TemporaryFolder
+from tvm_pulp.toolchain.zig_caches import zig_caches
 
 
 class ToolchainError(Exception):
@@ -56,11 +60,20 @@ class Compiler:
     """Link arguments that must follow the objects."""
     script_suffix: str = ""
     """Text to append to a linker script."""
-    environment: tuple[tuple[str, str], ...] = ()
+    caches: Path | None = None
+    """The folder of what zig keeps; None for other drivers."""
 
     def run(self, arguments: Sequence[str]) -> None:
         """Run the driver; a failure raises ToolchainError."""
-        _output([*self.command, *arguments], dict(self.environment))
+        with _own_files() if self.caches is None else zig_caches(self.caches) as environment:
+            _output([*self.command, *arguments], environment)
+
+
+@contextmanager
+def _own_files() -> Iterator[dict[str, str]]:
+    """Variables by which a driver's temporary files are in a folder that somebody removes if it is killed."""
+    with TemporaryFolder() as folder:
+        yield {"TMPDIR": str(folder)}
 
 
 def _output(command: Sequence[str], environment: Mapping[str, str]) -> str:
@@ -76,8 +89,26 @@ def _output(command: Sequence[str], environment: Mapping[str, str]) -> str:
         env={**os.environ, **environment},
     )
     if finished.returncode != 0:
+        _refuse_machine_failure(Path(command[0]).name, finished.returncode, finished.stdout)
         raise ToolchainError(command, finished.returncode, finished.stdout)
     return finished.stdout
+
+
+def _refuse_machine_failure(name: str, status: int, said: str) -> None:
+    """A user error where the machine, not the C, is why a compiler failed."""
+    reason = said_reason(said)
+    if reason is not None:
+        raise UserError(f"the C compiler {name} could not do its work: {with_way_out(reason)}")
+    if status < 0 or _ENDED.search(said):
+        number = f"signal {-status}" if status < 0 else "a signal"
+        raise UserError(
+            f"the C compiler {name} was ended by {number}: free memory and room on the disk, or raise the limits of "
+            "this shell (`ulimit -a`)"
+        )
+
+
+# What a driver says whose own process was ended by the machine.
+_ENDED = re.compile(r"(?:terminated|crashed) (?:with|by) signal|Killed signal terminated program|terminated abnormally")
 
 
 @functools.cache

@@ -1,10 +1,10 @@
 """The packaged compiler for CPUs, and the executable of an archive for one."""
 
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 from tvm_pulp.soc.cpu import Cpu
+from tvm_pulp.temporary import TemporaryFolder
 from tvm_pulp.toolchain.build import compile_objects, link_objects
 from tvm_pulp.toolchain.compiler import Compiler
 from tvm_pulp.toolchain.cpu_flags import CPU_FLAGS, ENTRY, WARNINGS
@@ -26,9 +26,9 @@ def cpu_compiler(cpu: Cpu) -> Compiler:
 def build_cpu_elf(files: Mapping[str, bytes], cpu: Cpu) -> Path:
     """The executable of an archive, in the cache; it notes which layer it computes."""
     flags = [*WARNINGS, "-DTVM_PULP_PROFILE"]
-    with tempfile.TemporaryDirectory(prefix="tvm_pulp_", ignore_cleanup_errors=True) as name:
-        unpack(files, Path(name))
-        sources, headers, script = sources_of(Path(name))
+    with TemporaryFolder() as folder:
+        unpack(files, folder)
+        sources, headers, script = sources_of(folder)
         compiler = cpu_compiler(cpu)
         return link_objects(
             compile_objects(sources, headers, flags, compiler), [], compiler, suffix=".elf", script=script

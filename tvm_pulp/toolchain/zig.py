@@ -32,7 +32,6 @@ def zig_compiler(
     """Return zig's C compiler with the given flags; its own caches live below ours."""
     zig = str(find_zig())
     version, identity = describe_driver((zig,), "version")
-    caches = cache_directory() / "zig"
     return Compiler(
         name="zig",
         command=(zig, "cc"),
@@ -41,5 +40,5 @@ def zig_compiler(
         compile_flags=compile_flags,
         link_flags=link_flags,
         script_suffix=script_suffix,
-        environment=(("ZIG_GLOBAL_CACHE_DIR", str(caches)), ("ZIG_LOCAL_CACHE_DIR", str(caches))),
+        caches=cache_directory() / "zig",
     )

@@ -19,11 +19,26 @@ class Argument:
     names: tuple[str, ...]
     group: str = ""
     told: dict[str, Any] = field(default_factory=dict)
+    writes: str = ""
+    """FILE or FOLDER where the argument names one that is written; UPDATED where that file is read before."""
+
+    @property
+    def shown(self) -> str:
+        """The name in messages: the long one."""
+        return "-o" if self.names[-1] == "--output" else self.names[-1]
+
+    @property
+    def value_name(self) -> str:
+        """The name of the value among the parsed ones."""
+        return str(self.told.get("dest") or self.names[-1].lstrip("-").replace("-", "_"))
 
 
-def argument(*names: str, group: str = "", **told: Any) -> Argument:
+FILE, FOLDER, UPDATED = "file", "folder", "updated file"
+
+
+def argument(*names: str, group: str = "", writes: str = "", **told: Any) -> Argument:
     """An argument, written as `argparse` is told it."""
-    return Argument(names, group, told)
+    return Argument(names, group, told, writes)
 
 
 def add_arguments(parser: argparse.ArgumentParser, arguments: Iterable[Argument]) -> None:

@@ -6,19 +6,18 @@ from pathlib import Path
 from typing import Any
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.tvmc.argument import argument
-from tvm_pulp.tvmc.model_options import check_writable
+from tvm_pulp.output_files import write_output
+from tvm_pulp.tvmc.argument import FILE, argument
 
 ARGUMENTS = (
     argument("A", help="report written by `tvmc run --report`"),
     argument("B", help="another one"),
-    argument("--html", metavar="F.html", help="write both as one self-contained page"),
+    argument("--html", writes=FILE, metavar="F.html", help="write both as one self-contained page"),
 )
 EPILOG = "example: tvmc compare before.json after.json --html both.html"
 
 
 def run(args: argparse.Namespace) -> int:
-    check_writable(args.html, "--html")
     first, second = _read(args.A), _read(args.B)
     names = _names(args.A, args.B)
     from tvm_pulp.report.compare_reports import print_comparison
@@ -26,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
     if args.html:
         from tvm_pulp.report.html import compare_page
 
-        Path(args.html).write_text(compare_page(dict(zip(names, (first, second), strict=True))), encoding="utf-8")
+        write_output(args.html, compare_page(dict(zip(names, (first, second), strict=True))))
     print_comparison(names, first, second, sys.stdout)
     return 0
 

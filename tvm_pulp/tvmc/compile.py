@@ -5,9 +5,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tvm_pulp.errors import refuse_file_errors, refuse_if
-from tvm_pulp.tvmc.argument import QUIET, argument
-from tvm_pulp.tvmc.model_options import check_writable, options_of
+from tvm_pulp.errors import refuse_if
+from tvm_pulp.output_files import write_outputs
+from tvm_pulp.tvmc.argument import FILE, FOLDER, QUIET, argument
+from tvm_pulp.tvmc.model_options import options_of
 from tvm_pulp.tvmc.progress import Progress
 
 if TYPE_CHECKING:
@@ -19,9 +20,9 @@ _DUMPS = ("relax", "tir", "c")
 # Scripts written for Apache TVM's `tvmc` state these options.
 _UPSTREAM = "upstream tvmc, for its scripts; there is one value of each, the default"
 ARGUMENTS = (
-    argument("-o", "--output", required=True, metavar="FILE.tar", help="archive to write", group="output"),
+    argument("-o", "--output", writes=FILE, required=True, metavar="FILE.tar", help="archive to write", group="output"),
     argument("--dump-code", default="", metavar="LIST", help="write intermediate forms: relax,tir,c", group="output"),
-    argument("--dump-dir", metavar="DIR", help="folder for --dump-code", group="output"),
+    argument("--dump-dir", writes=FOLDER, metavar="DIR", help="folder for --dump-code", group="output"),
     QUIET,
     argument(
         "-f",
@@ -41,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     for name in dumps:
         refuse_if(name not in _DUMPS, f"--dump-code: '{name}' is unknown: choose from {', '.join(_DUMPS)}")
     refuse_if(bool(dumps) != bool(args.dump_dir), "--dump-code and --dump-dir belong together: give both or none")
-    path = check_writable(args.output, "-o")
+    path = Path(args.output)
     options = options_of(args)
     progress = Progress("compile", quiet=args.quiet)
     progress(f"loading the compiler for {args.MODEL}")
@@ -81,7 +82,4 @@ def _dump(app: "App", dumps: list[str], folder: Path) -> None:
         if "relax" in dumps and entry:
             assert lowered.plan.network.origin is not None
             written[f"{before}partitioned.relax.txt"] = lowered.plan.network.origin.module.script().encode()
-    with refuse_file_errors(f"--dump-dir: cannot write into '{folder}'"):
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, data in written.items():
-            (folder / name).write_bytes(data)
+    write_outputs(folder, written)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from tvm_pulp.compile_options import shown
 from tvm_pulp.errors import UserError, WrongAnswer, refuse_if
 from tvm_pulp.tvmc import device_options
-from tvm_pulp.tvmc.argument import INPUTS, argument, given_inputs
-from tvm_pulp.tvmc.model_options import check_archive, check_writable, options_of
+from tvm_pulp.tvmc.argument import INPUTS, UPDATED, argument, given_inputs
+from tvm_pulp.tvmc.model_options import check_archive, options_of
 from tvm_pulp.tvmc.progress import Progress
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ ARGUMENTS = (
     ),
     argument("--tolerance", type=float, default=1.5, metavar="PERCENT", help="deviation of the whole that is accepted"),
     argument("--baseline", metavar="F.json", help="compare with recorded figures of this very program"),
-    argument("--record", metavar="F.json", help="add what the other devices measured to this file"),
+    argument("--record", writes=UPDATED, metavar="F.json", help="add what the other devices measured to this file"),
 )
 EPILOG = "Example: tvmc crosscheck archive.tar --devices iss,gvsoc --inferences 6. "
 
@@ -48,7 +48,6 @@ def run(args: argparse.Namespace) -> int:
         args.inferences is not None and not 2 <= args.inferences <= _MOST_INFERENCES,
         f"--inferences {args.inferences}: choose 2 to {_MOST_INFERENCES}",
     )
-    check_writable(args.record, "--record")
     if str(args.MODEL).endswith(".tar"):
         check_archive(args.MODEL)
     settings = _settings(devices, device_options.settings(args))

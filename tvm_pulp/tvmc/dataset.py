@@ -4,11 +4,11 @@ import argparse
 import json
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tvm_pulp.errors import refuse_if
 from tvm_pulp.option_values import read_arrays, write_arrays
+from tvm_pulp.output_files import write_output
 from tvm_pulp.tvmc import device_options
 from tvm_pulp.tvmc.argument import argument
 from tvm_pulp.tvmc.model_options import check_archive
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
     if args.outputs:
         write_arrays(args.outputs, found.outputs)
     if args.report:
-        Path(args.report).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+        write_output(args.report, json.dumps(record, indent=2) + "\n")
     return 0
 
 

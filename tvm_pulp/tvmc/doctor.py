@@ -3,16 +3,20 @@
 import argparse
 import re
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from importlib.metadata import PackageNotFoundError, requires
 from importlib.util import find_spec
+from pathlib import Path
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.grouped import grouped
 from tvm_pulp.plug_ins import installed_version
 from tvm_pulp.tvmc.argument import argument
 
-ARGUMENTS = (argument("--clean", action="store_true", help="empty the build cache; what is needed is built again"),)
+ARGUMENTS = (
+    argument("--clean", action="store_true", help="empty the build cache, and remove what killed processes left"),
+)
 
 _PACKAGE = "tvm_pulp"
 # `name>=1; extra == "dse"` of the package's metadata.
@@ -26,6 +30,7 @@ def run(args: argparse.Namespace) -> int:
 
     if args.clean:
         print(f"{clean_cache():,} bytes removed from {cache_directory()}")
+        _remove_remains()
         return 0
     from tvm_pulp.tvmc.main import versions
 
@@ -52,6 +57,15 @@ def run(args: argparse.Namespace) -> int:
     if not usable:
         print("tvmc doctor: nothing can be built for a chip here: pip install ziglang", file=sys.stderr)
     return 0 if usable else 1
+
+
+def _remove_remains() -> None:
+    """Remove what killed processes left in the folder of temporary files, and beside outputs."""
+    from tvm_pulp.temporary import remove_abandoned
+
+    count = sum(remove_abandoned(folder) for folder in (Path(tempfile.gettempdir()), Path.cwd()))
+    if count:
+        print(f"tvmc doctor: removed {count} temporary files and folders of killed processes", file=sys.stderr)
 
 
 def extras() -> dict[str, list[str]]:

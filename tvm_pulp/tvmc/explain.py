@@ -3,14 +3,20 @@
 import argparse
 import sys
 from io import StringIO
+from pathlib import Path
 
 from tvm_pulp.errors import refuse_if
-from tvm_pulp.tvmc.argument import argument
-from tvm_pulp.tvmc.model_options import check_writable, options_of
+from tvm_pulp.tvmc.argument import FILE, argument
+from tvm_pulp.tvmc.model_options import options_of
 from tvm_pulp.tvmc.progress import Progress
 
 ARGUMENTS = (
-    argument("--onnx", metavar="FILE.onnx", help="also write the partitioned network, one node per region, for Netron"),
+    argument(
+        "--onnx",
+        writes=FILE,
+        metavar="FILE.onnx",
+        help="also write the partitioned network, one node per region, for Netron",
+    ),
     argument(
         "--suggestions",
         type=int,
@@ -23,7 +29,7 @@ ARGUMENTS = (
 
 def run(args: argparse.Namespace) -> int:
     refuse_if(args.suggestions < 0, f"--suggestions {args.suggestions}: must not be negative")
-    onnx, options = check_writable(args.onnx, "--onnx"), options_of(args)
+    onnx, options = Path(args.onnx) if args.onnx else None, options_of(args)
     from tvm_pulp.explain.explain import explain
 
     # Printed when planning is over, so that the two do not mix on a terminal.

@@ -5,8 +5,8 @@ import sys
 
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.option_values import read_arrays, write_arrays
-from tvm_pulp.tvmc.argument import argument
-from tvm_pulp.tvmc.model_options import check_archive, check_writable
+from tvm_pulp.tvmc.argument import FILE, argument
+from tvm_pulp.tvmc.model_options import check_archive
 
 ARGUMENTS = (
     argument("ARCHIVE", help="archive of a language model, written by `tvmc compile`"),
@@ -19,7 +19,7 @@ ARGUMENTS = (
     argument("--seed", type=int, default=1, help="of the choice; the same seed gives the same tokens"),
     argument("--force-ids", metavar="LIST", help="tokens that follow whatever is chosen (teacher forcing)"),
     argument("-i", "--inputs", metavar="F.npz", help="what all tokens share, such as an encoder's inputs, by name"),
-    argument("-o", "--outputs", metavar="F.npz", help="write `tokens`, and the `logits` they came from"),
+    argument("-o", "--outputs", writes=FILE, metavar="F.npz", help="write `tokens`, and the `logits` they came from"),
 )
 EPILOG = 'Example: tvmc generate story.tar --prompt "Once there was a shy fox" --tokens 80 --temperature 0.7'
 
@@ -28,7 +28,6 @@ def run(args: argparse.Namespace) -> int:
     refuse_if((args.prompt is None) == (args.prompt_ids is None), "give either --prompt or --prompt-ids")
     for option, value in (("--top-k", args.top_k), ("--top-p", args.top_p)):
         refuse_if(value and args.temperature == 0, f"{option} has no effect without --temperature: give one above 0")
-    check_writable(args.outputs, "-o")
     check_archive(args.ARCHIVE)
     from tvm_pulp.api import App
     from tvm_pulp.language_models.figures import phases

@@ -9,12 +9,16 @@ from functools import partial
 from typing import Any
 
 from tvm_pulp import __version__
-from tvm_pulp.errors import GuestFault, Note, UserError, WrongAnswer, refuse_if
+from tvm_pulp.errors import Note, UserError, refuse_if
 from tvm_pulp.garbage_collection import rare_garbage_collection
 from tvm_pulp.option import MODEL_VERBS
 from tvm_pulp.tvmc.argument import Argument, add_arguments
+from tvm_pulp.tvmc.failures import run_to_end
 from tvm_pulp.tvmc.interrupt import interruptible
+from tvm_pulp.tvmc.limits_of_process import check_limits
+from tvm_pulp.tvmc.outputs import check_outputs
 from tvm_pulp.tvmc.quick_process import quick_process
+from tvm_pulp.tvmc.standard_streams import prepare_streams
 
 # verb -> what it does. The module `tvm_pulp.tvmc.<verb>` offers `ARGUMENTS`, often an `EPILOG`, and `run(args) -> int`.
 VERBS = {
@@ -72,8 +76,10 @@ def parse(verb: str, arguments: Sequence[str]) -> argparse.Namespace:
         from tvm_pulp.tvmc.model_options import split_engine_options
 
         arguments, engine_options = split_engine_options(arguments)
+    given = list(arguments)
     args = parser_of(verb).parse_args(arguments)
     args.engine_options = engine_options
+    check_outputs(arguments_of(verb), args, given)
     return args
 
 
@@ -103,37 +109,33 @@ def _show_warning(verb: str, otherwise: Callable[..., None], message: Any, categ
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb and return the exit status: 0, 2 for a user error, 1 for a wrong answer; another bug raises.
 
-    Ctrl-C leaves with 130.
+    Ctrl-C leaves with 130, SIGTERM with 143.
     """
     if argv is None:
+        prepare_streams()
         quick_process()
     arguments = list(sys.argv[1:] if argv is None else argv)
-    if not arguments or arguments[0] in ("-h", "--help"):
+    verb, rest = (arguments[0], arguments[1:]) if arguments else ("--help", [])
+    return run_to_end(verb, partial(_run, verb, rest), whole_process=argv is None)
+
+
+def _run(verb: str, rest: list[str]) -> int:
+    if verb in ("-h", "--help"):
         print(_overview())
         return 0
-    if arguments[0] == "--version":
+    if verb == "--version":
         print(versions())
         return 0
-    verb, rest = arguments[0], arguments[1:]
-    try:
-        refuse_if(verb not in VERBS, f"unknown verb '{verb}': choose one of {', '.join(VERBS)}")
-        with interruptible(f"tvmc {verb}: interrupted"), warnings.catch_warnings(), rare_garbage_collection():
-            warnings.showwarning = partial(_show_warning, verb, warnings.showwarning)
-            warnings.simplefilter("default", Note)
-            return int(importlib.import_module(f"tvm_pulp.tvmc.{verb}").run(parse(verb, rest)))
-    except UserError as error:
-        print(f"tvmc {verb}: {error}", file=sys.stderr)
-        # `sim` passes guest exit values 0..125 through, so its user errors need a value of their own.
-        return 126 if verb == "sim" else 2
-    except WrongAnswer as error:
-        print(f"tvmc {verb}: {error}", file=sys.stderr)
-        return 1
-    except GuestFault as error:
-        reason = " ".join(str(error).split())
-        print(f"tvmc {verb}: the compiled program failed on the device ({reason}): please report it", file=sys.stderr)
-        return 1
-    except BrokenPipeError:
-        return 0
+    check_limits()
+    refuse_if(verb not in VERBS, f"unknown verb '{verb}': choose one of {', '.join(VERBS)}")
+    with (
+        interruptible(f"tvmc {verb}: interrupted", f"tvmc {verb}: terminated"),
+        warnings.catch_warnings(),
+        rare_garbage_collection(),
+    ):
+        warnings.showwarning = partial(_show_warning, verb, warnings.showwarning)
+        warnings.simplefilter("default", Note)
+        return int(importlib.import_module(f"tvm_pulp.tvmc.{verb}").run(parse(verb, rest)))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import argparse
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 from tvm_pulp.compile_options import DEFAULTS, OPTIONS, ZOO, CompileOptions, check_exists, model_files
 from tvm_pulp.engine_names import check_targets
@@ -59,20 +59,6 @@ def split_engine_options(arguments: Sequence[str]) -> tuple[list[str], dict[str,
         value = match[3] if match[3] is not None else queue.pop(0)
         options.setdefault(match[1], {})[match[2]] = value
     return rest, options
-
-
-@overload
-def check_writable(path: str, option: str) -> Path: ...
-@overload
-def check_writable(path: str | None, option: str) -> Path | None: ...
-def check_writable(path: str | None, option: str) -> Path | None:
-    """Fail before the work, not after it; nothing where no file is named."""
-    if not path:
-        return None
-    target = Path(path)
-    refuse_if(not target.parent.is_dir(), f"{option}: folder '{target.parent}' does not exist")
-    refuse_if(target.is_dir(), f"{option}: '{target}' is a folder; name a file")
-    return target
 
 
 def check_archive(path: str) -> None:

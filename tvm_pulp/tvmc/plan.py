@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tvm_pulp.errors import refuse_if
-from tvm_pulp.tvmc.argument import argument
+from tvm_pulp.output_files import write_outputs
+from tvm_pulp.tvmc.argument import FOLDER, argument
 from tvm_pulp.tvmc.model_options import options_of
 from tvm_pulp.tvmc.progress import Progress
 
@@ -17,6 +18,7 @@ ARGUMENTS = (
     argument(
         "-o",
         "--output",
+        writes=FOLDER,
         metavar="DIR",
         help="folder for plan.json, l1.svg and l2.svg (memories over time) and timeline.svg, of a CPU by itself for "
         "memory.svg; made if it is absent",
@@ -26,10 +28,6 @@ ARGUMENTS = (
 
 def run(args: argparse.Namespace) -> int:
     folder = Path(args.output) if args.output else None
-    refuse_if(
-        folder is not None and folder.exists() and not folder.is_dir(),
-        f"-o: '{folder}' is not a folder; name another one",
-    )
     options = options_of(args)
     from tvm_pulp.compilation import Compilation
     from tvm_pulp.planning.tir.describe import describe
@@ -56,9 +54,7 @@ def run(args: argparse.Namespace) -> int:
 def _cpu(compilation: "Compilation", folder: Path | None) -> int:
     """The program of a CPU by itself: its functions, and the places of what they make."""
     from tvm_pulp.entry_point import HostEntryPoint
-    from tvm_pulp.errors import refuse_file_errors
     from tvm_pulp.report.cpu_plan import arena_picture, print_cpu_plan
-    from tvm_pulp.toolchain.project.unpack import unpack
 
     soc = compilation.target.soc
     refuse_if(
@@ -72,6 +68,5 @@ def _cpu(compilation: "Compilation", folder: Path | None) -> int:
         made = entry.program
     print_cpu_plan(soc.name, made, soc.cpu.stack_bytes if soc.cpu is not None and soc.cpu.hal else 0, sys.stdout)
     if folder is not None:
-        with refuse_file_errors(f"-o: cannot write into '{folder}'"):
-            unpack({"memory.svg": arena_picture(made).encode()}, folder)
+        write_outputs(folder, {"memory.svg": arena_picture(made).encode()})
     return 0

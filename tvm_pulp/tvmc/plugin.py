@@ -5,11 +5,11 @@ import sys
 from pathlib import Path
 
 from tvm_pulp.errors import refuse_if
-from tvm_pulp.tvmc.argument import argument
+from tvm_pulp.tvmc.argument import FOLDER, argument
 
 ARGUMENTS = (
     argument("SIMULATOR", help="gvsoc or etiss"),
-    argument("-o", "--output", required=True, metavar="DIR", help="folder to write, new or empty"),
+    argument("-o", "--output", writes=FOLDER, required=True, metavar="DIR", help="folder to write, new or empty"),
     argument("--soc", metavar="NAME", help="whose engines; default: what the simulator's programs run on"),
     argument("--engine", action="append", default=[], metavar="NAME", help="one of its engines; default: all of them"),
     argument("--build", action="store_true", help="build it where the simulator's installation is found"),

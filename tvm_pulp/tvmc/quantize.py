@@ -6,14 +6,13 @@ from pathlib import Path
 
 from tvm_pulp.compile_options import FLOAT_FORMATS, check_exists, model_files
 from tvm_pulp.option_values import read_arrays
-from tvm_pulp.tvmc.argument import QUIET, argument
-from tvm_pulp.tvmc.model_options import check_writable
+from tvm_pulp.tvmc.argument import FILE, QUIET, argument
 from tvm_pulp.tvmc.progress import Progress
 
 ARGUMENTS = (
     argument("MODEL", help=f"float model file ({model_files(*FLOAT_FORMATS)})"),
     argument("--calibration", required=True, metavar="F.npz", help="an array per input, samples along the first axis"),
-    argument("-o", "--output", required=True, metavar="FILE.onnx", help="quantized model to write"),
+    argument("-o", "--output", writes=FILE, required=True, metavar="FILE.onnx", help="quantized model to write"),
     argument(
         "--evaluation", metavar="F.npz", help="samples that the cost is measured with; default: those of --calibration"
     ),
@@ -37,7 +36,6 @@ EPILOG = "tvmc quantize net.onnx --calibration samples.npz -o q.onnx && tvmc com
 
 
 def run(args: argparse.Namespace) -> int:
-    target = check_writable(args.output, "-o")
     check_exists(Path(args.MODEL))
     calibration = dict(read_arrays(args.calibration, "--calibration"))
     evaluation = dict(read_arrays(args.evaluation, "--evaluation")) if args.evaluation else None
@@ -56,6 +54,6 @@ def run(args: argparse.Namespace) -> int:
             max_loss=args.max_loss,
             keep=tuple(args.keep),
         )
-    made.save(target)
+    made.save(args.output)
     print_quantized(made, sys.stdout)
     return 0

@@ -6,9 +6,10 @@ from pathlib import Path
 
 from tvm_pulp.errors import refuse_if
 from tvm_pulp.option_values import write_arrays
+from tvm_pulp.output_files import write_output
 from tvm_pulp.tvmc import dataset, device_options
-from tvm_pulp.tvmc.argument import INPUTS, argument, given_inputs
-from tvm_pulp.tvmc.model_options import check_archive, check_writable
+from tvm_pulp.tvmc.argument import FILE, INPUTS, argument, given_inputs
+from tvm_pulp.tvmc.model_options import check_archive
 
 ARGUMENTS = (
     argument("ARCHIVE", help="archive written by `tvmc compile`"),
@@ -17,9 +18,9 @@ ARGUMENTS = (
     ),
     *device_options.SETTINGS,
     *INPUTS,
-    argument("-o", "--outputs", metavar="F.npz", help="write the outputs under their graph names"),
-    argument("--report", metavar="F.json", help="write the report"),
-    argument("--html", metavar="F.html", help="write the report as one self-contained page"),
+    argument("-o", "--outputs", writes=FILE, metavar="F.npz", help="write the outputs under their graph names"),
+    argument("--report", writes=FILE, metavar="F.json", help="write the report"),
+    argument("--html", writes=FILE, metavar="F.html", help="write the report as one self-contained page"),
     *device_options.INSTRUMENTS,
     argument("--toolchain", metavar="NAME", help="cross compiler of the device: zig (default) or gcc for iss"),
     argument(
@@ -35,8 +36,6 @@ def run(args: argparse.Namespace) -> int:
     refuse_if(
         args.max_cycles is not None and args.max_cycles < 1, f"--max-cycles {args.max_cycles}: must be at least 1"
     )
-    for path, option in ((args.outputs, "--outputs"), (args.report, "--report"), (args.html, "--html")):
-        check_writable(path, option)
     check_archive(args.ARCHIVE)
     if args.dataset is not None:
         return dataset.run(args)
@@ -61,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     if args.report:
         from tvm_pulp.codegen.formats import ReportJson, to_json
 
-        Path(args.report).write_text(to_json(ReportJson, result.report, indent=2), encoding="utf-8")
+        write_output(args.report, to_json(ReportJson, result.report, indent=2))
     if args.html:
         result.to_html(args.html, title=Path(args.ARCHIVE).stem)
     if result.debug:

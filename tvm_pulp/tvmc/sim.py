@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 
 from tvm_pulp.errors import refuse_file_errors, refuse_if
+from tvm_pulp.output_files import write_output
 from tvm_pulp.tvmc import device_options
-from tvm_pulp.tvmc.argument import argument
+from tvm_pulp.tvmc.argument import FILE, argument
 
 _LARGEST_EXIT, _FAULT = 125, 127
 
@@ -35,7 +36,7 @@ ARGUMENTS = (
     ),
     argument("--l3", metavar="FILE", help="contents of L3 at the start"),
     argument("--model", action="append", default=[], metavar="ENGINE=FILE", help="simulation model to use"),
-    argument("--report", metavar="F.json", help="write counters as JSON"),
+    argument("--report", writes=FILE, metavar="F.json", help="write counters as JSON"),
     *device_options.INSTRUMENTS,
     argument("--max-cycles", type=_positive, metavar="N", help="stop with a fault after N cluster cycles"),
 )
@@ -67,8 +68,7 @@ def run(args: argparse.Namespace) -> int:
     sys.stdout.flush()
     if args.report:
         report = {"soc": soc.name, "elf": str(args.elf), **result.report(), "fault": str(fault) if fault else None}
-        with refuse_file_errors(f"cannot write {args.report}"):
-            Path(args.report).write_text(json.dumps(report, indent=1) + "\n")
+        write_output(args.report, json.dumps(report, indent=1) + "\n")
     attached.finish(result)
     if result.races:
         _say(f"{result.races} race(s) with a running accelerator, first: {result.first_race}")

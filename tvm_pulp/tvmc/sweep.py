@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from tvm_pulp.errors import refuse_if
-from tvm_pulp.tvmc.argument import argument
-from tvm_pulp.tvmc.model_options import check_writable
+from tvm_pulp.output_files import output_file
+from tvm_pulp.tvmc.argument import FILE, FOLDER, argument
 
 if TYPE_CHECKING:
     from tvm_pulp.dse import Configuration
@@ -19,11 +19,11 @@ _WRITERS = (".parquet", ".csv")
 
 ARGUMENTS = (
     argument("STUDY", help="YAML file with models, socs, targets and compile_options"),
-    argument("-o", "--output", required=True, metavar="F.parquet", help="the table, as .parquet or .csv"),
+    argument("-o", "--output", writes=FILE, required=True, metavar="F.parquet", help="the table, as .parquet or .csv"),
     argument("--workers", type=int, metavar="N", help="local processes; default 1, 0: one per core"),
     argument("--scheduler", metavar="ADDRESS", help="of a running Dask scheduler: use its workers"),
     argument("--no-simulate", action="store_true", help="compile only: estimates, memory and area"),
-    argument("--cache", metavar="DIR", help="folder that remembers rows; default: the build cache"),
+    argument("--cache", writes=FOLDER, metavar="DIR", help="folder that remembers rows; default: the build cache"),
 )
 EPILOG = "Example: tvmc sweep study.yaml -o out.parquet --workers 4"
 
@@ -39,7 +39,6 @@ def run(args: argparse.Namespace) -> int:
         "--workers has no effect with --scheduler, which has its own: drop one of them",
     )
     refuse_if(args.workers is not None and args.workers < 0, f"--workers {args.workers}: must not be negative")
-    check_writable(args.output, "-o")
     from tvm_pulp.dse import read_study
     from tvm_pulp.dse.frame import need
 
@@ -50,10 +49,11 @@ def run(args: argparse.Namespace) -> int:
     workers = 1 if args.workers is None else args.workers or os.cpu_count() or 1
     with SweepProgress(sys.stderr) as progress:
         frame = study.run(workers=workers, scheduler=args.scheduler, simulate=not args.no_simulate, progress=progress)
-    if output.suffix == ".parquet":
-        frame.to_parquet(output)
-    else:
-        frame.to_csv(output, index=False)
+    with output_file(output) as stream:
+        if output.suffix == ".parquet":
+            frame.to_parquet(stream)
+        else:
+            frame.to_csv(stream, index=False)
     failed = int(frame.error.notna().sum())
     more = f", {failed} of them failed: see the column `error`" if failed else ""
     print(f"{len(frame)} configurations in {output}{more}")

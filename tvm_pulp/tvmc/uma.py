@@ -3,12 +3,12 @@
 import argparse
 from pathlib import Path
 
-from tvm_pulp.tvmc.argument import argument
+from tvm_pulp.tvmc.argument import FOLDER, argument
 
 ARGUMENTS = (
     argument("ACTION", choices=["create"], help="create: write the package of a new accelerator"),
     argument("NAME", help="name of the engine: --target=uma-NAME"),
-    argument("-o", "--output", metavar="DIR", help="new folder for the package; default: ./NAME"),
+    argument("-o", "--output", writes=FOLDER, metavar="DIR", help="new folder for the package; default: ./NAME"),
 )
 
 

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.output_files import write_outputs
 from tvm_pulp.uma import registry
 
 # `c` is the target without an engine, the others are engines and devices of ours.
@@ -38,13 +39,10 @@ def create(name: str, folder: Path) -> list[Path]:
     if not folder.parent.is_dir():
         raise UserError(f"folder '{folder.parent}' does not exist: create it first")
     words = {"@name@": name, "@NAME@": name.upper(), "@Class@": "".join(w.capitalize() for w in name.split("_"))}
-    written = []
+    files: dict[str, bytes] = {}
     for template, place in _FILES.items():
         text = (_TEMPLATES / f"{template}.in").read_text(encoding="utf-8")
         for word, value in words.items():
             text, place = text.replace(word, value), place.replace(word, value)
-        path = folder / place
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-        written.append(path)
-    return written
+        files[place] = text.encode()
+    return write_outputs(folder, files)

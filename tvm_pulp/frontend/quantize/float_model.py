@@ -1,6 +1,5 @@
 """The model to quantize: read, checked, and with constants and batch normalization folded."""
 
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.load import file_format
 from tvm_pulp.frontend.onnx_folded_factors import with_folded_factors
 from tvm_pulp.frontend.quantize.calibration_data import basic_settings, session
+from tvm_pulp.temporary import TemporaryFolder
 
 _QUANTIZED = ("QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "ConvInteger", "MatMulInteger")
 # Four-bit weights and sixteen-bit activations are part of the standard from here on.
@@ -91,8 +91,8 @@ def _optimized(model: Any) -> Any:
     import onnx
 
     settings = basic_settings()
-    with tempfile.TemporaryDirectory() as folder:
-        target = Path(folder, "folded.onnx")
+    with TemporaryFolder() as folder:
+        target = folder / "folded.onnx"
         settings.optimized_model_filepath = str(target)
         session(model, settings)
         return onnx.load(str(target))

@@ -9,7 +9,6 @@ samples give them (`few_bits`).
 """
 
 import logging
-import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -24,6 +23,7 @@ from tvm_pulp.frontend.quantize.calibration_data import Feeds, refuse_samples
 from tvm_pulp.frontend.quantize.few_bits import rounded_matrices
 from tvm_pulp.frontend.quantize.float_model import with_finite_masks
 from tvm_pulp.frontend.quantize.recurrent_layers import gates_of, with_integer_gates, written_out_steps
+from tvm_pulp.temporary import TemporaryFolder
 
 _MOST_LEVELS = 256
 _GRID_TOLERANCE = 1e-3
@@ -130,8 +130,8 @@ def _pads(node: Any) -> bool:
 
 def _ranges(model: Any, samples: Sequence[Feeds], method: Any) -> Any:
     """Of every activation that a quantizer may want to know about."""
-    with quiet(logging.WARNING), tempfile.TemporaryDirectory() as folder:
-        calibrator = _calibrator(model, Path(folder), method)
+    with quiet(logging.WARNING), TemporaryFolder() as folder:
+        calibrator = _calibrator(model, folder, method)
         with refuse_samples():
             calibrator.collect_data(SimpleNamespace(get_next=partial(next, iter(samples), None)))
             return calibrator.compute_data()

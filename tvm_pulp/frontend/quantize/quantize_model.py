@@ -19,6 +19,7 @@ from tvm_pulp.frontend.quantize.calibration_data import (
 from tvm_pulp.frontend.quantize.float_model import folded, read_float_model, with_all_types
 from tvm_pulp.frontend.quantize.onnxruntime_quantizer import METHODS, Quantizer
 from tvm_pulp.option_values import read_arrays
+from tvm_pulp.output_files import write_output
 
 # Samples that the table of layers is measured with: it orders them, it does not judge.
 _SENSITIVITY_SAMPLES = 8
@@ -49,9 +50,7 @@ class Quantized:
     kept: tuple[str, ...]
 
     def save(self, path: Any) -> None:
-        import onnx
-
-        onnx.save(self.model, str(path))
+        write_output(path, self.model.SerializeToString())
 
 
 def quantize_model(

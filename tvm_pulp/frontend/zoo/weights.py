@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.frontend.library_errors import refuse_library_errors
+from tvm_pulp.output_files import output_file
 
 NORM_SHIFT = 16
 
@@ -104,7 +105,8 @@ def save_weights(path: Path, weights: DecoderWeights) -> None:
         "rotary_base": weights.rotary_base,
     }
     arrays |= {"embedding": weights.embedding, "norm": weights.norm.astype(np.int32), "head_bias": weights.head_bias}
-    np.savez_compressed(path, facts=np.array(json.dumps(facts, sort_keys=True)), **arrays)  # type: ignore[arg-type]
+    with output_file(path) as stream:
+        np.savez_compressed(stream, facts=np.array(json.dumps(facts, sort_keys=True)), **arrays)  # type: ignore[arg-type]
 
 
 def load_weights(path: Path) -> DecoderWeights:

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.errors import refuse_file_errors
+from tvm_pulp.machine_errors import refuse_machine_errors
+from tvm_pulp.output_files import write_output
 from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.sim.instruments import Instruments
 from tvm_pulp.sim.iss.calls import call_log, follow_calls, speedscope
@@ -92,23 +93,25 @@ class Attached:
     def _open_trace(self, path: Path | None, layers: Sequence[str]) -> TraceWriter | None:
         if path is None:
             return None
-        with refuse_file_errors(f"cannot write {path}"):
-            file = open_trace(path, f"cluster cycles of {self._machine.soc.name}")
+        file = open_trace(path, f"cluster cycles of {self._machine.soc.name}")
         return TraceWriter(self._machine, file, layers)
 
     def finish(self, result: RunResult) -> None:
         """Write what was collected."""
-        with refuse_file_errors(f"cannot write {self._instruments.trace}"):
-            if self._stream is not None:
-                self._stream.check()
+        try:
+            with refuse_machine_errors(f"cannot write '{self._instruments.trace}'"):
+                if self._stream is not None:
+                    self._stream.check()
+                if self._trace is not None:
+                    self._trace.close(result.cycles)
+        finally:
             if self._trace is not None:
-                self._trace.close(result.cycles)
+                self._trace.discard()
         if self._reads is not None:
             self._tell_reads(self._reads.sentences())
         if self._instruments.profile is not None:
             profile = json.dumps(speedscope(self._machine, self._name))
-            with refuse_file_errors(f"cannot write {self._instruments.profile}"):
-                self._instruments.profile.write_text(profile + "\n", encoding="utf-8")
+            write_output(self._instruments.profile, profile + "\n")
 
     def _tell_reads(self, sentences: Sequence[str]) -> None:
         self.unwritten_reads = tuple(sentences)

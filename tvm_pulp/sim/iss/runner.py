@@ -25,7 +25,7 @@ from tvm_pulp.sim.iss.result import RunFault, RunResult
 from tvm_pulp.sim.iss.unwritten import UnwrittenReads
 from tvm_pulp.sim.runner import Capabilities, Runner, Statistics
 from tvm_pulp.soc import DEFAULT
-from tvm_pulp.toolchain import RiscvToolchain, build_of_archive
+from tvm_pulp.toolchain import RiscvToolchain, build_of_archive, cached_file, digest_of
 
 
 def _say(text: str) -> None:
@@ -79,13 +79,12 @@ class IssRunner(Runner):
         self._attached = Attached(self._machine, wanted, _say, self._name, layers, self._plan, [self._recorder.consume])
 
     def _write_symbols(self, layers: Sequence[str]) -> Path:
-        """The executable for a debugger, beside the one that runs."""
+        """The executable for a debugger, in the build cache like the one that runs."""
         elf, arena = self.device.elf, self._machine.symbol("tvm_pulp_l1_arena")
         tensors = l1_tensors(self._plan, arena) if self._plan is not None else {}
         tensors |= layer_marks(layers, self._machine.symbol("tvm_pulp_marks"))
-        target = elf.with_suffix(".debug.elf")
-        target.write_bytes(with_symbols(elf.read_bytes(), tensors))
-        return target
+        made = with_symbols(elf.read_bytes(), tensors)
+        return cached_file(digest_of(["symbols", made]), ".elf", lambda place: place.write_bytes(made))
 
     def run(self, inferences: int) -> None:
         self._inferences = inferences

@@ -47,6 +47,10 @@ class TraceWriter:
         self._end_layer(cycle)
         self._file.close()
 
+    def discard(self) -> None:
+        """Nothing more will come; only what was closed stays."""
+        self._file.discard()
+
     def _group(self, name: str) -> int:
         if name not in self._groups:
             self._groups[name] = self._file.track(name)

@@ -7,7 +7,9 @@ nanosecond does.
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import Protocol
+
+from tvm_pulp.output_files import Output
 
 Arguments = Mapping[str, int]
 _NO_ARGUMENTS: Arguments = {}
@@ -28,15 +30,18 @@ class TraceFile(Protocol):
     def close(self) -> None:
         """The file is complete."""
 
+    def discard(self) -> None:
+        """Leave no file behind that was not closed."""
+
 
 class ChromeFile:
     """The Chrome trace format: groups of tracks are processes."""
 
-    def __init__(self, stream: BinaryIO, unit: str) -> None:
-        self._stream = stream
+    def __init__(self, output: Output, unit: str) -> None:
+        self._output = output
         self._unit = unit
         self._tracks: dict[int, tuple[int, str]] = {}
-        self._write = stream.write
+        self._write = output.stream.write
         self._write(b'{"traceEvents": [\n{"ph": "M", "pid": 0, "tid": 0, "name": "process_name", "args": {"name": ""}}')
 
     def _put(self, event: Mapping[str, object]) -> None:
@@ -62,7 +67,10 @@ class ChromeFile:
     def close(self) -> None:
         tail = json.dumps({"displayTimeUnit": "ns", "otherData": {"unit": self._unit}})
         self._write(b"\n], " + tail[1:].encode() + b"\n")
-        self._stream.close()
+        self._output.commit()
+
+    def discard(self) -> None:
+        self._output.discard()
 
 
 def _varint(value: int) -> bytes:
@@ -94,15 +102,16 @@ _PACKET = 1
 class PerfettoFile:
     """Perfetto's trace packets, of one writer."""
 
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
+    def __init__(self, output: Output) -> None:
+        self._output = output
+        self._write = output.stream.write
         self._count = 0
         self._sequence = _number(_SEQUENCE, 1)
         self._put(_number(_FLAGS, 1))
         self._heads: dict[tuple[int, int, str], bytes] = {}
 
     def _put(self, content: bytes) -> None:
-        self._stream.write(_bytes(_PACKET, content + self._sequence))
+        self._write(_bytes(_PACKET, content + self._sequence))
 
     def track(self, name: str, parent: int = 0, *, counter: bool = False) -> int:
         self._count += 1
@@ -138,10 +147,13 @@ class PerfettoFile:
         self._put(_number(_TIMESTAMP, cycle) + _bytes(_EVENT, content))
 
     def close(self) -> None:
-        self._stream.close()
+        self._output.commit()
+
+    def discard(self) -> None:
+        self._output.discard()
 
 
 def open_trace(path: Path, unit: str) -> TraceFile:
-    """A new file; its name says in which form."""
-    stream = path.open("wb", buffering=1 << 16)
-    return ChromeFile(stream, unit) if path.suffix == ".json" else PerfettoFile(stream)
+    """A new file, which is there when it is closed; its name says in which form."""
+    output = Output(path)
+    return ChromeFile(output, unit) if path.suffix == ".json" else PerfettoFile(output)

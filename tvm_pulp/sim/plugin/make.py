@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from tvm_pulp import soc as socs
-from tvm_pulp.errors import UserError, refuse_file_errors, refuse_if
+from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.output_files import write_outputs
 from tvm_pulp.sim.gvsoc.installation import HEADERS, GvsocInstallation
 from tvm_pulp.sim.installations import EtissInstallation
 from tvm_pulp.sim.plugin import etiss, gvsoc
 from tvm_pulp.sim.plugin.sources import EngineFiles, engines_of
 from tvm_pulp.soc.description import Soc
-from tvm_pulp.toolchain.project.unpack import unpack
 
 # Simulator -> its SoC, and its files by path.
 SIMULATORS: dict[str, tuple[str, Callable[[Soc, Sequence[EngineFiles]], dict[str, bytes]]]] = {
@@ -29,8 +29,7 @@ def write(simulator: str, folder: Path, soc_name: str | None, engines: Sequence[
     made = files(soc, chosen)
     for engine in chosen:
         made |= {f"models/{engine.name}/{name}": content for name, content in engine.sources.items()}
-    with refuse_file_errors(f"-o: cannot write into '{folder}'"):
-        unpack(made, folder)
+    write_outputs(folder, made)
     return [engine.name for engine in chosen]
 
 

@@ -5,7 +5,6 @@ import os
 import re
 import struct
 import subprocess
-import tempfile
 from functools import cache
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from tvm_pulp.sim.cpu_runner import Stopped
 from tvm_pulp.sim.iss.elf import Elf
 from tvm_pulp.sim.qemu.boards import Emulated
 from tvm_pulp.soc.cpu import Cpu
+from tvm_pulp.temporary import TemporaryFolder
 from tvm_pulp.toolchain import build_host_library
 
 # Of a run; the largest networks take a minute.
@@ -37,7 +37,7 @@ class QemuMachine:
         self._program, self._layers = program, layers
         self._emulated = Emulated.of(cpu.devices["qemu"])
         self._board = self._emulated.board
-        self._folder = tempfile.TemporaryDirectory(prefix="tvm_pulp_", ignore_cleanup_errors=True)
+        self._folder = TemporaryFolder()
         self._memory = self._map("memory", self._board.bytes)
         for segment in program.segments:
             if self._board.memory <= segment.address < self._board.memory + self._board.bytes:
@@ -53,7 +53,7 @@ class QemuMachine:
             os.close(file)
 
     def _path(self, name: str) -> str:
-        return str(Path(self._folder.name) / name)
+        return str(self._folder.path / name)
 
     def write(self, address: int, data: bytes) -> None:
         offset = address - self._board.memory

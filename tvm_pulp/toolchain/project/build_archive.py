@@ -1,11 +1,11 @@
 """The ELF of an archive for a cluster."""
 
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.temporary import TemporaryFolder
 from tvm_pulp.toolchain import RiscvToolchain, build_riscv_elf
 from tvm_pulp.toolchain.project.unpack import unpack
 
@@ -25,9 +25,9 @@ def build_archive(
         "--target that names an engine, or build it with its CMakeLists.txt",
     )
     profiled = ["TVM_PULP_PROFILE"] if profile else []
-    with tempfile.TemporaryDirectory(prefix="tvm_pulp_", ignore_cleanup_errors=True) as name:
-        unpack(files, Path(name))
-        sources, headers, script = sources_of(Path(name), facts.get("code_order", []))
+    with TemporaryFolder() as folder:
+        unpack(files, folder)
+        sources, headers, script = sources_of(folder, facts.get("code_order", []))
         try:
             script.read_text(encoding="utf-8")
         except UnicodeDecodeError:

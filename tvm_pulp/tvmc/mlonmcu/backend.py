@@ -1,6 +1,5 @@
 """Backends tvmpulp_<engine>: the BUILD stage, in which a model becomes an archive of C; their framework."""
 
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,6 +12,7 @@ from mlonmcu.models.model import ModelFormats
 from mlonmcu.target.metrics import Metrics
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.temporary import TemporaryFolder
 from tvm_pulp.tvmc.mlonmcu import names, options
 from tvm_pulp.tvmc.mlonmcu.features import supported
 from tvm_pulp.tvmc.mlonmcu.tool import run_tool
@@ -88,8 +88,8 @@ class TvmPulpBackend(Backend):
             raise UserError(f"backend {self.name}: load a model before it is built")
         inputs = self._model.parent / INPUTS
         wants_reference = self.config.get(options.REFERENCE)
-        with tempfile.TemporaryDirectory(prefix="tvm_pulp_mlonmcu_") as folder:
-            archive, reference = Path(folder) / ARCHIVE, Path(folder) / REFERENCE
+        with TemporaryFolder() as folder:
+            archive, reference = folder / ARCHIVE, folder / REFERENCE
             own = ["--inputs", str(inputs)] if inputs.is_file() else []
             if wants_reference is None or options.switch(options.REFERENCE, wants_reference):
                 own += ["--reference", str(reference)]

@@ -5,14 +5,14 @@ python -m tvm_pulp.tvmc.mlonmcu.build_program ARCHIVE PROGRAM SIZES.json [--tool
 
 import argparse
 import json
-import shutil
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from tvm_pulp.errors import refuse_if
+from tvm_pulp.output_files import write_output
+from tvm_pulp.temporary import TemporaryFolder
 from tvm_pulp.tvmc.argument import argument
 from tvm_pulp.tvmc.mlonmcu.tool import run_stage
 
@@ -27,8 +27,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def write_program(args: argparse.Namespace) -> None:
     """The program and its sizes as files."""
     built, outside, arena = build(args.archive, args.toolchain)
-    shutil.copyfile(built, args.program)
-    args.sizes.write_text(json.dumps(program_sizes(built, outside, arena)), encoding="utf-8")
+    write_output(args.program, built.read_bytes(), executable=True)
+    write_output(args.sizes, json.dumps(program_sizes(built, outside, arena)))
 
 
 def build(archive: Path, toolchain: str | None) -> tuple[Path, int, int]:
@@ -65,8 +65,8 @@ def _flat_program(files: dict[str, bytes], facts: dict[str, Any]) -> Path:
     cpu = socs.recorded(facts).cpu
     if cpu is not None and cpu.hal:
         return build_cpu_elf(files, cpu)
-    with tempfile.TemporaryDirectory(prefix="tvm_pulp_") as folder:
-        return host_library(files, Path(folder), host_flags(facts))
+    with TemporaryFolder() as folder:
+        return host_library(files, folder, host_flags(facts))
 
 
 _WRITE, _ALLOCATED, _EXECUTABLE = 1, 2, 4

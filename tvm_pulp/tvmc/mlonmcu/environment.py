@@ -7,6 +7,7 @@ from typing import Any
 import yaml
 
 from tvm_pulp.errors import refuse_file_errors
+from tvm_pulp.output_files import write_outputs
 
 FILE = "environment.yml"
 _FOLDERS = ("deps", "logs", "models", "plugins", "results", "temp")
@@ -23,8 +24,7 @@ def ensure_environment(folder: Path) -> bool:
     with refuse_file_errors(f"cannot write the environment '{folder}'", "; choose another -H"):
         for name in _FOLDERS:
             (folder / name).mkdir(parents=True, exist_ok=True)
-        (folder / "plugins" / "extensions.py").write_text(_EXTENSIONS, encoding="utf-8")
-        path.write_text(text, encoding="utf-8")
+    write_outputs(folder, {"plugins/extensions.py": _EXTENSIONS.encode(), FILE: text.encode()})
     return True
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tvm_pulp.errors import refuse_if
+from tvm_pulp.output_files import write_output
 from tvm_pulp.tvmc.argument import argument
 from tvm_pulp.tvmc.mlonmcu.tool import run_stage
 
@@ -63,13 +64,13 @@ def measure(args: argparse.Namespace) -> None:
     outputs, twice = runner.read_back(), declared_statistics(runner)
     check_same(app.metadata, first, outputs, "after one inference and after two")
     if args.trace and twice.trace is not None:
-        (args.folder / TRACE).write_text(json.dumps(twice.trace) + "\n", encoding="utf-8")
+        write_output(args.folder / TRACE, json.dumps(twice.trace) + "\n")
     made = run_report(app.metadata, twice)
-    (args.folder / REPORT).write_text(to_json(ReportJson, made, indent=2), encoding="utf-8")
+    write_output(args.folder / REPORT, to_json(ReportJson, made, indent=2))
     named = {o["name"]: value for o, value in zip(app.metadata["tvm_pulp"]["outputs"], outputs, strict=True)}
     write_arrays(args.folder / "outputs.npz", named)
     found = figures(made, once, twice, device == "host")
-    (args.folder / FIGURES).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    write_output(args.folder / FIGURES, json.dumps(found, indent=1) + "\n")
 
 
 def figures(made: dict[str, Any], once: Any, twice: Any, on_host: bool) -> dict[str, Any]:

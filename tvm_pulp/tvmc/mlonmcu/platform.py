@@ -1,7 +1,6 @@
 """Platform `tvmpulp_platform`: the COMPILE stage, in which an archive becomes a program; the targets."""
 
 import json
-import tempfile
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -9,6 +8,7 @@ from mlonmcu.artifact import Artifact, ArtifactFormat
 from mlonmcu.platform.platform import CompilePlatform, TargetPlatform
 from mlonmcu.target.metrics import Metrics
 
+from tvm_pulp.temporary import TemporaryFolder
 from tvm_pulp.tvmc.mlonmcu import names
 from tvm_pulp.tvmc.mlonmcu.backend import ARCHIVE, file_artifact, metrics_of
 from tvm_pulp.tvmc.mlonmcu.tool import run_tool
@@ -53,8 +53,8 @@ class TvmPulpPlatform(CompilePlatform, TargetPlatform):
     ) -> tuple[dict[str, list[Artifact]], dict[str, Metrics]]:
         """The program of the archive in `src`."""
         archive = Path(src) / ARCHIVE
-        with tempfile.TemporaryDirectory(prefix="tvm_pulp_mlonmcu_") as folder:
-            program, sizes = Path(folder) / PROGRAM, Path(folder) / "sizes.json"
+        with TemporaryFolder() as folder:
+            program, sizes = folder / PROGRAM, folder / "sizes.json"
             chosen = self.config[TOOLCHAIN]
             said = run_tool(
                 "tvm_pulp.tvmc.mlonmcu.build_program",

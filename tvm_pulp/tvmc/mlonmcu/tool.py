@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tvm_pulp.errors import GuestFault, UserError, WrongAnswer
+from tvm_pulp.machine_errors import machine_sentence
 from tvm_pulp.toolchain import ToolchainError
 from tvm_pulp.tvmc.argument import Argument, add_arguments
 
@@ -55,6 +56,12 @@ def run_stage(
     except ToolchainError as error:
         sys.stderr.write(f"the archive's C does not build: {' '.join(str(error.reason).split())}\n")
         return 1
+    except (OSError, MemoryError) as error:
+        sentence = machine_sentence(error)
+        if sentence is None:
+            raise
+        sys.stderr.write(f"{sentence}\n")
+        return 2
     return 0
 
 

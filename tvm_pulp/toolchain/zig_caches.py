@@ -1,0 +1,64 @@
+"""Libraries of zig that it keeps: a folder for all runs, whose files are looked at before they are used.
+
+Objects of ours are in the build cache, so that a folder of zig's for them lasts as long as one run.
+"""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from tvm_pulp.temporary import TemporaryFolder
+from tvm_pulp.toolchain.cache import BUILDING, DIGEST, check_private, digest_path, is_unchanged, note_digest
+
+# Libraries, and lists of what each was made of.
+_LIBRARIES, _LISTS = "o/*/*", "h/*"
+# A file of zig's that says the time, and changes with it.
+_CLOCK = "timestamp"
+_LOOKED_AT: set[Path] = set()
+_LOCK = threading.Lock()
+
+
+@contextmanager
+def zig_caches(folder: Path) -> Iterator[dict[str, str]]:
+    """Variables that zig is started with."""
+    building = folder.parent / BUILDING
+    check_private(folder.parent)
+    for made in (folder.parent, building, folder):
+        made.mkdir(0o755, parents=True, exist_ok=True)
+    with _LOCK:
+        if folder not in _LOOKED_AT:
+            _remove_changed(folder, building)
+            _LOOKED_AT.add(folder)
+    with TemporaryFolder(building) as own:
+        yield {"ZIG_GLOBAL_CACHE_DIR": str(folder), "ZIG_LOCAL_CACHE_DIR": str(own), "TMPDIR": str(own)}
+    with _LOCK:
+        _note(folder)
+
+
+def _kept(folder: Path, pattern: str) -> Iterator[Path]:
+    for path in folder.glob(pattern):
+        if path.suffix != DIGEST and path.name != _CLOCK and path.is_file():
+            yield path
+
+
+def _remove_changed(folder: Path, building: Path) -> None:
+    """Remove everything where one file is not as it was: zig makes it again."""
+    paths = [path for pattern in (_LIBRARIES, _LISTS) for path in _kept(folder, pattern)]
+    if all(is_unchanged(path) for path in paths if digest_path(path).exists()):
+        return
+    with TemporaryFolder(building) as old:
+        folder.replace(old / folder.name)
+    folder.mkdir(0o755)
+
+
+def _note(folder: Path) -> None:
+    """Put digests beside what is new."""
+    with suppress(OSError):
+        for path in _kept(folder, _LIBRARIES):
+            if not digest_path(path).exists():
+                note_digest(path)
+        for path in _kept(folder, _LISTS):
+            noted = digest_path(path)
+            if not noted.exists() or noted.stat().st_mtime_ns < path.stat().st_mtime_ns:
+                note_digest(path)
