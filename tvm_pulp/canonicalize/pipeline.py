@@ -18,6 +18,7 @@ from tvm_pulp.canonicalize.fuse_qdq_attention import FuseQdqAttention
 from tvm_pulp.canonicalize.fuse_qdq_rope import FuseQdqRope
 from tvm_pulp.canonicalize.fuse_requantize import FuseRequantize
 from tvm_pulp.canonicalize.integer_layers import IntegerLayers
+from tvm_pulp.canonicalize.integer_products import IntegerProducts
 from tvm_pulp.canonicalize.no_norms import NoNorms
 from tvm_pulp.canonicalize.qdq import FoldQdq
 from tvm_pulp.canonicalize.qdq_arithmetic import OnnxArithmetic, TfliteArithmetic
@@ -69,7 +70,7 @@ def passes_of(dialect: str) -> list[Any]:
             ExplicitPadding(),
         ],
     }
-    return [AlongAxis(), *by_dialect.get(dialect, []), RepeatedRows(), CallAfterNodes()]
+    return [AlongAxis(), IntegerProducts(), *by_dialect.get(dialect, []), RepeatedRows(), CallAfterNodes()]
 
 
 def canonicalize(imported: Imported) -> Any:

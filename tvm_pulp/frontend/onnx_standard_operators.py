@@ -15,7 +15,7 @@ from onnx import helper
 from tvm import relax
 
 from tvm_pulp.errors import UserError, refuse_if
-from tvm_pulp.frontend import onnx_bounded_operators, onnx_indexing
+from tvm_pulp.frontend import onnx_arithmetic, onnx_bounded_operators, onnx_indexing, onnx_spatial_operators
 from tvm_pulp.frontend.limits import check_shape
 from tvm_pulp.frontend.onnx_conversion import Conversion
 from tvm_pulp.frontend.onnx_einsum import einsum
@@ -220,6 +220,8 @@ CONVERTERS: dict[str, Callable[[Conversion], Any]] = {
     "Resize": resize,
     "SimplifiedLayerNormalization": rms_norm,
     "Tile": tile,
+    **onnx_arithmetic.CONVERTERS,
     **onnx_bounded_operators.CONVERTERS,
     **onnx_indexing.CONVERTERS,
+    **onnx_spatial_operators.CONVERTERS,
 }
