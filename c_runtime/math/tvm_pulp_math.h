@@ -20,6 +20,7 @@ float tvm_pulp_erff(float x);
 float tvm_pulp_powf(float x, float y);
 float tvm_pulp_sinf(float x);
 float tvm_pulp_cosf(float x);
+float tvm_pulp_atan2f(float y, float x);
 float tvm_pulp_rsqrtf(float x);
 
 /* Correctly rounded. */

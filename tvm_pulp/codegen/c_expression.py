@@ -45,7 +45,10 @@ _BINARY: dict[str, tuple[str, int]] = {
 # Operators gcc and clang want parenthesised when mixed with others.
 _MIXED = {">>", "<<", "&", "^", "|", "&&", "||", "<", "<=", ">", ">=", "==", "!="}
 # Float functions the runtime's own math library offers.
-_MATH = {"log", "pow", "sin", "cos", "floor", "ceil", "round", "nearbyint", "trunc", "fabs", "log2", "exp2", "fmod"}
+_MATH = {
+    *("log", "pow", "sin", "cos", "floor", "ceil", "round", "nearbyint", "trunc", "fabs", "log2", "exp2", "fmod"),
+    "atan2",
+}
 # Those that float_functions.h has in fewer instructions.
 _FAST = {"exp", "erf", "tanh", "sqrt", "rsqrt", "sigmoid"}
 
