@@ -10,6 +10,7 @@ from tvm_pulp.canonicalize.drop_identity import DropIdentity
 from tvm_pulp.canonicalize.explicit_padding import ExplicitPadding
 from tvm_pulp.canonicalize.float_tables import FloatTables
 from tvm_pulp.canonicalize.float_to_nchw import FloatToNchw
+from tvm_pulp.canonicalize.fold_scalars import FoldScalars
 from tvm_pulp.canonicalize.fold_transposes import FoldTransposes
 from tvm_pulp.canonicalize.fuse_attention import FuseAttention
 from tvm_pulp.canonicalize.fuse_gathers import FuseGathers
@@ -54,9 +55,11 @@ def passes_of(dialect: str) -> list[Any]:
             ExplicitPadding(),
         ],
         "qdq": [
+            FoldScalars(dequantized=False),
             FoldQdq(OnnxArithmetic()),
             IntegerLayers(OnnxArithmetic()),
             FloatTables(OnnxArithmetic()),
+            FoldScalars(dequantized=True),
             ToNhwc(),
             DropIdentity(),
             FoldTransposes(),

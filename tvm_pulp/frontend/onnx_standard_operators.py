@@ -60,7 +60,7 @@ def _axis(c: Conversion) -> int:
 
 def clip(c: Conversion) -> Any:
     x, *given = c.operands(3)
-    limits = [constant(g) for g in given]
+    limits = [None if g is None else _known(c, g) for g in given]
     if any(g is not None and v is None for g, v in zip(given, limits, strict=True)) or dtype_of(x) != "float32":
         return c.stock()
     low, high = (
