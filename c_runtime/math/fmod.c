@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Remainder of the division x / y truncated towards zero; exact, with the sign of x. */
+ * Remainders of the division x / y: truncated towards zero, exact, with the sign of x; and floored, with that of y. */
 #include "float_bits.h"
 #include "tvm_pulp_math.h"
 
@@ -47,4 +47,11 @@ float tvm_pulp_fmodf(float x, float y) {
     bits = remainder >> (1 - exponent); /* subnormal: exact, because x and y are multiples of the smallest one */
   }
   return with_sign_of(float_of(bits), x);
+}
+
+float tvm_pulp_modulof(float x, float y) {
+  float rest = tvm_pulp_fmodf(x, y);
+  if (is_nan(rest)) return rest;
+  if (magnitude_bits(rest) == 0u) return with_sign_of(rest, y);
+  return ((bits_of(rest) ^ bits_of(y)) & FLOAT_SIGN) != 0u ? rest + y : rest;
 }

@@ -20,6 +20,7 @@ float tvm_pulp_erff(float x);
 float tvm_pulp_powf(float x, float y);
 float tvm_pulp_sinf(float x);
 float tvm_pulp_cosf(float x);
+float tvm_pulp_atan2f(float y, float x);
 float tvm_pulp_rsqrtf(float x);
 
 /* Correctly rounded. */
@@ -32,7 +33,8 @@ float tvm_pulp_truncf(float x);
 float tvm_pulp_roundf(float x);     /* halves go away from zero */
 float tvm_pulp_nearbyintf(float x); /* halves go to even */
 float tvm_pulp_fabsf(float x);
-float tvm_pulp_fmodf(float x, float y);
+float tvm_pulp_fmodf(float x, float y);   /* the sign of x */
+float tvm_pulp_modulof(float x, float y); /* the sign of y, as in Python; rounded where a sum of both is */
 
 #ifdef __cplusplus
 }

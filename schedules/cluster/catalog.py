@@ -37,7 +37,9 @@ def described(family: str) -> dict[str, list[tuple[str, str]]]:
 
 
 def forms(layer: Layer, costs: CostModel) -> list[KernelForm]:
-    """Forms of a layer, best first; none means that generated C runs it."""
+    """Forms of a layer, best first; none means that generated C runs it: so are scalars, which have no rows."""
+    if not layer.outputs[0].spec.shape:
+        return []
     there = available(costs.soc.software.kernels)
     found: list[KernelForm] = []
     for is_smaller in (False, True):

@@ -25,7 +25,7 @@ from tvm_pulp.toolchain.zig import find_zig
 UNARY = ("exp", "exp_below", "sigmoid", "tanh", "erf", "sqrt", "rsqrt")
 DRIVER = """
 #include <stddef.h>
-#include "tvm_pulp/float_functions.h"
+#include "tvm_pulp/power.h"
 %s
 void map_unary(float (*function)(float), const float *x, float *out, size_t count);
 void map_binary(float (*function)(float, float), const float *x, const float *y, float *out, size_t count);

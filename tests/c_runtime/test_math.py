@@ -150,6 +150,31 @@ def test_remainder_is_exact(library: ctypes.CDLL) -> None:
     assert same.all()
 
 
+def test_floored_remainder_is_that_of_python(library: ctypes.CDLL) -> None:
+    x, y = pairs(50_000)
+    with np.errstate(all="ignore"):
+        expected = np.mod(x, y)
+    result = apply(library, "modulof", x, y)
+    np.testing.assert_array_equal(result, expected)
+    zero = expected == 0
+    np.testing.assert_array_equal(np.signbit(result[zero]), np.signbit(expected[zero]))
+
+
+def test_angle_of_a_point(library: ctypes.CDLL) -> None:
+    generator = np.random.default_rng(12)
+    y, x = pairs(100_000)
+    near = generator.normal(size=(2, 100_000)).astype(np.float32)
+    y, x = np.concatenate([y, near[0], near[0]]), np.concatenate([x, near[1], near[0]])
+    numbers = ~(np.isnan(x) | np.isnan(y))
+    y, x = y[numbers], x[numbers]
+    exact = np.arctan2(y.astype(np.float64), x.astype(np.float64))
+    result = apply(library, "atan2f", y, x)
+    normal = ~(np.abs(exact) < 2.0**-126)
+    assert units_in_the_last_place(result[normal], exact[normal]) <= 2
+    np.testing.assert_array_equal(np.signbit(result[~normal]), np.signbit(exact[~normal]))
+    np.testing.assert_allclose(result[~normal], exact[~normal], atol=2.0**-126)
+
+
 def test_power_follows_the_standard_and_is_accurate(library: ctypes.CDLL) -> None:
     generator = np.random.default_rng(11)
     bases = np.exp(generator.uniform(-87, 88, 200_000))

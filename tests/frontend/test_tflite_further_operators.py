@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import tvm_pulp
 from tests.frontend.quantized_onnx import dialect_run, operators
 from tests.frontend.single_tflite import Tensor, activation, options_of, reference_run, write
 from tests.frontend.test_tflite_operators import Case, Random, bias_of, quantization
@@ -84,6 +85,13 @@ def rsqrt(rng: Random) -> Case:
     return "RSQRT", [x], y, None, 2
 
 
+def sqrt(rng: Random) -> Case:
+    """Of a byte that is never below its zero point, which the kernel refuses; scales that make whole numbers, too."""
+    x = Tensor((256,), scale=float(rng.choice([0.01, 0.25, np.exp(rng.uniform(-9, 0))])), zero_point=-128)
+    y = Tensor((256,), scale=float(rng.choice([0.1, 0.5, np.exp(rng.uniform(-5, 0))])), zero_point=int(rng.integers(50)))
+    return "SQRT", [x], y, None, 2
+
+
 def batches(rng: Random) -> tuple[list[int], list[int], np.ndarray]:
     """Sizes of a picture that blocks divide, the blocks, and what lies around it."""
     places, block = [int(v) for v in rng.integers(1, 5, 2)], [int(rng.integers(2, 4)), int(rng.integers(1, 4))]
@@ -127,6 +135,7 @@ CASES = {
     "squared_difference": (squared_difference, {"mul"}),
     "gelu": (gelu, {"lookup"}),
     "rsqrt": (rsqrt, {"lookup"}),
+    "sqrt": (sqrt, {"lookup"}),
     "space_to_batch": (space_to_batch, {"transpose", "relax.reshape"}),
     "batch_to_space": (batch_to_space, {"transpose", "relax.reshape"}),
 }
@@ -147,3 +156,13 @@ def test_equals_the_reference_kernels(case: str, tmp_path: Path) -> None:
         (result,) = dialect_run(module, dict(enumerate(feeds)))
         assert result.shape == expected.shape
         assert (result == expected).all(), f"seed {seed}"
+
+
+@pytest.mark.parametrize("target", [{}, {"target": "c", "soc": "siracusa"}], ids=["host", "siracusa"])
+def test_angle_of_floats(tmp_path: Path, target: dict[str, str]) -> None:
+    y, x = np.random.default_rng(3).normal(size=(2, 40)).astype(np.float32)
+    y[:3], x[:3] = (0, -0.0, 5), (-1, -2, 0)
+    path = tmp_path / "angle.tflite"
+    write(path, "ATAN2", [Tensor((40,), "float32")] * 2, Tensor((40,), "float32"), None, 1)
+    (found,) = tvm_pulp.compile(path, **target).run({"t0": y, "t1": x}).outputs.values()
+    np.testing.assert_allclose(found, reference_run(path, [y, x]), rtol=3e-7)

@@ -10,6 +10,7 @@ from tvm_pulp.canonicalize.drop_identity import DropIdentity
 from tvm_pulp.canonicalize.explicit_padding import ExplicitPadding
 from tvm_pulp.canonicalize.float_tables import FloatTables
 from tvm_pulp.canonicalize.float_to_nchw import FloatToNchw
+from tvm_pulp.canonicalize.fold_scalars import FoldScalars
 from tvm_pulp.canonicalize.fold_transposes import FoldTransposes
 from tvm_pulp.canonicalize.fuse_attention import FuseAttention
 from tvm_pulp.canonicalize.fuse_gathers import FuseGathers
@@ -18,6 +19,7 @@ from tvm_pulp.canonicalize.fuse_qdq_attention import FuseQdqAttention
 from tvm_pulp.canonicalize.fuse_qdq_rope import FuseQdqRope
 from tvm_pulp.canonicalize.fuse_requantize import FuseRequantize
 from tvm_pulp.canonicalize.integer_layers import IntegerLayers
+from tvm_pulp.canonicalize.integer_products import IntegerProducts
 from tvm_pulp.canonicalize.no_norms import NoNorms
 from tvm_pulp.canonicalize.qdq import FoldQdq
 from tvm_pulp.canonicalize.qdq_arithmetic import OnnxArithmetic, TfliteArithmetic
@@ -53,9 +55,11 @@ def passes_of(dialect: str) -> list[Any]:
             ExplicitPadding(),
         ],
         "qdq": [
+            FoldScalars(dequantized=False),
             FoldQdq(OnnxArithmetic()),
             IntegerLayers(OnnxArithmetic()),
             FloatTables(OnnxArithmetic()),
+            FoldScalars(dequantized=True),
             ToNhwc(),
             DropIdentity(),
             FoldTransposes(),
@@ -69,7 +73,7 @@ def passes_of(dialect: str) -> list[Any]:
             ExplicitPadding(),
         ],
     }
-    return [AlongAxis(), *by_dialect.get(dialect, []), RepeatedRows(), CallAfterNodes()]
+    return [AlongAxis(), IntegerProducts(), *by_dialect.get(dialect, []), RepeatedRows(), CallAfterNodes()]
 
 
 def canonicalize(imported: Imported) -> Any:

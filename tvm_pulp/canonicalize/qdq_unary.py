@@ -34,7 +34,7 @@ def _sigmoid(x: np.ndarray) -> np.ndarray:
 _AS_IN_NUMPY = "abs add ceil cos divide exp floor log maximum minimum multiply negative power sin sqrt square"
 _AS_IN_NUMPY += " subtract tanh"
 # Functions of arrays. Each result is rounded to float32, as the operator on its own would deliver it.
-_ELEMENTWISE: dict[str, Callable[..., np.ndarray]] = {
+ELEMENTWISE: dict[str, Callable[..., np.ndarray]] = {
     **{f"relax.{name}": getattr(np, name) for name in _AS_IN_NUMPY.split()},
     "relax.erf": _erf,
     "relax.nn.gelu": _gelu,
@@ -144,8 +144,8 @@ class _Island:
         name = relax_name(call)
         if qnn.is_qnn(call, "lookup") and (table := constant(call.args[1])).dtype == np.float32:
             return self._of_leaf(call.args[0], table)
-        if name in _ELEMENTWISE:
-            return _ELEMENTWISE[name](*(self.evaluate(a) for a in call.args))
+        if name in ELEMENTWISE:
+            return ELEMENTWISE[name](*(self.evaluate(a) for a in call.args))
         if name == "relax.clip":
             low, high = (np.float32(float(a.value)) for a in call.args[1:])
             return np.clip(self.evaluate(call.args[0]), low, high)

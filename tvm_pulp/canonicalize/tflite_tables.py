@@ -1,5 +1,5 @@
-"""Tables of TFLite's reference kernels for LEAKY_RELU, RSQRT and HARD_SWISH, which round otherwise than a float
-function."""
+"""Tables of TFLite's reference kernels for LEAKY_RELU, RSQRT, SQRT and HARD_SWISH, which round otherwise than a
+float function."""
 
 import math
 from typing import Any
@@ -30,6 +30,9 @@ def reference_table(
         made = _leaky_relu(x.every_distance, x, np.float32(call.attrs.alpha), target)
     elif is_op(call, "relax.rsqrt"):
         made = _inverse_root(x.every_distance, x, target)
+    elif is_op(call, "relax.sqrt"):
+        # Not rounded but cut off; the kernel refuses numbers below zero.
+        made = np.trunc(np.nan_to_num(values) / np.float32(target.scale)).astype(np.int64)
     else:
         require(np.allclose(values, _hard_swish_values(x.every_value), rtol=1e-5, atol=1e-6))
         made = _hard_swish(x.every_distance, x, target)

@@ -45,7 +45,10 @@ _BINARY: dict[str, tuple[str, int]] = {
 # Operators gcc and clang want parenthesised when mixed with others.
 _MIXED = {">>", "<<", "&", "^", "|", "&&", "||", "<", "<=", ">", ">=", "==", "!="}
 # Float functions the runtime's own math library offers.
-_MATH = {"log", "pow", "sin", "cos", "floor", "ceil", "round", "nearbyint", "trunc", "fabs", "log2", "exp2", "fmod"}
+_MATH = {
+    *("log", "pow", "sin", "cos", "floor", "ceil", "round", "nearbyint", "trunc", "fabs", "log2", "exp2", "fmod"),
+    "atan2",
+}
 # Those that float_functions.h has in fewer instructions.
 _FAST = {"exp", "erf", "tanh", "sqrt", "rsqrt", "sigmoid"}
 
@@ -54,21 +57,29 @@ def c_type(dtype: Any) -> str:
     return C_TYPES[str(dtype)]
 
 
-def float_literal(value: float) -> str:
-    """A float32 constant that reads back to the same bits."""
+def float_literal(value: float, dtype: str = "float32") -> str:
+    """A constant that reads back to the same bits."""
+    suffix = "" if dtype == "float64" else "f"
+    if dtype != "float64":
+        with np.errstate(over="ignore"):  # beyond the largest float lies infinity
+            value = float(np.float32(value))
     if math.isinf(value):
-        return "-__builtin_inff()" if value < 0 else "__builtin_inff()"
+        return f"{'-' if value < 0 else ''}__builtin_inf{suffix}()"
     if math.isnan(value):
-        return '__builtin_nanf("")'
-    text = f"{float(np.float32(value)):.9g}"
-    return f"{text}f" if any(c in text for c in ".e") else f"{text}.0f"
+        return f'__builtin_nan{suffix}("")'
+    text = f"{value:.9g}" if suffix else repr(value)
+    return f"{text}{suffix}" if any(c in text for c in ".e") else f"{text}.0{suffix}"
 
 
 def int_literal(value: int, dtype: str) -> str:
     if dtype == "bool":
         return "true" if value else "false"
     if dtype == "int64":
+        if value == -(1 << 63):
+            return "INT64_MIN"
         return f"(-INT64_C({-value}))" if value < 0 else f"INT64_C({value})"
+    if dtype == "uint64":
+        return f"UINT64_C({value % (1 << 64)})"
     if dtype == "int32" and value == -(1 << 31):
         return "INT32_MIN"
     if dtype == "uint32":
@@ -108,15 +119,16 @@ class Expressions:
             text = int_literal(int(e.value), _dtype(e))
             return text, (_UNARY if text.startswith("-") else _ATOM)
         if kind == "FloatImm":
-            return float_literal(float(e.value)), _ATOM
+            return float_literal(float(e.value), _dtype(e)), _ATOM
         if kind == "Var":
             return self._name_of(e), _ATOM
         if kind == "TensorLoad":
             if is_scalar_buffer(e.source):
                 return self._name_of(e.source), _ATOM
             return f"{self._name_of(e.source)}[{self.index(e.source, e.indices)}]", _ATOM
-        if kind in ("Mod", "FloorMod") and _dtype(e).startswith("float"):
-            return self._float_remainder(e, kind)
+        if kind == "Mod" and _dtype(e).startswith("float"):  # C has none of floats
+            self.math_used.add("fmod")
+            return f"tvm_pulp_fmodf({self.text(e.a)}, {self.text(e.b)})", _ATOM
         if kind in _BINARY:
             return self._binary(*_BINARY[kind], e.a, e.b)
         if kind in ("Min", "Max"):
@@ -156,20 +168,14 @@ class Expressions:
         name = "tvm_pulp_floor_divide" if kind == "FloorDiv" else "tvm_pulp_floor_modulo"
         return f"{name}_{64 if _dtype(e) == 'int64' else 32}({self.text(e.a)}, {self.text(e.b)})", _ATOM
 
-    def _float_remainder(self, e: Any, kind: str) -> tuple[str, int]:
-        """C has no remainder of floats; the floored one takes the sign of the divisor."""
-        a, b = self.text(e.a), self.text(e.b)
-        self.math_used.add("fmod")
-        if kind == "Mod":
-            return f"tvm_pulp_fmodf({a}, {b})", _ATOM
-        return f"tvm_pulp_fmodf(tvm_pulp_fmodf({a}, {b}) + {self._wrap(e.b, _UNARY)}, {b})", _ATOM
-
     def _call(self, e: Any) -> tuple[str, int]:
         name = e.op.name.removeprefix("tirx.").removeprefix("prim.")
         if name in ("call_pure_extern", "call_extern"):
             function = str(e.args[0].value)
             if function == "tvm_pulp_power":  # what it leaves to the functions of the folder `math`
                 self.math_used |= {"log", "pow"}
+            if function == "tvm_pulp_modulof":
+                self.math_used.add("fmod")
             return f"{function}({', '.join(self.text(a) for a in e.args[1:])})", _ATOM
         if name == "if_then_else":
             return self._ternary(*e.args)

@@ -211,6 +211,7 @@ def runtime_files(with_math: bool, more: tuple[str, ...] = ()) -> dict[str, str]
         "fixed_point16.h",
         "float.h",
         "float_functions.h",
+        "power.h",
         "integer.h",
         "real.h",
         "soft_float.h",

@@ -14,10 +14,12 @@ from tvm_pulp.planning.lowering import unused_name
 from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.uma.recipe import Kernel
 
-# Functions of the headers of c_runtime/include/tvm_pulp, behind `tvm_pulp_`; float_functions.h includes float.h.
+# Functions of the headers of c_runtime/include/tvm_pulp, behind `tvm_pulp_`; float_functions.h includes float.h,
+# and power.h both.
 _FUNCTIONS = {
-    "tvm_pulp/float_functions.h": r"(fn?ma|fmax|fmin|divide|quantize|exp|exp_below|power|(inline_)?(sigmoid|tanh|erf)"
+    "tvm_pulp/float_functions.h": r"(fn?ma|fmax|fmin|divide|quantize|exp|exp_below|(inline_)?(sigmoid|tanh|erf)"
     r"|r?sqrt|float_of_int64)\(",
+    "tvm_pulp/power.h": r"power\(",
     "tvm_pulp/softmax_tflite.h": "softmax_",
     "tvm_pulp/fixed_point16.h": r"(sigmoid|tanh)16\(",
     "tvm_pulp/real.h": r"(round_even|round_within|real_of|inverse_root)\(",

@@ -67,7 +67,7 @@ def rows(data: np.ndarray) -> list[str]:
     if flat.size == 0:
         return ["  0"]
     if np.issubdtype(flat.dtype, np.floating):
-        texts = [float_literal(float(v)) for v in flat]
+        texts = [float_literal(float(v), str(flat.dtype)) for v in flat]
     elif flat.dtype == np.bool_:
         texts = ["true" if v else "false" for v in flat.tolist()]
     elif flat.dtype == np.uint32:

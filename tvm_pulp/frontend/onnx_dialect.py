@@ -39,15 +39,21 @@ PRIVATE = frozenset(op for op in CONVERTERS if not onnx.defs.has(op))
 
 
 def is_dialect(graph: Graph, options: ImportOptions) -> bool:
-    """Tell if a graph is integer although its file declares floats."""
+    """Tell if a graph is integer although its file declares floats.
+
+    A file that declares integers says what it means: its operators are those of standard ONNX, which wrap in the type
+    of their operands, where the dialect's make 32-bit accumulators.
+    """
     if any(n.op_type in PRIVATE for n in graph.nodes):
         return True
+    declared = declared_types(graph)
+    undeclared = [name for name in graph.inputs if name not in declared]
     samples = match_arrays(list(graph.inputs), options.sample_inputs, "--sample-inputs")
-    stated = {**declared_types(graph), **options.input_types}
-    if not all(n in samples or n in stated for n in graph.inputs):
+    stated = {**declared, **options.input_types}
+    if not undeclared or not all(n in samples or n in stated for n in graph.inputs):
         return False
     integral = all(
-        stated[n].lstrip("u").startswith("int") if n in stated else is_integral(samples[n]) for n in graph.inputs
+        stated[n].lstrip("u").startswith("int") if n in stated else is_integral(samples[n]) for n in undeclared
     )
     known = all(n.op_type in CONVERTERS for n in graph.nodes)
     return integral and known and all(is_integral(c) for c in _used_constants(graph))

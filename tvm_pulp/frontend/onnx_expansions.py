@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import onnx
 from onnx import helper
 
 from tvm_pulp.errors import UserError, refuse_if
@@ -39,10 +40,24 @@ def inline_standard_functions(model: Any) -> Any:
         return model
     from onnx import inliner
 
+    stated = with_nodes(model, [_with_defaults(n) if n.domain in ("", "ai.onnx") else n for n in model.graph.node])
     try:
-        return inliner.inline_selected_functions(model, [("", op) for op in sorted(wanted)], False, True)
+        return inliner.inline_selected_functions(stated, [("", op) for op in sorted(wanted)], False, True)
     except Exception:  # malformed nodes; the importer names them
         return model
+
+
+def _with_defaults(node: Any) -> Any:
+    """The node with the values of attributes that it leaves out: bodies of functions refer to them by name."""
+    if node.op_type not in _DEFINED:
+        return node
+    stated = {a.name for a in node.attribute}
+    schema = onnx.defs.get_schema(node.op_type)
+    defaults = [a.default_value for name, a in schema.attributes.items() if name not in stated]
+    made = onnx.NodeProto()
+    made.CopyFrom(node)
+    made.attribute.extend(d for d in defaults if d.type != onnx.AttributeProto.UNDEFINED)
+    return made
 
 
 def _check_calls(key: _Key, bodies: dict[_Key, Any], callers: list[_Key], done: set[_Key]) -> None:
@@ -109,7 +124,9 @@ def _lp_norm(e: _Expansion) -> None:
         length = e.emit("ReduceSum", e.emit("Abs", x), axes, keepdims=1)
     else:
         length = e.emit("Sqrt", e.emit("ReduceSum", e.emit("Mul", x, x), axes, keepdims=1))
-    e.emit("Div", x, length, output=e.result(0))
+    # Nothing has no direction: it stays nothing.
+    nothing, one = (e.emit("CastLike", e.constant(np.float32(v)), x) for v in (0, 1))
+    e.emit("Div", x, e.emit("Where", e.emit("Equal", length, nothing), one, length), output=e.result(0))
 
 
 def _rms_norm(e: _Expansion) -> None:

@@ -15,7 +15,7 @@ from onnx import helper
 from tvm import relax
 
 from tvm_pulp.errors import UserError, refuse_if
-from tvm_pulp.frontend import onnx_bounded_operators, onnx_indexing
+from tvm_pulp.frontend import onnx_arithmetic, onnx_bounded_operators, onnx_indexing, onnx_spatial_operators
 from tvm_pulp.frontend.limits import check_shape
 from tvm_pulp.frontend.onnx_conversion import Conversion
 from tvm_pulp.frontend.onnx_einsum import einsum
@@ -60,7 +60,7 @@ def _axis(c: Conversion) -> int:
 
 def clip(c: Conversion) -> Any:
     x, *given = c.operands(3)
-    limits = [constant(g) for g in given]
+    limits = [None if g is None else _known(c, g) for g in given]
     if any(g is not None and v is None for g, v in zip(given, limits, strict=True)) or dtype_of(x) != "float32":
         return c.stock()
     low, high = (
@@ -220,6 +220,8 @@ CONVERTERS: dict[str, Callable[[Conversion], Any]] = {
     "Resize": resize,
     "SimplifiedLayerNormalization": rms_norm,
     "Tile": tile,
+    **onnx_arithmetic.CONVERTERS,
     **onnx_bounded_operators.CONVERTERS,
     **onnx_indexing.CONVERTERS,
+    **onnx_spatial_operators.CONVERTERS,
 }

@@ -78,7 +78,7 @@ class FloatReduce(Operator):
             else:
                 result = total(loops, "total", length, value)
             if kind == "mean":
-                result = mean_of(loops, result, length)
+                result = mean_of(loops, result, length, may_be_infinite=True)
             loops.store(y, [i * inner + j if inner > 1 else i], result)
 
         # The longer of the two axes that are left is shared, the outer one where it is long enough.

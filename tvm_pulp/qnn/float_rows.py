@@ -3,12 +3,15 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn.loops import Loops, Scalar, call
 
 # Elements that one iteration handles.
 TOGETHER = 4
+# No finite number is smaller.
+_LOWEST = float(np.finfo(np.float32).min)
 
 
 def each(loops: Loops, length: int, body: Callable[[Any], None]) -> None:
@@ -29,13 +32,18 @@ def total(loops: Loops, name: str, length: int, value: Callable[[Any], Any], sta
     return _combined(loops, name, lanes, lambda a, b: a + b)
 
 
-def mean_of(loops: Loops, sum_of: Any, length: int) -> Any:
-    """A sum divided by a constant, rounded as a division is: the product with the reciprocal, and what it leaves."""
+def mean_of(loops: Loops, sum_of: Any, length: int, may_be_infinite: bool = False) -> Any:
+    """A sum divided by a constant, rounded as a division is: the product with the reciprocal, and what it leaves.
+
+    An infinite sum leaves nothing that is a number; a finite one in its place keeps the mean infinite. Norms, which
+    subtract the mean from every value, are not numbers either way.
+    """
     count, part = tirx.const(length, "float32"), tirx.const(1 / length, "float32")
     near = loops.bind("near", sum_of * part)
-    return loops.bind(
-        "mean", call("fma", call("fnma", near, count, sum_of, dtype="float32"), part, near, dtype="float32")
-    )
+    rest = call("fnma", near, count, sum_of, dtype="float32")
+    if may_be_infinite:
+        rest = call("fmax", rest, tirx.const(_LOWEST, "float32"), dtype="float32")
+    return loops.bind("mean", call("fma", rest, part, near, dtype="float32"))
 
 
 def extreme(loops: Loops, name: str, length: int, value: Callable[[Any], Any], function: str) -> Any:

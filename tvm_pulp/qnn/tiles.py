@@ -32,7 +32,9 @@ class Box:
         return Box((0,) * len(shape), tuple(shape))
 
     def span(self, axis: int) -> slice:
-        """The elements along one axis."""
+        """The elements along one axis; a scalar is one element along any."""
+        if not self.start:
+            return slice(0, 1)
         return slice(self.start[axis], self.start[axis] + self.size[axis])
 
     def __str__(self) -> str:

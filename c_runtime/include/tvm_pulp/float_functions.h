@@ -132,15 +132,4 @@ TVM_PULP_INLINE float tvm_pulp_rsqrt(float x) {
   return tvm_pulp_near_rsqrt(x);
 }
 
-/* Of the folder `math`. */
-float tvm_pulp_logf(float x);
-float tvm_pulp_powf(float x, float y);
-
-/* x^y within 2^-16 of the result: the logarithm has no more bits than a float. Everything but positive numbers is left
- * to the exact function, which is slow. */
-TVM_PULP_SEPARATE float tvm_pulp_power(float x, float y) {
-  if (x > 0.0f && x < __builtin_inff() && y - y == 0.0f) return tvm_pulp_exp(y * tvm_pulp_logf(x));
-  return tvm_pulp_powf(x, y);
-}
-
 #endif /* TVM_PULP_FLOAT_FUNCTIONS_H */

@@ -91,6 +91,25 @@ def test_strips_give_the_rows_of_the_whole(seed: int) -> None:
                 np.testing.assert_array_equal(computed(made, values), wanted, err_msg=f"{stage.last} {count}")
 
 
+def test_windows_in_the_padding_are_left_to_strips_that_hold_more() -> None:
+    """The last row of the result is made of padding alone: by itself it has no rows of the operand."""
+    rng = np.random.default_rng(5)
+    x = Tensor("x", TensorSpec((1, 8, 9, 4), "int8"), "input")
+    first = convolution(rng, x, depthwise=True, same=True)
+    second = convolution(rng, first.outputs[0], depthwise=False, same=True)
+    taken = {"kernel": [1, 1], "strides": [2, 2], "pads": [0, 0, 3, 0], "dilation": [1, 1], "layout": "NHWC"}
+    pool = layer_of("max_pool", taken, [second.outputs[0]], [])
+    pool.outputs[0].kind = "output"
+    network = Network("strips", [first, second, pool], [x], [pool.outputs[0]])
+    stage = list(stages(network))[-1]
+    assert stage.rows == 6 and stage.fits(1) and not stage.fits(6)
+    values = rng.integers(-128, 128, x.spec.shape).astype(np.int8)
+    choices = list(strip_choices(network, network, dict.fromkeys(network.layers, ()), 1))
+    assert choices
+    for made in choices:
+        np.testing.assert_array_equal(computed(made, values), computed(network, values))
+
+
 def test_a_tensor_that_is_used_behind_a_stage_ends_none() -> None:
     network = random_network(np.random.default_rng(1))
     # The first convolution is used by the sum: no stage ends between them.

@@ -37,6 +37,21 @@ def _take(builder: Any, call: Any) -> Any:
     return builder.call_te(take, *call.args, primfunc_name_hint="take")
 
 
+def _floor_mod(builder: Any, call: Any) -> Any:
+    """A remainder by a function of C: quotients of floats are not exact, and infinite ones have no remainder."""
+    if not str(call.ty.dtype).startswith("float"):
+        return builder.call_te(topi.floor_mod, *call.args)
+    shape = [int(d) for d in call.ty.shape.values]
+
+    def floor_mod(x: Any, y: Any) -> Any:
+        a, b = (topi.broadcast_to(v, shape) for v in (x, y))
+        return te.compute(
+            shape, lambda *i: tirx.call_pure_extern(x.dtype, "tvm_pulp_modulof", a(*i), b(*i)), name="result"
+        )
+
+    return builder.call_te(floor_mod, *call.args, primfunc_name_hint="floor_mod")
+
+
 LOWERINGS: dict[str, Lowering] = {
     "relax.sigmoid": _function(lambda x: 1 / (1 + tirx.exp(-x))),
     "relax.tan": _function(lambda x: tirx.sin(x) / tirx.cos(x)),
@@ -45,5 +60,6 @@ LOWERINGS: dict[str, Lowering] = {
     "relax.asinh": _function(lambda x: tirx.log(x + tirx.sqrt(x * x + 1))),
     "relax.acosh": _function(lambda x: tirx.log(x + tirx.sqrt(x * x - 1))),
     "relax.atanh": _function(lambda x: tirx.log((1 + x) / (1 - x)) * 0.5),
+    "relax.floor_mod": _floor_mod,
     "relax.take": _take,
 }

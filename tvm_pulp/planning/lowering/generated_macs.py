@@ -12,8 +12,8 @@ def generated_macs(function: Any) -> int:
 
 def _count(statement: Any, times: int) -> int:
     if isinstance(statement, tirx.For):
-        extent = getattr(statement.extent, "value", None)
-        return _count(statement.body, times * int(extent)) if extent is not None else 0
+        extent = statement.extent
+        return _count(statement.body, times * int(extent.value)) if isinstance(extent, tirx.IntImm) else 0
     if isinstance(statement, tirx.BufferStore):
         return times if _accumulates(statement) else 0
     if isinstance(statement, tirx.SeqStmt):

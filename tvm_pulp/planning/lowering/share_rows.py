@@ -15,7 +15,9 @@ def share_rows(network: Network, threads: int) -> tuple[Network, list[int]]:
     for index, layer in enumerate(network.layers):
         rows = layer.outputs[0].spec.shape[1] if can_be_cut(layer) else 1
         parts = min(threads, rows, layer.macs // _LEAST)
-        cut = Stage(network, index, index).in_strips(parts)[0].layers if parts > 1 else network.layers
-        layers += cut[index : index + max(1, parts)]
-        groups.append(max(1, parts))
+        whole = Stage(network, index, index)
+        parts = parts if parts > 1 and whole.fits(parts) else 1
+        cut = whole.in_strips(parts)[0].layers if parts > 1 else network.layers
+        layers += cut[index : index + parts]
+        groups.append(parts)
     return replace(network, layers=layers), groups

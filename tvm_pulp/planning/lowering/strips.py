@@ -37,12 +37,18 @@ class Stage:
     def rows(self) -> int:
         return self.layers[-1].outputs[0].spec.shape[_ROWS]
 
+    def fits(self, count: int) -> bool:
+        """Tell if every strip can be computed by itself: rows of windows that lie in the padding alone cannot."""
+        return all(self._rows_needed(self._ends(number, count)) is not None for number in range(count))
+
+    def _ends(self, number: int, count: int) -> _Range:
+        return self.rows * number // count, self.rows * (number + 1) // count
+
     def in_strips(self, count: int) -> tuple[Network, dict[Layer, Layer]]:
         """The network with the stage in strips, and the layers that theirs are parts of."""
         made, parts = list[Layer](), dict[Layer, Layer]()
         for number in range(count):
-            ends = (self.rows * number // count, self.rows * (number + 1) // count)
-            for layer, part in self._strip(number, ends):
+            for layer, part in self._strip(number, self._ends(number, count)):
                 made.append(part)
                 parts[part] = layer
         layers = self.network.layers
@@ -52,7 +58,7 @@ class Stage:
         """Multiply-accumulates of all strips."""
         total = 0
         for number in range(count):
-            needed = self._needed((self.rows * number // count, self.rows * (number + 1) // count))
+            needed = self._needed(self._ends(number, count))
             for layer in self.layers:
                 tensor = layer.outputs[0]
                 begin, end = needed[tensor]
@@ -61,10 +67,17 @@ class Stage:
 
     def _needed(self, ends: _Range) -> dict[Tensor, _Range]:
         """Rows of every tensor of the stage that rows of its result are made of."""
+        needed = self._rows_needed(ends)
+        assert needed is not None, "asked for strips that do not fit"
+        return needed
+
+    def _rows_needed(self, ends: _Range) -> dict[Tensor, _Range] | None:
+        """The same; None where some of them cannot be computed by themselves."""
         needed = {self.layers[-1].outputs[0]: ends}
         for layer in reversed(self.layers):
             part = _part(layer, needed[layer.outputs[0]])
-            assert part is not None, "all rows can be cut alike"
+            if part is None:
+                return None
             for tensor, box in zip(layer.inputs, part.inputs, strict=True):
                 if tensor.kind != "constant":
                     begin, end = box.start[_ROWS], box.end[_ROWS]
@@ -123,6 +136,11 @@ def _part(layer: Layer, rows: _Range) -> Part | None:
     if operator is None or operator.tile is None or len(output.shape) != _RANK or output.shape[0] != 1:
         return None
     whole = Whole(layer.attributes, [t.spec for t in layer.inputs], output)
+    if "pads" in layer.attributes and "strides" in layer.attributes:
+        first_read = rows[0] * layer.attributes["strides"][0] - layer.attributes["pads"][0]
+        # A strip of windows in the padding behind the last row would begin at that row instead.
+        if first_read >= layer.inputs[0].spec.shape[_ROWS]:
+            return None
     if all(axis.axis != _ROWS for axis in operator.tile.axes(whole)):
         return None
     start, size = [0] * _RANK, list(output.shape)

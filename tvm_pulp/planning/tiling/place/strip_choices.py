@@ -24,7 +24,7 @@ def strip_choices(
     for stage in stages(network):
         once = sum(layer.macs for layer in stage.layers)
         counts = {n for n in (*_COUNTS, stage.rows) if 1 < n <= stage.rows}
-        priced += [(stage.macs(n) - once, n, stage) for n in sorted(counts)]
+        priced += [(stage.macs(n) - once, n, stage) for n in sorted(counts) if stage.fits(n)]
     smallest, found = list[tuple[int, int, Network]](), 0
     for order, (_, count, stage) in enumerate(sorted(priced, key=lambda choice: choice[:2])):
         made, parts = stage.in_strips(count)
