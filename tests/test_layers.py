@@ -61,6 +61,7 @@ STAGES = {
     "live_progress": "shows a person what the driver is at",
     "app": "an archive and how it is run",
     "api": "the two lines most users need",
+    "onnx_backend": "the same two lines as ONNX's interface of backends has them",
     "sim.crosscheck": "runs one program on several devices and compares",
     "uma.conformance": "drives an accelerator with random layers; any backend's tests call it",
     "dse": "calls the driver many times",

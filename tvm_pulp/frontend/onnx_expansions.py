@@ -44,6 +44,13 @@ def inline_standard_functions(model: Any) -> Any:
     try:
         return inliner.inline_selected_functions(stated, [("", op) for op in sorted(wanted)], False, True)
     except Exception:  # malformed nodes; the importer names them
+        refused = next((n for n in model.graph.node if n.op_type == "Attention" and n.domain in ("", "ai.onnx")), None)
+        if refused is not None:
+            # Only onnxruntime's operator of this name has a converter.
+            raise UserError(
+                f"{label(refused)}: ONNX's definition of it cannot be written out with these operands: give the mask "
+                "where there are operands behind it, or export the model with MatMul and Softmax"
+            ) from None
         return model
 
 

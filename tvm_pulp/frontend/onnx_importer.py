@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import tvm
 from tvm import relax
 from tvm.relax.frontend.onnx import onnx_frontend
 
@@ -20,6 +21,7 @@ from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend import onnx_quantized_operators, onnx_standard_operators
 from tvm_pulp.frontend.imported import Imported, ImportOptions, identifier
 from tvm_pulp.frontend.library_errors import last_words, refuse_library_errors
+from tvm_pulp.frontend.onnx_constant_operands import not_constant
 from tvm_pulp.frontend.onnx_conversion import Conversion
 from tvm_pulp.frontend.onnx_fake_quantize import with_quantize_pairs
 from tvm_pulp.frontend.onnx_file import Graph
@@ -97,15 +99,17 @@ class Importer(onnx_frontend.ONNXGraphImporter):
         outer = self._current
         self._node = self._node if outer else str(attrs["tvm_custom"]["name"])
         self._current = outer or identifier(self._node)
+        c = Conversion(self, op_name, list(inputs), dict(attrs), opset)
         try:
-            c = Conversion(self, op_name, list(inputs), dict(attrs), opset)
             if not outer:
                 check_node(c)
-            return self._bound(self._converted(c, inputs))
+            made = self._bound(self._converted(c, inputs))
+            _check_results(c, made)
+            return made
         except Exception as error:  # TVM raises many classes for what it does not know
             if outer:
                 raise
-            raise _refusal(f"node '{attrs['tvm_custom']['name']}' ({op_name})", inputs, error) from None
+            raise _refusal(c, f"node '{attrs['tvm_custom']['name']}' ({op_name})", inputs, error) from None
         finally:
             self._current = outer
 
@@ -137,7 +141,8 @@ class Importer(onnx_frontend.ONNXGraphImporter):
         # TVM's conversion, not yet normalized: its call would lose the node's name.
         convert = onnx_frontend.LayerNormalization.get_converter(c.opset)
         made = convert(self.bb, inputs, c.attributes, [self._nodes, self._params])
-        return relax.Tuple([self.bb.normalize(f) for f in made.fields])
+        first, *rest = (self.bb.normalize(f) for f in made.fields)
+        return relax.Tuple([first, *(onnx_standard_operators.norm_statistics(c) if c.results > 1 else rest)])
 
     def stock(self, op_name: str, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
         """TVM's own conversion of an operator."""
@@ -165,6 +170,25 @@ class Importer(onnx_frontend.ONNXGraphImporter):
         return self.bind(relax.op.quantize(x, _plain(scale), zero, axis=axis, out_dtype=dtype))
 
 
+def _check_results(c: Conversion, made: Any) -> None:
+    """As many results as the node names, of sizes that are known; operands that prevent the latter are named."""
+    kind = getattr(made, "ty", None)
+    fields = [f.ty for f in made.fields] if isinstance(made, relax.Tuple) else getattr(kind, "fields", [kind])
+    refuse_if(
+        len(fields) < c.results,
+        f"it has {c.results} results, and there is a conversion of the first {len(fields)}: export the model without "
+        "the others",
+    )
+    unknown = any(isinstance(f, relax.TensorType) and not _is_static(f) for f in fields)
+    names = not_constant(c) if unknown else ""
+    refuse_if(names, f"{names} must be constant: make it an initializer")
+
+
+def _is_static(kind: Any) -> bool:
+    sizes = getattr(kind.shape, "values", None)
+    return sizes is not None and all(isinstance(d, tvm.tirx.IntImm) for d in sizes)
+
+
 def _operand_list(operands: Sequence[Any]) -> Any:
     """Operands as TVM's converters take them."""
     given = onnx_frontend.onnx_input()
@@ -172,10 +196,13 @@ def _operand_list(operands: Sequence[Any]) -> Any:
     return given
 
 
-def _refusal(node: str, inputs: Sequence[Any], error: Exception) -> UserError:
+def _refusal(c: Conversion, node: str, inputs: Sequence[Any], error: Exception) -> UserError:
     """One sentence that begins with the node."""
     if isinstance(error, UserError):
         return error if str(error).startswith("node '") else UserError(f"{node}: {error}")
+    names = not_constant(c)
+    if names:
+        return UserError(f"{node}: {names} must be constant: make it an initializer")
     kinds: list[Any] = [getattr(getattr(x, "ty", None), "shape", None) for x in inputs]
     shapes = [[getattr(d, "value", d) for d in k.values] for k in kinds if hasattr(k, "values")]
     return UserError(f"{node}: it {framework_reason(error, shapes)}: re-export the model")

@@ -23,7 +23,7 @@ def label(proto: Any) -> str:
 
 def name_of(proto: Any) -> str:
     """A node's name; nodes without one are known by their first result."""
-    return str(proto.name or result(proto, 0) or "?")
+    return str(proto.name or next((name for name in proto.output if name), "?"))
 
 
 def attributes_of(proto: Any) -> dict[str, Any]:

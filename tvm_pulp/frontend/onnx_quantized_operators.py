@@ -120,7 +120,7 @@ def conv_integer(c: Conversion) -> Any:
     x, w, xz, wz = c.operands(4)
     weight, shape, known = _centred(w, wz, axis=0), c.shape(), _scalar(xz)
     if weight is None or len(shape) not in (3, 4):
-        raise UserError("ConvInteger: the weight must be constant, with one or two spatial axes")
+        raise UserError("its weight and their zero points must be constant, with one or two spatial axes: store them")
     attributes = {
         **_NONE,
         **window_attributes(c.attributes, c.auto_pad, shape[2:], weight.shape[2:]),

@@ -129,7 +129,7 @@ class Unrolled:
         return name
 
     def pick(self, value: str, index: int, axis: int) -> str:
-        """One entry along an axis, which disappears."""
+        """One entry along an axis, which stays with a size of one."""
         return self.emit("Gather", value, self.constant(np.array(index, np.int64)), axis=axis)
 
     def matrix(self, place: int, direction: int, gate: int) -> str:
@@ -139,7 +139,7 @@ class Unrolled:
             return self.constant(self.constants[name][direction, rows].T)
         whole = self.pick(name, direction, 0)
         indices = self.constant(np.arange(rows.start, rows.stop, dtype=np.int64))
-        return self.emit("Transpose", self.emit("Gather", whole, indices, axis=0), perm=[1, 0])
+        return self.emit("Transpose", self.emit("Gather", whole, indices, axis=1), perm=[0, 2, 1])
 
     def biases(self, direction: int) -> np.ndarray | None:
         """The stacked biases, [2 * gates, hidden]."""

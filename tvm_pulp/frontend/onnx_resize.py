@@ -6,6 +6,7 @@ product is not an integer.
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,14 @@ def resize(c: Conversion) -> Any:
             coefficient = float(c.attributes.get("cubic_coeff_a", -0.75))
             x = _weighted(c, x, _cubic(source, shape[axis], coefficient), axis)
     return x
+
+
+def upsample(c: Conversion) -> Any:
+    """The older form of Resize: scales are an attribute or the second operand."""
+    x, scales = c.operands(2)
+    given = relax.const(np.array(c.attributes.get("scales", ()), np.float32)) if scales is None else scales
+    form = {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
+    return resize(replace(c, inputs=[x, None, given], attributes={**c.attributes, **form}, opset=11))
 
 
 def _sizes(c: Conversion, given_scales: Any, given_sizes: Any) -> list[tuple[int, int, float]]:

@@ -19,12 +19,13 @@ from tvm_pulp.frontend import onnx_arithmetic, onnx_bounded_operators, onnx_inde
 from tvm_pulp.frontend.limits import check_shape
 from tvm_pulp.frontend.onnx_conversion import Conversion
 from tvm_pulp.frontend.onnx_einsum import einsum
-from tvm_pulp.frontend.onnx_resize import resize
+from tvm_pulp.frontend.onnx_resize import resize, upsample
 from tvm_pulp.frontend.relax_values import constant, dtype_of
 from tvm_pulp.frontend.windows import split_pads, windows_of
 
 
 def quantize_linear(c: Conversion) -> Any:
+    _refuse_blocks(c)
     if any(c.attributes.get(name, 0) for name in ("block_size", "output_dtype", "precision")):
         return c.stock()
     return c.importer.quantize(*c.operands(3), axis=_axis(c))
@@ -34,7 +35,8 @@ def dequantize_linear(c: Conversion) -> Any:
     block, values = int(c.attributes.get("block_size", 0)), [constant(i) for i in c.inputs if i is not None]
     if block and all(v is not None for v in values):
         return relax.const(_of_blocks(values, _axis(c), block))
-    if block or dtype_of(c.inputs[1]) != "float32":
+    _refuse_blocks(c)
+    if dtype_of(c.inputs[1]) != "float32":
         return c.stock()
     return c.importer.dequantize(*c.operands(3), axis=_axis(c))
 
@@ -51,6 +53,15 @@ def _of_blocks(operands: Sequence[Any], axis: int, block: int) -> np.ndarray:
     scale, *zeros = (np.repeat(o, block, axis=axis).take(np.arange(size), axis=axis) for o in operands[1:])
     centred = values.astype(np.int64) - (zeros[0].astype(np.int64) if zeros else 0)
     return np.asarray(centred.astype(np.float32) * scale.astype(np.float32), np.float32)
+
+
+def _refuse_blocks(c: Conversion) -> None:
+    """Scales for every few entries of an axis: of constants only."""
+    refuse_if(
+        c.attributes.get("block_size", 0),
+        f"{c.op_type} with a scale for every block of values is not supported at run time: quantize per tensor or per "
+        "channel",
+    )
 
 
 def _axis(c: Conversion) -> int:
@@ -195,6 +206,63 @@ def tile(c: Conversion) -> Any:
     return x
 
 
+def dropout(c: Conversion) -> Any:
+    """Nothing is dropped in inference: the operand as it is, and a mask that keeps everything."""
+    x, _, training = c.operands(3)
+    drops, ratio = c.constant(2), c.constant(1)
+    refuse_if(training is not None and drops is None, "operand 2 says if it is training, and must be constant")
+    refuse_if(
+        drops is not None and drops.any() and (ratio is None or ratio.any()),
+        "its training mode draws random numbers: export the model for inference",
+    )
+    if c.results == 1:
+        return x
+    # Masks were floats before operator set 10.
+    return relax.Tuple([x, relax.const(np.ones(c.shape(), bool if c.opset >= 10 else np.float32))])
+
+
+def eye_like(c: Conversion) -> Any:
+    """Ones on a diagonal, of the type that is stated, else of the operand's."""
+    shape, stated = c.shape(), c.attributes.get("dtype")
+    refuse_if(len(shape) != 2, f"an operand of shape {shape} is not a matrix: export the model again")
+    wanted = dtype_of(c.inputs[0]) if stated is None else str(helper.tensor_dtype_to_np_dtype(int(stated)))
+    check_shape("the result of EyeLike", shape, 8)
+    return relax.const(np.eye(shape[0], shape[1], k=int(c.attributes.get("k", 0))), wanted)
+
+
+# Higher powers of integers hardly ever fit their types.
+_HIGHEST_POWER = 8
+
+
+def power(c: Conversion) -> Any:
+    """Floats to any power; integers to a small constant one, by products."""
+    x, exponent = c.inputs[:2]
+    dtype, stated = dtype_of(x), c.constant(1)
+    if dtype.startswith("float"):
+        return relax.op.power(x, exponent if dtype_of(exponent) == dtype else c.emit(relax.op.astype(exponent, dtype)))
+    known = set() if stated is None else {float(v) for v in stated.reshape(-1)}
+    value = next(iter(known), -1.0)
+    refuse_if(
+        len(known) != 1 or value not in range(1, _HIGHEST_POWER + 1),
+        f"powers of {dtype} values need one constant exponent from 1 to {_HIGHEST_POWER}: cast the operands to float32",
+    )
+    shape = np.broadcast_shapes(c.shape(), c.shape(1))
+    wide = x if shape == tuple(c.shape()) else c.emit(relax.op.broadcast_to(x, shape))
+    return reduce(lambda product, _: c.emit(relax.op.multiply(product, wide)), range(int(value) - 1), wide)
+
+
+def norm_statistics(c: Conversion) -> list[Any]:
+    """Mean and reciprocal deviation of LayerNormalization, as its further results."""
+    x, rank = c.inputs[0], len(c.shape())
+    axes = list(range(int(c.attributes.get("axis", -1)) % rank, rank))
+    mean = c.emit(relax.op.mean(x, axes, keepdims=True))
+    centred = c.emit(relax.op.subtract(x, mean))
+    variance = c.emit(relax.op.mean(c.emit(relax.op.multiply(centred, centred)), axes, keepdims=True))
+    epsilon = relax.const(float(c.attributes.get("epsilon", 1e-5)), dtype_of(x))
+    deviation = c.emit(relax.op.sqrt(c.emit(relax.op.add(variance, epsilon))))
+    return [mean, c.emit(relax.op.divide(relax.const(1.0, dtype_of(x)), deviation))]
+
+
 def rms_norm(c: Conversion) -> Any:
     """x / sqrt(mean(x^2) + eps) * weight over the last axis."""
     x, weight = c.inputs[:2]
@@ -210,16 +278,20 @@ CONVERTERS: dict[str, Callable[[Conversion], Any]] = {
     "Conv": conv,
     "ConvTranspose": conv_transpose,
     "DequantizeLinear": dequantize_linear,
+    "Dropout": dropout,
     "Einsum": einsum,
+    "EyeLike": eye_like,
     "Gather": gather,
     "Max": extreme(relax.op.maximum),
     "Min": extreme(relax.op.minimum),
     "Pad": pad,
+    "Pow": power,
     "QuantizeLinear": quantize_linear,
     "RMSNorm": rms_norm,
     "Resize": resize,
     "SimplifiedLayerNormalization": rms_norm,
     "Tile": tile,
+    "Upsample": upsample,
     **onnx_arithmetic.CONVERTERS,
     **onnx_bounded_operators.CONVERTERS,
     **onnx_indexing.CONVERTERS,
