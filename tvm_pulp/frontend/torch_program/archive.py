@@ -65,7 +65,7 @@ class _Reader:
         return checked_program(self.json(name), self.what)
 
     def saved(self, name: str) -> Any:
-        """What is in a member that `torch.save` wrote; None where it is empty."""
+        """The value in a member that `torch.save` wrote; None where it is empty."""
         if not self.members.sizes.get(name):
             return None
         return read_saved(self.members.read(name), f"{self.what}: {name}")

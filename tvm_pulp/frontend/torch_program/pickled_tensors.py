@@ -75,7 +75,7 @@ class StoredTensor:
 
 @dataclass(frozen=True)
 class _Name:
-    """What a pickle would import."""
+    """A name that a pickle would import."""
 
     module: str
     name: str
@@ -92,7 +92,7 @@ class _Storage:
 
 
 def read_saved(content: bytes, what: str) -> Any:
-    """What `torch.save` wrote, of nothing but containers, numbers, texts and plain tensors."""
+    """The value that `torch.save` wrote, of nothing but containers, numbers, texts and plain tensors."""
     damaged = f"{what} is damaged or nothing that torch.save wrote: save the program again with torch.export.save"
     with zip_members(content, what, damaged, _MOST_MEMBERS) as members:
         roots = [n.removesuffix("data.pkl") for n in members.sizes if n.endswith("/data.pkl") and n.count("/") == 1]

@@ -1,4 +1,4 @@
-"""What a program of `torch.export` may say in its JSON, before PyTorch reads it.
+"""Texts that a program of `torch.export` may hold in its JSON, checked before PyTorch reads it.
 
 PyTorch evaluates some of the texts (sizes, guards), imports others (structures of arguments), looks others up by
 dotted name (operators), and writes names into Python code that it executes. So everything is listed here with the
