@@ -2,20 +2,20 @@
 
 import inspect
 import os
-from collections.abc import Callable, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tvm_pulp.compile_options import SAVED_MODEL
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.library_errors import first_line, installed, refuse_library_errors
-from tvm_pulp.frontend.limits import MOST_NODES, read_file
+from tvm_pulp.frontend.saved_model_check import checked_saved_model
 from tvm_pulp.frontend.stablehlo_program.files import module_of
 from tvm_pulp.frontend.stablehlo_program.program import OwnValues, StablehloProgram, import_jax
-
-# Operators that run Python, or reach out of the graph.
-_PYTHON = ("PyFunc", "PyFuncStateless", "EagerPyFunc", "ReadFile", "WriteFile", "LoadLibrary")
 
 
 def import_tensorflow(what: str) -> Any:
@@ -39,33 +39,24 @@ def tensorflow_program(model: Any, example_inputs: Any) -> StablehloProgram:
 
 
 def load_saved_model(path: Path) -> StablehloProgram:
-    """The serving function of a SavedModel folder; one that runs Python is refused before anything of it is loaded."""
+    """The serving function of a SavedModel folder; all of it is checked before TensorFlow loads anything."""
     tf = import_tensorflow(f"'{path}'")
-    _refuse_python(path)
-    with refuse_library_errors(f"'{path}' is no readable SavedModel", ": write it again", first_line):
-        loaded = tf.saved_model.load(str(path))
+    refused = refuse_library_errors(f"'{path}' is no readable SavedModel", ": write it again", first_line)
+    with refused, _alone(checked_saved_model(path), path) as folder:
+        loaded = tf.saved_model.load(folder)
     return _of_signature(tf, loaded, f"'{path}'")
 
 
-def _refuse_python(path: Path) -> None:
-    from tensorflow.core.protobuf import saved_model_pb2
-
-    content = read_file(path / "saved_model.pb", "is larger than 2 GiB: no SavedModel is")
-    message = saved_model_pb2.SavedModel()
-    try:
-        message.ParseFromString(content)
-    except Exception:  # protocol buffers' own class, or too deep a recursion
-        raise UserError(f"'{path}' is no readable SavedModel: write it again with tf.saved_model.save") from None
-    refuse_if(not message.meta_graphs, f"'{path}' holds no graph: write it again with tf.saved_model.save")
-    graph = message.meta_graphs[0].graph_def
-    nodes = [*graph.node, *(n for f in graph.library.function for n in f.node_def)]
-    refuse_if(len(nodes) > 4 * MOST_NODES, f"'{path}' has {len(nodes)} nodes: it is not plausible here")
-    for node in nodes:
-        if node.op in _PYTHON:
-            raise UserError(
-                f"node '{node.name}' of '{path}' is {node.op}, which runs code outside of the graph: nothing in a file "
-                "is executed here; save the model without tf.py_function"
-            )
+@contextmanager
+def _alone(content: bytes, path: Path) -> Iterator[str]:
+    """A folder with this as its `saved_model.pb`, beside the variables of another: nothing else of that is read."""
+    with tempfile.TemporaryDirectory(prefix="tvm_pulp_") as folder:
+        (Path(folder) / SAVED_MODEL).write_bytes(content)
+        variables = Path(folder) / "variables"
+        variables.mkdir()
+        for file in (path / "variables").glob("variables.*"):
+            (variables / file.name).symlink_to(file.resolve())
+        yield folder
 
 
 def _of_signature(tf: Any, loaded: Any, name: str) -> StablehloProgram:

@@ -10,6 +10,8 @@ from typing import Any
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.imported import refuse_unknown_inputs
 from tvm_pulp.frontend.library_errors import first_line, installed, quiet, refuse_library_errors
+from tvm_pulp.frontend.torch_program.archive import read_archive
+from tvm_pulp.frontend.torch_program.deserialize import deserialized
 
 # Statements about operands that were true when the program was traced.
 CHECKS = frozenset(
@@ -34,10 +36,11 @@ def import_torch(what: str) -> Any:
 
 def load_program(path: Path) -> Any:
     """The program in a file that `torch.export.save` wrote."""
-    torch = import_torch(f"'{path}'")
+    import_torch(f"'{path}'")
+    archive = read_archive(path)
     refused = f"'{path}' is not a readable program of torch.export", ": write it with torch.export.save"
     with refuse_library_errors(*refused, first_line), quiet(logging.ERROR):
-        return torch.export.load(str(path))
+        return deserialized(archive, f"'{path}'")
 
 
 def as_program(model: Any, example_inputs: Any) -> Any:
