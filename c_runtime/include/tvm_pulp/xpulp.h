@@ -260,6 +260,20 @@ __asm__(
 #define XP_FOUR_OF(constraint, v, array) \
   [v##0] constraint(array[0]), [v##1] constraint(array[1]), [v##2] constraint(array[2]), [v##3] constraint(array[3])
 
+/* Scratch values of a statement that has more operands than GNU's compiler takes: 30, of which those that are read and
+ * written count twice. It gets them as registers by name, among those that the statement changes; clang, which has no
+ * such limit, chooses registers for them as for all others. */
+#if defined(__clang__)
+#define XP_SCRATCH(name, reg) "%[" #name "]"
+#define XP_SCRATCH_OPERANDS(...) , __VA_ARGS__
+#define XP_SCRATCH_REGISTERS(...)
+#else
+#define XP_SCRATCH(name, reg) reg
+#define XP_SCRATCH_OPERANDS(...)
+#define XP_SCRATCH_REGISTERS(...) , __VA_ARGS__
+#endif
+#define XP_SCRATCH_VALUE __attribute__((unused)) int32_t
+
 /* A loop over bytes with a sign, or that for the others; types are those of kernels.h. */
 #define XP_BY_SIGN(type, of_signed, of_unsigned) \
   do {                                           \

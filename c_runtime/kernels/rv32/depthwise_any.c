@@ -65,16 +65,18 @@ static void any_rows(const struct window *window, int32_t *sums, const int8_t *x
 #define MEETS(output, column)                                                                   \
   if (((column) - output * stride) % apart == 0u && ((column) - output * stride) / apart < width) \
   s##output += v * w[((column) - output * stride) / apart]
-#define COLUMN(column)                                                                          \
-  if ((column) <= 3u * stride + (width - 1u) * apart) {                                         \
-    const int32_t v = at[column];                                                               \
-    MEETS(0, column);                                                                           \
-    MEETS(1, column);                                                                           \
-    MEETS(2, column);                                                                           \
-    MEETS(3, column);                                                                           \
-    /* Sums in the order of the columns: as trees they would need more registers than there are. */ \
-    __asm__ volatile("" : "+r"(s0), "+r"(s1), "+r"(s2), "+r"(s3));                              \
+/* Sums in the order of the columns: as trees they would need more registers than there are. */
+#define FIRST_COLUMN(column)                                       \
+  {                                                                \
+    const int32_t v = at[column];                                  \
+    MEETS(0, column);                                              \
+    MEETS(1, column);                                              \
+    MEETS(2, column);                                              \
+    MEETS(3, column);                                              \
+    __asm__ volatile("" : "+r"(s0), "+r"(s1), "+r"(s2), "+r"(s3)); \
   }
+#define COLUMN(column) \
+  if ((column) <= 3u * stride + (width - 1u) * apart) FIRST_COLUMN(column)
 enum { WIDEST = 9 };
 
 TVM_PULP_INLINE void known_rows(const struct window *window, int32_t *sums, const int8_t *x, uint32_t rows,
@@ -86,7 +88,7 @@ TVM_PULP_INLINE void known_rows(const struct window *window, int32_t *sums, cons
     const int8_t *at = x + first * stride;
     for (const int8_t *row = window->weight; row != end; row += row_bytes, at += step) {
       for (uint32_t n = 0; n < width; n++) w[n] = row[n];
-      COLUMN(0u)
+      FIRST_COLUMN(0u)
       COLUMN(1u)
       COLUMN(2u)
       COLUMN(3u)

@@ -21,6 +21,12 @@ TVM_PULP_INLINE uint32_t tvm_pulp_is_four(const struct tvm_pulp_requant *r) {
   return r->kind == TVM_PULP_REQUANT_PULP_NARROW && !r->wide_result && !r->per_channel && tvm_pulp_is_one_clip(r);
 }
 
+/* A value by its number. A loop that has more operands than GNU's compiler takes defines it before, with registers of
+ * their own for some. */
+#ifndef VALUE
+#define VALUE(i) "%[v" #i "]"
+#endif
+
 /* The values %[v0] .. %[v3] to bytes at %[y]; operands m, a, sh, h are multiplier, summand, shift, upper limit. */
 #define FOUR_MUL(by) \
   "mul %[v0],%[v0]," by "\nmul %[v1],%[v1]," by "\nmul %[v2],%[v2]," by "\nmul %[v3],%[v3]," by "\n"
@@ -33,7 +39,7 @@ TVM_PULP_INLINE uint32_t tvm_pulp_is_four(const struct tvm_pulp_requant *r) {
 /* The same with the seconds added before, of which %[mb] is the multiplier. */
 #define FOUR_MORE(v, w) XP_MAC(v, w, "%[mb]")
 #define FOUR_SUMS FOUR_MUL("%[m]") FOUR_EACH(FOUR_MORE) FOUR_ADD
-#define FOUR_PACK XP_PACKLO("%[v0]", "%[v1]", "%[v0]") XP_PACKHI("%[v0]", "%[v3]", "%[v2]")
+#define FOUR_PACK XP_PACKLO(VALUE(0), VALUE(1), VALUE(0)) XP_PACKHI(VALUE(0), VALUE(3), VALUE(2))
 #define FOUR_STORE FOUR_PACK XP_LOOP_END XP_SW("%[v0]", 4, "%[y]")
 
 /* To a range that no single instruction clips, from %[l] on. */

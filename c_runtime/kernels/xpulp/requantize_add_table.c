@@ -4,7 +4,7 @@
 #include "group_share.h"
 #include "two_roundings.h"
 
-#define TAKE(i) XP_LBUX("%[v" i "]", "%[v" i "]", "%[t]")
+#define TAKE(i) XP_LBUX(VALUE(i), VALUE(i), "%[t]")
 
 static void four_columns(const struct tvm_pulp_requantize_add_table_args *args, uint32_t first, uint32_t row,
                          uint32_t rows) {

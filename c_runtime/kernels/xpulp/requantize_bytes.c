@@ -7,41 +7,41 @@
 #include "two_roundings.h"
 
 /* Rows of four channels: elements of a row one after the other, the first one last, whose address moves on. */
-#define BYTE(i) "lb %[v" i "]," i "(%[x])\n"
-#define UNSIGNED_BYTE(i) "lbu %[v" i "]," i "(%[x])\n"
-#define WORD(i) "lw %[v" i "],4*" i "(%[x])\n"
-#define SCALED(i) "mul %[v" i "],%[v" i "],%[m" i "]\n"
-#define SHIFTED(i) XP_ADDNR("%[v" i "]", "%[a" i "]", "%[sh]")
-#define CHANNELS(LOAD, LOAD_NEXT, CLIP)                                                                            \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") LOAD("1") LOAD("2") LOAD("3")                                          \
-                   LOAD_NEXT("%[v0]", "%[xs]", "%[x]") EACH(SCALED) EACH(SHIFTED) FOUR(CLIP, "%[h]") STORE_ROW     \
-                   : COLUMN_OUTPUTS                                                                                \
-                   : [n] "r"(rows), [xs] "r"(p->x_stride), [ys] "r"(p->y_stride), [l] "r"(r->low),                 \
-                     [h] "r"(r->high), [sh] "r"(r->shift), XP_FOUR_OF("r", m, mul), XP_FOUR("r", a)                \
+#define BYTE(i) "lb " VALUE(i) "," #i "(%[x])\n"
+#define UNSIGNED_BYTE(i) "lbu " VALUE(i) "," #i "(%[x])\n"
+#define WORD(i) "lw " VALUE(i) ",4*" #i "(%[x])\n"
+#define SCALED(i) "mul " VALUE(i) "," VALUE(i) ",%[m" #i "]\n"
+#define SHIFTED(i) XP_ADDNR(VALUE(i), "%[a" #i "]", "%[sh]")
+#define CHANNELS(LOAD, LOAD_NEXT, CLIP)                                                                        \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") LOAD(1) LOAD(2) LOAD(3)                                            \
+                   LOAD_NEXT("%[v0]", "%[xs]", "%[x]") EACH(SCALED) EACH(SHIFTED) FOUR(CLIP, "%[h]") STORE_ROW \
+                   : COLUMN_OUTPUTS                                                                            \
+                   : [n] "r"(rows), [xs] "r"(p->x_stride), [ys] "r"(p->y_stride), [l] "r"(r->low),             \
+                     [h] "r"(r->high), [sh] "r"(r->shift), XP_FOUR_OF("r", m, mul), XP_FOUR("r", a)            \
                    : "memory")
 /* Elements of one channel. */
-#define LINE(LOAD, LOAD_NEXT, CLIP)                                                                                \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_LOAD(LOAD_NEXT, 1, "%[x]") FOUR_FINISH(CLIP) XP_END               \
-                   : FOUR_OUTPUTS, [x] "+r"(x)                                                                     \
-                   : FOUR_INPUTS, [l] "r"(r->low)                                                                  \
+#define LINE(LOAD, LOAD_NEXT, CLIP)                                                                  \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_LOAD(LOAD_NEXT, 1, "%[x]") FOUR_FINISH(CLIP) XP_END \
+                   : FOUR_OUTPUTS, [x] "+r"(x)                                                       \
+                   : FOUR_INPUTS, [l] "r"(r->low)                                                    \
                    : "memory")
 /* LOOP for the range of the results. */
-#define BY_RANGE(LOOP, LOAD, LOAD_NEXT)  \
-  if (r->low == ~r->high) {              \
-    LOOP(LOAD, LOAD_NEXT, XP_CLIPR);     \
-  } else if (r->low == 0) {              \
-    LOOP(LOAD, LOAD_NEXT, XP_CLIPUR);    \
-  } else {                               \
-    LOOP(LOAD, LOAD_NEXT, XP_BETWEEN);   \
+#define BY_RANGE(LOOP, LOAD, LOAD_NEXT) \
+  if (r->low == ~r->high) {             \
+    LOOP(LOAD, LOAD_NEXT, XP_CLIPR);    \
+  } else if (r->low == 0) {             \
+    LOOP(LOAD, LOAD_NEXT, XP_CLIPUR);   \
+  } else {                              \
+    LOOP(LOAD, LOAD_NEXT, XP_BETWEEN);  \
   }
 
 /* (x - zero_point) * mul + add; the result fits 32 bits, so intermediate ones may wrap. */
-#define ROWS_OF_FOUR(LOOPS)                                                                                        \
-  const struct tvm_pulp_requant *r = &p->requant;                                                                  \
-  const int32_t *mul = r->mul + channel, *add = r->add + channel;                                                  \
+#define ROWS_OF_FOUR(LOOPS)                                                                                         \
+  const struct tvm_pulp_requant *r = &p->requant;                                                                   \
+  const int32_t *mul = r->mul + channel, *add = r->add + channel;                                                   \
   int32_t a0 = tvm_pulp_xp_msu(add[0], p->zero_point, mul[0]), a1 = tvm_pulp_xp_msu(add[1], p->zero_point, mul[1]); \
   int32_t a2 = tvm_pulp_xp_msu(add[2], p->zero_point, mul[2]), a3 = tvm_pulp_xp_msu(add[3], p->zero_point, mul[3]); \
-  FOUR_LOCALS;                                                                                                     \
+  FOUR_LOCALS;                                                                                                      \
   LOOPS;
 
 static void rows_of_four(const struct tvm_pulp_requantize_args *p, const uint8_t *x, uint8_t *y, uint32_t rows,

@@ -46,8 +46,8 @@ static __attribute__((noinline)) void shift_rows(const struct tvm_pulp_requantiz
 /* The odd ones of exact results lose a unit of what lies behind the shift, so that halves, of which nothing lies there,
  * become even; `c` is 0 for channels that have no halves. With an odd zero point the even ones do: one less before the
  * bit is looked at, one more behind. */
-#define MOVED(i) "add %[v" i "],%[v" i "],%[b" i "]\n"
-#define EVEN_OF(i) XP_EXTRACTUR("%[w]", "%[v" i "]", "%[s" i "]") XP_MAC("%[v" i "]", "%[w]", "%[c" i "]")
+#define MOVED(i) "add " VALUE(i) "," VALUE(i) ",%[b" #i "]\n"
+#define EVEN_OF(i) XP_EXTRACTUR("%[w]", VALUE(i), "%[s" #i "]") XP_MAC(VALUE(i), "%[w]", "%[c" #i "]")
 #define EVEN EACH(MOVED) EACH(EVEN_OF)
 #define TEMPORARY , [w] "=&r"(w)
 #define EVEN_OPERANDS , XP_FOUR_OF("r", c, lost), XP_FOUR_OF("r", b, summand)
@@ -93,7 +93,7 @@ static __attribute__((noinline)) void high_rows(const struct tvm_pulp_requantize
 }
 
 /* A number below zero loses `shift`: halves are rounded away from zero. */
-#define AWAY_OF(i) "srai %[w],%[v" i "],31\n" XP_MAC("%[v" i "]", "%[w]", "%[c]")
+#define AWAY_OF(i) "srai %[w]," VALUE(i) ",31\n" XP_MAC(VALUE(i), "%[w]", "%[c]")
 #define AWAY EACH(MOVED) EACH(AWAY_OF)
 #define AWAY_OPERANDS , [c] "r"(r->shift), XP_FOUR_OF("r", b, summand)
 

@@ -4,8 +4,8 @@
 #include "group_share.h"
 #include "two_roundings.h"
 
-#define CLIP_UNSIGNED(i) XP_CLIPUR("%[v" i "]", "%[v" i "]", "%[h]")
-#define TAKE(i) XP_LBUX("%[v" i "]", "%[v" i "]", "%[t" i "]")
+#define CLIP_UNSIGNED(i) XP_CLIPUR(VALUE(i), VALUE(i), "%[h]")
+#define TAKE(i) XP_LBUX(VALUE(i), VALUE(i), "%[t" #i "]")
 
 static void four_columns(const struct tvm_pulp_requantize_table_args *args, uint32_t first, uint32_t row,
                          uint32_t rows) {

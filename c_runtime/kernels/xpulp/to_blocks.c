@@ -33,7 +33,7 @@ static void edge_word(const struct layout *l, uint8_t *line, const uint8_t *x, u
   uint8_t *to = line + word * l->block;
   uint32_t at = 4u * word - args->left, pixels[4];
   for (uint32_t i = 0; i < 4u; ++i) {
-    pixels[i] = at + i < args->width ? tvm_pulp_xp_word(x + (at + i) * args->channels) : l->pattern;
+    pixels[i] = at + i < args->width ? (uint32_t)tvm_pulp_xp_word(x + (at + i) * args->channels) : l->pattern;
   }
   for (uint32_t j = 0; j < 32u; j += 8u, to += args->plane_stride) {
     uint32_t low = (pixels[0] >> j & 0xffu) | (pixels[1] >> j & 0xffu) << 8;

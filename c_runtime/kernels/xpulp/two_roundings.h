@@ -7,18 +7,19 @@
 
 #include "four_elements.h"
 
-#define EACH(OP) OP("1") OP("2") OP("3") OP("0")
-#define FIRST(i) XP_ADDNR("%[v" i "]", "%[a" i "]", "%[s" i "]")
-#define CLIP(i) XP_CLIP8("%[v" i "]", "%[v" i "]")
-#define MULTIPLY(i) "mul %[v" i "],%[v" i "],%[m]\n"
-#define SECOND(i) XP_ADDNR("%[v" i "]", "%[c" i "]", "%[r]")
+#define EACH(OP) OP(1) OP(2) OP(3) OP(0)
+#define FIRST(i) XP_ADDNR(VALUE(i), "%[a" #i "]", "%[s" #i "]")
+#define CLIP(i) XP_CLIP8(VALUE(i), VALUE(i))
+#define MULTIPLY(i) "mul " VALUE(i) "," VALUE(i) ",%[m]\n"
+#define SECOND(i) XP_ADDNR(VALUE(i), "%[c" #i "]", "%[r]")
 /* Four columns of a row; `x` goes on to the next one. */
-#define COLUMNS "lw %[v1],4(%[x])\nlw %[v2],8(%[x])\nlw %[v3],12(%[x])\n" XP_LWR("%[v0]", "%[xs]", "%[x]")
+#define COLUMN(i) "lw " VALUE(i) ",4*" #i "(%[x])\n"
+#define COLUMNS COLUMN(1) COLUMN(2) COLUMN(3) XP_LWR(VALUE(0), "%[xs]", "%[x]")
 #define TWO_ROUNDINGS COLUMNS EACH(FIRST) EACH(CLIP) EACH(MULTIPLY) EACH(SECOND) EACH(CLIP)
 /* Four bytes become a word of the result, which goes on to its next row. */
-#define STORE_ROW FOUR_PACK XP_LOOP_END XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END
+#define STORE_ROW FOUR_PACK XP_LOOP_END XP_SWR(VALUE(0), "%[ys]", "%[y]") XP_END
 /* Clipped bytes; `f` is FLIP: where those of the result are unsigned, their sign bit is flipped. */
-#define STORE_BYTES EACH(CLIP) FOUR_PACK "xor %[v0],%[v0],%[f]\n" XP_LOOP_END XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END
+#define STORE_BYTES EACH(CLIP) FOUR_PACK "xor %[v0],%[v0],%[f]\n" XP_LOOP_END XP_SWR(VALUE(0), "%[ys]", "%[y]") XP_END
 #define FLIP (args->y_type == TVM_PULP_INT8 ? 0 : (int32_t)0x80808080u)
 
 /* Rows from `row` on of four columns from `first` on; each column has so many constants. */
