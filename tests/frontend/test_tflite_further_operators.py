@@ -88,7 +88,9 @@ def rsqrt(rng: Random) -> Case:
 def sqrt(rng: Random) -> Case:
     """Of a byte that is never below its zero point, which the kernel refuses; scales that make whole numbers, too."""
     x = Tensor((256,), scale=float(rng.choice([0.01, 0.25, np.exp(rng.uniform(-9, 0))])), zero_point=-128)
-    y = Tensor((256,), scale=float(rng.choice([0.1, 0.5, np.exp(rng.uniform(-5, 0))])), zero_point=int(rng.integers(50)))
+    y = Tensor(
+        (256,), scale=float(rng.choice([0.1, 0.5, np.exp(rng.uniform(-5, 0))])), zero_point=int(rng.integers(50))
+    )
     return "SQRT", [x], y, None, 2
 
 

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tvm_pulp.canonicalize.finer_bias import FinerBias, finer_bias
 from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized, QuantizedConstant, Real
 from tvm_pulp.qnn import softmax_table, softmax_tflite
 from tvm_pulp.qnn.add import LEFT_SHIFT, LEFT_SHIFT_16
@@ -97,6 +98,9 @@ class TfliteArithmetic(Arithmetic):
         """Integers of a bias; a file that stores a float bias is not integer-only."""
         return None if held is None else held.centred.astype(np.int64)
 
+    def float_bias(self, x: Quantized, weight: np.ndarray, bias: np.ndarray, target: IntegerTarget, reach: int) -> None:
+        """TFLite's biases are integers."""
+
     def add(
         self, a: Quantized, b: Quantized, target: IntegerTarget, subtract: bool
     ) -> tuple[dict[str, Any], Sequence[Any]]:
@@ -163,6 +167,13 @@ class OnnxArithmetic(Arithmetic):
         with np.errstate(over="ignore", invalid="ignore"):
             rounded = np.rint(real.astype(np.float64) / scale)
         return rounded.astype(np.int64) if np.abs(rounded).max(initial=0) < 1 << 31 else None
+
+    def float_bias(
+        self, x: Quantized, weight: np.ndarray, bias: np.ndarray, target: IntegerTarget, reach: int
+    ) -> FinerBias | None:
+        """Rule, constants and integers for a bias of floats; None where its nearest integers are as good."""
+        ratio = np.broadcast_to(conv_ratio(x, weight, target).reshape(-1), bias.shape)
+        return finer_bias(ratio, bias.astype(np.float64) / float(target.scale), target, reach)
 
     def add(
         self, a: Quantized, b: Quantized, target: IntegerTarget, subtract: bool

@@ -7,6 +7,7 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
+from tvm_pulp.canonicalize.finer_bias import FinerBias
 from tvm_pulp.canonicalize.near_weights import halves, weights
 from tvm_pulp.canonicalize.qdq_accumulators import Summand, joined
 from tvm_pulp.canonicalize.qdq_movement import steps
@@ -85,13 +86,26 @@ def _weighted(fold: QdqRewriter, operator: str, layer: Convolution, target: Laye
     once = scales[: scales.size // layer.copies]
     bias = [np.tile(t, layer.copies) for t in _bias(fold, layer.bias, x, once, axis)]
     reach = weighted_reach(weight.centred, x.reach, *bias)
-    if isinstance(target, Accumulators):
+    finer = _finer_bias(fold, layer, target, scales)
+    if finer is not None:
+        rule, constants, bias = finer
+    elif isinstance(target, Accumulators):
         rule, constants = target.take(np.float64(x.scale) * once.astype(np.float64), reach, axis)
     else:
         rounded = fold.arithmetic.dense if operator == "dense" else fold.arithmetic.layer
         rule, constants = rounded(x, scales, target)
     attributes = {**_sums(rule, reach, x), **layer.geometry, "zero_point": x.zero_point, "has_bias": len(bias)}
     return qnn.emit(operator, [x.value, weight.centred, *bias, *constants], attributes)
+
+
+def _finer_bias(fold: QdqRewriter, layer: Convolution, target: LayerTarget, scales: np.ndarray) -> FinerBias | None:
+    """A bias that the file holds as floats; sums of 16-bit activations may need more than 32 bits."""
+    stored = layer.bias is None or fold.quantized_constant(layer.bias) is not None
+    if stored or isinstance(target, Accumulators) or layer.x.dtype not in qnn.BYTES:
+        return None
+    real = np.broadcast_to(needed(fold.real_constant(layer.bias)).reshape(-1), scales.size // layer.copies)
+    reach = weighted_reach(layer.weight.centred, layer.x.reach)
+    return fold.arithmetic.float_bias(layer.x, scales, np.tile(real, layer.copies), target, reach)
 
 
 def _in_halves(fold: QdqRewriter, layer: Convolution, target: LayerTarget) -> Any:
