@@ -50,7 +50,7 @@ def attention() -> Any:
 SCALES = {"roi": np.zeros(0, np.float32), "scales": np.array([1, 1, 2, 2], np.float32)}
 REFUSED = {
     "a type": lambda: typed("Relu", [TensorProto.FLOAT16], TensorProto.FLOAT16),
-    "truth": lambda: typed("Not", [TensorProto.BOOL], TensorProto.BOOL),
+    "truth": lambda: typed("Not", [TensorProto.BOOL], TensorProto.UINT8),
     "an operator that": lambda: node_model("Det", [np.ones((2, 2), np.float32)]),
     "an operator without": lambda: node_model("Acos", [X]),
     "an operand": computed_shape,
