@@ -58,7 +58,7 @@ REFUSED = {
     "a tensor": lambda: typed("Relu", [TensorProto.FLOAT], TensorProto.FLOAT, (0, 3)),
     "a mode": lambda: node_model("Resize", [IMAGE], SCALES, mode="linear", antialias=1),
     "one of several": lambda: node_model("MaxPool", [IMAGE], results=2, kernel_shape=[2, 2]),
-    "operands of": attention,
+    "operands for": attention,
     "powers": lambda: node_model("Pow", [np.ones(3, np.int32), np.ones(3, np.int32)]),
     "random": lambda: node_model("Dropout", [X], {"ratio": np.float32(0.5), "training": np.array(True)}),
     "a scalar": lambda: node_model("Identity", [np.float32(1)]),
