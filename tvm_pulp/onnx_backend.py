@@ -22,6 +22,7 @@ from tvm_pulp.frontend.library_errors import refuse_library_errors
 from tvm_pulp.frontend.onnx_constant_operands import deciding_values
 from tvm_pulp.frontend.onnx_file import Graph, from_model
 from tvm_pulp.frontend.onnx_protos import constant_of, with_nodes
+from tvm_pulp.frontend.onnx_truth import truth_values
 
 __all__ = ["Backend", "Prepared", "is_compatible", "prepare", "run_model", "run_node", "supports_device"]
 
@@ -40,6 +41,8 @@ class Prepared(BackendRep):
         self._model, self._options = model, options
         graph = from_model(model)
         self._inputs = tuple(graph.inputs)
+        # Programs return bytes for them.
+        self._truth = truth_values(model.graph.output)
         self._deciding = _deciding_inputs(graph)
         self._open = [name for name, (dims, _) in graph.inputs.items() if not all(isinstance(d, int) for d in dims)]
         # What it was compiled for, and the program.
@@ -62,7 +65,8 @@ class Prepared(BackendRep):
         app = self._compiled(given)
         result = app.run({name: array for name, array in given.items() if name not in self._deciding})
         names = [d["name"] for d in app.metadata["tvm_pulp"]["outputs"]]
-        return namedtupledict("Outputs", names)(*(result.outputs[name] for name in names))
+        made = (result.outputs[name].astype(bool) if name in self._truth else result.outputs[name] for name in names)
+        return namedtupledict("Outputs", names)(*made)
 
     def _compiled(self, given: Mapping[str, np.ndarray]) -> App:
         """The program for these values and shapes of the inputs that decide what is compiled."""

@@ -50,7 +50,7 @@ def attention() -> Any:
 SCALES = {"roi": np.zeros(0, np.float32), "scales": np.array([1, 1, 2, 2], np.float32)}
 REFUSED = {
     "a type": lambda: typed("Relu", [TensorProto.FLOAT16], TensorProto.FLOAT16),
-    "truth": lambda: typed("Not", [TensorProto.BOOL], TensorProto.BOOL),
+    "truth": lambda: typed("Not", [TensorProto.BOOL], TensorProto.UINT8),
     "an operator that": lambda: node_model("Det", [np.ones((2, 2), np.float32)]),
     "an operator without": lambda: node_model("Acos", [X]),
     "an operand": computed_shape,
@@ -58,7 +58,7 @@ REFUSED = {
     "a tensor": lambda: typed("Relu", [TensorProto.FLOAT], TensorProto.FLOAT, (0, 3)),
     "a mode": lambda: node_model("Resize", [IMAGE], SCALES, mode="linear", antialias=1),
     "one of several": lambda: node_model("MaxPool", [IMAGE], results=2, kernel_shape=[2, 2]),
-    "operands of": attention,
+    "operands for": attention,
     "powers": lambda: node_model("Pow", [np.ones(3, np.int32), np.ones(3, np.int32)]),
     "random": lambda: node_model("Dropout", [X], {"ratio": np.float32(0.5), "training": np.array(True)}),
     "a scalar": lambda: node_model("Identity", [np.float32(1)]),

@@ -16,7 +16,14 @@ from tvm_pulp.frontend.onnx_tensors import array, check_tensor, stored_tensors
 
 _Key = tuple[str, str]
 # Standard operators that ONNX itself defines by others and that no converter knows.
-_DEFINED = ("Attention", "RotaryEmbedding", "Celu", "CenterCropPad", "MeanVarianceNormalization", "Shrink")
+_DEFINED = (
+    *("Attention", "RotaryEmbedding", "CausalConvWithState"),
+    *("Celu", "Shrink", "SwiGLU", "CenterCropPad", "MeanVarianceNormalization"),
+    *("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"),
+    *("BlackmanWindow", "HammingWindow", "HannWindow"),
+)
+# A definition may use another one of these.
+_DEEPEST = 3
 
 
 def inline_functions(model: Any) -> Any:
@@ -35,22 +42,40 @@ def inline_functions(model: Any) -> Any:
 
 def inline_standard_functions(model: Any) -> Any:
     """The model with newer standard operators replaced by what ONNX defines them to be."""
-    wanted = {n.op_type for n in model.graph.node if n.op_type in _DEFINED and n.domain in ("", "ai.onnx")}
-    if not wanted:
-        return model
+    wanted = _defined(model)
+    for _ in range(_DEEPEST):
+        if not wanted:
+            break
+        model, before = _written_out(model, wanted), wanted
+        wanted = _defined(model)
+        if wanted == before:
+            break
+    return model
+
+
+def _defined(model: Any) -> set[str]:
+    return {n.op_type for n in model.graph.node if n.op_type in _DEFINED and n.domain in ("", "ai.onnx")}
+
+
+def _written_out(model: Any, wanted: set[str]) -> Any:
+    """The model with these operators replaced; the same model where that fails."""
     from onnx import inliner
 
     stated = with_nodes(model, [_with_defaults(n) if n.domain in ("", "ai.onnx") else n for n in model.graph.node])
+    # Definitions depend on types, and the inliner looks for those of constants among the declared values.
+    read = {name for n in stated.graph.node if n.op_type in wanted for name in n.input}
+    held = [i for i in stated.graph.initializer if i.name in read - {v.name for v in stated.graph.input}]
+    stated.graph.value_info.extend(helper.make_tensor_value_info(i.name, i.data_type, i.dims) for i in held)
     try:
         return inliner.inline_selected_functions(stated, [("", op) for op in sorted(wanted)], False, True)
     except Exception:  # malformed nodes; the importer names them
-        refused = next((n for n in model.graph.node if n.op_type == "Attention" and n.domain in ("", "ai.onnx")), None)
-        if refused is not None:
-            # Only onnxruntime's operator of this name has a converter.
-            raise UserError(
-                f"{label(refused)}: ONNX's definition of it cannot be written out with these operands: give the mask "
-                "where there are operands behind it, or export the model with MatMul and Softmax"
-            ) from None
+        for node in (n for n in model.graph.node if n.op_type in wanted and n.domain in ("", "ai.onnx")):
+            # Of Attention only onnxruntime's operator has a converter.
+            refuse_if(
+                node.op_type == "Attention" or "" in node.input,
+                f"{label(node)}: ONNX's definition of it cannot be written out with these operands: give those that "
+                "are left out before others, or export the model with simpler operators",
+            )
         return model
 
 

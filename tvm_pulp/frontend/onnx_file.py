@@ -16,6 +16,7 @@ from tvm_pulp.frontend.onnx_fold import known_results
 from tvm_pulp.frontend.onnx_protos import execution_order, label, with_nodes
 from tvm_pulp.frontend.onnx_renames import plain_renames
 from tvm_pulp.frontend.onnx_tensors import array, check_tensors, item_bytes, load_external, type_name, widen_nibbles
+from tvm_pulp.frontend.onnx_truth import with_bytes_at_ends
 
 # Older operator sets mean different things under the same names.
 OLDEST_OPSET = 7
@@ -103,7 +104,7 @@ def from_model(model: Any) -> Graph:
     """Graph of a loaded model: checked, sorted, constants folded."""
     opset = _opset(model)
     model = plain_renames(inline_standard_functions(inline_functions(model)))
-    model = widen_nibbles(expand_contrib(model, opset))
+    model = with_bytes_at_ends(widen_nibbles(expand_contrib(model, opset)))
     graph = model.graph
     if len(graph.node) > MOST_NODES:
         raise UserError(f"the graph has {len(graph.node)} nodes, more than {MOST_NODES}: it is not plausible here")

@@ -15,7 +15,13 @@ from onnx import helper
 from tvm import relax
 
 from tvm_pulp.errors import UserError, refuse_if
-from tvm_pulp.frontend import onnx_arithmetic, onnx_bounded_operators, onnx_indexing, onnx_spatial_operators
+from tvm_pulp.frontend import (
+    onnx_arithmetic,
+    onnx_bounded_operators,
+    onnx_indexing,
+    onnx_spatial_operators,
+    onnx_truth_operators,
+)
 from tvm_pulp.frontend.limits import check_shape
 from tvm_pulp.frontend.onnx_conversion import Conversion
 from tvm_pulp.frontend.onnx_einsum import einsum
@@ -296,4 +302,5 @@ CONVERTERS: dict[str, Callable[[Conversion], Any]] = {
     **onnx_bounded_operators.CONVERTERS,
     **onnx_indexing.CONVERTERS,
     **onnx_spatial_operators.CONVERTERS,
+    **onnx_truth_operators.CONVERTERS,
 }

@@ -59,6 +59,7 @@ def _checked(name: str, spec: TensorSpec, array: np.ndarray, advice: str) -> np.
         not np.issubdtype(array.dtype, np.number) and array.dtype != np.bool_,
         f"input '{name}' holds {array.dtype} values, not numbers",
     )
+    array = array.astype(np.uint8) if array.dtype == np.bool_ else array
     if spec.dtype.startswith("float"):
         return array.astype(spec.dtype)
     refuse_if(
