@@ -216,7 +216,8 @@ class App:
         if self._generator is None:
             device = self.default_device()
             given = (self.files, self.metadata)
-            self._generator = Generator(*given) if device == "iss" else CpuGenerator(*given, device)
+            with build_of_archive():
+                self._generator = Generator(*given) if device == "iss" else CpuGenerator(*given, device)
         return self._generator
 
     def tokenizer(self) -> Tokenizer:

@@ -1,11 +1,15 @@
 """Values of options, as texts of the command line write them."""
 
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tvm_pulp.array_file import read_npz
 from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.input_file import open_input
+from tvm_pulp.limits import ARRAY_BYTES
 from tvm_pulp.output_files import output_file
 
 if TYPE_CHECKING:
@@ -52,13 +56,13 @@ def write_arrays(path: str | Path, arrays: "Mapping[str, np.ndarray]") -> None:
 
 def read_arrays(path: str, option: str) -> "list[tuple[str, np.ndarray]]":
     """Arrays of an .npz file in file order."""
-    import numpy as np
-
+    refuse_if(not os.path.lexists(path), f"{option}: file '{path}' does not exist")
+    sentence = f"{option}: '{path}' cannot be read"
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            return [(name, archive[name]) for name in archive.files]
-    except FileNotFoundError:
-        raise UserError(f"{option}: file '{path}' does not exist") from None
+        with open_input(path, sentence, ARRAY_BYTES) as stream:
+            return read_npz(stream, os.fstat(stream.fileno()).st_size, sentence)
+    except UserError:
+        raise
     except Exception:
         # The reasons of numpy speak of pickles, which an archive of arrays does not hold.
         raise UserError(f"{option}: '{path}' cannot be read as .npz: write it with numpy.savez") from None

@@ -7,6 +7,8 @@ from pathlib import Path
 from tvm_pulp import soc as socs
 from tvm_pulp.compile_options import CompileOptions
 from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.input_file import read_input
+from tvm_pulp.limits import JSON_BYTES
 from tvm_pulp.planning.program import PlanJson
 from tvm_pulp.planning.search import PlanFrame
 from tvm_pulp.qnn.network import Network
@@ -147,7 +149,7 @@ def _default_soc(backends: Sequence[UMABackend]) -> socs.Soc:
 def read_plan_file(path: Path) -> PlanJson:
     """The plan in an archive, or in a file of its own."""
     from tvm_pulp.codegen import mlf
-    from tvm_pulp.codegen.formats import FormatError, from_json
+    from tvm_pulp.codegen.formats import FormatError, read_checked_plan
 
     try:
         if path.suffix == ".tar":
@@ -155,13 +157,10 @@ def read_plan_file(path: Path) -> PlanJson:
             refuse_if(
                 "plan.json" not in files, f"--plan: '{path}' holds no plan; it was compiled for a SoC without a cluster"
             )
-            text: str | bytes = files["plan.json"]
+            text = files["plan.json"]
         else:
-            text = path.read_text(encoding="utf-8")
-        plan: PlanJson = from_json(PlanJson, text)
-        return plan
-    except OSError as error:
-        raise UserError(f"--plan: cannot read '{path}': {error.strerror}") from None
+            text = read_input(path, f"--plan: cannot read '{path}'", JSON_BYTES)
+        return read_checked_plan(text)
     except FormatError as error:
         raise UserError(f"--plan: '{path}' is not a plan of this version ({error}): compile without --plan") from None
     except ValueError:

@@ -6,16 +6,19 @@ to its standard output. On the host everything stays in the arena.
 """
 
 import json
+import math
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib import resources
-from typing import Any
 
 import numpy as np
 
+from tvm_pulp.codegen.formats import from_json
+from tvm_pulp.codegen.formats.layers_json import LayersJson
 from tvm_pulp.codegen.model_text import safe
 from tvm_pulp.errors import UserError
+from tvm_pulp.limits import LARGEST_TENSOR
 from tvm_pulp.planning.tiling.place.arena import Arena
 from tvm_pulp.planning.tir.lower import LoweredPlan
 from tvm_pulp.qnn.network import Network
@@ -23,6 +26,7 @@ from tvm_pulp.soc.kernel_sources import texts_in
 from tvm_pulp.uma.recipe import Store
 
 FILE = "layers.json"
+_BOXES = ("shape", "start", "size")
 _FOLDER = "show_layers"
 # Values of a layer.
 _LARGEST = 1 << 28
@@ -102,17 +106,26 @@ def from_files(files: Mapping[str, bytes]) -> list[Capture] | None:
     if FILE not in files:
         return None
     try:
-        return [_entry(**entry) for entry in json.loads(files[FILE])]
-    except (ValueError, TypeError) as error:
+        found = [Capture(**{**e, **{n: tuple(e[n]) for n in _BOXES}}) for e in from_json(LayersJson, files[FILE])]
+        _check_boxes(found)
+    except ValueError as error:
         raise UserError(f"the archive's {FILE} is damaged ({error}): recompile") from None
+    return found
 
 
-def _entry(shape: Sequence[int], start: Sequence[int], size: Sequence[int], **rest: Any) -> Capture:
-    made = Capture(shape=tuple(shape), start=tuple(start), size=tuple(size), **rest)
-    inside = all(0 <= a <= a + n <= whole for a, n, whole in zip(start, size, shape, strict=True))
-    if not inside or np.prod(shape, dtype=np.float64) > _LARGEST or made.bytes < 0:
-        raise ValueError(f"layer {made.layer}")
-    return made
+def _check_boxes(captures: Sequence[Capture]) -> None:
+    """Raise ValueError where boxes are no part of their layers, or those of a layer are of several shapes or types."""
+    known: dict[str, tuple[tuple[int, ...], str]] = {}
+    for made in captures:
+        one_rank = len(made.shape) == len(made.start) == len(made.size)
+        if not one_rank or not all(a + n <= w for a, n, w in zip(made.start, made.size, made.shape, strict=True)):
+            raise ValueError(f"layer {made.layer}: a part of it lies outside")
+        if math.prod(max(extent, 1) for extent in made.shape) > _LARGEST:
+            raise ValueError(f"layer {made.layer} is too large")
+        if known.setdefault(made.layer, (made.shape, made.dtype)) != (made.shape, made.dtype):
+            raise ValueError(f"layer {made.layer} has two shapes")
+    if sum(8 * math.prod(shape) for shape, _ in known.values()) > 8 * LARGEST_TENSOR:
+        raise ValueError("its layers are too large together")
 
 
 def captured_layers(captures: Sequence[Capture] | None, read: Callable[[Capture], bytes]) -> dict[str, np.ndarray]:

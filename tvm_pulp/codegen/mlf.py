@@ -1,18 +1,27 @@
 """The Model Library Format archive: C sources, headers, parameters and metadata in one reproducible tar file."""
 
 import io
-import json
-import lzma
 import tarfile
-import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tvm_pulp.codegen.formats import FormatError, PlanJson, check_record, from_json, metadata_schema
-from tvm_pulp.errors import UserError
+from tvm_pulp.codegen.formats import (
+    FormatError,
+    PlanJson,
+    check_record,
+    is_flat,
+    metadata_schema,
+    read_checked_plan,
+    read_json,
+)
+from tvm_pulp.codegen.tar_file import DamagedArchive, read_tar
+from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.input_file import read_input
+from tvm_pulp.limits import ARCHIVE_BYTES
 from tvm_pulp.output_files import output_file
+from tvm_pulp.soc import recorded
 
 FORMAT_VERSION = 7
 # The folder of the same runtime by calls of an SDK, for chips that have one.
@@ -33,18 +42,11 @@ def write(path: Path, files: dict[str, bytes]) -> None:
 
 def read(path: Path) -> dict[str, bytes]:
     """All files of an archive; anything else is a user error."""
+    content = read_input(path, f"archive '{path}' cannot be read", ARCHIVE_BYTES)
     try:
-        with tarfile.open(path, "r:*") as tar:
-            files = {}
-            for entry in tar.getmembers():
-                name = entry.name.removeprefix("./")
-                if entry.isfile() and not name.startswith("/") and ".." not in Path(name).parts:
-                    source = tar.extractfile(entry)
-                    assert source is not None
-                    files[name] = source.read()
-    except (OSError, EOFError, zlib.error, lzma.LZMAError, tarfile.TarError, ValueError, OverflowError) as error:
-        reason = getattr(error, "strerror", None) or str(error).split("\n")[0].rstrip(":")
-        raise UserError(f"'{path}' is not a readable archive ({reason}): compile the model first") from None
+        files = read_tar(content)
+    except DamagedArchive as error:
+        raise UserError(f"'{path}' is not a readable archive ({error}): compile the model first") from None
     if "metadata.json" not in files:
         raise UserError(f"'{path}' holds no metadata.json: it is not a Model Library Format archive")
     return files
@@ -53,16 +55,34 @@ def read(path: Path) -> dict[str, bytes]:
 def metadata(files: dict[str, bytes]) -> dict[str, Any]:
     """The archive's metadata, checked."""
     try:
-        decoded: dict[str, Any] = json.loads(files["metadata.json"])
+        decoded: dict[str, Any] = read_json(files["metadata.json"])
         if decoded["version"] != FORMAT_VERSION or "tvm_pulp" not in decoded:
             raise KeyError("version")
     except (ValueError, KeyError, TypeError):
         raise UserError("the archive's metadata.json was not written by this version of tvm_pulp: recompile") from None
     try:
         check_record(metadata_schema(decoded), decoded)
-    except (FormatError, AttributeError, TypeError) as error:
+    except FormatError as error:
         raise UserError(f"the archive's metadata.json is damaged ({error}): recompile") from None
+    _check_machine(decoded["tvm_pulp"])
     return decoded
+
+
+def _check_machine(facts: dict[str, Any]) -> None:
+    """Raise where the archive's SoC is none that the rest of its record can be for."""
+    soc = recorded(facts)
+    flat = is_flat(facts)
+    known = not soc.simulated and (soc.cpu is not None or facts["soc"] == "host") if flat else soc.simulated
+    refuse_if(
+        not known or (not flat and facts["cores"] > soc.cluster.cores),
+        f"the archive's metadata.json is damaged (it is not for a machine as its SoC '{soc.name}' is): recompile",
+    )
+    if soc.cpu is not None and soc.cpu.hal:
+        for end in (*facts["inputs"], *facts["outputs"]):
+            refuse_if(
+                "symbol" not in end,
+                f"the archive's metadata.json is damaged ('{end['name']}' has no symbol): recompile",
+            )
 
 
 def read_plan(files: dict[str, bytes]) -> PlanJson | None:
@@ -70,10 +90,9 @@ def read_plan(files: dict[str, bytes]) -> PlanJson | None:
     if "plan.json" not in files:
         return None
     try:
-        plan: PlanJson = from_json(PlanJson, files["plan.json"])
+        return read_checked_plan(files["plan.json"])
     except ValueError as error:
         raise UserError(f"the archive's plan.json is damaged ({error}): recompile") from None
-    return plan
 
 
 def parameters_file(tensors: dict[str, np.ndarray]) -> bytes:

@@ -2,7 +2,8 @@
 
 import itertools
 import json
-from collections.abc import Callable, Iterator, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -56,11 +57,20 @@ class Configuration:
 
 def option_sets(options: Mapping[str, Any], target: str) -> Iterator[dict[str, Any]]:
     """Every combination of options with several values. Those of an engine belong to targets with that engine."""
+    axes = _axes(options, target)
+    for values in itertools.product(*axes.values()):
+        yield dict(zip(axes, values, strict=True))
+
+
+def count_option_sets(options: Mapping[str, Any], target: str) -> int:
+    """The number of these combinations."""
+    return math.prod(map(len, _axes(options, target).values()))
+
+
+def _axes(options: Mapping[str, Any], target: str) -> dict[str, Sequence[Any]]:
     engines = {part.strip().removeprefix("uma-") for part in target.split(",")}
     used = {name: value for name, value in options.items() if "." not in name or name.split(".")[0] in engines}
-    axes = [value if isinstance(value, list | tuple) else [value] for value in used.values()]
-    for values in itertools.product(*axes):
-        yield dict(zip(used, values, strict=True))
+    return {name: value if isinstance(value, list | tuple) else [value] for name, value in used.items()}
 
 
 # Called with the rows that are done, all rows, and the one that has just been done (None: it was known before).

@@ -9,7 +9,8 @@ from typing import Any
 from pydantic import ConfigDict, with_config
 
 from tvm_pulp.compile_options import ZOO
-from tvm_pulp.errors import refuse_file_errors
+from tvm_pulp.input_file import read_input
+from tvm_pulp.limits import ARRAY_BYTES
 from tvm_pulp.toolchain.cache import cached_file, digest_of
 
 
@@ -70,8 +71,7 @@ def _part(data: bytes | None) -> bytes:
 def _read(path: str) -> bytes | None:
     if path.startswith(ZOO):
         return None
-    with refuse_file_errors(f"study: cannot read '{path}'"):
-        return Path(path).read_bytes()
+    return read_input(path, f"study: cannot read '{path}'", ARRAY_BYTES)
 
 
 def _stored(data: bytes, suffix: str) -> Path:

@@ -9,6 +9,7 @@ from typing import Any
 
 from tvm_pulp import soc as socs
 from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.limits import STUDY_ROWS
 from tvm_pulp.soc import Soc
 from tvm_pulp.soc.description import setting_names
 from tvm_pulp.soc.memory_size import parse_size
@@ -60,6 +61,7 @@ class SocGrid(Sequence[Variant]):
 
     @property
     def variants(self) -> list[Variant]:
+        STUDY_ROWS.check(len(self), "grid: it has")
         values = itertools.product(*self.axes.values())
         return [self.variant(dict(zip(self.axes, chosen, strict=True))) for chosen in values]
 
@@ -84,6 +86,9 @@ def grid(base: str | Path | Soc | None = None, /, **axes: Any) -> SocGrid:
     refuse_if(given is not None and base is not None, "grid: the base is given twice: name it once")
     chosen = base if base is not None else given
     soc = chosen if isinstance(chosen, Soc) else socs.load(chosen if chosen is not None else socs.DEFAULT)
+    for name, values in axes.items():
+        if isinstance(values, list | tuple | range):
+            STUDY_ROWS.check(len(values), f"grid: '{name}' makes")
     listed = {name: tuple(v) if isinstance(v, list | tuple | range) else (v,) for name, v in axes.items()}
     for name, values in listed.items():
         refuse_if(not values, f"grid: '{name}' has no value: give at least one")

@@ -8,7 +8,7 @@ from typing import Any
 from tvm_pulp import soc as socs
 from tvm_pulp.compile_options import OPTIONS, check_option_names
 from tvm_pulp.dse.compiler_digest import compiler_digest
-from tvm_pulp.dse.configuration import Configuration, Progress, option_sets, silent
+from tvm_pulp.dse.configuration import Configuration, Progress, count_option_sets, option_sets, silent
 from tvm_pulp.dse.evaluate import Record, compiled_key, evaluate, known_row, load_app
 from tvm_pulp.dse.frame import make_frame
 from tvm_pulp.dse.model import Model
@@ -16,6 +16,7 @@ from tvm_pulp.dse.row_store import RowStore
 from tvm_pulp.dse.search import Found, search
 from tvm_pulp.dse.soc_grid import SocGrid, Variant
 from tvm_pulp.errors import refuse_if
+from tvm_pulp.limits import STUDY_ROWS
 from tvm_pulp.soc import Soc
 
 SocLike = str | Path | Soc | Variant | SocGrid
@@ -57,6 +58,8 @@ class Study:
                 not any(f"uma-{engine}" in target.split(",") for target in self.targets),
                 f"study: options of '{engine}' have no effect: no target contains uma-{engine}",
             )
+        sets = sum(count_option_sets(self.compile_options, target) for target in self.targets)
+        STUDY_ROWS.check(len(self.models) * len(self.variants) * sets, "study: it has")
         varied = tuple(name for name, value in self.compile_options.items() if isinstance(value, list | tuple))
         self.configurations = [
             Configuration(model, variant, target, options, varied)

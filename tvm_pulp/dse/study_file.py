@@ -12,7 +12,7 @@ from tvm_pulp.dse.soc_grid import Variant, grid
 from tvm_pulp.dse.study import Study
 from tvm_pulp.errors import UserError
 from tvm_pulp.soc.catalog import read_yaml
-from tvm_pulp.soc.description import explain
+from tvm_pulp.soc.explain_error import explain
 
 
 class StudyFile(BaseModel):

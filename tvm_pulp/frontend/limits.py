@@ -1,30 +1,42 @@
-"""Sizes beyond which a model file is not plausible for a microcontroller. They are checked before anything is made."""
+"""Checks of a model file against the sizes that are plausible for a microcontroller, before anything is made."""
 
 import math
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from tvm_pulp.errors import UserError, refuse_file_errors, refuse_if
+from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.input_file import open_input
+from tvm_pulp.limits import (
+    LARGEST_CONSTANTS,
+    LARGEST_FILE,
+    LARGEST_FOLDED,
+    LARGEST_TENSOR,
+    MOST_AXES,
+    MOST_NODES,
+    MOST_READERS,
+)
 
-# Protocol buffers end here, and so do sane files.
-LARGEST_FILE = (1 << 31) - 1
-# All constants of a model together; as C text they need several times as much.
-LARGEST_CONSTANTS = 1 << 28
-# One value of the network. Emitted loops index with 32 bits.
-LARGEST_TENSOR = 1 << 30
-# What constant folding may produce or read at once.
-LARGEST_FOLDED = 1 << 26
-MOST_NODES = 50_000
-# Nodes that read one value that is not a constant.
-MOST_READERS = 1000
-MOST_AXES = 16
+__all__ = [
+    "LARGEST_CONSTANTS",
+    "LARGEST_FILE",
+    "LARGEST_FOLDED",
+    "LARGEST_TENSOR",
+    "MOST_AXES",
+    "MOST_NODES",
+    "MOST_READERS",
+    "check_shape",
+    "deepest_nesting",
+    "read_file",
+]
 
 
 def read_file(path: Path, too_large: str, largest: int = LARGEST_FILE) -> bytes:
     """The bytes of a model file; `too_large` is said of one that no model is in."""
-    with refuse_file_errors(f"model file '{path}' cannot be read"):
-        refuse_if(path.stat().st_size > largest, f"'{path}' {too_large}")
-        return path.read_bytes()
+    with open_input(path, f"model file '{path}' cannot be read", None) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        refuse_if(size > largest, f"'{path}' {too_large}")
+        return stream.read(size)
 
 
 def deepest_nesting(text: str, opening: str, closing: str) -> int:

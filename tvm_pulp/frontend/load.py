@@ -8,6 +8,7 @@ from typing import Any
 from tvm_pulp.compile_options import MODEL_FORMATS, MODEL_SUFFIXES, SAVED_MODEL, check_exists
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.imported import Imported, ImportOptions, refuse_unknown_inputs
+from tvm_pulp.input_file import is_input_file
 
 # A message longer than this has swallowed part of the file.
 _LONGEST_MESSAGE = 1500
@@ -44,7 +45,7 @@ def as_model(model: Any, example_inputs: Any = None) -> Any:
 
 def format_of(path: Path) -> str | None:
     """The format of a model file that its name tells; None where it tells nothing."""
-    if (path / SAVED_MODEL).is_file():
+    if is_input_file(path / SAVED_MODEL):
         return "saved_model"
     return MODEL_SUFFIXES.get(path.suffix.lower())
 

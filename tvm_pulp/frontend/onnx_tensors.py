@@ -15,10 +15,11 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
-from tvm_pulp.errors import UserError, refuse_file_errors, refuse_if
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.library_errors import refuse_library_errors
 from tvm_pulp.frontend.limits import LARGEST_CONSTANTS, check_shape
 from tvm_pulp.frontend.onnx_protos import attributes_of, constant_of, label, operand, with_nodes
+from tvm_pulp.input_file import open_input
 
 _T = onnx.TensorProto
 # Element types the compiler can hold: bytes of one element and the field that holds them when there are no raw bytes.
@@ -135,7 +136,7 @@ def _read(tensor: Any, root: Path, room: int) -> bytes:
         found = f"{length} bytes, its shape {list(tensor.dims)} needs {needed}"
         raise UserError(f"{what}: its external data has {found}: export the model again")
     unreadable = f"{what}: external data '{location}' cannot be read"
-    with refuse_file_errors(unreadable, ": put it beside the model"), path.open("rb") as stream:
+    with open_input(path, unreadable, None, ": put it beside the model") as stream:
         stream.seek(offset or 0)
         content = stream.read(length)
     if len(content) != length:

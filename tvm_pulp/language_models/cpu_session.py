@@ -12,6 +12,7 @@ from tvm_pulp.sim.cpu_runner import CpuRunner, Stopped
 from tvm_pulp.sim.host import host_flags, host_library
 from tvm_pulp.sim.runner import runner_class
 from tvm_pulp.temporary import TemporaryFolder
+from tvm_pulp.toolchain import build_of_archive
 
 _LOGITS = "tvmgen_logits"
 
@@ -80,10 +81,11 @@ class CpuGenerator(Generator):
         if request.keep_logits:
             path = f"codegen/host/src/{self._metadata['model_name']}_generation.c"
             files[path] = b"#define TVM_PULP_KEEP_LOGITS\n" + files[path]
-        if self._device_name == "host":
-            machine: Any = _Here(files, self._metadata)
-        else:
-            machine = _Emulated(files, self._metadata, self._device_name, request.tokens)
+        with build_of_archive():
+            if self._device_name == "host":
+                machine: Any = _Here(files, self._metadata)
+            else:
+                machine = _Emulated(files, self._metadata, self._device_name, request.tokens)
         self.write(machine, request)
         counts = machine.run()
         made = self.read(machine, request, None)

@@ -10,6 +10,7 @@ from tvm_pulp.frontend import onnx_file
 from tvm_pulp.frontend.load import format_of, printable_messages
 from tvm_pulp.frontend.onnx_node_checks import check_quantization
 from tvm_pulp.frontend.zoo import decoders
+from tvm_pulp.input_file import is_input_file, read_input
 from tvm_pulp.language_models.exported import (
     Encoder,
     ExportedDecoder,
@@ -22,6 +23,7 @@ from tvm_pulp.language_models.exported import (
 )
 from tvm_pulp.language_models.llama import Llama
 from tvm_pulp.language_models.tokenizer import read_tokenizer
+from tvm_pulp.limits import JSON_BYTES
 
 # Decoders know their capacity, their chunks and their logits, and make a module for a number of tokens.
 Decoder = Llama | ExportedDecoder
@@ -101,7 +103,7 @@ def _kind(model: Any, stated: str | None) -> str | None:
             return "open"
         is_torch = type(model).__module__.partition(".")[0] == "torch"
         return "onnx" if onnx_file.is_onnx(model) else "pytorch" if is_torch else None
-    if not Path(model).is_file():
+    if not is_input_file(model):
         return None
     return stated or format_of(Path(model))
 
@@ -129,9 +131,6 @@ def _tokenizer(path: str | Path | None) -> bytes | None:
     """The file, if it is one that can be used."""
     if path is None:
         return None
-    try:
-        content = Path(path).read_bytes()
-    except OSError as error:
-        raise UserError(f"--tokenizer: '{path}' cannot be read ({error.strerror or error}): check the path") from None
+    content = read_input(path, f"--tokenizer: '{path}' cannot be read", JSON_BYTES, "; check the path")
     read_tokenizer(content)
     return content

@@ -5,12 +5,13 @@ itself.
 """
 
 import itertools
-import json
 import re
 import string
 from typing import Any, Protocol
 
+from tvm_pulp.codegen.formats import check_record, read_json
 from tvm_pulp.errors import UserError
+from tvm_pulp.language_models.tokenizer_json import MergingJson
 from tvm_pulp.plug_ins import needed
 
 
@@ -27,7 +28,7 @@ class Tokenizer(Protocol):
 def read_tokenizer(data: bytes) -> Tokenizer:
     """The tokenizer of a file."""
     try:
-        content: dict[str, Any] = json.loads(data)
+        content: dict[str, Any] = read_json(data)
         kinds = [p["type"] for p in content["pre_tokenizer"].get("pretokenizers", [content["pre_tokenizer"]])]
         simple = (
             content["model"]["type"] == "BPE"
@@ -35,6 +36,8 @@ def read_tokenizer(data: bytes) -> Tokenizer:
             and content["normalizer"] is None
             and not content["model"].get("byte_fallback")
         )
+        if simple:
+            check_record(MergingJson, content)
     except (ValueError, KeyError, TypeError, AttributeError):
         raise UserError("the tokenizer is not a file of the tokenizers library: export it as tokenizer.json") from None
     return MergingTokenizer(content, kinds) if simple else _LibraryTokenizer(data)
@@ -62,7 +65,8 @@ class MergingTokenizer:
 
     def encode(self, text: str) -> list[int]:
         spaced = self._space + text.replace(" ", self._space)
-        words = re.findall(f"{self._space}[^{self._space}]*", spaced)
+        space = re.escape(self._space)
+        words = re.findall(f"{space}[^{space}]*", spaced)
         if self._marks:
             marks = re.escape(string.punctuation)
             words = [part for word in words for part in re.findall(f"[{marks}]|[^{marks}]+", word)]
@@ -90,7 +94,10 @@ class _LibraryTokenizer:
     def __init__(self, data: bytes) -> None:
         way_out = "pip install tokenizers, or use --prompt-ids"
         tokenizers = needed("tokenizers", f"the archive's tokenizer needs the tokenizers library: {way_out}")
-        self._tokenizer = tokenizers.Tokenizer.from_str(data.decode())
+        try:
+            self._tokenizer = tokenizers.Tokenizer.from_str(data.decode())
+        except Exception:  # the library's own class
+            raise UserError("the tokenizer is none that the tokenizers library can read: export it again") from None
 
     def encode(self, text: str) -> list[int]:
         return list(self._tokenizer.encode(text).ids)

@@ -1,12 +1,15 @@
 """A table, and sentences, that fit their terminal: columns that have no room follow below, with the first one repeated.
 
-Nothing is left out and no figure is cut. Where there is no terminal, a table is as wide as it needs to be.
+No figure is cut, and nothing is left out below the limit `report_layers`. Where there is no terminal, a table is as
+wide as it needs to be.
 """
 
 import os
 from collections.abc import Sequence
 from textwrap import fill
 from typing import TextIO
+
+from tvm_pulp.limits import REPORT_LAYERS, VARIABLE
 
 # A border and a space on both sides of each column, and the last border.
 _FRAME = 3
@@ -19,6 +22,7 @@ def print_fitted(title: str, columns: Sequence[str], rows: Sequence[Sequence[str
     from rich.console import Console
     from rich.table import Table
 
+    more, rows = len(rows) - REPORT_LAYERS.most, rows[: REPORT_LAYERS.most]
     limit = terminal_width(stream)
     needed = [max(len(c), *(len(row[i]) for row in rows)) if rows else len(c) for i, c in enumerate(columns)]
     whole = _width(needed)
@@ -33,6 +37,10 @@ def print_fitted(title: str, columns: Sequence[str], rows: Sequence[Sequence[str
         for row in rows:
             table.add_row(shortened(row[0], needed[0]), *(row[i] for i in block[1:]))
         console.print(table)
+    if more > 0:
+        print_wrapped(
+            f"... and {more:,} rows more ({REPORT_LAYERS.name} in {VARIABLE} says how many are shown)", stream
+        )
 
 
 def print_wrapped(text: str, stream: TextIO) -> None:

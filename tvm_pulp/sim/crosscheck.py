@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tvm_pulp import soc
-from tvm_pulp.codegen.formats import BaselineJson, FormatError, from_json, to_json
+from tvm_pulp.codegen.formats import BaselineJson, from_json, to_json
 from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.input_file import read_input
+from tvm_pulp.limits import JSON_BYTES
 from tvm_pulp.output_files import write_output
 from tvm_pulp.sim.runner import declared_statistics
 
@@ -130,11 +132,10 @@ def _row(name: str, cycles: Sequence[float | None]) -> Row:
 
 def read_baseline(path: Path, option: str) -> list[dict[str, Any]]:
     """Runs in the file; a user error where it is none."""
+    content = read_input(path, f"{option}: cannot read {path}", JSON_BYTES)
     try:
-        return list(from_json(BaselineJson, path.read_text(encoding="utf-8"))["runs"])
-    except OSError as error:
-        raise UserError(f"{option}: cannot read {path}: {error.strerror}") from None
-    except (json.JSONDecodeError, FormatError, UnicodeDecodeError) as error:
+        return list(from_json(BaselineJson, content)["runs"])
+    except ValueError as error:
         raise UserError(f"{option}: {path} is no baseline ({error}): write one with --record") from None
 
 

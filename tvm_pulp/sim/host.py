@@ -18,7 +18,7 @@ from tvm_pulp.sim.debug_report import SYMBOL, debug_text
 from tvm_pulp.sim.runner import Capabilities, Runner, Statistics
 from tvm_pulp.soc.this_machine import missing_instructions
 from tvm_pulp.temporary import TemporaryFolder
-from tvm_pulp.toolchain import build_host_library
+from tvm_pulp.toolchain import build_host_library, build_of_archive
 from tvm_pulp.toolchain.project.unpack import unpack
 
 # Inferences that are timed, and the seconds that they may take together.
@@ -84,7 +84,8 @@ class HostRunner(Runner):
         with TemporaryFolder() as folder:
             # A copy of its own: two devices of one network must not share static data.
             library = folder / "network.so"
-            shutil.copy(host_library(files, folder, flags), library)
+            with build_of_archive():
+                shutil.copy(host_library(files, folder, flags), library)
             self._library = ctypes.CDLL(str(library))
         self._build_seconds = time.perf_counter() - started
 

@@ -8,7 +8,10 @@ import yaml
 from pydantic import ValidationError
 
 from tvm_pulp.errors import UserError, meant, refuse_if
-from tvm_pulp.soc.description import Soc, explain
+from tvm_pulp.input_file import read_input_text
+from tvm_pulp.limits import YAML_BYTES
+from tvm_pulp.soc.description import Soc
+from tvm_pulp.soc.explain_error import explain
 from tvm_pulp.soc.this_machine import missing_instructions
 from tvm_pulp.soc.yaml_text import read_text
 
@@ -57,8 +60,15 @@ def _native() -> Soc:
 
 def recorded(facts: Mapping[str, Any]) -> Soc:
     """The SoC an archive was compiled for: a preset by name, any other by the description the archive carries."""
-    content = facts.get("soc_description")
-    return load(facts["soc"]) if content is None else Soc.model_validate(content)
+    content, name = facts.get("soc_description"), facts["soc"]
+    if content is None:
+        # No file: an archive must not make the compiler read others.
+        refuse_if(name not in names(), f"the archive is for SoC '{name}', which this version does not know: recompile")
+        return load(name)
+    try:
+        return Soc.model_validate(content)
+    except ValidationError as error:
+        raise UserError(f"the archive's description of SoC '{name}' is damaged ({explain(error)}): recompile") from None
 
 
 def description_to_record(soc: Soc) -> dict[str, Any] | None:
@@ -68,10 +78,9 @@ def description_to_record(soc: Soc) -> dict[str, Any] | None:
 
 def read_yaml(path: Path, what: str, keys: str) -> dict[str, Any]:
     """The mapping in a file; a user error names the file as `what` where it holds none."""
+    text = read_input_text(path, f"cannot read {what}", YAML_BYTES)
     try:
-        content = read_text(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"cannot read {what}: {error}") from None
+        content = read_text(text)
     except yaml.YAMLError as error:
         raise UserError(f"{what} is not valid YAML: {' '.join(str(error).split())}") from None
     if not isinstance(content, dict):

@@ -4,12 +4,14 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from tvm_pulp.soc.compiler_flag import CompilerFlag
+
 # No file names: an archive must not make the compiler read others.
 _Flag = Annotated[str, Field(pattern=r"^[\w=,+.-]+$")]
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Region(_Section):
@@ -63,7 +65,7 @@ class Cpu(_Section):
     """
 
     zig: tuple[_Flag, ...] = ()
-    flags: tuple[_Flag, ...] = ()
+    flags: tuple[CompilerFlag, ...] = ()
     needs: tuple[str, ...] = ()
     hal: str = ""
     kernels: str = ""

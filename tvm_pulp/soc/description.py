@@ -6,25 +6,27 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from tvm_pulp.errors import UserError, meant
+from tvm_pulp.errors import UserError
+from tvm_pulp.soc.compiler_flag import CompilerFlag
 from tvm_pulp.soc.core_kinds import CoreKind, core_kind
 from tvm_pulp.soc.cpu import Cpu
 from tvm_pulp.soc.energy_coefficients import Energy
+from tvm_pulp.soc.explain_error import explain
 
 # More cores are reported by groups.
 _CORES_TOLD_APART = 32
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Clock(_Section):
     """Clock frequencies; the ratio of the first two is what the simulator needs."""
 
-    cluster_mhz: float = Field(default=1.0, gt=0)
-    soc_mhz: float = Field(default=1.0, gt=0)
-    reference_khz: float = Field(default=32.768, gt=0)
+    cluster_mhz: float = Field(default=1.0, gt=0, le=1e6)
+    soc_mhz: float = Field(default=1.0, gt=0, le=1e6)
+    reference_khz: float = Field(default=32.768, gt=0, le=1e9)
 
 
 class Isa(_Section):
@@ -80,8 +82,8 @@ class ExternalMemory(_Section):
     size: int = Field(default=0, ge=0)
     read_setup: int = Field(default=0, ge=0)
     write_setup: int = Field(default=0, ge=0)
-    read_cycles_per_byte: float = Field(default=1.0, gt=0)
-    write_cycles_per_byte: float = Field(default=1.0, gt=0)
+    read_cycles_per_byte: float = Field(default=1.0, gt=0, le=1e6)
+    write_cycles_per_byte: float = Field(default=1.0, gt=0, le=1e6)
 
 
 class Memories(_Section):
@@ -228,7 +230,7 @@ class Software(_Section):
     firmware: str = ""
     kernels: str = ""
     core_type: str = ""
-    flags: tuple[str, ...] = ()
+    flags: tuple[CompilerFlag, ...] = ()
     stack_bytes: int = Field(default=2048, ge=256, multiple_of=64)
     runtime_l1_bytes: int = Field(default=0, ge=0, multiple_of=64)
     code_bytes: int = Field(default=192 * 1024, ge=0)
@@ -382,19 +384,3 @@ def _replace(content: dict[str, Any], path: str, value: object) -> None:
         hint = f"close matches: {', '.join(close[:3])}" if close else "see the SoC description for the settings it has"
         raise UserError(f"unknown setting '{path}': {hint}")
     place[last] = value
-
-
-def explain(error: ValidationError) -> str:
-    """The first problem of a validation in one sentence; a key that does not exist may be why another is missing."""
-    found = error.errors()
-    first = next((e for e in found if e["type"] == "extra_forbidden"), found[0])
-    where = ".".join(str(part) for part in first["loc"]) or "description"
-    message = first["msg"].removeprefix("Value error, ")
-    if first["type"] == "extra_forbidden":
-        missing = [str(e["loc"][-1]) for e in found if e["type"] == "missing" and e["loc"][:-1] == first["loc"][:-1]]
-        message = "no such key; " + meant(str(first["loc"][-1]), missing, "remove it or correct its spelling")
-    elif first["type"] == "missing":
-        message = "this key is required"
-    else:
-        message = f"{message[:1].lower()}{message[1:]}, not {first['input']!r}" if first["loc"] else message
-    return f"{where}: {message}"

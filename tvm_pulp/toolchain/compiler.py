@@ -1,10 +1,8 @@
 """The common side of all C compilers of the toolchain: how to call them, and what they are."""
 
 import functools
-import os
 import re
 import shlex
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +11,7 @@ from pathlib import Path
 from tvm_pulp.errors import UserError
 from tvm_pulp.machine_errors import said_reason, with_way_out
 from tvm_pulp.temporary import TemporaryFolder
+from tvm_pulp.toolchain.bounded_process import run_bounded
 from tvm_pulp.toolchain.zig_caches import zig_caches
 
 
@@ -78,20 +77,11 @@ def _own_files() -> Iterator[dict[str, str]]:
 
 def _output(command: Sequence[str], environment: Mapping[str, str]) -> str:
     """All that a command says; ToolchainError where it fails."""
-    finished = subprocess.run(
-        command,
-        check=False,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        env={**os.environ, **environment},
-    )
-    if finished.returncode != 0:
-        _refuse_machine_failure(Path(command[0]).name, finished.returncode, finished.stdout)
-        raise ToolchainError(command, finished.returncode, finished.stdout)
-    return finished.stdout
+    status, text = run_bounded(command, environment)
+    if status != 0:
+        _refuse_machine_failure(Path(command[0]).name, status, text)
+        raise ToolchainError(command, status, text)
+    return text
 
 
 def _refuse_machine_failure(name: str, status: int, said: str) -> None:

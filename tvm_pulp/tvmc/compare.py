@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.input_file import read_input
+from tvm_pulp.limits import JSON_BYTES
 from tvm_pulp.output_files import write_output
 from tvm_pulp.tvmc.argument import FILE, argument
 
@@ -33,10 +35,9 @@ def run(args: argparse.Namespace) -> int:
 def _read(path: str) -> dict[str, Any]:
     from tvm_pulp.codegen.formats import ReportJson, from_json
 
+    content = read_input(path, f"cannot read '{path}'", JSON_BYTES)
     try:
-        report: dict[str, Any] = from_json(ReportJson, Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UserError(f"cannot read '{path}': {error.strerror}") from None
+        report: dict[str, Any] = from_json(ReportJson, content)
     except ValueError as error:
         reason = " ".join(str(error).split())
         raise UserError(f"'{path}' is no report ({reason}): write one with `tvmc run --report`") from None

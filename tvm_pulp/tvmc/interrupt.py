@@ -11,9 +11,10 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from types import FrameType
 from typing import NoReturn
+
+from tvm_pulp.child_processes import descendants
 
 STATUS = 130
 # The orderly end removes temporary folders and waits for children: let it, unless it takes longer.
@@ -74,16 +75,8 @@ def _watch(reader: int, over: threading.Event, said: Mapping[int, tuple[str, int
             text, status = said[byte[0]]
             with suppress(OSError):
                 print(text, file=sys.stderr, flush=True)
-            for child in _children(os.getpid()):
-                os.kill(child, signal.SIGKILL)
+            for child in descendants(os.getpid()):
+                with suppress(ProcessLookupError):
+                    os.kill(child, signal.SIGKILL)
             atexit._run_exitfuncs()  # temporary folders
             os._exit(status)
-
-
-def _children(parent: int) -> list[int]:
-    """All processes that a process has started, and theirs."""
-    found = []
-    for path in Path(f"/proc/{parent}/task").glob("*/children"):
-        for child in map(int, path.read_text(encoding="ascii").split()):
-            found += [child, *_children(child)]
-    return found

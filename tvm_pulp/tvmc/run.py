@@ -46,7 +46,12 @@ def run(args: argparse.Namespace) -> int:
     from tvm_pulp.api import App
 
     print(f"tvmc run: building and running {args.ARCHIVE}", file=sys.stderr, flush=True)
-    result = App.load(args.ARCHIVE).run(
+    app = App.load(args.ARCHIVE)
+    if args.html:
+        from tvm_pulp.report.html import check_layers
+
+        check_layers(len(app.metadata["tvm_pulp"]["layers"]))
+    result = app.run(
         inputs,
         device=args.device,
         repeat=args.repeat,

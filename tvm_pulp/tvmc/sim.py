@@ -5,7 +5,9 @@ import json
 import sys
 from pathlib import Path
 
-from tvm_pulp.errors import refuse_file_errors, refuse_if
+from tvm_pulp.errors import refuse_if
+from tvm_pulp.input_file import read_input
+from tvm_pulp.limits import MEMORY_BYTES
 from tvm_pulp.output_files import write_output
 from tvm_pulp.tvmc import device_options
 from tvm_pulp.tvmc.argument import FILE, argument
@@ -56,8 +58,7 @@ def run(args: argparse.Namespace) -> int:
     machine = Machine(soc, models=models, observe=bool(wanted.wanted()), check_reads=wanted.check_reads)
     machine.load_elf(args.elf)
     if args.l3:
-        with refuse_file_errors(f"cannot read {args.l3}"):
-            machine.load_l3(0, Path(args.l3).read_bytes())
+        machine.load_l3(0, read_input(args.l3, f"cannot read {args.l3}", MEMORY_BYTES))
     attached = Attached(machine, wanted, _say, Path(args.elf).name)
     fault: RunFault | None = None
     try:

@@ -11,6 +11,10 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
+from tvm_pulp.codegen.formats.json_text import check_finite
+
+_LONGEST_REASON = 240
+
 
 class Schema(BaseModel):
     """Part of a file: no field beyond those that are stated, no value that would have to be converted."""
@@ -41,7 +45,14 @@ def _read(schema: type, text: str | bytes) -> Any:
             raise ValueError(first["msg"]) from None
         place = ".".join(str(part) for part in first["loc"]) or "the file"
         unknown = first["type"] == "unexpected_keyword_argument"
-        raise FormatError(f"{place}: {'extra inputs are not permitted' if unknown else first['msg'].lower()}") from None
+        reason = "extra inputs are not permitted" if unknown else first["msg"].lower()
+        raise FormatError(_short(f"{place}: {reason}")) from None
+
+
+def _short(text: str) -> str:
+    """A reason without the most of what a file says at length."""
+    clean = "".join(c if c.isprintable() else "?" for c in text)
+    return clean if len(clean) <= _LONGEST_REASON else f"{clean[: _LONGEST_REASON // 2]} ... {clean[-60:]}"
 
 
 def plain(value: Any) -> Any:
@@ -77,5 +88,6 @@ def to_json(schema: type, record: Any, indent: int | None = None) -> str:
 
 def from_json(schema: type, text: str | bytes) -> Any:
     """The content of a file: a plan as its records, anything else as plain data. Raises where the format is another."""
+    check_finite(text)
     record = _read(schema, text)
     return json.loads(text) if issubclass(schema, BaseModel) else record

@@ -1,5 +1,6 @@
 """The model to quantize: read, checked, and with constants and batch normalization folded."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -44,7 +45,7 @@ def _read(path: Path) -> Any:
     try:
         model_format = file_format(path, None)
     except UserError as error:
-        if not path.exists():
+        if not os.path.lexists(path):
             raise
         forms = model_files(*FLOAT_FORMATS)
         raise UserError(f"'{path}' is not an ONNX file or a framework's: quantize takes {forms}") from error

@@ -6,6 +6,7 @@ from html import escape
 from importlib import resources
 from typing import Any
 
+from tvm_pulp.limits import REPORT_LAYERS
 from tvm_pulp.report.causes import CAUSES
 from tvm_pulp.report.compare_reports import compared
 
@@ -29,9 +30,16 @@ def page(kind: str, title: str, data: Mapping[str, Any], scripts: Sequence[str])
     return "".join(parts.get(part, part) for part in frame)
 
 
+def check_layers(count: int) -> None:
+    """Raise where a page would have to show more layers than a browser can."""
+    REPORT_LAYERS.check(count, "--html: the page would show")
+
+
 def compare_page(runs: Mapping[str, Mapping[str, Any]]) -> str:
     """The page of two named reports."""
     first, second = runs.values()
+    for run in runs.values():
+        check_layers(len(run["layers"]))
     data = {
         "causes": list(CAUSES),
         "names": list(runs),

@@ -9,7 +9,7 @@ from tvm_pulp.report.causes import CAUSES
 from tvm_pulp.report.cycle_axis import CycleAxis
 from tvm_pulp.report.energy import energy_text
 from tvm_pulp.report.html.memory_data import memory_data
-from tvm_pulp.report.html.page import page
+from tvm_pulp.report.html.page import check_layers, page
 from tvm_pulp.report.html.timeline_data import timeline_data
 from tvm_pulp.report.pipelines import overlap_texts
 from tvm_pulp.sim.activity import Activity
@@ -33,6 +33,7 @@ def run_page(report: Mapping[str, Any], details: RunDetails, title: str) -> str:
     from tvm_pulp.soc.cost_model import CostModel
 
     facts, plan = details.metadata["tvm_pulp"], details.plan
+    check_layers(len(facts["layers"]))
     soc = socs.recorded(facts)
     expected = axis = None
     energy = report["energy_uj"]

@@ -6,8 +6,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from tvm_pulp.errors import UserError, refuse_file_errors, refuse_if
+from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.input_file import read_input
+from tvm_pulp.limits import ELF_BYTES, ELF_NAME_BYTES, ELF_SEGMENTS, ELF_SYMBOLS
 
+# Bytes of a page, which two segments may share in the file.
+_SHARED = 1 << 16
+_LONGEST_NAME = 1 << 16
 _LOAD, _SYMTAB, _RISCV, _EXECUTABLE, _EXECUTABLE_SECTION = 1, 2, 243, 2, 4
 
 
@@ -54,8 +59,7 @@ def read_elf(source: str | Path | bytes, machine: int = _RISCV) -> Elf:
     """Parse a file or its bytes, of a machine by its number; anything malformed is a user error."""
     if isinstance(source, bytes):
         return _parse(source, "ELF data", machine)
-    with refuse_file_errors(f"cannot read {source}"):
-        return _parse(Path(source).read_bytes(), str(source), machine)
+    return _parse(read_input(source, f"cannot read {source}", ELF_BYTES), str(source), machine)
 
 
 def _parse(content: bytes, name: str, machine: int) -> Elf:
@@ -86,20 +90,26 @@ def _parse_sections(content: bytes, name: str, wanted: int) -> Elf:
     program_size, programs, section_size, sections = struct.unpack_from("<HHHH", content, 42)
     if (programs and program_size < 32) or (sections and section_size < 40):
         raise struct.error("short headers")
-    segments = []
+    segments: list[Segment] = []
+    total = 0
     for index in range(programs):
         kind, offset, _, address, stored, size = struct.unpack_from("<IIIIII", content, program + index * program_size)
         if kind != _LOAD or size == 0:
             continue
         if stored > size:
             raise struct.error("segment larger in the file than in memory")
+        ELF_SEGMENTS.check(len(segments) + 1, f"{name} holds")
+        total += stored
+        # Segments may share a page of the file, no more.
+        if total > len(content) + _SHARED * (len(segments) + 1):
+            raise struct.error("segments overlap in the file")
         segments.append(Segment(address, _slice(content, offset, stored), size))
     refuse_if(not segments, f"{name} has nothing to load: link it as an executable")
-    return Elf(entry, tuple(segments), *_symbols(content, section, section_size, sections))
+    return Elf(entry, tuple(segments), *_symbols(content, name, section, section_size, sections))
 
 
 def _symbols(
-    content: bytes, section: int, section_size: int, sections: int
+    content: bytes, name: str, section: int, section_size: int, sections: int
 ) -> tuple[dict[str, int], tuple[tuple[int, str], ...], tuple[tuple[int, str], ...]]:
     headers = [struct.unpack_from("<10I", content, section + index * section_size) for index in range(sections)]
     symbols: dict[str, int] = {}
@@ -108,8 +118,17 @@ def _symbols(
     for header in [header for header in headers if header[1] == _SYMTAB][:1]:  # there is one
         strings = headers[header[6]]
         text, table = _slice(content, strings[4], strings[5]), _slice(content, header[4], header[5])
+        ELF_SYMBOLS.check(len(table) // 16, f"{name} holds")
+        named = 0
         for at, value, _, info, _, home in struct.iter_unpack("<IIIBBH", table[: len(table) // 16 * 16]):
-            label = text[at : text.find(b"\0", at)].decode("utf-8", "replace")
+            end = text.find(b"\0", at, at + _LONGEST_NAME)
+            if end < 0 and at < len(text):
+                raise struct.error("a name without an end")
+            # Names may share their ends: together they can be far longer than the file.
+            named += max(end - at, 0)
+            if named > ELF_NAME_BYTES.most:
+                ELF_NAME_BYTES.check(named, f"{name} holds")
+            label = text[at:end].decode("utf-8", "replace") if end > at else ""
             if not label or home == 0:
                 continue
             symbols.setdefault(label, value)

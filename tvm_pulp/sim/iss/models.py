@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tvm_pulp.errors import refuse_if
+from tvm_pulp.input_file import is_input_file
 from tvm_pulp.sim.iss.library import build_shared_object, installed_extension, package_folder
 
 
@@ -15,7 +16,7 @@ def find_model(engine: str, models: Mapping[str, str | Path] | None = None) -> P
     """
     if models and engine in models:
         path = Path(models[engine])
-        refuse_if(not path.is_file(), f"model of engine '{engine}': there is no file {path}")
+        refuse_if(not is_input_file(path), f"model of engine '{engine}': there is no file {path}")
         return path
     sources, runtime = model_sources(engine), package_folder("c_runtime")
     built = installed_extension(f"tvm_pulp._model_{engine}", sources)

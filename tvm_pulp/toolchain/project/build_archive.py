@@ -4,9 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.errors import refuse_if
 from tvm_pulp.temporary import TemporaryFolder
 from tvm_pulp.toolchain import RiscvToolchain, build_riscv_elf
+from tvm_pulp.toolchain.project.linker_script import check_linker_script
 from tvm_pulp.toolchain.project.unpack import unpack
 
 # Against -O2, gcc's -O3 saves 4 to 17 % of the cycles of dscnn and resnet8 for 3 to 26 % more code; zig makes the same
@@ -28,10 +29,6 @@ def build_archive(
     with TemporaryFolder() as folder:
         unpack(files, folder)
         sources, headers, script = sources_of(folder, facts.get("code_order", []))
-        try:
-            script.read_text(encoding="utf-8")
-        except UnicodeDecodeError:
-            raise UserError(f"the archive's {script.name} is damaged: compile the model again") from None
         return build_riscv_elf(
             sources,
             headers,
@@ -56,6 +53,7 @@ def sources_of(folder: Path, code_order: Sequence[str] = ()) -> tuple[list[Path]
     refuse_if(
         len(scripts) != 1, f"the archive holds {len(scripts)} linker scripts instead of one: compile the model again"
     )
+    check_linker_script(scripts[0])
     ordered = [folder / path for path in code_order if folder / path in sources]
     sources = [*ordered, *sorted(set(sources) - set(ordered))]
     return sources, sorted(folder / path for path in includes), scripts[0]
