@@ -1,4 +1,7 @@
-"""The same network gives the same outputs with both compilers, integer and float."""
+"""The same network gives the same outputs with both compilers, integer and float, on every kind of core.
+
+`scripts/bench toolchains` does so for all golden networks.
+"""
 
 import shutil
 
@@ -23,6 +26,18 @@ def test_zig_and_gcc_agree(target: str) -> None:
     for name, expected in host.outputs.items():
         np.testing.assert_array_equal(zig.outputs[name], expected)
         np.testing.assert_array_equal(gcc.outputs[name], expected)
+
+
+@needs_gcc
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("soc", ["siracusa", "snitch-ita", "rv32-mcu", "minpool"])
+@pytest.mark.parametrize("network", ["tinyllama", "qdq_llama", "mobilenetv1", "vit_block", "qdq_encoder", "resnet8"])
+def test_archives_agree(network: str, soc: str) -> None:
+    """Among them the kernels whose loops have the most operands."""
+    app = tvm_pulp.compile(f"zoo:{network}", target="c", soc=soc)
+    zig, gcc = (app.run(toolchain=toolchain).outputs for toolchain in ("zig", "gcc"))
+    for name, expected in zig.items():
+        assert expected.tobytes() == gcc[name].tobytes()
 
 
 @needs_gcc

@@ -1,0 +1,26 @@
+"""The table of both toolchains: ratios, what does not build, and which rows there are."""
+
+from typing import Any
+
+import pytest
+
+from tests.scripts.load_script import load_script
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> Any:
+    return load_script("bench_toolchains", monkeypatch)
+
+
+def test_every_network_of_the_zoo_is_built_for_every_kind_of_core(script: Any) -> None:
+    of_dscnn = [target for job, target, _ in script.rows() if job.name == "dscnn"]
+    assert of_dscnn == [*script.TARGETS, *script.OTHERS]
+
+
+def test_table(script: Any) -> None:
+    row = {"outputs": "equal", "zig": 1000, "gcc": 1100, "zig_code": 4000, "gcc_code": 5000}
+    bad = {"outputs": "does not build: more than 30 operands"}
+    lines = script.table({"a on siracusa": row, "b on siracusa, NEUREKA": bad, "c on x": {**row, "outputs": "differ"}})
+    assert "| a | siracusa | 1,000 | 1,100 | 1.100 | 4,000 | 5,000 | equal |" in lines
+    assert f"| b | siracusa, NEUREKA | – | – | – | – | – | {bad['outputs']} |" in lines
+    assert lines[-2].startswith("2 archives were built and run by both; outputs of 1 are equal")
