@@ -83,6 +83,10 @@ def grid(base: str | Path | Soc | None = None, /, **axes: Any) -> SocGrid:
     given = axes.pop("base", None)
     refuse_if(given is not None and base is not None, "grid: the base is given twice: name it once")
     chosen = base if base is not None else given
+    refuse_if(
+        chosen is not None and not isinstance(chosen, (str, Path, Soc)),
+        f"grid: the base '{chosen}' is no name and no file of a SoC: write it as a text",
+    )
     soc = chosen if isinstance(chosen, Soc) else socs.load(chosen if chosen is not None else socs.DEFAULT)
     listed = {name: tuple(v) if isinstance(v, list | tuple | range) else (v,) for name, v in axes.items()}
     for name, values in listed.items():
