@@ -56,9 +56,13 @@ def read_arrays(path: str, option: str) -> "list[tuple[str, np.ndarray]]":
 
     try:
         with np.load(path, allow_pickle=False) as archive:
-            return [(name, archive[name]) for name in archive.files]
+            arrays = [(name, archive[name]) for name in archive.files]
     except FileNotFoundError:
         raise UserError(f"{option}: file '{path}' does not exist") from None
     except Exception:
         # The reasons of numpy speak of pickles, which an archive of arrays does not hold.
         raise UserError(f"{option}: '{path}' cannot be read as .npz: write it with numpy.savez") from None
+    # Members of other formats come as bytes.
+    others = [name for name, array in arrays if not isinstance(array, np.ndarray)]
+    refuse_if(others, f"{option}: '{path}' cannot be read as .npz: write it with numpy.savez")
+    return arrays
