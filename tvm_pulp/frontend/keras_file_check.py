@@ -35,16 +35,15 @@ def check_keras_file(path: Path) -> None:
         size = members.sizes["config.json"]
         refuse_if(size > _LARGEST_TEXT, f"'{path}' describes its model in more than 16 MiB: {_ODD}")
         text = members.read("config.json").decode("utf-8")
-        for name in members.sizes:
-            weights = members.read(name)
-            if name == "model.weights.h5":
-                _check_weights(weights, path)
+        # All of them, so that damaged ones are found.
+        weights = {name: members.read(name) for name in members.sizes}["model.weights.h5"]
     deepest = deepest_nesting(text, "[{", "]}")
     refuse_if(deepest > _DEEPEST, f"'{path}' is nested {deepest} deep: {_ODD}")
     try:
         _check_classes(json.loads(text), path)
     except (ValueError, RecursionError):
         raise UserError(damaged) from None
+    _check_weights(weights, path)
 
 
 def _check_classes(described: Any, path: Path) -> None:
