@@ -25,3 +25,16 @@ def test_a_sequence_is_matched_by_position(recwarn: pytest.WarningsRecorder) -> 
     (made,) = prepare_inputs([INPUT], [np.array([1, 2, 3])])
     assert made.dtype == np.int8 and made.tolist() == [[1, 2, 3]]
     assert not recwarn.list
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "float32"])
+def test_truths_are_the_numbers_0_and_1(dtype: str) -> None:
+    (made,) = prepare_inputs([INPUT | {"dtype": dtype}], {"x": np.array([[True, False, True]])})
+    assert made.dtype == dtype and made.tolist() == [[1, 0, 1]]
+
+
+@pytest.mark.parametrize("values", [["a", "b", "c"], [1j, 2j, 3j], ["2020-01-01"] * 3])
+def test_what_is_no_number(values: list[object]) -> None:
+    array = np.array(values, "datetime64[D]") if values[0] == "2020-01-01" else np.array(values)
+    with pytest.raises(UserError, match=r"input 'x' holds .* values, not numbers"):
+        prepare_inputs([INPUT], {"x": array})

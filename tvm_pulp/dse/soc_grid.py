@@ -85,6 +85,10 @@ def grid(base: str | Path | Soc | None = None, /, **axes: Any) -> SocGrid:
     given = axes.pop("base", None)
     refuse_if(given is not None and base is not None, "grid: the base is given twice: name it once")
     chosen = base if base is not None else given
+    refuse_if(
+        chosen is not None and not isinstance(chosen, (str, Path, Soc)),
+        f"grid: the base '{chosen}' is no name and no file of a SoC: write it as a text",
+    )
     soc = chosen if isinstance(chosen, Soc) else socs.load(chosen if chosen is not None else socs.DEFAULT)
     for name, values in axes.items():
         if isinstance(values, list | tuple | range):

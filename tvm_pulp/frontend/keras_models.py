@@ -2,11 +2,8 @@
 
 import importlib.util
 import inspect
-import json
 import os
 import sys
-import zipfile
-import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,14 +11,10 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.frontend.keras_file_check import check_keras_file
 from tvm_pulp.frontend.library_errors import refuse_library_errors, sentence
-from tvm_pulp.frontend.limits import LARGEST_CONSTANTS, deepest_nesting
 
 NEEDED = "pip install 'tvm_pulp[keras]'"
-# What of a `.keras` file is plausible here: members, and the text that describes the model.
-_MOST_MEMBERS = 64
-_LARGEST_TEXT = 1 << 24
-_DEEPEST = 200
 
 
 def import_keras(what: str) -> Any:
@@ -39,63 +32,12 @@ def import_keras(what: str) -> Any:
 
 def load_keras(path: Path) -> Any:
     """The model in a `.keras` file, in Keras' safe mode: layers that hold Python code are refused."""
-    _check_archive(path)
+    check_keras_file(path)
     keras = import_keras(f"'{path}'")
     way_out = ": save it with model.save, of Keras' layers"
     with refuse_library_errors(f"'{path}' is no Keras model that can be read", way_out, sentence):
         model = keras.saving.load_model(str(path), compile=False, safe_mode=True)
     return keras_program(model, None)
-
-
-def _check_archive(path: Path) -> None:
-    """Refuse archives that are damaged or far too large, and classes not Keras' own, before Keras sees them."""
-    damaged = f"'{path}' is damaged or no Keras file: save it again with model.save"
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = archive.infolist()
-            refuse_if(len(members) > _MOST_MEMBERS, f"'{path}' holds {len(members)} files: no Keras model does")
-            total = sum(m.file_size for m in members)
-            refuse_if(total > 4 * LARGEST_CONSTANTS, f"'{path}' unpacks to {total >> 20} MiB: it is not plausible here")
-            sizes = {m.filename: m.file_size for m in members}
-            refuse_if({"config.json", "model.weights.h5"} - sizes.keys(), damaged)
-            refuse_if(sizes["config.json"] > _LARGEST_TEXT, f"'{path}' describes its model in more than 16 MiB: {_ODD}")
-            text = archive.read("config.json").decode("utf-8")
-            refuse_if(archive.testzip() is not None, damaged)
-    except UserError:
-        raise
-    except (OSError, zipfile.BadZipFile, UnicodeDecodeError, NotImplementedError, RuntimeError, zlib.error, EOFError):
-        raise UserError(damaged) from None
-    deepest = deepest_nesting(text, "[{", "]}")
-    refuse_if(deepest > _DEEPEST, f"'{path}' is nested {deepest} deep: {_ODD}")
-    try:
-        _check_classes(json.loads(text), path)
-    except ValueError:
-        raise UserError(damaged) from None
-
-
-_ODD = "Keras writes nothing like it"
-
-
-def _check_classes(described: Any, path: Path) -> None:
-    """Raise for a layer that is Python code, or whose class Keras would import from elsewhere."""
-    if isinstance(described, list):
-        for entry in described:
-            _check_classes(entry, path)
-    if not isinstance(described, dict):
-        return
-    name, module = described.get("class_name"), described.get("module")
-    if name in ("Lambda", "__lambda__", "TorchModuleWrapper", "JaxLayer", "FlaxLayer", "TFSMLayer"):
-        raise UserError(
-            f"'{path}' holds a layer of class {name}, which runs Python code: nothing in a file is executed here; "
-            "write it with layers of Keras, or compile the model in memory"
-        )
-    if isinstance(module, str) and module.split(".")[0] not in ("keras", "builtins"):
-        raise UserError(
-            f"'{path}' holds a {name} of the module '{module}': only Keras' own classes are read from files; compile "
-            "the model in memory"
-        )
-    for entry in described.values():
-        _check_classes(entry, path)
 
 
 def keras_program(model: Any, example_inputs: Any) -> Any:

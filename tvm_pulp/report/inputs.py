@@ -56,10 +56,11 @@ def _checked(name: str, spec: TensorSpec, array: np.ndarray, advice: str) -> np.
     )
     array = array.reshape(spec.shape)
     refuse_if(
-        not np.issubdtype(array.dtype, np.number) and array.dtype != np.bool_,
+        array.dtype.kind not in "biuf",
         f"input '{name}' holds {array.dtype} values, not numbers",
     )
-    array = array.astype(np.uint8) if array.dtype == np.bool_ else array
+    # NumPy does not subtract truths, which are the numbers 0 and 1 here.
+    array = array.astype(np.uint8) if array.dtype.kind == "b" else array
     if spec.dtype.startswith("float"):
         return array.astype(spec.dtype)
     refuse_if(

@@ -10,9 +10,11 @@ _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20}
 
 def parse_size(option: str, size: int | str) -> int:
     """Bytes; a text may end in k, KiB, M or MiB."""
-    if isinstance(size, int):
+    if isinstance(size, int) and not isinstance(size, bool):
         return size
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(?:([km])(?:i?b)?|b)?\s*", size, re.IGNORECASE)
+    # Files hold values of any type here.
+    text = size if isinstance(size, str) else ""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(?:([km])(?:i?b)?|b)?\s*", text, re.IGNORECASE)
     if match is not None:
         total = float(match[1]) * _UNITS[(match[2] or "").lower()]
         if total.is_integer():

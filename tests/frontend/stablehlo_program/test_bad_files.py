@@ -63,6 +63,27 @@ KERAS: dict[str, tuple[Callable[[], bytes], str]] = {
         lambda: with_layer(module="keras.layers", class_name="Dense", config={"a": {"module": "subprocess"}}),
         "of the module 'subprocess'",
     ),
+    "a download": (
+        lambda: with_layer(module="keras.utils", class_name="function", config="get_file"),
+        "of the module 'keras.utils'",
+    ),
+    "a setting": (
+        lambda: with_layer(module="keras.config", class_name="function", config="enable_unsafe_deserialization"),
+        "of the module 'keras.config'",
+    ),
+    "a module that only begins so": (
+        lambda: with_layer(module="keras.layers.x\n", class_name="Dense"),
+        "only Keras' own classes",
+    ),
+    "a class of dots": (lambda: with_layer(module="keras", class_name="utils.get_file"), "only Keras' own classes"),
+    "a callback": (lambda: with_layer(module="keras.callbacks", class_name="LambdaCallback"), "'keras.callbacks'"),
+    "a type": (lambda: with_layer(class_name="__typespec__", spec_name="a", config=[]), "class __typespec__"),
+    "words of a file": (
+        lambda: with_layer(module="keras.layers", class_name="StringLookup", config={"vocabulary": "/etc/passwd"}),
+        "the vocabulary of another file",
+    ),
+    "a member elsewhere": (lambda: archive(DENSE, **{"assets/../../a": b""}), "holds a file"),
+    "a member of another kind": (lambda: archive(DENSE, **{"code.py": b""}), "holds a file"),
     "a hidden class": (lambda: archive([[[{"module": "keras_evil.x", "class_name": "A"}]]]), "'keras_evil.x'"),
 }
 
@@ -92,6 +113,26 @@ def test_keras_files(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[st
     done = tvmc(capsys, "compile", tmp_path / "net.keras", "-o", tmp_path / "net.tar")
     check_refused(done, [text], "compile")
     assert [p.name for p in tmp_path.iterdir()] == ["net.keras"] and not nothing_starts
+
+
+WEIGHTS = {
+    "another file": lambda h5py, file: file.__setitem__("a", h5py.ExternalLink("/etc/passwd", "/")),
+    "another place": lambda h5py, file: file.__setitem__("a", h5py.SoftLink("/b")),
+    "bytes of another file": lambda _, file: file.create_dataset("a", (4,), "u1", external=[("/etc/passwd", 0, 4)]),
+    "nothing but a shape": lambda _, file: file.create_dataset("a", (1 << 20, 1 << 20), "f4", chunks=(1, 1)),
+}
+
+
+@pytest.mark.jax
+@pytest.mark.parametrize("case", WEIGHTS)
+def test_weights_of_keras_files(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    h5py = pytest.importorskip("h5py", reason="Keras: scripts/test --jax installs it")
+    content = io.BytesIO()
+    with h5py.File(content, "w") as file:
+        WEIGHTS[case](h5py, file)
+    (tmp_path / "net.keras").write_bytes(archive(DENSE, content.getvalue()))
+    done = tvmc(capsys, "compile", tmp_path / "net.keras", "-o", tmp_path / "net.tar")
+    check_refused(done, ["holds weights"], "compile")
 
 
 HEAD = "module { func.func public @main(%x: tensor<2xf32>) -> tensor<2xf32> {"

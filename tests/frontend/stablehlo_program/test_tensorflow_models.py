@@ -89,6 +89,22 @@ def test_saved_models_with_python_are_refused(tmp_path: Path, capsys: pytest.Cap
     assert done.status == 2 and "EagerPyFunc, which is not known to stay within the graph" in done.err, done
 
 
+def test_saved_models_that_write_files_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    canary = tmp_path / "canary"
+
+    class Printing(tf.Module):  # type: ignore[misc]
+        @tf.function(input_signature=[tf.TensorSpec((2,))])
+        def __call__(self, x: Any) -> Any:
+            tf.print("written", output_stream=f"file://{canary}")
+            return x + 1
+
+    model = Printing()
+    tf.saved_model.save(model, tmp_path / "saved", signatures=model.__call__)
+    done = tvmc(capsys, "compile", tmp_path / "saved", "-o", tmp_path / "n.tar")
+    check_refused(done, ["is PrintV2, which is not known to stay within the graph"], "compile")
+    assert not canary.exists()
+
+
 @pytest.mark.parametrize(
     "content", [b"", b"\xff" * 50, b"\x08\x01", bytes(200)], ids=["empty", "noise", "no graph", "zeros"]
 )

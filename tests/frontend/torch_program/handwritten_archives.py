@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = "net"
-LEAF = {"type": None, "context": None, "children_spec": []}
+LEAF: dict[str, Any] = {"type": None, "context": None, "children_spec": []}
 _TUPLE = {"type": "builtins.tuple", "context": "null"}
 _DICT = {"type": "builtins.dict", "context": "[]", "children_spec": []}
 IN_SPEC = [1, {**_TUPLE, "children_spec": [{**_TUPLE, "children_spec": [LEAF]}, _DICT]}]
@@ -20,7 +20,8 @@ OUT_SPEC = [1, {**_TUPLE, "children_spec": [LEAF]}]
 def tensor_meta(*sizes: Any, dtype: int = 7) -> dict[str, Any]:
     """What the JSON says of a contiguous tensor; sizes are numbers or expressions."""
     said = [{"as_int": s} if isinstance(s, int) else {"as_expr": {"expr_str": s, "hint": {"as_int": 4}}} for s in sizes]
-    strides, step = [], 1
+    strides: list[dict[str, int]] = []
+    step = 1
     for size in reversed(sizes):
         strides.insert(0, {"as_int": step})
         step *= size if isinstance(size, int) else 1
@@ -98,8 +99,8 @@ PROGRAM: dict[str, Any] = {
     "torch_version": "2.13.0",
     "guards_code": [],
 }
-WEIGHTS = {"config": {"w": {"path_name": "weight_0", "is_param": True, "use_pickle": False}}}
-WEIGHTS["config"]["w"]["tensor_meta"] = tensor_meta(2, 4)  # type: ignore[assignment]
+WEIGHTS: dict[str, Any] = {"config": {"w": {"path_name": "weight_0", "is_param": True, "use_pickle": False}}}
+WEIGHTS["config"]["w"]["tensor_meta"] = tensor_meta(2, 4)
 
 
 class Touch:
