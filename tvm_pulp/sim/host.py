@@ -15,6 +15,7 @@ from tvm_pulp.codegen.layer_captures import captured_layers, from_files
 from tvm_pulp.codegen.run_function import kept_layers_symbol
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.sim.debug_report import SYMBOL, debug_text
+from tvm_pulp.sim.open_library import OpenLibrary
 from tvm_pulp.sim.runner import Capabilities, Runner, Statistics
 from tvm_pulp.soc.this_machine import missing_instructions
 from tvm_pulp.temporary import TemporaryFolder
@@ -85,7 +86,7 @@ class HostRunner(Runner):
             # A copy of its own: two devices of one network must not share static data.
             library = folder / "network.so"
             shutil.copy(host_library(files, folder, flags), library)
-            self._library = ctypes.CDLL(str(library))
+            self._library = OpenLibrary(library)
         self._build_seconds = time.perf_counter() - started
 
     def load(self, inputs: Sequence[np.ndarray], *, trace: bool = False) -> None:
@@ -95,12 +96,12 @@ class HostRunner(Runner):
         for _ in range(inferences):
             self._outputs, self._run_seconds = self._infer()
         if "debug" in self._metadata["tvm_pulp"]:
-            report = ctypes.addressof(ctypes.c_char.in_dll(self._library, SYMBOL))
+            report = self._library.address(SYMBOL)
             self.debug_text = debug_text(ctypes.string_at, report, pointer_bytes=ctypes.sizeof(ctypes.c_void_p))
 
     def _infer(self) -> tuple[list[np.ndarray], float]:
         """Outputs of one inference, and its seconds."""
-        function = getattr(self._library, f"tvmgen_{self._metadata['model_name']}_run")
+        function = self._library.function(f"tvmgen_{self._metadata['model_name']}_run")
         outputs = [np.zeros(o["shape"], o["dtype"]) for o in self._metadata["tvm_pulp"]["outputs"]]
         pointers = _pointers(self._inputs), _pointers(outputs)
         started = time.perf_counter()
@@ -116,10 +117,13 @@ class HostRunner(Runner):
     def layers(self, inputs: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
         self.load(inputs)
         self.run(1)
-        function = getattr(self._library, kept_layers_symbol(self._metadata["model_name"]))
+        function = self._library.function(kept_layers_symbol(self._metadata["model_name"]))
         function.restype = ctypes.c_void_p
         base = function()
         return captured_layers(self._captures, lambda made: ctypes.string_at(base + made.offset, made.bytes))
+
+    def close(self) -> None:
+        self._library.close()
 
     def statistics(self) -> Statistics:
         latencies = [self._run_seconds]

@@ -80,9 +80,9 @@ class IssDevice:
     def run(self, inputs: list[np.ndarray], *, max_cycles: int | None = None) -> IssRun:
         """Two inferences of the same inputs; RunFault unless the program ends well."""
         started = time.perf_counter()
-        machine = self.load(inputs)
-        statistics = self.execute(machine, max_cycles=max_cycles)
-        return self.measure(machine, statistics, time.perf_counter() - started)
+        with self.load(inputs) as machine:
+            statistics = self.execute(machine, max_cycles=max_cycles)
+            return self.measure(machine, statistics, time.perf_counter() - started)
 
     def load(self, inputs: list[np.ndarray], *, observe: bool = False, check_reads: bool = False) -> Machine:
         """A machine at reset with program, L3 and inputs; everything else is undefined."""
