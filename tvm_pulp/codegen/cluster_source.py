@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from tvm_pulp.codegen.bundle_source import BundleSource, layer_label
+from tvm_pulp.codegen.caller_pointers import CLUSTER_ALIGNMENT, pointer_checks
 from tvm_pulp.codegen.kernels import Kernels
 from tvm_pulp.codegen.model_text import about_layer, safe
 from tvm_pulp.codegen.run_function import ends, signature
@@ -96,9 +97,11 @@ class ClusterSource:
 
     # --- run.c ------------------------------------------------------------------------------------------------
 
-    def run_file(self) -> str:
+    def run_file(self, debug: bool = False) -> str:
+        """The file; a debug build looks at the pointers of its caller."""
         name = self._name
         parts = [f'#include "tvmgen_{name}.h"', "", '#include "tvm_pulp/steps.h"']
+        parts += ['#include "tvm_pulp_debug.h"'] if debug else []
         parts += [f'#include "{codegen.header}"' for codegen in self._engines.values()]
         called = {s.step.function for s in self._tables.slots if isinstance(s.step, Call)}
         # Functions of a driver are declared in its header.
@@ -114,6 +117,7 @@ class ClusterSource:
         limit = f"{stem}_L1_BYTES"
         parts += [f'_Static_assert({limit} <= TVM_PULP_L1_ARENA_BYTES, "the network needs more L1 than is left");', ""]
         parts += [f"{signature(self._plan.network)} {{"]
+        parts += pointer_checks(self._plan.network, CLUSTER_ALIGNMENT) if debug else []
         parts += [f"  if (!tvm_pulp_can_execute({limit})) return {stem}_WRONG_RUNTIME;"]
         parts += [*self._entry(), f"  return {stem}_OK;", "}", ""]
         return "\n".join(parts)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.codegen import debug_source, layer_captures, mlf, program_source, weights
+from tvm_pulp.codegen.caller_pointers import wrong_pointer_code
 from tvm_pulp.codegen.cluster_source import ClusterSource
 from tvm_pulp.codegen.emit import HEADERS, RUNTIME, SOURCES, metadata, network_texts, runtime_files
 from tvm_pulp.codegen.formats import PlanJson, to_json
@@ -56,12 +57,16 @@ def emit_cluster(
         _needs(plan, facts["expected"]),
     )
     texts = {
-        f"{SOURCES}/{name}_run.c": source.run_file(),
+        f"{SOURCES}/{name}_run.c": source.run_file(debug=debug_inputs is not None),
         f"{SOURCES}/{name}_program.c": program_source.program_file(plan, engines),
         **network_texts(kernels, named, shared),
         f"{HEADERS}/{name}_bundle_weights.h": source.bundles.weights_file(),
         f"{HEADERS}/tvmgen_{name}.h": interface_header(
-            network, plan.arena, cluster, state_interface(network, platform.soc.memory.l3.size)
+            network,
+            plan.arena,
+            cluster,
+            state_interface(network, platform.soc.memory.l3.size),
+            codes=[wrong_pointer_code(name)] if debug_inputs is not None else (),
         ),
         "src/main.tir.txt": lowered.function.script(),
         **runtime_files(bool(kernels.math_used), ("steps.h",)),

@@ -95,9 +95,13 @@ class HostRunner(Runner):
     def run(self, inferences: int) -> None:
         for _ in range(inferences):
             self._outputs, self._run_seconds = self._infer()
-        if "debug" in self._metadata["tvm_pulp"]:
-            report = self._library.address(SYMBOL)
-            self.debug_text = debug_text(ctypes.string_at, report, pointer_bytes=ctypes.sizeof(ctypes.c_void_p))
+        self.debug_text = self._look_into_checks()
+
+    def _look_into_checks(self) -> str | None:
+        if "debug" not in self._metadata["tvm_pulp"]:
+            return None
+        report = self._library.address(SYMBOL)
+        return debug_text(ctypes.string_at, report, pointer_bytes=ctypes.sizeof(ctypes.c_void_p))
 
     def _infer(self) -> tuple[list[np.ndarray], float]:
         """Outputs of one inference, and its seconds."""
@@ -108,6 +112,7 @@ class HostRunner(Runner):
         status = function(*pointers)
         seconds = time.perf_counter() - started
         if status != 0:
+            self._look_into_checks()
             raise RuntimeError(f"the network returned {status}")
         return outputs, seconds
 

@@ -109,6 +109,8 @@ class IssDevice:
                 self._debug_text(machine, str(fault))  # a layer that was wrong before explains it
             raise
         if statistics.exit_code != 0:
+            if "debug" in self._facts:
+                self._debug_text(machine, f"exit code {statistics.exit_code}")
             reason = EXIT_REASONS.get(statistics.exit_code, "the program reports a failure of its own")
             raise RunFault(f"exit code {statistics.exit_code}: {reason}", statistics)
         if "debug" in self._facts:
