@@ -36,10 +36,12 @@ def interface_header(
     state: Sequence[str] = (),
     shared: bool = False,
     codes: Sequence[str] = (),
+    functions: Sequence[str] = (),
 ) -> str:
     """The header; `cluster` is None where a host runs the network, `shared` if threads of its caller can share it.
 
-    `codes`: what the run function returns besides, each with its number and a comment.
+    `codes`: what the run function returns besides, each with its number and a comment. `functions`: further
+    declarations.
     """
     name, lines = network.name, ["#include <stdint.h>", ""]
     lines[1:1] = ['#include "tvm_pulp/thread_pool.h"'] if shared else []
@@ -54,6 +56,7 @@ def interface_header(
     lines += ["", *_tensors(network), "", "/* What the run function returns. */"]
     lines += _returned(network, cluster, codes)
     lines += [f"{signature(network)};", ""]
+    lines += functions
     if shared:
         about = "/* The same with threads of the caller, which share the larger layers; none where `pool` is null. */"
         lines += [about, f"{shared_signature(network)};", ""]

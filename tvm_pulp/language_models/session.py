@@ -92,7 +92,7 @@ class _Run(threading.Thread):
             self._error = error
 
     def outcome(self) -> RunResult:
-        """What the run counted, at its end; raises what it raised, which then holds nothing of the run here."""
+        """The counters of the run, at its end; raises what it raised, which then holds nothing of the run here."""
         self.join()
         error, self._error = self._error, None
         try:

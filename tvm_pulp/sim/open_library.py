@@ -25,7 +25,7 @@ class OpenLibrary:
         return self._opened()[name]
 
     def address(self, name: str) -> int:
-        """Where a symbol lies."""
+        """The address of a symbol."""
         return ctypes.addressof(ctypes.c_char.in_dll(self._opened(), name))
 
     def close(self) -> None:

@@ -199,7 +199,7 @@ class Session:
         return _OK if 1 <= _thread(text[1:]) <= self._control.cores else _ERROR
 
     def verbose(self, text: str, _packet: bytes) -> bytes:
-        """What packets of many letters are understood."""
+        """The packets of many letters that are understood."""
         return b"vCont;c;C;s;S" if text == "vCont?" else _UNKNOWN
 
     def query(self, text: str, _packet: bytes) -> bytes:
