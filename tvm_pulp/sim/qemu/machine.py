@@ -66,7 +66,7 @@ class QemuMachine:
     def close(self) -> None:
         """Give its memory and its files back."""
         self._memory.close()
-        self._folder.cleanup()
+        self._folder.remove()
 
     def run(self) -> list[int]:
         """From reset to the end; instructions of the last inference by layer, those outside of it first."""
