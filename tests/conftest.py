@@ -4,15 +4,26 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
+from hypothesis.internal.conjecture import engine
 
+from tests.worker_memory import pytest_runtest_logfinish as pytest_runtest_logfinish
+from tests.worker_memory import pytest_runtest_logreport as pytest_runtest_logreport
+from tests.worker_memory import pytest_sessionfinish as pytest_sessionfinish
+from tests.worker_memory import pytest_terminal_summary as pytest_terminal_summary
+from tests.worker_memory import pytest_testnodedown as pytest_testnodedown
 from tvm_pulp.sim.iss.runner import IssRunner
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
-# Same examples in every run, so that a failure is a change of the code; no deadline, because machines differ.
-settings.register_profile("reproducible", derandomize=True, deadline=None)
+# Same examples in every run, so that a failure is a change of the code; no deadline, because machines differ. What a
+# failure has to do with which lines is not searched for: that runs every example once more, slowly.
+settings.register_profile(
+    "reproducible", derandomize=True, deadline=None, phases=[phase for phase in Phase if phase is not Phase.explain]
+)
 settings.load_profile("reproducible")
+# An example that fails is made smaller for so many seconds and not for minutes, and in so many steps.
+engine.MAX_SHRINKING_SECONDS, engine.MAX_SHRINKS = 10, 50
 
 
 @pytest.hookimpl(tryfirst=True)

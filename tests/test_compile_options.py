@@ -50,6 +50,7 @@ STATED: dict[str, dict[str, Any]] = {
     "capacity": {"capacity": 8},
     "tokenizer": {"tokenizer": "tokenizer.json"},
     "encoder": {"encoder": "encoder.onnx"},
+    "check_constants": {"check_constants": True},
     "debug": {"debug": True},
     "debug_inputs": {"debug": True, "debug_inputs": ARRAYS},
     "keep_layers": {"keep_layers": True},

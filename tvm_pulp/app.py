@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -36,7 +36,10 @@ if TYPE_CHECKING:
 
 
 class App:
-    """A compiled network: the archive's files, its metadata, and how to run it."""
+    """A compiled network: the archive's files, its metadata, and how to run it.
+
+    Devices stay built from one run to the next; `close`, or the end of a `with`, gives them back.
+    """
 
     def __init__(
         self,
@@ -51,6 +54,18 @@ class App:
         self._compile_seconds = compile_seconds
         self._runners: dict[tuple[str, str | None, tuple[tuple[str, str], ...]], Runner] = {}
         self._generator: Generator | None = None
+
+    def close(self) -> None:
+        """Give back devices with their memories, libraries and files. The next run builds them again."""
+        runners, self._runners, self._generator = self._runners, {}, None
+        for runner in runners.values():
+            runner.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        self.close()
 
     @staticmethod
     def load(path: str | Path) -> "App":

@@ -202,6 +202,10 @@ class CompileOptions:
         "ONNX file of an encoder, which runs once for a text: what it makes is given to the decoder", "--encoder",
         _LANGUAGE, metavar="FILE", models=ModelKind.EXPORTED_DECODER,
     ))  # fmt: skip
+    check_constants: bool = field(default=False, metadata=_entry(
+        "the program compares its constants in L3 and weight memory with checksums before the first inference",
+        "--check-constants", _TARGET, verbs=("compile",), on_host=False, in_studies=False, **_NETWORKS,
+    ))  # fmt: skip
     debug: bool = field(default=False, metadata=_entry(
         "check at run time what each layer makes of a sample input, and the bytes between buffers: the first wrong "
         "layer is named", "--debug", in_plan=True, in_mlonmcu=True, **_DEBUG,
@@ -279,6 +283,10 @@ class CompileOptions:
             refuse_if(
                 not option.on_cluster and soc.simulated,
                 f"{shown(name)} has no effect on --soc {soc.name}: drop it, or limit its memories by --l1 and --l2",
+            )
+            refuse_if(
+                name == "check_constants" and not soc.memory.l3.size and not soc.software.weight_parts,
+                f"--check-constants has no effect on --soc {soc.name}, which has neither L3 nor weight memory: drop it",
             )
             if option.in_plan and self.plan is not None:
                 raise UserError(f"{shown(name)} has no effect with --plan, which decides everything: drop one of them")

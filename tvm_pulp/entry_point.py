@@ -89,7 +89,8 @@ def emit_for(
     backends = {b.target_name: b for b, _ in target.engines}
     defines = [f"TVM_PULP_MARKS={target.marks(len(plan.layers))}"]
     keep_layers = target.options.keep_layers
-    return emit_cluster(lowered, facts, backends, platform, defines, debug_inputs, keep_layers, shared)
+    check = target.options.check_constants
+    return emit_cluster(lowered, facts, backends, platform, defines, debug_inputs, keep_layers, shared, check)
 
 
 def _expected(target: Target, lowered: LoweredPlan) -> dict[str, Any]:

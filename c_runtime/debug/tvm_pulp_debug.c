@@ -28,6 +28,18 @@ static void fail(const struct tvm_pulp_check *check, uint32_t found) {
   tvm_pulp_debug_report.what = check->what;
 }
 
+int32_t tvm_pulp_debug_pointer(const volatile void *pointer, uint32_t alignment, const char *what) {
+  const uintptr_t address = (uintptr_t)pointer;
+  if (address != 0u && address % alignment == 0u) return 0;
+  if (tvm_pulp_debug_report.state != TVM_PULP_DEBUG_WRONG) {
+    tvm_pulp_debug_report.expected = alignment;
+    tvm_pulp_debug_report.found = (uint32_t)address;
+    tvm_pulp_debug_report.what = what;
+    tvm_pulp_debug_report.state = TVM_PULP_DEBUG_POINTER;
+  }
+  return 1;
+}
+
 static void look(const struct tvm_pulp_check *check, const tvm_pulp_address *bases) {
   const volatile uint8_t *data = check->address;
   if (check->base != 0u) data = (const volatile uint8_t *)(uintptr_t)bases[check->base - 1u] + check->offset;

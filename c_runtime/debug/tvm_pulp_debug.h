@@ -36,7 +36,8 @@ enum {
   TVM_PULP_DEBUG_NOTHING,     /* no inference was run */
   TVM_PULP_DEBUG_RIGHT,       /* every check of the last inference passed */
   TVM_PULP_DEBUG_OTHER_INPUT, /* not the sample: only the bytes between buffers were looked at, and they are intact */
-  TVM_PULP_DEBUG_WRONG        /* a check failed in this or an earlier inference; it is the first one that did */
+  TVM_PULP_DEBUG_WRONG,       /* a check failed in this or an earlier inference; it is the first one that did */
+  TVM_PULP_DEBUG_POINTER      /* an input or output, called `what`, is at `found`, which is null or no multiple of `expected` */
 };
 
 struct tvm_pulp_debug_report {
@@ -52,6 +53,10 @@ extern const struct tvm_pulp_check tvm_pulp_checks[];
 
 /* The program's: return when no accelerator works. For the core that looks, before every step and behind the last. */
 void tvm_pulp_debug_drain(void);
+
+/* Whether a pointer that the caller gave is wrong: null, or not a multiple of `alignment`. Then the report says so. Every
+ * core asks for itself and gets the same answer. */
+int32_t tvm_pulp_debug_pointer(const volatile void *pointer, uint32_t alignment, const char *what);
 
 /* Called by all cores together, by the executor; the one that looks has the pointers of the caller, the others 0. */
 void tvm_pulp_debug_step(const tvm_pulp_address *bases, int32_t last);

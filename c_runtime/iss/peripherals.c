@@ -181,16 +181,11 @@ static int refuse(char *error, size_t bytes, const char *text) {
   return -1;
 }
 
-int peripherals_add(struct platform *platform, const char *path, uint32_t base, uint32_t event_line, int bank_port,
-                    const struct tvm_pulp_parameter *parameters, size_t count, char *error, size_t error_bytes) {
-  struct peripherals *all = &platform->peripherals;
-  struct peripheral *item = &all->item[all->count];
+static int set_up(struct platform *platform, struct peripheral *item, uint32_t base, uint32_t event_line,
+                  int bank_port, const struct tvm_pulp_parameter *parameters, size_t count, char *error,
+                  size_t error_bytes) {
   const struct tvm_pulp_peripheral *(*entry)(void);
   void *symbol;
-  if (all->count == PERIPHERALS) return refuse(error, error_bytes, "more than 8 peripherals");
-  memset(item, 0, sizeof *item);
-  item->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (!item->library) return refuse(error, error_bytes, dlerror());
   symbol = dlsym(item->library, "tvm_pulp_peripheral");
   if (!symbol) return refuse(error, error_bytes, "it does not export tvm_pulp_peripheral()");
   memcpy(&entry, &symbol, sizeof entry);
@@ -200,7 +195,7 @@ int peripherals_add(struct platform *platform, const char *path, uint32_t base, 
   item->platform = platform;
   item->base = base;
   item->event_line = event_line;
-  item->index = all->count;
+  item->index = platform->peripherals.count;
   item->system.context = item;
   item->system.memory = system_memory;
   item->system.claim = system_claim;
@@ -211,6 +206,21 @@ int peripherals_add(struct platform *platform, const char *path, uint32_t base, 
   error[0] = 0;
   item->self = item->model->create(&item->system, parameters, count, error, error_bytes);
   if (!item->self) return error[0] ? -1 : refuse(error, error_bytes, "it refused its parameters");
+  return 0;
+}
+
+int peripherals_add(struct platform *platform, const char *path, uint32_t base, uint32_t event_line, int bank_port,
+                    const struct tvm_pulp_parameter *parameters, size_t count, char *error, size_t error_bytes) {
+  struct peripherals *all = &platform->peripherals;
+  struct peripheral *item = &all->item[all->count];
+  if (all->count == PERIPHERALS) return refuse(error, error_bytes, "more than 8 peripherals");
+  memset(item, 0, sizeof *item);
+  item->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!item->library) return refuse(error, error_bytes, dlerror());
+  if (set_up(platform, item, base, event_line, bank_port, parameters, count, error, error_bytes)) {
+    dlclose(item->library);
+    return -1;
+  }
   all->count++;
   address_map_add(platform, &(struct window){PLACE_ENGINE, VIEW_ALL, base, item->model->register_bytes, NULL, 0}, 1);
   item->model->reset(item->self);
@@ -219,7 +229,10 @@ int peripherals_add(struct platform *platform, const char *path, uint32_t base, 
 
 void peripherals_destroy(struct platform *platform) {
   struct peripherals *all = &platform->peripherals;
-  for (uint32_t i = 0; i < all->count; i++) all->item[i].model->destroy(all->item[i].self);
+  for (uint32_t i = 0; i < all->count; i++) {
+    all->item[i].model->destroy(all->item[i].self);
+    dlclose(all->item[i].library);
+  }
   free(all->claims);
   free(all->pending);
   free(all->l1_map);

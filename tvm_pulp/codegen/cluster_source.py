@@ -1,8 +1,11 @@
 """The `run` function for a cluster in C: step tables with their constants, and the entry."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from tvm_pulp.codegen import constant_checks
 from tvm_pulp.codegen.bundle_source import BundleSource, layer_label
+from tvm_pulp.codegen.caller_pointers import CLUSTER_ALIGNMENT, pointer_checks
+from tvm_pulp.codegen.constant_checks import Checked
 from tvm_pulp.codegen.kernels import Kernels
 from tvm_pulp.codegen.model_text import about_layer, safe
 from tvm_pulp.codegen.run_function import ends, signature
@@ -96,9 +99,12 @@ class ClusterSource:
 
     # --- run.c ------------------------------------------------------------------------------------------------
 
-    def run_file(self) -> str:
+    def run_file(self, debug: bool = False, checked: Sequence[Checked] | None = None) -> str:
+        """The file; a debug build looks at the pointers of its caller. `checked`: constants that are compared."""
         name = self._name
         parts = [f'#include "tvmgen_{name}.h"', "", '#include "tvm_pulp/steps.h"']
+        parts += ['#include "tvm_pulp_debug.h"'] if debug else []
+        parts += [f'#include "tvm_pulp/{constant_checks.HEADER}"'] if checked else []
         parts += [f'#include "{codegen.header}"' for codegen in self._engines.values()]
         called = {s.step.function for s in self._tables.slots if isinstance(s.step, Call)}
         # Functions of a driver are declared in its header.
@@ -114,8 +120,10 @@ class ClusterSource:
         limit = f"{stem}_L1_BYTES"
         parts += [f'_Static_assert({limit} <= TVM_PULP_L1_ARENA_BYTES, "the network needs more L1 than is left");', ""]
         parts += [f"{signature(self._plan.network)} {{"]
+        parts += pointer_checks(self._plan.network, CLUSTER_ALIGNMENT) if debug else []
         parts += [f"  if (!tvm_pulp_can_execute({limit})) return {stem}_WRONG_RUNTIME;"]
         parts += [*self._entry(), f"  return {stem}_OK;", "}", ""]
+        parts += constant_checks.check_source(name, checked) if checked is not None else []
         return "\n".join(parts)
 
     def _layer_comment(self) -> list[str]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from tvm_pulp.codegen import debug_source, layer_captures, mlf, run_function, weights
 from tvm_pulp.codegen import kernels as kernel_files
+from tvm_pulp.codegen.caller_pointers import pointer_checks, wrong_pointer_code
 from tvm_pulp.codegen.cpu_debug import cpu_debug_checks
 from tvm_pulp.codegen.cpu_kernels.call_kernels import kernel_call
 from tvm_pulp.codegen.cpu_program import cpu_program_file
@@ -100,9 +101,17 @@ def emit(
     texts = {
         **network_texts(kernels, constants),
         f"{SOURCES}/{name}_run.c": run_function.source_file(
-            network, arena, main, marked=alone and bool(program), groups=groups, debug=debug
+            network,
+            arena,
+            main,
+            marked=alone and bool(program),
+            groups=groups,
+            debug=debug,
+            checks=pointer_checks(network) if debug else (),
         ),
-        f"{HEADERS}/tvmgen_{name}.h": interface_header(network, arena, shared=bool(groups)),
+        f"{HEADERS}/tvmgen_{name}.h": interface_header(
+            network, arena, shared=bool(groups), codes=[wrong_pointer_code(name)] if debug else ()
+        ),
         "src/main.tir.txt": main.function.script(),
         **runtime_files(bool(kernels.math_used), ("thread_pool.h",) if groups else ()),
         **{f"{RUNTIME}/{path}": text for path, text in program.items()},

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.codegen import debug_source, layer_captures, mlf, program_source, weights
+from tvm_pulp.codegen import constant_checks, debug_source, layer_captures, mlf, program_source, weights
+from tvm_pulp.codegen.caller_pointers import wrong_pointer_code
 from tvm_pulp.codegen.cluster_source import ClusterSource
 from tvm_pulp.codegen.emit import HEADERS, RUNTIME, SOURCES, metadata, network_texts, runtime_files
 from tvm_pulp.codegen.formats import PlanJson, to_json
@@ -32,10 +33,12 @@ def emit_cluster(
     debug_inputs: Sequence[np.ndarray] | None = None,
     keep_layers: bool = False,
     shared: weights.SharedConstants | None = None,
+    check_constants: bool = False,
 ) -> dict[str, bytes]:
     """All files of the archive; with inputs to compare with, of a debug build; or of one that shows its layers.
 
-    `shared`: constants that another program of the archive defines.
+    `shared`: constants that another program of the archive defines. `check_constants`: those of L3 and weight memory
+    are compared before the first inference.
     """
     plan, network, name = lowered.plan, lowered.plan.network, lowered.plan.network.name
     used = dict.fromkeys(p.engine for p in plan.layers if p.engine in backends)
@@ -55,21 +58,33 @@ def emit_cluster(
         state_contract(network),
         _needs(plan, facts["expected"]),
     )
+    checked = constant_checks.checked_constants(plan, named) if check_constants else None
+    codes = [constant_checks.wrong_constants_code(name)] if check_constants else []
+    codes += [wrong_pointer_code(name)] if debug_inputs is not None else []
     texts = {
-        f"{SOURCES}/{name}_run.c": source.run_file(),
+        f"{SOURCES}/{name}_run.c": source.run_file(debug_inputs is not None, checked),
         f"{SOURCES}/{name}_program.c": program_source.program_file(plan, engines),
         **network_texts(kernels, named, shared),
         f"{HEADERS}/{name}_bundle_weights.h": source.bundles.weights_file(),
         f"{HEADERS}/tvmgen_{name}.h": interface_header(
-            network, plan.arena, cluster, state_interface(network, platform.soc.memory.l3.size)
+            network,
+            plan.arena,
+            cluster,
+            state_interface(network, platform.soc.memory.l3.size),
+            codes=codes,
+            functions=constant_checks.declarations(name) if check_constants else (),
         ),
         "src/main.tir.txt": lowered.function.script(),
-        **runtime_files(bool(kernels.math_used), ("steps.h",)),
+        **runtime_files(bool(kernels.math_used), ("steps.h", *([constant_checks.HEADER] if checked else []))),
         **{f"{RUNTIME}/{path}": text for path, text in platform.hal_files().items()},
         **{f"{mlf.FIRMWARE}/{path}": text for path, text in platform.firmware_files().items()},
     }
     for codegen in engines.values():
         texts |= {f"{RUNTIME}/engine/{path.name}": path.read_text() for path in codegen.files}
+    if checked is not None:
+        texts[f"{SOURCES}/{name}_program.c"] += "\n".join(constant_checks.program_lines(name))
+        defines = [*defines, constant_checks.DEFINE]
+        facts = {**facts, constant_checks.FACT: [constant.name for constant in checked]}
     if keep_layers:
         captures = layer_captures.cluster_captures(lowered)
         texts[f"{SOURCES}/{name}_layers.c"] = layer_captures.source_file(name, captures, len(lowered.positions))

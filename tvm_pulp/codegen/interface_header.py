@@ -35,8 +35,14 @@ def interface_header(
     cluster: Cluster | None = None,
     state: Sequence[str] = (),
     shared: bool = False,
+    codes: Sequence[str] = (),
+    functions: Sequence[str] = (),
 ) -> str:
-    """The header; `cluster` is None where a host runs the network, `shared` if threads of its caller can share it."""
+    """The header; `cluster` is None where a host runs the network, `shared` if threads of its caller can share it.
+
+    `codes`: what the run function returns besides, each with its number and a comment. `functions`: further
+    declarations.
+    """
     name, lines = network.name, ["#include <stdint.h>", ""]
     lines[1:1] = ['#include "tvm_pulp/thread_pool.h"'] if shared else []
     lines += ["#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
@@ -48,14 +54,24 @@ def interface_header(
         lines += ["};", ""]
     lines += [*state, *_memories(network, arena, cluster)]
     lines += ["", *_tensors(network), "", "/* What the run function returns. */"]
-    codes = [f"TVMGEN_{name.upper()}_OK = 0"]
-    if cluster is not None:
-        codes.append(f"TVMGEN_{name.upper()}_WRONG_RUNTIME = -1 /* another runtime, or too little L1; nothing ran */")
-    lines += [f"enum {{ {', '.join(codes)} }};", "", f"{signature(network)};", ""]
+    lines += _returned(network, cluster, codes)
+    lines += [f"{signature(network)};", ""]
+    lines += functions
     if shared:
         about = "/* The same with threads of the caller, which share the larger layers; none where `pool` is null. */"
         lines += [about, f"{shared_signature(network)};", ""]
     return header_text(_contract(network, cluster), name, [*lines, "#ifdef __cplusplus", "}", "#endif"])
+
+
+def _returned(network: Network, cluster: Cluster | None, more: Sequence[str]) -> list[str]:
+    """The numbers that the run function returns."""
+    codes = [f"TVMGEN_{network.name.upper()}_OK = 0"]
+    if cluster is not None:
+        wrong = f"TVMGEN_{network.name.upper()}_WRONG_RUNTIME = -1"
+        codes.append(f"{wrong} /* another runtime, or too little L1; nothing ran */")
+    if not more:
+        return [f"enum {{ {', '.join(codes)} }};", ""]
+    return ["enum {", *(f"  {code}," for code in [*codes, *more][:-1]), f"  {more[-1]}", "};", ""]
 
 
 def _contract(network: Network, cluster: Cluster | None) -> list[str]:

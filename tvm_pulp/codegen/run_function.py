@@ -48,11 +48,12 @@ def source_file(
     marked: bool = False,
     groups: Sequence[int] = (),
     debug: bool = False,
+    checks: Sequence[str] = (),
 ) -> str:
     """`<name>_run.c`. `marked`: it says which layer it computes, in a program that is profiled.
 
     `groups`: so many layers each are parts of one, which threads of the caller can share. `debug`: what layers made is
-    looked at before the next one begins.
+    looked at before the next one begins. `checks`: statements at the entry.
     """
     name = network.name
     marks = ['#include "tvm_pulp/cpu_program.h"'] if marked else []
@@ -70,7 +71,7 @@ def source_file(
     bases = [f"  {_bases(network, arena)}"] if debug else []
     looks = [f"  {_look(last=True)}"] if debug else []
     body = _body(network, main, marked, debug=debug)
-    parts += [f"{signature(network)} {{", *bases, *body, *looks, "  return 0;", "}", ""]
+    parts += [f"{signature(network)} {{", *checks, *bases, *body, *looks, "  return 0;", "}", ""]
     return "\n".join(parts)
 
 

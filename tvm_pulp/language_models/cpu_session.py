@@ -2,6 +2,7 @@
 
 import ctypes
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,7 @@ from tvm_pulp.errors import WrongAnswer
 from tvm_pulp.language_models.session import Generated, GenerationRequest, Generator, decoder_facts
 from tvm_pulp.sim.cpu_runner import CpuRunner, Stopped
 from tvm_pulp.sim.host import host_flags, host_library
+from tvm_pulp.sim.open_library import OpenLibrary
 from tvm_pulp.sim.runner import runner_class
 from tvm_pulp.temporary import TemporaryFolder
 from tvm_pulp.toolchain import build_of_archive
@@ -41,6 +43,9 @@ class _Emulated:
         except Stopped as reason:
             raise WrongAnswer(f"the program stopped: {reason}: please report it with the archive") from None
 
+    def close(self) -> None:
+        self._machine.close()
+
 
 class _Here:
     """A library in this process."""
@@ -48,10 +53,10 @@ class _Here:
     def __init__(self, files: dict[str, bytes], metadata: dict[str, Any]) -> None:
         flags = ("-DTVM_PULP_HOSTED", *host_flags(metadata["tvm_pulp"]))
         with TemporaryFolder() as folder:
-            self._library = ctypes.CDLL(str(host_library(files, folder, flags)))
+            self._library = OpenLibrary(host_library(files, folder, flags))
 
     def symbol(self, name: str) -> int:
-        return ctypes.addressof(ctypes.c_char.in_dll(self._library, name))
+        return self._library.address(name)
 
     def write(self, address: int, data: bytes) -> None:
         ctypes.memmove(address, data, len(data))
@@ -60,8 +65,11 @@ class _Here:
         return ctypes.string_at(address, count)
 
     def run(self) -> list[int]:
-        self._library.tvm_pulp_network()
+        self._library.function("tvm_pulp_network")()
         return []
+
+    def close(self) -> None:
+        self._library.close()
 
 
 class CpuGenerator(Generator):
@@ -86,9 +94,10 @@ class CpuGenerator(Generator):
                 machine: Any = _Here(files, self._metadata)
             else:
                 machine = _Emulated(files, self._metadata, self._device_name, request.tokens)
-        self.write(machine, request)
-        counts = machine.run()
-        made = self.read(machine, request, None)
+        with closing(machine):
+            self.write(machine, request)
+            counts = machine.run()
+            made = self.read(machine, request, None)
         if counts:
             made = replace(made, prefill_cycles=counts[0], step_cycles=counts[1:], encode_cycles=None)
         yield from made.tokens

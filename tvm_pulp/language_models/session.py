@@ -12,6 +12,8 @@ import numpy as np
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.report.inputs import prepare_inputs
 from tvm_pulp.sim.iss.device import IssDevice
+from tvm_pulp.sim.iss.machine import Machine
+from tvm_pulp.sim.iss.result import RunResult
 
 _POLL_SECONDS = 0.02
 _CYCLES_PER_TOKEN = 40_000_000
@@ -74,6 +76,34 @@ def decoder_facts(metadata: dict[str, Any]) -> dict[str, Any]:
     return dict(facts)
 
 
+class _Run(threading.Thread):
+    """The program on its machine, beside those who watch what it makes."""
+
+    def __init__(self, device: IssDevice, machine: Machine, limit: int) -> None:
+        super().__init__()
+        self._device, self._machine, self._limit = device, machine, limit
+        self._counters: RunResult | None = None
+        self._error: Exception | None = None
+
+    def run(self) -> None:
+        try:
+            self._counters = self._device.execute(self._machine, 1, max_cycles=self._limit)
+        except Exception as error:
+            self._error = error
+
+    def outcome(self) -> RunResult:
+        """The counters of the run, at its end; raises what it raised, which then holds nothing of the run here."""
+        self.join()
+        error, self._error = self._error, None
+        try:
+            if error is not None:
+                raise error
+        finally:
+            del error
+        assert self._counters is not None
+        return self._counters
+
+
 class Generator:
     """A built archive of a decoder."""
 
@@ -128,20 +158,12 @@ class Generator:
         machine = self._device.load([])
         self.write(machine, request)
         machine.write(machine.symbol("tvmgen_keep_logits"), struct.pack("<I", request.keep_logits))
-        done: list[Any] = []
-
-        def simulate() -> None:
-            try:
-                limit = _CYCLES_PER_TOKEN * (len(request.prompt) + request.tokens)
-                done.append(self._device.execute(machine, 1, max_cycles=limit))
-            except Exception as error:
-                done.append(error)
-
-        thread = threading.Thread(target=simulate)
-        thread.start()
+        limit = _CYCLES_PER_TOKEN * (len(request.prompt) + request.tokens)
+        run = _Run(self._device, machine, limit)
+        run.start()
         shown = 0
         while True:
-            alive = thread.is_alive()
+            alive = run.is_alive()
             # The start code of the device has not cleared the number before the first instructions have run.
             produced = self._word(machine, "tvmgen_produced") if alive else request.tokens
             if alive and produced <= request.tokens:
@@ -150,10 +172,8 @@ class Generator:
             if not alive:
                 break
             time.sleep(_POLL_SECONDS)
-        thread.join()
-        if isinstance(done[0], Exception):
-            raise done[0]
-        made = self.read(machine, request, done[0])
+        with machine:  # a caller that leaves before leaves it to the run, which is the last that refers to it
+            made = self.read(machine, request, run.outcome())
         yield from made.tokens[shown:]
         yield made
 

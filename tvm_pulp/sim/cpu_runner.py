@@ -36,13 +36,16 @@ class CpuMachine(Protocol):
     def run(self) -> list[int]:
         """From reset to the end; instructions of the last inference by layer, those outside of it first."""
 
+    def close(self) -> None:
+        """Give its memories back."""
+
 
 class CpuRunner(Runner):
     """An emulated CPU: knows outputs and instructions, and no time."""
 
     capabilities: ClassVar[Capabilities] = Capabilities(instructions=True)
     name: ClassVar[str]
-    _machine: CpuMachine
+    _loaded: CpuMachine | None = None
     # What the checks of a debug build found.
     debug_text: str | None = None
 
@@ -75,8 +78,19 @@ class CpuRunner(Runner):
         self._program = self.read_program(self._path, cpu)
         self._build_seconds = time.perf_counter() - started
 
+    @property
+    def _machine(self) -> CpuMachine:
+        assert self._loaded is not None, "load comes first"
+        return self._loaded
+
+    def close(self) -> None:
+        loaded, self._loaded = self._loaded, None
+        if loaded is not None:
+            loaded.close()
+
     def load(self, inputs: Sequence[np.ndarray], *, trace: bool = False) -> None:
-        self._machine = self.machine(self._program, self._cpu, len(self._facts["layers"]))
+        self.close()
+        self._loaded = self.machine(self._program, self._cpu, len(self._facts["layers"]))
         for tensor, array in zip(self._facts["inputs"], inputs, strict=True):
             check_input(tensor, array)
             self._machine.write(self._program.symbols[tensor["symbol"]], np.ascontiguousarray(array).tobytes())

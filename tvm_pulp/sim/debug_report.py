@@ -3,10 +3,10 @@
 import struct
 from collections.abc import Callable
 
-from tvm_pulp.errors import WrongLayer
+from tvm_pulp.errors import UserError, WrongLayer
 
 SYMBOL = "tvm_pulp_debug_report"
-_RIGHT, _OTHER_INPUT, _WRONG = 1, 2, 3
+_RIGHT, _OTHER_INPUT, _WRONG, _POINTER = 1, 2, 3, 4
 _LONGEST_TEXT = 256
 
 # Bytes of the program's memory, by address and count.
@@ -23,6 +23,9 @@ def debug_text(read: Read, address: int, fault: str = "", pointer_bytes: int = 4
             f"layer '{_text(read, layer)}' is the first that is wrong: {_text(read, what)} (step {step} of the "
             f"program, checksum {found:#010x} instead of {expected:#010x}){end}"
         )
+    if state == _POINTER:
+        found_at = f"at {found:#010x}, which is no multiple of {expected} bytes" if found else "a null pointer"
+        raise UserError(f"the caller's {_text(read, what)} is {found_at}: give the network memory as its header says")
     if state == _OTHER_INPUT:
         return f"not the sample input, so layers were not compared; all {checks} checks between buffers passed"
     return f"all {checks} checks of layers and of the bytes between buffers passed"

@@ -15,6 +15,7 @@ from tvm_pulp.codegen.layer_captures import captured_layers, from_files
 from tvm_pulp.codegen.run_function import kept_layers_symbol
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.sim.debug_report import SYMBOL, debug_text
+from tvm_pulp.sim.open_library import OpenLibrary
 from tvm_pulp.sim.runner import Capabilities, Runner, Statistics
 from tvm_pulp.soc.this_machine import missing_instructions
 from tvm_pulp.temporary import TemporaryFolder
@@ -86,7 +87,7 @@ class HostRunner(Runner):
             library = folder / "network.so"
             with build_of_archive():
                 shutil.copy(host_library(files, folder, flags), library)
-            self._library = ctypes.CDLL(str(library))
+            self._library = OpenLibrary(library)
         self._build_seconds = time.perf_counter() - started
 
     def load(self, inputs: Sequence[np.ndarray], *, trace: bool = False) -> None:
@@ -95,19 +96,24 @@ class HostRunner(Runner):
     def run(self, inferences: int) -> None:
         for _ in range(inferences):
             self._outputs, self._run_seconds = self._infer()
-        if "debug" in self._metadata["tvm_pulp"]:
-            report = ctypes.addressof(ctypes.c_char.in_dll(self._library, SYMBOL))
-            self.debug_text = debug_text(ctypes.string_at, report, pointer_bytes=ctypes.sizeof(ctypes.c_void_p))
+        self.debug_text = self._look_into_checks()
+
+    def _look_into_checks(self) -> str | None:
+        if "debug" not in self._metadata["tvm_pulp"]:
+            return None
+        report = self._library.address(SYMBOL)
+        return debug_text(ctypes.string_at, report, pointer_bytes=ctypes.sizeof(ctypes.c_void_p))
 
     def _infer(self) -> tuple[list[np.ndarray], float]:
         """Outputs of one inference, and its seconds."""
-        function = getattr(self._library, f"tvmgen_{self._metadata['model_name']}_run")
+        function = self._library.function(f"tvmgen_{self._metadata['model_name']}_run")
         outputs = [np.zeros(o["shape"], o["dtype"]) for o in self._metadata["tvm_pulp"]["outputs"]]
         pointers = _pointers(self._inputs), _pointers(outputs)
         started = time.perf_counter()
         status = function(*pointers)
         seconds = time.perf_counter() - started
         if status != 0:
+            self._look_into_checks()
             raise RuntimeError(f"the network returned {status}")
         return outputs, seconds
 
@@ -117,10 +123,13 @@ class HostRunner(Runner):
     def layers(self, inputs: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
         self.load(inputs)
         self.run(1)
-        function = getattr(self._library, kept_layers_symbol(self._metadata["model_name"]))
+        function = self._library.function(kept_layers_symbol(self._metadata["model_name"]))
         function.restype = ctypes.c_void_p
         base = function()
         return captured_layers(self._captures, lambda made: ctypes.string_at(base + made.offset, made.bytes))
+
+    def close(self) -> None:
+        self._library.close()
 
     def statistics(self) -> Statistics:
         latencies = [self._run_seconds]

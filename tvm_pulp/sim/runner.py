@@ -122,6 +122,12 @@ class Runner(ABC):
     def statistics(self) -> Statistics:
         """Costs of the last `run`."""
 
+    def close(self) -> None:  # noqa: B027 (devices that hold nothing need none)
+        """Give back what the device holds of this machine: memory, libraries, files; the runner is at its end.
+
+        A runner must also do so when nobody refers to it any more.
+        """
+
     def program(self) -> Path | None:
         """The program's file before inputs are filled in, where there is one."""
         return None

@@ -3,7 +3,9 @@
 import argparse
 import json
 import sys
+from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tvm_pulp.errors import refuse_if
 from tvm_pulp.input_file import read_input
@@ -11,6 +13,10 @@ from tvm_pulp.limits import MEMORY_BYTES
 from tvm_pulp.output_files import write_output
 from tvm_pulp.tvmc import device_options
 from tvm_pulp.tvmc.argument import FILE, argument
+
+if TYPE_CHECKING:
+    from tvm_pulp.sim.iss import Machine
+    from tvm_pulp.sim.iss.attach import Attached
 
 _LARGEST_EXIT, _FAULT = 125, 127
 
@@ -47,7 +53,7 @@ ARGUMENTS = (
 def run(args: argparse.Namespace) -> int:
     """Run the program; its exit value is ours."""
     import tvm_pulp.soc
-    from tvm_pulp.sim.iss import Machine, RunFault
+    from tvm_pulp.sim.iss import Machine
     from tvm_pulp.sim.iss.attach import Attached
 
     wanted = device_options.instruments(args)
@@ -55,11 +61,19 @@ def run(args: argparse.Namespace) -> int:
         dict(_pair(text, "--set") for text in args.settings)
     )
     models = {name: str(path) for name, path in (_pair(text, "--model") for text in args.model)}
-    machine = Machine(soc, models=models, observe=bool(wanted.wanted()), check_reads=wanted.check_reads)
-    machine.load_elf(args.elf)
-    if args.l3:
-        machine.load_l3(0, read_input(args.l3, f"cannot read {args.l3}", MEMORY_BYTES))
-    attached = Attached(machine, wanted, _say, Path(args.elf).name)
+    with Machine(soc, models=models, observe=bool(wanted.wanted()), check_reads=wanted.check_reads) as machine:
+        machine.load_elf(args.elf)
+        if args.l3:
+            machine.load_l3(0, read_input(args.l3, f"cannot read {args.l3}", MEMORY_BYTES))
+        attached = Attached(machine, wanted, _say, Path(args.elf).name)
+        with closing(attached):
+            return _run(machine, attached, args)
+
+
+def _run(machine: "Machine", attached: "Attached", args: argparse.Namespace) -> int:
+    """Run what is loaded, show what it says, and write what was asked for."""
+    from tvm_pulp.sim.iss import RunFault
+
     fault: RunFault | None = None
     try:
         result = machine.run(args.max_cycles)
@@ -68,7 +82,8 @@ def run(args: argparse.Namespace) -> int:
     sys.stdout.write(result.stdout)
     sys.stdout.flush()
     if args.report:
-        report = {"soc": soc.name, "elf": str(args.elf), **result.report(), "fault": str(fault) if fault else None}
+        told = {"soc": machine.soc.name, "elf": str(args.elf)}
+        report = {**told, **result.report(), "fault": str(fault) if fault else None}
         write_output(args.report, json.dumps(report, indent=1) + "\n")
     attached.finish(result)
     if result.races:

@@ -14,6 +14,12 @@ static void run_network(void *unused) {
 static void enter_cluster(void *unused) {
   (void)unused;
   tvm_pulp_firmware_init();
+#ifdef TVM_PULP_CHECKS_CONSTANTS
+  if (tvm_pulp_check_constants() != 0) {
+    tvm_pulp_refused = 1;
+    return;
+  }
+#endif
   pi_cl_team_fork(TVM_PULP_CORES, run_network, 0);
 }
 

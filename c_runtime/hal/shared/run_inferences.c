@@ -42,8 +42,22 @@ static void copy_marks(uint32_t start) {
 #endif
 }
 
+#ifdef TVM_PULP_CHECKS_CONSTANTS
+static volatile int32_t wrong_constants;
+
+/* The same answer for all cores. */
+TVM_PULP_LATER __attribute__((noinline)) static int constants_are_wrong(void) {
+  if (tvm_pulp_is_agent()) wrong_constants = tvm_pulp_check_constants();
+  tvm_pulp_barrier();
+  return wrong_constants != 0;
+}
+#endif
+
 enum tvm_pulp_exit tvm_pulp_run_inferences(uint32_t core) {
   if (tvm_pulp_mark_count > TVM_PULP_MARKS) return TVM_PULP_EXIT_TOO_MANY_MARKS;
+#ifdef TVM_PULP_CHECKS_CONSTANTS
+  if (constants_are_wrong()) return TVM_PULP_EXIT_WRONG_CONSTANTS;
+#endif
   const uint32_t inferences = tvm_pulp_inferences;
   uint32_t start = 0;
   for (uint32_t i = 0; i < inferences; i++) start = run_inference(core, i);

@@ -14,7 +14,8 @@ enum tvm_pulp_exit {
   TVM_PULP_EXIT_OK = 0,
   TVM_PULP_EXIT_STACK_OVERFLOW = 3, /* a stack guard was overwritten */
   TVM_PULP_EXIT_TOO_MANY_MARKS = 4, /* tvm_pulp_mark_count above TVM_PULP_MARKS */
-  TVM_PULP_EXIT_REFUSED = 5         /* the network set tvm_pulp_refused */
+  TVM_PULP_EXIT_REFUSED = 5,        /* the network set tvm_pulp_refused */
+  TVM_PULP_EXIT_WRONG_CONSTANTS = 6 /* L3 or weight memory does not hold the constants of the archive */
 };
 
 /* Inferences to run; the host may change it before the start. */

@@ -23,31 +23,43 @@ from tvm_pulp.sim.iss.trace_files import open_trace
 from tvm_pulp.sim.iss.unwritten import UnwrittenReads
 
 
-class Stream:
-    """Hands the simulator's records to consumers. Keep it as long as the machine runs."""
+class _Feed:
+    """Consumers of the simulator's records, and what went wrong in one of them."""
 
-    def __init__(self, machine: Machine, consumers: Sequence[Callable[[np.ndarray], None]]) -> None:
+    def __init__(self, consumers: Sequence[Callable[[np.ndarray], None]]) -> None:
         self._consumers = list(consumers)
-        self._error: BaseException | None = None
-        self._sink = Sink(self._take)
-        if library().iss_stream(machine.handle, self._sink):
-            raise MemoryError("no room for the stream of a run")
+        self.error: BaseException | None = None
 
-    def _take(self, records: Any, count: int) -> None:
-        """Called by the simulator, which knows no exceptions: the first one is kept for `check`."""
-        if self._error is not None:
+    def take(self, records: Any, count: int) -> None:
+        """Called by the simulator, which knows no exceptions: the first one is kept."""
+        if self.error is not None:
             return
         try:
             batch = np.ctypeslib.as_array(ctypes.cast(records, ctypes.POINTER(Record)), (count,))
             for consume in self._consumers:
                 consume(batch)
         except Exception as error:
-            self._error = error
+            self.error = error
+
+
+class Stream:
+    """Hands the simulator's records to consumers. Keep it as long as the machine runs."""
+
+    def __init__(self, machine: Machine, consumers: Sequence[Callable[[np.ndarray], None]]) -> None:
+        self._feed = _Feed(consumers)
+        # What C calls is of the feed and not of the stream: both would hold each other, and with them the machine.
+        self._sink = Sink(self._feed.take)
+        if library().iss_stream(machine.handle, self._sink):
+            raise MemoryError("no room for the stream of a run")
 
     def check(self) -> None:
         """Raise what went wrong in a consumer."""
-        if self._error is not None:
-            raise self._error
+        error, self._feed.error = self._feed.error, None
+        try:
+            if error is not None:
+                raise error
+        finally:
+            del error  # else it would hold this frame, and this frame it
 
 
 _SHOWN = 10
@@ -87,14 +99,22 @@ class Attached:
         if instruments.log_calls or instruments.profile or instruments.trace:
             follow_calls(machine, logged=instruments.log_calls)
         self._stream = Stream(machine, consumers) if consumers else None
-        if instruments.gdb is not None:
-            machine.drive = GdbServer(instruments.gdb, say).drive
+        self._server = GdbServer(instruments.gdb, say) if instruments.gdb is not None else None
+        if self._server is not None:
+            machine.drive = self._server.drive
 
     def _open_trace(self, path: Path | None, layers: Sequence[str]) -> TraceWriter | None:
         if path is None:
             return None
         file = open_trace(path, f"cluster cycles of {self._machine.soc.name}")
         return TraceWriter(self._machine, file, layers)
+
+    def close(self) -> None:
+        """Let go of ports and files, also of a run that never came to its end."""
+        if self._server is not None:
+            self._server.close()
+        if self._trace is not None:
+            self._trace.discard()
 
     def finish(self, result: RunResult) -> None:
         """Write what was collected."""

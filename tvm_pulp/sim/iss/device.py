@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp import soc
+from tvm_pulp.codegen.constant_checks import FACT
 from tvm_pulp.codegen.layer_captures import from_files
 from tvm_pulp.errors import refuse_if
 from tvm_pulp.sim.debug_report import SYMBOL, debug_text
@@ -24,11 +25,13 @@ from tvm_pulp.toolchain.project.build_archive import build_archive
 
 L3_CONTENTS = "parameters/l3.bin"
 
+WRONG_CONSTANTS = 6
 # Failures that the program reports in the exit register: enum tvm_pulp_exit of the runtime.
 EXIT_REASONS = {
     3: "a core's stack overflowed into its guard",
     4: "the program sets more marks than there is room for",
     5: "the network refused to run: it was compiled for another runtime, or L1 is too small for it",
+    WRONG_CONSTANTS: "L3 or weight memory does not hold the constants of the archive: load them again",
 }
 # TVM_PULP_TIMED_INFERENCES of the runtime.
 TIMED_INFERENCES = 16
@@ -37,6 +40,8 @@ _LEAST_LIMIT = 20_000_000
 _LIMIT_PER_ESTIMATE = 50
 # Cycles in which the controller prints a byte of what layers made, at most.
 _LIMIT_PER_SHOWN_BYTE = 100
+# Cycles in which a core compares a byte of constants, at most.
+_LIMIT_PER_CHECKED_BYTE = 100
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,10 @@ class IssDevice:
         self._profile, self._models = profile, models
         self.soc = soc.recorded(self._facts)
         self._l3 = files.get(L3_CONTENTS)
+        self._name = metadata.get("model_name")
+        far = metadata.get("memory", {}).get("levels", {})
+        compared = far.get("l3", 0) + far.get("wmem", 0) if FACT in self._facts else 0
+        self._check_limit = _LIMIT_PER_CHECKED_BYTE * compared
         self._shown_bytes = sum(capture.bytes for capture in from_files(files) or ())
         cores, known = self._facts["cores"], self.soc.cluster.cores
         refuse_if(
@@ -80,9 +89,9 @@ class IssDevice:
     def run(self, inputs: list[np.ndarray], *, max_cycles: int | None = None) -> IssRun:
         """Two inferences of the same inputs; RunFault unless the program ends well."""
         started = time.perf_counter()
-        machine = self.load(inputs)
-        statistics = self.execute(machine, max_cycles=max_cycles)
-        return self.measure(machine, statistics, time.perf_counter() - started)
+        with self.load(inputs) as machine:
+            statistics = self.execute(machine, max_cycles=max_cycles)
+            return self.measure(machine, statistics, time.perf_counter() - started)
 
     def load(self, inputs: list[np.ndarray], *, observe: bool = False, check_reads: bool = False) -> Machine:
         """A machine at reset with program, L3 and inputs; everything else is undefined."""
@@ -109,7 +118,11 @@ class IssDevice:
                 self._debug_text(machine, str(fault))  # a layer that was wrong before explains it
             raise
         if statistics.exit_code != 0:
+            if "debug" in self._facts:
+                self._debug_text(machine, f"exit code {statistics.exit_code}")
             reason = EXIT_REASONS.get(statistics.exit_code, "the program reports a failure of its own")
+            if statistics.exit_code == WRONG_CONSTANTS:
+                reason += f"; the first that differs is '{self._wrong_constant(machine)}'"
             raise RunFault(f"exit code {statistics.exit_code}: {reason}", statistics)
         if "debug" in self._facts:
             self.debug_text = self._debug_text(machine)
@@ -158,7 +171,11 @@ class IssDevice:
     def _cycle_limit(self, inferences: int) -> int:
         """Far more than two inferences can take, and each of them shows; a program that runs longer hangs."""
         shown = inferences * _LIMIT_PER_SHOWN_BYTE * self._shown_bytes
-        return _LEAST_LIMIT + _LIMIT_PER_ESTIMATE * expected_cycles(self._facts) + shown
+        return _LEAST_LIMIT + _LIMIT_PER_ESTIMATE * expected_cycles(self._facts) + shown + self._check_limit
+
+    def _wrong_constant(self, machine: Machine) -> str:
+        number = int(_words(machine, f"tvmgen_{self._name}_wrong_constant", 1)[0])
+        return str(self._facts[FACT][number - 1])
 
     def _write_inputs(self, machine: Machine, inputs: list[np.ndarray]) -> None:
         for tensor, array in zip(self._facts["inputs"], inputs, strict=True):

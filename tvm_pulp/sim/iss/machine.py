@@ -5,7 +5,7 @@ import itertools
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -46,7 +46,7 @@ class Registers:
     def __init__(self, machine: "Machine", core: int, first: int) -> None:
         self._machine, self._core, self._first = machine, core, first
 
-    def _place(self, number: int) -> tuple[int | None, int, int]:
+    def _place(self, number: int) -> tuple[int, int, int]:
         if not 0 <= number < 32:
             raise IndexError(f"register {number}: there are 32")
         return self._machine.handle, self._core, self._first + number
@@ -65,6 +65,9 @@ class Machine:
     Accelerators of the description are added when a model is found; `models` names one explicitly. `timeline` keeps
     what the method of that name shows. `observe` is for debuggers, profiles and streamed traces; `check_reads` reports
     reads of bytes that nobody wrote. Cycles are the same with all of them.
+
+    Its memories are given back by `close`, at the end of a `with`, or when nobody refers to it any more; whatever it
+    drives or feeds refers to it and not the other way round, so that this is at once.
     """
 
     drive: "Callable[[Machine, int], int] | None" = None
@@ -83,20 +86,43 @@ class Machine:
             not soc.simulated, f"SoC '{soc.name}' is not simulated: choose another with --soc, {DEFAULT} for example"
         )
         self.soc = soc
-        self.handle: int | None = None
+        self._handle: int | None = None
+        self._runs = False
         self._elf: Elf | None = None
         self._started = False
         settings = simulator_settings(soc, timeline, observe=observe, check_reads=check_reads)
         error = ctypes.create_string_buffer(300)
-        self.handle = library().iss_create(*_named_values(settings), error, len(error))
-        refuse_if(not self.handle, f"SoC '{soc.name}' cannot be simulated: {error.value.decode()}")
+        self._handle = library().iss_create(*_named_values(settings), error, len(error))
+        refuse_if(not self._handle, f"SoC '{soc.name}' cannot be simulated: {error.value.decode()}")
         for name in sorted(set(models or {}) - set(soc.engines)):
             raise UserError(f"SoC '{soc.name}' has no engine '{name}': it has {', '.join(soc.engines) or 'none'}")
         self.missing_models = tuple(name for name in soc.engines if not self._add_engine(name, models))
 
+    @property
+    def handle(self) -> int:
+        """The simulator's own; a machine that is closed has none."""
+        if self._handle is None:
+            raise ValueError("the machine is closed")
+        return self._handle
+
+    def close(self) -> None:
+        """Give the memories back; only the description and the loaded program can still be asked for."""
+        if self._runs:
+            raise ValueError("the machine runs in another thread: let it end, then close it")
+        handle, self._handle = self._handle, None
+        self.drive = None
+        if handle is not None:
+            library().iss_destroy(handle)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        self.close()
+
     def __del__(self) -> None:
-        if getattr(self, "handle", None):
-            library().iss_destroy(self.handle)
+        if getattr(self, "_handle", None) is not None:
+            self.close()
 
     def _add_engine(self, name: str, models: Mapping[str, str | Path] | None) -> bool:
         path = find_model(name, models)
@@ -203,7 +229,11 @@ class Machine:
                 self.start_core(core, self._elf.entry)
         begin = time.perf_counter()
         limit = max_cycles or 0
-        status = self.drive(self, limit) if self.drive is not None else library().iss_run(self.handle, limit)
+        self._runs = True
+        try:
+            status = self.drive(self, limit) if self.drive is not None else library().iss_run(self.handle, limit)
+        finally:
+            self._runs = False
         result = self._result(time.perf_counter() - begin)
         if status:
             raise RunFault(self._describe_fault(), result)

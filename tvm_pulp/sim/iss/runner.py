@@ -51,7 +51,8 @@ class IssRunner(Runner):
     )
     reads_are_checked: ClassVar[bool] = False
     """Tell if a run fails that reads bytes of L1 or L2 that nobody wrote; the tests set it."""
-    _machine: Machine
+    _loaded: Machine | None = None
+    _attached: Attached | None = None
     _result: RunResult
 
     def build(self, files: dict[str, bytes], metadata: dict[str, Any], toolchain: str | None = None) -> None:
@@ -67,11 +68,24 @@ class IssRunner(Runner):
         with build_of_archive():
             self.device = IssDevice(files, metadata, toolchain=chosen)
 
+    @property
+    def _machine(self) -> Machine:
+        assert self._loaded is not None, "load comes first"
+        return self._loaded
+
+    def close(self) -> None:
+        attached, loaded, self._attached, self._loaded = self._attached, self._loaded, None, None
+        if attached is not None:
+            attached.close()
+        if loaded is not None:
+            loaded.close()
+
     def load(self, inputs: Sequence[np.ndarray], *, trace: bool = False) -> None:
+        self.close()
         self._started = time.perf_counter()
         wanted = self.instruments if trace else Instruments()
         checked = wanted.check_reads or self.reads_are_checked
-        self._machine = self.device.load(list(inputs), observe=bool(wanted.wanted()), check_reads=checked)
+        self._loaded = self.device.load(list(inputs), observe=bool(wanted.wanted()), check_reads=checked)
         layers = [layer["name"] for layer in self._facts["layers"]]
         if wanted.gdb is not None:
             _say(f"program and tensors in L1 have symbols in {self._write_symbols(layers)}")
@@ -88,6 +102,7 @@ class IssRunner(Runner):
 
     def run(self, inferences: int) -> None:
         self._inferences = inferences
+        assert self._attached is not None, "load comes first"
         try:
             self._result = self.device.execute(self._machine, inferences, max_cycles=self.max_cycles)
         except RunFault as fault:
@@ -116,9 +131,9 @@ class IssRunner(Runner):
         return f"tvm_pulp {__version__}"
 
     def layers(self, inputs: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
-        machine = self.device.load(list(inputs))
-        self.device.execute(machine, 1, max_cycles=self.max_cycles)
-        shown = io.BytesIO(machine.output())
+        with self.device.load(list(inputs)) as machine:
+            self.device.execute(machine, 1, max_cycles=self.max_cycles)
+            shown = io.BytesIO(machine.output())
         return captured_layers(self._captures, lambda made: shown.read(made.bytes))
 
     def read_back(self) -> list[np.ndarray]:

@@ -63,6 +63,11 @@ class QemuMachine:
         offset = address - self._board.memory
         return self._memory[offset : offset + count]
 
+    def close(self) -> None:
+        """Give its memory and its files back."""
+        self._memory.close()
+        self._folder.remove()
+
     def run(self) -> list[int]:
         """From reset to the end; instructions of the last inference by layer, those outside of it first."""
         board, words = self._board, self._layers + 1
@@ -94,7 +99,8 @@ class QemuMachine:
         if ended.returncode != 0:
             said = ended.stderr.strip().splitlines()
             raise Stopped(f"exit status {ended.returncode}{f' ({said[0]})' if said else ''}")
-        return list(struct.unpack(f"<{words}Q", counts[:]))
+        with counts:
+            return list(struct.unpack(f"<{words}Q", counts[:]))
 
     def _begin(self) -> list[str]:
         """Options that let the core begin with the program."""

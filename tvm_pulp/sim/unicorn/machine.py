@@ -87,7 +87,7 @@ class UnicornMachine:
             core.mem_map_ptr(base, len(memory), package.UC_PROT_ALL, ctypes.addressof(memory))
         core.mem_map(_SYSTEM, _SYSTEM_BYTES)
         ended: list[int] = []
-        core.hook_add(package.UC_HOOK_INTR, self._host_call(core, arm_const, ended))
+        hook = core.hook_add(package.UC_HOOK_INTR, self._host_call(arm_const, ended))
         counts = (ctypes.c_uint64 * (self._layers + 1))()
         kept = self._count(package, core, counts)
         stack, start = (int.from_bytes(self.read(self._cpu.flash.base + at, 4), "little") for at in (0, 4))
@@ -98,15 +98,21 @@ class UnicornMachine:
             at = core.reg_read(arm_const.UC_ARM_REG_PC)
             where = self._program.nearest(at) or f"{at:#010x}"
             raise Stopped(f"{re.sub(r' .UC_ERR.*', '', str(error)).lower()} in {where}") from None
+        finally:
+            core.hook_del(hook)  # the package's own record of it holds the emulator
         del kept
         if ended != [0]:
             raise Stopped(f"exit status {ended[0]}" if ended else "it ended without a status")
         return list(counts)
 
-    def _host_call(self, core: Any, registers: Any, ended: list[int]) -> Callable[..., None]:
+    def close(self) -> None:
+        """Give its memories back."""
+        self._memories = {}
+
+    def _host_call(self, registers: Any, ended: list[int]) -> Callable[..., None]:
         """The answer to a breakpoint of semihosting: the only call is the one that ends the program."""
 
-        def called(*_event: Any) -> None:
+        def called(core: Any, *_event: Any) -> None:
             at = core.reg_read(registers.UC_ARM_REG_PC)
             number, block = (core.reg_read(r) for r in (registers.UC_ARM_REG_R0, registers.UC_ARM_REG_R1))
             if int.from_bytes(self.read(at, 2), "little") == _HOST_CALL and number == _HOST_EXIT:

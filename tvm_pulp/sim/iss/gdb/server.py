@@ -31,6 +31,10 @@ class GdbServer:
         self.port = int(self._listener.getsockname()[1])
         self._say = say
 
+    def close(self) -> None:
+        """Nobody can connect any more."""
+        self._listener.close()
+
     def drive(self, machine: Machine, max_cycles: int) -> int:
         """Run under the debugger's control; the simulator's status at the end."""
         self._say(f"waiting for GDB: target remote {HOST}:{self.port}")

@@ -39,20 +39,6 @@ class Session:
         self._thread = self._stopped_thread = control.cores
         self._stop_reply = b"T%02xthread:%x;" % (_TRAP, control.cores)
         self._faults = 0
-        # By the first letter of a packet: questions and changes that leave the run where it is.
-        self._looks: dict[str, Callable[[str, bytes], bytes]] = {
-            "?": lambda text, packet: self._stop_reply,
-            "g": lambda text, packet: b"".join(map(self._get, range(len(self._registers)))),
-            "G": lambda text, packet: self._set_all(bytes.fromhex(text[1:])),
-            "p": lambda text, packet: self._get(int(text[1:], 16)),
-            "P": lambda text, packet: self._set_one(*text[1:].split("=")),
-            **dict.fromkeys("mMX", self._memory),
-            **dict.fromkeys("zZ", lambda text, packet: self._stop_points(text[0] == "Z", text[1:].split(";")[0])),
-            "H": lambda text, packet: self._select(text[1], _thread(text[2:])),
-            "T": lambda text, packet: _OK if 1 <= _thread(text[1:]) <= self._control.cores else _ERROR,
-            **dict.fromkeys("qQ", lambda text, packet: self._query(text)),
-            "v": lambda text, packet: b"vCont;c;C;s;S" if text == "vCont?" else _UNKNOWN,
-        }
 
     @property
     def faulted_twice(self) -> bool:
@@ -86,8 +72,8 @@ class Session:
             return _OK, Action.KILL
         if kind == "D":
             return _OK, Action.DETACH
-        look = self._looks.get(kind)
-        return _UNKNOWN if look is None else look(text, packet), Action.NONE
+        look = _LOOKS.get(kind)
+        return _UNKNOWN if look is None else look(self, text, packet), Action.NONE
 
     # Registers and memory.
 
@@ -100,16 +86,32 @@ class Session:
     def _set(self, number: int, value: int) -> bool:
         return not self._control.ask("set_register", self._thread - 1, self._registers[number].number, value)
 
-    def _set_all(self, data: bytes) -> bytes:
-        for number, (value,) in enumerate(struct.iter_unpack("<I", data)):
+    def why_stopped(self, _text: str, _packet: bytes) -> bytes:
+        """The reply of the last stop, once more."""
+        return self._stop_reply
+
+    def get_all(self, _text: str, _packet: bytes) -> bytes:
+        """All registers of the selected core."""
+        return b"".join(map(self._get, range(len(self._registers))))
+
+    def set_all(self, text: str, _packet: bytes) -> bytes:
+        """Change those of all registers that differ."""
+        for number, (value,) in enumerate(struct.iter_unpack("<I", bytes.fromhex(text[1:]))):
             if self._get(number) != struct.pack("<I", value).hex().encode():
                 self._set(number, value)
         return _OK
 
-    def _set_one(self, number: str, value: str) -> bytes:
+    def get_one(self, text: str, _packet: bytes) -> bytes:
+        """One register."""
+        return self._get(int(text[1:], 16))
+
+    def set_one(self, text: str, _packet: bytes) -> bytes:
+        """Change one register."""
+        number, value = text[1:].split("=")
         return _OK if self._set(int(number, 16), *struct.unpack("<I", bytes.fromhex(value))) else _ERROR
 
-    def _memory(self, text: str, packet: bytes) -> bytes:
+    def memory(self, text: str, packet: bytes) -> bytes:
+        """Read or write memory."""
         kind, (head, _, rest) = text[0], text[1:].partition(":")
         address, size = (int(part, 16) for part in head.split(","))
         if kind == "m":
@@ -122,8 +124,10 @@ class Session:
 
     # Stopping.
 
-    def _stop_points(self, insert: bool, stated: str) -> bytes:
-        kind, where, size = stated.split(",")
+    def stop_points(self, text: str, _packet: bytes) -> bytes:
+        """Insert or remove a breakpoint or a watch."""
+        insert = text[0] == "Z"
+        kind, where, size = text[1:].split(";")[0].split(",")
         address = int(where, 16)
         if kind in ("0", "1"):
             if insert and not self._control.is_code(address):
@@ -181,14 +185,25 @@ class Session:
 
     # Questions.
 
-    def _select(self, kind: str, thread: int) -> bytes:
+    def select(self, text: str, _packet: bytes) -> bytes:
+        """The core that further packets are about."""
+        kind, thread = text[1], _thread(text[2:])
         if thread > self._control.cores:
             return _ERROR
         if kind == "g" or thread > 0:
             self._thread = thread if thread > 0 else self._stopped_thread
         return _OK
 
-    def _query(self, text: str) -> bytes:
+    def is_thread(self, text: str, _packet: bytes) -> bytes:
+        """Tell if a thread is there."""
+        return _OK if 1 <= _thread(text[1:]) <= self._control.cores else _ERROR
+
+    def verbose(self, text: str, _packet: bytes) -> bytes:
+        """The packets of many letters that are understood."""
+        return b"vCont;c;C;s;S" if text == "vCont?" else _UNKNOWN
+
+    def query(self, text: str, _packet: bytes) -> bytes:
+        """A question about the machine."""
         if text.startswith("qXfer:"):
             return self._transfer(text)
         if text.startswith("qThreadExtraInfo,"):
@@ -230,6 +245,23 @@ class Session:
         offset, size = (int(part, 16) for part in window.split(","))
         piece = document.encode()[offset : offset + min(size, LARGEST - 16)]
         return (b"m" if offset + len(piece) < len(document) else b"l") + piece
+
+
+# By the first letter of a packet: questions and changes that leave the run where it is. They are no part of a session,
+# which would then hold itself and its machine.
+_LOOKS: dict[str, Callable[[Session, str, bytes], bytes]] = {
+    "?": Session.why_stopped,
+    "g": Session.get_all,
+    "G": Session.set_all,
+    "p": Session.get_one,
+    "P": Session.set_one,
+    **dict.fromkeys("mMX", Session.memory),
+    **dict.fromkeys("zZ", Session.stop_points),
+    "H": Session.select,
+    "T": Session.is_thread,
+    **dict.fromkeys("qQ", Session.query),
+    "v": Session.verbose,
+}
 
 
 def _thread(text: str) -> int:
