@@ -52,11 +52,11 @@ def _alone(content: bytes, path: Path) -> Iterator[str]:
     """A folder with this as its `saved_model.pb`, beside the variables of another: nothing else of that is read."""
     with TemporaryFolder() as folder:
         (folder / SAVED_MODEL).write_bytes(content)
-        variables = Path(folder) / "variables"
+        variables = folder / "variables"
         variables.mkdir()
         for file in (path / "variables").glob("variables.*"):
             (variables / file.name).symlink_to(file.resolve())
-        yield folder
+        yield str(folder)
 
 
 def _of_signature(tf: Any, loaded: Any, name: str) -> StablehloProgram:
