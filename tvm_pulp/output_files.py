@@ -10,7 +10,7 @@ import stat
 import sys
 import tempfile
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -136,6 +136,7 @@ class Output:
         self._place = Destination.of(Path(path))
         self._sentence = f"cannot write '{path}'"
         self._made: Path | None = None
+        self._forget: Callable[[], object]
         if not self._place.replaced:
             self.stream = cast(BinaryIO, tempfile.SpooledTemporaryFile(_SPOOLED))  # noqa: SIM115
             self._forget = weakref.finalize(self, self.stream.close)

@@ -46,11 +46,11 @@ class TemporaryFolder:
     """
 
     def __init__(self, parent: Path | None = None, hidden: bool = False) -> None:
-        with refuse_machine_errors(
-            f"cannot make a temporary folder{'' if parent is None else f' in {parent}'}",
-            "set TMPDIR to a folder with room" if parent is None else "",
-        ):
-            self.path, descriptor = _held_folder(Path(tempfile.gettempdir()) if parent is None else parent, hidden)
+        if parent is None:
+            with refuse_machine_errors("cannot make a temporary folder", "set TMPDIR to a folder with room"):
+                self.path, descriptor = _held_folder(Path(tempfile.gettempdir()), hidden)
+        else:
+            self.path, descriptor = _held_folder(parent, hidden)
         self._remove = weakref.finalize(self, _remove_held, str(self.path), descriptor)
 
     def __enter__(self) -> Path:

@@ -1,5 +1,6 @@
 """The build cache: nothing is built twice, and nothing stale is used."""
 
+import errno
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -150,6 +151,20 @@ def test_a_cache_of_somebody_else_is_refused(tmp_path: Path, runs: list[Sequence
     os.chown(tmp_path / "cache", 4321, 4321)
     with pytest.raises(UserError, match=r"belongs to another user \(number 4321\).*set TVM_PULP_CACHE"):
         cached_file("ab" * 32, ".txt", lambda place: None)
+
+
+def test_a_cache_that_cannot_be_written_to_says_so(
+    tmp_path: Path, runs: list[Sequence[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = cached_file("ab" * 32, ".txt", lambda place: place.write_text("whole"))
+
+    def refuse(path: Path, *_more: object, **_options: object) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    assert cached_file("ab" * 32, ".txt", lambda place: None) == made, "what is in it is used"
+    with pytest.raises(UserError, match=r"is not writable \(Permission denied\): set TVM_PULP_CACHE"):
+        cached_file("cd" * 32, ".txt", lambda place: None)
 
 
 def test_no_home_is_a_user_error(monkeypatch: pytest.MonkeyPatch) -> None:

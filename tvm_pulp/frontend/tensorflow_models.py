@@ -2,7 +2,6 @@
 
 import inspect
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from tvm_pulp.frontend.library_errors import first_line, installed, refuse_libra
 from tvm_pulp.frontend.saved_model_check import checked_saved_model
 from tvm_pulp.frontend.stablehlo_program.files import module_of
 from tvm_pulp.frontend.stablehlo_program.program import OwnValues, StablehloProgram, import_jax
+from tvm_pulp.temporary import TemporaryFolder
 
 
 def import_tensorflow(what: str) -> Any:
@@ -50,13 +50,13 @@ def load_saved_model(path: Path) -> StablehloProgram:
 @contextmanager
 def _alone(content: bytes, path: Path) -> Iterator[str]:
     """A folder with this as its `saved_model.pb`, beside the variables of another: nothing else of that is read."""
-    with tempfile.TemporaryDirectory(prefix="tvm_pulp_") as folder:
-        (Path(folder) / SAVED_MODEL).write_bytes(content)
-        variables = Path(folder) / "variables"
+    with TemporaryFolder() as folder:
+        (folder / SAVED_MODEL).write_bytes(content)
+        variables = folder / "variables"
         variables.mkdir()
         for file in (path / "variables").glob("variables.*"):
             (variables / file.name).symlink_to(file.resolve())
-        yield folder
+        yield str(folder)
 
 
 def _of_signature(tf: Any, loaded: Any, name: str) -> StablehloProgram:

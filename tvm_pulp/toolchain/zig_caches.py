@@ -24,9 +24,9 @@ def zig_caches(folder: Path) -> Iterator[dict[str, str]]:
     """Variables that zig is started with."""
     building = folder.parent / BUILDING
     check_private(folder.parent)
-    for made in (folder.parent, building, folder):
-        made.mkdir(0o755, parents=True, exist_ok=True)
     with _LOCK:
+        for made in (folder.parent, building, folder):
+            made.mkdir(0o755, parents=True, exist_ok=True)
         if folder not in _LOOKED_AT:
             _remove_changed(folder, building)
             _LOOKED_AT.add(folder)
@@ -49,7 +49,7 @@ def _remove_changed(folder: Path, building: Path) -> None:
         return
     with TemporaryFolder(building) as old:
         folder.replace(old / folder.name)
-    folder.mkdir(0o755)
+    folder.mkdir(0o755, exist_ok=True)
 
 
 def _note(folder: Path) -> None:

@@ -54,6 +54,7 @@ def interruptible(message: str, terminated: str = "terminated") -> Iterator[None
         # made; it forgets that when such code runs to its end.
         exec("pass")
         over.set()
+        _refuse_lack_of_threads()
         text, status = said[signal.SIGTERM if isinstance(error, Terminated) else signal.SIGINT]
         with suppress(OSError):
             print(text, file=sys.stderr)
@@ -64,6 +65,13 @@ def interruptible(message: str, terminated: str = "terminated") -> Iterator[None
             signal.signal(end, signal.SIG_DFL)
         signal.set_wakeup_fd(before)
         os.close(writer)
+
+
+def _refuse_lack_of_threads() -> None:
+    """Raise where there is no room for a thread: numpy's library interrupts the process when it finds none."""
+    thread = threading.Thread(target=int)
+    thread.start()
+    thread.join()
 
 
 def _watch(reader: int, over: threading.Event, said: Mapping[int, tuple[str, int]]) -> None:
