@@ -106,6 +106,14 @@ CASES: dict[str, tuple[Callable[[], Model], str]] = {
     "pool_stride": (lambda: _model("MaxPool", {"x": (1, 4, 8, 8)}, kernel_shape=[2, 2], strides=[0, 0]), "strides"),
     "pool_pads": (lambda: _model("MaxPool", {"x": (1, 4, 8, 8)}, kernel_shape=[2, 2], pads=[-1] * 4), "pads"),
     "pool_kernel": (lambda: _model("AveragePool", {"x": (1, 4, 8, 8)}, kernel_shape=[2]), "kernel_shape"),
+    **{
+        f"{op}_of_{len(shape)}_axes": (
+            lambda op=op, shape=shape: _model(op, {"x": shape}),  # type: ignore[misc]
+            f"an operand of shape {list(shape)} has no axis to pool over",
+        )
+        for op in ("GlobalAveragePool", "GlobalMaxPool")
+        for shape in ((), (4, 3))
+    },
     "pool_beyond_the_image": (lambda: _model("MaxPool", {"x": (1, 4, 8, 8)}, kernel_shape=[9, 9]), ""),
     "reshape_size": (lambda: _reshape(5, 5), "24"),
     "reshape_rest": (lambda: _reshape(-1, 5), "24"),

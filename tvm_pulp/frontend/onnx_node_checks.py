@@ -22,6 +22,7 @@ Constants = Mapping[str, np.ndarray]
 # Operators that move a window, and the operand that holds the weights.
 _WEIGHTS = {"Conv": 1, "ConvTranspose": 1, "ConvInteger": 1, "QLinearConv": 3}
 WINDOWS = (*_WEIGHTS, "MaxPool", "AveragePool", "LpPool")
+GLOBAL_POOLS = ("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool", "QLinearGlobalAveragePool")
 _AUTO_PADS = ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
 _KINDS = {
     AttributeProto.FLOAT: "a number",
@@ -142,6 +143,12 @@ def _window(c: Conversion) -> str | None:
     return _reach(c, x[2:], window)
 
 
+def _all_places(c: Conversion) -> str | None:
+    """Of pools over everything but batch and channels."""
+    x = c.known_shape(0)
+    return f"an operand of shape {list(x)} has no axis to pool over" if x is not None and len(x) < 3 else None
+
+
 def _reach(c: Conversion, size: tuple[int, ...], window: Sequence[int]) -> str | None:
     none, dilations = [0] * 2 * len(size), c.numbers("dilations", [1] * len(size))
     pads = none if c.auto_pad == "VALID" else c.numbers("pads", none)
@@ -243,6 +250,7 @@ def _broadcast(c: Conversion) -> str | None:
 
 _CHECKS: dict[str, Callable[[Conversion], str | None]] = {
     **dict.fromkeys(WINDOWS, _window),
+    **dict.fromkeys(GLOBAL_POOLS, _all_places),
     "Reshape": _reshape,
     "QuantizeLinear": _parameters,
     "DequantizeLinear": _parameters,
