@@ -18,6 +18,8 @@ from tvm_pulp.qnn.tensor_spec import RANGES
 
 # A flatbuffer carries its file identifier right after the root offset.
 _IDENTIFIER = b"TFL3"
+# Types that biases may have, and nothing else that is quantized.
+_NO_ACTIVATIONS = ("int64", "uint32", "bool")
 
 
 def import_tflite(path: Path, options: ImportOptions | None = None) -> Imported:
@@ -53,12 +55,14 @@ def read(path: Path) -> bytes:
 def _model(path: Path, content: bytes) -> Any:
     import tflite
 
+    from tvm_pulp.frontend.tflite_names import with_unique_names
+
     try:
         model = tflite.Model.GetRootAsModel(content, 0)
         if model.SubgraphsLength() < 1 or model.Subgraphs(0).OutputsLength() < 1:
             raise UserError(f"'{path}' holds no network: check the file")
         check_model(model, len(content))
-        return model
+        return with_unique_names(model)
     except (struct.error, IndexError, ValueError, TypeError, AttributeError, OverflowError):
         raise UserError(f"'{path}' is damaged or truncated: fetch or export it again") from None
 
@@ -148,6 +152,8 @@ def _check_tensor(model: Any, graph: Any, index: int) -> int:
         model.Buffers(tensor.Buffer()).DataAsNumpy()  # raises where the bytes lie outside the file
     if tensor.Quantization() is not None:
         _check_quantization(what, dtype, shape, tensor.Quantization())
+        wide = not stored and dtype in _NO_ACTIVATIONS and tensor.Quantization().ScaleLength()
+        refuse_if(wide, f"{what} is an activation quantized to {dtype}: quantize the model to int8, uint8 or int16")
     return int(stored)
 
 
