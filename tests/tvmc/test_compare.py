@@ -66,6 +66,11 @@ def test_what_is_no_report_is_refused(tmp_path: Path, capsys: pytest.CaptureFixt
     for text in ("{", "[]", "{}", '{"soc": 1}'):
         bad.write_text(text)
         check_refused(tvmc(capsys, "compare", good, bad), ["bad.json", "tvmc run --report"], "compare")
+    for number in ("NaN", "Infinity", "1e999"):
+        bad.write_text(json.dumps(report(1, a=1) | {"macs_per_cycle": 7.25}).replace("7.25", number))
+        refused = tvmc(capsys, "compare", good, bad, "--html", tmp_path / "page.html")
+        check_refused(refused, ["bad.json", "tvmc run --report"], "compare")
+        assert not (tmp_path / "page.html").exists()
     check_refused(tvmc(capsys, "compare", good, good, "--html", tmp_path), ["--html", "folder"], "compare")
 
 

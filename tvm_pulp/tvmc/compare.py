@@ -1,6 +1,7 @@
 """`tvmc compare`: two reports of `tvmc run --report` side by side, as tables and as a page."""
 
 import argparse
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ def _read(path: str) -> dict[str, Any]:
 
     try:
         report: dict[str, Any] = from_json(ReportJson, Path(path).read_text(encoding="utf-8"))
+        json.dumps(report, allow_nan=False)  # raises for numbers that JSON has not, such as 1e999
     except OSError as error:
         raise UserError(f"cannot read '{path}': {error.strerror}") from None
     except ValueError as error:
