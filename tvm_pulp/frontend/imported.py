@@ -55,6 +55,13 @@ class Imported:
     quantization: dict[tuple[str, str], Quantization] = field(default_factory=dict)
 
 
+def output_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Names of outputs as a file lists them, made unique where it repeats one."""
+    return tuple(
+        f"{name}_{again}" if (again := names[:place].count(name)) else name for place, name in enumerate(names)
+    )
+
+
 @dataclass(frozen=True)
 class ImportOptions:
     """Statements that the user may make about a model file."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.errors import UserError, refuse_if
-from tvm_pulp.frontend.imported import Imported, ImportOptions, refuse_unknown_inputs
+from tvm_pulp.frontend.imported import Imported, ImportOptions, output_names, refuse_unknown_inputs
 from tvm_pulp.frontend.library_errors import sentence
 from tvm_pulp.frontend.limits import LARGEST_CONSTANTS, MOST_NODES, check_shape, read_file
 from tvm_pulp.frontend.relax_checks import check_module
@@ -28,8 +28,6 @@ def import_tflite(path: Path, options: ImportOptions | None = None) -> Imported:
     model = _model(path, read(path))
     graph = model.Subgraphs(0)
     inputs, outputs = ([name_of(graph, i) for i in indices(graph, end)] for end in ("Inputs", "Outputs"))
-    # Made unique where the file repeats one.
-    outputs = [f"{name}_{k}" if (k := outputs[:i].count(name)) else name for i, name in enumerate(outputs)]
     refuse_unknown_inputs("--input-shapes", options.input_shapes, inputs)
     for name, shape in options.input_shapes.items():
         check_shape(f"--input-shapes: input '{name}'", shape, 4)
@@ -41,7 +39,7 @@ def import_tflite(path: Path, options: ImportOptions | None = None) -> Imported:
         raise UserError(f"'{path}': the importer found {len(main.params)} inputs, the file lists {len(inputs)}")
     # The attribute repeats every weight.
     module["main"] = main.without_attr("params")
-    return Imported(module, tuple(inputs), tuple(outputs), "tflite")
+    return Imported(module, tuple(inputs), output_names(outputs), "tflite")
 
 
 def read(path: Path) -> bytes:
