@@ -14,6 +14,7 @@ from tvm_pulp.frontend.zoo.onnx_graph import OnnxGraph
 
 def test_names_that_are_repeated_get_numbers() -> None:
     assert output_names(["a", "b", "a", "a"]) == ("a", "b", "a_1", "a_2")
+    assert output_names(["a", "a", "a_1"]) == ("a", "a_2", "a_1")
 
 
 @pytest.mark.parametrize("target", [[], ["siracusa"]])

@@ -57,9 +57,14 @@ class Imported:
 
 def output_names(names: Sequence[str]) -> tuple[str, ...]:
     """Names of outputs as a file lists them, made unique where it repeats one."""
-    return tuple(
-        f"{name}_{again}" if (again := names[:place].count(name)) else name for place, name in enumerate(names)
-    )
+    made: list[str] = []
+    for name in names:
+        new, number = name, 0
+        while new in made or (number and new in names):
+            number += 1
+            new = f"{name}_{number}"
+        made.append(new)
+    return tuple(made)
 
 
 @dataclass(frozen=True)
