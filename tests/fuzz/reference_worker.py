@@ -21,8 +21,8 @@ STEPS = 1
 RELATIVE = 1e-3
 
 
-def onnxruntime_outputs(model: Path, feeds: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """By name, in the order of the graph, without any optimization."""
+def onnxruntime_outputs(model: Path, feeds: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+    """In the order of the graph, without any optimization."""
     import onnxruntime
 
     onnxruntime.set_default_logger_severity(4)
@@ -30,12 +30,11 @@ def onnxruntime_outputs(model: Path, feeds: Mapping[str, np.ndarray]) -> dict[st
     settings.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     settings.intra_op_num_threads = 1
     session = onnxruntime.InferenceSession(str(model), settings, providers=["CPUExecutionProvider"])
-    names = [output.name for output in session.get_outputs()]
-    return dict(zip(names, session.run(None, dict(feeds)), strict=True))
+    return list(session.run(None, dict(feeds)))
 
 
-def tflite_outputs(model: Path, feeds: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """By name, in the order of the graph; of the reference kernels."""
+def tflite_outputs(model: Path, feeds: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+    """In the order of the graph; of the reference kernels."""
     from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
     machine = Interpreter(str(model), experimental_op_resolver_type=OpResolverType.BUILTIN_REF)
@@ -43,7 +42,7 @@ def tflite_outputs(model: Path, feeds: Mapping[str, np.ndarray]) -> dict[str, np
     for detail, feed in zip(machine.get_input_details(), feeds.values(), strict=True):
         machine.set_tensor(detail["index"], feed)
     machine.invoke()
-    return {detail["name"]: np.array(machine.get_tensor(detail["index"])) for detail in machine.get_output_details()}
+    return [np.array(machine.get_tensor(detail["index"])) for detail in machine.get_output_details()]
 
 
 def difference(found: np.ndarray, expected: np.ndarray) -> str:
@@ -76,7 +75,7 @@ def judge(model: Path, arrays: Path) -> str | None:
         return None
     if len(found) != len(expected):
         return f"{len(found)} outputs instead of {len(expected)}"
-    complaints = [(name, difference(a, b)) for (name, a), b in zip(found.items(), expected.values(), strict=True)]
+    complaints = [(name, difference(a, b)) for (name, a), b in zip(found.items(), expected, strict=True)]
     return "; ".join(f"output '{name}': {text}" for name, text in complaints if text)
 
 
