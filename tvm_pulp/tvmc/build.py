@@ -20,10 +20,12 @@ def run(args: argparse.Namespace) -> int:
     """Build and copy."""
     check_archive(args.archive)
     from tvm_pulp.codegen import mlf
+    from tvm_pulp.toolchain import build_of_archive
     from tvm_pulp.toolchain.project.build_archive import build_archive
 
     files = mlf.read(Path(args.archive))
-    elf = build_archive(files, mlf.metadata(files), profile=args.profile, toolchain=args.toolchain)
+    with build_of_archive():
+        elf = build_archive(files, mlf.metadata(files), profile=args.profile, toolchain=args.toolchain)
     program = elf.read_bytes()
     write_output(args.output, program, executable=True)
     print(f"tvmc build: wrote {args.output}: {len(program):,} bytes", file=sys.stderr)
