@@ -13,6 +13,16 @@ class Note(UserWarning):
     """Something that a user should know about what was given, in one sentence; the command line prints it."""
 
 
+# A sentence longer than this has swallowed part of a file.
+_LONGEST = 1500
+
+
+def printable(sentence: str) -> str:
+    """One line of bearable length, in which nothing steers a terminal: names in files may be anything."""
+    clean = "".join(c if c.isprintable() else "?" for c in sentence)
+    return clean if len(clean) <= _LONGEST else f"{clean[: _LONGEST - 300]} ... {clean[-200:]}"
+
+
 def refuse_if(condition: object, sentence: str) -> None:
     """Raise a user error with this sentence where the condition holds."""
     if condition:

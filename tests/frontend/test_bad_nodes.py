@@ -106,6 +106,14 @@ CASES: dict[str, tuple[Callable[[], Model], str]] = {
     "pool_stride": (lambda: _model("MaxPool", {"x": (1, 4, 8, 8)}, kernel_shape=[2, 2], strides=[0, 0]), "strides"),
     "pool_pads": (lambda: _model("MaxPool", {"x": (1, 4, 8, 8)}, kernel_shape=[2, 2], pads=[-1] * 4), "pads"),
     "pool_kernel": (lambda: _model("AveragePool", {"x": (1, 4, 8, 8)}, kernel_shape=[2]), "kernel_shape"),
+    **{
+        f"{op}_of_{len(shape)}_axes": (
+            lambda op=op, shape=shape: _model(op, {"x": shape}),  # type: ignore[misc]
+            f"an operand of shape {list(shape)} has no axis to pool over",
+        )
+        for op in ("GlobalAveragePool", "GlobalMaxPool")
+        for shape in ((), (4, 3))
+    },
     "pool_beyond_the_image": (lambda: _model("MaxPool", {"x": (1, 4, 8, 8)}, kernel_shape=[9, 9]), ""),
     "reshape_size": (lambda: _reshape(5, 5), "24"),
     "reshape_rest": (lambda: _reshape(-1, 5), "24"),
@@ -114,6 +122,14 @@ CASES: dict[str, tuple[Callable[[], Model], str]] = {
     "product": (lambda: _model("MatMul", {"x": (2, 3), "w": np.ones((4, 5), np.float32)}), ""),
     "sum": (lambda: _model("Add", {"x": (2, 3), "w": np.ones((4,), np.float32)}), ""),
     "gemm": (lambda: _model("Gemm", {"x": (2, 3), "w": np.ones((4, 5), np.float32)}), ""),
+    "product_of_a_number": (
+        lambda: _model("MatMul", {"x": (), "w": np.ones((4, 5), np.float32)}),
+        "cannot be multiplied",
+    ),
+    "product_of_batches": (
+        lambda: _model("MatMul", {"x": (2, 3, 4), "w": np.ones((3, 4, 5), np.float32)}),
+        "operands of shape [2, 3, 4] and [3, 4, 5] cannot be multiplied",
+    ),
     "permutation": (lambda: _model("Transpose", {"x": (2, 3, 4)}, perm=[0, 0, 1]), "perm"),
     "concatenation": (lambda: _model("Concat", {"x": (2, 3), "w": np.ones((3, 4), np.float32)}, axis=0), ""),
     "axis": (lambda: _model("Softmax", {"x": (2, 3)}, axis=5), "axis"),
@@ -144,6 +160,36 @@ def test_one_sentence_that_names_the_node(case: str, tmp_path: Path, capfd: Capt
     assert shown.err.startswith("tvmc compile: ") and shown.err.count("\n") == 1 and not shown.out, shown
     assert "node 'spoiled'" in shown.err and expected in shown.err, shown.err
     assert not (tmp_path / "model.tar").exists()
+
+
+def _integer_product(op: str, shape: tuple[int, ...], weight: tuple[int, ...]) -> Model:
+    """A product of integers, whose operands have scales and zero points between them."""
+    scale, zero, real = ["s", "z"], ["z"], op != "MatMulInteger"
+    operands = ["x", *scale, "w", *scale] if real else ["x", "w", *zero, *zero]
+    domain = "com.microsoft" if op == "QGemm" else ""
+    result = scale if op == "QLinearMatMul" else ["", *scale] if real else []
+    node = helper.make_node(op, [*operands, *result], ["y"], name="spoiled", domain=domain)
+    info, kind = helper.make_tensor_value_info, TensorProto.INT8 if real else TensorProto.INT32
+    constants = {"s": np.float32(0.1), "z": np.int8(4), "w": np.ones(weight, np.int8)}
+    ends = [info("x", TensorProto.INT8, shape)], [info("y", kind, None)]
+    graph = helper.make_graph(
+        [node], "g", *ends, [numpy_helper.from_array(np.asarray(v), k) for k, v in constants.items()]
+    )
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=8)
+
+
+@pytest.mark.parametrize("soc", ["host", "siracusa"])
+@pytest.mark.parametrize("op", ["MatMulInteger", "QLinearMatMul", "QGemm"])
+@pytest.mark.parametrize(("shape", "weight"), [((), (8, 4)), ((8, 4), ()), ((3, 7), (8, 4)), ((2, 3, 8), (3, 8, 4))])
+def test_integer_products(
+    op: str, shape: tuple[int, ...], weight: tuple[int, ...], soc: str, tmp_path: Path, capfd: Capture
+) -> None:
+    path = tmp_path / "model.onnx"
+    path.write_bytes(_integer_product(op, shape, weight).SerializeToString())
+    assert main(["compile", str(path), "-q", "--target", "c", "--soc", soc, "-o", str(tmp_path / "model.tar")]) == 2
+    expected = f"({op}): operands of shape {list(shape)} and {list(weight)} cannot be multiplied"
+    assert expected in capfd.readouterr().err
 
 
 def _readers(count: int) -> Model:

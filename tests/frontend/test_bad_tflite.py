@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.frontend.single_tflite import Tensor, write
+from tests.frontend.single_tflite import Tensor, options_of, write
 from tests.frontend.test_bad_models import _refused
 
 pytest.importorskip("ai_edge_litert.schema_py_generated", reason="writes the files: ai-edge-litert")
@@ -21,6 +21,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "scale_count": ({"scale": [0.1, 0.2, 0.3]}, "tensor 't0' has 3 scales for axis 0 of shape [2, 3]"),
     "absurd_shape": ({"shape": (1 << 20, 1 << 20)}, "tensor 't0' of shape [1048576, 1048576] is larger than 1024 MiB"),
     "negative_shape": ({"shape": (-7, 3)}, "tensor 't0' has a negative dimension"),
+    "quantized_to_int64": ({"dtype": "int64"}, "tensor 't0' is an activation quantized to int64: quantize the model"),
     "short_data": ({"data": np.zeros(5, np.int8)}, "tensor 't0' holds 5 bytes, its shape [2, 3] needs 6"),
 }
 
@@ -66,6 +67,16 @@ def test_indices_that_do_not_exist(place: str, index: int, tmp_path: Path, capfd
     message = _refused(path, capfd)
     expected = "reads 't2' before anything produces it" if index == 2 else "names a tensor that does not exist"
     assert expected in message
+
+
+@pytest.mark.parametrize("beta", [0.0, -1.0, float("inf"), float("nan")])
+def test_a_softmax_of_no_temperature(beta: float, tmp_path: Path, capfd: Capture) -> None:
+    path = tmp_path / "model.tflite"
+    result = Tensor(GOOD["shape"], scale=1 / 256, zero_point=-128)
+    write(path, "SOFTMAX", [Tensor(**GOOD)], result, options_of("SoftmaxOptions", beta=beta))
+    assert f"operator SOFTMAX with the result 't1' cannot be converted with operands of shape [2, 3] (beta {beta}" in (
+        _refused(path, capfd)
+    )
 
 
 def test_nothing_but_the_sentence(tmp_path: Path, capfd: Capture) -> None:

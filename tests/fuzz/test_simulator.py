@@ -1,20 +1,20 @@
-"""Hostile guests: no report, no hang, no growth; always a sentence. The slow set runs them under address and
-undefined-behaviour checks, whose build takes longest."""
+"""Hostile guests, executables and archives: no report, no hang, no growth; always a sentence. The slow set runs them
+under address and undefined-behaviour checks, whose build takes longest."""
 
-import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.fuzz.conftest import MODELS, OPTIONS, REPOSITORY, environment_for
-from tests.sim.guest import assemble
+from tests.fuzz.campaign import Campaign, Outcome
+from tests.fuzz.conftest import MODELS, OPTIONS, environment_for
+from tests.fuzz.formats import FORMATS
+from tests.fuzz.mutants import Mutant
 
-# Executables of the default run; guests that the driver makes and executables of the slow set.
-FEW, GUESTS, EXECUTABLES = 100, 15000, 5000
-PROGRAM = ".text\nmain:\n  li t0, 0x1a10f000\n  li t1, 'x'\n  sw t1, 0(t0)\n  ret\n.data\n.space 64\n.bss\n.space 256\n"
+# Guests that the driver makes; mutants under the checks; those after which memory must not grow any more.
+GUESTS, MANY, WARM_UP = 15000, {"elf": 5000, "archive": 1000}, 64
+GROWTH_MIB = {"elf": 64, "archive": 128}
 
 
 def _drive(built: dict[str, Path], first: int, count: int) -> dict[str, int]:
@@ -26,21 +26,6 @@ def _drive(built: dict[str, Path], first: int, count: int) -> dict[str, int]:
     return {kind: int(number) for number, kind in numbers}
 
 
-def _mutate(environment: dict[str, str], folder: Path, first: int, count: int) -> None:
-    seed = folder / "seed.elf"
-    seed.write_bytes(assemble(PROGRAM))
-    command = [sys.executable, "-m", "tests.fuzz.sim_worker", str(seed), str(first), str(count)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300 + count, cwd=REPOSITORY, env=environment)
-    assert done.returncode == 0, done.stderr[-3000:]
-    answer = json.loads(done.stdout.splitlines()[-1])
-    assert not answer["complaints"] and answer["grown_mib"] < 64, answer
-    assert {"0", "126", "127"} <= set(answer["statuses"]), answer
-
-
-def test_executables(tmp_path: Path) -> None:
-    _mutate(dict(os.environ), tmp_path, 0, FEW)
-
-
 @pytest.mark.slow
 def test_many_guests(sanitized: dict[str, Path]) -> None:
     outcomes = _drive(sanitized, 0, GUESTS)
@@ -48,5 +33,12 @@ def test_many_guests(sanitized: dict[str, Path]) -> None:
 
 
 @pytest.mark.slow
-def test_many_executables(sanitized: dict[str, Path], tmp_path: Path) -> None:
-    _mutate(environment_for(sanitized["library"]), tmp_path, 0, EXECUTABLES)
+@pytest.mark.parametrize(("name", "expected"), [("elf", {0, 126, 127}), ("archive", {0, 2})])
+def test_many_files(name: str, expected: set[int], sanitized: dict[str, Path]) -> None:
+    with Campaign(24, environment_for(sanitized["library"])) as campaign:
+        warm, outcome = Outcome(), Outcome()
+        for number in range(MANY[name]):
+            campaign.try_one(Mutant.of(FORMATS[name], 24, number), warm if number < WARM_UP else outcome)
+    assert not [*warm.findings, *outcome.findings], warm.report() + outcome.report()
+    assert expected <= set(outcome.statuses), outcome.report()
+    assert outcome.peak_mib - warm.peak_mib < GROWTH_MIB[name], outcome.report()

@@ -66,6 +66,11 @@ def test_what_is_no_report_is_refused(tmp_path: Path, capsys: pytest.CaptureFixt
     for text in ("{", "[]", "{}", '{"soc": 1}'):
         bad.write_text(text)
         check_refused(tvmc(capsys, "compare", good, bad), ["bad.json", "tvmc run --report"], "compare")
+    for number in ("NaN", "Infinity", "1e999"):
+        bad.write_text(json.dumps(report(1, a=1) | {"macs_per_cycle": 7.25}).replace("7.25", number))
+        refused = tvmc(capsys, "compare", good, bad, "--html", tmp_path / "page.html")
+        check_refused(refused, ["bad.json", "tvmc run --report"], "compare")
+        assert not (tmp_path / "page.html").exists()
     check_refused(tvmc(capsys, "compare", good, good, "--html", tmp_path), ["--html", "folder"], "compare")
 
 
@@ -86,3 +91,13 @@ def test_energies_of_two_rulers_are_told_apart(tmp_path: Path, capsys: pytest.Ca
     done = tvmc(capsys, "compare", *paths, "--html", page)
     assert "by different rulers (SoC one and SoC other)" in " ".join(done.out.split())
     assert "by different rulers" in page.read_text(encoding="utf-8")
+
+
+def test_names_of_any_length_give_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a file calls a key stands in the sentence, as far as a terminal can take it."""
+    good, bad = tmp_path / "good.json", tmp_path / "bad.json"
+    good.write_text(json.dumps(report(1, a=1)))
+    bad.write_text(json.dumps(report(1, a=1) | {"x" * 9000 + "\x1b[2J": 1}))
+    refused = tvmc(capsys, "compare", good, bad)
+    check_refused(refused, ["tvmc run --report"], "compare")
+    assert len(refused.err) < 1600 and "\x1b" not in refused.err

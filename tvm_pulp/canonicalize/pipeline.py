@@ -28,6 +28,7 @@ from tvm_pulp.canonicalize.repeated_rows import RepeatedRows
 from tvm_pulp.canonicalize.short_rounding import ShortRounding
 from tvm_pulp.canonicalize.to_nhwc import ToNhwc
 from tvm_pulp.canonicalize.unreachable_ties import UnreachableTies
+from tvm_pulp.canonicalize.whole_splits import WholeSplits
 from tvm_pulp.frontend.imported import Imported
 
 
@@ -73,7 +74,8 @@ def passes_of(dialect: str) -> list[Any]:
             ExplicitPadding(),
         ],
     }
-    return [AlongAxis(), IntegerProducts(), *by_dialect.get(dialect, []), RepeatedRows(), CallAfterNodes()]
+    last = (RepeatedRows(), CallAfterNodes())
+    return [WholeSplits(), AlongAxis(), IntegerProducts(), *by_dialect.get(dialect, []), *last]
 
 
 def canonicalize(imported: Imported) -> Any:

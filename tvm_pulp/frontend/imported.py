@@ -55,6 +55,18 @@ class Imported:
     quantization: dict[tuple[str, str], Quantization] = field(default_factory=dict)
 
 
+def output_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Names of outputs as a file lists them, made unique where it repeats one."""
+    made: list[str] = []
+    for name in names:
+        new, number = name, 0
+        while new in made or (number and new in names):
+            number += 1
+            new = f"{name}_{number}"
+        made.append(new)
+    return tuple(made)
+
+
 @dataclass(frozen=True)
 class ImportOptions:
     """Statements that the user may make about a model file."""

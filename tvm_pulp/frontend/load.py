@@ -6,12 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from tvm_pulp.compile_options import MODEL_FORMATS, MODEL_SUFFIXES, SAVED_MODEL, check_exists
-from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.errors import UserError, printable, refuse_if
 from tvm_pulp.frontend.imported import Imported, ImportOptions, refuse_unknown_inputs
 from tvm_pulp.input_file import is_input_file
-
-# A message longer than this has swallowed part of the file.
-_LONGEST_MESSAGE = 1500
 
 
 @contextmanager
@@ -20,10 +17,7 @@ def printable_messages() -> Iterator[None]:
     try:
         yield
     except UserError as error:
-        clean = "".join(c if c.isprintable() else "?" for c in str(error))
-        if len(clean) > _LONGEST_MESSAGE:
-            clean = f"{clean[: _LONGEST_MESSAGE - 300]} ... {clean[-200:]}"
-        error.args = (clean,)
+        error.args = (printable(str(error)),)
         raise
 
 

@@ -14,6 +14,7 @@ from tvm_pulp.frontend.imported import (
     ImportOptions,
     SourceNode,
     UnsupportedOperators,
+    output_names,
     refuse_unknown_inputs,
 )
 from tvm_pulp.frontend.library_errors import last_words, refuse_library_errors
@@ -118,4 +119,4 @@ def import_dialect(graph: Graph, options: ImportOptions) -> Imported:
     module = lineage.of_imported(builder.get(), values.named)
     check_module(module, empty_inputs=True)
     inferred = tuple(n for n in graph.inputs if n not in stated)
-    return Imported(module, tuple(graph.inputs), graph.outputs, "pulp", inferred, _source_nodes(graph))
+    return Imported(module, tuple(graph.inputs), output_names(graph.outputs), "pulp", inferred, _source_nodes(graph))

@@ -19,7 +19,7 @@ from tvm.relax.frontend.onnx import onnx_frontend
 
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend import onnx_quantized_operators, onnx_standard_operators
-from tvm_pulp.frontend.imported import Imported, ImportOptions, identifier
+from tvm_pulp.frontend.imported import Imported, ImportOptions, identifier, output_names
 from tvm_pulp.frontend.library_errors import last_words, refuse_library_errors
 from tvm_pulp.frontend.onnx_constant_operands import not_constant
 from tvm_pulp.frontend.onnx_conversion import Conversion
@@ -76,7 +76,7 @@ def import_standard(graph: Graph, options: ImportOptions) -> Imported:
     module["main"] = module["main"].without_attr("params")
     module = lineage.of_imported(module, importer.named)
     dialect = "qdq" if quantized else "float"
-    return Imported(module, tuple(graph.inputs), graph.outputs, dialect, nodes=source_nodes(graph))
+    return Imported(module, tuple(graph.inputs), output_names(graph.outputs), dialect, nodes=source_nodes(graph))
 
 
 class Importer(onnx_frontend.ONNXGraphImporter):

@@ -22,6 +22,12 @@ Constants = Mapping[str, np.ndarray]
 # Operators that move a window, and the operand that holds the weights.
 _WEIGHTS = {"Conv": 1, "ConvTranspose": 1, "ConvInteger": 1, "QLinearConv": 3}
 WINDOWS = (*_WEIGHTS, "MaxPool", "AveragePool", "LpPool")
+GLOBAL_POOLS = ("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool", "QLinearGlobalAveragePool")
+# Products of two matrices, and the operands that these are.
+_FACTORS = {
+    **dict.fromkeys(("MatMul", "Gemm", "MatMulInteger", "MatMulIntegerToFloat"), (0, 1)),
+    **dict.fromkeys(("QLinearMatMul", "QGemm"), (0, 3)),
+}
 _AUTO_PADS = ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
 _KINDS = {
     AttributeProto.FLOAT: "a number",
@@ -142,6 +148,12 @@ def _window(c: Conversion) -> str | None:
     return _reach(c, x[2:], window)
 
 
+def _all_places(c: Conversion) -> str | None:
+    """Of pools over everything but batch and channels."""
+    x = c.known_shape(0)
+    return f"an operand of shape {list(x)} has no axis to pool over" if x is not None and len(x) < 3 else None
+
+
 def _reach(c: Conversion, size: tuple[int, ...], window: Sequence[int]) -> str | None:
     none, dilations = [0] * 2 * len(size), c.numbers("dilations", [1] * len(size))
     pads = none if c.auto_pad == "VALID" else c.numbers("pads", none)
@@ -221,14 +233,20 @@ def _concat(c: Conversion) -> str | None:
 
 
 def _product(c: Conversion) -> str | None:
-    """Of MatMul, and of Gemm, which takes matrices only and may turn them."""
-    a, b = c.known_shape(0), c.known_shape(1)
+    """Of MatMul and its kin, and of Gemm, which takes matrices only and may turn them."""
+    a, b = (c.known_shape(place) for place in _FACTORS[c.op_type])
     if a is None or b is None:
         return None
-    fits = not a or not b or a[-1] == (b[-2] if len(b) > 1 else b[0])
-    if c.op_type == "Gemm":
+    if c.op_type.endswith("Gemm"):
         depths = 0 if c.attributes.get("transA") else 1, 1 if c.attributes.get("transB") else 0
         fits = len(a) == len(b) == 2 and a[depths[0]] == b[depths[1]]
+    else:
+        batches = zip(a[-3::-1], b[-3::-1], strict=False)
+        fits = (
+            bool(a and b)
+            and a[-1] == (b[-2] if len(b) > 1 else b[0])
+            and all(1 in two or len({*two}) == 1 for two in batches)
+        )
     return None if fits else f"operands of shape {list(a)} and {list(b)} cannot be multiplied"
 
 
@@ -243,14 +261,14 @@ def _broadcast(c: Conversion) -> str | None:
 
 _CHECKS: dict[str, Callable[[Conversion], str | None]] = {
     **dict.fromkeys(WINDOWS, _window),
+    **dict.fromkeys(GLOBAL_POOLS, _all_places),
     "Reshape": _reshape,
     "QuantizeLinear": _parameters,
     "DequantizeLinear": _parameters,
     "Split": _split,
     "Transpose": _permutation,
     "Concat": _concat,
-    "MatMul": _product,
-    "Gemm": _product,
+    **dict.fromkeys(_FACTORS, _product),
     **dict.fromkeys(("Add", "Sub", "Mul", "Div", "Pow", "PRelu", "Where", "Max", "Min"), _broadcast),
     **dict.fromkeys(("Softmax", "LogSoftmax", "Gather", "ArgMax", "ArgMin", "LayerNormalization"), _axis),
 }

@@ -38,6 +38,8 @@ _NUMBER = re.compile(r"T\.int64\((-?\d+)\)")
 def framework_reason(error: Exception, shapes: Sequence[Iterable[Any]]) -> str:
     """The refusal of a node with operands of these shapes: on one line, without a full stop."""
     text = _NUMBER.sub(r"\1", _DESCRIPTION.sub("", " ".join(str(error).split())))
-    reason = text[-_LONGEST:].rstrip(".") or type(error).__name__
+    if len(text) > _LONGEST:  # without the rest of a sentence, or of a word, that the limit falls into
+        *_, text = text[-_LONGEST:].partition(". " if ". " in text[-_LONGEST:] else " ")
+    reason = text.rstrip(".") or type(error).__name__
     operands = " and ".join(f"[{', '.join(map(str, s))}]" for s in shapes) or "no known shape"
     return f"cannot be converted with operands of shape {operands} ({reason})"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.errors import UserError, refuse_if
-from tvm_pulp.frontend.imported import Imported, ImportOptions, refuse_unknown_inputs
+from tvm_pulp.frontend.imported import Imported, ImportOptions, output_names, refuse_unknown_inputs
 from tvm_pulp.frontend.library_errors import sentence
 from tvm_pulp.frontend.limits import LARGEST_CONSTANTS, MOST_NODES, check_shape, read_file
 from tvm_pulp.frontend.relax_checks import check_module
@@ -18,6 +18,8 @@ from tvm_pulp.qnn.tensor_spec import RANGES
 
 # A flatbuffer carries its file identifier right after the root offset.
 _IDENTIFIER = b"TFL3"
+# Types that biases may have, and nothing else that is quantized.
+_NO_ACTIVATIONS = ("int64", "uint32", "bool")
 
 
 def import_tflite(path: Path, options: ImportOptions | None = None) -> Imported:
@@ -26,8 +28,6 @@ def import_tflite(path: Path, options: ImportOptions | None = None) -> Imported:
     model = _model(path, read(path))
     graph = model.Subgraphs(0)
     inputs, outputs = ([name_of(graph, i) for i in indices(graph, end)] for end in ("Inputs", "Outputs"))
-    # Made unique where the file repeats one.
-    outputs = [f"{name}_{k}" if (k := outputs[:i].count(name)) else name for i, name in enumerate(outputs)]
     refuse_unknown_inputs("--input-shapes", options.input_shapes, inputs)
     for name, shape in options.input_shapes.items():
         check_shape(f"--input-shapes: input '{name}'", shape, 4)
@@ -39,7 +39,7 @@ def import_tflite(path: Path, options: ImportOptions | None = None) -> Imported:
         raise UserError(f"'{path}': the importer found {len(main.params)} inputs, the file lists {len(inputs)}")
     # The attribute repeats every weight.
     module["main"] = main.without_attr("params")
-    return Imported(module, tuple(inputs), tuple(outputs), "tflite")
+    return Imported(module, tuple(inputs), output_names(outputs), "tflite")
 
 
 def read(path: Path) -> bytes:
@@ -53,12 +53,14 @@ def read(path: Path) -> bytes:
 def _model(path: Path, content: bytes) -> Any:
     import tflite
 
+    from tvm_pulp.frontend.tflite_names import with_unique_names
+
     try:
         model = tflite.Model.GetRootAsModel(content, 0)
         if model.SubgraphsLength() < 1 or model.Subgraphs(0).OutputsLength() < 1:
             raise UserError(f"'{path}' holds no network: check the file")
         check_model(model, len(content))
-        return model
+        return with_unique_names(model)
     except (struct.error, IndexError, ValueError, TypeError, AttributeError, OverflowError):
         raise UserError(f"'{path}' is damaged or truncated: fetch or export it again") from None
 
@@ -148,6 +150,8 @@ def _check_tensor(model: Any, graph: Any, index: int) -> int:
         model.Buffers(tensor.Buffer()).DataAsNumpy()  # raises where the bytes lie outside the file
     if tensor.Quantization() is not None:
         _check_quantization(what, dtype, shape, tensor.Quantization())
+        wide = not stored and dtype in _NO_ACTIVATIONS and tensor.Quantization().ScaleLength()
+        refuse_if(wide, f"{what} is an activation quantized to {dtype}: quantize the model to int8, uint8 or int16")
     return int(stored)
 
 

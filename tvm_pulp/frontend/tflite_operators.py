@@ -6,6 +6,7 @@ LOGISTIC, TANH and SOFTMAX of 16-bit integers, which have kernels of their own.
 """
 
 import importlib
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -231,6 +232,8 @@ tanh = partial(_curve, "tanh")
 def softmax(converter: Any, upstream: Callable[..., Any], op: Any) -> Any:
     (x,), (y,) = converter.get_input_tensors(op), converter.get_output_tensors(op)
     beta = float(options_of(op, "SoftmaxOptions").Beta())
+    if not 0 < beta < math.inf:
+        raise ValueError(f"beta {beta} is not positive and finite")
     if _is_sixteen_bits(converter, op):
         operands = [converter.get_tensor_expr(x), *(relax.const(t) for t in softmax_tflite16.tables())]
         attributes = {"form": "tflite16", "dtype": "int16", **softmax_tflite16.parameters(scale_of(x), beta)}

@@ -30,6 +30,8 @@ def _part(whole: Whole, box: Box) -> Part:
 class Dense(Product):
     def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         x, weight = inputs[:2]
+        if not x.shape:
+            raise ValueError(f"{x} has no rows to multiply")
         return TensorSpec((*x.shape[:-1], weight.shape[0]), Requant.of(attributes).out_dtype)
 
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:

@@ -19,6 +19,8 @@ class Product(Operator):
 
     def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         a, b = inputs[:2]
+        if min(len(a.shape), len(b.shape)) < 2:
+            raise ValueError(f"{a} and {b} are not matrices")
         columns = b.shape[-2] if attributes["transpose_b"] else b.shape[-1]
         batch = broadcast_shape(a.shape[:-2], b.shape[:-2])
         return TensorSpec((*batch, a.shape[-2], columns), self.result_type(attributes))

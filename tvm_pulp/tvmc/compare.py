@@ -1,6 +1,7 @@
 """`tvmc compare`: two reports of `tvmc run --report` side by side, as tables and as a page."""
 
 import argparse
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ def _read(path: str) -> dict[str, Any]:
     content = read_input(path, f"cannot read '{path}'", JSON_BYTES)
     try:
         report: dict[str, Any] = from_json(ReportJson, content)
+        json.dumps(report, allow_nan=False)  # raises for numbers that JSON has not, such as 1e999
     except ValueError as error:
         reason = " ".join(str(error).split())
         raise UserError(f"'{path}' is no report ({reason}): write one with `tvmc run --report`") from None

@@ -88,3 +88,32 @@ def test_beyond_all_memories(options: list[str], held: str, tmp_path: Path, capf
     assert f"{held} " in message and "use fewer channels, layers or bits per weight" in message
     # Planning such a network takes minutes.
     assert time.perf_counter() - started < 30
+
+
+def _batch(images: int) -> Any:
+    """A convolution of so many small images."""
+    rng, info = np.random.default_rng(1), helper.make_tensor_value_info
+    weight = rng.integers(-127, 128, (3, 2, 3, 3)).astype(np.int8)
+    constants = {"s": np.float32(0.05), "z": np.int8(3), "w": weight, "z0": np.int8(0)}
+    operands = ["x", "s", "z", "w", "s", "z0", "s", "z"]
+    node = helper.make_node("QLinearConv", operands, ["y"], name="conv", pads=[1, 1, 1, 1])
+    ends = [info("x", TensorProto.INT8, [images, 2, 6, 6])], [info("y", TensorProto.INT8, None)]
+    tensors = [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()]
+    graph = helper.make_graph([node], "g", *ends, tensors)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+@pytest.mark.parametrize(
+    ("images", "expected"),
+    [
+        (65536, "the network's inputs take 4718592 bytes and SoC siracusa has"),
+        (20000, "the network's outputs take 2160000 bytes and SoC siracusa has"),
+    ],
+)
+def test_more_than_l2_holds(images: int, expected: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Said before anything is planned, which takes minutes."""
+    path = tmp_path / "model.onnx"
+    path.write_bytes(_batch(images).SerializeToString())
+    assert main(["compile", str(path), "-q", "--target=c", "--soc=siracusa", "-o", str(tmp_path / "model.tar")]) == 2
+    message = capfd.readouterr().err
+    assert message.count("\n") == 1 and expected in message and "use smaller ones, or fewer at once" in message, message

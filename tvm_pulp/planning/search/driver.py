@@ -25,6 +25,7 @@ from tvm_pulp.planning.search.heuristics.balance_engines import expected_cycles,
 from tvm_pulp.planning.search.heuristics.tile_pipelines import core_cycles
 from tvm_pulp.planning.search.memory_limits import (
     check_capacity,
+    check_ends,
     check_smallest_size,
     layer_grown,
     layers_to_move,
@@ -85,6 +86,7 @@ class PlanRequest:
 def plan_network(network: Network, request: PlanRequest) -> LoweredPlan:
     """Find the plan, or take the one that was given; lower it and check it independently."""
     check_smallest_size(network, request.frame.soc, request.l2_bytes, bool(request.frame.engines))
+    check_ends(network, request.frame.soc, request.l2_bytes, request.l2_available)
     given = request.frame.given_plan
     plan = _planned(network, request) if given is None else _given(network, request, given)
     check_in_place(plan)

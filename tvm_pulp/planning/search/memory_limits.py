@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.planning.tiling.forms import CLUSTER
 from tvm_pulp.planning.tiling.plan import Plan, layer_constants
 from tvm_pulp.qnn.network import Network, Tensor
@@ -31,6 +31,18 @@ def check_smallest_size(network: Network, soc: Any, l2_bytes: int, with_engines:
         raise UserError(
             f"the network's constants take at least {needed} bytes and SoC {soc.name} holds {room} ({parts}); the "
             f"largest is '{largest.name}' with {largest.spec.bytes}: use fewer channels, layers or bits per weight"
+        )
+
+
+def check_ends(network: Network, soc: Any, l2_bytes: int, l2_available: int) -> None:
+    """Raise where inputs alone, or outputs alone, exceed L2: planning what nothing holds takes minutes."""
+    for name, tensors in (("inputs", network.inputs), ("outputs", network.outputs)):
+        needed = sum(tensor.spec.bytes for tensor in {tensor.storage: tensor for tensor in tensors}.values())
+        way_out = f"raise --l2 to at least {needed}" if needed <= l2_available else "use smaller ones, or fewer at once"
+        refuse_if(
+            needed > l2_bytes,
+            f"the network's {name} take {needed} bytes and SoC {soc.name} has {l2_bytes} of L2 beside the code "
+            f"({needed - l2_bytes} missing): {way_out}",
         )
 
 
