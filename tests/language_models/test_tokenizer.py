@@ -44,3 +44,8 @@ def test_a_character_without_token_is_a_users_error() -> None:
 def test_another_file_is_a_users_error(data: bytes) -> None:
     with pytest.raises(UserError, match="not a file of the tokenizers library"):
         read_tokenizer(data)
+
+
+def test_a_file_of_nothing_but_brackets_is_a_users_error() -> None:
+    with pytest.raises(UserError, match=r"export it as tokenizer\.json"):
+        read_tokenizer(b"[" * 100_000)

@@ -38,7 +38,7 @@ def read_tokenizer(data: bytes) -> Tokenizer:
         )
         if simple:
             check_record(MergingJson, content)
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise UserError("the tokenizer is not a file of the tokenizers library: export it as tokenizer.json") from None
     return MergingTokenizer(content, kinds) if simple else _LibraryTokenizer(data)
 
