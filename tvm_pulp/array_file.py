@@ -14,7 +14,7 @@ _PIECE = 1 << 22
 
 
 class UnreadableArrays(ValueError):
-    """What is read is not what `numpy.savez` writes."""
+    """A file that `numpy.savez` does not write."""
 
 
 def read_npz(stream: BinaryIO, packed: int, sentence: str) -> "list[tuple[str, np.ndarray]]":

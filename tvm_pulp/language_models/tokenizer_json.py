@@ -28,7 +28,7 @@ class _Special(_Open):
 
 
 class _End(_Open):
-    """What begins every text: the part of it that is a token of its own."""
+    """The beginning of every text: special tokens."""
 
     special_tokens: dict[str, _Special] = Field(default_factory=dict)
     single: list[dict[str, dict[str, Any]]] = Field(default_factory=list)

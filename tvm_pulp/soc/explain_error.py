@@ -1,4 +1,4 @@
-"""What is wrong with a description, in one sentence."""
+"""Words for what is wrong with a description: one sentence."""
 
 from pydantic import ValidationError
 
