@@ -227,3 +227,18 @@ def test_objects_come_in_the_order_of_the_sources(tmp_path: Path, runs: list[Seq
     include = [tmp_path / "a" / "include"]
     forward = compile_objects([one, two], include, [], host_compiler())
     assert compile_objects([two, one], include, [], host_compiler()) == forward[::-1]
+
+
+def test_a_folder_that_another_process_removes_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`mkdir` finds it, and looking at it does not: what `tvmc doctor --clean` beside a build does."""
+    make, failed = Path.mkdir, []
+
+    def mkdir(self: Path, *arguments: object, **options: object) -> None:
+        if not failed:
+            failed.append(self)
+            raise FileExistsError(17, "File exists", str(self))
+        make(self, *arguments, **options)
+
+    monkeypatch.setattr(Path, "mkdir", mkdir)
+    made = cached_file("ab" * 32, ".txt", lambda path: path.write_text("right"), tmp_path / "cache")
+    assert failed and made.read_text() == "right"

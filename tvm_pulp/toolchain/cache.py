@@ -68,7 +68,7 @@ def cached_file(key: str, suffix: str, produce: Callable[[Path], object], folder
     try:
         # Others must not write there, whatever the user's mask is.
         for made in (top, final.parent, top / BUILDING):
-            made.mkdir(0o755, parents=True, exist_ok=True)
+            _make_folder(made)
         if top not in _CLEARED:
             _CLEARED.add(top)
             remove_abandoned(top / BUILDING)
@@ -92,6 +92,17 @@ def cached_file(key: str, suffix: str, produce: Callable[[Path], object], folder
         ) from error
     _CHECKED.add(_seen(final))
     return final
+
+
+def _make_folder(folder: Path) -> None:
+    """Make a folder where there is none. One that another process removes while it is looked at is made again."""
+    for last in (False, False, True):
+        try:
+            folder.mkdir(0o755, parents=True, exist_ok=True)
+            return
+        except FileExistsError:
+            if last or os.path.lexists(folder):
+                raise
 
 
 def known_file(key: str, suffix: str, folder: Path | None = None) -> Path | None:
