@@ -2,6 +2,7 @@
 
 import errno
 import os
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -209,6 +210,28 @@ def test_changed_libraries_of_zig_are_made_again(tmp_path: Path, monkeypatch: py
     with zig_caches(tmp_path / "zig"):
         assert not library.exists() and not names.exists()
     assert list((tmp_path / "building").iterdir()) == []
+
+
+def test_libraries_of_zig_are_not_removed_while_it_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process looks at them when zig has changed a list whose digest is noted at its end."""
+    names = tmp_path / "zig" / "h" / "34"
+    with zig_caches(tmp_path / "zig"):
+        names.parent.mkdir(parents=True)
+        names.write_text("content")
+    entered = threading.Event()
+
+    def look() -> None:
+        with zig_caches(tmp_path / "zig"):
+            entered.set()
+
+    with zig_caches(tmp_path / "zig"):
+        names.write_text("newer")
+        monkeypatch.setattr("tvm_pulp.toolchain.zig_caches._LOOKED_AT", set())
+        other = threading.Thread(target=look)
+        other.start()
+        assert not entered.wait(0.2) and names.exists()
+    other.join()
+    assert names.read_text() == "newer"
 
 
 def test_digest_depends_on_borders() -> None:

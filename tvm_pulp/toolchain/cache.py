@@ -68,7 +68,7 @@ def cached_file(key: str, suffix: str, produce: Callable[[Path], object], folder
     try:
         # Others must not write there, whatever the user's mask is.
         for made in (top, final.parent, top / BUILDING):
-            _make_folder(made)
+            make_folder(made)
         if top not in _CLEARED:
             _CLEARED.add(top)
             remove_abandoned(top / BUILDING)
@@ -94,7 +94,7 @@ def cached_file(key: str, suffix: str, produce: Callable[[Path], object], folder
     return final
 
 
-def _make_folder(folder: Path) -> None:
+def make_folder(folder: Path) -> None:
     """Make a folder where there is none. One that another process removes while it is looked at is made again."""
     for last in (False, False, True):
         try:

@@ -3,20 +3,30 @@
 Objects of ours are in the build cache, so that a folder of zig's for them lasts as long as one run.
 """
 
+import fcntl
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tvm_pulp.temporary import TemporaryFolder
-from tvm_pulp.toolchain.cache import BUILDING, DIGEST, check_private, digest_path, is_unchanged, note_digest
+from tvm_pulp.toolchain.cache import (
+    BUILDING,
+    DIGEST,
+    check_private,
+    digest_path,
+    is_unchanged,
+    make_folder,
+    note_digest,
+)
 
 # Libraries, and lists of what each was made of.
 _LIBRARIES, _LISTS = "o/*/*", "h/*"
 # A file of zig's that says the time, and changes with it.
 _CLOCK = "timestamp"
 _LOOKED_AT: set[Path] = set()
-_LOCK = threading.Lock()
+_LOCK, _NOTING = threading.Lock(), threading.Lock()
 
 
 @contextmanager
@@ -26,14 +36,29 @@ def zig_caches(folder: Path) -> Iterator[dict[str, str]]:
     check_private(folder.parent)
     with _LOCK:
         for made in (folder.parent, building, folder):
-            made.mkdir(0o755, parents=True, exist_ok=True)
+            make_folder(made)
         if folder not in _LOOKED_AT:
-            _remove_changed(folder, building)
+            # Where zig of another process is at work, lists are newer than their digests.
+            with _locked(folder, fcntl.LOCK_EX):
+                _remove_changed(folder, building)
             _LOOKED_AT.add(folder)
-    with TemporaryFolder(building) as own:
-        yield {"ZIG_GLOBAL_CACHE_DIR": str(folder), "ZIG_LOCAL_CACHE_DIR": str(own), "TMPDIR": str(own)}
-    with _LOCK:
-        _note(folder)
+    with _locked(folder, fcntl.LOCK_SH):
+        with TemporaryFolder(building) as own:
+            yield {"ZIG_GLOBAL_CACHE_DIR": str(folder), "ZIG_LOCAL_CACHE_DIR": str(own), "TMPDIR": str(own)}
+        with _NOTING:
+            _note(folder)
+
+
+@contextmanager
+def _locked(folder: Path, kind: int) -> Iterator[None]:
+    """Hold the lock of a folder: shared while zig runs, exclusive while its files are looked at or removed."""
+    handle = os.open(folder.with_name(folder.name + ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        with suppress(OSError):  # some network file systems have no locks
+            fcntl.flock(handle, kind)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _kept(folder: Path, pattern: str) -> Iterator[Path]:
