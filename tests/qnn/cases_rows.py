@@ -7,6 +7,8 @@ import numpy as np
 from tests.qnn.cases_elementwise import shape
 from tests.qnn.kernel_batch import Case
 from tests.qnn.random_values import Rng, byte_type, integers, magnitude, pick
+from tvm_pulp.canonicalize.rewriter import needed
+from tvm_pulp.qnn import product as products
 from tvm_pulp.qnn import softmax_table, softmax_tflite, softmax_tflite16
 
 
@@ -113,5 +115,17 @@ def reduce(rng: Rng) -> Case:
     return Case("reduce", {"kind": kind, "axes": axes, "keepdims": int(rng.integers(2))}, [x])
 
 
+def product(rng: Rng) -> Case:
+    """Of few and of many factors, with scales by which the result is about as large as a factor."""
+    dtype = str(pick(rng, ("int8", "int16")))
+    x = integers(rng, shape(rng), dtype)
+    axes = sorted(int(a) for a in rng.choice(x.ndim, int(rng.integers(1, x.ndim + 1)), replace=False))
+    ratio = float(np.exp(rng.uniform(-1, 1))) / magnitude(x)
+    scaling = products.parameters(ratio, 1.0, 1)
+    zero_point, offset = (int(v) for v in rng.integers(-128, 128, 2)) if dtype == "int8" else (0, 0)
+    attributes = {"axes": axes, "keepdims": int(rng.integers(2)), "zero_point": zero_point, "offset": offset}
+    return Case("product", {**attributes, **needed(scaling)}, [x])
+
+
 CASES = {"softmax": softmax, "qdq_norm": qdq_norm, "rms_norm": rms_norm, "layer_norm": layer_norm, "reduce": reduce}
-CASES |= {"group_norm": group_norm}
+CASES |= {"group_norm": group_norm, "product": product}

@@ -12,7 +12,7 @@ from tvm.error import OpNotImplemented
 from tvm.relax.frontend.tflite.tflite_frontend import OperatorConverter, get_tensor_name
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.frontend import tflite_dilated, tflite_hybrid, tflite_lstm, tflite_operators
+from tvm_pulp.frontend import tflite_dilated, tflite_hybrid, tflite_lstm, tflite_operators, tflite_products
 from tvm_pulp.frontend.onnx_dialect_values import variable_name
 from tvm_pulp.frontend.relax_values import constant, framework_reason, shape_of
 from tvm_pulp.frontend.tflite_fold import folded
@@ -36,6 +36,7 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     "FULLY_CONNECTED": tflite_hybrid.fully_connected,
     "GELU": tflite_operators.gelu,
     "LOGISTIC": tflite_operators.logistic,
+    "REDUCE_PROD": tflite_products.reduce_prod,
     "RESIZE_BILINEAR": tflite_operators.resize_bilinear,
     "SOFTMAX": tflite_operators.softmax,
     "SPACE_TO_BATCH_ND": tflite_dilated.space_to_batch_nd,
