@@ -1,5 +1,6 @@
 """Modules, exported programs and their files: one result; what cannot be taken is one sentence."""
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -7,14 +8,14 @@ import numpy as np
 import pytest
 
 import tvm_pulp
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import Note, UserError
 from tvm_pulp.tvmc.main import main
 
 torch = pytest.importorskip("torch", reason="PyTorch: scripts/test --torch installs it")
 
 from tests.frontend.torch_program import networks  # noqa: E402  (needs torch)
 from tests.frontend.torch_program.single_operators import Function  # noqa: E402
-from tvm_pulp.frontend.torch_program import as_program, onnx_model  # noqa: E402
+from tvm_pulp.frontend.torch_program import as_program, load_program, onnx_model  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
@@ -62,17 +63,78 @@ def test_a_module_in_training_is_exported_for_inference_and_left_as_it_was() -> 
     assert [n.op_type for n in model.graph.node if n.op_type != "Identity"] == ["Gemm"]
 
 
+def _shapes(program: Any, stated: dict[str, tuple[int, ...]]) -> list[list[int]]:
+    """Shapes of the inputs of what is compiled."""
+    return [[d.dim_value for d in i.type.tensor_type.shape.dim] for i in onnx_model(program, stated).graph.input]
+
+
 def test_dynamic_shapes() -> None:
-    batch = torch.export.Dim("batch", min=2, max=8)
+    batch = torch.export.Dim("batch", min=3, max=8)
     module = torch.nn.Linear(4, 3)
-    program = torch.export.export(module, (torch.randn(3, 4),), dynamic_shapes={"input": {0: batch}})
-    shapes = [
-        [d.dim_value for d in onnx_model(program, wanted).graph.input[0].type.tensor_type.shape.dim]
-        for wanted in ({}, {"input": (5, 4)})
+    program = torch.export.export(module, (torch.randn(5, 4),), dynamic_shapes={"input": {0: batch}})
+    with pytest.warns(Note, match=r"compiled for input:\[3,4\]: state others with --input-shapes"):
+        assert _shapes(program, {}) == [[3, 4]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert _shapes(program, {"input": (7, 4)}) == [[7, 4]]
+        with pytest.raises(UserError, match="--input-shapes"):
+            onnx_model(program, {"input": (99, 4)})
+
+
+batch = torch.export.Dim("batch")
+
+
+@pytest.mark.parametrize(
+    ("function", "examples", "sizes", "stated", "expected"),
+    [
+        (lambda x: x * 2, [(2, 4)], [{0: batch}], {}, [[1, 4]]),
+        (lambda x: x * 2, [(2, 4)], [{0: torch.export.Dim.AUTO}], {}, [[1, 4]]),
+        # Lengths are those of the example, batches of all inputs the same.
+        (lambda x, y: x + y, [(3, 7, 2)] * 2, [{0: batch, 1: torch.export.Dim.AUTO}] * 2, {}, [[1, 7, 2]] * 2),
+        (lambda x, y: x + y, [(3, 4)] * 2, [{0: batch}] * 2, {"x": (5, 4)}, [[5, 4]] * 2),
+        # A batch of one, and one of two, is not what the reshape can divide.
+        (lambda x: x.reshape(x.shape[0] // 2, 8), [(8, 4)], [{0: torch.export.Dim.AUTO}], {}, [[4, 4]]),
+        (lambda x, y: x + torch.cat([y, y]), [(6, 4), (3, 4)], [{0: 2 * batch}, {0: batch}], {}, [[2, 4], [1, 4]]),
+    ],
+)
+def test_a_batch_that_nobody_states_is_the_smallest(
+    function: Any, examples: Any, sizes: Any, stated: Any, expected: list[list[int]], tmp_path: Path
+) -> None:
+    inputs = tuple(torch.randn(shape) for shape in examples)
+    module = Pair(function) if len(inputs) == 2 else Single(function)
+    shapes = dict(zip("xy", sizes, strict=False))
+    torch.export.save(torch.export.export(module, inputs, dynamic_shapes=shapes), tmp_path / "net.pt2")
+    with pytest.warns(Note, match="the program leaves sizes open"):
+        assert _shapes(load_program(tmp_path / "net.pt2"), stated) == expected
+
+
+def test_the_command_says_which_sizes_it_took(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    module = torch.nn.Linear(4, 3)
+    program = torch.export.export(module, (torch.randn(2, 4),), dynamic_shapes={"input": {0: batch}})
+    torch.export.save(program, tmp_path / "net.pt2")
+    assert main(["compile", str(tmp_path / "net.pt2"), "-o", str(tmp_path / "net.tar")]) == 0
+    said = [line for line in capfd.readouterr().err.splitlines() if "open" in line]
+    assert said == [
+        "tvmc compile: the program leaves sizes open and is compiled for input:[1,4]: state others with --input-shapes"
     ]
-    assert shapes == [[3, 4], [5, 4]]
-    with pytest.raises(UserError, match="--input-shapes"):
-        onnx_model(program, {"input": (99, 4)})
+
+
+class Single(torch.nn.Module):
+    """A function of one tensor."""
+
+    def __init__(self, function: Any) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, x: Any) -> Any:
+        return self.function(x)
+
+
+class Pair(Single):
+    """A function of two tensors."""
+
+    def forward(self, x: Any, y: Any) -> Any:
+        return self.function(x, y)
 
 
 class Counter(torch.nn.Module):

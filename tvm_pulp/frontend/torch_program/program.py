@@ -3,15 +3,17 @@
 import contextlib
 import importlib
 import logging
+import warnings
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import Note, UserError
 from tvm_pulp.frontend.imported import refuse_unknown_inputs
 from tvm_pulp.frontend.library_errors import first_line, installed, quiet, refuse_library_errors
 from tvm_pulp.frontend.torch_program.archive import read_archive
 from tvm_pulp.frontend.torch_program.deserialize import deserialized
+from tvm_pulp.frontend.torch_program.open_sizes import choices
 
 # Statements about operands that were true when the program was traced.
 CHECKS = frozenset(
@@ -95,7 +97,7 @@ def _arguments(example_inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
 
 
 def with_shapes(program: Any, shapes: Mapping[str, Sequence[int]]) -> Any:
-    """The program with static shapes: those wanted, else those of the inputs it was exported with."""
+    """The program with static shapes: those wanted, else a batch of one and the sizes of the example, with a note."""
     import torch
 
     inputs = user_inputs(program)
@@ -110,20 +112,34 @@ def with_shapes(program: Any, shapes: Mapping[str, Sequence[int]]) -> Any:
             f"--input-shapes: input '{fixed[0]}' was exported with the shape {list(inputs[fixed[0]].shape)}: export it "
             "with the shape you want, or with dynamic_shapes"
         )
-    if program.example_inputs is None and set(dynamic) - set(shapes):
+    if program.example_inputs is None:
+        examples = {}
+    else:
+        leaves = torch.utils._pytree.tree_leaves(program.example_inputs)
+        examples = {name: tuple(leaf.shape) for name, leaf in zip(inputs, leaves, strict=True)}
+    refused: Exception | None = None
+    for chosen in choices(inputs, program.range_constraints, shapes, examples):
+        given = [torch.zeros(chosen[name], dtype=value.dtype) for name, value in inputs.items()]
+        arguments, named = torch.utils._pytree.tree_unflatten(given, program.call_spec.in_spec)
+        try:
+            with quiet(logging.ERROR):
+                made = torch.export.export(program.module(), arguments, named)
+        except Exception as error:  # a dimension outside of what the program allows
+            refused = error
+            continue
+        _say_sizes({name: chosen[name] for name in dynamic if name not in shapes})
+        return made
+    if refused is None:
         raise UserError(f"input '{dynamic[0]}' has dynamic dimensions: state them with --input-shapes")
-    stated = program.example_inputs is not None
-    examples = torch.utils._pytree.tree_leaves(program.example_inputs) if stated else [None] * len(inputs)
-    given = [
-        torch.zeros(tuple(shapes[name]), dtype=value.dtype) if name in shapes else example
-        for (name, value), example in zip(inputs.items(), examples, strict=True)
-    ]
-    arguments, named = torch.utils._pytree.tree_unflatten(given, program.call_spec.in_spec)
-    try:
-        with quiet(logging.ERROR):
-            return torch.export.export(program.module(), arguments, named)
-    except Exception as error:  # a dimension outside of what the program allows
-        raise UserError(f"--input-shapes: {first_line(error)}") from None
+    raise UserError(f"--input-shapes: {first_line(refused)}") from None
+
+
+def _say_sizes(chosen: Mapping[str, Sequence[int]]) -> None:
+    """A note of the shapes that nobody stated."""
+    if chosen:
+        shapes = ",".join(f"{name}:[{','.join(map(str, shape))}]" for name, shape in chosen.items())
+        text = f"the program leaves sizes open and is compiled for {shapes}: state others with --input-shapes"
+        warnings.warn(text, Note, stacklevel=2)
 
 
 def user_inputs(program: Any) -> dict[str, Any]:
@@ -134,16 +150,6 @@ def user_inputs(program: Any) -> dict[str, Any]:
         for node in program.graph.nodes
         if node.op == "placeholder" and node.name in names and hasattr(node.meta.get("val"), "shape")
     }
-
-
-def size_of(dimension: Any, sizes: Mapping[Any, int]) -> Any:
-    """A dimension, or another number of tracing, with numbers for its symbols; None where one is not known."""
-    if not hasattr(dimension, "node"):
-        return dimension
-    value = dimension.node.expr.xreplace(sizes)
-    if value.free_symbols:
-        return None
-    return float(value) if value.is_Float else bool(value) if value.is_Boolean else int(value)
 
 
 def is_number(node: Any) -> bool:
