@@ -7,6 +7,7 @@ from typing import Any
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.open_program import OpenProgram
 from tvm_pulp.frontend.torch_program import program as programs
+from tvm_pulp.frontend.torch_program.open_sizes import size_of
 from tvm_pulp.frontend.torch_program.operators import OPERATORS
 from tvm_pulp.frontend.torch_program.translate import numpy_type, translated
 
@@ -26,7 +27,7 @@ def open_program(program: Any) -> OpenProgram:
                     sizes.setdefault(dim.node.expr, sympy.Integer(size))
         for name, shape in shapes.items():
             traced = inputs[name].shape
-            if [programs.size_of(d, sizes) for d in traced] != list(shape):
+            if [size_of(d, sizes) for d in traced] != list(shape):
                 raise UserError(
                     f"input '{name}' was exported with the shape [{', '.join(map(str, traced))}], which "
                     f"{list(shape)} is not: export it with torch.export.Dim.DYNAMIC for lengths"

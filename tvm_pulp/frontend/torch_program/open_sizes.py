@@ -67,8 +67,16 @@ def _shapes(
     inputs: Mapping[str, Any], sizes: Mapping[Any, Any], stated: Mapping[str, Sequence[int]]
 ) -> Iterator[Shapes]:
     """The shapes with numbers for the symbols, if there is one for each."""
-    from tvm_pulp.frontend.torch_program.program import size_of
-
     made = {name: tuple(stated.get(name, [size_of(d, sizes) for d in value.shape])) for name, value in inputs.items()}
     if not any(size is None for shape in made.values() for size in shape):
         yield made
+
+
+def size_of(dimension: Any, sizes: Mapping[Any, int]) -> Any:
+    """A dimension, or another number of tracing, with numbers for its symbols; None where one is not known."""
+    if not hasattr(dimension, "node"):
+        return dimension
+    value = dimension.node.expr.xreplace(sizes)
+    if value.free_symbols:
+        return None
+    return float(value) if value.is_Float else bool(value) if value.is_Boolean else int(value)

@@ -152,16 +152,6 @@ def user_inputs(program: Any) -> dict[str, Any]:
     }
 
 
-def size_of(dimension: Any, sizes: Mapping[Any, int]) -> Any:
-    """A dimension, or another number of tracing, with numbers for its symbols; None where one is not known."""
-    if not hasattr(dimension, "node"):
-        return dimension
-    value = dimension.node.expr.xreplace(sizes)
-    if value.free_symbols:
-        return None
-    return float(value) if value.is_Float else bool(value) if value.is_Boolean else int(value)
-
-
 def is_number(node: Any) -> bool:
     """Tell if a node computes with sizes: its value is a number, known with them."""
     import torch

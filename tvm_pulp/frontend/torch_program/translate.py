@@ -14,6 +14,7 @@ from tvm_pulp.frontend.onnx_folded_factors import with_folded_factors
 from tvm_pulp.frontend.onnx_graph_builder import GraphBuilder, UniqueNames, Value, declared
 from tvm_pulp.frontend.onnx_integer_products import with_integer_products
 from tvm_pulp.frontend.torch_program import program as programs
+from tvm_pulp.frontend.torch_program.open_sizes import size_of
 from tvm_pulp.frontend.torch_program.operators import OPERATORS
 
 # Values of these are meant to stay integers beside their scales.
@@ -62,7 +63,7 @@ class _Translation:
         nodes = [n for n in nodes if programs.name_of(n) not in programs.CHECKS]
         for node in nodes:
             dims = getattr(node.meta.get("val"), "shape", ())
-            if any(programs.size_of(d, self.sizes) is None for d in dims):
+            if any(size_of(d, self.sizes) is None for d in dims):
                 raise UserError(
                     f"node '{self.names.label(node)}' has a result whose size depends on values: use torch.where"
                 )
@@ -121,7 +122,7 @@ class _Translation:
         meta = node.meta.get("val") if meta is None else meta
         if not hasattr(meta, "shape"):
             return None
-        shape = tuple(programs.size_of(d, self.sizes) or 0 for d in meta.shape)
+        shape = tuple(size_of(d, self.sizes) or 0 for d in meta.shape)
         return Value(name, shape, numpy_type(meta.dtype, self.names.label(node)), len(node.users))
 
     def _node(self, node: Any) -> None:
@@ -154,7 +155,7 @@ class _Translation:
         import torch
 
         if programs.is_number(node):
-            return programs.size_of(node.meta["val"], self.sizes)
+            return size_of(node.meta["val"], self.sizes)
         arguments, named = torch.fx.node.map_arg((node.args, node.kwargs), lambda n: self.constants[n])
         with torch.no_grad():
             return node.target(*arguments, **named)

@@ -5,6 +5,8 @@ from typing import Any
 
 from tvm import te, tirx, topi
 
+from tvm_pulp.planning.lowering.wrapping_integers import WRAPPING
+
 Lowering = Callable[[Any, Any], Any]
 
 
@@ -53,6 +55,7 @@ def _floor_mod(builder: Any, call: Any) -> Any:
 
 
 LOWERINGS: dict[str, Lowering] = {
+    **WRAPPING,
     "relax.sigmoid": _function(lambda x: 1 / (1 + tirx.exp(-x))),
     "relax.tan": _function(lambda x: tirx.sin(x) / tirx.cos(x)),
     "relax.sinh": _function(lambda x: (tirx.exp(x) - tirx.exp(-x)) * 0.5),
