@@ -95,9 +95,10 @@ def import_onnx_graph(graph: Any, options: ImportOptions) -> Imported:
     if is_dialect(graph, options):
         imported = import_dialect(graph, options)
     else:
+        from tvm_pulp.frontend.onnx_file import bytes_at_ends
         from tvm_pulp.frontend.onnx_importer import import_standard
 
-        imported = import_standard(graph, options)
+        imported = import_standard(bytes_at_ends(graph), options)
     _check_effective(imported, options)
     return imported
 

@@ -95,6 +95,12 @@ def read(path: Path) -> Graph:
     return from_model(model)
 
 
+def bytes_at_ends(graph: Graph) -> Graph:
+    """The graph with bytes instead of truth values at its ends."""
+    model = with_bytes_at_ends(graph.model)
+    return graph if model is graph.model else from_model(model)
+
+
 def is_onnx(model: Any) -> bool:
     """Tell if something is an ONNX model in memory."""
     return isinstance(model, onnx.ModelProto)
@@ -104,7 +110,7 @@ def from_model(model: Any) -> Graph:
     """Graph of a loaded model: checked, sorted, constants folded."""
     opset = _opset(model)
     model = plain_renames(inline_standard_functions(inline_functions(model)))
-    model = with_bytes_at_ends(widen_nibbles(expand_contrib(model, opset)))
+    model = widen_nibbles(expand_contrib(model, opset))
     graph = model.graph
     if len(graph.node) > MOST_NODES:
         raise UserError(f"the graph has {len(graph.node)} nodes, more than {MOST_NODES}: it is not plausible here")

@@ -74,14 +74,15 @@ def _has_no_size(node: Any, constants: Mapping[str, Any]) -> bool:
     return node.op_type in _UNSIZED or bool(size and size not in constants)
 
 
-def _message(bad: Sequence[Any], unsized: Sequence[Any]) -> str:
-    """All operators that are unknown, or the first whose size is."""
+def _message(bad: Sequence[Any], unsized: Sequence[Any], converted: Mapping[str, str]) -> str:
+    """All operators that are unknown, or the first whose size is. `converted`: what conversions were made of."""
     if unsized:
         node, size = unsized[0], _SIZED_BY.get(unsized[0].op_type)
         reason = "has no fixed size"
         way_out = f"cut the graph before it, at '{operand(node, 0)}', and compute the rest on the host"
         if size is not None:
-            reason += f", '{operand(node, size)}' decides it at run time"
+            name = operand(node, size)
+            reason += f", '{converted.get(name, name)}' decides it at run time"
             way_out = f"make it a constant, or {way_out}"
         return f"node '{name_of(node)}': {node.op_type} {reason}: {way_out}"
     listed = ", ".join(sorted({f"{n.op_type} (node '{name_of(n)}')" for n in bad}))
@@ -104,8 +105,9 @@ def standard_graph(graph: Graph, options: ImportOptions, known: Collection[str])
         or n.domain not in _DOMAINS
     ]
     if bad or unsized:
+        converted = {n.output[0]: n.input[0] for n in graph.model.graph.node if n.op_type == "Cast"}
         raise UnsupportedOperators(
-            _message(bad, unsized), source_nodes(graph, [n.output[0] for n in (*bad, *unsized) if n.output])
+            _message(bad, unsized, converted), source_nodes(graph, [n.output[0] for n in (*bad, *unsized) if n.output])
         )
     values = value_shapes(proto, opsets, shapes)
     for node in proto.node:
