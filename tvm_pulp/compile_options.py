@@ -4,7 +4,6 @@ The command line, `tvm_pulp.compile`, settings of MLonMCU, studies, and the erro
 from it.
 """
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tvm_pulp.errors import UserError, meant, refuse_if
-from tvm_pulp.input_file import check_input_file, is_folder, is_input_file
+from tvm_pulp.input_file import check_input_file, is_absent, is_folder, is_input_file
 from tvm_pulp.option import ModelKind, Option
 from tvm_pulp.option_values import parse_pin, parse_shapes, parse_types, read_arrays
 
@@ -59,7 +58,7 @@ def check_exists(path: Path) -> None:
     """Raise where a model file is missing."""
     if is_input_file(path) or is_input_file(path / SAVED_MODEL):
         return
-    if os.path.lexists(path) and not is_folder(path):
+    if not is_absent(path) and not is_folder(path):
         check_input_file(path, f"model file '{path}' cannot be read")
     raise UserError(f"model file '{path}' does not exist: check the path, or use {ZOO}NAME for a built-in model")
 

@@ -4,15 +4,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
 
-
-class UserError(Exception):
-    """One sentence for the user: which node or option, why, and the way out. Exit status 2."""
-
-
-class Note(UserWarning):
-    """Something that a user should know about what was given, in one sentence; the command line prints it."""
-
-
 # A sentence longer than this has swallowed part of a file.
 _LONGEST = 1500
 
@@ -21,6 +12,17 @@ def printable(sentence: str) -> str:
     """One line of bearable length, in which nothing steers a terminal: names in files may be anything."""
     clean = "".join(c if c.isprintable() else "?" for c in sentence)
     return clean if len(clean) <= _LONGEST else f"{clean[: _LONGEST - 300]} ... {clean[-200:]}"
+
+
+class UserError(Exception):
+    """One sentence for the user: which node or option, why, and the way out. Exit status 2."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
+
+
+class Note(UserWarning):
+    """Something that a user should know about what was given, in one sentence; the command line prints it."""
 
 
 def refuse_if(condition: object, sentence: str) -> None:

@@ -61,6 +61,17 @@ def is_folder(path: str | Path) -> bool:
     return stat.S_ISDIR(_mode(path))
 
 
+def is_absent(path: str | Path) -> bool:
+    """Tell if nothing has a name; not so where the system refuses the name, or a look at it, which reading will say."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except (OSError, ValueError):
+        return False
+    return False
+
+
 def _mode(path: str | Path) -> int:
     """The mode of what a path names; 0 where there is nothing, or nothing can have such a name."""
     try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tvm_pulp.array_file import read_npz
 from tvm_pulp.errors import UserError, refuse_if
-from tvm_pulp.input_file import open_input
+from tvm_pulp.input_file import is_absent, open_input
 from tvm_pulp.limits import ARRAY_BYTES
 from tvm_pulp.output_files import output_file
 
@@ -56,7 +56,7 @@ def write_arrays(path: str | Path, arrays: "Mapping[str, np.ndarray]") -> None:
 
 def read_arrays(path: str, option: str) -> "list[tuple[str, np.ndarray]]":
     """Arrays of an .npz file in file order."""
-    refuse_if(not os.path.lexists(path), f"{option}: file '{path}' does not exist")
+    refuse_if(is_absent(path), f"{option}: file '{path}' does not exist")
     sentence = f"{option}: '{path}' cannot be read"
     try:
         with open_input(path, sentence, ARRAY_BYTES) as stream:

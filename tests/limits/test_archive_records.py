@@ -8,7 +8,7 @@ import copy
 import itertools
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -221,6 +221,17 @@ def test_facts_that_do_not_fit_together(archives: dict[str, Files], tmp_path: Pa
         with pytest.raises(UserError):
             use(files)
             pytest.fail(f"case {number} was taken")
+
+
+@pytest.mark.parametrize(
+    "edit", [lambda kernel: kernel.pop("cold_cycles"), lambda kernel: kernel.update(cold_cycles=None)]
+)
+def test_code_of_kernels_without_its_cycles(edit: Callable[[dict[str, Any]], None], archives: dict[str, Files]) -> None:
+    plan = json.loads(archives["cluster"]["plan.json"])
+    kernels = [a for step in plan["program"] for a in step["actions"] if a["do"] == "kernel" and a.get("code")]
+    edit(kernels[0])
+    with pytest.raises(UserError, match=r"step [0-9]+: a kernel's code takes cycles to fetch"):
+        use({**archives["cluster"], "plan.json": json.dumps(plan).encode()})
 
 
 def test_tokenizers() -> None:

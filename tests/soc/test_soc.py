@@ -56,6 +56,22 @@ def test_wrong_settings(path: str, value: object, message: str) -> None:
         soc.load("siracusa").with_settings({path: value})
 
 
+# Parts of a CPU's block that are none, or that an order leaves out, repeats or does not know.
+BLOCKS = {
+    "block: {order: [d1, c0, d0]}": "cpu.block: order names each of c0, c1, d0, d1 once",
+    "block: {wide_order: [d1, c0, d0, d0]}": "cpu.block: wide_order names each of",
+    "block: {depth: [4]}": "cpu.block: order names each of c0, c1, d0 once",
+    "block: {order: ['', c0, d0, d1]}": "cpu.block: order names each of",
+    "block: {channels: [0, 2]}": "cpu.block.channels.0: input should be greater than or equal to 1",
+    "block: {channels: []}": "cpu.block.channels: tuple should have at least 1",
+    "block: {depth: [1000000, 1000000]}": "cpu.block.depth.0: input should be less than or equal to 256",
+    "block: {pixels: 1000000000000}": "cpu.block.pixels: input should be less than",
+    "block: {lane_bytes: 3}": "cpu.block.lane_bytes: input should be 1, 2 or 4",
+    "depthwise: {order: [c0]}": "cpu.depthwise: order names each of c0, c1 once",
+    "depthwise: {channels: [-4]}": "cpu.depthwise.channels.0: input should be greater",
+}
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -65,6 +81,7 @@ def test_wrong_settings(path: str, value: object, message: str) -> None:
         ("name: x\nsimulated: false\ncolour: red", "colour: no such key"),
         ("name: x\nbased_on: y", "based_on names 'y'"),
         ("name: x\nbased_on: siracusa\ntiming: {mul: 0}", "timing.mul: input should be greater"),
+        *((f"name: x\nbased_on: cortex-m4\ncpu: {{{part}}}", message) for part, message in BLOCKS.items()),
     ],
 )
 def test_wrong_descriptions(tmp_path: Path, text: str, message: str) -> None:

@@ -1,24 +1,12 @@
 """One entry for all model files: picks the frontend and returns the imported module."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from tvm_pulp.compile_options import MODEL_FORMATS, MODEL_SUFFIXES, SAVED_MODEL, check_exists
-from tvm_pulp.errors import UserError, printable, refuse_if
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.imported import Imported, ImportOptions, refuse_unknown_inputs
 from tvm_pulp.input_file import is_input_file
-
-
-@contextmanager
-def printable_messages() -> Iterator[None]:
-    """Texts of a model file in a message: one line, nothing that steers a terminal, of bearable length."""
-    try:
-        yield
-    except UserError as error:
-        error.args = (printable(str(error)),)
-        raise
 
 
 def as_model(model: Any, example_inputs: Any = None) -> Any:
@@ -44,7 +32,6 @@ def format_of(path: Path) -> str | None:
     return MODEL_SUFFIXES.get(path.suffix.lower())
 
 
-@printable_messages()
 def file_format(path: Path, stated: str | None) -> str:
     """The format of a model file: as stated, else by its name."""
     check_exists(path)
@@ -55,7 +42,6 @@ def file_format(path: Path, stated: str | None) -> str:
     return found
 
 
-@printable_messages()
 def load_model(path: Path, options: ImportOptions) -> Imported:
     """Import a model file."""
     model_format = file_format(path, options.model_format)
@@ -72,7 +58,6 @@ def load_model(path: Path, options: ImportOptions) -> Imported:
     return import_program(load_program(path, model_format), options)
 
 
-@printable_messages()
 def import_program(program: Any, options: ImportOptions) -> Imported:
     """Import a program of a framework."""
     from tvm_pulp.frontend.frameworks import onnx_model
@@ -81,7 +66,6 @@ def import_program(program: Any, options: ImportOptions) -> Imported:
     return import_onnx_graph(from_model(onnx_model(program, options.input_shapes)), options)
 
 
-@printable_messages()
 def import_onnx_graph(graph: Any, options: ImportOptions) -> Imported:
     """Import a parsed ONNX graph: of the integer dialect, else standard ONNX."""
     from tvm_pulp.frontend.onnx_dialect import import_dialect, is_dialect

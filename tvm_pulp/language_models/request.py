@@ -7,7 +7,7 @@ from typing import Any
 from tvm_pulp.compile_options import check_exists
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend import onnx_file
-from tvm_pulp.frontend.load import format_of, printable_messages
+from tvm_pulp.frontend.load import format_of
 from tvm_pulp.frontend.onnx_node_checks import check_quantization
 from tvm_pulp.frontend.zoo import decoders
 from tvm_pulp.input_file import is_input_file, read_input
@@ -48,7 +48,6 @@ def zoo_request(model: str, capacity: int | None, name: str) -> LanguageModelReq
     return LanguageModelRequest(name, decoder, decoders.tokenizer_file(model))
 
 
-@printable_messages()
 def exported_request(model: Any, options: Any, name: str) -> LanguageModelRequest | None:
     """The request that a model or a file and the options make; None without caches of symbolic length."""
     # With stated shapes it is a network as any other.

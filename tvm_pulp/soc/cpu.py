@@ -1,13 +1,23 @@
 """A CPU without anything to plan for, as data: how C is built for it, what its kernels are made of, who emulates it."""
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from tvm_pulp.soc.compiler_flag import CompilerFlag
 
 # No file names: an archive must not make the compiler read others.
 _Flag = Annotated[str, Field(pattern=r"^[\w=,+.-]+$")]
+# Of a block's channels or depths. Limits keep padded weights small; the largest block of ours has 16 of each.
+_Parts = Annotated[tuple[Annotated[int, Field(ge=1, le=256)], ...], Field(min_length=1, max_length=4)]
+
+
+def _check_order(name: str, order: Sequence[str], channels: Sequence[int], depth: Sequence[int]) -> None:
+    """Every part of a block has one place in an order."""
+    parts = [f"c{i}" for i in range(len(channels))] + [f"d{i}" for i in range(len(depth))]
+    if sorted(order) != parts:
+        raise ValueError(f"{name} names each of {', '.join(parts)} once")
 
 
 class _Section(BaseModel):
@@ -31,14 +41,21 @@ class Block(_Section):
     `wide_order`: of weights that are stored with 16 bits, which take fewer instructions; none: there is no such form.
     """
 
-    pixels: int = Field(default=1, ge=1)
-    channels: tuple[int, ...] = (1,)
-    depth: tuple[int, ...] = (1,)
+    pixels: int = Field(default=1, ge=1, le=256)
+    channels: _Parts = (1,)
+    depth: _Parts = (1,)
     order: tuple[str, ...] = ("c0", "d0")
-    lane_bytes: int = Field(default=1, ge=1)
+    lane_bytes: Literal[1, 2, 4] = 1
     values: Literal["int8", "uint8", ""] = ""
     by_constant: bool = False
     wide_order: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _check(self) -> "Block":
+        _check_order("order", self.order, self.channels, self.depth)
+        if self.wide_order:
+            _check_order("wide_order", self.wide_order, self.channels, self.depth)
+        return self
 
 
 class DepthwiseBlock(_Section):
@@ -47,10 +64,15 @@ class DepthwiseBlock(_Section):
     `tails`: the last channels may be fewer.
     """
 
-    channels: tuple[int, ...] = (1,)
+    channels: _Parts = (1,)
     order: tuple[str, ...] = ("c0",)
     dtype: Literal["int8", "int16"] = "int8"
     tails: bool = False
+
+    @model_validator(mode="after")
+    def _check(self) -> "DepthwiseBlock":
+        _check_order("order", self.order, self.channels, ())
+        return self
 
 
 class Cpu(_Section):

@@ -1,8 +1,10 @@
 """The common side of all C compilers of the toolchain: how to call them, and what they are."""
 
+import errno
 import functools
 import re
 import shlex
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -79,14 +81,16 @@ def _output(command: Sequence[str], environment: Mapping[str, str]) -> str:
     """All that a command says; ToolchainError where it fails."""
     status, text = run_bounded(command, environment)
     if status != 0:
-        _refuse_machine_failure(Path(command[0]).name, status, text)
+        _refuse_machine_failure(Path(command[0]).name, status, text, environment)
         raise ToolchainError(command, status, text)
     return text
 
 
-def _refuse_machine_failure(name: str, status: int, said: str) -> None:
+def _refuse_machine_failure(name: str, status: int, said: str, environment: Mapping[str, str]) -> None:
     """A user error where the machine, not the C, is why a compiler failed."""
     reason = said_reason(said)
+    if reason is None and status < 0 and _is_disk_full(environment):
+        reason = errno.ENOSPC
     if reason is not None:
         raise UserError(f"the C compiler {name} could not do its work: {with_way_out(reason)}")
     if status < 0 or _ENDED.search(said):
@@ -95,6 +99,16 @@ def _refuse_machine_failure(name: str, status: int, said: str) -> None:
             f"the C compiler {name} was ended by {number}: free memory and room on the disk, or raise the limits of "
             "this shell (`ulimit -a`)"
         )
+
+
+# With less on the disk no compiler gets far; zig ends by a signal at some of the places where it finds none.
+_LEAST_ROOM = 1 << 20
+
+
+def _is_disk_full(environment: Mapping[str, str]) -> bool:
+    """Tell if a folder that variables name for a compiler's files has no room."""
+    folders = [path for value in environment.values() if (path := Path(value)).is_absolute() and path.is_dir()]
+    return any(shutil.disk_usage(folder).free < _LEAST_ROOM for folder in folders)
 
 
 # What a driver says whose own process was ended by the machine.

@@ -6,7 +6,7 @@ import signal
 import sys
 from collections.abc import Callable
 
-from tvm_pulp.errors import GuestFault, UserError, WrongAnswer, printable
+from tvm_pulp.errors import GuestFault, UserError, WrongAnswer
 from tvm_pulp.machine_errors import machine_sentence, with_way_out
 from tvm_pulp.tvmc.standard_streams import output_failure, silence_output
 
@@ -27,7 +27,7 @@ def run_to_end(verb: str, work: Callable[[], int], *, whole_process: bool) -> in
     try:
         status = _status_of(work) if whole_process else work()
     except UserError as error:
-        sentence, status = printable(str(error)), refused
+        sentence, status = str(error), refused
     except WrongAnswer as error:
         sentence, status = str(error), WRONG
     except GuestFault as error:

@@ -1,7 +1,6 @@
 """Options of every verb that reads a model, made from the table of options."""
 
 import argparse
-import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 from tvm_pulp.compile_options import DEFAULTS, OPTIONS, ZOO, CompileOptions, check_exists, model_files
 from tvm_pulp.engine_names import check_targets
 from tvm_pulp.errors import refuse_if
-from tvm_pulp.input_file import check_input_file, is_folder
+from tvm_pulp.input_file import check_input_file, is_absent, is_folder
 from tvm_pulp.tvmc.argument import Argument, argument
 
 
@@ -66,6 +65,6 @@ def split_engine_options(arguments: Sequence[str]) -> tuple[list[str], dict[str,
 def check_archive(path: str) -> None:
     """Raise where there is no archive, before anything is loaded."""
     made = f"`tvmc compile MODEL -o {path}` writes it"
-    refuse_if(not os.path.lexists(path), f"archive '{path}' does not exist: {made}")
+    refuse_if(is_absent(path), f"archive '{path}' does not exist: {made}")
     refuse_if(is_folder(path), f"'{path}' is a folder, not an archive: {made}")
     check_input_file(path, f"archive '{path}' cannot be read")

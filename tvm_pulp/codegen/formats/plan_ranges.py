@@ -81,6 +81,8 @@ def _check_step(step: Step, layers: int, begun: set[int]) -> None:
             raise PlanError("what is fetched goes nowhere")
         elif isinstance(action, Kernel):
             _check_team(action.team)
+            if action.code is not None and action.cold_cycles is None:
+                raise PlanError("a kernel's code takes cycles to fetch: cold_cycles are missing")
         elif isinstance(action, Job) and action.queue < 1:
             raise PlanError("an engine takes no job")
 

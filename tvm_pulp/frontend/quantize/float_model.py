@@ -1,13 +1,12 @@
 """The model to quantize: read, checked, and with constants and batch normalization folded."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tvm_pulp.compile_options import FLOAT_FORMATS, model_files
+from tvm_pulp.compile_options import FLOAT_FORMATS, check_exists, model_files
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.load import file_format
 from tvm_pulp.frontend.onnx_folded_factors import with_folded_factors
@@ -42,11 +41,10 @@ def _read(path: Path) -> Any:
 
     from tvm_pulp.frontend import onnx_file
 
+    check_exists(path)
     try:
         model_format = file_format(path, None)
     except UserError as error:
-        if not os.path.lexists(path):
-            raise
         forms = model_files(*FLOAT_FORMATS)
         raise UserError(f"'{path}' is not an ONNX file or a framework's: quantize takes {forms}") from error
     if model_format == "tflite":

@@ -10,7 +10,7 @@ from tvm_pulp.canonicalize.pipeline import canonicalize
 from tvm_pulp.errors import refuse_if
 from tvm_pulp.frontend import onnx_file
 from tvm_pulp.frontend.imported import Imported, ImportOptions
-from tvm_pulp.frontend.load import import_onnx_graph, printable_messages
+from tvm_pulp.frontend.load import import_onnx_graph
 from tvm_pulp.language_models.entry_module import LENGTH, EntryModule, Purpose, Source
 from tvm_pulp.language_models.exported.encoded import Encoded, Encoder, encoded_part
 from tvm_pulp.language_models.exported.program import decoder_graph
@@ -58,14 +58,12 @@ class ExportedDecoder:
         """Values that all tokens of a text share; None where they share nothing."""
         return encoded_part(self.graph, self.roles, self.encoder) if self.roles.given else None
 
-    @printable_messages()
     def encoder_module(self) -> EntryModule | None:
         """The module that is run once for a text, before its first token."""
         if self.encoded is None or self.encoded.model is None:
             return None
         return EntryModule(_canonical(self.encoded.model))
 
-    @printable_messages()
     def entry_module(self, rows: int, in_parts: bool = False) -> EntryModule | None:
         """The module for a number of tokens.
 
