@@ -146,3 +146,24 @@ def test_halves_of_short_scales_go_to_even(zero_point: int) -> None:
     np.testing.assert_array_equal(made, rule.apply(acc + bias, [first, second]))
     huge = Reach(np.full(3, -(1 << 29)), np.full(3, 1 << 29))
     assert fold_to_even(rule, first, second, huge, bias) is None
+
+
+@pytest.mark.parametrize("shift", [38, 44])
+@settings(max_examples=6)
+@given(seed=st.integers(0, 10_000))
+def test_long_products_with_a_summand_for_each_channel(shift: int, seed: int) -> None:
+    source = np.random.default_rng(seed)
+    low, high = RANGES[seed % 2]
+    rule = Requant("pulp", shift, 0, low, high, wide=True)
+    first = source.integers(1 << 29, (1 << 31) - 1, CHANNELS)
+    second = source.integers(-first // 2, first // 2)
+    ends = source.integers(1 << 12, 1 << 18, (2, CHANNELS))
+    bias = source.integers(-1 << 18, 1 << 18, CHANNELS)
+    fold = fold_exactly(rule, first, second, Reach(-ends[0], ends[1]), bias)
+    assert fold is not None
+    for channel in range(CHANNELS):
+        acc = np.arange(-ends[0, channel], ends[1, channel] + 1)[:, None]
+        one = slice(channel, channel + 1)
+        part = ExactFold(fold.scale[one], fold.add[one], fold.shift[one])
+        expected = rule.apply(acc + bias[channel], [first[one], second[one]])
+        np.testing.assert_array_equal(finished(part, acc, rule), expected)

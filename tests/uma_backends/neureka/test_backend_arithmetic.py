@@ -121,3 +121,19 @@ def test_weight_bits_are_as_few_as_the_values_need(bits: int, seed: int) -> None
     layer.inputs = layer.inputs[:2]
     made = arithmetic_of(layer, native_rounding=False)
     assert (made.weight_bits, made.weight_offset) == (bits, low)
+
+
+def test_long_products_with_summands_are_divided_between_array_and_cores() -> None:
+    """As a framework's rounding: the array multiplies, the cores add and shift."""
+    source = np.random.default_rng(8)
+    weight = source.integers(-20, 21, (8, 300)).astype(np.int8)
+    first = source.integers(1 << 30, (1 << 31) - 1, 8)
+    second = source.integers(-(1 << 29), 1 << 29, 8)
+    rule = Requant("pulp", 38, 0, -128, 127, wide=True, dtype="int8")
+    made = arithmetic_of(dense(rule, weight, first, second), native_rounding=False)
+    assert not made.native and made.rest is not None
+    acc = accumulators(weight, source)
+    product = (acc * made.scale.astype(np.int64) >> made.requantization.shift) + made.rest.add
+    assert np.abs(product).max() < 1 << 31
+    found = np.clip(product >> made.rest.shift, -128, 127)
+    np.testing.assert_array_equal(found, rule.apply(acc, [first, second]))

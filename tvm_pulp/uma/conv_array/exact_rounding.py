@@ -27,6 +27,8 @@ _NEAR = sorted(range(-24, 25), key=abs)
 _STEPS = range(-6, 9)
 _HALVES = (8, 4, 2, 1)
 _FREE = 1 << 60
+# Bytes before such a shift have 64 bits.
+_LONGEST_SHIFT = 52
 
 
 @dataclass(frozen=True)
@@ -133,11 +135,17 @@ def staircase_of(rule: Requant, first: np.ndarray, second: np.ndarray, bias: np.
     """All results of a rule but its least, or None where a factor is not positive or a step cannot be found."""
     first, second = first.astype(np.int64), second.astype(np.int64)
     exponent = second - 31 if rule.kind == "tflite" else -second
+    if rule.kind == "pulp":
+        exponent = np.full(first.shape, -rule.shift)
     real = first * np.exp2(exponent.astype(np.float64))
     if (real <= 0).any():
         return None
     results = np.arange(rule.low + 1, rule.high + 1)
-    steps = _find_steps(_rounding(rule, first, second), (results - rule.zero_point)[None], real[:, None])
+    if rule.kind == "pulp":
+        steps = _steps_of_lines(rule.shift, first[:, None], second[:, None], results[None])
+    else:
+        wanted = (results - rule.zero_point)[None]
+        steps = _find_steps(_rounding(rule, first, second), wanted, real[:, None])
     return None if steps is None else Staircase(results, steps - bias[:, None], real)
 
 
@@ -184,6 +192,11 @@ def _rounding(rule: Requant, first: np.ndarray, second: np.ndarray) -> Callable[
     if rule.kind == "tflite":
         return lambda total: fixed_point.multiply(total, first[:, None], second[:, None])
     return lambda total: SINGLE_ROUNDINGS[rule.kind](total, first[:, None], second[:, None])
+
+
+def _steps_of_lines(shift: int, factor: np.ndarray, summand: np.ndarray, wanted: np.ndarray) -> np.ndarray | None:
+    """The least total that is shifted to each wanted result: a quotient rounded up."""
+    return None if shift > _LONGEST_SHIFT else np.asarray(-((summand - (wanted << shift)) // factor))
 
 
 def _find_steps(rounded: Callable[[np.ndarray], np.ndarray], wanted: np.ndarray, real: np.ndarray) -> np.ndarray | None:
