@@ -37,6 +37,15 @@ class StackUse:
             self.known[name] = self.frames.get(name, 0) + deepest, (name, *names)
         return self.known[name]
 
+    def without(self, function: str | None) -> "StackUse":
+        """The same, where a function of one object's own and its copies are not called."""
+        if function is None:
+            return self
+        own = {name for name in self.frames if name.split(":")[-1].split(".")[0] == function}
+        assert own, f"there is no function {function}"
+        left = {name: others - own for name, others in self.references.items()}
+        return StackUse(self.frames, left)
+
 
 def stack_use(
     sources: Iterable[Path], include_dirs: Sequence[Path], flags: Sequence[str], toolchain: RiscvToolchain,

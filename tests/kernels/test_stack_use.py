@@ -15,8 +15,13 @@ from tvm_pulp.toolchain import RiscvToolchain
 from tvm_pulp.toolchain.project.build_archive import sources_of
 from tvm_pulp.toolchain.project.unpack import unpack
 
-# Kept free: for the functions above a kernel, and for those of the compilers' own libraries, whose frames nobody says.
-ABOVE_A_KERNEL, OF_LIBRARIES = 192, 128
+# Kept free: for the functions above a kernel (144 bytes by GNU's compiler, the larger one), and for those of the
+# compilers' own libraries, whose frames nobody says.
+ABOVE_A_KERNEL, OF_LIBRARIES = 160, 128
+# Kernels that machines of tiles have no use for: an engine of another machine is what asks for them.
+OF_AN_ENGINE = {"attention_weights.c"}
+# What a kernel cannot get to, though its callee can: results of four bytes in whole tiles need nothing slow.
+NOT_REACHED = {"tvm_pulp_kernel_long_dense": "run_slowly"}
 
 
 def kernels(family: str, toolchain: RiscvToolchain, folder: Path) -> tuple[StackUse, int]:
@@ -29,7 +34,7 @@ def kernels(family: str, toolchain: RiscvToolchain, folder: Path) -> tuple[Stack
     flags, march = platform.soc.software.flags, platform.march(uses_float=True)
     if family == "tiles":
         # Their other half are kernels of the cluster, among which some need the float unit.
-        others = sorted((RUNTIME / "kernels/xpulp").glob("*.c"))
+        others = sorted(path for path in (RUNTIME / "kernels/xpulp").glob("*.c") if path.name not in OF_AN_ENGINE)
         sources += [path for path in others if not (RUNTIME / "kernels/tiles" / path.name).exists()]
         sources = [path for path in sources if '"f"' not in path.read_text(encoding="utf-8")]
     return stack_use(sources, includes, flags, toolchain, march, folder), platform.soc.software.stack_bytes
@@ -41,7 +46,8 @@ def kernels(family: str, toolchain: RiscvToolchain, folder: Path) -> tuple[Stack
 )
 def test_no_kernel_needs_more_than_a_core_has(family: str, toolchain: RiscvToolchain, tmp_path: Path) -> None:
     use, room = kernels(family, toolchain, tmp_path)
-    needs = {name: use.chain(name) for name in use.frames if name.startswith("tvm_pulp_kernel_")}
+    kernels_of = [name for name in use.frames if name.startswith("tvm_pulp_kernel_")]
+    needs = {name: use.without(NOT_REACHED.get(name)).chain(name) for name in kernels_of}
     assert len(needs) >= 4
     assert max(size for size, _ in needs.values()) > 100, "frames were not read"
     limit = room - ABOVE_A_KERNEL - OF_LIBRARIES
@@ -55,7 +61,7 @@ def test_no_kernel_needs_more_than_a_core_has(family: str, toolchain: RiscvToolc
         pytest.param("autoencoder", {"target": "uma-neureka"}, marks=pytest.mark.slow),
         pytest.param("vit_block", {"target": "c", "soc": "siracusa"}, marks=pytest.mark.slow),
         pytest.param("qdq_llama", {"target": "c", "soc": "siracusa"}, marks=pytest.mark.slow),
-        pytest.param("dscnn", {"target": "c", "soc": "snitch-ita"}, marks=pytest.mark.slow),
+        pytest.param("vit_block", {"target": "c", "soc": "snitch-ita"}, marks=pytest.mark.slow),
         pytest.param("dscnn", {"target": "c", "soc": "rv32-mcu"}, marks=pytest.mark.slow),
     ],
 )

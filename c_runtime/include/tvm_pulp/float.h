@@ -39,6 +39,19 @@ TVM_PULP_INLINE float tvm_pulp_float_of_int64(int64_t x) {
   return (float)x;
 }
 
+/* A factor or a summand as a compiler should have it in a register. GNU's loads constants from memory, which lies far
+ * from the cores, wherever they do not stay in registers: it gets them from two integer instructions, as clang does. */
+TVM_PULP_INLINE float tvm_pulp_operand(float value) {
+#if defined(__riscv_flen) && !defined(__clang__)
+  if (__builtin_constant_p(value)) {
+    uint32_t bits = tvm_pulp_float_bits(value);
+    __asm__("" : "+r"(bits));
+    return tvm_pulp_float_of(bits);
+  }
+#endif
+  return value;
+}
+
 /* a * b + c, rounded once. */
 TVM_PULP_INLINE float tvm_pulp_fma(float a, float b, float c) {
 #if defined(TVM_PULP_SOFT_FLOAT)
@@ -46,7 +59,7 @@ TVM_PULP_INLINE float tvm_pulp_fma(float a, float b, float c) {
 #elif defined(__riscv_flen)
   /* Compilers call a function for the builtin where nothing may be assumed about libc. */
   float result;
-  __asm__("fmadd.s %0,%1,%2,%3" : "=f"(result) : "f"(a), "f"(b), "f"(c));
+  __asm__("fmadd.s %0,%1,%2,%3" : "=f"(result) : "f"(tvm_pulp_operand(a)), "f"(tvm_pulp_operand(b)), "f"(tvm_pulp_operand(c)));
   return result;
 #elif defined(__aarch64__) && defined(__linux__)
   return __builtin_fmaf(a, b, c);
@@ -78,7 +91,7 @@ TVM_PULP_INLINE float tvm_pulp_fma(float a, float b, float c) {
 TVM_PULP_INLINE float tvm_pulp_fnma(float a, float b, float c) {
 #if defined(__riscv_flen)
   float result;
-  __asm__("fnmsub.s %0,%1,%2,%3" : "=f"(result) : "f"(a), "f"(b), "f"(c));
+  __asm__("fnmsub.s %0,%1,%2,%3" : "=f"(result) : "f"(tvm_pulp_operand(a)), "f"(tvm_pulp_operand(b)), "f"(tvm_pulp_operand(c)));
   return result;
 #else
   return tvm_pulp_fma(-a, b, c);
