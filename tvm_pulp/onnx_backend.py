@@ -85,7 +85,7 @@ class Prepared(BackendRep):
 class Backend(OnnxBackend):
     """This compiler as a backend: device CPU is this machine, any other a SoC by its name.
 
-    Options of `prepare` are those of `tvm_pulp.compile`, for instance `target="uma-neureka"`.
+    Options of `prepare` are those of `tvm_pulp.compile`, for instance `l1="64k"`.
     """
 
     @classmethod

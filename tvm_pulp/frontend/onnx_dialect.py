@@ -25,6 +25,7 @@ from tvm_pulp.frontend.onnx_file import Graph, Node
 from tvm_pulp.frontend.onnx_node_checks import WINDOWS, check_attributes, check_node
 from tvm_pulp.frontend.onnx_shapes import input_shapes
 from tvm_pulp.frontend.onnx_tensors import type_name
+from tvm_pulp.frontend.onnx_types import has_standard_types
 from tvm_pulp.frontend.relax_checks import check_module
 from tvm_pulp.qnn import lineage
 from tvm_pulp.qnn.abandoned_builder import closed_on_error
@@ -40,10 +41,10 @@ PRIVATE = frozenset(op for op in CONVERTERS if not onnx.defs.has(op))
 
 
 def is_dialect(graph: Graph, options: ImportOptions) -> bool:
-    """Tell if a graph is integer although its file declares floats.
+    """Tell if a graph is integer although its file declares floats, or operators that ONNX defines for floats alone.
 
-    A file that declares integers says what it means: its operators are those of standard ONNX, which wrap in the type
-    of their operands, where the dialect's make 32-bit accumulators.
+    A file that declares integers where ONNX takes them says what it means: its operators are those of standard ONNX,
+    which wrap in the type of their operands, where the dialect's make 32-bit accumulators.
     """
     if any(n.op_type in PRIVATE for n in graph.nodes):
         return True
@@ -51,7 +52,9 @@ def is_dialect(graph: Graph, options: ImportOptions) -> bool:
     undeclared = [name for name in graph.inputs if name not in declared]
     samples = match_arrays(list(graph.inputs), options.sample_inputs, "--sample-inputs")
     stated = {**declared, **options.input_types}
-    if not undeclared or not all(n in samples or n in stated for n in graph.inputs):
+    if not all(n in samples or n in stated for n in graph.inputs):
+        return False
+    if not undeclared and has_standard_types(graph.model, graph.opset):
         return False
     integral = all(
         stated[n].lstrip("u").startswith("int") if n in stated else is_integral(samples[n]) for n in undeclared
