@@ -110,7 +110,7 @@ _TAKES_NO_BYTES = ("MatMul", "ReduceMean")
 @pytest.mark.parametrize("operator", ["Add", "Sub", "Mul", "Concat", *_TAKES_NO_BYTES])
 @pytest.mark.parametrize("declared", [TensorProto.INT32, TensorProto.INT8])
 def test_files_that_declare_integers_are_of_the_dialect_where_onnx_has_none(operator: str, declared: int) -> None:
-    """ONNX adds bytes, which wrap, and defines no product of matrices for them, which the dialect sums up in 32 bits."""
+    """ONNX adds bytes, which wrap; it multiplies no matrices of bytes, which the dialect sums up in 32 bits."""
     x = np.zeros((4, 4), helper.tensor_dtype_to_np_dtype(declared))
     count = 1 if operator == "ReduceMean" else 2
     model = node_model(operator, [x] * count, **({"axis": 0} if operator == "Concat" else {}))
