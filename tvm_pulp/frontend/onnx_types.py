@@ -1,4 +1,4 @@
-"""Whether the types that a file states are those that ONNX defines for its operators."""
+"""Types that an ONNX file states, beside those that ONNX defines for its operators."""
 
 from functools import cache
 from typing import Any
