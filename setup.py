@@ -82,6 +82,8 @@ EXTRA_REQUIREMENTS = {
         *MLONMCU_REQUIREMENTS,
         # TFLite's reference kernels; there is no wheel for Windows, and its tests skip without it.
         "ai-edge-litert; sys_platform != 'win32'",
+        # It asks for this, whose 1.3.1 is for Pythons before 3.11: uv does not look at that when it locks, pip does.
+        "backports.strenum<1.3.1; sys_platform != 'win32'",
         "hypothesis",
         "mypy",
         "onnxruntime",
