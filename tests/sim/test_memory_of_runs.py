@@ -1,5 +1,6 @@
 """Runs give back what they took, at once: machines of the simulator, libraries of this machine, memory."""
 
+import gc
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -108,10 +109,12 @@ def test_a_closed_machine_says_so() -> None:
 
 
 def test_libraries_of_this_machine_are_closed(small: Callable[[str], App]) -> None:
+    gc.collect()
+    others = mapped_libraries("network.so")  # of programs that other tests keep
     apps = [small("host") for _ in range(4)]
     for app in apps:
         app.run([IMAGE])
-    assert mapped_libraries("network.so") >= 4
+    assert mapped_libraries("network.so") >= others + 4
     kept = apps[0]._runners["host", None, ()]._library
     for app in apps[:2]:
         app.close()
@@ -120,7 +123,7 @@ def test_libraries_of_this_machine_are_closed(small: Callable[[str], App]) -> No
     assert apps[0].run([IMAGE]).outputs, "a run builds it again"
     del app
     apps.clear()
-    assert mapped_libraries("network.so") == 0
+    assert mapped_libraries("network.so") <= others
 
 
 def test_a_library_is_closed_where_nobody_refers_to_it(small: Callable[[str], App], tmp_path: Path) -> None:
