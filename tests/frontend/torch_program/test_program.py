@@ -113,7 +113,7 @@ def test_the_command_says_which_sizes_it_took(tmp_path: Path, capfd: pytest.Capt
     program = torch.export.export(module, (torch.randn(2, 4),), dynamic_shapes={"input": {0: batch}})
     torch.export.save(program, tmp_path / "net.pt2")
     assert main(["compile", str(tmp_path / "net.pt2"), "-o", str(tmp_path / "net.tar")]) == 0
-    said = [line for line in capfd.readouterr().err.splitlines() if "open" in line]
+    said = [line for line in capfd.readouterr().err.splitlines() if "leaves sizes open" in line]
     assert said == [
         "tvmc compile: the program leaves sizes open and is compiled for input:[1,4]: state others with --input-shapes"
     ]
