@@ -6,12 +6,14 @@ under TYPE_CHECKING count like any other.
 
 import ast
 import importlib
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from tvm_pulp.engine_names import engine_names
 from tvm_pulp.public_paths import PUBLIC_PATHS
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -106,6 +108,9 @@ OUTSIDE = {
 # The registry finds plug-ins; everybody else asks the registry.
 PLUGIN_LOADER = "uma"
 
+# Folders beside the accelerators that are none: several accelerators import them, they import no accelerator.
+LIBRARIES = {"conv_array": "engines with an array of convolution columns"}
+
 
 @dataclass(frozen=True)
 class Import:
@@ -139,14 +144,16 @@ def find_violation(module: str, target: str) -> str | None:
     if top not in ("tvm_pulp", *OUTSIDE):
         return None
     if top != "tvm_pulp":
+        folder = rest.split(".")[0]
         if own_top == "tvm_pulp":
+            if folder in LIBRARIES:
+                return f"{folder} is of {LIBRARIES[folder]}, of which the compiler knows nothing"
             if top == "c_runtime" or (own_rest and own_rest[0] == PLUGIN_LOADER):
                 return None
             return f"only tvm_pulp.{PLUGIN_LOADER} may load {top}, through its registry"
         if own_top != top:
             return None if top == "c_runtime" else f"{own_top} and {top} are independent"
-        folder = rest.split(".")[0]
-        if top == "uma_backends" and own_rest and folder and folder != own_rest[0]:
+        if top == "uma_backends" and own_rest and folder not in ("", own_rest[0], *LIBRARIES):
             return "any one accelerator can be deleted, so none may import another"
         return None
     names = rest.split(".")
@@ -247,6 +254,23 @@ def test_no_module_imports_itself_through_others() -> None:
     assert find_circle(REPOSITORY) == []
 
 
+def test_every_folder_is_an_accelerator_or_a_library() -> None:
+    """An accelerator has an entry point; a library has none, so no list of targets shows it."""
+    folders = {path.parent.name for path in (REPOSITORY / "uma_backends").glob("*/__init__.py")}
+    entries = re.search(r"^BACKENDS = (\{.*\})$", (REPOSITORY / "setup.py").read_text(encoding="utf-8"), re.MULTILINE)
+    assert entries is not None
+    assert folders - set(ast.literal_eval(entries[1])) == set(LIBRARIES)
+    assert not set(LIBRARIES) & set(engine_names())
+
+
+@pytest.mark.parametrize("stage", ["planning", "uma", "explain"])
+def test_no_engine_is_named_where_all_are_planned(stage: str) -> None:
+    folders = "|".join(path.parent.name for path in (REPOSITORY / "uma_backends").glob("*/__init__.py"))
+    named = re.compile(rf"\b({folders})\b", re.IGNORECASE)
+    files = (REPOSITORY / "tvm_pulp" / stage).rglob("*.py")
+    assert [str(path) for path in files if named.search(path.read_text(encoding="utf-8"))] == []
+
+
 def test_a_planted_circle_is_found(tmp_path: Path) -> None:
     folder = tmp_path / "tvm_pulp" / "soc"
     folder.mkdir(parents=True)
@@ -321,6 +345,9 @@ def test_public_import_paths_stay(public: str, place: str) -> None:
         ("uma_backends/neureka/a.py", "from tvm_pulp.codegen import c", "uma_backends may not use codegen"),
         ("uma_backends/neureka/a.py", "from uma_backends.ita import cost", "none may import another"),
         ("uma_backends/neureka/a.py", "from uma_backends import ita", "none may import another"),
+        ("uma_backends/conv_array/a.py", "from uma_backends.neureka import job", "none may import another"),
+        ("tvm_pulp/uma/registry.py", "import uma_backends.conv_array", "of which the compiler knows nothing"),
+        ("tvm_pulp/planning/tiling/forms/a.py", "from uma_backends import conv_array", "the compiler knows nothing"),
         ("uma_backends/neureka/a.py", "import schedules.conv2d", "independent"),
         ("schedules/a.py", "import tvm_pulp.sim", "schedules may not use sim"),
         (
@@ -372,6 +399,10 @@ def test_planted_violation_is_found(tmp_path: Path, file: str, text: str, expect
         (
             "uma_backends/neureka/a.py",
             "from tvm_pulp.uma import UMABackend\nimport tvm_pulp.planning.tiling.forms\nfrom . import b",
+        ),
+        (
+            "uma_backends/neureka/a.py",
+            "from uma_backends.conv_array.forms import b\nfrom uma_backends import conv_array",
         ),
         ("schedules/a.py", "import numpy\nfrom tvm_pulp.qnn import conv2d\nfrom schedules.tile import space"),
     ],

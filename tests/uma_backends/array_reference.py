@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tvm_pulp.uma.conv_array.base_job import BaseJob
-from tvm_pulp.uma.conv_array.modes import Mode
-from tvm_pulp.uma.conv_array.requantization import Padding, Requantization
+from uma_backends.conv_array.arithmetic.requantization import Padding, Requantization
+from uma_backends.conv_array.base_job import BaseJob
+from uma_backends.conv_array.modes import Mode
 from uma_backends.ne16.job import ArrayJob as Ne16Job
 
 IntArray = NDArray[np.integer[Any]]

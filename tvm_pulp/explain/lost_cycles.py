@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from tvm_pulp.explain.explain_nodes import why_float
-from tvm_pulp.explain.padded_channels import padded_channels
 from tvm_pulp.frontend.imported import SourceNode
 from tvm_pulp.planning.tiling.plan import LayerPlan, Plan
+from tvm_pulp.uma.strategy import HasAvoidableCycles
 
 # Losses that are named, and the part of the cycles below which one is not.
 _SHOWN, _WORTH = 5, 0.01
@@ -32,12 +32,12 @@ def lost_cycles(plan: Plan, nodes: Sequence[SourceNode] = ()) -> list[Loss]:
         reason = _reason(layer, nodes)
         if reason and cycles > _WORTH * plan.estimated_cycles:
             found.append(Loss(layer, cycles, reason))
-        padded = padded_channels(layer.tiling.form)
-        if (
-            padded
-            and (empty := round(padded.share * layer.tiling.form.bound_cycles())) > _WORTH * plan.estimated_cycles
-        ):
-            found.append(Loss(layer, empty, str(padded)))
+        form = layer.tiling.form
+        avoidable = form.avoidable_cycles() if isinstance(form, HasAvoidableCycles) else None
+        if avoidable is not None:
+            cycles = round(avoidable.share * form.bound_cycles())
+            if cycles > _WORTH * plan.estimated_cycles:
+                found.append(Loss(layer, cycles, avoidable.reason))
     return sorted(found, key=lambda loss: -loss.cycles)
 
 

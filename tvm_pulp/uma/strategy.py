@@ -4,7 +4,7 @@ The same statement feeds the tiler, code generation, `tvmc explain` and the conf
 """
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from tvm_pulp.canonicalize.match import Mismatch
 from tvm_pulp.qnn.network import Layer
@@ -12,7 +12,17 @@ from tvm_pulp.qnn.tiles import TileAxis
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Recipe
 
-__all__ = ["EXACT", "Form", "Refusal", "Refused", "Strategy", "TileAxis", "refuse_if"]
+__all__ = [
+    "EXACT",
+    "AvoidableCycles",
+    "Form",
+    "HasAvoidableCycles",
+    "Refusal",
+    "Refused",
+    "Strategy",
+    "TileAxis",
+    "refuse_if",
+]
 
 
 @dataclass(frozen=True)
@@ -52,6 +62,22 @@ class Form(Protocol):
 
     def bound_cycles(self) -> int:
         """Cycles below which the engine cannot do the layer, data movement not counted."""
+
+
+@dataclass(frozen=True)
+class AvoidableCycles:
+    """Part of an engine's cycles that a layer of nearly the same sizes would not take, and how people are told."""
+
+    share: float
+    reason: str
+
+
+@runtime_checkable
+class HasAvoidableCycles(Protocol):
+    """A form that knows such sizes. Most engines have none, so a `Form` need not be one."""
+
+    def avoidable_cycles(self) -> AvoidableCycles | None:
+        """The largest such part; None where the layer's sizes suit the engine."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tvm_pulp.qnn.fixed_point import scale_half_even, shift_half_even, single_rounding_multiplier
-from tvm_pulp.uma.conv_array.exact_rounding import RealRounding
+from uma_backends.conv_array.arithmetic.exact_rounding import RealRounding
 
 # Sums beyond are no whole numbers in single precision.
 _LARGEST_SUM = 1 << 24

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tvm_pulp.planning.tiling.forms.conv_array import POINTERS, ArrayBackend, Members, prepare_for_array
 from tvm_pulp.soc.cost_model import CostModel
-from tvm_pulp.uma.conv_array.modes import ModeCosts
+from uma_backends.conv_array import POINTERS, ArrayBackend, Members, prepare_for_array
+from uma_backends.conv_array.modes import ModeCosts
 from uma_backends.ne16.geometry import INPUT_BYTES, Mode, input_subtile
 from uma_backends.ne16.job import ArrayJob
 from uma_backends.ne16.ne16_form import ENGINE, Context

@@ -1,6 +1,6 @@
 """Size of the NE16 array and how it cuts a layer into subtiles."""
 
-from tvm_pulp.uma.conv_array.modes import Mode, remainder, subtiles
+from uma_backends.conv_array.modes import Mode, remainder, subtiles
 
 __all__ = ["Mode", "input_subtile", "output_subtile", "remainder", "subtile_sizes", "subtiles"]
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tvm_pulp.planning.tiling.forms.conv_array import RowForm
+from uma_backends.conv_array import RowForm
 from uma_backends.ne16.geometry import INPUT_BYTES, subtiles
 
 

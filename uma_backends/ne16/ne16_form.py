@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tvm_pulp.planning.tiling.forms.conv_array import ArrayContext, ArrayDescription
+from uma_backends.conv_array import ArrayContext, ArrayDescription
 from uma_backends.ne16.geometry import INPUT_BYTES, OUTPUT_CHANNELS, PATCH, Mode
 from uma_backends.ne16.job import ArrayJob
 from uma_backends.ne16.packing import pack_weights

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tvm_pulp.uma.conv_array.packing import bit_planes, unsigned_weights
+from uma_backends.conv_array.packing import bit_planes, unsigned_weights
 from uma_backends.ne16.geometry import INPUT_BYTES, Mode, subtiles
 
 # Channels of a group are packed sixteen at a time, eight where activations have 16 bits.

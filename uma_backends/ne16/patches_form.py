@@ -6,12 +6,12 @@ make; the cores have nothing to lay out or to drop.
 
 from dataclasses import dataclass, replace
 
-from tvm_pulp.planning.tiling.forms.conv_array import ACTIVATION_SLACK, ArrayContext, ArrayForm, channel_axis
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma import Box, Local, Recipe, TileAxis
-from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic
-from tvm_pulp.uma.conv_array.requantization import MAX_PADDING, Padding
+from uma_backends.conv_array import ACTIVATION_SLACK, ArrayContext, ArrayForm, channel_axis
+from uma_backends.conv_array.arithmetic.layer_arithmetic import Arithmetic
+from uma_backends.conv_array.arithmetic.requantization import MAX_PADDING, Padding
 from uma_backends.ne16.geometry import INPUT_BYTES, Mode
 from uma_backends.ne16.job import LEAST_STRIDED, Patch, patches
 

@@ -1,6 +1,6 @@
 """Register image of a job: the 24 words a driver writes."""
 
-from tvm_pulp.uma.conv_array.registers import WORD_NAMES, Addresses, register_words
+from uma_backends.conv_array.registers import WORD_NAMES, Addresses, register_words
 from uma_backends.ne16.geometry import Mode, output_subtile, subtile_sizes
 from uma_backends.ne16.job import ArrayJob
 from uma_backends.ne16.packing import channel_bytes, group_channels

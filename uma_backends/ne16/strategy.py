@@ -1,8 +1,8 @@
 """The layers that NE16 takes, and the forms it offers for them."""
 
-from tvm_pulp.planning.tiling.forms.conv_array import by_rows, conv2d_forms, known_arithmetic
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.uma import Form
+from uma_backends.conv_array import by_rows, conv2d_forms, known_arithmetic
 from uma_backends.ne16.geometry import Mode
 from uma_backends.ne16.linear_form import LinearForm
 from uma_backends.ne16.ne16_form import Context

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tvm_pulp.planning.tiling.forms.conv_array import JobForm, rows_of
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -26,8 +25,9 @@ from tvm_pulp.uma import (
     refuse_if,
     step_call,
 )
-from tvm_pulp.uma.conv_array.exact_rounding import ARRAY_SHIFT, ExactFold
-from tvm_pulp.uma.conv_array.requantization import Requantization
+from uma_backends.conv_array import JobForm, rows_of
+from uma_backends.conv_array.arithmetic.exact_rounding import ARRAY_SHIFT, ExactFold
+from uma_backends.conv_array.arithmetic.requantization import Requantization
 from uma_backends.neureka.geometry import Mode, subtiles
 from uma_backends.neureka.job import ArrayJob
 from uma_backends.neureka.neureka_form import ACTIVATION_SLACK, Context

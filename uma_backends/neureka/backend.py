@@ -5,17 +5,17 @@ from pathlib import Path
 from typing import Any
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.planning.tiling.forms.conv_array import (
+from tvm_pulp.soc.cost_model import CostModel
+from tvm_pulp.uma import pattern_of
+from uma_backends.conv_array import (
     ArrayBackend,
     ArrayDescription,
     Members,
     by_rows,
     prepare_for_array,
 )
-from tvm_pulp.planning.tiling.forms.conv_array.array_backend import Offer
-from tvm_pulp.soc.cost_model import CostModel
-from tvm_pulp.uma import pattern_of
-from tvm_pulp.uma.conv_array.modes import ModeCosts
+from uma_backends.conv_array.array_backend import Offer
+from uma_backends.conv_array.modes import ModeCosts
 from uma_backends.neureka.attention import attention_strategy
 from uma_backends.neureka.dense_rounded import (
     added_sum_patterns,

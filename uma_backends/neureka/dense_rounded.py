@@ -14,13 +14,13 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from tvm_pulp.planning.tiling.forms.conv_array import DenseForm, known_arithmetic, residual_of
-from tvm_pulp.planning.tiling.forms.conv_array.summed import behind, load_stages, refuse_without_kernel
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec, every_value
 from tvm_pulp.uma import Box, Form, Kernel, Load, Local, Refused, Step, Store, pattern_of, refuse_if
-from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic
+from uma_backends.conv_array import DenseForm, known_arithmetic, residual_of
+from uma_backends.conv_array.arithmetic.layer_arithmetic import Arithmetic
+from uma_backends.conv_array.forms.summed import behind, load_stages, refuse_without_kernel
 from uma_backends.neureka.added_row import AddedRow, find_added_row
 from uma_backends.neureka.geometry import Mode
 from uma_backends.neureka.neureka_form import Context

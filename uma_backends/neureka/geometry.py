@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.uma.conv_array.modes import Mode, subtiles
+from uma_backends.conv_array.modes import Mode, subtiles
 
 __all__ = ["LIMITS", "SIRACUSA", "Geometry", "Mode", "subtiles"]
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.uma.conv_array.base_job import TOO_MANY_SUBTILES, BaseJob
-from tvm_pulp.uma.conv_array.modes import pads_wrongly
-from tvm_pulp.uma.conv_array.requantization import Padding, Requantization
+from uma_backends.conv_array.arithmetic.requantization import Padding, Requantization
+from uma_backends.conv_array.base_job import TOO_MANY_SUBTILES, BaseJob
+from uma_backends.conv_array.modes import pads_wrongly
 from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode
 
 __all__ = ["ArrayJob", "Padding", "Requantization", "check_on"]

@@ -10,8 +10,8 @@ from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
 from tvm_pulp.uma import Box, Form, Load, Recipe, Step, Store, TileAxis, refuse_if
-from tvm_pulp.uma.conv_array.exact_rounding import fold_exactly
-from tvm_pulp.uma.conv_array.folded_rounding import ROUNDING_RULES, Reach
+from uma_backends.conv_array.arithmetic.exact_rounding import fold_exactly
+from uma_backends.conv_array.arithmetic.folded_rounding import ROUNDING_RULES, Reach
 from uma_backends.neureka.activation_weights import (
     CORRECTED,
     RAW,

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tvm_pulp.planning.tiling.forms.conv_array import (
+from uma_backends.conv_array import (
     ACTIVATION_SLACK,
     CONTEXTS,
     ArrayContext,

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tvm_pulp.uma.conv_array.packing import bit_planes, unsigned_weights
+from uma_backends.conv_array.packing import bit_planes, unsigned_weights
 from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode, subtiles
 
 TAPS = 9

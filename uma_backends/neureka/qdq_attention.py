@@ -16,8 +16,8 @@ from tvm_pulp.qnn.qdq_attention import operands
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma import Box, Form, Kernel, Load, Local, Recipe, Refused, Step, TileAxis, refuse_if
-from tvm_pulp.uma.conv_array.exact_rounding import ExactFold, RealRounding
-from tvm_pulp.uma.conv_array.folded_rounding import Reach
+from uma_backends.conv_array.arithmetic.exact_rounding import ExactFold, RealRounding
+from uma_backends.conv_array.arithmetic.folded_rounding import Reach
 from uma_backends.neureka.activation_weights import (
     CORRECTED,
     RAW,

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from tvm_pulp.uma.conv_array.registers import WORD_NAMES, Addresses, register_words
+from uma_backends.conv_array.registers import WORD_NAMES, Addresses, register_words
 from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode, subtiles
 from uma_backends.neureka.job import ArrayJob, check_on
 

@@ -1,8 +1,8 @@
 """The layers that NEUREKA takes, and the forms it offers for them."""
 
-from tvm_pulp.planning.tiling.forms.conv_array import by_rows, conv2d_forms, known_arithmetic
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.uma import Box, Form
+from uma_backends.conv_array import by_rows, conv2d_forms, known_arithmetic
 from uma_backends.neureka.neureka_form import Context
 from uma_backends.neureka.vector_form import vector_forms
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tvm_pulp.planning.tiling.forms.conv_array import RowForm
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma import Kernel, Load, Local, Step, has_kernel
-from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic
+from uma_backends.conv_array import RowForm
+from uma_backends.conv_array.arithmetic.layer_arithmetic import Arithmetic
 from uma_backends.neureka.geometry import Mode
 from uma_backends.neureka.neureka_form import Context
 from uma_backends.neureka.packing import TAPS

@@ -9,7 +9,7 @@ from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma import Refused
-from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic, arithmetic_of
+from uma_backends.conv_array.arithmetic.layer_arithmetic import Arithmetic, arithmetic_of
 
 RANGES = [(-128, 127), (0, 255)]
 

@@ -7,11 +7,11 @@ import pytest
 
 from tvm_pulp import soc as socs
 from tvm_pulp.entry_point import plan_for
-from tvm_pulp.planning.tiling.forms.conv_array.strategy import conv2d_forms
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.conformance.layer_network import layer_network, pinned, simulate, target_for
 from tvm_pulp.uma.conformance.random_layer import RandomLayer, random_input
+from uma_backends.conv_array.forms.strategy import conv2d_forms
 from uma_backends.neureka import NeurekaBackend
 
 SIRACUSA = socs.load("siracusa")

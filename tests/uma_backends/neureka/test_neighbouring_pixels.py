@@ -9,7 +9,7 @@ from tests.canonicalize.small_modules import build
 from tvm_pulp import qnn
 from tvm_pulp.qnn.interpret import interpret
 from tvm_pulp.qnn.operator import spec_of
-from tvm_pulp.uma.conv_array.neighbouring_pixels import NeighbouringPixels, best_count
+from uma_backends.conv_array.passes.neighbouring_pixels import NeighbouringPixels, best_count
 from uma_backends.neureka.backend import pixel_costs
 from uma_backends.neureka.geometry import Mode
 

@@ -5,9 +5,9 @@ import pytest
 
 from tests.uma_backends.neureka.test_bounded_form import SIRACUSA, convolution
 from tvm_pulp.entry_point import plan_for
-from tvm_pulp.planning.tiling.forms.conv_array.strategy import conv2d_forms
 from tvm_pulp.uma.conformance.layer_network import layer_network, pinned, simulate, target_for
 from tvm_pulp.uma.conformance.random_layer import random_input
+from uma_backends.conv_array.forms.strategy import conv2d_forms
 from uma_backends.neureka import NeurekaBackend
 
 # Size, channels in and out, groups, kernel, stride, pads, zero point, type, rule.

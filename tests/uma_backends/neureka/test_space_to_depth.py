@@ -8,7 +8,7 @@ import pytest
 from tests.canonicalize.small_modules import build, operators
 from tvm_pulp import qnn
 from tvm_pulp.qnn.interpret import interpret
-from tvm_pulp.uma.conv_array.space_to_depth import SpaceToDepth
+from uma_backends.conv_array.passes.space_to_depth import SpaceToDepth
 
 RULE = qnn.Requant("tflite", 0, 3, -128, 127)
 

@@ -9,7 +9,7 @@ from tests.canonicalize.small_modules import build
 from tvm_pulp import qnn
 from tvm_pulp.qnn.interpret import interpret
 from tvm_pulp.qnn.operator import PREFIX
-from tvm_pulp.uma.conv_array.unsigned_activations import UnsignedActivations
+from uma_backends.conv_array.passes.unsigned_activations import UnsignedActivations
 
 RELU = qnn.Requant("tflite", 0, -128, -128, 127)
 LINEAR = qnn.Requant("tflite", 0, 7, -128, 127)

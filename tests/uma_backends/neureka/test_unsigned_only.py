@@ -16,7 +16,7 @@ from tvm_pulp import soc as socs
 from tvm_pulp.errors import GuestFault
 from tvm_pulp.frontend.imported import Imported
 from tvm_pulp.qnn.interpret import interpret
-from tvm_pulp.uma.conv_array.unsigned_activations import UnsignedActivations
+from uma_backends.conv_array.passes.unsigned_activations import UnsignedActivations
 from uma_backends.neureka.geometry import Mode
 from uma_backends.neureka.job import ArrayJob
 from uma_backends.neureka.registers import Addresses, register_image

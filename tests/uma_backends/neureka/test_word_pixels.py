@@ -9,7 +9,7 @@ from tvm import relax
 from tests.canonicalize.small_modules import build, operators
 from tvm_pulp import qnn
 from tvm_pulp.qnn.interpret import interpret
-from tvm_pulp.uma.conv_array.word_pixels import WordPixels
+from uma_backends.conv_array.passes.word_pixels import WordPixels
 
 RULE = qnn.Requant("tflite", 0, 3, -128, 127)
 

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from tvm_pulp.planning.tiling.forms.conv_array.array_form import ACTIVATION_SLACK
-from tvm_pulp.planning.tiling.forms.conv_array.forms import Direct3x3Form, breaks_last_subtile
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.qnn.tiles import InputSpan
 from tvm_pulp.uma import Box, Local, Recipe
-from tvm_pulp.uma.conv_array.requantization import MAX_PADDING, Padding
+from uma_backends.conv_array.arithmetic.requantization import MAX_PADDING, Padding
+from uma_backends.conv_array.forms.array_form import ACTIVATION_SLACK
+from uma_backends.conv_array.forms.basic_forms import Direct3x3Form, breaks_last_subtile
 
 
 @dataclass(frozen=True)

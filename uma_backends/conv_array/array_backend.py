@@ -5,16 +5,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tvm_pulp.planning.tiling.forms.conv_array.array_form import POINTERS, ArrayContext, ArrayDescription
-from tvm_pulp.planning.tiling.forms.conv_array.average_pool import average_pool_strategy
-from tvm_pulp.planning.tiling.forms.conv_array.job_words import pointers, word_text
-from tvm_pulp.planning.tiling.forms.conv_array.pair_sum import pair_sum_patterns, pair_sum_strategy
-from tvm_pulp.planning.tiling.forms.conv_array.summed import Strategy, summed_patterns, summed_strategy
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.soc.description import Engine
 from tvm_pulp.uma import Changes, Codegen, Form, UMABackend, pattern_of
-from tvm_pulp.uma.conv_array.modes import CONTEXTS, ModeCosts
-from tvm_pulp.uma.conv_array.registers import WORD_NAMES, word_fields
+from uma_backends.conv_array.array_description import POINTERS, ArrayDescription
+from uma_backends.conv_array.forms.array_form import ArrayContext
+from uma_backends.conv_array.forms.average_pool import average_pool_strategy
+from uma_backends.conv_array.forms.pair_sum import pair_sum_patterns, pair_sum_strategy
+from uma_backends.conv_array.forms.summed import Strategy, summed_patterns, summed_strategy
+from uma_backends.conv_array.job_words import pointers, word_text
+from uma_backends.conv_array.modes import CONTEXTS, ModeCosts
+from uma_backends.conv_array.registers import WORD_NAMES, word_fields
 
 # Name of a pattern, what makes it, and the strategy of its regions.
 Offer = tuple[str, Callable[[], Any], Strategy]
@@ -132,10 +133,10 @@ class ArrayBackend(UMABackend):
 
 def prepare_for_array(module: Any, unsigned_only: bool, channels: int, costs: ModeCosts) -> Any:
     """The network as an array of so many channels wants it; the passes need TVM, so they are loaded on demand."""
-    from tvm_pulp.uma.conv_array.neighbouring_pixels import NeighbouringPixels
-    from tvm_pulp.uma.conv_array.space_to_depth import SpaceToDepth
-    from tvm_pulp.uma.conv_array.unsigned_activations import UnsignedActivations
-    from tvm_pulp.uma.conv_array.word_pixels import WordPixels
+    from uma_backends.conv_array.passes.neighbouring_pixels import NeighbouringPixels
+    from uma_backends.conv_array.passes.space_to_depth import SpaceToDepth
+    from uma_backends.conv_array.passes.unsigned_activations import UnsignedActivations
+    from uma_backends.conv_array.passes.word_pixels import WordPixels
 
     steps = (UnsignedActivations(unsigned_only), SpaceToDepth(channels), WordPixels(), NeighbouringPixels(costs))
     for step in steps:

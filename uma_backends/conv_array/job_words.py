@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from tvm_pulp.planning.tiling.forms.conv_array.array_form import ArrayDescription
+from uma_backends.conv_array.array_description import ArrayDescription
 
 
 def pointers(

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.uma.conv_array.modes import Mode, subtiles
-from tvm_pulp.uma.conv_array.requantization import (
+from uma_backends.conv_array.arithmetic.requantization import (
     DEFAULT_REQUANTIZATION,
     MAX_PADDING,
     NO_PADDING,
     Padding,
     Requantization,
 )
+from uma_backends.conv_array.modes import Mode, subtiles
 
 MAX_SUBTILES = 0xFFFF
 TOO_MANY_SUBTILES = f"a dimension needs more than {MAX_SUBTILES} subtiles, cut it into several jobs"

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tvm_pulp.qnn import fixed_point
 from tvm_pulp.qnn.requant import TO_EVEN, Requant
-from tvm_pulp.uma.conv_array.exact_rounding import (
+from uma_backends.conv_array.arithmetic.exact_rounding import (
     ARRAY_SHIFT,
     ExactFold,
     RealRounding,
@@ -15,7 +15,7 @@ from tvm_pulp.uma.conv_array.exact_rounding import (
     fold_exactly,
     fold_to_even,
 )
-from tvm_pulp.uma.conv_array.folded_rounding import Reach
+from uma_backends.conv_array.arithmetic.folded_rounding import Reach
 
 RANGES = [(-128, 127), (0, 255)]
 CHANNELS = 6

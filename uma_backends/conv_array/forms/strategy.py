@@ -4,21 +4,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 from weakref import WeakKeyDictionary
 
-from tvm_pulp.planning.tiling.forms.conv_array.array_form import ArrayContext, ArrayForm
-from tvm_pulp.planning.tiling.forms.conv_array.blocks_form import blocks_forms
-from tvm_pulp.planning.tiling.forms.conv_array.bounded_form import bounded_form
-from tvm_pulp.planning.tiling.forms.conv_array.dilated_form import DilatedForm
-from tvm_pulp.planning.tiling.forms.conv_array.forms import (
+from tvm_pulp.qnn.network import Layer
+from tvm_pulp.uma import Box, Derived, Form, refuse_if
+from uma_backends.conv_array.arithmetic.layer_arithmetic import Arithmetic, arithmetic_of
+from uma_backends.conv_array.forms.array_form import ArrayContext, ArrayForm
+from uma_backends.conv_array.forms.basic_forms import (
     DenseForm,
     Direct3x3Form,
     Im2colForm,
     PointwiseForm,
     fold_rows,
 )
-from tvm_pulp.qnn.network import Layer
-from tvm_pulp.uma import Box, Derived, Form, refuse_if
-from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic, arithmetic_of
-from tvm_pulp.uma.conv_array.modes import Mode
+from uma_backends.conv_array.forms.blocks_form import blocks_forms
+from uma_backends.conv_array.forms.bounded_form import bounded_form
+from uma_backends.conv_array.forms.dilated_form import DilatedForm
+from uma_backends.conv_array.modes import Mode
 
 # Weights are looked at once, though annotation and planning ask both.
 _KNOWN: WeakKeyDictionary[Layer, dict[tuple[bool, bool, tuple[int, ...]], Arithmetic]] = WeakKeyDictionary()

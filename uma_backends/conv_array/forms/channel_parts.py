@@ -13,7 +13,7 @@ from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma import Call, Job, Kernel, Local, Pointer, Step, step_call
-from tvm_pulp.uma.conv_array.modes import Mode
+from uma_backends.conv_array.modes import Mode
 
 _MOST_PARTS = 4
 # What core 0 takes to submit a further job, and what further parts have to save.

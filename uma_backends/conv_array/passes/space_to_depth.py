@@ -15,7 +15,7 @@ import numpy as np
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant, needed, require, spec_of
-from tvm_pulp.uma.conv_array.requantization import MAX_PADDING
+from uma_backends.conv_array.arithmetic.requantization import MAX_PADDING
 
 _TO_NHWC = [0, 2, 3, 1]
 _LOWEST = -128

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tvm_pulp.uma.conv_array.base_job import BaseJob
-from tvm_pulp.uma.conv_array.modes import remainder, subtiles
+from uma_backends.conv_array.base_job import BaseJob
+from uma_backends.conv_array.modes import remainder, subtiles
 
 WORD_NAMES = (
     "WEIGHTS_PTR", "INFEAT_PTR", "OUTFEAT_PTR", "SCALE_PTR", "SCALE_SHIFT_PTR", "SCALE_BIAS_PTR",

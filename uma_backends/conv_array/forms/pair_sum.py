@@ -11,17 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.planning.tiling.forms.conv_array.array_form import ACTIVATION_SLACK, ArrayContext, ArrayForm, JobForm
-from tvm_pulp.planning.tiling.forms.conv_array.forms import PointwiseForm
-from tvm_pulp.planning.tiling.forms.conv_array.strategy import conv2d_forms
-from tvm_pulp.planning.tiling.forms.conv_array.summed import behind
 from tvm_pulp.qnn.add import rules, split
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
 from tvm_pulp.uma import EXACT, Box, Form, Job, Local, Pointer, Recipe, Step, Store, TileAxis, pattern_of, refuse_if
-from tvm_pulp.uma.conv_array.layer_arithmetic import arithmetic_of
-from tvm_pulp.uma.conv_array.modes import Mode
+from uma_backends.conv_array.arithmetic.layer_arithmetic import arithmetic_of
+from uma_backends.conv_array.forms.array_form import ACTIVATION_SLACK, ArrayContext, ArrayForm, JobForm
+from uma_backends.conv_array.forms.basic_forms import PointwiseForm
+from uma_backends.conv_array.forms.strategy import conv2d_forms
+from uma_backends.conv_array.forms.summed import behind
+from uma_backends.conv_array.modes import Mode
 
 _WINDOW = {"layout": "NHWC", "strides": [1, 1], "dilation": [1, 1], "pads": [0] * 4, "groups": 1}
 # Factor and summand of the sum, and of one operand or both.

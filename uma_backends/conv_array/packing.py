@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.uma.conv_array.modes import Mode, subtiles
+from uma_backends.conv_array.modes import Mode, subtiles
 
 
 def unsigned_weights(array: str, weight: NDArray[Any], bits: int, offset: int) -> NDArray[np.uint8]:

@@ -6,12 +6,12 @@ from functools import lru_cache
 from typing import Any
 
 from tvm_pulp.planning.tiling.cost.core_step import core_step
-from tvm_pulp.planning.tiling.forms.conv_array.array_form import ACTIVATION_SLACK, ArrayContext, ArrayForm
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma import Box, Kernel, Local, Recipe, Step, TileAxis
-from tvm_pulp.uma.conv_array.modes import Mode, pads_wrongly
-from tvm_pulp.uma.conv_array.requantization import MAX_PADDING, Padding
 from tvm_pulp.uma.windows import InputSpan, unfolding
+from uma_backends.conv_array.arithmetic.requantization import MAX_PADDING, Padding
+from uma_backends.conv_array.forms.array_form import ACTIVATION_SLACK, ArrayContext, ArrayForm
+from uma_backends.conv_array.modes import Mode, pads_wrongly
 
 
 @lru_cache(maxsize=4096)

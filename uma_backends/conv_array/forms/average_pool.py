@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.planning.tiling.forms.conv_array.array_form import ArrayContext, ArrayForm, JobForm
-from tvm_pulp.planning.tiling.forms.conv_array.strategy import conv2d_forms
 from tvm_pulp.qnn.exact_shift import exact_shift
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
@@ -31,6 +29,8 @@ from tvm_pulp.uma import (
     refuse_if,
     step_call,
 )
+from uma_backends.conv_array.forms.array_form import ArrayContext, ArrayForm, JobForm
+from uma_backends.conv_array.forms.strategy import conv2d_forms
 
 # Rows and columns of the array's depthwise kernel.
 _KERNEL = 3

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.planning.tiling.forms.conv_array.array_form import ArrayContext, ArrayForm
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
 from tvm_pulp.uma import Box, Form, Kernel, Load, Local, Refused, Step, Store, has_kernel, pattern_of, refuse_if
-from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic
+from uma_backends.conv_array.arithmetic.layer_arithmetic import Arithmetic
+from uma_backends.conv_array.forms.array_form import ArrayContext, ArrayForm
 
 _SIDES, _KINDS = ((0, "summed"), (1, "summed_turned")), ((0, ""), (2, "_rounded"))
 Strategy = Callable[[Layer, Any], list[Form]]

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.uma.conv_array.exact_rounding import Staircase, staircase_of
-from tvm_pulp.uma.conv_array.folded_rounding import Reach
+from uma_backends.conv_array.arithmetic.exact_rounding import Staircase, staircase_of
+from uma_backends.conv_array.arithmetic.folded_rounding import Reach
 
 _LARGEST_SHIFT = 31
 _FREE = 1 << 60

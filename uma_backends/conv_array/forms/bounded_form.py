@@ -9,17 +9,17 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from tvm_pulp.planning.tiling.forms.conv_array.array_form import ArrayForm
-from tvm_pulp.planning.tiling.forms.conv_array.forms import Direct3x3Form, Im2colForm, PointwiseForm
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.uma import Box, Derived, Job, Kernel, Load, Local, Pointer, Recipe, Step, Store, has_kernel
-from tvm_pulp.uma.conv_array.bounded_rounding import Bounds, bound_rounding
-from tvm_pulp.uma.conv_array.exact_rounding import ExactFold
-from tvm_pulp.uma.conv_array.folded_rounding import Reach
-from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic
-from tvm_pulp.uma.conv_array.modes import Mode
-from tvm_pulp.uma.conv_array.requantization import Requantization
+from uma_backends.conv_array.arithmetic.bounded_rounding import Bounds, bound_rounding
+from uma_backends.conv_array.arithmetic.exact_rounding import ExactFold
+from uma_backends.conv_array.arithmetic.folded_rounding import Reach
+from uma_backends.conv_array.arithmetic.layer_arithmetic import Arithmetic
+from uma_backends.conv_array.arithmetic.requantization import Requantization
+from uma_backends.conv_array.forms.array_form import ArrayForm
+from uma_backends.conv_array.forms.basic_forms import Direct3x3Form, Im2colForm, PointwiseForm
+from uma_backends.conv_array.modes import Mode
 
 # Products of an open element take the cores longer than all of its rounding, if there are many or it is often open.
 _MOST_INPUTS = 64

@@ -14,9 +14,15 @@ from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES
 from tvm_pulp.uma import Refused, refuse_if
-from tvm_pulp.uma.conv_array.exact_rounding import ARRAY_SHIFT, ExactFold, fold_away, fold_exactly, fold_to_even
-from tvm_pulp.uma.conv_array.folded_rounding import ROUNDING_RULES, Folded, Reach, fold_rounding
-from tvm_pulp.uma.conv_array.requantization import Requantization
+from uma_backends.conv_array.arithmetic.exact_rounding import (
+    ARRAY_SHIFT,
+    ExactFold,
+    fold_away,
+    fold_exactly,
+    fold_to_even,
+)
+from uma_backends.conv_array.arithmetic.folded_rounding import ROUNDING_RULES, Folded, Reach, fold_rounding
+from uma_backends.conv_array.arithmetic.requantization import Requantization
 
 _INT32 = 1 << 31
 # Clip ranges of the array's 8-bit output.

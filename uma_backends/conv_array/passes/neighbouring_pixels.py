@@ -15,7 +15,7 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant, needed, require, spec_of
-from tvm_pulp.uma.conv_array.modes import Mode, ModeCosts
+from uma_backends.conv_array.modes import Mode, ModeCosts
 
 
 class NeighbouringPixels(Rewriter):

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from tvm_pulp.planning.tiling.forms.conv_array.array_form import ACTIVATION_SLACK, ArrayForm
-from tvm_pulp.planning.tiling.forms.conv_array.forms import channel_axis
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma import Box, Local, Recipe, TileAxis
+from uma_backends.conv_array.forms.array_form import ACTIVATION_SLACK, ArrayForm
+from uma_backends.conv_array.forms.basic_forms import channel_axis
 
 
 @dataclass(frozen=True)

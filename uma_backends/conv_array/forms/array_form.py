@@ -5,14 +5,13 @@ The array is asked for what differs from engine to engine by `ArrayContext`, whi
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from tvm_pulp.planning.tiling.cost.core_step import core_step
-from tvm_pulp.planning.tiling.forms.conv_array.channel_parts import in_parts
 from tvm_pulp.qnn.block_diagonal import block_diagonal
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
@@ -20,7 +19,6 @@ from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma import (
     Box,
-    Changes,
     Derived,
     Job,
     Kernel,
@@ -35,48 +33,16 @@ from tvm_pulp.uma import (
     has_kernel,
 )
 from tvm_pulp.uma.box import tiles
-from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic
-from tvm_pulp.uma.conv_array.modes import CONTEXTS, Mode
+from tvm_pulp.uma.strategy import AvoidableCycles
 from tvm_pulp.uma.windows import InputSpan, window_spans
+from uma_backends.conv_array.arithmetic.layer_arithmetic import Arithmetic
+from uma_backends.conv_array.array_description import ArrayDescription
+from uma_backends.conv_array.forms.channel_parts import in_parts
+from uma_backends.conv_array.forms.padded_channels import padded_channels
+from uma_backends.conv_array.modes import CONTEXTS, Mode
 
 # The array fetches activations in whole pixels, of at most as many channels: it may read behind an operand.
 ACTIVATION_SLACK = 64
-# The first registers of a job, which hold addresses.
-POINTERS = 6
-
-
-@dataclass(frozen=True)
-class ArrayDescription:
-    """A job as the driver knows it, besides addresses; an engine adds its registers as `words`.
-
-    `array`: whatever they depend on besides the job.
-    """
-
-    job: Any
-    weights: Pointer
-    input: Pointer
-    output: Pointer
-    scale: Pointer | None
-    shift: Pointer | None
-    bias: Pointer | None
-    array: Any = None
-
-    def behind(self, **later: int) -> Self:
-        """The same job with operands that begin so many bytes later."""
-        found = {name: getattr(self, name) for name in later}
-        return replace(self, **{name: Pointer(p.operand, p.offset + later[name]) for name, p in found.items() if p})
-
-    @property
-    def words(self) -> tuple[int, ...]:
-        """All job registers; with all addresses zero those of pointers hold what must be added to them."""
-        raise NotImplementedError
-
-    def changes(self, before: "ArrayDescription") -> Changes | None:
-        """Words behind the pointers, by number, that differ from those of another job; None where all are told."""
-        pairs = zip(before.words[POINTERS:], self.words[POINTERS:], strict=True)
-        found = tuple((number, new) for number, (old, new) in enumerate(pairs) if old != new)
-        changes = Changes(found, POINTERS + 1 + 2 * len(found))
-        return changes if changes.words <= len(self.words) else None
 
 
 @dataclass(frozen=True)
@@ -229,6 +195,11 @@ class ArrayForm(JobForm):
             weights = np.concatenate([block_diagonal(bundle, at_once) for bundle in bundles])
         is_1x1 = self.mode.kernel == 1
         return weights.reshape(len(weights), -1, 1, 1) if is_1x1 else weights.transpose(0, 3, 1, 2)
+
+    def avoidable_cycles(self) -> AvoidableCycles | None:
+        """Those of steps of the array that few channels need."""
+        patch = (self.context.rows, self.context.columns)
+        return padded_channels(self.layer, self.mode, lambda *c: self.context.cycles(self.array_job(*patch, *c)))
 
     @property
     def raw_dtype(self) -> str:

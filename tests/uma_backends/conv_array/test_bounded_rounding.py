@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.uma.conv_array.test_exact_rounding import CHANNELS, random_layer
+from tests.uma_backends.conv_array.test_exact_rounding import CHANNELS, random_layer
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.uma.conv_array.bounded_rounding import Bounds, bound_rounding
-from tvm_pulp.uma.conv_array.folded_rounding import Reach
+from uma_backends.conv_array.arithmetic.bounded_rounding import Bounds, bound_rounding
+from uma_backends.conv_array.arithmetic.folded_rounding import Reach
 
 
 def bound(bounds: Bounds, summand: np.ndarray, acc: np.ndarray, rule: Requant, channel: int) -> np.ndarray:

@@ -10,12 +10,12 @@ from functools import cached_property
 
 import numpy as np
 
-from tvm_pulp.planning.tiling.forms.conv_array.array_form import ACTIVATION_SLACK, ArrayContext, ArrayForm
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma import Box, Derived, Kernel, Local, Recipe, Step, TileAxis, has_kernel
-from tvm_pulp.uma.conv_array.layer_arithmetic import Arithmetic
-from tvm_pulp.uma.conv_array.modes import Mode
+from uma_backends.conv_array.arithmetic.layer_arithmetic import Arithmetic
+from uma_backends.conv_array.forms.array_form import ACTIVATION_SLACK, ArrayContext, ArrayForm
+from uma_backends.conv_array.modes import Mode
 
 # A word of pixels; the heights are tried.
 _BLOCK_WIDTH, _BLOCK_HEIGHTS = 4, (1, 2, 4)

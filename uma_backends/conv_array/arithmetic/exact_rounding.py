@@ -12,7 +12,7 @@ import numpy as np
 
 from tvm_pulp.qnn import fixed_point
 from tvm_pulp.qnn.requant import SINGLE_ROUNDINGS, TO_EVEN, Requant
-from tvm_pulp.uma.conv_array.folded_rounding import Reach
+from uma_backends.conv_array.arithmetic.folded_rounding import Reach
 
 # What the array shifts out: with 31 bits of result the product stays inside 48.
 ARRAY_SHIFT = 16

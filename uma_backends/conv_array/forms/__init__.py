@@ -1,0 +1,1 @@
+"""The ways in which an array runs a layer, and which of them a layer is offered."""
