@@ -87,7 +87,8 @@ def test_a_wheel_brings_what_is_compiled(wheel: zipfile.ZipFile, repository: Pat
 
 @pytest.mark.slow
 def test_a_wheel_of_another_architecture(repository: Path, tmp_path: Path) -> None:
-    for name in ("setup.py", "README.md", "LICENSE", "MANIFEST.in"):
+    (tmp_path / "scripts").mkdir()
+    for name in ("setup.py", "README.md", "LICENSE", "MANIFEST.in", "constraints.txt", "scripts/software_bill.py"):
         shutil.copy(repository / name, tmp_path / name)
     for name in ("c_runtime/include", "c_runtime/iss", "uma_backends/qvanilla"):
         shutil.copytree(repository / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
