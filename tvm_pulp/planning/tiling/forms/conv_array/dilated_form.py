@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from tvm_pulp.planning.tiling.forms.conv_array.array_form import ACTIVATION_SLACK
 from tvm_pulp.planning.tiling.forms.conv_array.forms import Direct3x3Form, breaks_last_subtile
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.qnn.tiles import InputSpan
+from tvm_pulp.qnn.window import InputSpan
 from tvm_pulp.uma import Box, Local, Recipe
 from tvm_pulp.uma.conv_array.requantization import MAX_PADDING, Padding
 
