@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from tvm_pulp.qnn.window import windows
+
 
 def padded(size: int) -> int:
     """Bytes rounded up to whole words."""
@@ -79,11 +81,11 @@ def weights_of_pixels(
 
     The last axis is filled up with zeros to whole words.
     """
-    (sy, sx), (dy, dx), (top, left, *_) = (attributes[name] for name in ("strides", "dilation", "pads"))
+    down, across = windows(attributes, weight.shape[1:])
     spread = np.zeros((len(weight), *out_size, padded(size[0] * size[1])), np.int8)
     for oy, ox in np.ndindex(*out_size):
         for ky, kx in np.ndindex(*weight.shape[1:]):
-            y, x = oy * sy + ky * dy - top, ox * sx + kx * dx - left
+            y, x = down.position(oy, ky), across.position(ox, kx)
             if 0 <= y < size[0] and 0 <= x < size[1]:
                 spread[:, oy, ox, y * size[1] + x] = weight[:, ky, kx]
     return spread.reshape(len(weight), out_size[0] * out_size[1], -1)

@@ -8,7 +8,7 @@ from schedules.kernel_numbers import KINDS, TYPES, TYPES_16
 from schedules.packed_weights import offset_weights
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant, weighted_reach
-from tvm_pulp.qnn.tensor_spec import BYTES, Attributes
+from tvm_pulp.qnn.tensor_spec import BYTES
 from tvm_pulp.uma.recipe import Local
 
 
@@ -72,10 +72,3 @@ def exact_bias(layer: Layer) -> np.ndarray:
 def folded_bias(layer: Layer) -> np.ndarray:
     """The same in the 32 bits that kernels take."""
     return exact_bias(layer).astype(np.int32)
-
-
-def window_fields(attributes: Attributes, kernel: Sequence[int], before: Sequence[int]) -> dict[str, int]:
-    """Fields of a window's size and steps, and of the padding before it."""
-    names = ("kernel_height", "kernel_width", "stride_y", "stride_x", "dilation_y", "dilation_x", "pad_top", "pad_left")
-    values = (*kernel, *attributes["strides"], *attributes["dilation"], *before)
-    return dict(zip(names, values, strict=True))

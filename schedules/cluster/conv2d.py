@@ -11,15 +11,17 @@ from schedules.cluster.arithmetic import (
     folded_bias,
     typed,
     uniform_requant,
-    window_fields,
 )
 from schedules.cluster.base import SLACK, Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
 from schedules.cluster.dense import DenseKernel, summed, tile_work
 from schedules.cluster.steps import step_call
 from schedules.kernel_cycles import Work, family_of, kind_of, words, work
 from schedules.packed_weights import offset_weights, pack_weights, padded
+from schedules.window_fields import field_windows, window_fields
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_part
 from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
+from tvm_pulp.qnn.tiles import Part
+from tvm_pulp.qnn.window import Window, windows
 from tvm_pulp.uma.recipe import Call, Kernel, Local, Pointer, Recipe
 from tvm_pulp.uma.windows import unfolding
 
@@ -53,10 +55,9 @@ def applies_unfolded_int16(layer: Layer) -> bool:
     return layer.attributes["groups"] == 1 and dense.multiplies_int16(layer)
 
 
-def windows_of(layer: Layer, box: Box) -> tuple[Box, list[int]]:
-    """The part of a picture that windows of a part reach, and the padding that remains."""
-    part = tile_part(layer, Box(box.start, (1, *box.size[1:])))
-    return part.inputs[0], part.attributes["pads"]
+def picture_part(layer: Layer, box: Box) -> Part:
+    """The part of a picture that windows of a part reach, with the padding that remains."""
+    return tile_part(layer, Box(box.start, (1, *box.size[1:])))
 
 
 class WindowKernel(KernelForm):
@@ -72,12 +73,13 @@ class WindowKernel(KernelForm):
     def common(self, call: Arguments, box: Box) -> Fields:
         """Fields of bias, requantization, sizes, steps and padding."""
         layer, a, weights = self.layer, self.layer.attributes, self.layer.inputs[1].values
-        source, pads = windows_of(layer, box)
+        part = picture_part(layer, box)
+        source, moves = part.inputs[0], windows(part.attributes, weights.shape[1:3])
         bias = self.constant("folded_bias", folded_bias(layer))
         return {
             "bias": call.load("bias", bias, Box((box.start[3],), (box.size[3],))),
             "height": source.size[1], "width": source.size[2], "out_height": box.size[1], "out_width": box.size[2],
-            **window_fields(a, weights.shape[1:3], pads[:2]), "pad_value": a["zero_point"],
+            **window_fields(*moves), "pad_value": a["zero_point"],
             "x_type": typed(layer.inputs[0]), "y_pixel_stride": box.size[3] * call.output.spec.itemsize,
             **call.requant(box.span(3), short=self.rounds_short),
         }  # fmt: skip
@@ -94,7 +96,7 @@ class Conv2dKernel(WindowKernel):
         return max(4, min(_MOST_WINDOWS, moved // 2 // (self.cores * padded(depth)), padded(pixels)) // 4 * 4)
 
     def fields(self, call: Arguments, box: Box) -> Fields:
-        filters, (source, _) = self.filters(box), windows_of(self.layer, box)
+        filters, source = self.filters(box), picture_part(self.layer, box).inputs[0]
         depth, count = filters[0].size, box.size[3]
         x, stored = call.load("x", self.layer.inputs[0], source), offset_weights(filters)
         assert stored is not None
@@ -121,13 +123,13 @@ class UnfoldedConv2d(DenseKernel):
 
     def recipe(self, box: Box) -> Recipe:
         layer, call = self.layer, Arguments(self, box)
-        x, depth, (part, pads) = layer.inputs[0], layer.inputs[1].values[0].size, windows_of(layer, box)
-        source = call.load("x", x, part).operand
+        x, depth, part = layer.inputs[0], layer.inputs[1].values[0].size, picture_part(layer, box)
+        source = call.load("x", x, part.inputs[0]).operand
         # The product reads windows instead.
         call.reads.remove(source)
         windows = Local("windows", TensorSpec((*box.size[:3], depth), x.spec.dtype), SLACK)
         call.reads.append(windows)
-        copied = Kernel("im2col", unfolding(layer, pads), (source,), (windows,))
+        copied = Kernel("im2col", unfolding(layer, part.attributes["pads"]), (source,), (windows,))
         # Generated C where no kernel copies windows of 16-bit values.
         unfold = step_call(copied, self.costs) or copied
         steps = call.finish(self.product(call, Pointer(windows), depth, box)).steps
@@ -164,7 +166,8 @@ def _window_work(f: Fields, blocks: float, pixels: int) -> Work:
         return work | {"spread_pixel": pixels, "spread_pixel_word": pixels * words(f["channels"])}
     if f["dilation_y"] != 1:
         return work | {"spread_row": windows * rows, "spread_row_word": windows * rows * words(row_bytes)}
-    inside = _share_inside(f, "y") * _share_inside(f, "x")
+    down, across = field_windows(f)
+    inside = _share_inside(down, f["out_height"], f["height"]) * _share_inside(across, f["out_width"], f["width"])
     edge, whole = windows * (1 - inside), windows * inside
     work |= {"edge_window": edge, "edge_row": edge * rows}
     if 4 <= row_bytes <= 16:
@@ -174,13 +177,10 @@ def _window_work(f: Fields, blocks: float, pixels: int) -> Work:
     return work | {"window": whole, "window_row": whole * rows, "window_word": whole * rows * words(row_bytes)}
 
 
-def _share_inside(f: Fields, axis: str) -> float:
+def _share_inside(window: Window, count: int, size: int) -> float:
     """Share of the windows that do not reach beyond the picture along an axis."""
-    size, count = ("height", "out_height") if axis == "y" else ("width", "out_width")
-    kernel, before = f["kernel_height" if axis == "y" else "kernel_width"], f["pad_top" if axis == "y" else "pad_left"]
-    starts = (i * f[f"stride_{axis}"] - before for i in range(f[count]))
-    reach = (kernel - 1) * f[f"dilation_{axis}"]
-    return sum(start >= 0 and start + reach < f[size] for start in starts) / f[count]
+    ends = (window.reads(output, 1) for output in range(count))
+    return sum(first >= 0 and stop <= size for first, stop in ends) / count
 
 
 register(

@@ -8,10 +8,11 @@ import numpy as np
 
 from schedules.cluster.arithmetic import accumulator_reach, uniform_requant
 from schedules.cluster.base import Arguments, Box, Fields, Layer, TileAxis, schedule
-from schedules.cluster.conv2d import WindowKernel, windows_of
+from schedules.cluster.conv2d import WindowKernel, picture_part
 from schedules.kernel_cycles import Work, call_cost, family_of, kind_of, share, words, work
 from schedules.kernel_numbers import KINDS
 from schedules.packed_weights import has_moved_rows, pack_depthwise_weights, plane_stride, scratch_bytes
+from schedules.window_fields import field_windows
 from tvm_pulp.qnn.tensor_spec import BYTES
 
 # Output rows that are computed at a time: more save reading the rows between them again, and take L1 from the tile.
@@ -68,11 +69,11 @@ class DepthwiseKernel(WindowKernel):
         f = dict(fields)
         if turned:
             f |= {name: fields[other] for pair in _PAIRS for name, other in (pair, pair[::-1])}
+        down, across = field_windows(f)
         if spread:
-            f |= {"kernel_width": (f["kernel_width"] - 1) * f["dilation_x"] + 1, "dilation_x": 1}
-        columns = (f["kernel_width"] - 1) * f["dilation_x"] + 1
-        f["plane_stride"] = plane_stride(f["out_width"], columns, f["stride_x"], f["pad_left"])
-        f["plane_rows"] = (min(f["out_height"], _ROWS_AT_ONCE) - 1) * f["stride_y"] + _window_rows(f)
+            f |= {"kernel_width": across.reach + 1, "dilation_x": 1}
+        f["plane_stride"] = plane_stride(f["out_width"], across.reach + 1, f["stride_x"], f["pad_left"])
+        f["plane_rows"] = down.read_extent(min(f["out_height"], _ROWS_AT_ONCE))
         return f
 
     def _filters(self, turned: bool, spread: bool) -> np.ndarray:
@@ -91,7 +92,7 @@ class DepthwiseKernel(WindowKernel):
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         turned, spread = self.form_of_rows
-        x = call.load("x", self.layer.inputs[0], windows_of(self.layer, box)[0])
+        x = call.load("x", self.layer.inputs[0], picture_part(self.layer, box).inputs[0])
         filters = self.constant("packed_weight", self._filters(turned, spread))
         _, *rows = filters.spec.shape
         weight = call.load("weight", filters, Box((box.start[3], 0, 0), (box.size[3], *rows)))
@@ -103,10 +104,6 @@ class DepthwiseKernel(WindowKernel):
         if family.reads_in_place:
             room = 4  # none, but all fields are there
         return {"x": x, "weight": weight, **call.scratch(room), **f}
-
-
-def _window_rows(f: Fields) -> int:
-    return int((f["kernel_height"] - 1) * f["dilation_y"] + 1)
 
 
 def _is_fused(f: Fields) -> bool:
@@ -127,11 +124,12 @@ def depthwise_work(f: Fields, cores: int) -> Work:
         outputs = share(f["out_height"] * width, cores) * f["channels"] * f["multiplier"]
         return {"plain_call": 1, f"plain_output_{kind}": outputs, "plain_tap": outputs * prod(kernel)}
     lines = share(-(-f["channels"] // 4) * f["out_height"], cores)
-    most = (f["plane_rows"] - _window_rows(f)) // f["stride_y"] + 1
+    down, across = field_windows(f)
+    most = down.windows_in(f["plane_rows"])
     chunks = [(rows, times) for rows, times in _chunks(lines, f["out_height"], most) if times]
     count, planes = sum(times for _, times in chunks), 4 * f["multiplier"]
-    turned = sum(times * ((rows - 1) * f["stride_y"] + _window_rows(f)) for rows, times in chunks)
-    row_bytes, outputs = (width - 1) * f["stride_x"] + kernel[1], planes * lines * width
+    turned = sum(times * down.read_extent(rows) for rows, times in chunks)
+    row_bytes, outputs = across.read_extent(width), planes * lines * width
     done: Work = {"call": 1, "chunk": count, "turned_row": turned, "turned_word": turned * words(row_bytes)}
     done |= {"filled": f["plane_rows"] * row_bytes / 4, "plane": count * planes}
     if _is_fused(f):

@@ -5,14 +5,16 @@ from functools import cached_property
 
 import numpy as np
 
-from schedules.cluster.arithmetic import uniform_requant, window_fields
+from schedules.cluster.arithmetic import uniform_requant
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, TileAxis, schedule
 from schedules.kernel_cycles import Work, kind_of, share, words, work
+from schedules.window_fields import field_windows, window_fields
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_part
 from tvm_pulp.qnn.exact_shift import exact_shift, exact_shift_to_even
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES
+from tvm_pulp.qnn.window import windows
 
 # Windows of more values are not worth the search for another rounding.
 _MOST_TAPS = 256
@@ -20,7 +22,6 @@ _MOST_TAPS = 256
 _SHIFTED = ("pulp_range", "shift", "shift_range")
 # Fewer channels are summed one by one, by the frameworks' own rule.
 _FOUR = 4
-_AXES = (("height", "y"), ("width", "x"))
 
 
 def applies_pool(layer: Layer) -> bool:
@@ -46,10 +47,10 @@ class PoolKernel(KernelForm):
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         a, x, part = self.layer.attributes, self.layer.inputs[0], tile_part(self.layer, box)
-        source, pads = part.inputs[0], part.attributes["pads"]
+        source, moves = part.inputs[0], windows(part.attributes, a["kernel"])
         return {
             "x": call.load("x", x, source), "height": source.size[1], "width": source.size[2], "channels": box.size[3],
-            "out_height": box.size[1], "out_width": box.size[2], **window_fields(a, a["kernel"], pads[:2]),
+            "out_height": box.size[1], "out_width": box.size[2], **window_fields(*moves),
             "low": a.get("low", 0), "high": a.get("high", 0),
         }  # fmt: skip
 
@@ -147,8 +148,8 @@ def _windows(f: Fields, cores: int) -> Work:
 
 
 def _all_inside(f: Fields) -> bool:
-    reach = [(f[f"out_{a}"] - 1) * f[f"stride_{d}"] + (f[f"kernel_{a}"] - 1) * f[f"dilation_{d}"] for a, d in _AXES]
-    return not (f["pad_top"] or f["pad_left"]) and reach[0] < f["height"] and reach[1] < f["width"]
+    rows, columns = field_windows(f)
+    return not (rows.is_padded(f["out_height"], f["height"]) or columns.is_padded(f["out_width"], f["width"]))
 
 
 def _taps(f: Fields, groups: int) -> Work:

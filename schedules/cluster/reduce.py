@@ -5,10 +5,11 @@ from functools import cached_property
 
 import numpy as np
 
-from schedules.cluster.arithmetic import window_fields
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, TileAxis, schedule
+from schedules.window_fields import window_fields
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES
+from tvm_pulp.qnn.window import Window
 
 
 def as_shift(count: int, low: int, high: int) -> tuple[int, int, int] | None:
@@ -66,7 +67,7 @@ class MeanKernel(KernelForm):
         pool = {
             "x": call.load("x", x, Box(start, size)), "height": outer * count, "width": 1, "channels": channels,
             "out_height": outer, "out_width": 1, "low": 0, "high": 0,
-            **window_fields({"strides": (count, 1), "dilation": (1, 1)}, (count, 1), (0, 0)),
+            **window_fields(Window(count, count), Window()),
         }  # fmt: skip
         fields = {f"pool.{name}": value for name, value in pool.items()}
         return {**fields, "zero_point": 0, **call.requant_member("requant", rule, constants)}

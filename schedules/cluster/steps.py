@@ -4,14 +4,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from schedules.cluster.arithmetic import window_fields
 from schedules.cluster.base import Fields, kernel_call, requant_fields
 from schedules.cluster.catalog import available
 from schedules.cluster.transpose import element_strides, transpose_fields
 from schedules.kernel_cycles import Work, fit_of, share, work
 from schedules.kernel_numbers import KINDS, TYPES
+from schedules.window_fields import window_fields
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
+from tvm_pulp.qnn.window import Window, windows
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.recipe import Call, Kernel, Local, Pointer
 
@@ -160,7 +161,7 @@ def _im2col(kernel: Kernel, _costs: CostModel) -> Fields | None:
         return None
     return {
         "height": height, "width": width, "channels": channels, "out_height": out_height, "out_width": out_width,
-        **window_fields(a, a["kernel"], a["pads"][:2]), "pad_value": a["zero_point"],
+        **window_fields(*windows(a, a["kernel"])), "pad_value": a["zero_point"],
     }  # fmt: skip
 
 
@@ -180,7 +181,7 @@ def pad_fields(x: TensorSpec, y: TensorSpec, attributes: dict[str, Any]) -> Fiel
     _, height, width, channels = x.shape
     return {
         "height": height, "width": width, "channels": channels, "out_height": y.shape[1], "out_width": 1,
-        **window_fields({"strides": (1, 1), "dilation": (1, 1)}, (1, y.shape[2]), before[1:3]),
+        **window_fields(Window(before=before[1]), Window(y.shape[2], before=before[2])),
         "pad_value": attributes["value"],
     }  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from schedules.kernel_cycles.model import Fields, Work, WorkOf, given, kind_of, share, words
 from schedules.kernel_numbers import INT32, UINT8
+from schedules.window_fields import field_windows
 
 # From so many cores on the multiplier is what they wait for.
 _CROWD = 6
@@ -72,13 +73,13 @@ def depthwise_conv2d(f: Fields, cores: int) -> Work:
     """Rows laid out as pairs, then passes along them, each adding a part of the window."""
     kind, width, height, stride = kind_of(f), f["out_width"], f["out_height"], f["stride_x"]
     crowded = "crowded_" if cores >= _CROWD else ""
-    reach = (f["kernel_height"] - 1) * f["dilation_y"] + 1
-    most, pairs = (f["plane_rows"] - reach) // f["stride_y"] + 1, -(-width // 2)
+    down, across = field_windows(f)
+    most, pairs = down.windows_in(f["plane_rows"]), -(-width // 2)
     lines = share(f["channels"] * height, cores)
     whole, part = divmod(lines, height)
     chunks = whole * -(-height // most) + -(-part // most)
-    rows = (lines - chunks) * f["stride_y"] + chunks * reach
-    inside = rows * ((2 * pairs - 2) * stride + (f["kernel_width"] - 1) * f["dilation_x"] + 1)
+    rows = (lines - chunks) * down.stride + chunks * (down.reach + 1)
+    inside = rows * across.read_extent(2 * pairs - 1)
     filters, results = chunks * f["multiplier"], lines * f["multiplier"]
     done: Work = {"call": 1, "chunk": chunks, "laid_row": rows, "laid" if stride == 1 else "laid_apart": inside}
     done |= {"filter": filters, "tap": filters * f["kernel_height"] * f["kernel_width"], "line": results}

@@ -2,6 +2,7 @@
 
 from schedules.kernel_cycles.model import Fields, Work, WorkOf, kind_of, share, words
 from schedules.kernel_numbers import INT32, UINT8
+from schedules.window_fields import field_windows
 
 # Strides, widths and gaps of depthwise windows whose code knows them.
 _WRITTEN_OUT = {(1, 3, 1), (1, 5, 1), (1, 7, 1), (1, 9, 1), (2, 3, 1), (2, 5, 1), (2, 7, 1), (1, 3, 2)}
@@ -40,11 +41,11 @@ def conv2d(f: Fields, cores: int) -> Work:
 def _any_window(f: Fields, channels: int) -> Work:
     """Rows laid out and sums of four outputs of so many channels; windows of some widths are written out."""
     height, width, stride = f["kernel_height"], f["kernel_width"], f["stride_x"]
-    reach, columns = (height - 1) * f["dilation_y"] + 1, max(4, f["out_width"])
-    most = (f["plane_rows"] - reach) // f["stride_y"] + 1
+    (down, across), columns = field_windows(f), max(4, f["out_width"])
+    most = down.windows_in(f["plane_rows"])
     chunks = -(-f["out_height"] // most)
-    laid = channels * ((f["out_height"] - chunks) * f["stride_y"] + chunks * reach)
-    row_bytes = (columns - 1) * stride + (width - 1) * f["dilation_x"] + 1
+    laid = channels * ((f["out_height"] - chunks) * down.stride + chunks * (down.reach + 1))
+    row_bytes = across.read_extent(columns)
     filters = channels * f["multiplier"]
     lines = filters * f["out_height"]
     fours = lines * -(-columns // 4)

@@ -18,7 +18,7 @@ from tvm_pulp.canonicalize.qdq_layers import Convolution, LayerTarget, convoluti
 from tvm_pulp.canonicalize.qdq_movement import steps
 from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter, Quantized
 from tvm_pulp.canonicalize.rewriter import needed, or_none, require, spec_of
-from tvm_pulp.qnn.conv2d import out_extent
+from tvm_pulp.qnn.window import Window
 
 # Channels behind the first spatial axis, and the same back again.
 _SWAPPED = [0, 2, 1, 3, 4]
@@ -33,7 +33,7 @@ def conv3d(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) 
     outputs, per_group, depth, height, width = weight.values.shape
     # A channel by itself has so little work that floats are faster.
     require(per_group > 1 or groups == 1)
-    pictures = _gathered(fold, x, (depth, strides[0], dilation[0]), (pads[0], pads[3]), groups)
+    pictures = _gathered(fold, x, Window(depth, strides[0], dilation[0], pads[0], pads[3]), groups)
     geometry = {
         "layout": "NCHW",
         "strides": strides[1:],
@@ -52,20 +52,17 @@ def conv3d(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) 
     return qnn.emit("transpose", [split], {"axes": _SWAPPED})
 
 
-def _gathered(
-    fold: QdqRewriter, x: Quantized, taps: tuple[int, int, int], pads: tuple[int, int], groups: int
-) -> Quantized:
+def _gathered(fold: QdqRewriter, x: Quantized, window: Window, groups: int) -> Quantized:
     """Pictures with all that an output picture reads as channels: of each group first those of the first tap."""
     n, channels, size, *picture = x.shape
-    kernel, stride, dilation = taps
-    count = out_extent(size, kernel, stride, dilation, *pads)
+    count, kernel = window.output_extent(size), window.kernel
     value = fold.emit(qnn.emit("transpose", [x.value], {"axes": _SWAPPED}))
-    if any(pads):
-        before, after = ([0, amount, 0, 0, 0] for amount in pads)
+    if window.before or window.after:
+        before, after = ([0, amount, 0, 0, 0] for amount in (window.before, window.after))
         value = fold.emit(qnn.emit("pad", [value], {"before": before, "after": after, "value": x.zero_point}))
     whole, parts = [n, count, channels, *picture], []
     for tap in range(kernel):
-        cut = {"begin": [0, tap * dilation, 0, 0, 0], "stride": [1, stride, 1, 1, 1], "size": whole}
+        cut = {"begin": [0, tap * window.dilation, 0, 0, 0], "stride": [1, window.stride, 1, 1, 1], "size": whole}
         part = fold.emit(qnn.emit("slice", [value], cut))
         parts.append(
             fold.emit(relax.op.reshape(part, (n * count * groups, channels // groups * int(np.prod(picture)))))

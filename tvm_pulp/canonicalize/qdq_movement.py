@@ -5,6 +5,7 @@ integers (possibly one call inside another), or None.
 """
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from tvm import relax
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.qdq_operands import RESHAPES, movement
 from tvm_pulp.canonicalize.rewriter import Mismatch, constant, integers, needed, or_none, require, spec_of
+from tvm_pulp.qnn.window import Window
 
 
 def permute_dims(call: Any, x: Any, zero_point: int) -> Any:
@@ -53,9 +55,9 @@ def window(call: Any) -> dict[str, Any]:
         size, result = (list(spec_of(e).shape[first : first + 2]) for e in (call.args[0], call))
     # A ceil-mode result reaches beyond the padding: there is more padding, then.
     for axis in range(2):
-        reach = (result[axis] - 1) * strides[axis] + (kernel[axis] - 1) * dilation[axis] + 1
-        pads[2 + axis] = max(pads[2 + axis], reach - size[axis] - pads[axis])
-        require((size[axis] + pads[axis] + pads[2 + axis] - reach) // strides[axis] == 0)
+        moves = Window(kernel[axis], strides[axis], dilation[axis], pads[axis])
+        pads[2 + axis] = max(pads[2 + axis], moves.padding_after(result[axis], size[axis]))
+        require(replace(moves, after=pads[2 + axis]).output_extent(size[axis]) == result[axis])
     layout = "NCHW" if layout == "NCW" else layout
     return {**found, "layout": layout, "kernel": kernel}
 

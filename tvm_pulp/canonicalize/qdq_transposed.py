@@ -18,6 +18,7 @@ from tvm_pulp.canonicalize.near_weights import weights
 from tvm_pulp.canonicalize.qdq_layers import Convolution, LayerTarget, convolution, line_layer
 from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter, QuantizedConstant
 from tvm_pulp.canonicalize.rewriter import integers, needed, or_none, require
+from tvm_pulp.qnn.window import Window
 
 _TO_NHWC, _TO_NCHW = [0, 2, 3, 1], [0, 3, 1, 2]
 # First spatial axis of a layout.
@@ -26,36 +27,31 @@ _SPATIAL = {"NHWC": 1, "NCHW": 2, "NCW": 2}
 
 @dataclass(frozen=True)
 class Axis:
-    """One direction of a transposed convolution; `before` and `after` is what its padding cuts off the full result."""
+    """One direction of a transposed convolution; the padding of its window is what is cut off the full result."""
 
     size: int
-    kernel: int
-    stride: int
-    dilation: int
-    before: int
-    after: int
+    window: Window
 
     @property
-    def reach(self) -> int:
-        """The largest tap, in positions of the result."""
-        return self.dilation * (self.kernel - 1)
+    def stride(self) -> int:
+        return self.window.stride
 
     @property
     def taps(self) -> int:
         """Input positions that one block of phases reads."""
-        return self.reach // self.stride + 1
+        return self.window.reach // self.stride + 1
 
     @property
     def result(self) -> int:
-        return self.stride * (self.size - 1) + self.reach + 1 - self.before - self.after
+        return self.window.transposed_extent(self.size)
 
     @property
     def first_block(self) -> int:
-        return self.before // self.stride
+        return self.window.before // self.stride
 
     @property
     def blocks(self) -> int:
-        return (self.before + self.result - 1) // self.stride + 1 - self.first_block
+        return (self.window.before + self.result - 1) // self.stride + 1 - self.first_block
 
     @property
     def pads(self) -> tuple[int, int]:
@@ -65,7 +61,7 @@ class Axis:
     @property
     def crop(self) -> int:
         """Pixels of the first block that are not part of the result."""
-        return self.before - self.stride * self.first_block
+        return self.window.before - self.stride * self.first_block
 
 
 @or_none
@@ -79,7 +75,7 @@ def conv_transpose(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any 
     geometry = {"layout": layout, "groups": int(call.attrs.groups)}
     if not rows:
         layer = line_layer(fold, x, weight, geometry, bias)
-        return fold.shaped_like(call, _transposed(fold, layer, (Axis(1, 1, 1, 1, 0, 0), columns), target))
+        return fold.shaped_like(call, _transposed(fold, layer, (Axis(1, Window()), columns), target))
     return _transposed(fold, Convolution(x, weight, geometry, bias), (rows[0], columns), target)
 
 
@@ -87,7 +83,7 @@ def spatial_axis(attrs: Any, number: int, size: int, kernel: int) -> Axis:
     """One spatial axis of a transposed convolution, by its number."""
     pads, rank = integers(attrs.padding), len(attrs.strides)
     after = pads[(rank + number) % len(pads)] - int(attrs.output_padding[number])
-    return Axis(size, kernel, int(attrs.strides[number]), int(attrs.dilation[number]), pads[number], after)
+    return Axis(size, Window(kernel, int(attrs.strides[number]), int(attrs.dilation[number]), pads[number], after))
 
 
 def _weights(fold: QdqRewriter, call: Any) -> QuantizedConstant | None:
@@ -135,8 +131,8 @@ def phase_filters(weights: np.ndarray, axes: tuple[Axis, Axis]) -> np.ndarray:
     found = np.zeros((rows.stride, columns.stride, channels, depth, rows.taps, columns.taps), weights.dtype)
     for row in range(height):
         for column in range(width):
-            up, y = divmod(rows.dilation * row, rows.stride)
-            left, x = divmod(columns.dilation * column, columns.stride)
+            up, y = divmod(rows.window.dilation * row, rows.stride)
+            left, x = divmod(columns.window.dilation * column, columns.stride)
             found[y, x, :, :, rows.taps - 1 - up, columns.taps - 1 - left] = weights[:, :, row, column]
     return found.reshape(-1, depth, rows.taps, columns.taps)
 
@@ -161,7 +157,8 @@ def _side_by_side(fold: QdqRewriter, blocks: Any, n: int, channels: int, axes: t
 def _spread(fold: QdqRewriter, layer: Convolution, axes: tuple[Axis, Axis], target: LayerTarget) -> Any:
     """Groups: an ordinary convolution, mirrored, over the input spread by the strides."""
     x, (layout, groups) = layer.x, (layer.geometry[name] for name in ("layout", "groups"))
-    pads = [axis.reach - axis.before for axis in axes] + [axis.reach - axis.after for axis in axes]
+    sides = [(axis.window.before, axis.window.after) for axis in axes]
+    pads = [axis.window.reach - side[end] for end in (0, 1) for axis, side in zip(axes, sides, strict=True)]
     require(min(pads) >= 0)
 
     def mirrored(array: np.ndarray) -> np.ndarray:
@@ -174,6 +171,6 @@ def _spread(fold: QdqRewriter, layer: Convolution, axes: tuple[Axis, Axis], targ
     apart = [1, *strides, 1] if layout == "NHWC" else [1, 1, *strides]
     spread = qnn.emit("dilate", [x.value], {"strides": apart, "value": x.zero_point})
     value = x.value if max(strides) == 1 else fold.emit(spread)
-    geometry = {**layer.geometry, "strides": [1, 1], "dilation": [axis.dilation for axis in axes], "pads": pads}
+    geometry = {**layer.geometry, "strides": [1, 1], "dilation": [axis.window.dilation for axis in axes], "pads": pads}
     weight = layer.weight.rearranged(mirrored)
     return convolution(fold, replace(layer, x=replace(x, value=value), weight=weight, geometry=geometry), target)

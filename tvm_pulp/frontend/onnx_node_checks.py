@@ -17,6 +17,7 @@ from tvm_pulp.frontend.limits import MOST_AXES
 from tvm_pulp.frontend.onnx_conversion import Conversion
 from tvm_pulp.frontend.onnx_file import Graph
 from tvm_pulp.frontend.onnx_protos import label, operand
+from tvm_pulp.qnn.window import Window
 
 Constants = Mapping[str, np.ndarray]
 # Operators that move a window, and the operand that holds the weights.
@@ -158,7 +159,7 @@ def _reach(c: Conversion, size: tuple[int, ...], window: Sequence[int]) -> str |
     none, dilations = [0] * 2 * len(size), c.numbers("dilations", [1] * len(size))
     pads = none if c.auto_pad == "VALID" else c.numbers("pads", none)
     axes = zip(size, window, dilations, pads[: len(size)], pads[len(size) :], strict=True)
-    if all(d * (k - 1) + 1 <= n + before + after for n, k, d, before, after in axes):
+    if all(Window(k, 1, d, before, after).output_extent(n) > 0 for n, k, d, before, after in axes):
         return None
     reach = f"window {list(window)}, dilated by {dilations} and padded by {pads},"
     return f"its {reach} does not fit {list(size)}"

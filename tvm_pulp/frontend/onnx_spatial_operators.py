@@ -12,6 +12,7 @@ from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.limits import check_shape
 from tvm_pulp.frontend.onnx_conversion import Conversion
 from tvm_pulp.frontend.relax_values import dtype_of
+from tvm_pulp.qnn.window import Window
 
 # No value is smaller, but for infinity.
 _LOWEST = float(np.finfo(np.float32).min)
@@ -73,7 +74,7 @@ def max_unpool(c: Conversion) -> Any:
         f"kernel_shape {kernel}, strides {strides} and pads {pads} do not fit shape {shape}: export the model again",
     )
     pooled = [
-        (size - 1) * stride + window - before - after
+        Window(window, stride, 1, before, after).transposed_extent(size)
         for size, stride, window, before, after in zip(
             shape[2:], strides, kernel, pads[:axes], pads[axes:], strict=True
         )

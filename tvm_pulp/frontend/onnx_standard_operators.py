@@ -28,6 +28,7 @@ from tvm_pulp.frontend.onnx_einsum import einsum
 from tvm_pulp.frontend.onnx_resize import resize, upsample
 from tvm_pulp.frontend.relax_values import constant, dtype_of
 from tvm_pulp.frontend.windows import split_pads, windows_of
+from tvm_pulp.qnn.window import Window
 
 
 def quantize_linear(c: Conversion) -> Any:
@@ -116,7 +117,7 @@ def conv_transpose(c: Conversion) -> Any:
     if len(wanted) != len(size):
         raise UserError(f"ConvTranspose: output_shape {list(wanted)} must name the {len(size)} spatial axes")
     axes = zip(size, kernel, strides, dilations, extra, strict=True)
-    full = [stride * (n - 1) + dilation * (k - 1) + 1 + more for n, k, stride, dilation, more in axes]
+    full = [Window(k, stride, dilation).transposed_extent(n) + more for n, k, stride, dilation, more in axes]
     surplus = [whole - int(target) for whole, target in zip(full, wanted, strict=True)]
     pads = split_pads([max(0, s) for s in surplus], larger_first=c.auto_pad != "SAME_UPPER")
     # A result larger than the product grows at its end.

@@ -18,6 +18,7 @@ from tvm_pulp import qnn
 from tvm_pulp.qnn import curve, softmax_tflite16
 from tvm_pulp.qnn.fixed_point import quantize_multiplier
 from tvm_pulp.qnn.tensor_spec import RANGES
+from tvm_pulp.qnn.window import Window
 
 
 def options_of(op: Any, name: str) -> Any:
@@ -99,10 +100,9 @@ def transpose_conv(converter: Any, _upstream: Callable[..., Any], op: Any) -> An
     strides = [int(options.StrideH()), int(options.StrideW())]
     before, after, extra = [], [], []
     for axis in range(2):
-        reach = strides[axis] * (size[axis] - 1) + kernel[axis]
-        cut = max((-(-goal[axis] // strides[axis]) - 1) * strides[axis] + kernel[axis] - goal[axis], 0)
-        before.append(cut // 2 if options.Padding() == 0 else 0)
-        behind = reach - before[axis] - goal[axis]
+        padded = Window.same(goal[axis], kernel[axis], strides[axis]).before if options.Padding() == 0 else 0
+        behind = Window(kernel[axis], strides[axis], before=padded).transposed_extent(size[axis]) - goal[axis]
+        before.append(padded)
         after.append(max(behind, 0))
         extra.append(max(-behind, 0))
     real = relax.op.nn.conv2d_transpose(

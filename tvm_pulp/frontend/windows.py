@@ -3,11 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tvm_pulp.qnn.window import Window, halves
+
 
 def split_pads(totals: Sequence[int], *, larger_first: bool = False) -> list[int]:
     """Pads before all axes, then after all: halves of the totals, of which one may be larger by one."""
-    small, large = [t // 2 for t in totals], [t - t // 2 for t in totals]
-    return [*large, *small] if larger_first else [*small, *large]
+    sides = [halves(total, larger_first=larger_first) for total in totals]
+    return [side[end] for end in (0, 1) for side in sides]
 
 
 def same_pads(
@@ -20,8 +22,8 @@ def same_pads(
 ) -> list[int]:
     """Pads with which a result has the input's size, divided by the strides and rounded up."""
     axes = zip(size, kernel, strides, dilations, strict=True)
-    totals = [max(0, (-(-n // stride) - 1) * stride + dilation * (k - 1) + 1 - n) for n, k, stride, dilation in axes]
-    return split_pads(totals, larger_first=larger_first)
+    windows = [Window.same(*axis, larger_first=larger_first) for axis in axes]
+    return [*(w.before for w in windows), *(w.after for w in windows)]
 
 
 def windows_of(

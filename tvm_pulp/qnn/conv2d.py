@@ -15,28 +15,22 @@ from tvm import tirx
 
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Requant, Specs, TensorSpec, i32, less, register
 from tvm_pulp.qnn.tiles import Box, Part, TileAxis, TileRule, Whole, constants, window_box, with_channels
-
-
-def out_extent(size: int, kernel: int, stride: int, dilation: int, before: int, after: int) -> int:
-    """Number of output positions along one axis."""
-    return (size + before + after - dilation * (kernel - 1) - 1) // stride + 1
+from tvm_pulp.qnn.window import Window, windows
 
 
 def output_size(attributes: Attributes, height: int, width: int, kh: int, kw: int) -> tuple[int, int]:
     """Rows and columns of a result; without `pads` there is no padding."""
-    (sh, sw), (dh, dw) = attributes["strides"], attributes["dilation"]
-    top, left, bottom, right = attributes.get("pads", (0, 0, 0, 0))
-    return out_extent(height, kh, sh, dh, top, bottom), out_extent(width, kw, sw, dw, left, right)
+    rows, columns = windows(attributes, (kh, kw))
+    return rows.output_extent(height), columns.output_extent(width)
 
 
 def taps(
     attributes: Attributes, kernel: Sequence[int], size: Sequence[int]
 ) -> Iterator[tuple[int, int, tuple[slice, slice]]]:
     """Rows and columns of a kernel, with those of the padded input that it meets for a result of a size."""
-    steps = list(zip(attributes["strides"], attributes["dilation"], size, strict=True))
-    for place in product(range(kernel[0]), range(kernel[1])):
-        rows, columns = (slice(k * d, k * d + (n - 1) * s + 1, s) for k, (s, d, n) in zip(place, steps, strict=True))
-        yield *place, (rows, columns)
+    rows, columns = windows(attributes, kernel)
+    for ky, kx in product(range(kernel[0]), range(kernel[1])):
+        yield ky, kx, (rows.met(ky, size[0]), columns.met(kx, size[1]))
 
 
 def _axes(whole: Whole) -> tuple[TileAxis, ...]:
@@ -104,7 +98,6 @@ class Conv2d(Operator):
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         requant = Requant.of(attributes)
-        (sh, sw), (dh, dw), (top, left, _, _) = (attributes[k] for k in ("strides", "dilation", "pads"))
         zero_point, groups = attributes["zero_point"], attributes["groups"]
         x, weight, *bias = loops.buffers("x weight bias", inputs[: 2 + attributes["has_bias"]])
         operands = loops.buffers("mul add", requant.tensors(inputs))
@@ -116,10 +109,11 @@ class Conv2d(Operator):
         def at(first: Any, row: Any, column: Any, channel: Any) -> list[Any]:
             return [first, channel, row, column] if channels_first else [first, row, column, channel]
 
-        padded = reaches_out(attributes, (kh, kw), (h, w), (oh, ow))
+        rows, columns = windows(attributes, (kh, kw))
+        padded = rows.is_padded(oh, h), columns.is_padded(ow, w)
         with loops.parallel("pixel", n * oh * ow) as pixel:
             batch, oy, ox = pixel_place(loops, pixel, (n, oh, ow))
-            top_row, left_column = oy * sh - top, ox * sw - left
+            top_row, left_column = rows.position(oy), columns.position(ox)
 
             def channels(padded: tuple[bool, bool]) -> None:
                 """All channels of a pixel, with a look at every tap whether it is inside where windows are padded."""
@@ -128,7 +122,7 @@ class Conv2d(Operator):
                     first = tirx.truncdiv(k, i32(o // groups)) * per_group if groups > 1 else i32(0)
                     # The only channel of a group needs no loop.
                     with (
-                        tap_loops(loops, attributes, (kh, kw), (h, w), (oy, ox), padded) as (ky, kx, iy, ix),
+                        tap_loops(loops, (rows, columns), (h, w), (oy, ox), padded) as (ky, kx, iy, ix),
                         loops.loop("c", per_group) if per_group > 1 else nullcontext(i32(0)) as c,
                     ):
                         value = i32(x[tuple(at(batch, iy, ix, first + c if groups > 1 else c))])
@@ -137,7 +131,7 @@ class Conv2d(Operator):
 
             if groups > 1 and per_group == 1 and any(padded):
                 # Few products for every tap: windows inside the image are worth code of their own.
-                lowest, rightmost = top_row + (kh - 1) * dh, left_column + (kw - 1) * dw
+                lowest, rightmost = top_row + rows.reach, left_column + columns.reach
                 with loops.when(tirx.all(top_row >= 0, lowest < h, left_column >= 0, rightmost < w)):
                     channels((False, False))
                 with loops.otherwise():
@@ -159,15 +153,6 @@ def _last(shape: Sequence[int]) -> tuple[int, ...]:
     return (shape[0], *shape[2:], shape[1])
 
 
-def reaches_out(
-    attributes: Attributes, kernel: Sequence[int], size: Sequence[int], result: Sequence[int]
-) -> tuple[bool, bool]:
-    """Tell if some windows of a result reach beyond the input's rows, and beyond its columns."""
-    (sh, sw), (dh, dw), (top, left, _, _) = (attributes[k] for k in ("strides", "dilation", "pads"))
-    rows = top > 0 or (result[0] - 1) * sh + (kernel[0] - 1) * dh - top >= size[0]
-    return rows, left > 0 or (result[1] - 1) * sw + (kernel[1] - 1) * dw - left >= size[1]
-
-
 def pixel_place(loops: Loops, pixel: Any, shape: tuple[int, int, int]) -> tuple[Any, Any, Any]:
     """Image, row and column of a pixel, by its number among those of images, rows and columns."""
     n, height, width = shape
@@ -178,21 +163,20 @@ def pixel_place(loops: Loops, pixel: Any, shape: tuple[int, int, int]) -> tuple[
 @contextmanager
 def tap_loops(
     loops: Loops,
-    attributes: Attributes,
-    kernel: Sequence[int],
+    moves: tuple[Window, Window],
     size: Sequence[int],
     place: tuple[Any, Any],
     padded: tuple[bool, bool],
 ) -> Iterator[tuple[Any, Any, Any, Any]]:
     """Row and column of every tap of a window, and of the input there; where windows are padded, only of the input."""
-    (sh, sw), (dh, dw), (top, left, _, _) = (attributes[k] for k in ("strides", "dilation", "pads"))
+    rows, columns = moves
 
     def inside(position: Any, extent: int, needed: bool) -> Any:
         return loops.when(tirx.all(position >= 0, position < extent)) if needed else nullcontext()
 
-    with loops.loop("ky", kernel[0]) as ky:
-        iy = loops.bind("iy", place[0] * sh + ky * dh - top)
-        with inside(iy, size[0], padded[0]), loops.loop("kx", kernel[1]) as kx:
-            ix = loops.bind("ix", place[1] * sw + kx * dw - left)
+    with loops.loop("ky", rows.kernel) as ky:
+        iy = loops.bind("iy", rows.position(place[0], ky))
+        with inside(iy, size[0], padded[0]), loops.loop("kx", columns.kernel) as kx:
+            ix = loops.bind("ix", columns.position(place[1], kx))
             with inside(ix, size[1], padded[1]):
                 yield ky, kx, iy, ix

@@ -8,8 +8,9 @@ from tvm import tirx
 
 from tvm_pulp.qnn.conv2d import output_size, pixel_place
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
-from tvm_pulp.qnn.pool import windows
+from tvm_pulp.qnn.pool import shifted_inputs
 from tvm_pulp.qnn.tiles import Box, Part, TileRule, Whole, axes, window_box, with_channels
+from tvm_pulp.qnn.window import windows
 
 
 def _part(whole: Whole, box: Box) -> Part:
@@ -25,12 +26,12 @@ class Im2col(Operator):
         return TensorSpec((n, *output_size(attributes, h, w, kh, kw), kh * kw * c), inputs[0].dtype)
 
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
-        stacked = windows({**attributes, "layout": "NHWC"}, inputs[0], attributes["zero_point"])
+        stacked = shifted_inputs({**attributes, "layout": "NHWC"}, inputs[0], attributes["zero_point"])
         taps, n, oh, ow, c = stacked.shape
         return np.ascontiguousarray(stacked.transpose(1, 2, 3, 0, 4)).reshape(n, oh, ow, taps * c)
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
-        (sh, sw), (dh, dw), (top, left, _, _) = (attributes[k] for k in ("strides", "dilation", "pads"))
+        rows, columns = windows(attributes, attributes["kernel"])
         kh, kw = attributes["kernel"]
         n, h, w, c = inputs[0].shape
         _, oh, ow, _ = output.shape
@@ -40,8 +41,8 @@ class Im2col(Operator):
         with loops.parallel("pixel", n * oh * ow) as pixel:
             batch, oy, ox = pixel_place(loops, pixel, (n, oh, ow))
             with loops.loop("ky", kh) as ky, loops.loop("kx", kw) as kx:
-                iy = loops.bind("iy", oy * sh + ky * dh - top)
-                ix = loops.bind("ix", ox * sw + kx * dw - left)
+                iy = loops.bind("iy", rows.position(oy, ky))
+                ix = loops.bind("ix", columns.position(ox, kx))
                 with loops.loop("i", c) as i:
                     if not any(attributes["pads"]):
                         loops.store(y, [pixel, ky, kx, i], x[batch, iy, ix, i])

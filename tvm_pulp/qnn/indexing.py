@@ -6,6 +6,7 @@ from tvm import tirx
 from tvm_pulp.qnn.elementwise import over
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
 from tvm_pulp.qnn.tiles import Box, Part, TileRule, Whole, all_axes
+from tvm_pulp.qnn.window import Window
 
 
 def _transposed(whole: Whole, box: Box) -> Part:
@@ -111,7 +112,7 @@ class Dilate(Operator):
 
     def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         pairs = zip(inputs[0].shape, attributes["strides"], strict=True)
-        return TensorSpec(tuple((d - 1) * s + 1 for d, s in pairs), inputs[0].dtype)
+        return TensorSpec(tuple(Window(stride=s).transposed_extent(d) for d, s in pairs), inputs[0].dtype)
 
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x = inputs[0]

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.conv2d import output_size, reaches_out, tap_loops, taps
+from tvm_pulp.qnn.conv2d import output_size, tap_loops, taps
 from tvm_pulp.qnn.loops import call, i32, less
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Requant, Specs, TensorSpec, register
 from tvm_pulp.qnn.tensor_spec import RANGES
 from tvm_pulp.qnn.tiles import POOL
+from tvm_pulp.qnn.window import windows
 
 
 class _Pool(Operator):
@@ -26,19 +27,18 @@ class _Pool(Operator):
         return TensorSpec((n, c, *size) if channels_first else (n, *size, c), dtype)
 
 
-def windows(attributes: Attributes, x: np.ndarray, fill: int) -> np.ndarray:
+def shifted_inputs(attributes: Attributes, x: np.ndarray, fill: int) -> np.ndarray:
     """Stack of the shifted inputs, one per kernel position; padding reads `fill`."""
     if attributes["layout"] == "NCHW":
-        return windows({**attributes, "layout": "NHWC"}, x.transpose(0, 2, 3, 1), fill).transpose(0, 1, 4, 2, 3)
-    (sh, sw), (dh, dw), (top, left, bottom, right) = (attributes[k] for k in ("strides", "dilation", "pads"))
-    kh, kw = attributes["kernel"]
-    _, h, w, _ = x.shape
-    oh, ow = output_size(attributes, h, w, kh, kw)
+        last = {**attributes, "layout": "NHWC"}
+        return shifted_inputs(last, x.transpose(0, 2, 3, 1), fill).transpose(0, 1, 4, 2, 3)
+    kernel, size = attributes["kernel"], x.shape[1:3]
+    result = output_size(attributes, *size, *kernel)
     # A ceil-mode output may reach beyond the padding: those positions are padding too.
-    reach_h, reach_w = (oh - 1) * sh + (kh - 1) * dh + 1, (ow - 1) * sw + (kw - 1) * dw + 1
-    after = (max(bottom, reach_h - h - top), max(right, reach_w - w - left))
-    x = np.pad(x, ((0, 0), (top, after[0]), (left, after[1]), (0, 0)), constant_values=fill)
-    return np.stack([x[:, *met] for _, _, met in taps(attributes, (kh, kw), (oh, ow))])
+    axes = zip(windows(attributes, kernel), result, size, strict=True)
+    sides = [(window.before, max(window.after, window.padding_after(*counts))) for window, *counts in axes]
+    x = np.pad(x, ((0, 0), *sides, (0, 0)), constant_values=fill)
+    return np.stack([x[:, *met] for _, _, met in taps(attributes, kernel, result)])
 
 
 Taps = Callable[[], AbstractContextManager[tuple[Any, Any, Any, Any]]]
@@ -50,8 +50,8 @@ def window_axes(
 ) -> Iterator[tuple[list[Any], Taps]]:
     """Loops over all output positions, channels innermost; what yields every input position of the window there."""
     n, oh, ow, channels = output.shape
-    kernel, size = attributes["kernel"], x.shape[1:3]
-    padded = reaches_out(attributes, kernel, size, (oh, ow))
+    size, moves = x.shape[1:3], windows(attributes, attributes["kernel"])
+    padded = moves[0].is_padded(oh, size[0]), moves[1].is_padded(ow, size[1])
     with loops.parallel("place", n * oh * ow * channels) as place:
         channel = loops.bind("channel", tirx.truncmod(place, i32(channels)))
         pixel = loops.bind("pixel", tirx.truncdiv(place, i32(channels)))
@@ -59,7 +59,7 @@ def window_axes(
         line = loops.bind("line", tirx.truncdiv(pixel, i32(ow)))
         oy = loops.bind("oy", tirx.truncmod(line, i32(oh))) if n > 1 else line
         batch = loops.bind("batch", tirx.truncdiv(line, i32(oh))) if n > 1 else i32(0)
-        yield [batch, oy, ox, channel], lambda: tap_loops(loops, attributes, kernel, size, (oy, ox), padded)
+        yield [batch, oy, ox, channel], lambda: tap_loops(loops, moves, size, (oy, ox), padded)
 
 
 @register("max_pool", attributes="dilation kernel layout pads strides", tile=POOL)
@@ -67,7 +67,7 @@ class MaxPool(_Pool):
     """Maximum over windows, NHWC. Padding never wins."""
 
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
-        return np.asarray(windows(attributes, inputs[0], RANGES[str(inputs[0].dtype)][0]).max(axis=0))
+        return np.asarray(shifted_inputs(attributes, inputs[0], RANGES[str(inputs[0].dtype)][0]).max(axis=0))
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         x, y = loops.buffer("x", inputs[0]), loops.buffer("y", output)
@@ -90,13 +90,13 @@ class AvgPool(_Pool):
 
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x, rule = inputs[0].astype(np.int64), Requant.of(attributes)
-        count = windows(attributes, np.ones_like(x), 0).sum(axis=0)
+        count = shifted_inputs(attributes, np.ones_like(x), 0).sum(axis=0)
         if rule.kind != "none":
-            total = windows(attributes, x - attributes["zero_point"], 0).sum(axis=0)
+            total = shifted_inputs(attributes, x - attributes["zero_point"], 0).sum(axis=0)
             # One requantization per element: the tensors are picked by the number of values, then applied flat.
             picked = [np.broadcast_to(o if o.size == 1 else o[count], total.shape).reshape(-1) for o in inputs[1:]]
             return rule.apply(total.reshape(-1), picked).reshape(total.shape)
-        total = windows(attributes, x, 0).sum(axis=0)
+        total = shifted_inputs(attributes, x, 0).sum(axis=0)
         average = np.sign(total) * ((np.abs(total) + count // 2) // count)
         return np.clip(average, attributes["low"], attributes["high"]).astype(inputs[0].dtype)
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tvm_pulp.qnn.tensor_spec import Attributes, Specs, TensorSpec
+from tvm_pulp.qnn.window import InputSpan, windows
 from tvm_pulp.quick_records import quick_record
 
 
@@ -79,28 +80,6 @@ class TileRule:
     part: Callable[[Whole, Box], Part]
 
 
-@dataclass(frozen=True)
-class InputSpan:
-    """Input positions [start, start + size) of one axis, and the padding left before and after them."""
-
-    start: int
-    size: int
-    before: int
-    after: int
-
-
-def input_span(
-    out_start: int, out_size: int, extent: int, kernel: int, stride: int, dilation: int, pad: int
-) -> InputSpan:
-    """Input of output positions [out_start, out_start + out_size) along one axis."""
-    first = out_start * stride - pad
-    last = (out_start + out_size - 1) * stride - pad + (kernel - 1) * dilation
-    # A part that lies in the padding altogether still needs one position: a tensor cannot be empty.
-    start = min(max(first, 0), extent - 1)
-    end = max(min(last + 1, extent), start + 1)
-    return InputSpan(start, end - start, start - first if first < start else 0, max(0, last + 1 - end))
-
-
 def all_axes(whole: Whole) -> tuple[TileAxis, ...]:
     return axes(*range(len(whole.output.shape)))(whole)
 
@@ -158,9 +137,9 @@ BY_ROW = TileRule(row_axes, _following(1))
 
 def window_spans(a: Attributes, picture: TensorSpec, box: Box, kernel: Sequence[int]) -> tuple[InputSpan, InputSpan]:
     """Input rows and columns of an output part."""
-    (_, height, width, _), (sh, sw), (dh, dw), (top, left, _, _) = picture.shape, a["strides"], a["dilation"], a["pads"]
-    rows = input_span(box.start[1], box.size[1], height, kernel[0], sh, dh, top)
-    return rows, input_span(box.start[2], box.size[2], width, kernel[1], sw, dw, left)
+    rows, columns = windows(a, kernel)
+    _, height, width, _ = picture.shape
+    return rows.span(box.start[1], box.size[1], height), columns.span(box.start[2], box.size[2], width)
 
 
 def window_box(whole: Whole, box: Box, kernel: Sequence[int]) -> tuple[Box, Attributes]:
@@ -188,10 +167,9 @@ POOL = TileRule(axes(1, 3, 2, 0), pool_part)
 
 def float_window(whole: Whole, box: Box, kernel: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """First input row and column of an output part, and how many; no padding, layout NCHW."""
-    strides, dilation = whole.attributes["strides"], whole.attributes["dilation"]
-    first = tuple(box.start[2 + a] * strides[a] for a in range(2))
-    count = tuple((box.size[2 + a] - 1) * strides[a] + (kernel[a] - 1) * dilation[a] + 1 for a in range(2))
-    return first, count
+    axes = zip(windows(whole.attributes, kernel), box.start[2:], box.size[2:], strict=True)
+    ends = [window.reads(start, size) for window, start, size in axes]
+    return tuple(first for first, _ in ends), tuple(stop - first for first, stop in ends)
 
 
 def _matmul_part(whole: Whole, box: Box) -> Part:

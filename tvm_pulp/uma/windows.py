@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from tvm_pulp.qnn.network import Layer
-from tvm_pulp.qnn.tiles import InputSpan, input_span, window_spans
+from tvm_pulp.qnn.tiles import window_spans
+from tvm_pulp.qnn.window import InputSpan, Window, windows
 
-__all__ = ["InputSpan", "input_span", "unfolding", "window_spans"]
+__all__ = ["InputSpan", "Window", "unfolding", "window_spans", "windows"]
 
 
 def unfolding(layer: Layer, pads: Sequence[int]) -> dict[str, Any]:

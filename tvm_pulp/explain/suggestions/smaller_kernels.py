@@ -10,6 +10,7 @@ from tvm_pulp.canonicalize.rewriter import Rewriter, constant
 from tvm_pulp.compilation import Compilation
 from tvm_pulp.explain.suggestions.base import Change, cycles_of_operators
 from tvm_pulp.qnn.network import Layer
+from tvm_pulp.qnn.window import halves, windows
 
 _WIDTH = 3
 # Layers that are named; more are counted.
@@ -45,12 +46,12 @@ def _narrowed(layer: Layer) -> tuple[list[slice], list[int]] | None:
 
 def _middle(kernel: tuple[int, ...], attributes: Any) -> tuple[list[slice], list[int]] | None:
     """Taps that stay, and pads; None where nothing is wide or where there is no padding to give up."""
-    taps, pads = [], list(attributes["pads"])
-    for axis, (size, dilation) in enumerate(zip(kernel, attributes["dilation"], strict=True)):
-        first = max(0, size - _WIDTH) // 2
-        taps.append(slice(first, first + min(size, _WIDTH)))
-        pads[axis] -= first * dilation
-        pads[axis + 2] -= (max(0, size - _WIDTH) - first) * dilation
+    taps, sides = [], []
+    for window in windows(attributes, kernel):
+        first, last = halves(max(0, window.kernel - _WIDTH))
+        taps.append(slice(first, window.kernel - last))
+        sides.append((window.before - first * window.dilation, window.after - last * window.dilation))
+    pads = [side[end] for end in (0, 1) for side in sides]
     return (taps, pads) if max(kernel) > _WIDTH and min(pads) >= 0 else None
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from tvm_pulp.frontend.stablehlo_program.meanings import evaluated
 from tvm_pulp.frontend.stablehlo_program.node import Node, become
+from tvm_pulp.qnn.window import Window
 
 _MOVES = ("reshape", "transpose", "slice", "copy", "pad")
 # Of numbers that are followed.
@@ -185,7 +186,7 @@ def _padding(
         low = -int(begin.reshape(-1)[0])
         steps = np.arange(size).reshape([-1 if k == d else 1 for k in range(len(wide) + 1)])
         kernel = layer.operands[1].shape[a["kernel_spatial_dimensions"][d]]
-        high = size + (kernel - 1) * rate - shape[d] - low
+        high = Window(kernel, dilation=rate, before=low).padding_after(size, shape[d])
         if np.any(begin != steps - low) or low < 0 or high < 0:
             return None
         padding.append((low, high))

@@ -9,6 +9,7 @@ from tvm_pulp.frontend.onnx_graph_builder import onnx_type
 from tvm_pulp.frontend.stablehlo_program.elementwise import Operators
 from tvm_pulp.frontend.stablehlo_program.node import Node
 from tvm_pulp.frontend.stablehlo_program.placed_values import Placed, PlacedValues
+from tvm_pulp.qnn.window import Window
 
 
 def _pads(attributes: dict[str, Any], count: int) -> tuple[list[int], list[int]]:
@@ -49,7 +50,8 @@ def convolution(v: PlacedValues, node: Node) -> Placed:
         turned = [2 + d for d in range(rank) if d not in reversal]
         kernel = _kernel(v, node, [*features[::-1], *a["kernel_spatial_dimensions"]], turned)
         lows, highs = (
-            [d * (w - 1) - p for d, w, p in zip(dilations, window, side, strict=True)] for side in (before, after)
+            [Window(w, dilation=d).reach - p for d, w, p in zip(dilations, window, side, strict=True)]
+            for side in (before, after)
         )
         extra = [max(0, -h) for h in highs]
         refuse_if(

@@ -15,6 +15,7 @@ from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.qnn.tiles import Box, Part, Whole
+from tvm_pulp.qnn.window import Window
 
 # The axis of rows, and the rank of tensors that have one.
 _ROWS, _RANK = 1, 4
@@ -137,7 +138,7 @@ def _part(layer: Layer, rows: _Range) -> Part | None:
         return None
     whole = Whole(layer.attributes, [t.spec for t in layer.inputs], output)
     if "pads" in layer.attributes and "strides" in layer.attributes:
-        first_read = rows[0] * layer.attributes["strides"][0] - layer.attributes["pads"][0]
+        first_read = Window(1, layer.attributes["strides"][0], 1, layer.attributes["pads"][0]).position(rows[0])
         # A strip of windows in the padding behind the last row would begin at that row instead.
         if first_read >= layer.inputs[0].spec.shape[_ROWS]:
             return None

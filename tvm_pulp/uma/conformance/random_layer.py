@@ -10,6 +10,7 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.qnn.requant import Requant, narrow_enough
 from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.window import Window
 
 # One, odd, and just below, at and above the block sizes that hardware likes.
 _CHANNELS = (1, 2, 3, 8, 16, 27, 28, 29, 31, 32, 33, 57, 64, 65)
@@ -148,8 +149,8 @@ def _conv2d(source: np.random.Generator, kind: str, dtype: str, requantization: 
         pads = [kernel[0] // 2] * 4
     size = []
     for axis in range(2):
-        reach = dilation[axis] * (kernel[axis] - 1) + 1
-        size.append(max(_pick(source, _EXTENTS), reach - pads[axis] - pads[axis + 2], 1))
+        least = Window(kernel[axis], 1, dilation[axis], pads[axis], pads[axis + 2]).transposed_extent(1)
+        size.append(max(_pick(source, _EXTENTS), least, 1))
     batch = 2 if source.random() < 0.1 else 1
     x = TensorSpec((batch, size[0], size[1], inputs), dtype)
     weight = _weights(source, (outputs, kernel[0], kernel[1], inputs // groups))

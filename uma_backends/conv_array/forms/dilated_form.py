@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.qnn.tiles import InputSpan
+from tvm_pulp.qnn.window import InputSpan
 from tvm_pulp.uma import Box, Local, Recipe
 from uma_backends.conv_array.arithmetic.requantization import MAX_PADDING, Padding
 from uma_backends.conv_array.forms.array_form import ACTIVATION_SLACK

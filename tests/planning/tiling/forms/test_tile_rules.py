@@ -10,7 +10,6 @@ from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes, tile_part
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.uma.box import Box, tiles
-from tvm_pulp.uma.windows import input_span
 
 LAYERS = {**layers(), **float_layers()}
 
@@ -64,31 +63,3 @@ def test_every_rule_has_a_layer() -> None:
     assert {layer.operator for layer in LAYERS.values()} == {
         name for name, operator in OPERATORS.items() if operator.tile
     }
-
-
-@given(
-    extent=st.integers(1, 12),
-    kernel=st.integers(1, 5),
-    stride=st.integers(1, 3),
-    dilation=st.integers(1, 3),
-    pad=st.integers(0, 4),
-    data=st.data(),
-)
-def test_input_span_reaches_what_the_window_reads(
-    extent: int, kernel: int, stride: int, dilation: int, pad: int, data: st.DataObject
-) -> None:
-    """Positions inside the input are loaded, those outside are padding, and nothing needless is loaded."""
-    reach = dilation * (kernel - 1) + 1
-    pad = min(pad, reach - 1)
-    after = data.draw(st.integers(0, reach - 1))
-    if extent + pad + after < reach:
-        return
-    outputs = (extent + pad + after - reach) // stride + 1
-    start = data.draw(st.integers(0, outputs - 1))
-    size = data.draw(st.integers(1, outputs - start))
-    span = input_span(start, size, extent, kernel, stride, dilation, pad)
-    first = start * stride - pad
-    last = (start + size - 1) * stride - pad + reach - 1
-    wanted = [p for p in range(first, last + 1) if 0 <= p < extent]
-    assert (span.start, span.start + span.size - 1) == (wanted[0], wanted[-1])
-    assert (span.before, span.after) == (wanted[0] - first, last - wanted[-1])
