@@ -51,6 +51,7 @@ STAGES = {
     "planning.tir": "lowers a plan to a program, and describes both",
     "planning.estimate": "runs a program on paper; knows no plan",
     "planning.check": "checks a described program; knows neither how it was made nor how it was estimated",
+    "planning.cpu": "plans networks for a CPU by itself: forms, strips, parts for threads, places",
     "planning.search": "the driver of planning: tries decisions, calls all of the above, keeps the fastest plan",
     "planning": "names its parts",
     "codegen": "prints what planning made as C, and writes it as an archive",
@@ -94,7 +95,7 @@ PARTS = {
 }
 
 # Stages that others reach only by the names their package states.
-FACES = ("planning.lowering", "planning.estimate", "planning.check", "planning.search")
+FACES = ("planning.lowering", "planning.cpu", "planning.estimate", "planning.check", "planning.search")
 
 # What stands outside the stages: which stages, or parts of one, it may import, and why.
 UP_TO_UMA = tuple(STAGES)[: tuple(STAGES).index("uma") + 1]
@@ -104,6 +105,14 @@ OUTSIDE = {
     "schedules": (FOR_PLUGINS, "the cores are described like an accelerator"),
     "c_runtime": ((), "data: C for a target cannot depend on the compiler"),
 }
+
+# Who decides what a program does: kernels, tiles, strips, addresses. Codegen prints plans and may name their records.
+DECIDES = (
+    *("planning.cpu", "planning.search", "planning.estimate", "planning.check"),
+    *("planning.tiling.cost", "planning.tiling.forms", "planning.tiling.place"),
+    *("planning.tiling.schedule.build_schedule", "uma.annotate", "uma.registry"),
+)
+RECORDS = ("planning.cpu.CpuPlan", "planning.tiling.place.arena.Arena")
 
 # The registry finds plug-ins; everybody else asks the registry.
 PLUGIN_LOADER = "uma"
@@ -189,6 +198,15 @@ def stage_of(names: list[str]) -> str | None:
     return next((start for start in starts if start in STAGES), None)
 
 
+def find_decision(module: str, target: str) -> str | None:
+    """Return why a module of codegen may not import a target, or None when it may."""
+    name = target.removeprefix("tvm_pulp.")
+    if not module.startswith("tvm_pulp.codegen.") or name in RECORDS:
+        return None
+    found = next((part for part in DECIDES if f"{name}.".startswith(f"{part}.")), None)
+    return None if found is None else f"codegen prints what {found} has decided"
+
+
 def find_part_violation(stage: str, own: list[str], target: list[str]) -> str | None:
     """Return why a part of a stage may not import another part, or None when it may."""
     parts = PARTS.get(stage)
@@ -234,7 +252,7 @@ def check_file(path: Path, root: Path) -> list[str]:
     module = ".".join(parts[:-1] if is_package else parts)
     found = []
     for imported in find_imports(path.read_text(encoding="utf-8"), module, is_package):
-        reason = find_violation(module, imported.target)
+        reason = find_violation(module, imported.target) or find_decision(module, imported.target)
         if reason is not None:
             found.append(f"{path.relative_to(root)}:{imported.line}: imports {imported.target}: {reason}")
     return found
@@ -375,6 +393,13 @@ def test_public_import_paths_stay(public: str, place: str) -> None:
             "from tvm_pulp.planning.check.races import Races",
             "planning.estimate comes before planning.check",
         ),
+        (
+            "tvm_pulp/codegen/a.py",
+            "from tvm_pulp.planning.tiling.place.arena import plan_arena",
+            "codegen prints what planning.tiling.place has decided",
+        ),
+        ("tvm_pulp/codegen/a.py", "from tvm_pulp.planning.cpu import plan_cpu", "codegen prints what planning.cpu has"),
+        ("tvm_pulp/codegen/a.py", "from tvm_pulp.uma import registry", "codegen prints what uma.registry has decided"),
         ("tvm_pulp/report/a.py", "from tvm_pulp.planning.check.races import Races", "reached by the names that"),
     ],
 )
@@ -403,6 +428,10 @@ def test_planted_violation_is_found(tmp_path: Path, file: str, text: str, expect
         (
             "uma_backends/neureka/a.py",
             "from uma_backends.conv_array.forms import b\nfrom uma_backends import conv_array",
+        ),
+        (
+            "tvm_pulp/codegen/a.py",
+            "from tvm_pulp.planning.cpu import CpuPlan\nfrom tvm_pulp.planning.tiling.place.arena import Arena",
         ),
         ("schedules/a.py", "import numpy\nfrom tvm_pulp.qnn import conv2d\nfrom schedules.tile import space"),
     ],

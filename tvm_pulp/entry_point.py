@@ -9,13 +9,13 @@ import numpy as np
 
 from tvm_pulp import soc as socs
 from tvm_pulp.canonicalize.bounded_depth import bounded_depth
-from tvm_pulp.codegen.cpu_kernels.widen import worth_widening
 from tvm_pulp.codegen.debug_source import GUARD_BYTES
 from tvm_pulp.codegen.emit import Emitted, emit
 from tvm_pulp.codegen.emit_cluster import emit_cluster
 from tvm_pulp.codegen.weights import SharedConstants
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.imported import Imported
+from tvm_pulp.planning.cpu import CpuPlan, CpuRequest, plan_cpu
 from tvm_pulp.planning.lowering import build_network
 from tvm_pulp.planning.search import (
     PlanRequest,
@@ -28,12 +28,11 @@ from tvm_pulp.planning.search import (
 from tvm_pulp.planning.tiling.place.place_blocks import guarded
 from tvm_pulp.planning.tir import LoweredPlan
 from tvm_pulp.qnn import lineage
-from tvm_pulp.qnn.network import Network, State, Tensor, placed_states
+from tvm_pulp.qnn.network import Network, State, placed_states
 from tvm_pulp.report.expected_energy import expected_energy
 from tvm_pulp.report.figures import summed
 from tvm_pulp.report.footprint import flash_bytes
 from tvm_pulp.report.inputs import prepare_inputs
-from tvm_pulp.soc.cpu_platform import check_memories, ram_beside
 from tvm_pulp.soc.platform import Platform
 from tvm_pulp.target import Target
 from tvm_pulp.uma.region import Region
@@ -209,51 +208,33 @@ class HostEntryPoint(EntryPoint):
         )
 
     @cached_property
+    def plan(self) -> CpuPlan:
+        """Forms of layers, strips, parts for threads, and the places of activations."""
+        self.progress(f"planning {len(self.network.layers)} layers")
+        target, soc = self.target, self.target.soc
+        request = CpuRequest(
+            soc.name,
+            soc.cpu,
+            target.ram_limit,
+            target.flash_limit,
+            target.options.threads or 1,
+            target.options.keep_layers,
+            GUARD_BYTES if target.options.debug else 0,
+        )
+        return plan_cpu(self.partitioned, request, lambda plan: flash_bytes(self._emit(plan).files, soc.cpu))
+
+    @cached_property
     def program(self) -> Emitted:
-        """The C program with the places of its activations."""
+        """The C program."""
         self.progress(f"emitting C for {len(self.network.layers)} layers")
-        made = self._emit()
-        ends = sum(t.spec.bytes for t in (*self.network.inputs, *self.network.outputs))
-        soc = self.target.soc
-        check_memories(soc.name, soc.cpu, made.arena.size, ends, made.constant_bytes, self.target.ram_limit)
-        return made if self.target.flash_limit is None else self._filling_flash(made)
+        return self._emit(self.plan)
 
     @cached_property
     def emitted(self) -> dict[str, bytes]:
         return self.program.files
 
-    def _emit(self, widened: frozenset[Tensor] = frozenset()) -> Emitted:
-        facts, cpu = flat_facts(self.target, self.imported.inferred_inputs), self.target.soc.cpu
-        ends = sum(t.spec.bytes for t in (*self.network.inputs, *self.network.outputs))
-        return emit(
-            self.partitioned,
-            facts,
-            self.target.options.keep_layers,
-            cpu,
-            ram_beside(cpu, self.target.ram_limit, ends),
-            widened,
-            threads=self.target.options.threads or 1,
-            debug_inputs=self.compared_inputs,
-        )
-
-    def _filling_flash(self, made: Emitted) -> Emitted:
-        """The program, with weights of 16 bits as far as the stated flash has room for them."""
-        cpu, limit = self.target.soc.cpu, self.target.flash_limit or 0
-        needed = flash_bytes(made.files, cpu)
-        refuse_if(
-            needed > limit,
-            f"--flash {limit} is too little: code and constants of this network take {needed} bytes; allow as much, or "
-            "choose a smaller network",
-        )
-        filled, room, widened = made, limit - needed, dict[Tensor, int]()
-        for weight, more in worth_widening(self.partitioned, cpu).items():
-            if sum(widened.values()) + more <= room:
-                widened[weight] = more
-        # Functions for them are code, too.
-        while widened and flash_bytes((filled := self._emit(frozenset(widened))).files, cpu) > limit:
-            widened.popitem()
-            filled = made
-        return filled
+    def _emit(self, plan: CpuPlan) -> Emitted:
+        return emit(plan, flat_facts(self.target, self.imported.inferred_inputs), self.compared_inputs)
 
 
 class ClusterEntryPoint(EntryPoint):

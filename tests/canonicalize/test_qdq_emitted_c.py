@@ -13,6 +13,7 @@ from tvm_pulp.codegen.emit import emit
 from tvm_pulp.frontend.imported import ImportOptions
 from tvm_pulp.frontend.onnx_file import from_model
 from tvm_pulp.frontend.onnx_importer import import_standard
+from tvm_pulp.planning.cpu import CpuRequest, plan_cpu
 from tvm_pulp.planning.lowering.build_network import build_network
 
 pytest.importorskip("onnxruntime")  # the builders calibrate their scales with it
@@ -22,7 +23,7 @@ def _check(model: Any, feeds: dict[str, np.ndarray]) -> None:
     imported = import_standard(from_model(model), ImportOptions())
     module = canonicalize(imported)
     network = build_network(module, imported, "default")
-    app = App(emit(network, {"target": "c", "soc": "host", "inferred_inputs": []}).files)
+    app = App(emit(plan_cpu(network, CpuRequest("host")), {"target": "c", "soc": "host", "inferred_inputs": []}).files)
     results = app.run(feeds).outputs.values()
     for result, expected in zip(results, dialect_run(module, feeds), strict=True):
         np.testing.assert_array_equal(result, expected)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import tvm_pulp
-from tests.codegen.cpu_kernels.test_layers_on_cores import EMULATED, skip_without
 from tests.golden.deeploy_cases import CASES, read_case
+from tests.schedules.cpu.test_layers_on_cores import EMULATED, skip_without
 from tvm_pulp import soc as socs
 
 SOCS = ("cortex-m4", *EMULATED, "x86-64-vnni")

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 import tvm_pulp
-from tests.codegen.cpu_kernels.test_layers_on_cores import CORES, EMULATED, skip_without
 from tests.golden.test_deeploy_cpus import emulator_of
 from tests.real_models import catalog
+from tests.schedules.cpu.test_layers_on_cores import CORES, EMULATED, skip_without
 from tests.simulated.random_graph import random_graph
 from tvm_pulp import soc as socs
 from tvm_pulp.codegen.emit import emit
 from tvm_pulp.codegen.mlf import metadata
+from tvm_pulp.planning.cpu import CpuRequest, plan_cpu
 from tvm_pulp.sim.run_twice import run_twice
 from tvm_pulp.sim.runner import runner_class
 from tvm_pulp.uma.conformance.random_layer import random_input
@@ -35,7 +36,7 @@ def check_graph(seed: int, soc: str) -> None:
     graph = random_graph(source)
     inputs = [random_input(source, spec) for spec in graph.inputs]
     facts = {"target": "c", "soc": soc, "inferred_inputs": [], "flat": True}
-    files = emit(graph.network(), facts, cpu=socs.load(soc).cpu).files
+    files = emit(plan_cpu(graph.network(), CpuRequest(soc, socs.load(soc).cpu)), facts).files
     runner = runner_class(emulator_of(soc))()
     runner.build(files, metadata(files))
     made = run_twice(runner, metadata(files), inputs).outputs

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tvm_pulp
-from tests.codegen.cpu_kernels.test_layers_on_cores import EMULATED, skip_without
+from tests.schedules.cpu.test_layers_on_cores import EMULATED, skip_without
 from tests.language_models.llama_in_numpy import Llama as InNumpy
 from tests.language_models.small_decoders import CAPACITY, CHUNK, weights
 from tvm_pulp.api import App, CompileOptions

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
@@ -12,18 +12,14 @@ from tvm_pulp.codegen import debug_source, layer_captures, mlf, run_function, we
 from tvm_pulp.codegen import kernels as kernel_files
 from tvm_pulp.codegen.caller_pointers import pointer_checks, wrong_pointer_code
 from tvm_pulp.codegen.cpu_debug import cpu_debug_checks
-from tvm_pulp.codegen.cpu_kernels.call_kernels import kernel_call
 from tvm_pulp.codegen.cpu_program import cpu_program_file
 from tvm_pulp.codegen.interface_header import interface_header
 from tvm_pulp.codegen.kernels import Kernels
 from tvm_pulp.codegen.program_source import buffer_symbol
-from tvm_pulp.planning.lowering import share_rows
-from tvm_pulp.planning.tiling.place.arena import Arena, plan_arena
-from tvm_pulp.planning.tiling.place.in_place import buffers, overwritten
-from tvm_pulp.planning.tiling.place.strip_choices import strip_choices
+from tvm_pulp.planning.cpu import CpuPlan
+from tvm_pulp.planning.tiling.place.arena import Arena
 from tvm_pulp.planning.tir.aot_main import build_main
 from tvm_pulp.qnn.network import Layer, Network, Tensor
-from tvm_pulp.soc.cpu import Cpu
 from tvm_pulp.soc.cpu_platform import cpu_kernel_files, hal_files, one_core_header
 from tvm_pulp.soc.kernel_sources import texts_in
 from tvm_pulp.uma.recipe import Kernel
@@ -35,162 +31,70 @@ RUNTIME = "runtime"
 
 @dataclass(frozen=True)
 class Emitted:
-    """Files of the archive and what they were made from."""
+    """Files of the archive, and the names of layers' C functions."""
 
     files: dict[str, bytes]
-    kernels: Kernels
-    arena: Arena
-    constant_bytes: int
-    # Layers with the operands of their C functions, and the names of these.
-    network: Network
     functions: Mapping[Layer, str]
 
 
-def plan_activations(
-    network: Network,
-    keep_layers: bool = False,
-    may_overwrite: Mapping[Layer, tuple[int, ...]] | None = None,
-    groups: Sequence[int] = (),
-    guard: int = 0,
-) -> Arena:
-    """Offsets of all activations and workspaces in one arena; none gives way to another where layers are kept.
+def emit(plan: CpuPlan, facts: dict[str, Any], compared_inputs: Sequence[np.ndarray] | None = None) -> Emitted:
+    """All files of the archive of a plan for a CPU by itself. `facts` are added to the metadata under "tvm_pulp".
 
-    `may_overwrite`: operands of layers whose place their result can take. `groups`: so many layers each run at the same
-    time. `guard`: bytes behind every buffer that nothing may touch.
+    A program that nothing else starts brings one around the network, unless another program of the archive calls it.
+    One that keeps its layers says where. `compared_inputs`: those of a debug build, which compares what layers make of
+    them.
     """
-    lifetimes = network.lifetimes()
-    if groups:
-        moment = [number for number, count in enumerate(groups) for _ in range(count)]
-        lifetimes = {t: (moment[first], moment[last]) for t, (first, last) in lifetimes.items()}
-    if keep_layers:
-        lifetimes = dict.fromkeys(lifetimes, (0, len(network.layers)))
-    places = overwritten(network, may_overwrite) if may_overwrite and not keep_layers and not groups else {}
-    arena = plan_arena([replace(b, size=b.size + guard) for b in buffers(lifetimes, places) if b.size])
-    return replace(arena, offsets=arena.offsets | {t: arena.offsets[place] for t, place in places.items()})
-
-
-def emit(
-    network: Network,
-    facts: dict[str, Any],
-    keep_layers: bool = False,
-    cpu: Cpu | None = None,
-    room: int | None = None,
-    widened: frozenset[Tensor] = frozenset(),
-    alone: bool = True,
-    threads: int = 1,
-    debug_inputs: Sequence[np.ndarray] | None = None,
-) -> Emitted:
-    """All files of the archive. `facts` are added to the metadata under "tvm_pulp".
-
-    With `keep_layers` the program keeps what every layer made, and the archive says where. With a `cpu` that nothing
-    else starts, the archive brings a program around the network. `room`: bytes for the arena; where it takes more, the
-    first layers are computed in strips, which costs as little as can be. `widened`: weights that are stored with 16
-    bits. Not `alone`: another program calls it, which says itself what it computes.
-    `threads`: larger layers come in as many parts, which threads of the caller can share. `debug_inputs`: those of a
-    debug build, which compares what layers make of them.
-    """
+    request, network, arena = plan.request, plan.network, plan.arena
+    name, cpu, debug = network.name, request.cpu, compared_inputs is not None
     program = hal_files(cpu) if cpu is not None else {}
-    network, groups = share_rows(network, threads) if threads > 1 else (network, [])
-    debug = debug_inputs is not None
-    called = _called(network, cpu, keep_layers, widened, groups, debug_source.GUARD_BYTES if debug else 0)
-    if room is not None and called.arena.size > room and not keep_layers and not groups and not debug:
-        called = _in_strips(network, called, cpu, room, widened)
-    stated, network, kernels, arena = network, called.network, called.kernels, called.arena
-    main = build_main(network, arena, called.names)
-    name, constants = network.name, {t: t.level for t in network.constants()}
+    kernels, names = _functions(plan)
+    main = build_main(network, arena, names)
+    constants = {t: t.level for t in network.constants()}
     texts = {
         **network_texts(kernels, constants),
         f"{SOURCES}/{name}_run.c": run_function.source_file(
             network,
             arena,
             main,
-            marked=alone and bool(program),
-            groups=groups,
+            marked=request.alone and bool(program),
+            groups=plan.groups,
             debug=debug,
             checks=pointer_checks(network) if debug else (),
         ),
         f"{HEADERS}/tvmgen_{name}.h": interface_header(
-            network, arena, shared=bool(groups), codes=[wrong_pointer_code(name)] if debug else ()
+            network, arena, shared=bool(plan.groups), codes=[wrong_pointer_code(name)] if debug else ()
         ),
         "src/main.tir.txt": main.function.script(),
-        **runtime_files(bool(kernels.math_used), ("thread_pool.h",) if groups else ()),
+        **runtime_files(bool(kernels.math_used), ("thread_pool.h",) if plan.groups else ()),
         **{f"{RUNTIME}/{path}": text for path, text in program.items()},
     }
     if cpu is not None and kernels.headers:
         texts |= {f"{RUNTIME}/{path}": text for path, text in cpu_kernel_files(cpu).items()}
-    if program and alone:
+    if program and request.alone:
         texts[f"{SOURCES}/{name}_program.c"] = cpu_program_file(network)
-    if debug_inputs is not None:
-        checks = cpu_debug_checks(stated, arena, debug_inputs)
+    if compared_inputs is not None:
+        checks = cpu_debug_checks(plan.stated, arena, compared_inputs)
         texts[f"{SOURCES}/{name}_debug.c"] = debug_source.source_file(name, checks, [])
         texts |= {f"{RUNTIME}/{path}": text for path, text in debug_source.runtime_files().items()}
         texts[f"{RUNTIME}/include/tvm_pulp/hal.h"] = one_core_header()
         facts = {**facts, "debug": {"checks": len(checks)}}
-    if keep_layers:
+    if request.keep_layers:
         texts[f"{SOURCES}/{name}_run.c"] += run_function.kept_layers(name, arena)
         texts[layer_captures.FILE] = layer_captures.to_file(layer_captures.host_captures(network, arena))
     files = {path: text.encode() for path, text in texts.items()}
     files[f"parameters/{name}.npz"] = mlf.parameters_file({t.name: t.data for t in constants if t.data is not None})
     files["metadata.json"] = (json.dumps(metadata(network, arena, facts, bool(program)), indent=2) + "\n").encode()
-    size = sum(t.spec.bytes for t in constants)
-    return Emitted(files, kernels, arena, size, network, called.names)
+    return Emitted(files, names)
 
 
-@dataclass(frozen=True)
-class _Called:
-    """A network with the operands of its C functions, their names by layer, and the places of activations."""
-
-    network: Network
-    kernels: Kernels
-    names: dict[Layer, str]
-    arena: Arena
-    overwrites: dict[Layer, tuple[int, ...]]
-
-
-def _called(
-    network: Network,
-    cpu: Cpu | None,
-    keep_layers: bool,
-    widened: frozenset[Tensor],
-    groups: Sequence[int] = (),
-    guard: int = 0,
-) -> _Called:
-    kernels = Kernels(network.name, shared_loops=False)
-    layers, names, overwrites = [], {}, {}
-    constants: dict[Any, Tensor] = {}
-    for layer in network.layers:
-        call = kernel_call(layer, cpu, widened.intersection(layer.inputs) != set()) if cpu is not None else None
-        made = layer if call is None else _sharing(call.layer, constants)
-        kernel = whole_kernel(layer)
-        source = kernels.add(kernel, layer.name) if call is None else kernels.add_call(kernel, call, layer.name)
-        layers.append(made)
-        names[made] = source.name
-        overwrites[made] = () if call is None else call.overwrites
-    made_network = replace(network, layers=layers)
-    arena = plan_activations(made_network, keep_layers, overwrites, groups, guard)
-    return _Called(made_network, kernels, names, arena, overwrites)
-
-
-def _sharing(layer: Layer, known: dict[Any, Tensor]) -> Layer:
-    """A layer whose constants are those of another that has the same; parts of a layer have many."""
-    inputs = []
-    for tensor in layer.inputs:
-        if tensor.kind == "constant" and tensor.view_of is None:
-            key = (tensor.spec, tensor.level, tensor.values.tobytes())
-            tensor = known.setdefault(key, tensor)
-        inputs.append(tensor)
-    return replace(layer, inputs=inputs)
-
-
-def _in_strips(network: Network, called: _Called, cpu: Cpu | None, room: int, widened: frozenset[Tensor]) -> _Called:
-    """The cheapest form with its first layers in strips that takes at most so many bytes; else the smallest found."""
-    best = called
-    for stripped in strip_choices(network, called.network, called.overwrites, room):
-        made = _called(stripped, cpu, False, widened)
-        if made.arena.size <= room:
-            return made
-        best = min(best, made, key=lambda form: form.arena.size)
-    return best
+def _functions(plan: CpuPlan) -> tuple[Kernels, dict[Layer, str]]:
+    """The C functions of a plan, and their names by layer."""
+    kernels, names = Kernels(plan.network.name, shared_loops=False), {}
+    for layer in plan.layers:
+        kernel, name = whole_kernel(layer.stated), layer.called.name
+        source = kernels.add(kernel, name) if layer.call is None else kernels.add_call(kernel, layer.call, name)
+        names[layer.called] = source.name
+    return kernels, names
 
 
 def network_texts(

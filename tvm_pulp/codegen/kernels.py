@@ -8,10 +8,10 @@ from typing import Any
 
 from tvm_pulp.codegen.c_expression import c_type
 from tvm_pulp.codegen.c_statement import Statements, stored_buffers
-from tvm_pulp.codegen.cpu_kernels.kernel_call import FUNCTION, KernelCall
 from tvm_pulp.codegen.model_text import header_text, safe
 from tvm_pulp.planning.lowering import unused_name
 from tvm_pulp.qnn.operator import OPERATORS
+from tvm_pulp.uma.cpu_form import FUNCTION, KernelCall
 from tvm_pulp.uma.recipe import Kernel
 
 # Functions of the headers of c_runtime/include/tvm_pulp, behind `tvm_pulp_`; float_functions.h includes float.h,

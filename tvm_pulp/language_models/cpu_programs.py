@@ -13,6 +13,7 @@ from tvm_pulp.language_models.entry_module import DECODE, ENCODE, EntryModule
 from tvm_pulp.language_models.plan_entries import states_of
 from tvm_pulp.language_models.request import LanguageModelRequest
 from tvm_pulp.language_models.state_buffer import state_buffers
+from tvm_pulp.planning.cpu import CpuRequest, plan_cpu
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.soc.cpu_platform import check_memories, one_core_header
 from tvm_pulp.target import Target
@@ -41,14 +42,16 @@ def cpu_language_model_files(request: LanguageModelRequest, target: Target, prog
         progress("lowering the encoder")
         modules[ENCODE], networks[ENCODE] = encoder, _network(request, target, ENCODE, encoder)
     progress(f"emitting C for {sum(len(network.layers) for network in networks.values())} layers")
-    emitted = {name: emit(network, flat_facts(target), cpu=cpu, alone=False) for name, network in networks.items()}
+    wanted = CpuRequest(target.soc.name, cpu, alone=False)
+    plans = {name: plan_cpu(network, wanted) for name, network in networks.items()}
+    emitted = {name: emit(plan, flat_facts(target)) for name, plan in plans.items()}
     made = source_facts(request, modules, networks[DECODE], {1: 1}, 0, by_itself=True)
     tables = sum(table.data.nbytes for table in made.tables)
     # Logits with what sampling needs, tokens that go in and out with the time of each.
     given = sum(array.elements * np.dtype(array.dtype).itemsize for array in made.given)
     spaces = given + made.state_bytes + 16 * made.vocabulary + 16 * (made.capacity + 1)
-    arenas = sum(e.arena.size for e in emitted.values())
-    constants = sum(e.constant_bytes for e in emitted.values())
+    arenas = sum(plan.arena.size for plan in plans.values())
+    constants = sum(plan.constant_bytes for plan in plans.values())
     check_memories(target.soc.name, cpu, arenas, spaces, constants + tables)
     header = "include/tvm_pulp/cpu_program.h"
     texts = {

@@ -1,9 +1,9 @@
 """A program for a CPU by itself as a table and as a picture of its memory: functions and places, layer by layer."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TextIO
 
-from tvm_pulp.codegen.emit import Emitted
+from tvm_pulp.planning.cpu import CpuPlan
 from tvm_pulp.planning.tiling.place.arena import Arena
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.report.cycle_axis import GROUND, LEFT, TOP, WIDTH, layer_colour, named_bar
@@ -11,23 +11,22 @@ from tvm_pulp.report.fitted_table import print_fitted, print_wrapped
 from tvm_pulp.report.plan_pictures import HEIGHT, byte_axis
 from tvm_pulp.report.svg import picture, rectangle, text
 
-_WORDS = ("layer", "op", "function", "kernel", "result in")
+_WORDS = ("layer", "op", "form", "function", "result in")
 _COLUMNS = (*_WORDS, "MAC", "constants", "result", "work", "alive")
 _NOTE = "Layers to the right, addresses upwards; light grey is free. Point at a buffer for its place."
 
 
-def cpu_plan_rows(made: Emitted) -> Iterator[tuple[str, ...]]:
-    """One row of texts per layer."""
-    sources = {source.name: source for source in made.kernels.sources}
+def cpu_plan_rows(made: CpuPlan, functions: Mapping[Layer, str]) -> Iterator[tuple[str, ...]]:
+    """One row of texts per layer; `functions`: names of C functions."""
     alive = [sum(b.size for b in made.arena.buffers if b.first <= i <= b.last) for i in range(len(made.network.layers))]
-    for number, layer in enumerate(made.network.layers):
-        function = made.functions[layer]
+    for number, planned in enumerate(made.layers):
+        layer = planned.called
         constants = {t.storage for t in layer.inputs if t.storage.kind == "constant"}
         yield (
             layer.name,
             layer.operator,
-            function,
-            sources[function].header.removesuffix(".h") or "loops",
+            planned.form,
+            functions[layer],
             _place(layer, made.arena),
             f"{layer.macs:,}" if layer.macs else "-",
             f"{sum(t.spec.bytes for t in constants):,}",
@@ -48,9 +47,11 @@ def _place(layer: Layer, arena: Arena) -> str:
     return f"arena + {offset}" if own or not operands else f"arena + {offset}, place of {operands[0]}"
 
 
-def print_cpu_plan(soc: str, made: Emitted, stack: int, stream: TextIO) -> None:
+def print_cpu_plan(made: CpuPlan, functions: Mapping[Layer, str], stream: TextIO) -> None:
     """Table of layers and a line of totals."""
-    print_fitted(f"program for {soc}", _COLUMNS, list(cpu_plan_rows(made)), len(_WORDS), stream)
+    cpu = made.request.cpu
+    stack = cpu.stack_bytes if cpu is not None and cpu.hal else 0
+    print_fitted(f"program for {made.request.soc}", _COLUMNS, list(cpu_plan_rows(made, functions)), len(_WORDS), stream)
     arena = made.arena
     ends = sum(t.spec.bytes for t in (*made.network.inputs, *made.network.outputs))
     stacks = f", stack {stack:,}" if stack else ""
@@ -61,7 +62,7 @@ def print_cpu_plan(soc: str, made: Emitted, stack: int, stream: TextIO) -> None:
     )
 
 
-def arena_picture(made: Emitted) -> str:
+def arena_picture(made: CpuPlan) -> str:
     """An SVG: one rectangle per buffer, from the first layer that uses it to the last, in the colour of its maker."""
     arena, layers = made.arena, made.network.layers
     title = f"Activations: {arena.size:,} bytes"

@@ -65,8 +65,8 @@ def _cpu(compilation: "Compilation", folder: Path | None) -> int:
     with Progress("plan", stages=False):
         entry = compilation.entry
         assert isinstance(entry, HostEntryPoint)
-        made = entry.program
-    print_cpu_plan(soc.name, made, soc.cpu.stack_bytes if soc.cpu is not None and soc.cpu.hal else 0, sys.stdout)
+        functions = entry.program.functions
+    print_cpu_plan(entry.plan, functions, sys.stdout)
     if folder is not None:
-        write_outputs(folder, {"memory.svg": arena_picture(made).encode()})
+        write_outputs(folder, {"memory.svg": arena_picture(entry.plan).encode()})
     return 0

@@ -10,6 +10,7 @@ from tvm_pulp.plug_ins import entry_points
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.backend import UMABackend
+from tvm_pulp.uma.cpu_form import CpuForm
 from tvm_pulp.uma.recipe import Call, Kernel
 from tvm_pulp.uma.strategy import Form
 
@@ -59,6 +60,15 @@ def core_kernels(family: str) -> dict[str, list[tuple[str, str]]]:
         described = getattr(import_module(entry.module), "described", None)
         for operator, kernels in (described(family) if described is not None else {}).items():
             found.setdefault(operator, []).extend(kernels)
+    return found
+
+
+def cpu_forms(operator: str) -> tuple[CpuForm, ...]:
+    """Forms by which kernels of CPUs by themselves compute layers of an operator, in the order they are asked.
+
+    The C of these kernels comes with the compiler, so that no other package can add any.
+    """
+    found: tuple[CpuForm, ...] = import_module("schedules.cpu").forms(operator)
     return found
 
 

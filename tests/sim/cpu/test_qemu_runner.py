@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tvm_pulp
-from tests.codegen.cpu_kernels.test_layers_on_cores import EMULATED, skip_without
+from tests.schedules.cpu.test_layers_on_cores import EMULATED, skip_without
 from tvm_pulp.errors import UserError, WrongAnswer
 from tvm_pulp.sim.qemu.boards import Emulated
 

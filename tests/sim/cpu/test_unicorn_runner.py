@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tvm_pulp
-from tests.codegen.cpu_kernels.test_layers_on_cores import CORES, EMULATED, skip_without
+from tests.schedules.cpu.test_layers_on_cores import CORES, EMULATED, skip_without
 from tests.simulated.golden_cases import DATA
 from tvm_pulp import soc as socs
 from tvm_pulp.errors import UserError, WrongAnswer

@@ -3,17 +3,12 @@
 from tvm_pulp.planning.lowering.build_network import Names, build_network, rebuild_network, unused_name
 from tvm_pulp.planning.lowering.legalize_float import legalize_float
 from tvm_pulp.planning.lowering.same_network import same_network
-from tvm_pulp.planning.lowering.share_rows import share_rows
-from tvm_pulp.planning.lowering.strips import Stage, stages
 
 __all__ = [
     "Names",
-    "Stage",
     "build_network",
     "legalize_float",
     "rebuild_network",
     "same_network",
-    "share_rows",
-    "stages",
     "unused_name",
 ]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tvm_pulp
-from tests.codegen.cpu_kernels.random_layers import archive, expected, random_layer
+from tests.schedules.cpu.random_layers import archive, expected, random_layer
 from tvm_pulp.errors import UserError
 from tvm_pulp.sim.run_twice import run_twice
 from tvm_pulp.sim.runner import runner_class
@@ -64,8 +64,7 @@ def test_random_layers_with_wide_weights(seed: int) -> None:
     rng = np.random.default_rng(seed)
     made = [random_layer(rng, number) for number in range(16)]
     layers = [layer for layer, _ in made]
-    widened = frozenset(layer.inputs[1] for layer in layers if layer.operator != "add")
-    files, metadata = archive(layers, "cortex-m4", widened)
+    files, metadata = archive(layers, "cortex-m4", fill_flash=True)
     assert b"tvm_pulp_product_wide_one_" in files["codegen/host/src/many_kernels.c"]
     runner = runner_class("unicorn")()
     runner.build(files, metadata)

@@ -1,35 +1,47 @@
-"""A call of a CPU's kernels while it is made: operands of the layer's function, its parameters and text."""
+"""Parts of a CPU's forms: how they are registered, and calls while they are made: operands, parameters and text."""
 
 import textwrap
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.soc.cpu import Cpu
+from tvm_pulp.uma.cpu_form import CpuForm, KernelCall, NotOffered
 
-# The name of the function, which is known when all are.
-FUNCTION = "@FUNCTION@"
+__all__ = ["RANGES", "SATURATIONS", "Call", "Cpu", "KernelCall", "Layer", "Tensor", "forms", "kernel", "offer_if"]
+__all__ += ["structure"]
+
 # Limits of values, and limits of results that an instruction saturates to with the names of functions for them.
 RANGES = {"int8": (-128, 127), "uint8": (0, 255)}
 SATURATIONS = {(-128, 127): "s8", (0, 255): "u8", (0, 127): "u7"}
 
+_FORMS: dict[str, list[CpuForm]] = {}
+_Make = Callable[[Layer, Cpu], KernelCall]
 
-@dataclass(frozen=True)
-class KernelCall:
-    """The layer with the operands of the call, and the function's parameters, helpers before it and body.
 
-    `overwrites`: operands whose place the result may take.
-    """
+def forms(operator: str) -> tuple[CpuForm, ...]:
+    """Forms of an operator's layers, in the order in which they are asked."""
+    return tuple(_FORMS.get(operator, ()))
 
-    layer: Layer
-    parameters: list[str]
-    before: list[str]
-    body: list[str]
-    header: str
-    overwrites: tuple[int, ...] = ()
+
+def kernel(operator: str, name: str, *, takes_spare_flash: bool = False) -> Callable[[_Make], _Make]:
+    """Decorator of a function that makes the call for a layer: a form of the operator, behind those known already."""
+
+    def known(make: _Make) -> _Make:
+        _FORMS.setdefault(operator, []).append(CpuForm(name, make, takes_spare_flash))
+        return make
+
+    return known
+
+
+def offer_if(condition: object, otherwise: str) -> None:
+    """Go on if a condition holds; else the form is not offered, for a reason that users read."""
+    if not condition:
+        raise NotOffered(otherwise)
 
 
 class Call:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.codegen.cpu_kernels.random_layers import archive, expected, random_attention, random_layer
+from tests.schedules.cpu.random_layers import archive, expected, random_attention, random_layer
 from tvm_pulp import soc as socs
 from tvm_pulp.sim.host import WARNINGS, sources_of
 from tvm_pulp.soc.this_machine import missing_instructions

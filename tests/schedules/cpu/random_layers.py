@@ -8,6 +8,7 @@ from tests.qnn.cases_attention import qdq_attention
 from tvm_pulp import soc as socs
 from tvm_pulp.codegen.emit import emit
 from tvm_pulp.codegen.mlf import metadata
+from tvm_pulp.planning.cpu import CpuRequest, plan_cpu
 from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.qnn.requant import Requant
@@ -157,12 +158,11 @@ def network_of(layers: list[Layer]) -> Network:
     return Network("many", layers, [layer.inputs[0] for layer in layers], [layer.outputs[0] for layer in layers])
 
 
-def archive(
-    layers: list[Layer], soc: str, widened: frozenset[Tensor] = frozenset()
-) -> tuple[dict[str, bytes], dict[str, Any]]:
-    """Files and metadata of a program with all layers."""
+def archive(layers: list[Layer], soc: str, *, fill_flash: bool = False) -> tuple[dict[str, bytes], dict[str, Any]]:
+    """Files and metadata of a program with all layers. `fill_flash`: there is as much as forms can use."""
     facts = {"target": "c", "soc": soc, "inferred_inputs": [], "flat": True}
-    files = emit(network_of(layers), facts, cpu=socs.load(soc).cpu, widened=widened).files
+    request = CpuRequest(soc, socs.load(soc).cpu, flash_limit=1 << 30 if fill_flash else None)
+    files = emit(plan_cpu(network_of(layers), request, lambda _plan: 0), facts).files
     return files, metadata(files)
 
 

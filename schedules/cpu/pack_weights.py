@@ -8,6 +8,11 @@ import numpy as np
 from tvm_pulp.soc.cpu import Block, DepthwiseBlock
 
 
+def aligned(size: int, multiple: int) -> int:
+    """The size, rounded up."""
+    return -(-size // multiple) * multiple
+
+
 def padded(values: np.ndarray, axis: int, multiple: int) -> np.ndarray:
     """With zeros behind an axis, up to a multiple."""
     missing = -values.shape[axis] % multiple

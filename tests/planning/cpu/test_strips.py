@@ -1,14 +1,19 @@
 """Layers in strips of rows: every strip gives the rows of the whole, and forms are offered the cheapest first."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.codegen.cpu_kernels.random_layers import random_rule
-from tvm_pulp.planning.lowering.strips import stages
+from tests.schedules.cpu.random_layers import random_rule
+from tvm_pulp.planning.cpu.decisions import CpuDecisions
+from tvm_pulp.planning.cpu.evaluator import CpuEvaluator
+from tvm_pulp.planning.cpu.kernel_offers import LOOPS
+from tvm_pulp.planning.cpu.plan import CpuPlan, CpuRequest
+from tvm_pulp.planning.cpu.strip_choices import strip_choices
+from tvm_pulp.planning.cpu.strips import stages
 from tvm_pulp.planning.tiling.place.in_place import overwritten
-from tvm_pulp.planning.tiling.place.strip_choices import strip_choices
 from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.qnn.requant import Requant
@@ -76,6 +81,13 @@ def computed(network: Network, values: np.ndarray) -> np.ndarray:
     return part(network.outputs[0])
 
 
+def in_strips(network: Network, room: int) -> list[CpuPlan]:
+    """Plans of all choices of strips."""
+    evaluator = CpuEvaluator(network, CpuRequest("host"))
+    plan = evaluator.plan(CpuDecisions({layer.name: LOOPS for layer in network.layers}))
+    return [evaluator.plan(replace(plan.decisions, strips=strips)) for strips in strip_choices(plan, room)]
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_strips_give_the_rows_of_the_whole(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -104,10 +116,10 @@ def test_windows_in_the_padding_are_left_to_strips_that_hold_more() -> None:
     stage = list(stages(network))[-1]
     assert stage.rows == 6 and stage.fits(1) and not stage.fits(6)
     values = rng.integers(-128, 128, x.spec.shape).astype(np.int8)
-    choices = list(strip_choices(network, network, dict.fromkeys(network.layers, ()), 1))
+    choices = in_strips(network, 1)
     assert choices
     for made in choices:
-        np.testing.assert_array_equal(computed(made, values), computed(network, values))
+        np.testing.assert_array_equal(computed(made.stated, values), computed(network, values))
 
 
 def test_a_tensor_that_is_used_behind_a_stage_ends_none() -> None:
@@ -118,12 +130,10 @@ def test_a_tensor_that_is_used_behind_a_stage_ends_none() -> None:
 
 def test_cheap_forms_come_first_and_small_ones_where_none_fits() -> None:
     network = random_network(np.random.default_rng(2))
-    nothing = dict.fromkeys(network.layers, ())
-    once = network.macs
-    fitting = list(strip_choices(network, network, nothing, 1 << 20))
-    assert [made.macs for made in fitting] == sorted(made.macs for made in fitting)
-    assert fitting[0].macs >= once
-    assert list(strip_choices(network, network, nothing, 1))
+    macs = [made.stated.macs for made in in_strips(network, 1 << 20)]
+    assert macs == sorted(macs)
+    assert macs[0] >= network.macs
+    assert in_strips(network, 1)
 
 
 def test_a_result_takes_the_place_of_what_is_not_needed_any_more() -> None:

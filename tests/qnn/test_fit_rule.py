@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tvm_pulp.codegen.cpu_kernels.fit_rule import FRACTION, FittedRule, Sums, fit_rule
+from tvm_pulp.qnn.fit_rule import FRACTION, FittedRule, Sums, fit_rule
 from tvm_pulp.qnn.requant import Requant
 
 LIMITS = (-128, 127)

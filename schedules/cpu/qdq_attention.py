@@ -5,26 +5,26 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.codegen.cpu_kernels.kernel_call import RANGES, Call, KernelCall, structure
-from tvm_pulp.planning.tiling.alignment import aligned
-from tvm_pulp.qnn.network import Layer
+from schedules.cpu.base import RANGES, Call, Cpu, KernelCall, Layer, kernel, offer_if, structure
+from schedules.cpu.pack_weights import aligned
 from tvm_pulp.qnn.qdq_attention import operands
 
 # Rows of the memory to work in are filled up to a multiple, see attention.h.
 _FILLED = 8
 
 
-def call_attention(layer: Layer) -> KernelCall | None:
-    """The call; None where an operand has another type than the kernel reads."""
+@kernel("qdq_attention", "attention")
+def attention(layer: Layer, _cpu: Cpu) -> KernelCall:
+    """Every logit is computed once."""
     attributes, of = layer.attributes, operands(layer.attributes, layer.inputs)
     dtypes = {name: tensor.spec.dtype for name, tensor in of.items()}
     bytes_only = [n for n in of if n not in ("mask", "table", "exponential")]
-    if any(dtypes[n] not in RANGES for n in bytes_only) or layer.outputs[0].spec.dtype not in RANGES:
-        return None
-    if dtypes["table"] != "uint8" or dtypes["exponential"] != "int32" or dtypes.get("mask", "uint8") not in RANGES:
-        return None
-    if of["table"].spec.shape[-1] != attributes["logit_high"] - attributes["logit_low"] + 1:
-        return None
+    for name, dtype in (*((n, dtypes[n]) for n in bytes_only), ("the result", layer.outputs[0].spec.dtype)):
+        offer_if(dtype in RANGES, f"{name} is {dtype}, not bytes")
+    has_tables = dtypes["table"] == "uint8" and dtypes["exponential"] == "int32"
+    offer_if(has_tables and dtypes.get("mask", "uint8") in RANGES, "tables or the mask have other types")
+    logits = attributes["logit_high"] - attributes["logit_low"] + 1
+    offer_if(of["table"].spec.shape[-1] == logits, f"the table has not {logits} entries, one for each logit")
     heads, queries, keys, size = (attributes[n] for n in ("heads", "queries", "keys", "size"))
     filled, columns = (aligned(count, _FILLED) for count in (keys, size))
     call = Call(layer, layer.inputs, tuple(of))

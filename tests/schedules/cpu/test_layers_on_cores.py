@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tvm_pulp
-from tests.codegen.cpu_kernels.random_layers import archive, expected, random_attention, random_layer, random_max_pool
+from tests.schedules.cpu.random_layers import archive, expected, random_attention, random_layer, random_max_pool
 from tvm_pulp import soc as socs
 from tvm_pulp.errors import UserError
 from tvm_pulp.sim.qemu.boards import Emulated

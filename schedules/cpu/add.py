@@ -10,50 +10,85 @@ from fractions import Fraction
 
 import numpy as np
 
-from tvm_pulp.codegen.cpu_kernels.fit_rule import FittedRule, Sums, fit_rule
-from tvm_pulp.codegen.cpu_kernels.kernel_call import RANGES, SATURATIONS, Call, KernelCall
+from schedules.cpu.base import RANGES, SATURATIONS, Call, Cpu, KernelCall, Layer, Tensor, kernel, offer_if
 from tvm_pulp.qnn import fixed_point
 from tvm_pulp.qnn.add import left_shift, rules, split
-from tvm_pulp.qnn.network import Layer, Tensor
+from tvm_pulp.qnn.fit_rule import FittedRule, Sums, fit_rule
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.soc.cpu import Cpu
 
 # Of a sum: a result's fraction of 16 bits and some more.
 _SUM_BITS = 27
 _LARGEST_FACTOR = (1 << 15) - 1
 
 
-def call_add(layer: Layer, cpu: Cpu) -> KernelCall | None:
-    """The call; None where shapes do not fit, a value has more bits, or no constants give the network's results."""
+@kernel("add", "sum by factors")
+def add_products(layer: Layer, cpu: Cpu) -> KernelCall:
+    """A summand is a value times a factor."""
+    requant, operands = _checked(layer)
+    made = _by_factors(layer, requant, operands, _tables(layer), cpu)
+    offer_if(made is not None, "no factors of 16 bits give the network's results of all pairs of values")
+    assert made is not None
+    fitted, factors = made
+    linear = np.array(factors, np.int64)
+    return _call(layer, fitted, "factors", "tvm_pulp_add_products", _signs_of(*layer.inputs[:2]), linear=linear)
+
+
+@kernel("add", "sum by tables")
+def add_summands(layer: Layer, cpu: Cpu) -> KernelCall:
+    """A summand is looked up."""
+    requant, operands = _checked(layer)
+    made = _by_tables(requant, operands, _tables(layer), cpu)
+    offer_if(made is not None, "no constants give the network's results of all pairs of values")
+    assert made is not None
+    fitted, tables = made
+    return _call(layer, fitted, "tables", "tvm_pulp_add", "tables", tables=np.concatenate(tables))
+
+
+def _checked(layer: Layer) -> tuple[Requant, tuple[np.ndarray, np.ndarray]]:
+    """The rule of a sum of bytes whose operands fit each other."""
     a, b, y = layer.inputs[0], layer.inputs[1], layer.outputs[0]
-    if any(t.spec.dtype not in RANGES for t in (a, b, y)) or not all(_is_row(t.spec, y.spec) for t in (a, b)):
-        return None
-    count = min(t.spec.elements for t in (a, b))
-    if any(t.spec.elements > 1 for t in layer.inputs[2:]):
-        return None
+    for name, tensor in (("a summand", a), ("a summand", b), ("the result", y)):
+        offer_if(tensor.spec.dtype in RANGES, f"{name} is {tensor.spec.dtype}, not bytes")
+    offer_if(
+        all(_is_row(t.spec, y.spec) for t in (a, b)), "a summand is neither as large as the result nor a row of it"
+    )
+    offer_if(all(t.spec.elements <= 1 for t in layer.inputs[2:]), "channels have scales of their own")
     requant, operands = _rule_of_sum(layer)
-    clipped = (requant.low, requant.high)
-    if clipped not in SATURATIONS or not requant.operands:
-        return None
-    tables = _tables(layer)
-    made = _by_factors(layer, requant, operands, tables, cpu) or _by_tables(requant, operands, tables, cpu)
-    if made is None:
-        return None
-    fitted, factors, tables = made
+    offer_if((requant.low, requant.high) in SATURATIONS, f"results are clipped to {requant.low} to {requant.high}")
+    offer_if(requant.operands, "sums are results: nothing requantizes them")
+    return requant, operands
+
+
+_NONE = np.zeros(0, np.int64)
+
+
+def _call(
+    layer: Layer,
+    fitted: FittedRule,
+    by: str,
+    function: str,
+    summands: str,
+    *,
+    tables: np.ndarray = _NONE,
+    linear: np.ndarray = _NONE,
+) -> KernelCall:
+    """The call of a kernel that adds rows; `summands`: its argument for them."""
+    a, b, y = layer.inputs[0], layer.inputs[1], layer.outputs[0]
+    count = min(t.spec.elements for t in (a, b))
+    requant = _rule_of_sum(layer)[0]
     less = np.zeros(1, np.int64) if fitted.less is None else fitted.less
     call = Call(layer, [a, b])
-    if not factors:
-        call.constant("tables", np.concatenate(tables).astype(np.int32))
-    scale = [fitted.shift, fitted.multiply, fitted.add, less, np.array(factors, np.int64)]
+    if tables.size:
+        call.constant("tables", tables.astype(np.int32))
+    scale = [fitted.shift, fitted.multiply, fitted.add, less, linear]
     call.constant("scale", np.concatenate(scale).astype(np.int32))
-    suffix = SATURATIONS[clipped] + ("" if fitted.less is None else "_away")
+    suffix = SATURATIONS[requant.low, requant.high] + ("" if fitted.less is None else "_away")
     pointers = [
         name if t.spec.dtype == "uint8" else f"(const uint8_t *){name}" for name, t in zip("ab", (a, b), strict=True)
     ]
     call.result()
-    function, how = ("tvm_pulp_add_products", _signs_of(a, b)) if factors else ("tvm_pulp_add", "tables")
-    end = f"{count}, {how}, scale, TVM_PULP_{suffix.upper()});"
+    end = f"{count}, {summands}, scale, TVM_PULP_{suffix.upper()});"
     if count == y.spec.elements:
         body = [f"  {function}({', '.join(pointers)}, {call.y}, {end}"]
     else:
@@ -63,11 +98,7 @@ def call_add(layer: Layer, cpu: Cpu) -> KernelCall | None:
             f"    {function}({', '.join(moved)}, {call.y} + i, {end}",
         ]
     whole = [i for i, t in enumerate((a, b)) if t.spec.elements == y.spec.elements]
-    return call.made([f"  /* Summands by {'factors' if factors else 'tables'}. */", *body], "add.h", overwrites=whole)
-
-
-# Constants of the rule, factors of both operands with what sums begin with, or else tables.
-_Made = tuple[FittedRule, list[int], list[np.ndarray]]
+    return call.made([f"  /* Summands by {by}. */", *body], "add.h", overwrites=whole)
 
 
 def _signs_of(a: Tensor, b: Tensor) -> str:
@@ -77,17 +108,21 @@ def _signs_of(a: Tensor, b: Tensor) -> str:
 
 def _by_tables(
     requant: Requant, operands: tuple[np.ndarray, np.ndarray], tables: list[np.ndarray], cpu: Cpu
-) -> _Made | None:
+) -> tuple[FittedRule, list[np.ndarray]] | None:
+    """The rule and tables of both operands."""
     tables, sums = _sums(requant, operands, tables)
     fitted = None if sums is None else fit_rule(sums, (requant.low, requant.high), doubled=cpu.doubled)
     # What a sum begins with is part of a table.
-    return None if fitted is None else (fitted, [], [tables[0] + fitted.start[0], tables[1]])
+    return None if fitted is None else (fitted, [tables[0] + fitted.start[0], tables[1]])
 
 
 def _by_factors(
     layer: Layer, requant: Requant, operands: tuple[np.ndarray, np.ndarray], tables: list[np.ndarray], cpu: Cpu
-) -> _Made | None:
-    """Products with factors whose ratio is that of the operands' scales, as near as 16 bits allow."""
+) -> tuple[FittedRule, list[int]] | None:
+    """Products with factors whose ratio is that of the operands' scales, as near as 16 bits allow.
+
+    The factors are those of both operands, and what sums begin with.
+    """
     zeros = [int(layer.attributes.get(name, 0)) for name in ("zero_point_a", "zero_point_b")]
     values = [np.arange(256, dtype=np.uint8).view(t.spec.dtype).astype(np.int64) for t in layer.inputs[:2]]
     slopes = [Fraction(int(t[v.argmax()] - t[v.argmin()]), 255) for t, v in zip(tables, values, strict=True)]
@@ -106,7 +141,7 @@ def _by_factors(
         found = _known(stated, (np.array([unit * ones]), np.zeros(1)), sums, results) if unit > 0 else None
         fitted = None if found is None else fit_rule(found, (requant.low, requant.high), doubled=cpu.doubled)
         if fitted is not None:
-            return fitted, [first, second, int(fitted.start[0]) - zeros[0] * first - zeros[1] * second], tables
+            return fitted, [first, second, int(fitted.start[0]) - zeros[0] * first - zeros[1] * second]
     return None
 
 

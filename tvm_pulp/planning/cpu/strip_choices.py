@@ -1,8 +1,10 @@
-"""Networks with their first layers in strips, those first that compute least twice."""
+"""The first layers of a network in strips, those choices first that compute least twice."""
 
 from collections.abc import Iterator, Mapping
 
-from tvm_pulp.planning.lowering import Stage, stages
+from tvm_pulp.planning.cpu.decisions import Strips
+from tvm_pulp.planning.cpu.plan import CpuPlan
+from tvm_pulp.planning.cpu.strips import Stage, stages
 from tvm_pulp.planning.tiling.place.in_place import buffers, overwritten
 from tvm_pulp.planning.tiling.place.placer import Buffer, largest_live_set
 from tvm_pulp.qnn.network import Layer, Network, Tensor
@@ -12,32 +14,33 @@ _COUNTS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128)
 _MADE = 3
 
 
-def strip_choices(
-    network: Network, called: Network, may_overwrite: Mapping[Layer, tuple[int, ...]], room: int
-) -> Iterator[Network]:
-    """Forms that may fit into so many bytes of activations, the cheapest first; else the smallest, the smallest first.
+def strip_choices(plan: CpuPlan, room: int) -> Iterator[Strips]:
+    """Strips with which a plan may fit into so many bytes of activations, the cheapest first.
 
-    `called`: the same layers with the memory that their functions work in, and what these can overwrite.
+    Where none seems to fit, the smallest, the smallest first.
     """
-    whole = dict(zip(network.layers, called.layers, strict=True))
+    network = plan.whole
+    whole = {layer.stated: layer for layer in plan.layers}
     priced: list[tuple[int, int, Stage]] = []
     for stage in stages(network):
         once = sum(layer.macs for layer in stage.layers)
         counts = {n for n in (*_COUNTS, stage.rows) if 1 < n <= stage.rows}
         priced += [(stage.macs(n) - once, n, stage) for n in sorted(counts) if stage.fits(n)]
-    smallest, found = list[tuple[int, int, Network]](), 0
+    smallest, found = list[tuple[int, int, Strips]](), 0
     for order, (_, count, stage) in enumerate(sorted(priced, key=lambda choice: choice[:2])):
         made, parts = stage.in_strips(count)
         of = {layer: whole[parts.get(layer, layer)] for layer in made.layers}
-        estimate = _estimate(made, of, {layer: may_overwrite[other] for layer, other in of.items()}, room)
+        may_overwrite = {layer: other.call.overwrites for layer, other in of.items() if other.call is not None}
+        estimate = _estimate(made, {layer: other.called for layer, other in of.items()}, may_overwrite, room)
+        strips = Strips(network.layers[stage.first].name, network.layers[stage.last].name, count)
         if estimate <= room:
-            yield made
+            yield strips
             found += 1
             if found == _MADE:
                 return
-        smallest = sorted([*smallest, (estimate, order, made)], key=lambda choice: choice[:2])[:_MADE]
+        smallest = sorted([*smallest, (estimate, order, strips)], key=lambda choice: choice[:2])[:_MADE]
     if not found:
-        yield from (made for _, _, made in smallest)
+        yield from (strips for _, _, strips in smallest)
 
 
 def _estimate(

@@ -1,0 +1,52 @@
+"""The search for a plan on a CPU by itself: from the fastest forms, moves until the memories are enough and used."""
+
+from tvm_pulp.errors import refuse_if
+from tvm_pulp.planning.cpu.decisions import CpuDecisions
+from tvm_pulp.planning.cpu.evaluator import CpuEvaluator, MeasureFlash
+from tvm_pulp.planning.cpu.moves import MOVES, Move
+from tvm_pulp.planning.cpu.plan import CpuPlan, CpuRequest, bytes_of_ends
+from tvm_pulp.planning.cpu.share_rows import share_rows
+from tvm_pulp.qnn.network import Network
+from tvm_pulp.soc.cpu_platform import check_memories
+
+
+def plan_cpu(network: Network, request: CpuRequest, measure_flash: MeasureFlash | None = None) -> CpuPlan:
+    """The plan of a network; a user error where it does not fit into the machine's memories."""
+    evaluator = CpuEvaluator(network, request, measure_flash)
+    plan = evaluator.plan(_first(evaluator))
+    for move in MOVES:
+        plan = _moved(evaluator, plan, move)
+    _check_limits(evaluator, plan)
+    return plan
+
+
+def _first(evaluator: CpuEvaluator) -> CpuDecisions:
+    """Of every layer the best form, and parts for threads where these are wanted."""
+    network, threads = evaluator.network, evaluator.request.threads
+    forms = {layer.name: evaluator.offers.first(layer) for layer in network.layers}
+    return CpuDecisions(forms, parts=share_rows(network, threads) if threads > 1 else None)
+
+
+def _moved(evaluator: CpuEvaluator, plan: CpuPlan, move: Move) -> CpuPlan:
+    """The first plan of a move that keeps all limits; else the one that exceeds them least."""
+    best = plan
+    for decisions in move(evaluator, plan):
+        made = evaluator.plan(decisions)
+        if not any(evaluator.excess(made)):
+            return made
+        best = min(best, made, key=evaluator.excess)
+    return best
+
+
+def _check_limits(evaluator: CpuEvaluator, plan: CpuPlan) -> None:
+    """Refuse a plan that exceeds the machine's memories, or those that the user allows."""
+    request, ends = plan.request, bytes_of_ends(plan.whole)
+    if not request.alone:
+        return
+    check_memories(request.soc, request.cpu, plan.arena.size, ends, plan.constant_bytes, request.ram_limit)
+    limit, needed = request.flash_limit, evaluator.flash_bytes(plan)
+    refuse_if(
+        limit is not None and needed > limit,
+        f"--flash {limit} is too little: code and constants of this network take {needed} bytes; allow as much, or "
+        "choose a smaller network",
+    )
