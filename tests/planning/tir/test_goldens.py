@@ -4,11 +4,11 @@
 """
 
 import inspect
-import os
 from pathlib import Path
 
 import pytest
 
+from tests.golden_texts import check_golden
 from tests.planning.tir.small_plans import statements, two_tiles
 from tests.planning.tir.test_kv_cache import appended
 from tvm_pulp.planning.tir.lower import PASSES, layer_main, lower
@@ -34,11 +34,7 @@ def manual(name: str) -> str:
 
 @pytest.mark.parametrize("name", [transform.__name__ for transform in PASSES])
 def test_manual_of_a_pass(name: str) -> None:
-    golden, text = FOLDER / f"{name}.txt", manual(name)
-    if os.environ.get("TVM_PULP_UPDATE_GOLDEN"):
-        golden.parent.mkdir(exist_ok=True)
-        golden.write_text(text, encoding="utf-8")
-    assert text == golden.read_text(encoding="utf-8")
+    check_golden(FOLDER / f"{name}.txt", manual(name))
 
 
 def test_every_pass_has_one() -> None:
