@@ -8,7 +8,7 @@ from tvm_pulp.planning.tiling.forms.cluster_forms import TiledForm
 from tvm_pulp.planning.tiling.forms.cuts import Cuts
 from tvm_pulp.planning.tiling.place.place_blocks import place_blocks
 from tvm_pulp.planning.tiling.plan import LayerPlan, Plan, plan_l2
-from tvm_pulp.planning.tiling.schedule.build_schedule import build_schedule
+from tvm_pulp.planning.tiling.schedule.build_program import build_program
 from tvm_pulp.planning.tiling.schedule.decisions import Policy
 from tvm_pulp.planning.tiling.schedule.split_transfers import CommandLimits
 from tvm_pulp.planning.tir.statements import Main
@@ -30,7 +30,7 @@ def plan_of(layers: Sequence[Layer], size: tuple[int, ...], *, overlap: bool, co
     software = soc.load("siracusa").software
     limits = CommandLimits(software.dma_largest, software.dma_lines)
     policy = Policy([], dict.fromkeys(range(len(layers)), 1) if overlap else {}, overlap, commands=limits)
-    schedule = build_schedule(network, plans, policy, L1_BYTES)
+    schedule = build_program(network, plans, policy, L1_BYTES)
     peak = place_blocks(schedule.blocks, L1_BYTES)
     name = soc.load("siracusa").name
     return Plan(network, name, cores, L1_BYTES, tuple(plans), schedule, plan_l2(schedule, policy), peak, policy=policy)

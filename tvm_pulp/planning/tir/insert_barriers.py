@@ -30,7 +30,8 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.planning.program.actions import Begin, Wait, WaitForJob, WaitForL3, WaitForTransfers
 from tvm_pulp.planning.program.executor_limits import GROUPS_OF_AGENT, TICKETS
 from tvm_pulp.planning.program.under_way import Started, Touched, UnderWay
-from tvm_pulp.planning.tiling.schedule.schedule import BOOT, Bundle
+from tvm_pulp.planning.tiling.schedule.positions import BOOT
+from tvm_pulp.planning.tiling.schedule.program import Bundle
 from tvm_pulp.planning.tir.statements import (
     Barrier,
     BeginLayer,

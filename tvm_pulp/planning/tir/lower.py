@@ -7,7 +7,7 @@ from typing import Any
 
 from tvm_pulp.planning.program.actions import Step
 from tvm_pulp.planning.tiling.plan import Plan
-from tvm_pulp.planning.tiling.schedule.schedule import BOOT
+from tvm_pulp.planning.tiling.schedule.positions import BOOT
 from tvm_pulp.planning.tir.changed_registers import changed_registers
 from tvm_pulp.planning.tir.double_buffer import double_buffer
 from tvm_pulp.planning.tir.insert_barriers import insert_barriers

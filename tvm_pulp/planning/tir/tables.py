@@ -7,7 +7,7 @@ from typing import Any
 from tvm_pulp.grouped import grouped
 from tvm_pulp.planning.program.actions import Access
 from tvm_pulp.planning.tiling.plan import Plan
-from tvm_pulp.planning.tiling.schedule.schedule import Block, Bundle, Fetch, Move, Slot
+from tvm_pulp.planning.tiling.schedule.program import Block, Bundle, Fetch, Move, Slot
 from tvm_pulp.planning.tir.statements import (
     AT,
     BUFFER,

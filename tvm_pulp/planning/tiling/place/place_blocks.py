@@ -7,7 +7,7 @@ from contextvars import ContextVar
 
 from tvm_pulp.planning.tiling.alignment import L1_ALIGNMENT, aligned
 from tvm_pulp.planning.tiling.place.placer import Buffer, Placement, Placer
-from tvm_pulp.planning.tiling.schedule.schedule import Block
+from tvm_pulp.planning.tiling.schedule.program import Block
 
 _PROMOTIONS = 12
 # Room behind every block that a debug build watches: nothing may ever write there.
