@@ -49,6 +49,11 @@ def two_tiles(*, overlap: bool, layers: int = 1, cores: int = 8) -> Tables:
 
 def statements(main: Main) -> list[str]:
     """Statements as text with all arguments: `dma_load(2, 5, L1(1024), AT(x, 64), 32)`."""
+    return lines(main.function)
+
+
+def lines(function: Any) -> list[str]:
+    """The calls of a function in TIR as text."""
 
     def text(value: Any) -> str:
         if hasattr(value, "args"):
@@ -56,14 +61,14 @@ def statements(main: Main) -> list[str]:
             return f"{name.value}({', '.join(text(r) for r in rest)})"
         return str(value.value)
 
-    return [text(made.value) for made in main.function.body.seq]
+    return [text(made.value) for made in function.body.seq]
 
 
 def numbers(main: Main) -> list[str]:
     """Statements as `name(integers)`; places are left out."""
-    lines = []
+    result = []
     for made in main.function.body.seq:
         arguments = made.value.args
         found = [str(a.value) for a in arguments[1:] if type(a).__name__ == "IntImm"]
-        lines.append(f"{arguments[0].value}({', '.join(found)})")
-    return lines
+        result.append(f"{arguments[0].value}({', '.join(found)})")
+    return result

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.tiling.alignment import L1_ALIGNMENT, aligned
 from tvm_pulp.planning.tiling.forms.cuts import MissingL1, Tiling
-from tvm_pulp.planning.tiling.place.place_blocks import place_blocks
+from tvm_pulp.planning.tiling.place.place_blocks import place
 from tvm_pulp.planning.tiling.place.placer import live_bytes
 from tvm_pulp.planning.tiling.schedule.build_program import build_program
 from tvm_pulp.planning.tiling.schedule.choice import Choice
 from tvm_pulp.planning.tiling.schedule.decisions import Decisions, Policy, policy_of
 from tvm_pulp.planning.tiling.schedule.program import Block, Program
-from tvm_pulp.planning.tiling.schedule.step_order import StepOrder, step_order
+from tvm_pulp.planning.tiling.schedule.step_order import StepOrder
 from tvm_pulp.qnn.network import Network
 
 # A tile budget shrinks at least to this part when a layer does not fit, and at most to that.
@@ -61,15 +61,15 @@ def _fit(network: Network, cut_layer: CutLayer, budget: int, wanted: Decisions) 
     banned = {tensor: set(readers) for tensor, readers in wanted.banned.items()}
     state = replace(wanted, choices=list(wanted.choices), leads=dict(wanted.leads), banned=banned)
     limits: dict[int, int] = {}
-    steps: StepOrder | None = None
+    order: StepOrder | None = None
     for count in range(_ROUNDS):
         policy = policy_of(network, state)
-        steps = step_order(state.choices, policy, steps)
-        schedule = build_program(network, state.choices, policy, budget, steps)
+        schedule = build_program(network, state.choices, policy, budget, order)
+        order = schedule.order
         peaks = fullest_moments(schedule)
         crowded = {layer: peak for layer, peak in peaks.items() if peak[1] > limits.get(layer, budget)}
         if not crowded:
-            needed = place_blocks(schedule.blocks, budget)
+            needed = place(schedule, budget)
             if needed <= budget:
                 return FittedSchedule(state, policy, schedule, needed)
             for layer in _fragmented_layers(schedule, peaks, budget):
@@ -91,7 +91,7 @@ def excess_bytes(network: Network, decisions: Decisions, budget: int) -> dict[in
     crowded = {layer: level - budget for layer, (_, level) in peaks.items() if level > budget}
     if crowded:
         return crowded
-    needed = place_blocks(schedule.blocks, budget)
+    needed = place(schedule, budget)
     if needed <= budget:
         return {}
     # Gaps between blocks: the fullest moments have to be less full.

@@ -14,15 +14,28 @@ from tvm_pulp.planning.tiling.schedule.step_order import StepOrder
 from tvm_pulp.planning.tiling.schedule.tile import tile
 from tvm_pulp.qnn.network import Network
 
-# Behind `tile` and `interleave`, which are told more than a program.
-PASSES: tuple[Callable[[Program], Program], ...] = (bundle, prefetch, lay_out, keep_alive)
+# Behind `tile`, which makes the program.
+PASSES: tuple[Callable[[Program], Program], ...] = (interleave, bundle, prefetch, lay_out)
 
 
 def build_program(
-    network: Network, choices: Sequence[Choice], policy: Policy, l1_bytes: int, order: StepOrder | None = None
+    network: Network,
+    choices: Sequence[Choice],
+    policy: Policy,
+    l1_bytes: int,
+    order: StepOrder | None = None,
+    watch: Callable[[str, Program], None] | None = None,
 ) -> Program:
-    """The program of decisions, with blocks not placed yet. `order`: an order of steps that is known already."""
-    program = interleave(tile(network, choices, policy, l1_bytes), order)
+    """The program of decisions, with blocks not placed yet.
+
+    `order`: an order of steps that is known already. `watch` is told of the program after every pass.
+    """
+    program = tile(network, choices, policy, l1_bytes)
+    program.order = order or program.order
+    if watch is not None:
+        watch(tile.__name__, program)
     for transform in PASSES:
         program = transform(program)
-    return program
+        if watch is not None:
+            watch(transform.__name__, program)
+    return keep_alive(program)

@@ -11,10 +11,10 @@ Guarantees that a step stands behind all that it needs.
 """
 
 from tvm_pulp.planning.tiling.schedule.program import Program
-from tvm_pulp.planning.tiling.schedule.step_order import StepOrder, step_order
+from tvm_pulp.planning.tiling.schedule.step_order import step_order
 
 
-def interleave(program: Program, known: StepOrder | None = None) -> Program:
-    """The program with its steps in order: one that is `known`, where that holds for these layers."""
-    program.order = step_order(program.choices, program.policy, known)
+def interleave(program: Program) -> Program:
+    """The program with its steps in order: that which it has, where it holds for these layers."""
+    program.order = step_order(program.choices, program.policy, program.order)
     return program

@@ -3,7 +3,7 @@
 Every pass of `build_program` takes a program and returns it with one more decision in it. Time is counted in
 positions. Compute step `s` stands at position 3s + 2; before it there is room for stores (3s) and for loads (3s + 1)
 that nothing overlaps. A transfer at the position of a compute step runs while that step computes. The program is
-correct if executed strictly in order; `tir.insert_barriers` makes asynchronous execution equal to that.
+correct if executed strictly in order; `tir.synchronise` makes asynchronous execution equal to that.
 """
 
 import sys

@@ -1,5 +1,6 @@
 """All compute steps of a network in their order, and which of them use what."""
 
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import groupby
@@ -52,8 +53,8 @@ class StepOrder:
 
     def holds_for(self, choices: Sequence[Choice], policy: Policy) -> bool:
         """Tell if these layers have this order: leads, levels and bundles say nothing about it."""
-        pairs = zip(self._choices, choices, strict=True)
-        return (self._overlap, self._mixed) == (policy.overlap, _mixed(policy)) and all(a is b for a, b in pairs)
+        same = len(choices) == len(self._choices) and all(map(operator.is_, self._choices, choices))
+        return same and (self._overlap, self._mixed) == (policy.overlap, _mixed(policy))
 
     def slots(self, layer: int, tile: int) -> list[int]:
         """Slots of a tile."""
