@@ -3,7 +3,6 @@
 `TVM_PULP_UPDATE_GOLDEN=1 scripts/test tests/codegen/test_golden_c.py` rewrites the files; look at the difference.
 """
 
-import os
 import re
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 import tvm_pulp
 from tests.codegen import small_networks
 from tests.codegen.unpacked import save_model
+from tests.golden_texts import check_golden
 
 FOLDER = Path(__file__).parent / "golden"
 FILES = (
@@ -42,11 +42,7 @@ NETWORKS = {"ita": small_networks.product}
 def test_emitted_text(tmp_path: Path, folder: str, file: str) -> None:
     model = save_model(NETWORKS.get(folder, small_networks.classifier)(), tmp_path)
     emitted = tvm_pulp.compile(model, module_name="classifier", **TARGETS[folder][0]).files[file].decode()
-    golden = FOLDER / folder / Path(file).name
-    if os.environ.get("TVM_PULP_UPDATE_GOLDEN"):
-        golden.parent.mkdir(exist_ok=True)
-        golden.write_text(emitted)
-    assert emitted == golden.read_text()
+    check_golden(FOLDER / folder / Path(file).name, emitted)
 
 
 def test_configuration_words_have_their_fields_beside_them() -> None:

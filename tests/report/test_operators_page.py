@@ -1,11 +1,11 @@
 """docs/operators.md is what the registries say now, and names everything they hold."""
 
 import io
-import os
 from pathlib import Path
 
 import pytest
 
+from tests.golden_texts import check_golden
 from tests.language_models import hub_cells
 from tvm_pulp.frontend import onnx_dialect
 from tvm_pulp.frontend.operator_names import format_operators
@@ -20,10 +20,7 @@ ENGINES = ("ita", "ne16", "neureka", "qvanilla")
 def test_the_page_is_up_to_date(repository: Path) -> None:
     for engine in ENGINES:
         pytest.importorskip(f"uma_backends.{engine}")
-    path, page = repository / "docs" / "operators.md", operators_page(hub_cells.table())
-    if os.environ.get("TVM_PULP_UPDATE_GOLDEN") == "1":
-        path.write_text(page, encoding="utf-8")
-    assert path.read_text(encoding="utf-8") == page, "set TVM_PULP_UPDATE_GOLDEN=1 and run this test again"
+    check_golden(repository / "docs" / "operators.md", operators_page(hub_cells.table()))
 
 
 def test_every_registered_thing_is_there() -> None:

@@ -1,13 +1,13 @@
 """The C simulator's configuration is the SoC's description: every number reaches it under its own name."""
 
 import ctypes
-import os
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.golden_texts import check_golden
 from tvm_pulp import soc
 from tvm_pulp.sim.iss.library import library
 from tvm_pulp.sim.iss.settings import NOT_SIMULATED, SECTIONS, fields_header, simulator_settings
@@ -31,10 +31,7 @@ def create(settings: dict[str, int]) -> str:
 
 def test_the_fields_in_c_are_those_of_the_schema() -> None:
     """TVM_PULP_UPDATE_GOLDEN=1 writes the header anew."""
-    header = SIMULATOR / "config_fields.h"
-    if os.environ.get("TVM_PULP_UPDATE_GOLDEN") == "1":
-        header.write_text(fields_header())
-    assert header.read_text() == fields_header()
+    check_golden(SIMULATOR / "config_fields.h", fields_header())
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from tests.simulated.two_engines import BOTH, ENGINE, dotter, target_with_both
 from tvm_pulp.compilation import Compilation
 from tvm_pulp.entry_point import plan_for
 from tvm_pulp.planning.program.actions import Job, actions_of
-from tvm_pulp.planning.tir import insert_barriers
+from tvm_pulp.planning.tir import synchronise
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.soc import CostModel
 from tvm_pulp.target import Target
@@ -79,7 +79,7 @@ def test_tickets_follow_the_engines_queues() -> None:
 def test_a_queue_longer_than_there_are_tickets(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nine jobs that an engine would take at once, with three tickets: a job is waited for before its is used again."""
     monkeypatch.setattr(CostModel, "job_queue", lambda *_: 20)
-    monkeypatch.setattr(insert_barriers, "TICKETS", 3)
+    monkeypatch.setattr(synchronise, "TICKETS", 3)
     app = tvm_pulp.compile(MODEL, target="uma-neureka", pins={"reconstruction": "cluster"})
     held: set[int] = set()
     reused = 0

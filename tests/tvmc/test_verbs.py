@@ -100,17 +100,20 @@ def test_compile_dumps_the_function_after_every_tir_pass(tmp_path: Path, capsys:
     assert tvmc(capsys, "compile", "-q", "zoo:autoencoder", *arguments).status == 0
     stages = {path.name.removesuffix(".tir.txt"): path.read_text() for path in tmp_path.glob("*.tir.txt")}
     assert sorted(stages) == [
-        "0_layer_main",
-        "1_insert_tiled_dma",
-        "2_double_buffer",
-        "3_kv_cache",
-        "4_place_buffers",
-        "5_insert_barriers",
+        "0_layers",
+        "1_tile",
+        "2_interleave",
+        "3_bundle",
+        "4_prefetch",
+        "5_lay_out",
+        "6_place",
+        "7_kv_cache",
+        "8_synchronise",
         "main",
     ]
-    assert "dma_load" not in stages["0_layer_main"] and '"buffer"' in stages["1_insert_tiled_dma"]
-    assert '"buffer"' not in stages["4_place_buffers"] and "barrier" not in stages["4_place_buffers"]
-    assert stages["5_insert_barriers"] == stages["main"] and "barrier" in stages["main"]
+    assert '"load"' not in stages["0_layers"] and '"buffer"' in stages["1_tile"]
+    assert '"buffer"' not in stages["6_place"] and "barrier" not in stages["6_place"]
+    assert stages["8_synchronise"] == stages["main"] and "barrier" in stages["main"]
 
 
 def test_quiet_says_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,9 +14,9 @@ from tvm_pulp.codegen.table_addresses import TableAddresses, piece_member
 from tvm_pulp.codegen.weights import section
 from tvm_pulp.grouped import grouped
 from tvm_pulp.planning.program.actions import WaitForJob, WaitForL3, WaitForTransfers
-from tvm_pulp.planning.tiling.schedule.constant_bundles import RECORD_WORDS
-from tvm_pulp.planning.tiling.schedule.schedule import Bundle, Slot
-from tvm_pulp.planning.tiling.schedule.step_records import page_at
+from tvm_pulp.planning.program.step_record import END_WORDS, RECORD_WORDS
+from tvm_pulp.planning.tiling.schedule.lay_out import page_at
+from tvm_pulp.planning.tiling.schedule.program import Bundle, Slot
 from tvm_pulp.planning.tir.lower import LoweredPlan
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.uma.backend import Codegen
@@ -150,7 +150,7 @@ class BundleSource:
 
     def _commands(self, name: str, _agent: int, commands: list[Any]) -> Member:
         lines = [f"  .{name} = {{", *(f"    {c.line}" for c in commands), "    END,", "  },"]
-        return Member("uint32_t", name, sum(c.words for c in commands) + 1, lines)
+        return Member("uint32_t", name, sum(c.words for c in commands) + END_WORDS, lines)
 
     def _descriptor(self, slot: Slot) -> Member:
         """The words that a step's kernel or job is told."""

@@ -13,7 +13,7 @@ from tvm_pulp.codegen.state_source import StateRows, fetched_inputs, state_decla
 from tvm_pulp.codegen.step_table import Record, StepTable, bundle_part
 from tvm_pulp.codegen.table_addresses import TableAddresses
 from tvm_pulp.planning.program.actions import Begin, WaitForL3, WaitForTransfers, actions_of
-from tvm_pulp.planning.tiling.schedule.schedule import Slot
+from tvm_pulp.planning.tiling.schedule.program import Slot
 from tvm_pulp.planning.tir.lower import LoweredPlan
 from tvm_pulp.planning.tir.statements import FetchBytes, MoveBytes, SubmitJob
 from tvm_pulp.qnn.network import Tensor

@@ -9,9 +9,20 @@ from tvm_pulp.codegen.model_text import safe
 from tvm_pulp.codegen.state_source import StateRows
 from tvm_pulp.codegen.table_addresses import TableAddresses
 from tvm_pulp.planning.program.actions import Action, Begin, Step, Wait
-from tvm_pulp.planning.tiling.schedule.constant_bundles import AGENTS, RECORD_WORDS
-from tvm_pulp.planning.tiling.schedule.schedule import BOOT, Bundle
-from tvm_pulp.planning.tiling.schedule.step_records import page_at
+from tvm_pulp.planning.program.step_record import (
+    AGENTS,
+    COMMAND_WORDS,
+    END_WORDS,
+    FETCH_ROWS_WORDS,
+    FETCH_WORDS,
+    GROUP_WORDS,
+    RECORD_WORDS,
+    SUBMIT_WORDS,
+    transfer_words,
+)
+from tvm_pulp.planning.tiling.schedule.lay_out import page_at
+from tvm_pulp.planning.tiling.schedule.positions import BOOT
+from tvm_pulp.planning.tiling.schedule.program import Bundle
 from tvm_pulp.planning.tir.lower import LoweredPlan
 from tvm_pulp.planning.tir.statements import BeginLayer, CallKernel, FetchBytes, MoveBytes, SubmitJob
 
@@ -64,7 +75,7 @@ class Record:
         for agent, commands in sorted(self.commands.items(), key=lambda entry: sum(c.words for c in entry[1])):
             if start > _FURTHEST_COMMANDS or agent >= AGENTS:
                 raise RuntimeError(f"step {self.position}: commands of agent {agent} begin at word {start}")
-            start += sum(c.words for c in commands) + 1
+            start += sum(c.words for c in commands) + END_WORDS
             found.append((f"{self.name}_core_{agent}", agent, commands))
         return found
 
@@ -103,16 +114,18 @@ class StepTable:
         """Add the command of an action, unless it is the call."""
         match made:
             case FetchBytes() if made.state:
-                command = Command(f"L3_LOAD_ROWS({self.rows.ticket}, load_rows, {self.rows.symbol(made)})", 3)
+                command = Command(
+                    f"L3_LOAD_ROWS({self.rows.ticket}, load_rows, {self.rows.symbol(made)})", FETCH_ROWS_WORDS
+                )
             case FetchBytes():
                 place, size = self.addresses.fetched(made), made.writes[0].bytes
-                command = Command(f"L3_LOAD({size}u, {place}, {made.offset}u)", 4)
+                command = Command(f"L3_LOAD({size}u, {place}, {made.offset}u)", FETCH_WORDS)
             case Begin():
-                command = Command(f"TRANSFERS({made.group})", 1)
+                command = Command(f"TRANSFERS({made.group})", GROUP_WORDS)
             case SubmitJob():
                 page = self.lowered.plan.schedule.pages[made.slot]
                 told = f"{made.ticket}, {self.submit(made.slot)}, {page.name}, {self.member(made.slot)}"
-                command = Command(f"SUBMIT({told})", 3)
+                command = Command(f"SUBMIT({told})", SUBMIT_WORDS)
             case MoveBytes():
                 command = self._transfer(made)
             case _:
@@ -125,16 +138,17 @@ class StepTable:
         move = self.lowered.plan.schedule.moves[made.move]
         about, local, size = self.addresses.about(move), self.addresses.local(move, made.local), made.bytes
         if made.external is None:
-            return Command(f"DMA_LOAD({size}u, {local}, {bundle_part(made)})", 3, about)
+            return Command(f"DMA_LOAD({size}u, {local}, {bundle_part(made)})", COMMAND_WORDS, about)
         base = self.addresses.base(made.external)
         if made.counter:
             counter = self.addresses.base_name(self.lowered.tables.tensors[made.counter])
             told = f"{base}, {size}u, {local}, {made.row}u, {counter}"
-            return Command(f"DMA_LOAD_ROWS_OF({told})", 3, about)
+            return Command(f"DMA_LOAD_ROWS_OF({told})", COMMAND_WORDS, about)
         lines = [1, made.apart] if made.apart else [] if made.line is None else [made.line, made.stride]
         macro = f"DMA_{made.do.upper()}{'_LINES' if lines else ''}{'_OF' if base else ''}"
         values = [f"{size}u", local, self.addresses.outside(move, made.external), *(f"{n}u" for n in lines)]
-        return Command(f"{macro}({', '.join([base, *values] if base else values)})", 3 + len(lines), about)
+        words = transfer_words(lines=bool(lines))
+        return Command(f"{macro}({', '.join([base, *values] if base else values)})", words, about)
 
 
 def bundle_part(made: MoveBytes) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 from tvm_pulp.codegen import weights
 from tvm_pulp.codegen.model_text import c_identifier, safe
-from tvm_pulp.planning.tiling.schedule.schedule import Block, Bundle, Move, Place, Slot
+from tvm_pulp.planning.tiling.schedule.program import Block, Bundle, Move, Place, Slot
 from tvm_pulp.planning.tir.statements import AT, Address, FetchBytes
 from tvm_pulp.planning.tir.tables import Tables
 from tvm_pulp.qnn.network import Tensor

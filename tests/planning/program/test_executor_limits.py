@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tvm_pulp.planning.program import executor_limits
-from tvm_pulp.planning.tir.insert_barriers import GROUPS
+from tvm_pulp.planning.tir.synchronise import GROUPS
 from tvm_pulp.soc.description import Dma
 
 

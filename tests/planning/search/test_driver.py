@@ -31,7 +31,7 @@ def network() -> Network:
 def test_a_plan_is_lowered_estimated_and_clean() -> None:
     lowered = plan_network(network(), REQUEST)
     assert lowered.plan.estimated_cycles > 0
-    assert [stage.name for stage in lowered.stages][-1] == "insert_barriers"
+    assert [stage.name for stage in lowered.stages][-1] == "synchronise"
     assert verify_plan(describe(lowered), SIRACUSA) == []
 
 

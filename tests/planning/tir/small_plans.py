@@ -8,7 +8,7 @@ from tvm_pulp.planning.tiling.forms.cluster_forms import TiledForm
 from tvm_pulp.planning.tiling.forms.cuts import Cuts
 from tvm_pulp.planning.tiling.place.place_blocks import place_blocks
 from tvm_pulp.planning.tiling.plan import LayerPlan, Plan, plan_l2
-from tvm_pulp.planning.tiling.schedule.build_schedule import build_schedule
+from tvm_pulp.planning.tiling.schedule.build_program import build_program
 from tvm_pulp.planning.tiling.schedule.decisions import Policy
 from tvm_pulp.planning.tiling.schedule.split_transfers import CommandLimits
 from tvm_pulp.planning.tir.statements import Main
@@ -30,7 +30,7 @@ def plan_of(layers: Sequence[Layer], size: tuple[int, ...], *, overlap: bool, co
     software = soc.load("siracusa").software
     limits = CommandLimits(software.dma_largest, software.dma_lines)
     policy = Policy([], dict.fromkeys(range(len(layers)), 1) if overlap else {}, overlap, commands=limits)
-    schedule = build_schedule(network, plans, policy, L1_BYTES)
+    schedule = build_program(network, plans, policy, L1_BYTES)
     peak = place_blocks(schedule.blocks, L1_BYTES)
     name = soc.load("siracusa").name
     return Plan(network, name, cores, L1_BYTES, tuple(plans), schedule, plan_l2(schedule, policy), peak, policy=policy)
@@ -49,6 +49,11 @@ def two_tiles(*, overlap: bool, layers: int = 1, cores: int = 8) -> Tables:
 
 def statements(main: Main) -> list[str]:
     """Statements as text with all arguments: `dma_load(2, 5, L1(1024), AT(x, 64), 32)`."""
+    return lines(main.function)
+
+
+def lines(function: Any) -> list[str]:
+    """The calls of a function in TIR as text."""
 
     def text(value: Any) -> str:
         if hasattr(value, "args"):
@@ -56,14 +61,14 @@ def statements(main: Main) -> list[str]:
             return f"{name.value}({', '.join(text(r) for r in rest)})"
         return str(value.value)
 
-    return [text(made.value) for made in main.function.body.seq]
+    return [text(made.value) for made in function.body.seq]
 
 
 def numbers(main: Main) -> list[str]:
     """Statements as `name(integers)`; places are left out."""
-    lines = []
+    result = []
     for made in main.function.body.seq:
         arguments = made.value.args
         found = [str(a.value) for a in arguments[1:] if type(a).__name__ == "IntImm"]
-        lines.append(f"{arguments[0].value}({', '.join(found)})")
-    return lines
+        result.append(f"{arguments[0].value}({', '.join(found)})")
+    return result

@@ -6,13 +6,12 @@ from dataclasses import replace
 import pytest
 
 from tests.planning.tir.small_plans import plan_of, statements
-from tvm_pulp.planning.tir.insert_barriers import insert_barriers
-from tvm_pulp.planning.tir.insert_tiled_dma import insert_tiled_dma
 from tvm_pulp.planning.tir.kv_cache import kv_cache
-from tvm_pulp.planning.tir.lower import layer_main, lower
-from tvm_pulp.planning.tir.place_buffers import place_buffers
+from tvm_pulp.planning.tir.lower import lower
+from tvm_pulp.planning.tir.placed_main import placed_main
 from tvm_pulp.planning.tir.read_function import read_function
 from tvm_pulp.planning.tir.statements import Main, MoveBytes
+from tvm_pulp.planning.tir.synchronise import synchronise
 from tvm_pulp.planning.tir.tables import Tables
 from tvm_pulp.qnn.network import Layer, Origin, State, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -36,19 +35,19 @@ def moves(main: Main) -> list[str]:
 
 def test_new_rows_follow_the_past() -> None:
     tables = appended()
-    before = insert_tiled_dma(layer_main(tables), tables)
+    before = placed_main(tables)
     assert moves(before) == [
-        "dma_load(-1, 1, buffer(x0.1, 0), tensor(past, 0), 64)",
-        "dma_store(3, 2, tensor(present, 0), buffer(y0.2, 0), 64)",
-        "dma_load(4, 3, buffer(x0.3, 0), tensor(past, 64), 64)",
-        "dma_store(6, 4, tensor(present, 64), buffer(y0.4, 0), 64)",
+        "dma_load(-1, 1, L1(224), AT(past, 0), 64)",
+        "dma_store(3, 2, AT(present, 0), L1(288), 64)",
+        "dma_load(4, 3, L1(224), AT(past, 64), 64)",
+        "dma_store(6, 4, AT(present, 64), L1(288), 64)",
     ]
     after = kv_cache(before, tables)
     assert moves(after) == [
-        "dma_load(-1, 1, buffer(x0.1, 0), tensor(past, 0), 64)",
-        "dma_store(3, 2, tensor(past, 128), buffer(y0.2, 0), 64)",
-        "dma_load(4, 3, buffer(x0.3, 0), tensor(past, 64), 64)",
-        "dma_store(6, 4, tensor(past, 192), buffer(y0.4, 0), 64)",
+        "dma_load(-1, 1, L1(224), AT(past, 0), 64)",
+        "dma_store(3, 2, AT(past, 128), L1(288), 64)",
+        "dma_load(4, 3, L1(224), AT(past, 64), 64)",
+        "dma_store(6, 4, AT(past, 192), L1(288), 64)",
     ]
     # Statements that move nothing are those of before.
     kept = [line for line in statements(before) if line not in moves(before)]
@@ -57,14 +56,14 @@ def test_new_rows_follow_the_past() -> None:
 
 def test_nothing_of_the_past_is_written() -> None:
     tables = appended(rows=3)
-    placed = place_buffers(kv_cache(insert_tiled_dma(layer_main(tables), tables), tables), tables)
-    stores = [line for line in statements(insert_barriers(placed, tables)) if line.startswith("dma_store(")]
+    bound = kv_cache(placed_main(tables), tables)
+    stores = [line for line in statements(synchronise(bound, tables)) if line.startswith("dma_store(")]
     assert [line.split("AT(past, ")[1].split(")")[0] for line in stores] == ["192", "256", "320"]
 
 
 def test_a_network_without_state_stays_as_it_is() -> None:
     tables = appended(state=False)
-    before = insert_tiled_dma(layer_main(tables), tables)
+    before = placed_main(tables)
     assert kv_cache(before, tables) is before
 
 
@@ -76,18 +75,18 @@ def test_an_empty_past_has_no_pointer_to_bind_to() -> None:
     states = (State(1, 0, 0, 2, 128),)
     assert network.origin is not None
     network.inputs, network.origin = [*network.inputs, empty], replace(network.origin, states=states)
-    before = insert_tiled_dma(layer_main(tables), tables)
+    before = placed_main(tables)
     assert kv_cache(before, tables) is before
 
 
 def test_rows_in_l3_are_fetched_and_new_ones_are_left_to_the_caller() -> None:
     tables = appended(level="l3")
-    before = insert_tiled_dma(layer_main(tables), tables)
-    fetch = "l3_load(-1, tensor(past, 0), 0, 128)"
+    before = placed_main(tables)
+    fetch = "l3_load(-1, L2(0), 0, 128)"
     assert [line for line in statements(before) if line.startswith("l3_")] == [fetch]
     after = kv_cache(before, tables)
     assert [line for line in statements(after) if line.startswith("l3_")] == [
-        "l3_load_rows(-1, tensor(past, 0), past, 128, , 64)"
+        "l3_load_rows(-1, L2(0), past, 128, , 64)"
     ]
     assert moves(after) == moves(before)
 
@@ -98,13 +97,13 @@ def test_a_counter_tells_how_many_rows_come_from_l3() -> None:
     network.inputs = [*network.inputs, Tensor("length", TensorSpec((1,), "int32"), "input")]
     assert network.origin is not None
     network.origin = replace(network.origin, states=(State(0, 0, None, 2, 256, counter=1, level="l3"),))
-    after = kv_cache(insert_tiled_dma(layer_main(tables), tables), tables)
-    assert "l3_load_rows(-1, tensor(past, 0), past, 128, length, 64)" in statements(after)
+    after = kv_cache(placed_main(tables), tables)
+    assert "l3_load_rows(-1, L2(0), past, 128, length, 64)" in statements(after)
 
 
 def test_it_is_part_of_every_compilation() -> None:
     names = [stage.name for stage in lower(appended().plan).stages]
-    assert names.index("double_buffer") < names.index("kv_cache") < names.index("place_buffers")
+    assert names.index("place") < names.index("kv_cache") < names.index("synchronise")
 
 
 def counted_rows(operator: str, *, level: str = "l2", counted: bool = True) -> Tables:
@@ -129,21 +128,21 @@ def counted_rows(operator: str, *, level: str = "l2", counted: bool = True) -> T
 @pytest.mark.parametrize(
     ("operator", "level", "counted", "expected"),
     [
-        ("past_scores", "l2", True, "dma_load_rows(-1, {}, buffer({}, 0), tensor(past, 0), 512, length, 32)"),
-        ("past_scores", "l2", False, "dma_load(-1, {}, buffer({}, 0), tensor(past, 0), 512)"),
+        ("past_scores", "l2", True, "dma_load_rows(-1, {}, L1({}), AT(past, 0), 512, length, 32)"),
+        ("past_scores", "l2", False, "dma_load(-1, {}, L1({}), AT(past, 0), 512)"),
         # It looks at all of them.
-        ("transpose", "l2", True, "dma_load(-1, {}, buffer({}, 0), tensor(past, 0), 512)"),
+        ("transpose", "l2", True, "dma_load(-1, {}, L1({}), AT(past, 0), 512)"),
     ],
 )
 def test_layers_that_are_told_how_many_rows_there_are_get_so_many(
     operator: str, level: str, counted: bool, expected: str
 ) -> None:
     tables = counted_rows(operator, level=level, counted=counted)
-    main = kv_cache(insert_tiled_dma(layer_main(tables), tables), tables)
-    (found,) = [line for line in statements(main) if "tensor(past" in line]
-    assert re.sub(r"\((-1), \d+, buffer\([^,]*,", r"(\1, {}, buffer({},", found) == expected
+    main = kv_cache(placed_main(tables), tables)
+    (found,) = [line for line in statements(main) if "AT(past" in line]
+    assert re.sub(r"\(-1, \d+, L1\(\d+", "(-1, {}, L1({}", found) == expected
     # What is read from TIR is what was printed.
-    (again,) = [line for line in statements(read_function(main.function, tables, False)) if "tensor(past" in line]
+    (again,) = [line for line in statements(read_function(main.function, tables, False)) if "AT(past" in line]
     assert again == found
     moved = [s for s in main.statements if isinstance(s, MoveBytes) and s.external and s.external.name == "past"]
     assert [s.expected_bytes for s in moved] == ([256] if "rows" in expected else [0])
@@ -152,8 +151,8 @@ def test_layers_that_are_told_how_many_rows_there_are_get_so_many(
 def test_a_new_row_goes_to_single_bytes_of_words() -> None:
     tables = counted_rows("transpose")
     tables.plan.network.outputs[0].storage.apart = 4
-    main = kv_cache(insert_tiled_dma(layer_main(tables), tables), tables)
-    (found,) = [line for line in statements(main) if "tensor(y" in line]
-    assert re.fullmatch(r"dma_store_bytes\(\d+, \d+, tensor\(y, 0\), buffer\([^)]*\), 512, 4\)", found)
-    (again,) = [line for line in statements(read_function(main.function, tables, False)) if "tensor(y" in line]
+    main = kv_cache(placed_main(tables), tables)
+    (found,) = [line for line in statements(main) if "AT(y" in line]
+    assert re.fullmatch(r"dma_store_bytes\(\d+, \d+, AT\(y, 0\), L1\(\d+\), 512, 4\)", found)
+    (again,) = [line for line in statements(read_function(main.function, tables, False)) if "AT(y" in line]
     assert again == found

@@ -24,14 +24,14 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_every_stage_reads_back_as_it_was_built(case: str) -> None:
+def test_every_function_with_addresses_reads_back_as_it_was_built(case: str) -> None:
     tables: Tables = CASES[case]()
-    for stage in lower(tables.plan).stages:
-        assert read_function(stage.function, tables, stage.main.has_agents) == stage.main, stage.name
+    for name, main in lower(tables.plan).mains:
+        assert read_function(main.function, tables, main.has_agents) == main, name
 
 
 class _Engine(UMABackend):
-    """An engine whose pass drops the last barrier but one, behind `insert_barriers`."""
+    """An engine whose pass drops the last barrier but one, behind `synchronise`."""
 
     def __init__(self, transform: Any, phase: str = "post_barriers") -> None:
         super().__init__()

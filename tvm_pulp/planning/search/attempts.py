@@ -8,11 +8,11 @@ from functools import cached_property
 from typing import Any
 
 from tvm_pulp.planning.estimate import estimate_program
+from tvm_pulp.planning.program.step_record import COMMAND_WORDS
 from tvm_pulp.planning.tiling.forms.engine_choice import EngineChoice
 from tvm_pulp.planning.tiling.place import FittedSchedule, fit_schedule
 from tvm_pulp.planning.tiling.plan import LayerPlan, Plan, plan_l2, with_estimate
 from tvm_pulp.planning.tiling.schedule import CommandLimits, Decisions
-from tvm_pulp.planning.tiling.schedule.constant_bundles import COMMAND_WORDS
 from tvm_pulp.planning.tir.lower import program_of
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.soc.cost_model import CostModel

@@ -17,7 +17,7 @@ from tvm_pulp.planning.search.attempts import PlanEvaluator, estimated
 from tvm_pulp.planning.tiling.forms import CLUSTER, EngineChoice, LayerForms, Tiling, pin_of
 from tvm_pulp.planning.tiling.place import Arena, FittedSchedule
 from tvm_pulp.planning.tiling.plan import Plan
-from tvm_pulp.planning.tiling.schedule import Choice, Decisions, InL3, build_schedule, policy_of
+from tvm_pulp.planning.tiling.schedule import Choice, Decisions, InL3, build_program, policy_of
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.soc.description import Soc
 from tvm_pulp.soc.same_timing import differs_in_time_only
@@ -78,7 +78,7 @@ def read_plan(record: PlanJson, evaluator: PlanEvaluator) -> Plan:
         apart=frozenset(index for index, entry in enumerate(record.layers) if not entry.joins),
     )
     policy = policy_of(network, decisions)
-    schedule = build_schedule(network, choices, policy, evaluator.l1_bytes)
+    schedule = build_program(network, choices, policy, evaluator.l1_bytes)
     if len(schedule.blocks) != len(record.blocks):
         raise _mismatch("its buffers in L1")
     for block, entry in zip(schedule.blocks, record.blocks, strict=True):

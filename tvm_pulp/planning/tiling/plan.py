@@ -5,10 +5,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from tvm_pulp.planning.program.plan_record import Planner
+from tvm_pulp.planning.program.step_record import AGENTS
 from tvm_pulp.planning.tiling.alignment import aligned
 from tvm_pulp.planning.tiling.forms import Offer, pin_of
 from tvm_pulp.planning.tiling.place import Arena, Buffer, plan_arena
-from tvm_pulp.planning.tiling.schedule import AGENTS, Choice, Decisions, Policy, Schedule
+from tvm_pulp.planning.tiling.schedule import Choice, Decisions, Policy, Program
 from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.quick_records import changed
 from tvm_pulp.uma.box import Box
@@ -49,7 +50,7 @@ class Plan:
     cores: int
     l1_bytes: int  # budget
     layers: tuple[LayerPlan, ...]
-    schedule: Schedule
+    schedule: Program
     arena: Arena  # activations in L2
     l1_peak: int
     agents: int = AGENTS  # cores that may issue transfers
@@ -117,7 +118,7 @@ def with_estimate(plan: Plan, cycles: int, layer_cycles: Sequence[int], layer_sp
     return replace(plan, layers=tuple(layers), estimated_cycles=cycles)
 
 
-def plan_l2(schedule: Schedule, policy: Policy) -> Arena:
+def plan_l2(schedule: Program, policy: Policy) -> Arena:
     """Offsets in L2 of the activations that have to be there."""
     buffers = [
         Buffer(tensor, tensor.spec.bytes, *alive)

@@ -5,7 +5,7 @@ from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.planning.tiling.forms import team_of_form
 from tvm_pulp.planning.tiling.plan import LayerPlan
 from tvm_pulp.planning.tiling.schedule.decisions import Policy
-from tvm_pulp.planning.tiling.schedule.schedule import Bundle
+from tvm_pulp.planning.tiling.schedule.program import Bundle
 from tvm_pulp.planning.tir.lower import LoweredPlan
 
 

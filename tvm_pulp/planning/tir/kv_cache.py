@@ -1,24 +1,24 @@
 """Pass: caches that stay between calls are bound to the one buffer of their state, wherever that lies.
 
-Expects `tensor` places (`insert_tiled_dma`). In L2, new rows are written behind the rows that were there:
+Expects addresses (`place`). In L2, new rows are written behind the rows that were there:
 
-    dma_store(9, 7, tensor("present_k", 16), buffer("y0.3", 0), 16)     becomes
-    dma_store(9, 7, tensor("past_k", 80), buffer("y0.3", 0), 16)        where `past_k` holds 64 bytes of earlier rows
+    dma_store(9, 7, AT("present_k", 16), L1(256), 16)     becomes
+    dma_store(9, 7, AT("past_k", 80), L1(256), 16)        where `past_k` holds 64 bytes of earlier rows
 
 What comes from there to layers that look at no more rows than there are is so many rows:
 
-    dma_load(9, 6, buffer("past_k", 0), tensor("past_k", 0), 4096)                            becomes
-    dma_load_rows(9, 6, buffer("past_k", 0), tensor("past_k", 0), 4096, "length", 16)         rows of 16 bytes
+    dma_load(9, 6, L1(0), AT("past_k", 0), 4096)                            becomes
+    dma_load_rows(9, 6, L1(0), AT("past_k", 0), 4096, "length", 16)         rows of 16 bytes
 
 Where words hold four positions of an element, the new row goes to one byte of each, and rows come four at a time:
 
-    dma_store(9, 7, tensor("v", 0), buffer("y0.3", 0), 16)              becomes
-    dma_store_bytes(9, 7, tensor("v", 0), buffer("y0.3", 0), 16, 4)     four bytes from one to the next
+    dma_store(9, 7, AT("v", 0), L1(256), 16)              becomes
+    dma_store_bytes(9, 7, AT("v", 0), L1(256), 16, 4)     four bytes from one to the next
 
 In L3, what comes to L2 is no constant but rows of the state, no more of them than there are:
 
-    l3_load(3, tensor("past_k", 0), 0, 4096)                            becomes
-    l3_load_rows(3, tensor("past_k", 0), "past_k", 4096, "length", 16)  rows of 16 bytes, `length` of them
+    l3_load(3, L2(0), 0, 4096)                            becomes
+    l3_load_rows(3, L2(0), "past_k", 4096, "length", 16)  rows of 16 bytes, `length` of them
 
 New rows of a state in L1 or L3 keep the pointer of their own: the caller appends them. So do those of a cache whose
 earlier rows no transfer reads (there are none, or a kernel finds them itself), and of one whose length is known at run
@@ -28,7 +28,7 @@ time only: there, the entry points of a language model set the pointer.
 from dataclasses import replace
 
 from tvm_pulp.planning.tir.statements import (
-    TENSOR,
+    AT,
     Address,
     FetchBytes,
     Main,
@@ -49,15 +49,16 @@ def kv_cache(main: Main, tables: Tables) -> Main:
         return main
 
     def statement(made: Positioned) -> Positioned:
-        if isinstance(made, FetchBytes) and made.target.name in fetched:
-            counter, row = fetched[made.target.name]
-            return replace(made, offset=0, state=made.target.name, counter=counter, row=row)
+        if isinstance(made, FetchBytes) and made.writes[0].content in fetched:
+            name = made.writes[0].content
+            counter, row = fetched[name]
+            return replace(made, offset=0, state=name, counter=counter, row=row)
         if not isinstance(made, MoveBytes) or made.external is None or made.outside is None:
             return made
         external, outside = made.external, made.outside
         if external.name in bound:
             name, first = bound[external.name]
-            return replace(made, external=Address(TENSOR, first + external.offset, name))
+            return replace(made, external=Address(AT, first + external.offset, name))
         if made.do == "store" and external.name in spread:
             apart = spread[external.name]
             return replace(made, external=replace(external, offset=apart * external.offset), apart=apart)

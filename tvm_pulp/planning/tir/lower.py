@@ -1,4 +1,4 @@
-"""The TIR passes in order: from a plan to the synchronised main function."""
+"""From a plan to the synchronised main function, and every pass of a plan to look at."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -7,62 +7,57 @@ from typing import Any
 
 from tvm_pulp.planning.program.actions import Step
 from tvm_pulp.planning.tiling.plan import Plan
-from tvm_pulp.planning.tiling.schedule.schedule import BOOT
+from tvm_pulp.planning.tiling.schedule import build_program
+from tvm_pulp.planning.tiling.schedule.positions import BOOT
 from tvm_pulp.planning.tir.changed_registers import changed_registers
-from tvm_pulp.planning.tir.double_buffer import double_buffer
-from tvm_pulp.planning.tir.insert_barriers import insert_barriers
-from tvm_pulp.planning.tir.insert_tiled_dma import insert_tiled_dma
 from tvm_pulp.planning.tir.kv_cache import kv_cache
-from tvm_pulp.planning.tir.place_buffers import place_buffers
+from tvm_pulp.planning.tir.placed_main import placed_main
+from tvm_pulp.planning.tir.planned_function import layer_function, planned_function
 from tvm_pulp.planning.tir.read_function import read_function
-from tvm_pulp.planning.tir.statements import End, Main, RunLayer, Statement
+from tvm_pulp.planning.tir.statements import Main, Statement
 from tvm_pulp.planning.tir.steps import steps_of
+from tvm_pulp.planning.tir.synchronise import synchronise
 from tvm_pulp.planning.tir.tables import Tables
 from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.recipe import Changes
 
-PASSES: tuple[Callable[[Main, Tables], Main], ...] = (
-    insert_tiled_dma,
-    double_buffer,
-    kv_cache,
-    place_buffers,
-    insert_barriers,
-)
+# Of a program that has addresses.
+PASSES: tuple[Callable[[Main, Tables], Main], ...] = (kv_cache, synchronise)
 
 
 @dataclass(frozen=True)
 class Stage:
-    """The main function after a pass."""
+    """The function in TIR after a pass."""
 
     name: str
-    main: Main
-
-    @property
-    def function(self) -> Any:
-        """The function in TIR."""
-        return self.main.function
+    function: Any
 
 
 @dataclass(frozen=True)
 class LoweredPlan:
-    """A plan and its main function after every pass, with the tables its numbers refer to."""
+    """A plan and its main function, which has addresses, after every pass; tables tell what its numbers are."""
 
     tables: Tables
-    stages: tuple[Stage, ...]
+    mains: tuple[tuple[str, Main], ...]
 
     @property
     def plan(self) -> Plan:
         return self.tables.plan
 
     @property
-    def function(self) -> Any:
+    def main(self) -> Main:
         """The main function after the last pass."""
-        return self.stages[-1].function
+        return self.mains[-1][1]
+
+    @property
+    def function(self) -> Any:
+        """The main function after the last pass, in TIR."""
+        return self.main.function
 
     @property
     def statements(self) -> tuple[Statement, ...]:
         """The statements of the main function after the last pass."""
-        return self.stages[-1].main.statements
+        return self.main.statements
 
     @cached_property
     def changed(self) -> dict[int, Changes]:
@@ -79,42 +74,39 @@ class LoweredPlan:
         """Positions of the program's steps that have a record."""
         return [s.position for s in self.program if s.position is not None and s.position != BOOT]
 
-
-def layer_main(tables: Tables) -> Main:
-    """The network on a cluster before any pass: one call per layer, whole tensors.
-
-    run(0, "conv2d", tensor("x", 0), tensor("conv_weight", 0), tensor("conv", 0))
-    """
-    layers = [plan.layer for plan in tables.plan.layers]
-    runs = [RunLayer(i, e.operator, tuple(t.storage.name for t in e.operands)) for i, e in enumerate(layers)]
-    return Main(tables.plan.network.name, (*runs, End()))
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """The function after every pass, from whole layers on: those that plan are run once more to be looked at."""
+        plan, found = self.plan, [Stage("layers", layer_function(self.plan.network))]
+        build_program(
+            plan.network,
+            plan.layers,
+            plan.policy,
+            plan.l1_bytes,
+            watch=lambda name, program: found.append(Stage(name, planned_function(program))),
+        )
+        return (*found, *(Stage(name, main.function) for name, main in self.mains))
 
 
 def lower(plan: Plan, backends: Iterable[UMABackend] = ()) -> LoweredPlan:
-    """Tile by tile, pipelined, placed, synchronised; accelerators may add passes of their own around the last."""
+    """Addressed, with its caches, synchronised; accelerators may add passes of their own around the last."""
     backends, tables = list(backends), Tables(plan)
-    main = layer_main(tables)
-    stages = [Stage("layer_main", main)]
+    main = placed_main(tables)
+    mains = [("place", main)]
     for transform in PASSES:
-        if transform is insert_barriers:
+        if transform is synchronise:
             main = _run_engine_passes("pre_barriers", main, tables, backends)
         main = transform(main, tables)
-        stages.append(Stage(transform.__name__, main))
+        mains.append((transform.__name__, main))
     main = _run_engine_passes("post_barriers", main, tables, backends)
-    if main is not stages[-1].main:
-        stages.append(Stage("post_barriers", main))
-    return LoweredPlan(tables, tuple(stages))
+    if main is not mains[-1][1]:
+        mains.append(("post_barriers", main))
+    return LoweredPlan(tables, tuple(mains))
 
 
 def program_of(plan: Plan) -> tuple[Step, ...]:
-    """The steps of a plan as it is lowered without passes of engines, and nothing beside: what an estimate needs."""
-    # Caches are bound by name: there, statements get their addresses after that.
-    tables = Tables(plan, placed=not plan.network.states)
-    main = layer_main(tables)
-    for transform in PASSES:
-        if not (tables.placed and transform is place_buffers):
-            main = transform(main, tables)
-    return LoweredPlan(tables, (Stage("", main),)).program
+    """The steps of a plan as it is lowered without passes of engines: what an estimate needs."""
+    return lower(plan).program
 
 
 def _run_engine_passes(phase: str, main: Main, tables: Tables, backends: Sequence[UMABackend]) -> Main:

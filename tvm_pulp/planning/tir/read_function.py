@@ -9,7 +9,6 @@ from typing import Any
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.program.actions import WaitForJob, WaitForL3
 from tvm_pulp.planning.tir.statements import (
-    BUFFER,
     CALLS,
     L1,
     L2,
@@ -18,7 +17,6 @@ from tvm_pulp.planning.tir.statements import (
     FetchBytes,
     Main,
     MoveBytes,
-    RunLayer,
     Statement,
     SubmitJob,
     argument_fields,
@@ -31,16 +29,13 @@ _ALWAYS: dict[type[Any], dict[str, Any]] = {WaitForJob: {"agent": 0}, WaitForL3:
 
 
 def read_function(function: Any, tables: Tables, has_agents: bool) -> Main:
-    """The records of a main function. `has_agents`: it comes from `insert_barriers`, or from a pass behind it."""
+    """The records of a main function. `has_agents`: it comes from `synchronise`, or from a pass behind it."""
     statements = tuple(_statement(made.value, tables, has_agents) for made in function.body.seq)
     return Main(tables.plan.network.name, statements, has_agents, function)
 
 
 def _statement(call: Any, tables: Tables, has_agents: bool) -> Statement:
     name, *arguments = (_value(argument) for argument in call.args)
-    if name == "run":
-        layer, operator, *operands = arguments
-        return RunLayer(layer, operator, tuple(o.name for o in operands))
     if name not in CALLS:
         raise UserError(f"a TIR pass left '{name}' in the main function: use the calls that the passes before it use")
     kind, told = CALLS[name][0], dict(zip(argument_fields(name, has_agents), arguments, strict=True))
@@ -58,7 +53,7 @@ def _statement(call: Any, tables: Tables, has_agents: bool) -> Statement:
 
 def _transfer(told: dict[str, Any], tables: Tables) -> MoveBytes:
     move, local = tables.moves[told["move"]], told["local"]
-    packed = local.offset - (move.place.offset if local.kind == BUFFER else move.place.address)
+    packed = local.offset - move.place.address
     part = next((t for t in move.transfers if t.local == packed), None)
     if part is None:
         raise UserError(f"a TIR pass moved a transfer of layer {move.layer} in L1: leave it where its buffer is")

@@ -1,10 +1,7 @@
 """The vocabulary of the main function on a cluster: every statement of TIR evaluates one of the calls in `CALLS`.
 
-Before `insert_tiled_dma`, `run(layer, operator, operands...)` is a whole layer. Behind `insert_barriers` transfers have
-their agent in front, and jobs their ticket behind.
-
-Places are calls as well. Symbolic ones, `buffer(name, offset)` in L1 and `tensor(name, offset)` outside, become
-addresses in `place_buffers`: `L1(offset)`, `L2(offset)` in the arena, `AT(name, offset)` behind a pointer.
+Places are calls as well: `L1(offset)`, `L2(offset)` in the arena, `AT(name, offset)` behind a pointer. Behind
+`synchronise` transfers have their agent in front, and jobs their ticket behind.
 
 A statement is one of the program's records (`planning.program.actions`) with what TIR says about it beside.
 `planning.tir.read_function` reads what `tir_call` prints.
@@ -31,15 +28,14 @@ from tvm_pulp.planning.program.actions import (
 from tvm_pulp.quick_records import quick_record
 from tvm_pulp.uma.teams import ALL_CORES
 
-BUFFER, TENSOR = "buffer", "tensor"
 L1, L2, AT = "L1", "L2", "AT"
 
 
 @quick_record()
 class Address:
-    """An address, or what will become one."""
+    """An address."""
 
-    kind: str  # BUFFER, TENSOR, L1, L2 or AT
+    kind: str  # L1, L2 or AT
     offset: int
     name: str = ""
 
@@ -47,15 +43,6 @@ class Address:
     def space(self) -> str:
         """The space of an access there."""
         return self.name or self.kind
-
-
-@quick_record()
-class RunLayer:
-    """A whole layer, with its tensors."""
-
-    layer: int
-    operator: str
-    operands: tuple[str, ...]
 
 
 @quick_record()
@@ -178,7 +165,7 @@ CALLS: dict[str, tuple[type[Any], list[str]]] = {
         # The job whose structure lies there; a kernel on all cores with its arguments there.
         ("submit", SubmitJob, "position slot arguments"),
         ("call", CallKernel, "position slot arguments"),
-        # From here on those that `insert_barriers` adds.
+        # From here on those that `synchronise` adds.
         ("step", BeginStep, "position"),
         ("dma_begin", Begin, "agent group"),
         ("dma_wait", WaitForTransfers, "agent group"),
@@ -193,7 +180,7 @@ _NAMES = {kind: name for name, (kind, _) in CALLS.items()}
 
 Positioned = BeginLayer | MoveBytes | FetchBytes | CallKernel | SubmitJob
 Synchronisation = BeginStep | Barrier | End | Begin | WaitForTransfers | WaitForJob | WaitForL3
-Statement = RunLayer | Positioned | Synchronisation
+Statement = Positioned | Synchronisation
 
 
 @quick_record(slots=False)
@@ -202,7 +189,7 @@ class Main:
 
     name: str
     statements: tuple[Statement, ...]
-    # Before `insert_barriers` nobody has been chosen to issue transfers.
+    # Before `synchronise` nobody has been chosen to issue transfers.
     has_agents: bool = False
     # The function that the statements were read from, if they were.
     given: Any = field(default=None, compare=False, repr=False)
@@ -221,7 +208,7 @@ class Main:
 
 
 def positioned(main: Main) -> list[Positioned]:
-    """The statements of a function whose layers are tiles, before steps are made of them."""
+    """The statements of a function before steps are made of them."""
     found = [s for s in main.statements if isinstance(s, Positioned)]
     assert len(found) == len(main.statements)
     return found
@@ -236,9 +223,6 @@ def argument_fields(name: str, has_agents: bool) -> list[str]:
 
 def tir_call(statement: Statement, *, has_agents: bool) -> Any:
     """A record as a call."""
-    if isinstance(statement, RunLayer):
-        operands = (Address(TENSOR, 0, name) for name in statement.operands)
-        return _call("run", statement.layer, statement.operator, *operands)
     name = _name(statement)
     return _call(name, *(getattr(statement, field) for field in argument_fields(name, has_agents)))
 

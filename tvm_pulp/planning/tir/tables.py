@@ -7,13 +7,11 @@ from typing import Any
 from tvm_pulp.grouped import grouped
 from tvm_pulp.planning.program.actions import Access
 from tvm_pulp.planning.tiling.plan import Plan
-from tvm_pulp.planning.tiling.schedule.schedule import Block, Bundle, Fetch, Move, Slot
+from tvm_pulp.planning.tiling.schedule.program import Block, Bundle, Fetch, Move, Slot
 from tvm_pulp.planning.tir.statements import (
     AT,
-    BUFFER,
     L1,
     L2,
-    TENSOR,
     Address,
     CallKernel,
     FetchBytes,
@@ -28,10 +26,9 @@ from tvm_pulp.uma.teams import ALL_CORES
 
 @dataclass(frozen=True)
 class Tables:
-    """The plan, by the keys that statements use. `placed`: they have addresses from the start."""
+    """The plan, by the keys that statements use."""
 
     plan: Plan
-    placed: bool = False
 
     @property
     def moves(self) -> tuple[Move, ...]:
@@ -47,16 +44,6 @@ class Tables:
     def tile_slots(self) -> dict[tuple[int, int], list[Slot]]:
         """By layer and tile."""
         return grouped(((slot.layer, slot.tile), slot) for slot in self.slots)
-
-    @cached_property
-    def buffer_names(self) -> dict[Block, str]:
-        """Names of blocks; those of different tiles have different ones."""
-        return {block: f"{block.name}.{number}" for number, block in enumerate(self.plan.schedule.blocks)}
-
-    @cached_property
-    def buffers(self) -> dict[str, Block]:
-        """Blocks by name."""
-        return {name: block for block, name in self.buffer_names.items()}
 
     @cached_property
     def bundle_block(self) -> dict[Bundle, Block]:
@@ -87,28 +74,15 @@ class Tables:
     def _l3_offsets(self) -> dict[Tensor, int]:
         return self.plan.l3_offsets()
 
-    def address(self, at: Address) -> Address:
-        """The address that was planned for a symbolic place; others are what they are."""
-        if at.kind == BUFFER:
-            return Address(L1, self.buffers[at.name].offset + at.offset)
-        if at.kind == TENSOR:
-            tensor, arena = self.tensors[at.name], self.plan.arena.offsets
-            return Address(L2, arena[tensor] + at.offset) if tensor in arena else Address(AT, at.offset, at.name)
-        return at
-
-    def _local(self, block: Block, offset: int) -> Address:
-        """A place in L1."""
-        return Address(L1, block.offset + offset) if self.placed else Address(BUFFER, offset, self.buffer_names[block])
-
     def _external(self, tensor: Tensor, offset: int) -> Address:
-        """A place outside of it."""
-        symbolic = Address(TENSOR, offset, tensor.name)
-        return self.address(symbolic) if self.placed else symbolic
+        """A place outside L1."""
+        arena = self.plan.arena.offsets
+        return Address(L2, arena[tensor] + offset) if tensor in arena else Address(AT, offset, tensor.name)
 
     # --- records ---------------------------------------------------------------------------------------------
 
     def transfer(self, number: int, part: Transfer) -> MoveBytes:
-        """One command of a move, its places symbolic."""
+        """One command of a move."""
         move = self.moves[number]
         block, start = move.place.block, move.place.offset + part.local
         outside: tuple[Access, ...] = ()
@@ -136,7 +110,7 @@ class Tables:
             writes=outside if move.outward else inside,
             position=move.position,
             move=number,
-            local=self._local(block, start),
+            local=Address(L1, block.offset + start),
             external=external,
             bundle=bundle,
             offset=part.external if bundle is not None else 0,
@@ -146,11 +120,7 @@ class Tables:
         """The fetch of a position that brings its tensor to a place."""
         offsets = self.plan.arena.offsets
         return next(
-            f
-            for f in self.plan.schedule.fetches
-            if f.position == position
-            and target.offset == (0 if target.kind == TENSOR else offsets[f.tensor])
-            and target.name in ("", f.tensor.name)
+            f for f in self.plan.schedule.fetches if f.position == position and target.offset == offsets[f.tensor]
         )
 
     def fetch(self, fetch: Fetch) -> FetchBytes:
@@ -177,7 +147,7 @@ class Tables:
             ),
             "position": slot.position,
             "slot": slot.index,
-            "arguments": self._local(block, first),
+            "arguments": Address(L1, block.offset + first),
         }
         if isinstance(step, Job):
             facts: dict[str, Any] = {"engine": step.engine, "queue": step.queue, "words": step.words, "runs": step.runs}

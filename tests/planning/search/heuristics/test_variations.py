@@ -19,18 +19,18 @@ from tests.planning.tir.small_plans import L1_BYTES, two_tiles
 from tvm_pulp.compilation import Compilation
 from tvm_pulp.planning.search.heuristics.variations import join_bundles
 from tvm_pulp.planning.tiling.plan import Plan
-from tvm_pulp.planning.tiling.schedule.build_schedule import build_schedule
+from tvm_pulp.planning.tiling.schedule.build_program import build_program
 from tvm_pulp.planning.tiling.schedule.decisions import Policy
-from tvm_pulp.planning.tiling.schedule.schedule import Bundle, Schedule
+from tvm_pulp.planning.tiling.schedule.program import Bundle, Program
 from tvm_pulp.qnn.network import Tensor
 
 LAYERS = 6
 
 
-def schedule_in_bundles(size: int) -> Schedule:
+def schedule_in_bundles(size: int) -> Program:
     plan = two_tiles(overlap=True, layers=LAYERS).plan
     policy = Policy([], dict.fromkeys(range(LAYERS), 1), bundle_bytes=size)
-    return build_schedule(plan.network, plan.layers, policy, L1_BYTES)
+    return build_program(plan.network, plan.layers, policy, L1_BYTES)
 
 
 @pytest.mark.parametrize(("size", "bundles"), [(0, LAYERS), (600, LAYERS // 2), (4096, 1)])
@@ -60,12 +60,12 @@ def streaming_plan() -> Plan:
     return Compilation(model, options).plan
 
 
-def schedule_in_batches(batch: int) -> Schedule:
+def schedule_in_batches(batch: int) -> Program:
     plan = streaming_plan()
-    return build_schedule(plan.network, plan.layers, replace(plan.policy, l3_batch=batch), plan.l1_bytes)
+    return build_program(plan.network, plan.layers, replace(plan.policy, l3_batch=batch), plan.l1_bytes)
 
 
-def first_uses(schedule: Schedule) -> dict[Tensor, int]:
+def first_uses(schedule: Program) -> dict[Tensor, int]:
     found: dict[Tensor, int] = {}
     for move in schedule.moves:
         if isinstance(move.source, Tensor) and streaming_plan().policy.level(move.source) == "l3":

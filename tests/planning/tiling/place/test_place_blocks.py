@@ -3,7 +3,7 @@
 import pytest
 
 from tvm_pulp.planning.tiling.place.place_blocks import place_blocks
-from tvm_pulp.planning.tiling.schedule.schedule import Block
+from tvm_pulp.planning.tiling.schedule.program import Block
 
 
 def apart(one: Block, other: Block) -> bool:

@@ -6,9 +6,10 @@ from tests.planning.tiling.schedule.choices import chosen
 from tvm_pulp import soc
 from tvm_pulp.planning.tiling.forms.cluster_forms import DirectForm, TiledForm
 from tvm_pulp.planning.tiling.forms.cuts import Cuts
-from tvm_pulp.planning.tiling.schedule.build_schedule import build_schedule
+from tvm_pulp.planning.tiling.schedule.build_program import build_program
 from tvm_pulp.planning.tiling.schedule.decisions import Policy
-from tvm_pulp.planning.tiling.schedule.schedule import Schedule, compute_position
+from tvm_pulp.planning.tiling.schedule.positions import compute_position
+from tvm_pulp.planning.tiling.schedule.program import Program
 from tvm_pulp.planning.tiling.schedule.split_transfers import CommandLimits
 from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -17,7 +18,7 @@ from tvm_pulp.qnn.tiles import Box
 L1_BYTES, TILES = 16384, 4
 
 
-def _schedule(between: int) -> Schedule:
+def _schedule(between: int) -> Program:
     """A tensor made in tiles, other layers, and one that reads it where it lies."""
     spec, costs = TensorSpec((TILES, 64), "int8"), soc.CostModel(soc.load("siracusa"), 8)
     x, made, y = Tensor("x", spec, "input"), Tensor("made", spec, "activation"), Tensor("y", spec, "output")
@@ -32,7 +33,7 @@ def _schedule(between: int) -> Schedule:
     software = soc.load("siracusa").software
     commands = CommandLimits(software.dma_largest, software.dma_lines)
     policy = Policy([], dict.fromkeys(range(len(layers)), 1), True, commands=commands)
-    return build_schedule(Network("net", layers, [x], [*others, y]), tiled, policy, L1_BYTES)
+    return build_program(Network("net", layers, [x], [*others, y]), tiled, policy, L1_BYTES)
 
 
 @pytest.mark.parametrize("between", [0, 1])

@@ -7,8 +7,8 @@ import pytest
 
 from tests.planning.tir.small_plans import plan_of, two_tiles
 from tvm_pulp.planning.tiling.forms.cuts import MissingL1
-from tvm_pulp.planning.tiling.schedule.build_schedule import build_schedule
-from tvm_pulp.planning.tiling.schedule.schedule import Schedule
+from tvm_pulp.planning.tiling.schedule.build_program import build_program
+from tvm_pulp.planning.tiling.schedule.program import Program
 from tvm_pulp.planning.tiling.schedule.split_transfers import CommandLimits, split_transfers
 from tvm_pulp.planning.tir.lower import lower
 from tvm_pulp.qnn.network import Layer, Tensor
@@ -79,9 +79,9 @@ def test_a_schedule_of_more_commands_than_memory_holds_needs_a_larger_l1() -> No
     plan = two_tiles(overlap=False).plan
     commands = sum(len(m.transfers) for m in plan.schedule.moves if isinstance(m.source, Tensor))
 
-    def schedule(most: int) -> Schedule:
+    def schedule(most: int) -> Program:
         policy = replace(plan.policy, commands=CommandLimits(MOST, most=most))
-        return build_schedule(plan.network, plan.layers, policy, plan.l1_bytes)
+        return build_program(plan.network, plan.layers, policy, plan.l1_bytes)
 
     assert len(schedule(commands).slots) == 2
     with pytest.raises(MissingL1, match="layer 'layer0'"):

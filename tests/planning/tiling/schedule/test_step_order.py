@@ -2,7 +2,7 @@
 
 from tests.planning.tiling.schedule.choices import chosen
 from tvm_pulp.planning.tiling.schedule.decisions import Policy
-from tvm_pulp.planning.tiling.schedule.schedule import compute_position
+from tvm_pulp.planning.tiling.schedule.positions import compute_position
 from tvm_pulp.planning.tiling.schedule.step_order import StepOrder, step_order
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -58,11 +58,11 @@ def test_uses_of_a_buffer() -> None:
     order = StepOrder([chosen(made)], Policy())
     job, call = made.steps
     assert isinstance(job, Job) and isinstance(call, Call)
-    assert order.uses(0, 0, job.reads[0]) == [0]
-    assert order.uses(0, 0, job.writes[0]) == [0, 1]
-    assert order.uses(0, 0, call.writes[0]) == [1]
+    assert order.span(0, 0, job.reads[0]) == (0, 0)
+    assert order.span(0, 0, job.writes[0]) == (0, 1)
+    assert order.span(0, 0, call.writes[0]) == (1, 1)
     # What no step touches belongs to the first.
-    assert order.uses(0, 0, Local("other", SPEC)) == [0]
+    assert order.span(0, 0, Local("other", SPEC)) == (0, 0)
 
 
 def test_a_job_needs_its_operands_until_the_next_step_has_begun() -> None:
@@ -82,5 +82,6 @@ def test_operands_give_way_beside_a_queued_job_but_had_expect_use() -> None:
     order = StepOrder([chosen(Recipe((step,))) for step in (*jobs, *calls)], Policy())
     assert order.end_of_use(0) == compute_position(1)
     # The second call begins at cycle 60, the job ends at 100.
-    assert order.end_of_job(0) == compute_position(3)
-    assert order.end_of_use(1) == order.end_of_job(1) == compute_position(4)
+    first, second = (next(iter(order.lives(layer, 0))) for layer in range(2))
+    assert first.expected == compute_position(3)
+    assert order.end_of_use(1) == second.expected == compute_position(4)

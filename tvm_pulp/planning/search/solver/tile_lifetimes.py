@@ -1,4 +1,4 @@
-"""How many bytes the buffers of a layer's tiles take at once, following the positions that `build_schedule` gives them.
+"""How many bytes the buffers of a layer's tiles take at once, following the positions that `prefetch` gives them.
 
 A few tiles tell it for all: after those the pattern repeats.
 """

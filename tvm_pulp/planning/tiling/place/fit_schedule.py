@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.tiling.alignment import L1_ALIGNMENT, aligned
 from tvm_pulp.planning.tiling.forms.cuts import MissingL1, Tiling
-from tvm_pulp.planning.tiling.place.place_blocks import place_blocks
+from tvm_pulp.planning.tiling.place.place_blocks import place
 from tvm_pulp.planning.tiling.place.placer import live_bytes
-from tvm_pulp.planning.tiling.schedule.build_schedule import build_schedule
+from tvm_pulp.planning.tiling.schedule.build_program import build_program
 from tvm_pulp.planning.tiling.schedule.choice import Choice
 from tvm_pulp.planning.tiling.schedule.decisions import Decisions, Policy, policy_of
-from tvm_pulp.planning.tiling.schedule.schedule import Block, Schedule
-from tvm_pulp.planning.tiling.schedule.step_order import StepOrder, step_order
+from tvm_pulp.planning.tiling.schedule.program import Block, Program
+from tvm_pulp.planning.tiling.schedule.step_order import StepOrder
 from tvm_pulp.qnn.network import Network
 
 # A tile budget shrinks at least to this part when a layer does not fit, and at most to that.
@@ -38,7 +38,7 @@ class FittedSchedule:
 
     decisions: Decisions
     policy: Policy
-    schedule: Schedule
+    schedule: Program
     l1_bytes: int
 
 
@@ -61,15 +61,15 @@ def _fit(network: Network, cut_layer: CutLayer, budget: int, wanted: Decisions) 
     banned = {tensor: set(readers) for tensor, readers in wanted.banned.items()}
     state = replace(wanted, choices=list(wanted.choices), leads=dict(wanted.leads), banned=banned)
     limits: dict[int, int] = {}
-    steps: StepOrder | None = None
+    order: StepOrder | None = None
     for count in range(_ROUNDS):
         policy = policy_of(network, state)
-        steps = step_order(state.choices, policy, steps)
-        schedule = build_schedule(network, state.choices, policy, budget, steps)
+        schedule = build_program(network, state.choices, policy, budget, order)
+        order = schedule.order
         peaks = fullest_moments(schedule)
         crowded = {layer: peak for layer, peak in peaks.items() if peak[1] > limits.get(layer, budget)}
         if not crowded:
-            needed = place_blocks(schedule.blocks, budget)
+            needed = place(schedule, budget)
             if needed <= budget:
                 return FittedSchedule(state, policy, schedule, needed)
             for layer in _fragmented_layers(schedule, peaks, budget):
@@ -86,12 +86,12 @@ def _fit(network: Network, cut_layer: CutLayer, budget: int, wanted: Decisions) 
 
 def excess_bytes(network: Network, decisions: Decisions, budget: int) -> dict[int, int]:
     """Bytes by which decisions are too large, by the layer during which they are; empty where they fit as they are."""
-    schedule = build_schedule(network, decisions.choices, policy_of(network, decisions), budget)
+    schedule = build_program(network, decisions.choices, policy_of(network, decisions), budget)
     peaks = fullest_moments(schedule)
     crowded = {layer: level - budget for layer, (_, level) in peaks.items() if level > budget}
     if crowded:
         return crowded
-    needed = place_blocks(schedule.blocks, budget)
+    needed = place(schedule, budget)
     if needed <= budget:
         return {}
     # Gaps between blocks: the fullest moments have to be less full.
@@ -103,7 +103,7 @@ def _gap(needed: int, budget: int) -> int:
     return max(64, min(needed - budget, int(_GAPS * budget)))
 
 
-def fullest_moments(schedule: Schedule) -> dict[int, tuple[int, int]]:
+def fullest_moments(schedule: Program) -> dict[int, tuple[int, int]]:
     """For every layer the position during it with the most bytes alive, and the bytes."""
     found: dict[int, tuple[int, int]] = {}
     alive = ((aligned(b.bytes, L1_ALIGNMENT), b.first, b.last) for b in schedule.blocks)
@@ -114,11 +114,11 @@ def fullest_moments(schedule: Schedule) -> dict[int, tuple[int, int]]:
     return found
 
 
-def _layer_at(schedule: Schedule, position: int) -> int:
+def _layer_at(schedule: Program, position: int) -> int:
     return schedule.slots[min(position // 3, len(schedule.slots) - 1)].layer
 
 
-def _fragmented_layers(schedule: Schedule, peaks: dict[int, tuple[int, int]], budget: int) -> set[int]:
+def _fragmented_layers(schedule: Program, peaks: dict[int, tuple[int, int]], budget: int) -> set[int]:
     """Layers where gaps pushed a block beyond the budget: the fullest one during the life of each such block."""
     found = set()
     for block in schedule.blocks:
@@ -131,7 +131,7 @@ def _fragmented_layers(schedule: Schedule, peaks: dict[int, tuple[int, int]], bu
 
 
 def _relieve(
-    network: Network, schedule: Schedule, policy: Policy, state: Decisions, layer: int, where: int, *, at_once: bool
+    network: Network, schedule: Program, policy: Policy, state: Decisions, layer: int, where: int, *, at_once: bool
 ) -> bool:
     """Give up something that a layer does not need at its fullest moment; False when there is nothing.
 
@@ -164,7 +164,7 @@ def _relieve(
     return True
 
 
-def _largest_layer(schedule: Schedule, where: int) -> int:
+def _largest_layer(schedule: Program, where: int) -> int:
     """The layer whose own buffers take most at a position."""
     kept = set(schedule.resident.values())
     taken: dict[int, int] = {}

@@ -1,4 +1,14 @@
-"""L1 offsets for the blocks of a schedule."""
+"""Pass: where in L1 everything lies.
+
+Expects sizes and lifetimes of all blocks (`lay_out`, `keep_alive`). Blocks alive together get bytes of their own;
+what a running job is expected to use still is left alone where there is room:
+
+    load(buffer("x0.3", 0), tensor("x", 64), 64)       becomes
+    dma_load(2, 2, L1(464), AT("x", 64), 64)           or L2(64), where the tensor lies in the arena
+
+Guarantees addresses. Where blocks find no room within the budget, decisions are weakened and the passes run again
+(`fit_schedule`).
+"""
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -7,7 +17,7 @@ from contextvars import ContextVar
 
 from tvm_pulp.planning.tiling.alignment import L1_ALIGNMENT, aligned
 from tvm_pulp.planning.tiling.place.placer import Buffer, Placement, Placer
-from tvm_pulp.planning.tiling.schedule.schedule import Block
+from tvm_pulp.planning.tiling.schedule.program import Block, Program
 
 _PROMOTIONS = 12
 # Room behind every block that a debug build watches: nothing may ever write there.
@@ -22,6 +32,11 @@ def guarded(size: int) -> Iterator[None]:
         yield
     finally:
         _GUARD_BYTES.reset(token)
+
+
+def place(program: Program, budget: int) -> int:
+    """The bytes that the program takes with every block at its place; more than the budget where there is no room."""
+    return place_blocks(program.blocks, budget)
 
 
 def place_blocks(blocks: Sequence[Block], budget: int) -> int:

@@ -1,16 +1,16 @@
-"""Decisions about a network, and the order of compute steps and transfers that follows from them."""
+"""Decisions about a network, and the program that passes make of them."""
 
-from tvm_pulp.planning.tiling.schedule.build_schedule import PAGE_SHARE, build_schedule
+from tvm_pulp.planning.tiling.schedule.build_program import build_program
+from tvm_pulp.planning.tiling.schedule.bundle import PAGE_SHARE
 from tvm_pulp.planning.tiling.schedule.choice import Choice
-from tvm_pulp.planning.tiling.schedule.constant_bundles import AGENTS
 from tvm_pulp.planning.tiling.schedule.decisions import NOTHING_IN_L3, Decisions, InL3, Policy, policy_of
 from tvm_pulp.planning.tiling.schedule.interleave_steps import can_interleave
+from tvm_pulp.planning.tiling.schedule.positions import compute_position, load_position, store_position
 from tvm_pulp.planning.tiling.schedule.prefetch_leads import leads_of_order, prefetch_leads
-from tvm_pulp.planning.tiling.schedule.schedule import Schedule, compute_position, load_position, store_position
+from tvm_pulp.planning.tiling.schedule.program import Program
 from tvm_pulp.planning.tiling.schedule.split_transfers import CommandLimits
 
 __all__ = [
-    "AGENTS",
     "NOTHING_IN_L3",
     "PAGE_SHARE",
     "Choice",
@@ -18,8 +18,8 @@ __all__ = [
     "Decisions",
     "InL3",
     "Policy",
-    "Schedule",
-    "build_schedule",
+    "Program",
+    "build_program",
     "can_interleave",
     "compute_position",
     "leads_of_order",

@@ -3,16 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tvm_pulp.planning.program.step_record import expected_record_words
 from tvm_pulp.planning.tiling.forms.cuts import Tiling
-from tvm_pulp.planning.tiling.schedule.constant_bundles import AGENTS, RECORD_WORDS
 from tvm_pulp.planning.tiling.schedule.residency import Touched, touched_by
 from tvm_pulp.planning.tiling.schedule.tensor_ranges import TouchedRanges, touched_ranges
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Recipe
-
-# Words of a load or store in records, about.
-_MOVE_WORDS = 8
-
 
 # Tile and step of what is computed.
 _Order = list[tuple[int, Kernel | Call | Job]]
@@ -79,4 +75,4 @@ def _loaded(recipes: Sequence[Recipe]) -> tuple[Tensor, ...]:
 
 
 def _descriptor_bytes(order: _Order, tiles: int) -> int:
-    return 4 * (sum(step.words + RECORD_WORDS + AGENTS for _, step in order) + 3 * tiles * _MOVE_WORDS)
+    return 4 * (sum(step.words for _, step in order) + expected_record_words(len(order), tiles))

@@ -1,6 +1,7 @@
 """All compute steps of a network in their order, and which of them use what."""
 
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import groupby
 from typing import NamedTuple
@@ -9,7 +10,7 @@ from tvm_pulp.planning.tiling.schedule.choice import Choice
 from tvm_pulp.planning.tiling.schedule.decisions import Policy
 from tvm_pulp.planning.tiling.schedule.interleave_steps import interleave_steps
 from tvm_pulp.planning.tiling.schedule.job_ends import last_slots
-from tvm_pulp.planning.tiling.schedule.schedule import compute_position
+from tvm_pulp.planning.tiling.schedule.positions import compute_position
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Local, operands_of
 from tvm_pulp.uma.teams import ALL_CORES
@@ -21,6 +22,15 @@ class ComputeStep(NamedTuple):
     layer: int
     tile: int
     step: Kernel | Call | Job
+
+
+class Life(NamedTuple):
+    """From the first position at which steps use a buffer to the last, and to the last that is expected."""
+
+    local: Local
+    first: int
+    last: int
+    expected: int
 
 
 def _mixed(policy: Policy) -> tuple[frozenset[int], Mapping[Tensor, frozenset[int]]] | None:
@@ -43,8 +53,8 @@ class StepOrder:
 
     def holds_for(self, choices: Sequence[Choice], policy: Policy) -> bool:
         """Tell if these layers have this order: leads, levels and bundles say nothing about it."""
-        pairs = zip(self._choices, choices, strict=True)
-        return (self._overlap, self._mixed) == (policy.overlap, _mixed(policy)) and all(a is b for a, b in pairs)
+        same = len(choices) == len(self._choices) and all(map(operator.is_, self._choices, choices))
+        return same and (self._overlap, self._mixed) == (policy.overlap, _mixed(policy))
 
     def slots(self, layer: int, tile: int) -> list[int]:
         """Slots of a tile."""
@@ -63,18 +73,45 @@ class StepOrder:
         """The first of the slots that run side by side with one: what they need has to be there before."""
         return self.side_by_side.get(slot, (slot, slot))[0]
 
-    def uses(self, layer: int, tile: int, local: Local) -> list[int]:
-        """Slots of a tile that touch a Local."""
-        slots = self._slots[layer, tile]
-        return [s for s in slots if local in operands_of(self.all[s].step)] or slots[:1]
+    def span(self, layer: int, tile: int, local: Local) -> tuple[int, int]:
+        """First and last slot of a tile that touches a Local; the tile's first where none does."""
+        found = self._spans[layer, tile].get(local)
+        if found is not None:
+            return found
+        first = self._slots[layer, tile][0]
+        return first, first
+
+    def lives(self, layer: int, tile: int) -> Iterable[Life]:
+        """How long the steps of a tile need its buffers."""
+        return self._lives[layer, tile].values()
+
+    @cached_property
+    def _spans(self) -> dict[tuple[int, int], dict[Local, tuple[int, int]]]:
+        found: dict[tuple[int, int], dict[Local, tuple[int, int]]] = {key: {} for key in self._slots}
+        for slot, (layer, tile, step) in enumerate(self.all):
+            mine = found[layer, tile]
+            for operand in operands_of(step):
+                if isinstance(operand, Local):
+                    mine[operand] = (mine[operand][0] if operand in mine else slot, slot)
+        return found
+
+    @cached_property
+    def _lives(self) -> dict[tuple[int, int], dict[Local, Life]]:
+        found: dict[tuple[int, int], dict[Local, Life]] = {key: {} for key in self._slots}
+        for slot, (layer, tile, step) in enumerate(self.all):
+            mine, (end, expected) = found[layer, tile], self._ends[slot]
+            for operand in operands_of(step):
+                if isinstance(operand, Local):
+                    known = mine.get(operand)
+                    if known is None:
+                        mine[operand] = Life(operand, compute_position(slot), end, expected)
+                    else:
+                        mine[operand] = Life(operand, known.first, max(known.last, end), max(known.expected, expected))
+        return found
 
     def end_of_use(self, slot: int) -> int:
         """Position until which a step may need its operands; a job runs on while the next steps start."""
         return self._ends[slot][0]
-
-    def end_of_job(self, slot: int) -> int:
-        """Position until which a step is expected to use its operands."""
-        return self._ends[slot][1]
 
     def next_kernel(self, slot: int) -> int:
         """Position of the first step from a slot on that the cores do."""

@@ -1,4 +1,4 @@
-"""`insert_barriers`: exactly the waits and barriers that shared bytes demand."""
+"""`synchronise`: exactly the waits and barriers that shared bytes demand."""
 
 from dataclasses import replace
 
@@ -10,18 +10,18 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.planning.check.verify_plan import verify_plan
 from tvm_pulp.planning.program.actions import Transfer
 from tvm_pulp.planning.tir.describe import describe
-from tvm_pulp.planning.tir.insert_barriers import share_tickets
 from tvm_pulp.planning.tir.lower import lower
+from tvm_pulp.planning.tir.synchronise import share_tickets
 
 
 def synchronised(*, overlap: bool, cores: int = 8) -> list[str]:
-    return numbers(lower(two_tiles(overlap=overlap, cores=cores).plan).stages[-1].main)
+    return numbers(lower(two_tiles(overlap=overlap, cores=cores).plan).main)
 
 
 def test_pipelined_tiles() -> None:
     """Loads are core 0's, stores core 1's; one barrier per tile, behind the wait for its data."""
-    stages = {stage.name: stage.main for stage in lower(two_tiles(overlap=True).plan).stages}
-    assert numbers(stages["place_buffers"]) == [
+    mains = dict(lower(two_tiles(overlap=True).plan).mains)
+    assert numbers(mains["place"]) == [
         "dma_load_bundle(-1, 0, 0, 0, 172)",
         "dma_load(-1, 1, 64)",
         "layer(2, 0)",
@@ -32,7 +32,7 @@ def test_pipelined_tiles() -> None:
         "dma_store(6, 4, 64)",
         "layer(7, 1)",
     ]
-    assert numbers(stages["insert_barriers"]) == [
+    assert numbers(mains["synchronise"]) == [
         "step(-1)",
         "dma_begin(0, 0)",
         "dma_load_bundle(0, -1, 0, 0, 0, 172)",

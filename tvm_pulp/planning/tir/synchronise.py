@@ -1,7 +1,7 @@
 """Pass: synchronisation for many cores, the DMA and accelerators.
 
-Expects statements in the order of their positions (`double_buffer`) with addresses (`place_buffers`), correct if
-executed one after the other. All cores run kernels together; one of up to four cores, the agents, issues a transfer
+Expects statements in the order of their positions with addresses (`prefetch`, `place`), correct if executed one after
+the other. All cores run kernels together; one of up to four cores, the agents, issues a transfer
 and waits for it: streaming loads and jobs are core 0's, stores core 1's, what is fetched ahead core 2's and core 3's,
 since the DMA takes only two commands of a core at once and holds the core up that issues a third.
 
@@ -30,7 +30,8 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.planning.program.actions import Begin, Wait, WaitForJob, WaitForL3, WaitForTransfers
 from tvm_pulp.planning.program.executor_limits import GROUPS_OF_AGENT, TICKETS
 from tvm_pulp.planning.program.under_way import Started, Touched, UnderWay
-from tvm_pulp.planning.tiling.schedule.schedule import BOOT, Bundle
+from tvm_pulp.planning.tiling.schedule.positions import BOOT
+from tvm_pulp.planning.tiling.schedule.program import Bundle
 from tvm_pulp.planning.tir.statements import (
     Barrier,
     BeginLayer,
@@ -71,7 +72,7 @@ class _Sync:
         self.team = joint(self.team, team) if self.team else team
 
 
-def insert_barriers(main: Main, tables: Tables) -> Main:
+def synchronise(main: Main, tables: Tables) -> Main:
     """The function with agents, waits and barriers."""
     agents = len(GROUPS) if min(tables.plan.cores, tables.plan.agents) >= len(GROUPS) else 1
     return main.with_statements(_Pass(tables, agents).run(positioned(main)), has_agents=True)
