@@ -81,6 +81,8 @@ PARTS = {
     "planning.tiling": ("alignment", "cost", "forms", "schedule", "place", "plan"),
     "planning.search": (
         "constraint_model",
+        "problem",
+        "evaluate",
         "attempts",
         "heuristics",
         "solver",

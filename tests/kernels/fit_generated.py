@@ -34,7 +34,7 @@ from tvm_pulp.planning.estimate import estimate_program
 from tvm_pulp.planning.program.actions import Kernel, actions_of
 from tvm_pulp.planning.tiling.cost.loop_cost import count_layer_operations
 from tvm_pulp.planning.tiling.cost.operation_cycles import FILE, OperationCycles, all_operation_cycles
-from tvm_pulp.planning.tiling.forms import engine_choice
+from tvm_pulp.planning.tiling.forms import cluster_forms
 from tvm_pulp.soc import CostModel, load
 from tvm_pulp.soc.catalog import DEFAULT
 
@@ -173,7 +173,7 @@ def main() -> int:
     parser.add_argument("--floats", action="store_true")
     parser.add_argument("--soc", default=DEFAULT)
     options = parser.parse_args()
-    engine_choice.core_schedules = lambda: ()  # type: ignore[attr-defined]
+    cluster_forms.core_schedules = lambda: ()  # type: ignore[attr-defined]
     soc, data, tables = load(options.soc), [], dict(all_operation_cycles())
     kept: dict[str, float] = {}
     if options.floats:

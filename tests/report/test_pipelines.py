@@ -4,6 +4,7 @@ from io import StringIO
 from itertools import pairwise
 
 from tests.planning.search.heuristics.test_tile_pipelines import first_plan
+from tvm_pulp.planning.search.evaluate import evaluate
 from tvm_pulp.planning.search.heuristics.tile_pipelines import pipelined
 from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.planning.tir.describe import describe
@@ -19,9 +20,9 @@ def printed(plan: Plan) -> str:
 
 
 def test_layers_that_take_turns_are_a_pipeline() -> None:
-    evaluator, plan = first_plan()
-    *_, (_, wanted) = pipelined(evaluator, plan.decisions, None)
-    mixed = evaluator.plan(wanted)
+    problem, plan = first_plan()
+    *_, (_, wanted) = pipelined(plan.decisions, None)
+    mixed = evaluate(problem, wanted)
     found = pipelines(describe(lower(mixed)))
     order = [slot.layer for slot in mixed.schedule.slots]
     for layers in found:

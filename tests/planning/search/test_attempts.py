@@ -1,16 +1,17 @@
 """A try changes nothing but itself: any order of tries gives the same plans, and the network stays as it was."""
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from tests.planning.search.real_plans import PLANS
 from tvm_pulp.compilation import Compilation
-from tvm_pulp.planning.search.attempts import PlanEvaluator
+from tvm_pulp.planning.search.evaluate import evaluate
 from tvm_pulp.planning.search.heuristics.policies import JUST_IN_TIME, policy_decisions, whole_l1
-from tvm_pulp.planning.tiling.forms.engine_choice import EngineChoice, offered_forms
+from tvm_pulp.planning.search.problem import Problem
+from tvm_pulp.planning.tiling.forms.offered_forms import offered_forms
 from tvm_pulp.planning.tiling.plan import Plan
-from tvm_pulp.planning.tiling.schedule.decisions import InL3
+from tvm_pulp.planning.tiling.schedule.decisions import Decisions
 from tvm_pulp.planning.tir.describe import describe
 from tvm_pulp.planning.tir.lower import lower
 from tvm_pulp.qnn.network import Network
@@ -20,16 +21,18 @@ from tvm_pulp.uma.annotate import Annotated
 TRIES = [(JUST_IN_TIME, None), (JUST_IN_TIME, 4096), (0, 65536), (1, None)]
 
 
-def evaluator() -> PlanEvaluator:
+def given() -> tuple[Problem, Decisions]:
+    """A network, and where decisions about it begin."""
     model, options = PLANS["autoencoder"]
     compilation = Compilation(model, options)
     target, network = compilation.target, compilation.network
     forms = offered_forms(network.layers, Annotated(network, ()), target.soc, [], target.cores)
-    return PlanEvaluator(network, target.soc, EngineChoice(forms, {}), target.cores, target.l1_bytes(0))
+    problem = Problem(network, forms, (), target.soc, target.cores, target.l1_bytes(0), target.l2_bytes())
+    return problem, Decisions(tuple(forms))
 
 
-def tried(on: PlanEvaluator, lead: int, l3_from: int | None) -> Plan:
-    return on.plan(policy_decisions(on, lead, whole_l1(on), InL3(l3_from)))
+def tried(problem: Problem, start: Decisions, lead: int, l3_from: int | None) -> Plan:
+    return evaluate(problem, policy_decisions(problem, start, lead, whole_l1(problem, start), l3_from))
 
 
 def described(plan: Plan) -> str:
@@ -44,24 +47,43 @@ def state(network: Network) -> list[Any]:
 
 
 def test_tries_in_any_order_and_in_isolation_are_the_same_plans() -> None:
-    on = evaluator()
-    before = state(on.network)
-    forward = [tried(on, *entry) for entry in TRIES]
-    at_once = [described(tried(on, *entry)) for entry in TRIES]
-    backward = [tried(on, *entry) for entry in reversed(TRIES)][::-1]
-    isolated = [described(tried(evaluator(), *entry)) for entry in TRIES]
+    problem, start = given()
+    before = state(problem.network)
+    forward = [tried(problem, start, *entry) for entry in TRIES]
+    at_once = [described(tried(problem, start, *entry)) for entry in TRIES]
+    problem.plans.clear()
+    backward = [tried(problem, start, *entry) for entry in reversed(TRIES)][::-1]
+    isolated = [described(tried(*given(), *entry)) for entry in TRIES]
     # The first try is described after all others were made.
     assert [described(plan) for plan in forward] == at_once == [described(plan) for plan in backward] == isolated
-    assert state(on.network) == before
+    assert state(problem.network) == before
     assert len(set(at_once)) == len(TRIES), "the tries differ"
     assert ["l3" in set(plan.constants().values()) for plan in forward] == [False, True, True, False]
 
 
 def test_levels_of_constants_can_be_read_from_every_plan() -> None:
-    on = evaluator()
-    far, near = (tried(on, 0, l3_from) for l3_from in (4096, None))
+    far, near = (tried(*given(), 0, l3_from) for l3_from in (4096, None))
     assert near.constants_in("l3") == 0 < far.constants_in("l3")
     assert near.constants_in("l2") == far.constants_in("l2") + far.constants_in("l3")
     first = next(iter(near.constants()))
     moved = near.with_levels({first: "l3"})
     assert (moved.policy.level(first), near.policy.level(first), first.level) == ("l3", "l2", "l2")
+    assert moved.decisions.levels == {first: "l3"}
+
+
+def test_what_was_asked_for_lately_is_not_made_again() -> None:
+    problem, start = given()
+    first = tried(problem, start, JUST_IN_TIME, None)
+    assert tried(problem, start, JUST_IN_TIME, None) is first
+    for number in range(40):
+        wanted = replace(first.decisions, bundle_bytes=number)
+        assert evaluate(problem, wanted) is not first
+    assert len(problem.plans) < 40 and tried(problem, start, JUST_IN_TIME, None) is not first
+
+
+def test_decisions_that_fit_make_the_same_plan_again() -> None:
+    """What was weakened to fit is all that a plan needs: nothing is weakened twice."""
+    problem, start = given()
+    for plan in (tried(problem, start, *entry) for entry in TRIES):
+        problem.plans.clear()
+        assert described(evaluate(problem, plan.decisions)) == described(plan)

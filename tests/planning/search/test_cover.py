@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 from tvm_pulp.planning.search.cover import Covers, recorded_cover
+from tvm_pulp.planning.search.problem import Problem
 from tvm_pulp.planning.tiling.forms.cuts import Cuts
-from tvm_pulp.planning.tiling.forms.engine_choice import EngineChoice, LayerForms
-from tvm_pulp.qnn.network import Layer, Tensor
+from tvm_pulp.planning.tiling.forms.layer_forms import LayerForms
+from tvm_pulp.planning.tiling.schedule import Decisions
+from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc import CostModel, load
 from tvm_pulp.uma.box import Box
@@ -56,15 +58,18 @@ def region(layers: list[Layer], *forms: Fixed) -> LayerForms:
     return offer(join(layers, [v for layer in layers for v in layer.variables]), *forms)
 
 
-def cheapest(
-    operators: list[LayerForms], regions: list[LayerForms], pins: dict[str, str] | None = None
-) -> EngineChoice:
-    covers = Covers(operators, regions, pins or {}, 4096)
+def problem(operators: list[LayerForms], regions: list[LayerForms], priority: tuple[str, ...] = ()) -> Problem:
+    network = Network("net", [entry.layer for entry in operators], [], [])
+    return Problem(network, operators, regions, COSTS.soc, COSTS.cores, 4096, 1 << 20, priority=priority)
+
+
+def cheapest(operators: list[LayerForms], regions: list[LayerForms], pins: dict[str, str] | None = None) -> Decisions:
+    covers = Covers(problem(operators, regions), pins or {})
     return covers.cover(covers.cheapest())
 
 
 def chosen(operators: list[LayerForms], regions: list[LayerForms], pins: dict[str, str] | None = None) -> list[str]:
-    return [e.layer.operator + " " + e.layer.name for e in cheapest(operators, regions, pins).forms]
+    return [e.layer.operator + " " + e.layer.name for e in cheapest(operators, regions, pins).layers]
 
 
 def test_the_least_sum_wins_among_overlapping_regions() -> None:
@@ -80,16 +85,16 @@ def test_a_region_that_costs_more_loses() -> None:
     a, b = layers = chain(2)
     operators = [offer(layer, Fixed("npu", 100)) for layer in layers]
     only = cheapest(operators, [region([a, b], Fixed("npu", 201))])
-    assert [e.layer.name for e in only.forms] == ["l0", "l1"]
+    assert [e.layer.name for e in only.layers] == ["l0", "l1"]
     # What was not taken is still shown.
-    (rival,) = only.forms[1].rivals
+    (rival,) = only.layers[1].rivals
     assert (rival.engine, rival.form, rival.cycles) == ("npu", "add+add as one", 201)
 
 
 def test_the_alternative_of_a_region_is_its_operators_alone() -> None:
     a, b = layers = chain(2)
     operators = [offer(layer, Fixed("npu", 100)) for layer in layers]
-    (rival,) = cheapest(operators, [region([a, b], Fixed("npu", 150))]).forms[0].rivals
+    (rival,) = cheapest(operators, [region([a, b], Fixed("npu", 150))]).layers[0].rivals
     assert (rival.engine, rival.form, rival.cycles) == ("apart", "add on npu and add on npu", 200)
 
 
@@ -104,8 +109,8 @@ def test_equal_costs_and_regions_take_the_engine_named_first(priority: tuple[str
     a, b, c = layers = chain(3)
     operators = [offer(layer, Fixed("npu", 100)) for layer in layers]
     regions = [region([a, b], Fixed("one", 150)), region([b, c], Fixed("two", 150))]
-    covers = Covers(operators, regions, {}, 4096, priority)
-    names = [e.layer.operator for e in covers.cover(covers.cheapest()).forms]
+    covers = Covers(problem(operators, regions, priority), {})
+    names = [e.layer.operator for e in covers.cover(covers.cheapest()).layers]
     assert names == (["add+add", "add"] if priority[0] == "one" else ["add", "add+add"])
 
 
@@ -128,7 +133,7 @@ def test_a_pin_reaches_the_region_that_several_engines_offer() -> None:
     a, b = layers = chain(2)
     operators = [offer(layer, Fixed("one", 100), Fixed("two", 100)) for layer in layers]
     cover = cheapest(operators, [region([a, b], Fixed("one", 50), Fixed("two", 80))], {"l0": "two"})
-    assert cover.pins == {"l0": "two", "l1": "two"}
+    assert cover.engines == {"l0": "two", "l1": "two"}
 
 
 def test_what_does_not_fit_alone_may_fit_as_one() -> None:
@@ -143,15 +148,15 @@ def test_the_whole_network_has_the_last_word() -> None:
     layers = chain(4)
     operators = [offer(layer, Fixed("npu", 100)) for layer in layers]
     pairs = [region(layers[0:2], Fixed("npu", 150)), region(layers[2:4], Fixed("npu", 250))]
-    covers = Covers(operators, [*pairs, region(layers[1:4], Fixed("npu", 400))], {}, 4096)
+    covers = Covers(problem(operators, [*pairs, region(layers[1:4], Fixed("npu", 400))]), {})
     asked: list[tuple[str, ...]] = []
 
-    def expected(cover: EngineChoice) -> int | None:
-        asked.append(tuple(e.layer.operator for e in cover.forms))
+    def expected(cover: Decisions) -> int | None:
+        asked.append(tuple(e.layer.operator for e in cover.layers))
         return {("add", "add+add+add"): 50, ("add+add", "add+add"): None}.get(asked[-1], 100)
 
     found = covers.fastest(expected)
-    assert [e.layer.operator for e in found.forms] == ["add", "add+add+add"]
+    assert [e.layer.operator for e in found.layers] == ["add", "add+add+add"]
     assert asked[0] == ("add+add", "add", "add") and ("add+add", "add+add") in asked
 
 
@@ -161,20 +166,20 @@ def test_long_networks_do_not_try_what_costs_clearly_more() -> None:
     regions = [region(layers[0:2], Fixed("npu", 203)), region(layers[2:5], Fixed("npu", 600))]
     asked: list[tuple[str, ...]] = []
 
-    def expected(cover: EngineChoice) -> int:
-        asked.append(tuple(e.layer.operator for e in cover.forms if e.layer.parts))
+    def expected(cover: Decisions) -> int:
+        asked.append(tuple(e.layer.operator for e in cover.layers if e.layer.parts))
         return 5000 - len(asked)
 
-    Covers(operators, regions, {}, 4096).fastest(expected)
+    Covers(problem(operators, regions), {}).fastest(expected)
     assert asked == [(), ("add+add",)]
 
 
 def test_a_gain_within_the_error_of_estimates_is_none() -> None:
     a, b = layers = chain(2)
     operators = [offer(layer, Fixed("npu", 100)) for layer in layers]
-    covers = Covers(operators, [region([a, b], Fixed("npu", 150))], {}, 4096)
-    found = covers.fastest(lambda cover: 1000 - 2 * (len(cover.forms) - 1))
-    assert len(found.forms) == 1
+    covers = Covers(problem(operators, [region([a, b], Fixed("npu", 150))]), {})
+    found = covers.fastest(lambda cover: 1000 - 2 * (len(cover.layers) - 1))
+    assert len(found.layers) == 1
 
 
 def test_a_recorded_cover_is_taken_as_it_is() -> None:
@@ -182,7 +187,7 @@ def test_a_recorded_cover_is_taken_as_it_is() -> None:
     operators = [offer(layer, Fixed("npu", 1)) for layer in layers]
     regions = [region([a, b], Fixed("npu", 500)), region([b, c], Fixed("npu", 500))]
     names = {"l0": "add", "l2": "add+add"}
-    assert [e.layer.operator for e in recorded_cover(operators, regions, names).forms] == ["add", "add+add"]
+    assert [e.layer.operator for e in recorded_cover(problem(operators, regions), names).layers] == ["add", "add+add"]
 
 
 def test_a_recorded_cover_tells_regions_with_the_same_end_apart() -> None:
@@ -190,9 +195,9 @@ def test_a_recorded_cover_tells_regions_with_the_same_end_apart() -> None:
     operators = [offer(layer, Fixed("npu", 1)) for layer in layers]
     regions = [region([a, c], Fixed("npu", 1)), region([b, c], Fixed("npu", 1))]
     for alone, inside in ((a, b), (b, a)):
-        cover = recorded_cover(operators, regions, {alone.name: "add", "l2": "add+add"})
-        assert [e.layer.name for e in cover.forms] == [alone.name, "l2"]
-        assert cover.forms[1].layer.parts == (inside, c)
+        cover = recorded_cover(problem(operators, regions), {alone.name: "add", "l2": "add+add"})
+        assert [e.layer.name for e in cover.layers] == [alone.name, "l2"]
+        assert cover.layers[1].layer.parts == (inside, c)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -214,5 +219,5 @@ def test_no_cover_is_cheaper(seed: int) -> None:
         pieces = list(zip(starts, lengths, strict=True))
         if all(piece in cost for piece in pieces):
             sums.append(sum(cost[piece] for piece in pieces))
-    found = cheapest(operators, regions).forms
+    found = cheapest(operators, regions).layers
     assert sum(e.tiled[0].recipe(Box.whole((4,))).cycles for e in found) == min(sums)

@@ -10,11 +10,11 @@ from tvm_pulp.api import Compilation, CompileOptions
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.check import verify_plan
 from tvm_pulp.planning.search import driver
-from tvm_pulp.planning.search.attempts import PlanEvaluator
 from tvm_pulp.planning.search.driver import PlanFrame, PlanRequest, plan_network
 from tvm_pulp.planning.search.heuristics.policies import without_overlap
+from tvm_pulp.planning.search.problem import Problem
 from tvm_pulp.planning.tiling.plan import Plan
-from tvm_pulp.planning.tiling.schedule import NOTHING_IN_L3
+from tvm_pulp.planning.tiling.schedule import Decisions
 from tvm_pulp.planning.tir import describe
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.uma.registry import backend
@@ -38,8 +38,8 @@ def test_a_plan_is_lowered_estimated_and_clean() -> None:
 def test_the_cores_alone_are_among_the_tries(monkeypatch: pytest.MonkeyPatch) -> None:
     """A plan with jobs that is slower than one without does not stand."""
 
-    def find(evaluator: PlanEvaluator, **_how: Any) -> Plan:
-        plan = without_overlap(evaluator, NOTHING_IN_L3).plan
+    def find(problem: Problem, start: Decisions, **_how: Any) -> Plan:
+        plan = without_overlap(problem, start).plan
         alone = all(layer.engine == "cluster" for layer in plan.layers)
         return replace(plan, estimated_cycles=10 if alone else 1000)
 
@@ -47,9 +47,9 @@ def test_the_cores_alone_are_among_the_tries(monkeypatch: pytest.MonkeyPatch) ->
     neureka = backend("neureka")
     engines = ((neureka, neureka.options({"weight_memory": "sram"})),)
     request = PlanRequest(PlanFrame(SIRACUSA, engines, 8), 65536, 1 << 20, 1 << 20)
-    monkeypatch.setattr(driver, "core_cycles", lambda _evaluator: 0)
+    monkeypatch.setattr(driver, "core_cycles", lambda _problem, _start: 0)
     for cycles, found in ((5000, {"neureka", "cluster"}), (5, {"cluster"})):
-        monkeypatch.setattr(driver, "expected_cycles", lambda _evaluator, cycles=cycles: cycles)
+        monkeypatch.setattr(driver, "expected_cycles", lambda _problem, _start, cycles=cycles: cycles)
         assert {layer.engine for layer in plan_network(network(), request).plan.layers} == found
 
 

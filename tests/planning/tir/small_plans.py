@@ -29,7 +29,7 @@ def plan_of(layers: Sequence[Layer], size: tuple[int, ...], *, overlap: bool, co
         plans.append(LayerPlan(tiling, overlap, L1_BYTES, layer=layer))
     software = soc.load("siracusa").software
     limits = CommandLimits(software.dma_largest, software.dma_lines)
-    policy = Policy([], dict.fromkeys(range(len(layers)), 1) if overlap else {}, overlap, commands=limits)
+    policy = Policy(leads=dict.fromkeys(range(len(layers)), 1) if overlap else {}, overlap=overlap, commands=limits)
     schedule = build_program(network, plans, policy, L1_BYTES)
     peak = place_blocks(schedule.blocks, L1_BYTES)
     name = soc.load("siracusa").name

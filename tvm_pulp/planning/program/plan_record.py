@@ -106,6 +106,8 @@ class Layer:
     # Begins while layers before it are under way: a link of a pipeline of tiles.
     joins: bool
     lead: int
+    # Records come in so many times as many pages as usual, where that leaves more of L1 to tiles.
+    pages: int | None = None
     # The cores that run it, where these are not all: halves are 2 and 3, quarters 4 to 7.
     team: int | None = None
     estimated_cycles: int

@@ -1,7 +1,7 @@
 """The driver of planning: has decisions tiled, lowered and estimated, keeps the fastest plan, and has it verified."""
 
-from tvm_pulp.planning.search.attempts import watch_plans
 from tvm_pulp.planning.search.driver import PlanFrame, PlanRequest, plan_network
+from tvm_pulp.planning.search.evaluate import watch_plans
 from tvm_pulp.planning.search.partition_network import partition_network
 from tvm_pulp.planning.search.state_memory import StateRoom, cycles_with_state, place_state
 

@@ -4,7 +4,7 @@ Candidates may overlap. A region first costs what its cheapest form takes by its
 where a search begins that asks what the whole network would take. Of equal ones that with fewer regions is taken,
 then that of engines named first. Operators that the user pinned stay on their engine in every region.
 
-A cover is the choice among the forms of its regions, in the order of their results, with pins as they hold for them.
+A cover is where decisions begin: its regions, in the order of their results, and engines as pins say for them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.search.constraint_model import ConstraintModel
-from tvm_pulp.planning.tiling.forms import EngineChoice, LayerForms, Offer, cheapest, handicapped, pin_of
+from tvm_pulp.planning.search.problem import Problem
+from tvm_pulp.planning.tiling.forms import LayerForms, Offer, handicapped, pin_of
+from tvm_pulp.planning.tiling.schedule import Decisions
 from tvm_pulp.qnn.network import Layer
 
 # Deterministic seconds; covers of hundreds of overlapping regions take hundredths.
@@ -45,30 +47,24 @@ Taken = frozenset[_Candidate]
 class Covers:
     """Covers of a network, as sets of regions of several operators; every other operator is a region of its own.
 
-    `operators`: what is offered for each operator, in order; `regions`: for regions of several; `priority`:
-    engines in the order in which the user named them.
+    `pins`: engines of operators, those of the problem and more.
     """
 
-    def __init__(
-        self,
-        operators: Sequence[LayerForms],
-        regions: Sequence[LayerForms],
-        pins: Mapping[str, str],
-        l1_bytes: int,
-        priority: Sequence[str] = (),
-    ) -> None:
-        self._operators, self._pins, self._priority = operators, pins, priority
-        position = {entry.layer: index for index, entry in enumerate(operators)}
+    def __init__(self, problem: Problem, pins: Mapping[str, str]) -> None:
+        self._operators, self._pins, self._priority = problem.operators, pins, problem.priority
+        position = {entry.layer: index for index, entry in enumerate(self._operators)}
         found = []
-        for entry in regions:
+        for entry in problem.regions:
             pin = _pin(entry.layer, pins)
             if pin is not None:
                 inside = tuple(position[part] for part in entry.layer.parts)
-                found.append(_candidate(entry, inside, pin or None, l1_bytes))
+                found.append(_candidate(entry, inside, pin, problem.l1_bytes))
         self._regions = [candidate for candidate in found if candidate.cost is not None]
         self._touched = sorted({i for candidate in self._regions for i in candidate.operators})
         self._single = {
-            i: _candidate(operators[i], (i,), pins.get(operators[i].layer.name), l1_bytes) for i in self._touched
+            i: _candidate(entry, (i,), pins.get(entry.layer.name, ""), problem.l1_bytes)
+            for i, entry in enumerate(self._operators)
+            if i in self._touched
         }
 
     def cheapest(self) -> Taken:
@@ -78,7 +74,7 @@ class Covers:
         found = _solve([*self._regions, *self._single.values()], self._touched, self._priority)
         return frozenset(found) & frozenset(self._regions)
 
-    def fastest(self, expected: Callable[[EngineChoice], int | None]) -> EngineChoice:
+    def fastest(self, expected: Callable[[Decisions], int | None]) -> Decisions:
         """The cover that is expected to be fastest: from the cheapest on, one kind of regions after the other is tried
         the other way. Calls, waits and code that has to be fetched show in the whole network only.
 
@@ -114,7 +110,7 @@ class Covers:
             kinds.setdefault((layer.operator, shapes), []).append(candidate)
         return sorted(kinds.values(), key=lambda kind: -len(kind))[:_MOST_KINDS]
 
-    def cover(self, taken: Taken) -> EngineChoice:
+    def cover(self, taken: Taken = frozenset()) -> Decisions:
         """The cover with these regions, and what others would have cost."""
         ends = {c.operators[-1]: c for c in taken}
         inside = {i for c in taken for i in c.operators}
@@ -128,7 +124,7 @@ class Covers:
                 forms.append(replace(ends[index].entry, rivals=(_apart(ends[index], self._single), *lost)))
             elif index not in inside:
                 forms.append(replace(entry, rivals=tuple(lost)) if lost else entry)
-        return EngineChoice(forms, pinned)
+        return Decisions(tuple(forms), pinned)
 
 
 def _changed(taken: Taken, kind: Sequence[_Candidate]) -> list[Taken]:
@@ -142,20 +138,18 @@ def _changed(taken: Taken, kind: Sequence[_Candidate]) -> list[Taken]:
     return [other for other in (without, frozenset((*others, *chosen))) if other != taken]
 
 
-def recorded_cover(
-    operators: Sequence[LayerForms], regions: Sequence[LayerForms], recorded: Mapping[str, str]
-) -> EngineChoice:
+def recorded_cover(problem: Problem, recorded: Mapping[str, str]) -> Decisions:
     """The cover of a plan that was written: names of its layers with their operators. What is inside has no entry."""
     taken = {
         e.layer: e
-        for e in regions
+        for e in problem.regions
         if recorded.get(e.layer.name) == e.layer.operator
         and not any(part.name in recorded for part in e.layer.parts[:-1])
     }
     ends = {layer.parts[-1]: entry for layer, entry in taken.items()}
     inside = {part for layer in taken for part in layer.parts}
-    forms = [ends.get(entry.layer, entry) for entry in operators if entry.layer in ends or entry.layer not in inside]
-    return EngineChoice(forms, {})
+    entries = (entry for entry in problem.operators if entry.layer in ends or entry.layer not in inside)
+    return Decisions(tuple(ends.get(entry.layer, entry) for entry in entries))
 
 
 def _pin(region: Layer, pins: Mapping[str, str]) -> str | None:
@@ -164,9 +158,9 @@ def _pin(region: Layer, pins: Mapping[str, str]) -> str | None:
     return None if len(wanted) > 1 else next(iter(wanted), "")
 
 
-def _candidate(entry: LayerForms, operators: tuple[int, ...], pin: str | None, l1_bytes: int) -> _Candidate:
+def _candidate(entry: LayerForms, operators: tuple[int, ...], engine: str, l1_bytes: int) -> _Candidate:
     try:
-        tiling, _ = cheapest(entry, l1_bytes, pin)
+        tiling = entry.tiling(l1_bytes, engine)
     except UserError:
         return _Candidate(entry, operators, None)
     return _Candidate(entry, operators, round(handicapped(tiling)), pin_of(tiling.form), tiling.cycles)

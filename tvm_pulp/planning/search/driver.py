@@ -18,8 +18,8 @@ from tvm_pulp.garbage_collection import rare_garbage_collection
 from tvm_pulp.planning.check import verify_plan
 from tvm_pulp.planning.lowering import same_network
 from tvm_pulp.planning.program.plan_record import PlanJson
-from tvm_pulp.planning.search.attempts import PlanEvaluator
 from tvm_pulp.planning.search.cover import LEAST_GAIN, Covers, recorded_cover
+from tvm_pulp.planning.search.evaluate import evaluate
 from tvm_pulp.planning.search.find_plan import find_plan
 from tvm_pulp.planning.search.heuristics.balance_engines import expected_cycles, pipelined_cycles
 from tvm_pulp.planning.search.heuristics.tile_pipelines import core_cycles
@@ -32,10 +32,12 @@ from tvm_pulp.planning.search.memory_limits import (
     spread_weights,
 )
 from tvm_pulp.planning.search.partition_network import partition_network
-from tvm_pulp.planning.search.read_plan import read_plan, recorded_regions
+from tvm_pulp.planning.search.problem import Problem
+from tvm_pulp.planning.search.read_plan import check_places, recorded_decisions, recorded_regions
 from tvm_pulp.planning.search.state_memory import check_in_place
-from tvm_pulp.planning.tiling.forms import CLUSTER, EngineChoice, LayerForms, check_pins, offered_forms, pin_of
+from tvm_pulp.planning.tiling.forms import CLUSTER, LayerForms, check_pins, offered_forms, pin_of
 from tvm_pulp.planning.tiling.plan import Plan
+from tvm_pulp.planning.tiling.schedule import Decisions
 from tvm_pulp.planning.tir.describe import describe
 from tvm_pulp.planning.tir.lower import LoweredPlan, lower
 from tvm_pulp.qnn.network import Network
@@ -92,7 +94,10 @@ def plan_network(network: Network, request: PlanRequest) -> LoweredPlan:
     check_in_place(plan)
     lowered = lower(plan, request.frame.backends)
     check_capacity(plan, request.frame.soc, request.l2_bytes, request.l2_available)
-    faults = verify_plan(describe(lowered), request.frame.soc, request.beyond_l2)
+    described = describe(lowered)
+    if given is not None:
+        check_places(given, described)
+    faults = verify_plan(described, request.frame.soc, request.beyond_l2)
     if faults and given is not None:
         raise UserError(f"--plan: the plan is wrong ({faults[0]}): compile without --plan")
     if faults:
@@ -102,24 +107,24 @@ def plan_network(network: Network, request: PlanRequest) -> LoweredPlan:
 
 def _planned(network: Network, request: PlanRequest) -> Plan:
     """The best plan. Where a pass changed what was chosen, every region is planned again, where it is."""
-    plan = _find(network, request)
+    plan = _find(_problem(network, request))
     regions = plan.regions()
     compiled = partition_network(network, regions, request.frame.backends)
     if not _as_chosen(compiled, plan.network, regions):
-        plan = _find_in(_evaluator(compiled, _as_partitioned(compiled, request.frame), request), request)
+        plan = _search(*_as_partitioned(compiled, request))
     return replace(plan, network=replace(plan.network, origin=compiled.origin))
 
 
 def _given(network: Network, request: PlanRequest, record: PlanJson) -> Plan:
     """The plan that a record describes."""
-    cover = recorded_cover(*_offered(network, request.frame), {entry.name: entry.op for entry in record.layers})
-    evaluator = _evaluator(network, cover, request)
-    regions = recorded_regions(record, cover.forms)
+    problem = _problem(network, request)
+    cover = recorded_cover(problem, {entry.name: entry.op for entry in record.layers})
+    regions = recorded_regions(record, cover.layers)
     compiled = partition_network(network, regions, request.frame.backends)
-    if not _as_chosen(compiled, evaluator.network, regions):
-        evaluator = _evaluator(compiled, _as_partitioned(compiled, request.frame), request)
-    plan = read_plan(record, evaluator)
-    return replace(plan, network=replace(plan.network, origin=compiled.origin))
+    if not _as_chosen(compiled, problem.network_of(cover), regions):
+        problem, cover = _as_partitioned(compiled, request)
+    plan = evaluate(problem, recorded_decisions(record, problem, cover))
+    return replace(plan, network=replace(plan.network, origin=compiled.origin), planner=record.planner)
 
 
 def _as_chosen(compiled: Network, chosen: Network, regions: Sequence[Region]) -> bool:
@@ -129,19 +134,38 @@ def _as_chosen(compiled: Network, chosen: Network, regions: Sequence[Region]) ->
     return stated == wanted and same_network(compiled, chosen)
 
 
-def _offered(network: Network, frame: PlanFrame) -> tuple[list[LayerForms], list[LayerForms]]:
-    """Offers of engines and cores for every operator, and of engines for regions of several."""
-    contexts = frame.contexts()
+def _problem(network: Network, request: PlanRequest) -> Problem:
+    """The network with what engines and cores offer for every operator, and engines for regions of several."""
+    frame, contexts = request.frame, request.frame.contexts()
     check_pins(network, contexts, frame.pins)
     found = annotate(network, contexts)
     operators, several = (
         offered_forms(layers, found, frame.soc, contexts, frame.cores) for layers in (network.layers, found.several)
     )
-    return operators, several
+    return _problem_of(network, operators, several, request)
 
 
-def _as_partitioned(network: Network, frame: PlanFrame) -> EngineChoice:
+def _problem_of(
+    network: Network, operators: Sequence[LayerForms], several: Sequence[LayerForms], request: PlanRequest
+) -> Problem:
+    frame = request.frame
+    return Problem(
+        network,
+        operators,
+        several,
+        frame.soc,
+        frame.cores,
+        request.l1_bytes,
+        request.l2_bytes,
+        frame.pins,
+        [backend.target_name for backend in frame.backends],
+        frame.options,
+    )
+
+
+def _as_partitioned(network: Network, request: PlanRequest) -> tuple[Problem, Decisions]:
     """Regions as the functions of a partitioned module say: what stands outside of them is the cores'."""
+    frame = request.frame
     known = {(b.target_name, pattern.name) for b in frame.backends for pattern in b.patterns}
     stated = [region_of(layer) for layer in network.layers if layer.codegen not in ("", CLUSTER)]
     annotated = Annotated(network, tuple(region for region in stated if (region.engine, region.pattern) in known))
@@ -154,63 +178,52 @@ def _as_partitioned(network: Network, frame: PlanFrame) -> EngineChoice:
                 f"post_partition passes leave region '{layer.name}' ({layer.operator}) on {engine}, which does not "
                 f"take it: {why}"
             )
-    return EngineChoice(offered, {layer.name: layer.codegen or CLUSTER for layer in network.layers})
+    engines = {layer.name: layer.codegen or CLUSTER for layer in network.layers}
+    return _problem_of(network, offered, (), request), Decisions(tuple(offered), engines)
 
 
-def _evaluator(network: Network, cover: EngineChoice, request: PlanRequest) -> PlanEvaluator:
-    """The evaluator of plans of a cover."""
-    regions = replace(network, layers=[entry.layer for entry in cover.forms])
-    return PlanEvaluator(regions, request.frame.soc, cover, request.frame.cores, request.l1_bytes)
-
-
-def _find(network: Network, request: PlanRequest) -> Plan:
+def _find(problem: Problem) -> Plan:
     """The best plan; layers whose weights exceed a memory run on the cores unless the user pinned them."""
-    operators, several = _offered(network, request.frame)
-    soc, pins = request.frame.soc, dict(request.frame.pins)
-    priority = [backend.target_name for backend in request.frame.backends]
+    soc, pins = problem.soc, dict(problem.pins)
     while True:
-        covers = Covers(operators, several, pins, request.l1_bytes, priority)
-        cover = _fastest_cover(network, covers, request)
-        best = spread_weights(_find_in(_evaluator(network, cover, request), request), soc)
+        best = spread_weights(_search(problem, _fastest_cover(problem, Covers(problem, pins))), soc)
         layers = {planned.layer.name: planned.layer for planned in best.layers}
         moved = [n for level in soc.software.weight_parts for n in layers_to_move(best, soc, level)]
-        moved += layer_grown(best, soc, request.l2_bytes, pins)
+        moved += layer_grown(best, soc, problem.l2_bytes, pins)
         parts = [part for name in moved for part in (layers[name].parts or (layers[name],))]
         names = [part.name for part in parts if part.name not in pins]
         if not names:
-            return _or_by_cores(best, network, operators, request)
+            return _or_by_cores(best, problem)
         pins |= dict.fromkeys(names, CLUSTER)
 
 
-def _or_by_cores(best: Plan, network: Network, operators: list[LayerForms], request: PlanRequest) -> Plan:
+def _or_by_cores(best: Plan, problem: Problem) -> Plan:
     """The plan, or one of the cores alone, but for what the user pinned, where that is expected to be faster."""
-    if request.frame.options.planner == "greedy" or all(planned.engine == CLUSTER for planned in best.layers):
+    if problem.options.planner == "greedy" or all(planned.engine == CLUSTER for planned in best.layers):
         return best
-    pins = {**{layer.name: CLUSTER for layer in network.layers}, **request.frame.pins}
-    evaluator = _evaluator(network, Covers(operators, (), pins, request.l1_bytes).cover(frozenset()), request)
+    engines = {**{layer.name: CLUSTER for layer in problem.network.layers}, **problem.pins}
+    by_cores = Decisions(tuple(problem.operators), engines)
     with suppress(UserError):  # a layer that does not fit: neither does the plan
-        if core_cycles(evaluator) >= best.estimated_cycles:
+        if core_cycles(problem, by_cores) >= best.estimated_cycles:
             return best
-    cycles = expected_cycles(evaluator)
+    cycles = expected_cycles(problem, by_cores)
     if cycles is None or cycles >= best.estimated_cycles:
         return best
-    found = _find_in(evaluator, request)
-    return found if found.estimated_cycles < best.estimated_cycles and found.l2_needed <= request.l2_bytes else best
+    found = _search(problem, by_cores)
+    return found if found.estimated_cycles < best.estimated_cycles and found.l2_needed <= problem.l2_bytes else best
 
 
-def _fastest_cover(network: Network, covers: Covers, request: PlanRequest) -> EngineChoice:
-    if request.frame.options.planner == "greedy" or not request.frame.options.double_buffer:
+def _fastest_cover(problem: Problem, covers: Covers) -> Decisions:
+    if problem.options.planner == "greedy" or not problem.overlap:
         return covers.cover(covers.cheapest())
-    found = covers.fastest(lambda cover: expected_cycles(_evaluator(network, cover, request)))
-    plain = covers.cover(frozenset())
-    if len(plain.forms) in (len(found.forms), 1) or len(plain.forms) > _MOST_OPERATORS:
+    found, plain = covers.fastest(lambda cover: expected_cycles(problem, cover)), covers.cover()
+    if len(plain.layers) in (len(found.layers), 1) or len(plain.layers) > _MOST_OPERATORS:
         return found
     # Layers that stand alone can be cut into pieces that follow each other, which may gain more than regions do.
-    taken, apart = (pipelined_cycles(_evaluator(network, cover, request)) for cover in (found, plain))
+    taken, apart = (pipelined_cycles(problem, cover) for cover in (found, plain))
     return plain if apart < (1 - LEAST_GAIN) * taken else found
 
 
-def _find_in(evaluator: PlanEvaluator, request: PlanRequest) -> Plan:
-    options = request.frame.options
-    wanted = {"planner": options.planner or PLANNERS[0], "effort": options.effort or EFFORTS[0]}
-    return find_plan(evaluator, **wanted, overlap=options.double_buffer, l2_bytes=request.l2_bytes)
+def _search(problem: Problem, start: Decisions) -> Plan:
+    options = problem.options
+    return find_plan(problem, start, planner=options.planner or PLANNERS[0], effort=options.effort or EFFORTS[0])

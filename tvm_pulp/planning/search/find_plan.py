@@ -4,15 +4,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tvm_pulp.planning.program.plan_record import Planner
-from tvm_pulp.planning.search.attempts import FEW_LAYERS, Attempt, PlanEvaluator
+from tvm_pulp.planning.search.attempts import FEW_LAYERS, Attempt
 from tvm_pulp.planning.search.heuristics import policies
 from tvm_pulp.planning.search.heuristics.balance_engines import balance_engines
 from tvm_pulp.planning.search.heuristics.side_by_side import side_by_side
 from tvm_pulp.planning.search.heuristics.variations import VARIATIONS, join_attempts, vary
+from tvm_pulp.planning.search.problem import Problem
 from tvm_pulp.planning.search.solver import SolverAttempts, SolverRounds
 from tvm_pulp.planning.tiling.forms.cuts import MissingL1
 from tvm_pulp.planning.tiling.plan import Plan
-from tvm_pulp.planning.tiling.schedule.decisions import InL3
+from tvm_pulp.planning.tiling.schedule import Decisions
 
 # By how much a plan of the solver has to be faster than the best heuristic one, and what is varied further.
 _MARGIN = 0.002
@@ -24,36 +25,38 @@ _LITTLE_GAIN = 0.99
 _L3_FROM = (131072, 65536, 32768, 16384, 8192, 4096, 2048)
 
 
-def find_plan(evaluator: PlanEvaluator, *, planner: str, overlap: bool, l2_bytes: int, effort: str = "best") -> Plan:
+def find_plan(problem: Problem, start: Decisions, *, planner: str, effort: str = "best") -> Plan:
     """The fastest plan found that fits L2, by its expected cycles; where none does, the one that needs least of it.
+
+    `start`: the regions of the network in some order, on engines of which the search may move them.
 
     With the effort `fast` rules decide, and neither the solver nor variations of the best plan are tried but for layers
     side by side, where cores have teams; with `rough` the layers stay as they are and one rule is enough.
     """
     try:
         if planner == "greedy":
-            return _find_greedy(evaluator, l2_bytes)
+            return _find_greedy(problem, start)
         if effort != "rough":
-            evaluator = balance_engines(evaluator, overlap=overlap, l2_bytes=l2_bytes)
-        return _find(evaluator, overlap=overlap, l2_bytes=l2_bytes, effort=effort)
+            start = balance_engines(problem, start)
+        return _find(problem, start, effort)
     except MissingL1 as error:
-        raise policies.enough_l1(evaluator, error) from None
+        raise policies.enough_l1(problem, start, error) from None
 
 
-def _find(evaluator: PlanEvaluator, *, overlap: bool, l2_bytes: int, effort: str) -> Plan:
+def _find(problem: Problem, start: Decisions, effort: str) -> Plan:
     tried: list[Attempt] = []
     too_large: list[Attempt] = []
     fastest: int | None = None
     for l3_from in (None, *_L3_FROM):
-        first = policies.without_overlap(evaluator, InL3(l3_from))
-        if first.plan.l2_needed > l2_bytes:
+        first = policies.without_overlap(problem, start, l3_from)
+        if first.plan.l2_needed > problem.l2_bytes:
             too_large.append(first)
             continue
         policy = policies.one_policy if effort == "rough" else policies.try_policies
-        more = policy(evaluator, first, InL3(l3_from)) if overlap else []
-        tried += [a for a in (first, *more) if a.plan.l2_needed <= l2_bytes]
+        more = policy(problem, start, first, l3_from) if problem.overlap else []
+        tried += [a for a in (first, *more) if a.plan.l2_needed <= problem.l2_bytes]
         # What is fetched while something else is used needs places for both: with more in L3 there may be room.
-        cycles = min((a.cycles for a in tried if a.plan.policy.overlap or not overlap), default=None)
+        cycles = min((a.cycles for a in tried if a.plan.policy.overlap or not problem.overlap), default=None)
         if cycles is not None and (l3_from is None or (fastest is not None and cycles >= fastest)):
             break
         fastest = cycles
@@ -61,18 +64,18 @@ def _find(evaluator: PlanEvaluator, *, overlap: bool, l2_bytes: int, effort: str
         return min(too_large, key=lambda a: a.plan.l2_needed).plan
     if effort != "best":
         best = _fastest(tried)
-        beside = vary(evaluator, best, side_by_side) if effort == "fast" and overlap else ()
-        tried += [a for a in beside if a.plan.l2_needed <= l2_bytes]
+        beside = vary(problem, best, side_by_side) if effort == "fast" and problem.overlap else ()
+        tried += [a for a in beside if a.plan.l2_needed <= problem.l2_bytes]
         best = min([best, *tried], key=lambda a: a.cycles)
         return replace(best.plan, planner=_by_rules("solver", best.name, len(tried)))
-    return _best(evaluator, tried, overlap=overlap, l2_bytes=l2_bytes)
+    return _best(problem, start, tried)
 
 
-def _find_greedy(evaluator: PlanEvaluator, l2_bytes: int) -> Plan:
+def _find_greedy(problem: Problem, start: Decisions) -> Plan:
     tried: list[Attempt] = []
     for l3_from in (None, *_L3_FROM):
-        tried.append(policies.greedy_attempt(evaluator, InL3(l3_from)))
-        if tried[-1].plan.l2_needed <= l2_bytes:
+        tried.append(policies.greedy_attempt(problem, start, l3_from))
+        if tried[-1].plan.l2_needed <= problem.l2_bytes:
             break
     chosen = min(tried, key=lambda a: a.plan.l2_needed)
     return replace(chosen.plan, planner=_by_rules("greedy", chosen.name, 1))
@@ -91,21 +94,21 @@ def _fastest(tried: Sequence[Attempt]) -> Attempt:
     return best
 
 
-def _best(evaluator: PlanEvaluator, tried: list[Attempt], *, overlap: bool, l2_bytes: int) -> Plan:
+def _best(problem: Problem, start: Decisions, tried: list[Attempt]) -> Plan:
     """The solver's plan if it is faster than the attempts so far, else the best of them; varied further."""
     solved = SolverAttempts()
     best = min(tried, key=lambda a: a.cycles)
     tight = any(a.plan.schedule.fetches for a in tried)
     if len(best.plan.schedule.slots) <= policies.MANY_STEPS:
-        solved = SolverRounds(evaluator, overlap=overlap, l2_bytes=l2_bytes if tight else None).run(tried)
-        tried = [*tried, *(a for a in solved.attempts if a.plan.l2_needed <= l2_bytes)]
+        solved = SolverRounds(problem, start, problem.l2_bytes if tight else None).run(tried)
+        tried = [*tried, *(a for a in solved.attempts if a.plan.l2_needed <= problem.l2_bytes)]
     chosen = _fastest(tried)
-    best, count = _vary(evaluator, chosen, l2_bytes)
-    for start in _other_starts(tried, chosen, best):
-        varied, more = _vary(evaluator, start, l2_bytes)
+    best, count = _vary(problem, chosen)
+    for other in _other_starts(tried, chosen, best):
+        varied, more = _vary(problem, other)
         count += more
         if varied.cycles < best.cycles:
-            best, chosen = varied, start
+            best, chosen = varied, other
     found, solutions = _by_rules("solver", best.name, len(tried) + count), solved.solutions
     if solutions:
         # The solution that became the plan, or the last one where a heuristic was better.
@@ -128,16 +131,16 @@ def _by_rules(name: str, chosen: str, attempts: int) -> Planner:
     return Planner(name, chosen, attempts, None, None, None, None, None)
 
 
-def _vary(evaluator: PlanEvaluator, best: Attempt, l2_bytes: int) -> tuple[Attempt, int]:
+def _vary(problem: Problem, best: Attempt) -> tuple[Attempt, int]:
     """The best of what comes of an attempt by one variation after the other, and how many were tried.
 
     Only what is clearly faster is varied further: a gain within the estimates' error may be in the way of others.
     """
     count, start = 0, best
     for variation in VARIATIONS:
-        varied = [a for a in vary(evaluator, start, variation) if a.plan.l2_needed <= l2_bytes]
+        varied = [a for a in vary(problem, start, variation) if a.plan.l2_needed <= problem.l2_bytes]
         better = min([start, *varied], key=lambda a: a.cycles)
-        joined = [a for a in join_attempts(evaluator, better, varied) if a.plan.l2_needed <= l2_bytes]
+        joined = [a for a in join_attempts(problem, better, varied) if a.plan.l2_needed <= problem.l2_bytes]
         better = min([better, *joined], key=lambda a: a.cycles)
         start = better if better.cycles < (1 - _MARGIN) * start.cycles else start
         best = min([best, better], key=lambda a: a.cycles)

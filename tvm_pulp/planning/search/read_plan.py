@@ -1,4 +1,4 @@
-"""A described plan read back: the same decisions for the same network, without any search.
+"""Decisions read back from a described plan, for the same network: the plan follows from them without any search.
 
 What is read is checked against the network and its forms; whatever does not match is an error of the user, who gave the
 wrong model, target or file.
@@ -6,19 +6,14 @@ wrong model, target or file.
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import Any
 
 from tvm_pulp import soc as socs
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.program import plan_record
 from tvm_pulp.planning.program.plan_record import PlanJson
-from tvm_pulp.planning.search.attempts import PlanEvaluator, estimated
-from tvm_pulp.planning.tiling.forms import CLUSTER, EngineChoice, LayerForms, Tiling, pin_of
-from tvm_pulp.planning.tiling.place import Arena, FittedSchedule
-from tvm_pulp.planning.tiling.plan import Plan
-from tvm_pulp.planning.tiling.schedule import Choice, Decisions, InL3, build_program, policy_of
-from tvm_pulp.qnn.network import Tensor
+from tvm_pulp.planning.search.problem import Problem
+from tvm_pulp.planning.tiling.forms import CLUSTER, LayerForms, Tiling, pin_of
+from tvm_pulp.planning.tiling.schedule import Choice, Decisions
 from tvm_pulp.soc.description import Soc
 from tvm_pulp.soc.same_timing import differs_in_time_only
 from tvm_pulp.uma.region import Region
@@ -50,67 +45,61 @@ def _serves(preset: str, soc: Soc) -> bool:
 
 
 @_checked()
-def read_plan(record: PlanJson, evaluator: PlanEvaluator) -> Plan:
-    """The plan that a record describes, for the evaluator's network; timed."""
-    if record.soc != evaluator.soc.name and not _serves(record.soc, evaluator.soc):
+def recorded_decisions(record: PlanJson, problem: Problem, cover: Decisions) -> Decisions:
+    """The decisions that a record states about a cover."""
+    if record.soc != problem.soc.name and not _serves(record.soc, problem.soc):
         raise UserError(
-            f"--plan: it was made for --soc {record.soc}, not {evaluator.soc.name}, whose memories, cores or engines "
+            f"--plan: it was made for --soc {record.soc}, not {problem.soc.name}, whose memories, cores or engines "
             "are others: compile without --plan"
         )
-    evaluator = _in_order(record, evaluator)
-    network, engine_choice = evaluator.network, evaluator.engine_choice
-    choices = [
-        Choice(_tiling(entry, forms), entry.two_copies, evaluator.l1_bytes, entry.exclusive)
-        for entry, forms in zip(record.layers, engine_choice.forms, strict=True)
-    ]
-    known = {t.storage.name: t.storage for layer in network.layers for t in layer.operands}
-    from_l3 = {c.name for c in record.constants if c.level == "l3"}
-    decisions = Decisions(
+    layers = _in_order(record, cover.layers)
+    choices = tuple(
+        Choice(_tiling(entry, forms), entry.two_copies, problem.l1_bytes, entry.exclusive, entry.pages or 1)
+        for entry, forms in zip(record.layers, layers, strict=True)
+    )
+    known = {t.storage.name: t.storage for forms in layers for t in forms.layer.operands}
+    stated = {constant.name: constant.level for constant in record.constants}
+    constants = dict.fromkeys(t for choice in choices for recipe in choice.recipes for t in recipe.constants)
+    return Decisions(
+        layers,
+        cover.engines,
         choices,
         {index: entry.lead for index, entry in enumerate(record.layers)},
         record.double_buffer,
-        in_l3=InL3(0, frozenset(t for choice in choices for t in choice.loaded if t.name in from_l3)),
-        resident={known[name]: frozenset(readers) for name, readers in record.resident.items()},
+        record.interleave,
+        frozenset(index for index, entry in enumerate(record.layers) if not entry.joins),
+        {known[name]: frozenset(readers) for name, readers in record.resident.items()},
+        levels={t: stated[t.name] for t in constants if stated[t.name] != t.level},
         l3_batch=record.l3_batch,
         bundle_bytes=record.bundle_bytes,
-        commands=evaluator.commands,
-        interleave=record.interleave,
-        apart=frozenset(index for index, entry in enumerate(record.layers) if not entry.joins),
     )
-    policy = policy_of(network, decisions)
-    schedule = build_program(network, choices, policy, evaluator.l1_bytes)
-    if len(schedule.blocks) != len(record.blocks):
-        raise _mismatch("its buffers in L1")
-    for block, entry in zip(schedule.blocks, record.blocks, strict=True):
-        if [block.name, block.bytes, block.first, block.last] != [entry.name, entry.bytes, *entry.alive]:
-            raise _mismatch(f"buffer '{entry.name}'")
-        block.offset = entry.offset
-    fitted = FittedSchedule(decisions, policy, schedule, record.l1_peak)
-    plan = evaluator.plan_of(fitted)
-    plan = replace(plan, arena=_arena(record.l2, plan.arena), planner=record.planner)
-    return estimated(plan, evaluator.costs)
+
+
+def check_places(record: PlanJson, made: PlanJson) -> None:
+    """Raise where the decisions of a record put something elsewhere than the record says."""
+    for mine, theirs in ((made.blocks, record.blocks), (made.l2.tensors, record.l2.tensors)):
+        if mine != theirs:
+            other = next((a for a, b in zip(theirs, mine, strict=False) if a != b), (*theirs, *mine)[-1])
+            raise _mismatch(f"the place of '{other.name}'")
 
 
 def _mismatch(what: str) -> UserError:
     return UserError(f"--plan: {what} does not match this model and target: compile without --plan, or from its model")
 
 
-def _in_order(record: PlanJson, evaluator: PlanEvaluator) -> PlanEvaluator:
-    """The network's layers in the order of the plan."""
-    positions = {layer.name: index for index, layer in enumerate(evaluator.network.layers)}
+def _in_order(record: PlanJson, layers: Sequence[LayerForms]) -> tuple[LayerForms, ...]:
+    """Layers in the order of the plan."""
+    named = {forms.layer.name: forms for forms in layers}
     names = [entry.name for entry in record.layers]
-    if sorted(names) != sorted(positions):
-        strange = sorted(set(names) ^ set(positions))
+    if sorted(names) != sorted(named):
+        strange = sorted(set(names) ^ set(named))
         raise _mismatch(f"layer '{strange[0]}'" if strange else "the list of layers")
-    order = [positions[name] for name in names]
-    for entry, index in zip(record.layers, order, strict=True):
-        layer = evaluator.network.layers[index]
+    for entry in record.layers:
+        layer = named[entry.name].layer
         shapes = [tuple(t.spec.shape) for t in layer.outputs]
         if entry.op != layer.operator or [o.shape for o in entry.outputs] != shapes:
             raise _mismatch(f"layer '{layer.name}'")
-    network = replace(evaluator.network, layers=[evaluator.network.layers[i] for i in order])
-    engine_choice = EngineChoice([evaluator.engine_choice.forms[i] for i in order], evaluator.engine_choice.pins)
-    return replace(evaluator, network=network, engine_choice=engine_choice)
+    return tuple(named[name] for name in names)
 
 
 def _tiling(entry: plan_record.Layer, forms: LayerForms) -> Tiling:
@@ -121,15 +110,3 @@ def _tiling(entry: plan_record.Layer, forms: LayerForms) -> Tiling:
     if (direct.form.engine, direct.form.name) == (entry.engine, entry.form):
         return direct
     raise _mismatch(f"'{entry.form}' on {entry.engine} for layer '{entry.name}'")
-
-
-def _arena(record: plan_record.L2, made: Arena) -> Arena:
-    """Activations in L2 at the recorded places."""
-    places = {entry.name: (entry.offset, entry.bytes) for entry in record.tensors}
-    offsets: dict[Any, int] = {}
-    for tensor in made.offsets:
-        assert isinstance(tensor, Tensor)
-        if tensor.name not in places or places[tensor.name][1] != tensor.spec.bytes:
-            raise _mismatch(f"tensor '{tensor.name}'")
-        offsets[tensor] = places[tensor.name][0]
-    return Arena(offsets, record.size, made.largest_live_set)

@@ -86,8 +86,10 @@ class Plan:
         return self.arena.size + self.table_bytes() + self.constants_in("l2") + self.outside_bytes()
 
     def with_levels(self, levels: Mapping[Tensor, str]) -> "Plan":
-        """The plan with some constants at other levels of memory."""
-        return replace(self, policy=replace(self.policy, levels={**self.policy.levels, **levels}))
+        """The plan with some constants in other parts of the weight memory: all the rest stays as it is."""
+        decisions = replace(self.decisions, levels={**self.decisions.levels, **levels})
+        policy = replace(self.policy, levels={**self.policy.levels, **levels})
+        return replace(self, decisions=decisions, policy=policy)
 
     def outside_bytes(self) -> int:
         """Bytes of the caller's inputs and outputs in L2; state may lie elsewhere."""

@@ -56,6 +56,7 @@ def _layer(plan: LayerPlan, policy: Policy, index: int) -> record.Layer:
         joins=policy.joins(index),
         team=team_of_form(tiling.form),
         lead=policy.leads.get(index, 0),
+        pages=plan.pages if plan.pages > 1 else None,
         estimated_cycles=plan.estimated_cycles,
         outputs=tuple(record.Output(t.storage.name, tuple(t.spec.shape), t.spec.bytes) for t in plan.layer.outputs),
     )

@@ -1,12 +1,14 @@
 """Layers on two engines at once: which are tried together, and what they may take."""
 
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from tvm_pulp.planning.search.heuristics import balance_engines
-from tvm_pulp.planning.tiling.forms import EngineChoice, SplitForm
+from tvm_pulp.planning.search.problem import Problem
+from tvm_pulp.planning.tiling.forms import SplitForm
+from tvm_pulp.planning.tiling.schedule import Decisions
 
 ACCELERATOR: Any = SimpleNamespace(engine="npu", name="job")
 CORES: Any = SimpleNamespace(engine="cluster", name="kernel")
@@ -36,8 +38,8 @@ def test_a_kind_has_one_shape_and_one_use() -> None:
         entry("turn_too", "rotary", made["key"], made["y"], divided=False),
         entry("sum", "add", made["output"], made["y"], divided=False),
     ]
-    choice = EngineChoice(forms, {})
-    assert [set(pins) for pins in balance_engines._splittable(choice)] == [{"query", "key"}, {"output"}]
+    start = Decisions(tuple(forms))
+    assert [set(engines) for engines in balance_engines._splittable(start)] == [{"query", "key"}, {"output"}]
 
 
 @pytest.mark.parametrize(
@@ -55,18 +57,16 @@ def test_weights_that_come_early_have_to_gain_more(
     monkeypatch: pytest.MonkeyPatch, late: int | None, early: int | None, taken: bool
 ) -> None:
     """1,000 cycles without; None: L1 or L2 has no room."""
-    plain: Any = SimpleNamespace(engine_choice=EngineChoice([], {}))
-    changed: Any = SimpleNamespace(engine_choice=EngineChoice([], {"layer": "npu+cluster"}))
+    plain, problem = Decisions(), cast(Problem, None)
 
-    def cycles(evaluator: Any, lead: int, _l2_bytes: int) -> int | None:
-        if evaluator is plain:
+    def cycles(_problem: Problem, decided: Decisions, lead: int) -> int | None:
+        if not decided.engines:
             return 1000
         return late if lead == balance_engines.JUST_IN_TIME else early
 
     monkeypatch.setattr(balance_engines, "_cycles_within", cycles)
-    monkeypatch.setattr(balance_engines, "replace", lambda _evaluator, engine_choice: changed)
-    found, expected = balance_engines._with_splits(plain, [{"layer": "npu+cluster"}], 1000, 1 << 20)
-    assert (found is changed) is taken
+    found, expected = balance_engines._with_splits(problem, plain, [{"layer": "npu+cluster"}], 1000)
+    assert (found.engines == {"layer": "npu+cluster"}) is taken
     assert expected == (1000 if not taken else late if late is not None and late < 997 else early)
 
 
@@ -85,7 +85,7 @@ def test_an_order_of_pipelines_beats_the_other_with_constants_that_come_early(
     monkeypatch: pytest.MonkeyPatch, pipelined: tuple[int, int], early: tuple[int | None, int | None], taken: bool
 ) -> None:
     """None: no room for constants that come early."""
-    some, other = object(), object()
-    monkeypatch.setattr(balance_engines, "pipelined_cycles", lambda e: pipelined[e is other])
-    monkeypatch.setattr(balance_engines, "_cycles_within", lambda e, _lead, _l2_bytes: early[e is other])
-    assert balance_engines._gains_as_pipelines(some, other, 1 << 20) is taken  # type: ignore[arg-type]
+    problem, some, other = cast(Problem, None), Decisions(), Decisions(interleave=True)
+    monkeypatch.setattr(balance_engines, "pipelined_cycles", lambda _, start: pipelined[start is other])
+    monkeypatch.setattr(balance_engines, "_cycles_within", lambda _, start, _lead: early[start is other])
+    assert balance_engines._gains_as_pipelines(problem, some, other) is taken

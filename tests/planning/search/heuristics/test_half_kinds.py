@@ -1,13 +1,12 @@
 """Every other layer of a kind goes to two engines where transfers have no time for all of them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from tvm_pulp.planning.search.heuristics import balance_engines
-from tvm_pulp.planning.tiling.forms import EngineChoice
+from tvm_pulp.planning.tiling.schedule import Decisions
 
 BOTH = "array+cluster"
 LAST = {f"last{block}": BOTH for block in range(8)}
@@ -15,28 +14,22 @@ LAST = {f"last{block}": BOTH for block in range(8)}
 TWICE = {f"{name}{block}": BOTH for block in range(8) for name in ("first", "second")}
 
 
-@dataclass(frozen=True)
-class Evaluated:
-    engine_choice: EngineChoice
-    interleave: bool = False
-
-
 def split_by_gains(
     monkeypatch: pytest.MonkeyPatch, groups: list[Mapping[str, str]], gains: Mapping[str, int], mixing: int = -1
 ) -> tuple[set[str], bool]:
     """Layers that are split if each kind changes the expected 100,000 cycles so, and whether steps are interleaved."""
 
-    def cycles(evaluator: Any, lead: int, _l2_bytes: int) -> int | None:
-        kinds = {name.rstrip("0123456789") for name in evaluator.engine_choice.pins}
+    def cycles(_problem: object, decided: Decisions, lead: int) -> int | None:
+        kinds = {name.rstrip("0123456789") for name in decided.engines}
         if {"first", "second"} <= kinds:
             kinds = kinds - {"first", "second"} | {"both"}
-        saved = sum(gains[kind] for kind in kinds) + mixing * evaluator.interleave
+        saved = sum(gains[kind] for kind in kinds) + mixing * decided.interleave
         return 100_000 - saved if lead == balance_engines.JUST_IN_TIME else None
 
     monkeypatch.setattr(balance_engines, "_cycles_within", cycles)
-    start: Any = Evaluated(EngineChoice([], {}))
-    made, _ = balance_engines._with_splits(start, groups, 100_000, 1 << 20)
-    return {name.rstrip("0123456789") for name in made.engine_choice.pins}, made.interleave
+    problem: Any = None
+    made, _ = balance_engines._with_splits(problem, Decisions(), groups, 100_000)
+    return {name.rstrip("0123456789") for name in made.engines}, made.interleave
 
 
 @pytest.mark.parametrize(

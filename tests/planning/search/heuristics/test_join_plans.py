@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from tests.planning.search.heuristics.test_tile_pipelines import first_plan
+from tvm_pulp.planning.search.evaluate import evaluate
 from tvm_pulp.planning.search.heuristics.join_plans import join_plans
 from tvm_pulp.planning.search.heuristics.tile_pipelines import pipelined
 from tvm_pulp.planning.tiling.plan import Plan
@@ -18,9 +19,9 @@ def with_cycles(plan: Plan, added: dict[int, int], early: dict[int, int]) -> Pla
 
 
 def test_a_run_of_layers_from_another_plan() -> None:
-    evaluator, plan = first_plan()
-    _, wanted = next(iter(pipelined(evaluator, plan.decisions, None)))
-    other = evaluator.plan(wanted)
+    problem, plan = first_plan()
+    _, wanted = next(iter(pipelined(plan.decisions, None)))
+    other = evaluate(problem, wanted)
     best = with_cycles(plan, {}, {})
     joined = join_plans(best, with_cycles(other, {2: 30_000, 3: 4_000, 4: 5_000, 6: 30_000}, {}))
     assert joined is not None and joined.interleave
@@ -30,15 +31,15 @@ def test_a_run_of_layers_from_another_plan() -> None:
     assert not taken[6] or same[6]
     # The run begins apart, its second layer joins it as in the plan that it is from.
     assert 3 in joined.apart and 4 not in joined.apart
-    made = evaluator.plan(joined)
+    made = evaluate(problem, joined)
     order = [slot.layer for slot in made.schedule.slots]
     assert max(i for i, layer in enumerate(order) if layer < 3) < order.index(3)
 
 
 def test_nothing_to_gain() -> None:
-    evaluator, plan = first_plan()
-    _, wanted = next(iter(pipelined(evaluator, plan.decisions, None)))
-    other, best = evaluator.plan(wanted), with_cycles(plan, {}, {})
+    problem, plan = first_plan()
+    _, wanted = next(iter(pipelined(plan.decisions, None)))
+    other, best = evaluate(problem, wanted), with_cycles(plan, {}, {})
     assert join_plans(best, with_cycles(other, {}, {})) is None
     # What a layer did before the end of others is still to do where a run begins.
     assert join_plans(best, with_cycles(other, {2: 15_000, 3: 4_000}, {3: 7_000})) is None

@@ -7,10 +7,12 @@ import pytest
 
 from tvm_pulp.api import Compilation, CompileOptions
 from tvm_pulp.planning.search import find_plan
-from tvm_pulp.planning.search.attempts import PlanEvaluator
+from tvm_pulp.planning.search.evaluate import evaluate
 from tvm_pulp.planning.search.heuristics.tile_pipelines import can_gain, in_other_form, pipelined
+from tvm_pulp.planning.search.problem import Problem
 from tvm_pulp.planning.tiling.forms.cuts import Tiling
 from tvm_pulp.planning.tiling.plan import Plan
+from tvm_pulp.planning.tiling.schedule import Decisions
 from tvm_pulp.uma.recipe import Call, Job, Kernel
 
 
@@ -19,28 +21,26 @@ class _Stop(Exception):
 
 
 @cache
-def first_plan() -> tuple[PlanEvaluator, Plan]:
-    """An evaluator of a small residual network, and its plan without overlap."""
-    found: list[PlanEvaluator] = []
+def first_plan() -> tuple[Problem, Plan]:
+    """A small residual network, and its plan without overlap."""
+    found: list[tuple[Problem, Decisions]] = []
 
-    def stop(evaluator: PlanEvaluator, **_how: object) -> Plan:
-        found.append(evaluator)
+    def stop(problem: Problem, start: Decisions, _effort: str) -> Plan:
+        found.append((problem, start))
         raise _Stop
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(find_plan, "_find", stop)
         with pytest.raises(_Stop):
             _ = Compilation("zoo:resnet8", CompileOptions(target="uma-neureka")).plan
-    evaluator = found[0]
-    policies = find_plan.policies
-    decisions = policies.policy_decisions(evaluator, 1, policies.whole_l1(evaluator), find_plan.InL3())
-    return evaluator, evaluator.plan(decisions)
+    policies, (problem, start) = find_plan.policies, found[0]
+    return problem, evaluate(problem, policies.policy_decisions(problem, start, 1, policies.whole_l1(problem, start)))
 
 
 def test_layers_in_steps_of_about_equal_length() -> None:
-    evaluator, plan = first_plan()
+    problem, plan = first_plan()
     assert can_gain(plan)
-    *_, (name, finest) = pipelined(evaluator, plan.decisions, None)
+    *_, (name, finest) = pipelined(plan.decisions, None)
     # A cut that another number of cycles gave already is not tried again.
     assert name.startswith("all rows by") and finest.interleave
     for layer, before, after in zip(plan.layers, plan.decisions.choices, finest.choices, strict=True):
@@ -48,37 +48,37 @@ def test_layers_in_steps_of_about_equal_length() -> None:
         longest = max(step.cost.cycles for step in _steps(before.tiling))
         if rows >= 16 and longest > 8000:
             assert len(after.tiling.tiles) >= 3, layer.layer.name
-    made = evaluator.plan(finest)
+    made = evaluate(problem, finest)
     order = [slot.layer for slot in made.schedule.slots]
     assert order != sorted(order) and made.estimated_cycles < 0.9 * plan.estimated_cycles
 
 
 def test_no_cut_is_tried_twice() -> None:
-    evaluator, plan = first_plan()
-    tried = [w.choices for _, w in pipelined(evaluator, plan.decisions, None)]
+    _, plan = first_plan()
+    tried = [w.choices for _, w in pipelined(plan.decisions, None)]
     cuts = [tuple((c.tiling.form.name, c.tiling.size, c.two_copies) for c in choices) for choices in tried]
     assert len(set(cuts)) == len(cuts) > 1
-    *_, (_, finest) = pipelined(evaluator, plan.decisions, None)
-    assert all(w.choices != finest.choices for _, w in pipelined(evaluator, finest, None))
+    *_, (_, finest) = pipelined(plan.decisions, None)
+    assert all(w.choices != finest.choices for _, w in pipelined(finest, None))
 
 
 def test_only_layers_of_so_many_rows() -> None:
-    evaluator, plan = first_plan()
-    for name, wanted in pipelined(evaluator, plan.decisions, 1):
+    _, plan = first_plan()
+    for name, wanted in pipelined(plan.decisions, 1):
         changed = [
             layer.layer.outputs[0].spec.shape[1]
             for layer, a, b in zip(plan.layers, plan.decisions.choices, wanted.choices, strict=True)
             if a.tiling is not b.tiling
         ]
         assert set(changed) <= {16} and name.startswith("16 rows")
-    assert not list(pipelined(evaluator, plan.decisions, 99))
+    assert not list(pipelined(plan.decisions, 99))
 
 
 def test_another_form_is_one_of_the_same_engine() -> None:
-    evaluator, plan = first_plan()
+    _, plan = first_plan()
     decisions = replace(plan.decisions, interleave=True)
     mixed = replace(plan, decisions=decisions)
-    changes = [wanted for number in range(6) for _, wanted in in_other_form(evaluator, mixed, number)]
+    changes = [wanted for number in range(6) for _, wanted in in_other_form(mixed, number)]
     assert changes
     for wanted in changes:
         pairs = zip(decisions.choices, wanted.choices, strict=True)
@@ -88,9 +88,9 @@ def test_another_form_is_one_of_the_same_engine() -> None:
 
 def test_a_form_that_saves_little_is_not_tried() -> None:
     """Nobody gains more than engine and cores save: less than a hundredth of the plan's cycles is not worth a plan."""
-    evaluator, plan = first_plan()
+    _, plan = first_plan()
     longer = replace(plan, estimated_cycles=1000 * plan.estimated_cycles)
-    assert not any(True for number in range(6) for _ in in_other_form(evaluator, longer, number))
+    assert not any(True for number in range(6) for _ in in_other_form(longer, number))
 
 
 def test_nothing_to_gain_without_jobs() -> None:

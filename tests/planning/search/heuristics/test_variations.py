@@ -29,7 +29,7 @@ LAYERS = 6
 
 def schedule_in_bundles(size: int) -> Program:
     plan = two_tiles(overlap=True, layers=LAYERS).plan
-    policy = Policy([], dict.fromkeys(range(LAYERS), 1), bundle_bytes=size)
+    policy = Policy(leads=dict.fromkeys(range(LAYERS), 1), bundle_bytes=size)
     return build_program(plan.network, plan.layers, policy, L1_BYTES)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from tvm_pulp.api import Compilation, CompileOptions
 from tvm_pulp.planning.search.solver import ask_solver
-from tvm_pulp.planning.search.solver.problem import Problem, Solution
+from tvm_pulp.planning.search.solver.problem import Solution, SolverProblem
 from tvm_pulp.planning.search.solver.solve import solve
 
 
@@ -14,7 +14,7 @@ def test_a_much_slower_plan_ends_the_rounds(monkeypatch: pytest.MonkeyPatch) -> 
     """The solver's model of small dense layers is off by more than a tenth: asking again would take time only."""
     asked = 0
 
-    def count(problem: Problem, hint: Solution | None, time: float) -> Any:
+    def count(problem: SolverProblem, hint: Solution | None, time: float) -> Any:
         nonlocal asked
         asked += 1
         return solve(problem, hint, time)

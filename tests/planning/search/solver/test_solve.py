@@ -7,7 +7,7 @@ import tvm_pulp
 from tests.planning.tiling.single_layers import make_layer
 from tvm_pulp.planning.search.solver.candidates import Candidate
 from tvm_pulp.planning.search.solver.layer_cost import LayerCost, Stream
-from tvm_pulp.planning.search.solver.problem import Problem, Solution
+from tvm_pulp.planning.search.solver.problem import Solution, SolverProblem
 from tvm_pulp.planning.search.solver.solve import solve
 from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -45,11 +45,11 @@ def candidate(number: int, compute: int, constants: int = 0, *, tile: int = 256,
     return Candidate(number, "cluster", (number,), False, cost)
 
 
-def problem(options: list[list[Candidate]], l1_bytes: int) -> Problem:
-    return Problem(chain(len(options)), options, [l1_bytes] * len(options), overlap=True, costs=COSTS)
+def problem(options: list[list[Candidate]], l1_bytes: int) -> SolverProblem:
+    return SolverProblem(chain(len(options)), options, [l1_bytes] * len(options), overlap=True, costs=COSTS)
 
 
-def solved(given: Problem, hint: Solution | None = None) -> Solution:
+def solved(given: SolverProblem, hint: Solution | None = None) -> Solution:
     found = solve(given, hint, TIME)
     assert found is not None and found.status == "optimal"
     return found
@@ -146,7 +146,7 @@ def test_less_movement_decides_between_equally_fast_plans() -> None:
         network.layers[2].inputs.append(network.inputs[0])
         hidden = [Stream(256, 200, 0, 0, fits) for fits in (False, True)]
         options = [[quick(30)], [quick(30)], [quick(300, hidden[0]), quick(300 + slower, hidden[1])]]
-        found = solved(Problem(network, options, [65536] * 3, overlap=True, costs=COSTS))
+        found = solved(SolverProblem(network, options, [65536] * 3, overlap=True, costs=COSTS))
         assert (found.candidates[2] == 1) == kept, f"{slower} cycles slower"
 
 

@@ -32,7 +32,7 @@ def _schedule(between: int) -> Program:
     tiled.append(chosen(DirectForm(layers[-1], costs).recipe(Box.whole(spec.shape)), two_copies=True))
     software = soc.load("siracusa").software
     commands = CommandLimits(software.dma_largest, software.dma_lines)
-    policy = Policy([], dict.fromkeys(range(len(layers)), 1), True, commands=commands)
+    policy = Policy(leads=dict.fromkeys(range(len(layers)), 1), commands=commands)
     return build_program(Network("net", layers, [x], [*others, y]), tiled, policy, L1_BYTES)
 
 

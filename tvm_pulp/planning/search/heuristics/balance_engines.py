@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import islice
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.planning.search.attempts import PlanEvaluator
+from tvm_pulp.planning.search.evaluate import evaluate
 from tvm_pulp.planning.search.heuristics.order_layers import EngineDemand, Order, depth_order, layer_order
 from tvm_pulp.planning.search.heuristics.policies import (
     BESIDE_JOBS,
@@ -17,8 +17,9 @@ from tvm_pulp.planning.search.heuristics.policies import (
     without_overlap,
 )
 from tvm_pulp.planning.search.heuristics.tile_pipelines import pipelined
-from tvm_pulp.planning.tiling.forms import CLUSTER, EngineChoice, SplitForm, Tiling, pin_of
-from tvm_pulp.planning.tiling.schedule import NOTHING_IN_L3, can_interleave
+from tvm_pulp.planning.search.problem import Problem
+from tvm_pulp.planning.tiling.forms import CLUSTER, LayerForms, SplitForm, Tiling, pin_of
+from tvm_pulp.planning.tiling.schedule import Decisions, can_interleave
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.uma.recipe import Job
 
@@ -32,112 +33,107 @@ _PIPELINES, _NEAR = 2, 1.05
 _MOST_KINDS, _MANY = 8, 16
 
 
-def balance_engines(evaluator: PlanEvaluator, *, overlap: bool, l2_bytes: int) -> PlanEvaluator:
-    """The arrangement with the fewest expected cycles.
+def balance_engines(problem: Problem, start: Decisions) -> Decisions:
+    """The order and the engines with the fewest expected cycles.
 
     As given, reordered, or with layers moved to the cores too; by depth, if pipelines of tiles gain from it; then with
     layers on two engines at once.
     """
-    if not overlap:
-        return evaluator
-    candidates = [evaluator]
-    orders = _orders(evaluator)
-    candidates += [_apply(evaluator, order) for order in orders]
-    groups = _splittable(evaluator.engine_choice)
-    if _finishes_jobs(evaluator):
+    if not problem.overlap:
+        return start
+    candidates = [start]
+    candidates += [_apply(start, order) for order in _orders(problem, start)]
+    groups = _splittable(start)
+    if _finishes_jobs(problem, start):
         candidates += [replace(candidate, interleave=True) for candidate in candidates]
-    by_depth = _apply(evaluator, depth_order(evaluator.network))
-    if len(candidates) == 1 and not groups and _same_order(by_depth, evaluator):
-        return evaluator
-    judged = [(expected_cycles(changed), position) for position, changed in enumerate(candidates)]
+    by_depth = _apply(start, depth_order(problem.network_of(start)))
+    if len(candidates) == 1 and not groups and by_depth.layers == start.layers:
+        return start
+    judged = [(expected_cycles(problem, changed), position) for position, changed in enumerate(candidates)]
     known = [(cycles, position) for cycles, position in judged if cycles is not None]
     if not known:
-        return evaluator
+        return start
     cycles, position = min(known)
     best, by_depth = candidates[position], replace(by_depth, interleave=candidates[position].interleave)
-    plain = None if _same_order(by_depth, best) else expected_cycles(by_depth)
-    if plain is not None and plain < _NEAR * cycles and _gains_as_pipelines(by_depth, best, l2_bytes):
+    plain = None if by_depth.layers == best.layers else expected_cycles(problem, by_depth)
+    if plain is not None and plain < _NEAR * cycles and _gains_as_pipelines(problem, by_depth, best):
         best, cycles = by_depth, plain
-    divided, cycles = _with_splits(best, groups, cycles, l2_bytes)
-    if divided is best or pipelined_cycles(best) >= cycles:
+    divided, cycles = _with_splits(problem, best, groups, cycles)
+    if divided is best or pipelined_cycles(problem, best) >= cycles:
         return divided
     # Pipelines may have no use for divided layers.
-    return divided if pipelined_cycles(divided) <= pipelined_cycles(best) else best
+    return divided if pipelined_cycles(problem, divided) <= pipelined_cycles(problem, best) else best
 
 
-def _same_order(some: PlanEvaluator, other: PlanEvaluator) -> bool:
-    return [layer.name for layer in some.network.layers] == [layer.name for layer in other.network.layers]
-
-
-def _gains_as_pipelines(some: PlanEvaluator, other: PlanEvaluator, l2_bytes: int) -> bool:
+def _gains_as_pipelines(problem: Problem, some: Decisions, other: Decisions) -> bool:
     """Tell if pipelines of one order are faster than the other order, also with constants that come beside its jobs.
 
     Constants that come just in time hide what an order gains where transfers are many.
     """
-    cycles = pipelined_cycles(some)
-    if cycles >= pipelined_cycles(other):
+    cycles = pipelined_cycles(problem, some)
+    if cycles >= pipelined_cycles(problem, other):
         return False
-    early = _cycles_within(other, BESIDE_JOBS, l2_bytes)
-    return early is None or cycles < early or (_cycles_within(some, BESIDE_JOBS, l2_bytes) or math.inf) < early
+    early = _cycles_within(problem, other, BESIDE_JOBS)
+    return early is None or cycles < early or (_cycles_within(problem, some, BESIDE_JOBS) or math.inf) < early
 
 
-def pipelined_cycles(evaluator: PlanEvaluator) -> float:
+def pipelined_cycles(problem: Problem, start: Decisions) -> float:
     """Expected cycles as pipelines of tiles; infinitely many where a layer does not fit."""
     with suppress(UserError):
-        decisions = policy_decisions(evaluator, JUST_IN_TIME, whole_l1(evaluator), NOTHING_IN_L3)
-        cut = islice(pipelined(evaluator, decisions, None), _PIPELINES)
-        return min((evaluator.plan_once(wanted).estimated_cycles for _, wanted in cut), default=math.inf)
+        decisions = policy_decisions(problem, start, JUST_IN_TIME, whole_l1(problem, start))
+        cut = islice(pipelined(decisions, None), _PIPELINES)
+        return min((evaluate(problem, wanted).estimated_cycles for _, wanted in cut), default=math.inf)
     return math.inf
 
 
-def _finishes_jobs(evaluator: PlanEvaluator) -> bool:
+def _finishes_jobs(problem: Problem, start: Decisions) -> bool:
     """Tell if the cores finish what jobs begin: only then do steps of neighbouring layers between each other help."""
-    return can_interleave(policy_decisions(evaluator, JUST_IN_TIME, whole_l1(evaluator), NOTHING_IN_L3).choices)
+    return can_interleave(policy_decisions(problem, start, JUST_IN_TIME, whole_l1(problem, start)).choices)
 
 
-def expected_cycles(evaluator: PlanEvaluator) -> int | None:
+def expected_cycles(problem: Problem, start: Decisions) -> int | None:
     """Expected cycles; None where a layer does not fit: it is named when the network is planned as it is."""
     try:
-        plan = evaluator.plan_once(policy_decisions(evaluator, JUST_IN_TIME, whole_l1(evaluator), NOTHING_IN_L3))
+        plan = evaluate(problem, policy_decisions(problem, start, JUST_IN_TIME, whole_l1(problem, start)))
         if not any(choice.exclusive for choice in plan.decisions.choices):
             return plan.estimated_cycles
         # L1 is so small that room for what overlaps costs more than it wins in some layers, maybe in all.
-        return min(plan.estimated_cycles, without_overlap(evaluator, NOTHING_IN_L3).cycles)
+        return min(plan.estimated_cycles, without_overlap(problem, start).cycles)
     except UserError:
         return None
 
 
-def _cycles_within(evaluator: PlanEvaluator, lead: int, l2_bytes: int) -> int | None:
+def _cycles_within(problem: Problem, start: Decisions, lead: int) -> int | None:
     """Expected cycles with constants fetched so long before; None where L1 or L2 has no room for that."""
     with suppress(UserError):
-        plan = evaluator.plan_once(policy_decisions(evaluator, lead, whole_l1(evaluator), NOTHING_IN_L3))
-        return plan.estimated_cycles if plan.l2_needed <= l2_bytes else None
+        plan = evaluate(problem, policy_decisions(problem, start, lead, whole_l1(problem, start)))
+        return plan.estimated_cycles if plan.l2_needed <= problem.l2_bytes else None
     return None
 
 
-def _splittable(engine_choice: EngineChoice) -> list[dict[str, str]]:
-    """Pins of layers of one kind that could run on two engines, kinds with most layers first.
+def _splittable(start: Decisions) -> list[dict[str, str]]:
+    """Engines of layers of one kind that could run on two of them, kinds with most layers first.
 
     A kind has one shape, and its results go to the same operators: what waits for it is alike as well.
     """
     kinds: dict[object, dict[str, str]] = {}
     readers: dict[Tensor, set[str]] = {}
-    for entry in engine_choice.forms:
+    for entry in start.layers:
         for tensor in entry.layer.inputs:
             readers.setdefault(tensor.storage, set()).add(entry.layer.operator)
-    for entry in engine_choice.forms:
+    for entry in start.layers:
         layer = entry.layer
         split = next((f for f in entry.tiled if isinstance(f, SplitForm)), None)
-        if split is not None and layer.name not in engine_choice.pins:
+        if split is not None and layer.name not in start.engines:
             shapes = tuple(t.spec.shape for t in (*layer.inputs[:2], *layer.outputs))
             kind = (layer.operator, shapes, *(frozenset(readers.get(t.storage, ())) for t in layer.outputs))
             kinds.setdefault(kind, {})[layer.name] = pin_of(split)
-    return sorted(kinds.values(), key=lambda pins: -len(pins))[:_MOST_KINDS]
+    return sorted(kinds.values(), key=lambda engines: -len(engines))[:_MOST_KINDS]
 
 
 def _with_splits(
-    evaluator: PlanEvaluator, groups: Sequence[Mapping[str, str]], cycles: int, l2_bytes: int
-) -> tuple[PlanEvaluator, int]:
+    problem: Problem, start: Decisions, groups: Sequence[Mapping[str, str]], cycles: int
+) -> tuple[Decisions, int]:
     """Kinds of layers on two engines, one kind after the other, as long as that helps, and the expected cycles.
 
     Weights of the cores' parts are many: they may have to come beside jobs that are long before them. Those that do not
@@ -145,67 +141,63 @@ def _with_splits(
     a kind that repeated blocks have twice: transfers may have no time for both. That is tried with steps interleaved
     where this takes no longer: the other layer's job is submitted before the cores begin with their part of this one.
     """
-    early = _cycles_within(evaluator, BESIDE_JOBS, l2_bytes) if groups else None
+    best = start
+    early = _cycles_within(problem, start, BESIDE_JOBS) if groups else None
 
-    def tried(pins: Mapping[str, str], *, may_be_early: bool = True) -> float:
-        """Cycles with these pins too, taken where they are fewer, as parts of those before."""
-        nonlocal evaluator, cycles
-        choice = EngineChoice(evaluator.engine_choice.forms, {**pins, **evaluator.engine_choice.pins})
-        changed, before = replace(evaluator, engine_choice=choice), cycles
-        found = _cycles_within(changed, JUST_IN_TIME, l2_bytes)
+    def tried(engines: Mapping[str, str], *, may_be_early: bool = True) -> float:
+        """Cycles with these engines too, taken where they are fewer, as parts of those before."""
+        nonlocal best, cycles
+        changed, before = replace(best, engines={**engines, **best.engines}), cycles
+        found = _cycles_within(problem, changed, JUST_IN_TIME)
         if found is not None and found < (1 - _LEAST_GAIN) * cycles:
-            evaluator, cycles = changed, found
+            best, cycles = changed, found
             return found / before
-        sooner = _cycles_within(changed, BESIDE_JOBS, l2_bytes) if early is not None and may_be_early else None
+        sooner = _cycles_within(problem, changed, BESIDE_JOBS) if early is not None and may_be_early else None
         if early is not None and sooner is not None and sooner < (1 - _LEAST_EARLY_GAIN) * min(early, cycles):
-            evaluator, cycles = changed, sooner
+            best, cycles = changed, sooner
         return math.inf if found is None else found / before
 
-    first, left = evaluator, list(groups)
+    left = list(groups)
     for _ in range(2):
-        parts = [(pins, tried(pins, may_be_early=evaluator is first)) for pins in left]
-        if evaluator is first:
+        parts = [(engines, tried(engines, may_be_early=best is start)) for engines in left]
+        if best is start:
             break
-        left = [pins for pins, part in parts if part < _NEAR and not pins.keys() & evaluator.engine_choice.pins.keys()]
-    halves = [pins for pins in left if len(pins) >= _MANY] if evaluator is not first else []
+        left = [engines for engines, part in parts if part < _NEAR and not engines.keys() & best.engines.keys()]
+    halves = [engines for engines in left if len(engines) >= _MANY] if best is not start else []
     if halves:
-        mixed = replace(evaluator, interleave=True)
-        if (_cycles_within(mixed, JUST_IN_TIME, l2_bytes) or math.inf) <= cycles:
-            evaluator = mixed
-    for pins in halves:
-        for start in (0, 1):
+        mixed = replace(best, interleave=True)
+        if (_cycles_within(problem, mixed, JUST_IN_TIME) or math.inf) <= cycles:
+            best = mixed
+    for engines in halves:
+        for first in (0, 1):
             # Both halves are the kind as it was tried.
-            if not pins.keys() & evaluator.engine_choice.pins.keys():
-                tried(dict(list(pins.items())[start::2]), may_be_early=False)
-    return evaluator, cycles
+            if not engines.keys() & best.engines.keys():
+                tried(dict(list(engines.items())[first::2]), may_be_early=False)
+    return best, cycles
 
 
-def _orders(evaluator: PlanEvaluator) -> Iterator[Order]:
+def _orders(problem: Problem, start: Decisions) -> Iterator[Order]:
     """Orders that differ from the given one."""
-    network, costs = evaluator.network, evaluator.costs
+    network, costs = problem.network_of(start), problem.costs
     with suppress(UserError):
-        demands = [_demand(evaluator.engine_choice, i, evaluator.l1_bytes) for i in range(len(network.layers))]
+        demands = [_demand(entry, start.engine(i), problem.l1_bytes) for i, entry in enumerate(start.layers)]
         plain = [replace(demand, on_cores=None) for demand in demands]
         given = Order(tuple(range(len(demands))), frozenset())
         found = (layer_order(network, plain, costs), layer_order(network, demands, costs))
         yield from (order for order in dict.fromkeys(found) if order != given)
 
 
-def _apply(evaluator: PlanEvaluator, order: Order) -> PlanEvaluator:
-    network, engine_choice = evaluator.network, evaluator.engine_choice
-    layers = [network.layers[i] for i in order.layers]
-    pins = {**{network.layers[i].name: CLUSTER for i in order.on_cores}, **engine_choice.pins}
-    engine_choice = EngineChoice([engine_choice.forms[i] for i in order.layers], pins)
-    return replace(evaluator, network=replace(network, layers=layers), engine_choice=engine_choice)
+def _apply(start: Decisions, order: Order) -> Decisions:
+    moved = {start.layers[i].layer.name: CLUSTER for i in order.on_cores}
+    return replace(start, layers=tuple(start.layers[i] for i in order.layers), engines={**moved, **start.engines})
 
 
-def _demand(engine_choice: EngineChoice, index: int, l1_bytes: int) -> EngineDemand:
+def _demand(entry: LayerForms, engine: str, l1_bytes: int) -> EngineDemand:
     """The work of a layer for its engine when it runs by itself."""
-    entry, tiling = engine_choice.forms[index], engine_choice.tiling(index, l1_bytes)
+    tiling = entry.tiling(l1_bytes, engine)
     if tiling.form.engine == CLUSTER:
         return _core_demand(tiling)
-    pinned = entry.layer.name in engine_choice.pins
-    cut = [cuts.within(l1_bytes) for cuts in entry.cuts if cuts.form.engine == CLUSTER and not pinned]
+    cut = [cuts.within(l1_bytes) for cuts in entry.cuts if cuts.form.engine == CLUSTER and not engine]
     fitting = [t for t in cut if isinstance(t, Tiling)]
     on_cores = _core_demand(min(fitting, key=lambda t: t.cycles)) if fitting else None
     jobs = [step for step in tiling.recipes[0].steps if isinstance(step, Job)]

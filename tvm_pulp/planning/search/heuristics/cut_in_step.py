@@ -6,7 +6,6 @@ and smaller again in the next layer, until it would be less than half of it.
 
 from dataclasses import replace
 
-from tvm_pulp.planning.search.attempts import PlanEvaluator
 from tvm_pulp.planning.tiling.forms.cuts import Tiling
 from tvm_pulp.planning.tiling.schedule import Choice, Decisions, can_interleave
 from tvm_pulp.uma.box import Box
@@ -14,19 +13,19 @@ from tvm_pulp.uma.recipe import Load, Store
 from tvm_pulp.uma.strategy import TileAxis
 
 
-def cut_in_step(evaluator: PlanEvaluator, decisions: Decisions, share: float) -> Decisions | None:
+def cut_in_step(decisions: Decisions, share: float) -> Decisions | None:
     """Decisions with such cuts, steps interleaved; None where no layer follows another. `share`: where chains begin."""
-    wanted = replace(decisions, choices=list(decisions.choices), interleave=True, apart=frozenset())
+    choices = list(decisions.choices)
     written: dict[object, int] = {}  # bytes of a tensor that its first tile makes
     follows = False
     for index, choice in enumerate(decisions.choices):
-        layer, tiling = evaluator.network.layers[index], choice.tiling
+        layer, tiling = decisions.layers[index].layer, choice.tiling
         shape = layer.outputs[0].spec.shape
         cut = _axis(tiling, shape)
         if cut is None or not can_interleave([choice]):
             continue
         axis, unit = cut.axis, cut.least or cut.step
-        cuts = next(cuts for cuts in evaluator.engine_choice.forms[index].cuts if cuts.form is tiling.form)
+        cuts = next(cuts for cuts in decisions.layers[index].cuts if cuts.form is tiling.form)
         known = written.get(layer.inputs[0].storage)
         sizes = [r for r in range(shape[axis] - 1, shape[axis] // 2, -1) if r % unit == 0]
         rows = next((r for r in sizes if _reads(tiling, (*shape[:axis], r, *shape[axis + 1 :])) <= (known or 0)), None)
@@ -38,9 +37,11 @@ def cut_in_step(evaluator: PlanEvaluator, decisions: Decisions, share: float) ->
         made = cuts.measure(size)
         if made.l1_bytes > choice.budget or len(made.tiles) != 2:
             continue
-        wanted.choices[index] = Choice(made, True, choice.budget)
+        choices[index] = Choice(made, True, choice.budget)
         written[layer.outputs[0].storage] = _writes(made)
-    return wanted if follows else None
+    if not follows:
+        return None
+    return replace(decisions, choices=tuple(choices), interleave=True, apart=frozenset())
 
 
 def _axis(tiling: Tiling, shape: tuple[int, ...]) -> TileAxis | None:

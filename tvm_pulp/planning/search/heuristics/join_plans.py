@@ -34,7 +34,7 @@ def join_plans(best: Plan, other: Plan) -> Decisions | None:
     resident = {tensor: readers for plan, tensor, readers in kept if plans[made.get(tensor, 0)] is plan}
     return replace(
         best.decisions,
-        choices=[plan.decisions.choices[index] for index, plan in enumerate(plans)],
+        choices=tuple(plan.decisions.choices[index] for index, plan in enumerate(plans)),
         leads={index: plan.policy.leads.get(index, 0) for index, plan in enumerate(plans)},
         banned={},
         resident=resident,

@@ -10,11 +10,13 @@ from contextlib import suppress
 from dataclasses import replace
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.planning.search.attempts import Attempt, PlanEvaluator, TileLimit
+from tvm_pulp.planning.search.attempts import Attempt, TileLimit
+from tvm_pulp.planning.search.evaluate import evaluate
+from tvm_pulp.planning.search.problem import Problem
 from tvm_pulp.planning.tiling.alignment import L1_ALIGNMENT
 from tvm_pulp.planning.tiling.forms.cuts import MissingL1
 from tvm_pulp.planning.tiling.place.fit_schedule import fit_schedule
-from tvm_pulp.planning.tiling.schedule import NOTHING_IN_L3, Choice, Decisions, InL3, prefetch_leads
+from tvm_pulp.planning.tiling.schedule import Choice, Decisions, prefetch_leads
 
 # Leads that mean: each layer's own, to have its operands so many cycles early.
 JUST_IN_TIME, IN_GOOD_TIME, BESIDE_JOBS = 1000, 1001, 1002
@@ -33,50 +35,57 @@ _HOPELESS = 1.03
 _FAR_BEHIND = 1.05
 
 
-def policy_decisions(evaluator: PlanEvaluator, lead: int, limits: Sequence[TileLimit], in_l3: InL3) -> Decisions:
+def policy_decisions(
+    problem: Problem, start: Decisions, lead: int, limits: Sequence[TileLimit], l3_from: int | None = None
+) -> Decisions:
     """As few tiles as the limits allow, as much as possible in L1, constants fetched `lead` steps ahead.
+
+    `start` says the order of layers and their engines, `l3_from` from which size on constants come from L3.
 
     `JUST_IN_TIME` and `IN_GOOD_TIME` give every layer its own lead. No lead at all means no overlap of transfers with
     anything.
     """
     choices = []
     for index, limit in enumerate(limits):
-        tiling = evaluator.engine_choice.tiling(index, limit.cap)
+        tiling = start.layers[index].tiling(limit.cap, start.engine(index))
         two_copies = lead > 0 and limit.two_copies and len(tiling.tiles) > 1
         choices.append(Choice(tiling, two_copies, limit.cap, exclusive=not limit.two_copies))
     leads = dict.fromkeys(range(len(choices)), lead) if lead else {}
     if lead in SLACK:
-        leads = dict(enumerate(prefetch_leads(choices, SLACK[lead], evaluator.costs, beside_jobs=lead == BESIDE_JOBS)))
-    return Decisions(choices, leads, lead > 0, in_l3=in_l3, commands=evaluator.commands)
+        leads = dict(enumerate(prefetch_leads(choices, SLACK[lead], problem.costs, beside_jobs=lead == BESIDE_JOBS)))
+    return Decisions(
+        start.layers, start.engines, tuple(choices), leads, lead > 0, interleave=start.interleave, l3_from=l3_from
+    )
 
 
-def without_overlap(evaluator: PlanEvaluator, in_l3: InL3) -> Attempt:
+def without_overlap(problem: Problem, start: Decisions, l3_from: int | None = None) -> Attempt:
     """Nothing overlaps. What does not fit like this does not fit at all."""
-    limits = whole_l1(evaluator)
-    return Attempt("no overlap", evaluator.plan(policy_decisions(evaluator, 0, limits, in_l3)), 0, limits)
+    limits = whole_l1(problem, start)
+    wanted = policy_decisions(problem, start, 0, limits, l3_from)
+    return Attempt("no overlap", evaluate(problem, wanted), 0, limits)
 
 
-def greedy_attempt(evaluator: PlanEvaluator, in_l3: InL3) -> Attempt:
+def greedy_attempt(problem: Problem, start: Decisions, l3_from: int | None) -> Attempt:
     """The baseline, as tools plan that tile layer by layer: every layer fills L1, one buffer of each kind, nothing
     overlaps and nothing stays in L1."""
-    limits = whole_l1(evaluator)
-    decisions = replace(policy_decisions(evaluator, 0, limits, in_l3), resident={})
-    return Attempt("greedy", evaluator.plan(decisions), 0, limits)
+    limits = whole_l1(problem, start)
+    decisions = replace(policy_decisions(problem, start, 0, limits, l3_from), resident={})
+    return Attempt("greedy", evaluate(problem, decisions), 0, limits)
 
 
-def whole_l1(evaluator: PlanEvaluator) -> tuple[TileLimit, ...]:
+def whole_l1(problem: Problem, start: Decisions) -> tuple[TileLimit, ...]:
     """Tiles as large as L1 allows."""
-    return (TileLimit(evaluator.l1_bytes),) * len(evaluator.engine_choice.forms)
+    return (TileLimit(problem.l1_bytes),) * len(start.layers)
 
 
-def enough_l1(evaluator: PlanEvaluator, error: MissingL1) -> MissingL1:
+def enough_l1(problem: Problem, start: Decisions, error: MissingL1) -> MissingL1:
     """The error with the bytes that make the whole network fit: found by trying."""
 
     def missing(l1_bytes: int) -> MissingL1 | None:
-        limits = (TileLimit(l1_bytes),) * len(evaluator.engine_choice.forms)
+        limits = (TileLimit(l1_bytes),) * len(start.layers)
         try:
-            wanted = policy_decisions(evaluator, 0, limits, NOTHING_IN_L3)
-            fit_schedule(evaluator.network, evaluator.engine_choice.tiling, l1_bytes, wanted)
+            wanted = policy_decisions(problem, start, 0, limits)
+            fit_schedule(problem.network_of(start), wanted, l1_bytes, problem.commands)
         except MissingL1 as more:
             return more
         return None
@@ -91,30 +100,28 @@ def enough_l1(evaluator: PlanEvaluator, error: MissingL1) -> MissingL1:
     return MissingL1(error.layer, enough, error.l1_bytes)
 
 
-def one_policy(evaluator: PlanEvaluator, first: Attempt, in_l3: InL3) -> list[Attempt]:
+def one_policy(problem: Problem, start: Decisions, first: Attempt, l3_from: int | None) -> list[Attempt]:
     """The attempt with overlap that is rarely far from the best, after the `first` without."""
     with suppress(UserError):
-        plan = evaluator.plan_once(policy_decisions(evaluator, IN_GOOD_TIME, first.limits, in_l3))
+        plan = evaluate(problem, policy_decisions(problem, start, IN_GOOD_TIME, first.limits, l3_from))
         return [Attempt(_name(IN_GOOD_TIME), plan, IN_GOOD_TIME, first.limits)]
     return []
 
 
-def try_policies(evaluator: PlanEvaluator, first: Attempt, in_l3: InL3) -> list[Attempt]:
+def try_policies(problem: Problem, start: Decisions, first: Attempt, l3_from: int | None) -> list[Attempt]:
     """Attempts with overlap, after the `first` without. Deterministic."""
     tried: list[Attempt] = []
-    engine_choice, l1_bytes = evaluator.engine_choice, evaluator.l1_bytes
-
     known: set[object] = set()
 
     def consider(name: str, lead: int, limits: Sequence[TileLimit], most_tiles: int | None = None) -> None:
         # Two copies of everything may be too much where one is not.
         try:
-            decisions = policy_decisions(evaluator, lead, limits, in_l3)
+            decisions = policy_decisions(problem, start, lead, limits, l3_from)
             tiles = sum(len(c.tiling.tiles) for c in decisions.choices)
             if decisions.cuts_and_leads in known or (most_tiles and tiles > most_tiles):
                 return
             known.add(decisions.cuts_and_leads)
-            plan = evaluator.plan_once(decisions)
+            plan = evaluate(problem, decisions)
         except UserError:
             return
         tried.append(Attempt(name, plan, lead, tuple(limits)))
@@ -137,10 +144,11 @@ def try_policies(evaluator: PlanEvaluator, first: Attempt, in_l3: InL3) -> list[
     if hopeless or len(first.plan.schedule.slots) > MANY_STEPS or best.lead == 0:
         return tried
     part = 1
-    while part < _LAST_PART or l1_bytes // (2 * part) >= _LARGE_PART:
+    while part < _LAST_PART or problem.l1_bytes // (2 * part) >= _LARGE_PART:
         part *= 2
-        cap = l1_bytes // part
-        limits = [TileLimit(cap if engine_choice.fits(i, cap) else l1_bytes) for i in range(len(engine_choice.forms))]
+        cap = problem.l1_bytes // part
+        fits = (entry.fits(cap, start.engine(index)) for index, entry in enumerate(start.layers))
+        limits = [TileLimit(cap if small else problem.l1_bytes) for small in fits]
         consider(f"{_name(best.lead)}, L1 / {part}", best.lead, limits, MANY_STEPS)
         fastest = min(a.cycles for a in tried)
         if tried[-1].cycles > _FAR_BEHIND * fastest and tried[-1].limits == tuple(limits):

@@ -8,8 +8,8 @@ that all end about together.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tvm_pulp.planning.search.attempts import PlanEvaluator
-from tvm_pulp.planning.tiling.forms import CLUSTER, Tiling
+from tvm_pulp.planning.search.problem import Problem
+from tvm_pulp.planning.tiling.forms import CLUSTER, LayerForms, Tiling
 from tvm_pulp.planning.tiling.forms.split_form import SplitForm
 from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.planning.tiling.schedule import Choice, Decisions
@@ -34,11 +34,11 @@ class _Window:
         return range(self.first, self.first + len(self.tilings))
 
 
-def side_by_side(evaluator: PlanEvaluator, plan: Plan) -> Iterator[tuple[str, Decisions]]:
+def side_by_side(problem: Problem, plan: Plan) -> Iterator[tuple[str, Decisions]]:
     """Decisions with independent layers on teams: in all places where that may pay, and where it pays most."""
-    if not evaluator.costs.has_teams or not plan.policy.overlap:
+    if not problem.costs.has_teams or not plan.policy.overlap:
         return
-    found = sorted(_windows(evaluator, plan), key=lambda w: (-w.saved, w.first))
+    found = sorted(_windows(problem, plan), key=lambda w: (-w.saved, w.first))
     taken: list[_Window] = []
     for window in found:
         if not any(set(window.layers) & set(other.layers) for other in taken):
@@ -54,10 +54,10 @@ def _with(decisions: Decisions, windows: Sequence[_Window]) -> Decisions:
     for window in windows:
         for index, tiling in zip(window.layers, window.tilings, strict=True):
             choices[index] = Choice(tiling, choices[index].two_copies, max(choices[index].budget, tiling.l1_bytes))
-    return replace(decisions, choices=choices)
+    return replace(decisions, choices=tuple(choices))
 
 
-def _windows(evaluator: PlanEvaluator, plan: Plan) -> Iterator[_Window]:
+def _windows(problem: Problem, plan: Plan) -> Iterator[_Window]:
     layers, choices = plan.network.layers, plan.decisions.choices
     runs_on_cores = [_is_of_cores(choice.tiling) for choice in choices]
     for first in range(len(layers)):
@@ -65,7 +65,7 @@ def _windows(evaluator: PlanEvaluator, plan: Plan) -> Iterator[_Window]:
             if not all(runs_on_cores[first : last + 1]):
                 break
             chains = _chains(layers[first : last + 1])
-            if len(chains) > 1 and (window := _divided(evaluator, plan, first, chains)):
+            if len(chains) > 1 and (window := _divided(problem, plan, first, chains)):
                 yield window
 
 
@@ -86,14 +86,14 @@ def _chains(layers: Sequence[Layer]) -> list[list[int]]:
     return [[place for place in range(len(layers)) if chain[place] == number] for number in dict.fromkeys(chain)]
 
 
-def _divided(evaluator: PlanEvaluator, plan: Plan, first: int, chains: Sequence[list[int]]) -> _Window | None:
+def _divided(problem: Problem, plan: Plan, first: int, chains: Sequence[list[int]]) -> _Window | None:
     """The window with its chains on teams, or None where that saves too little."""
     count = sum(map(len, chains))
     together = sum(_cycles(plan.decisions.choices[first + place].tiling) for place in range(count))
-    together += (count - len(chains)) * evaluator.costs.barrier_cycles
+    together += (count - len(chains)) * problem.costs.barrier_cycles
     best: _Window | None = None
     for teams in _TEAMS if len(chains) > 2 else _TEAMS[:1]:
-        made = _on_teams(evaluator, first, chains, teams)
+        made = _on_teams(problem, plan.decisions.layers[first:], chains, teams)
         if made is None:
             continue
         tilings, longest = made
@@ -104,7 +104,7 @@ def _divided(evaluator: PlanEvaluator, plan: Plan, first: int, chains: Sequence[
 
 
 def _on_teams(
-    evaluator: PlanEvaluator, first: int, chains: Sequence[list[int]], teams: Sequence[int]
+    problem: Problem, layers: Sequence[LayerForms], chains: Sequence[list[int]], teams: Sequence[int]
 ) -> tuple[tuple[Tiling, ...], int] | None:
     """Tilings of all layers, and when the last team ends: the longest chain first, each where it ends first."""
     known: dict[int, Tiling] = {}
@@ -113,7 +113,7 @@ def _on_teams(
     for chain in chains:
         for place in chain:
             for team in teams:
-                tiling = _on_team(evaluator, first + place, team)
+                tiling = _on_team(problem, layers[place], team)
                 if tiling is None:
                     return None
                 options[place, team] = tiling
@@ -128,11 +128,11 @@ def _on_teams(
     return tuple(known[place] for place in range(len(known))), max(busy.values())
 
 
-def _on_team(evaluator: PlanEvaluator, index: int, team: int) -> Tiling | None:
+def _on_team(problem: Problem, entry: LayerForms, team: int) -> Tiling | None:
     """The cheapest form of a layer on a team, in one piece; None where there is none."""
     found = []
-    for cuts in evaluator.engine_choice.forms[index].on_team(team):
-        tiling = cuts.within(evaluator.l1_bytes)
+    for cuts in entry.on_team(team):
+        tiling = cuts.within(problem.l1_bytes)
         if isinstance(tiling, Tiling) and len(tiling.tiles) == 1:
             found.append(tiling)
     return min(found, key=lambda tiling: tiling.cycles, default=None)

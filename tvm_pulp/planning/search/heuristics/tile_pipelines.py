@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tvm_pulp.planning.search.attempts import PlanEvaluator
 from tvm_pulp.planning.search.heuristics.policies import MANY_STEPS
+from tvm_pulp.planning.search.problem import Problem
 from tvm_pulp.planning.tiling.forms import CLUSTER, pin_of
 from tvm_pulp.planning.tiling.forms.cuts import Cuts, Tiling
 from tvm_pulp.planning.tiling.plan import Plan
@@ -65,21 +65,18 @@ def can_gain(plan: Plan) -> bool:
     return plan.policy.overlap and min(jobs, cores) > 0 and plan.estimated_cycles > _LEAST_IDLE * max(jobs, cores)
 
 
-def core_cycles(evaluator: PlanEvaluator) -> int:
+def core_cycles(problem: Problem, start: Decisions) -> int:
     """Cycles of the cores with tiles as large as L1 allows, which plans with smaller ones do not undercut."""
-    choice, l1_bytes = evaluator.engine_choice, evaluator.l1_bytes
-    tilings = (choice.tiling(index, l1_bytes) for index in range(len(choice.forms)))
+    tilings = (entry.tiling(problem.l1_bytes, start.engine(index)) for index, entry in enumerate(start.layers))
     return sum(recipe.core_cycles for tiling in tilings for recipe in tiling.recipes)
 
 
-def pipelined(
-    evaluator: PlanEvaluator, decisions: Decisions, number: int | None, *, is_long: bool = False
-) -> Iterator[tuple[str, Decisions]]:
+def pipelined(decisions: Decisions, number: int | None, *, is_long: bool = False) -> Iterator[tuple[str, Decisions]]:
     """Decisions with all layers in steps of equal length, or those of so many rows as takes the `number`th most cycles.
 
     `is_long`: of a plan of many steps, which are shorter already.
     """
-    found = [entry for entry in _in_rows(evaluator) if entry.cuts.form is decisions.choices[entry.index].tiling.form]
+    found = [entry for entry in _in_rows(decisions) if entry.cuts.form is decisions.choices[entry.index].tiling.form]
     cycles = Counter[int]()
     for entry in found:
         cycles[entry.rows] += sum(_busy(entry.cuts.whole))
@@ -90,12 +87,12 @@ def pipelined(
         yield from _cut(decisions, [e for e in found if e.rows == rows], _STEP_CYCLES_OF_ROWS, f"{rows} rows")
 
 
-def in_other_form(evaluator: PlanEvaluator, plan: Plan, number: int) -> Iterator[tuple[str, Decisions]]:
+def in_other_form(plan: Plan, number: int) -> Iterator[tuple[str, Decisions]]:
     """Decisions with the `number`th layer that its engine can run in another form, which may pay, in that form."""
     decisions, found = plan.decisions, []
-    for entry in _in_rows(evaluator):
+    for entry in _in_rows(decisions):
         mine, other = decisions.choices[entry.index].tiling, entry.cuts.form
-        pinned = evaluator.engine_choice.pins.get(entry.layer.name, pin_of(other)) != pin_of(other)
+        pinned = decisions.engines.get(entry.layer.name, pin_of(other)) != pin_of(other)
         if other is not mine.form and other.engine == mine.form.engine != CLUSTER and not pinned:
             jobs, cores = (sum(part) for part in zip(*map(_busy, mine.recipes), strict=True))
             theirs = _busy(entry.cuts.whole)
@@ -106,12 +103,13 @@ def in_other_form(evaluator: PlanEvaluator, plan: Plan, number: int) -> Iterator
         yield from _cut(decisions, [entry], _STEP_CYCLES_OF_FORM, f"{entry.layer.name} as {entry.cuts.form.name}")
 
 
-def _in_rows(evaluator: PlanEvaluator) -> Iterator[_InRows]:
+def _in_rows(decisions: Decisions) -> Iterator[_InRows]:
     """Forms of all layers that can be cut along their rows, where no other axis has to be."""
-    for index, layer in enumerate(evaluator.network.layers):
+    for index, forms in enumerate(decisions.layers):
+        layer = forms.layer
         shape = layer.outputs[0].spec.shape
         first = next((i for i, extent in enumerate(shape) if extent > 1), None)
-        for cuts in evaluator.engine_choice.forms[index].cuts:
+        for cuts in forms.cuts:
             axes = {a.axis: a for a in cuts.form.axes()}
             limited = any(a.limit is not None and a.limit < shape[a.axis] for a in axes.values() if a.axis != first)
             if first in axes and not limited:
@@ -136,7 +134,7 @@ def _with_cuts(decisions: Decisions, entries: Sequence[_InRows], cycles: int) ->
         made, budget = entry.cut(cycles), choices[entry.index].budget
         if made is not None and made.l1_bytes <= budget:
             choices[entry.index] = Choice(made, True, budget)
-    return replace(decisions, choices=choices, interleave=True)
+    return replace(decisions, choices=tuple(choices), interleave=True)
 
 
 def _same(some: Decisions, other: Decisions) -> bool:

@@ -1,20 +1,22 @@
 """Proposals of the solver: its decisions as a plan, evaluated, and asked again with what that found out."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.planning.search.attempts import FEW_LAYERS, Attempt, PlanEvaluator
+from tvm_pulp.planning.search.attempts import FEW_LAYERS, Attempt
+from tvm_pulp.planning.search.evaluate import evaluate
 from tvm_pulp.planning.search.heuristics.policies import IN_GOOD_TIME, SLACK
+from tvm_pulp.planning.search.problem import Problem
 from tvm_pulp.planning.search.solver.candidates import Candidate, Candidates
 from tvm_pulp.planning.search.solver.layer_cost import LARGE_CONSTANT, activations
-from tvm_pulp.planning.search.solver.problem import Problem, Solution
+from tvm_pulp.planning.search.solver.problem import Solution, SolverProblem
 from tvm_pulp.planning.search.solver.repeats import find_repeats, wiring
 from tvm_pulp.planning.search.solver.solve import solve
 from tvm_pulp.planning.search.solver.solver_model import MOST_AHEAD
 from tvm_pulp.planning.tiling.place import Buffer, excess_bytes, largest_live_set
 from tvm_pulp.planning.tiling.plan import Plan
-from tvm_pulp.planning.tiling.schedule import NOTHING_IN_L3, Choice, Decisions, InL3, prefetch_leads
+from tvm_pulp.planning.tiling.schedule import Choice, Decisions, prefetch_leads
 from tvm_pulp.qnn.network import Tensor
 
 # Deterministic time of the solver, first and later; how often it is asked. Large networks are asked less often.
@@ -44,13 +46,13 @@ class SolverRounds:
     `l2_bytes`: what there is, where some constants have to come from L3.
     """
 
-    def __init__(self, evaluator: PlanEvaluator, *, overlap: bool, l2_bytes: int | None) -> None:
-        self._evaluator, self._overlap = evaluator, overlap
+    def __init__(self, problem: Problem, start: Decisions, l2_bytes: int | None) -> None:
+        self._problem, self._start, self._overlap = problem, start, problem.overlap
         # L2 for everything, and for constants.
         self._l2_limit, self._l2_bytes = l2_bytes, l2_bytes
-        self._network = evaluator.network
-        l1_bytes = int(evaluator.l1_bytes * _SHARE)
-        self._candidates = Candidates(evaluator.engine_choice, l1_bytes, evaluator.costs, overlap=overlap)
+        self._network = problem.network_of(start)
+        l1_bytes = int(problem.l1_bytes * _SHARE)
+        self._candidates = Candidates(start, l1_bytes, problem.costs, overlap=problem.overlap)
         # Differences of evaluated plans to the model, by layer and candidate.
         self._seen: dict[tuple[int, Candidate], list[int]] = {}
         kinds = list(zip(self._candidates.classes, wiring(self._network), strict=True))
@@ -80,7 +82,7 @@ class SolverRounds:
             if solution.same_as(result.solutions[:-1]):
                 break
             try:
-                plan = self._evaluator.plan(decisions)
+                plan = evaluate(self._problem, decisions)
             except UserError:
                 break
             result.attempts.append(Attempt(f"solver, round {number + 1}", plan))
@@ -103,12 +105,13 @@ class SolverRounds:
         answer = None
         for _ in range(_REPAIRS):
             shared = (self._same_as, corrections, self._l2_bytes)
-            problem = Problem(self._network, options, self._limits, self._overlap, self._evaluator.costs, *shared)
-            solution = solve(problem, hints, time)
+            asked = SolverProblem(self._network, options, self._limits, self._overlap, self._problem.costs, *shared)
+            solution = solve(asked, hints, time)
             if solution is None:
                 break
             answer = (solution, self._decisions(solution, options))
-            missing = excess_bytes(self._network, answer[1], self._evaluator.l1_bytes)
+            apart = replace(answer[1], interleave=False)
+            missing = excess_bytes(self._network, apart, self._problem.l1_bytes, self._problem.commands)
             if not missing:
                 break
             for layer, size in missing.items():
@@ -143,7 +146,7 @@ class SolverRounds:
                 if index not in resident.get(tensor, ()):
                     loads += stream.cycles
                     if tensor in made_before or not index:
-                        ends += stream.exposed + self._evaluator.costs.turnaround_cycles + made_before.get(tensor, 0)
+                        ends += stream.exposed + self._problem.costs.turnaround_cycles + made_before.get(tensor, 0)
             unkept = [s for t, s in zip(outputs, cost.outputs, strict=True) if not resident.get(t)]
             ends += sum(s.exposed for s in unkept)
             modelled = max(cost.compute + ends, loads + cost.constant_stream, sum(s.cycles for s in unkept))
@@ -162,7 +165,7 @@ class SolverRounds:
                 depth += 1
                 steps -= entered[index - depth].cost.slots
             # A plan spreads commands over the steps of a layer; the solver counts them by layer.
-            while depth and issued.get(index - depth, 0) >= self._evaluator.costs.commands_in_flight:
+            while depth and issued.get(index - depth, 0) >= self._problem.costs.commands_in_flight:
                 depth -= 1
             if depth:
                 issued[index - depth] = issued.get(index - depth, 0) + 1
@@ -174,17 +177,21 @@ class SolverRounds:
         choices, leads = [], {}
         for index, candidate in enumerate(chosen):
             tiling = self._candidates.tiling(index, candidate)
-            choices.append(Choice(tiling, candidate.two_copies, self._evaluator.l1_bytes))
+            choices.append(Choice(tiling, candidate.two_copies, self._problem.l1_bytes))
             depth = solution.ahead[index]
             leads[index] = sum(c.cost.slots for c in chosen[index - depth : index])
         # The solver counts in layers. Within them a transfer starts as late as hides it: the DMA's queue is short.
-        latest = prefetch_leads(choices, SLACK[IN_GOOD_TIME], self._evaluator.costs)
+        latest = prefetch_leads(choices, SLACK[IN_GOOD_TIME], self._problem.costs)
         leads = {index: min(lead, latest[index]) for index, lead in leads.items()}
-        from_l3 = frozenset(t for made, far in zip(choices, solution.in_l3, strict=True) if far for t in made.loaded)
-        in_l3 = InL3(LARGE_CONSTANT, from_l3) if from_l3 else NOTHING_IN_L3
-        leads = leads if self._overlap else {}
-        limits = self._evaluator.commands
-        return Decisions(choices, leads, self._overlap, {}, in_l3, solution.resident, commands=limits)
+        far = (t for made, from_l3 in zip(choices, solution.in_l3, strict=True) if from_l3 for t in made.loaded)
+        return replace(
+            self._start,
+            choices=tuple(choices),
+            leads=leads if self._overlap else {},
+            overlap=self._overlap,
+            levels={t: "l3" for t in far if t.level == "l2" and t.spec.bytes >= LARGE_CONSTANT},
+            resident=solution.resident,
+        )
 
 
 def _not_constant(plan: Plan) -> int:

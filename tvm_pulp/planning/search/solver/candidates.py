@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tvm_pulp.planning.search.solver.layer_cost import LayerCost, Stream, layer_cost
-from tvm_pulp.planning.tiling.forms import Cuts, EngineChoice, LayerForms, Tiling, pin_of
-from tvm_pulp.planning.tiling.schedule.choice import Choice
+from tvm_pulp.planning.tiling.forms import Cuts, LayerForms, Tiling, pin_of
+from tvm_pulp.planning.tiling.schedule import Choice, Decisions
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.soc.cost_model import CostModel
 
@@ -54,13 +54,13 @@ def layer_class(entry: LayerForms) -> tuple[object, ...]:
 class Candidates:
     """Candidates of every layer; layers of one class share them."""
 
-    def __init__(self, engine_choice: EngineChoice, l1_bytes: int, costs: CostModel, *, overlap: bool) -> None:
+    def __init__(self, start: Decisions, l1_bytes: int, costs: CostModel, *, overlap: bool) -> None:
         self._costs = costs
-        self._engine_choice, self._l1_bytes, self._overlap = engine_choice, l1_bytes, overlap
-        self._pinned = [engine_choice.pins.get(entry.layer.name) for entry in engine_choice.forms]
+        self._layers, self._l1_bytes, self._overlap = start.layers, l1_bytes, overlap
+        self._engines = [start.engine(index) for index in range(len(start.layers))]
         # Numbers that are equal for layers with the same candidates.
         numbers: dict[object, int] = {}
-        classes = ((layer_class(entry), pin) for entry, pin in zip(engine_choice.forms, self._pinned, strict=True))
+        classes = ((layer_class(entry), name) for entry, name in zip(self._layers, self._engines, strict=True))
         self.classes = [numbers.setdefault(kind, len(numbers)) for kind in classes]
         self._known: dict[int, tuple[Candidate, ...]] = {}
 
@@ -73,7 +73,7 @@ class Candidates:
 
     def add(self, index: int, choice: Choice) -> Candidate:
         """The candidate that stands for a choice, entered if it is new."""
-        tiling, forms = choice.tiling, self._engine_choice.forms[index].tiled
+        tiling, forms = choice.tiling, self._layers[index].tiled
         number = next((n for n, form in enumerate(forms) if form is tiling.form), _FROM_L2)
         key = (number, tiling.form.engine, tiling.size, choice.two_copies)
         for candidate in self.of(index):
@@ -85,19 +85,19 @@ class Candidates:
 
     def tiling(self, index: int, candidate: Candidate) -> Tiling:
         """The candidate's cut of this layer."""
-        entry = self._engine_choice.forms[index]
+        entry = self._layers[index]
         return entry.from_l2 if candidate.form == _FROM_L2 else entry.cuts[candidate.form].measure(candidate.size)
 
     def _cost(self, index: int, tiling: Tiling, two_copies: bool) -> LayerCost:
-        layer, limits = self._engine_choice.forms[index].layer, (self._l1_bytes, self._costs)
+        layer, limits = self._layers[index].layer, (self._l1_bytes, self._costs)
         return layer_cost(layer, tiling, two_copies, *limits, pipelined=self._overlap)
 
     def _make(self, index: int) -> list[Candidate]:
-        entry, pin = self._engine_choice.forms[index], self._pinned[index]
+        entry, engine = self._layers[index], self._engines[index]
         best: dict[int, int] = {}
         for number, cuts in enumerate(entry.cuts):
             widest = cuts.within(self._l1_bytes)
-            if isinstance(widest, Tiling) and pin in (None, pin_of(cuts.form)):
+            if isinstance(widest, Tiling) and engine in ("", pin_of(cuts.form)):
                 best[number] = widest.cycles
         limit = _TOO_SLOW * min(best.values(), default=0)
         found: list[Candidate] = []

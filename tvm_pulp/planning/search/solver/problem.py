@@ -9,7 +9,7 @@ from tvm_pulp.soc.cost_model import CostModel
 
 
 @dataclass(frozen=True)
-class Problem:
+class SolverProblem:
     """All that the solver needs to know. `same_as[i]`: the earlier layer whose decisions layer i shares."""
 
     network: Network

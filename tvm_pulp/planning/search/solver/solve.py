@@ -3,7 +3,7 @@
 import math
 from dataclasses import replace
 
-from tvm_pulp.planning.search.solver.problem import Problem, Solution
+from tvm_pulp.planning.search.solver.problem import Solution, SolverProblem
 from tvm_pulp.planning.search.solver.solver_model import CYCLE_WEIGHT, SolverModel
 
 _SEED = 1
@@ -19,7 +19,7 @@ _COMPLETION = {
 }
 
 
-def solve(problem: Problem, hint: Solution | None, deterministic_time: float) -> Solution | None:
+def solve(problem: SolverProblem, hint: Solution | None, deterministic_time: float) -> Solution | None:
     """The best decisions found within the time; None if there are none."""
     model = SolverModel(problem)
     limits = {

@@ -16,7 +16,7 @@ from tvm_pulp.grouped import grouped
 from tvm_pulp.planning.search.constraint_model import ConstraintModel, Outcome
 from tvm_pulp.planning.search.solver.candidates import Candidate
 from tvm_pulp.planning.search.solver.layer_cost import Stream, activations
-from tvm_pulp.planning.search.solver.problem import Problem, Solution
+from tvm_pulp.planning.search.solver.problem import Solution, SolverProblem
 from tvm_pulp.planning.tiling.alignment import L1_ALIGNMENT, aligned
 from tvm_pulp.qnn.network import Tensor
 
@@ -34,7 +34,7 @@ _L3_PAIRS = 6
 class SolverModel:
     """Variables and constraints. Layers that share decisions share the variables of their choices."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: SolverProblem) -> None:
         self._problem, self.cp = problem, ConstraintModel()
         layers = problem.network.layers
         self._inputs = [activations(layer)[0] for layer in layers]

@@ -2,27 +2,18 @@
 
 from tvm_pulp.planning.tiling.forms.cluster_forms import CLUSTER
 from tvm_pulp.planning.tiling.forms.cuts import Cuts, Tiling
-from tvm_pulp.planning.tiling.forms.engine_choice import (
-    EngineChoice,
-    LayerForms,
-    Offer,
-    cheapest,
-    check_pins,
-    handicapped,
-    offered_forms,
-)
+from tvm_pulp.planning.tiling.forms.layer_forms import LayerForms, Offer, handicapped
+from tvm_pulp.planning.tiling.forms.offered_forms import check_pins, offered_forms
 from tvm_pulp.planning.tiling.forms.split_form import SplitForm, pin_of
 from tvm_pulp.planning.tiling.forms.team_form import team_of_form
 
 __all__ = [
     "CLUSTER",
     "Cuts",
-    "EngineChoice",
     "LayerForms",
     "Offer",
     "SplitForm",
     "Tiling",
-    "cheapest",
     "check_pins",
     "handicapped",
     "offered_forms",

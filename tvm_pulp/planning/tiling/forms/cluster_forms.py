@@ -11,7 +11,8 @@ from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import CoreCost, Kernel, Load, Local, Recipe, Store
-from tvm_pulp.uma.strategy import EXACT, TileAxis
+from tvm_pulp.uma.registry import core_schedules
+from tvm_pulp.uma.strategy import EXACT, Form, TileAxis
 
 CLUSTER = "cluster"
 _Operands = tuple[Local | Tensor, ...]
@@ -90,3 +91,8 @@ class DirectForm(TiledForm):
         cost = replace(cost, cycles=cost.cycles + round(accesses * self.costs.l2_access_cycles))
         operands = (tuple(layer.inputs), tuple(layer.outputs), tuple(layer.workspaces))
         return Recipe((self._kernel(layer.attributes, *operands, cost),))
+
+
+def core_forms(layer: Layer, costs: CostModel) -> list[Form]:
+    """The ways in which so many cores run a layer; the one that they always have is the last."""
+    return [*(form for schedule in core_schedules() for form in schedule(layer, costs)), TiledForm(layer, costs)]

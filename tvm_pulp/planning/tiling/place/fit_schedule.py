@@ -1,7 +1,6 @@
 """Make a schedule fit: begin with what is wanted, give up what the fullest moments can spare."""
 
 import math
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -14,8 +13,9 @@ from tvm_pulp.planning.tiling.schedule.build_program import build_program
 from tvm_pulp.planning.tiling.schedule.choice import Choice
 from tvm_pulp.planning.tiling.schedule.decisions import Decisions, Policy, policy_of
 from tvm_pulp.planning.tiling.schedule.program import Block, Program
+from tvm_pulp.planning.tiling.schedule.split_transfers import CommandLimits
 from tvm_pulp.planning.tiling.schedule.step_order import StepOrder
-from tvm_pulp.qnn.network import Network
+from tvm_pulp.qnn.network import Network, Tensor
 
 # A tile budget shrinks at least to this part when a layer does not fit, and at most to that.
 _SHRINK, _COLLAPSE = 0.93, 0.5
@@ -29,8 +29,6 @@ _PATIENCE = 24
 # Part of L1 that packing may lose to gaps before something has to give way.
 _GAPS = 0.03
 
-CutLayer = Callable[[int, int], Tiling]
-
 
 @dataclass(frozen=True)
 class FittedSchedule:
@@ -42,28 +40,48 @@ class FittedSchedule:
     l1_bytes: int
 
 
-def fit_schedule(network: Network, cut_layer: CutLayer, budget: int, wanted: Decisions) -> FittedSchedule:
-    """The wanted decisions, weakened until they fit. `cut_layer(layer, bytes)` raises when it cannot cut so small.
+@dataclass
+class _Weakened:
+    """The wanted decisions, as far as they were not given up."""
+
+    wanted: Decisions
+    choices: list[Choice]
+    leads: dict[int, int]
+    banned: dict[Tensor, set[int]]
+
+    @property
+    def decisions(self) -> Decisions:
+        banned = {tensor: frozenset(readers) for tensor, readers in self.banned.items()}
+        return replace(self.wanted, choices=tuple(self.choices), leads=dict(self.leads), banned=banned)
+
+    def cut_layer(self, layer: int, l1_bytes: int) -> Tiling:
+        """The layer within so many bytes, on the engine that was decided; raises when it cannot be cut so small."""
+        return self.wanted.layers[layer].tiling(l1_bytes, self.wanted.engine(layer))
+
+
+def fit_schedule(network: Network, wanted: Decisions, budget: int, commands: CommandLimits) -> FittedSchedule:
+    """The wanted decisions, weakened until they fit.
 
     Layers that mix hold more at a time: where they do not fit they follow each other.
     """
     if wanted.interleave:
         with suppress(MissingL1, _NothingFits):
-            return _fit(network, cut_layer, budget, wanted)
-    return _fit(network, cut_layer, budget, replace(wanted, interleave=False))
+            return _fit(network, wanted, budget, commands)
+    return _fit(network, replace(wanted, interleave=False), budget, commands)
 
 
 class _NothingFits(RuntimeError):
     """Too many rounds."""
 
 
-def _fit(network: Network, cut_layer: CutLayer, budget: int, wanted: Decisions) -> FittedSchedule:
+def _fit(network: Network, wanted: Decisions, budget: int, commands: CommandLimits) -> FittedSchedule:
     banned = {tensor: set(readers) for tensor, readers in wanted.banned.items()}
-    state = replace(wanted, choices=list(wanted.choices), leads=dict(wanted.leads), banned=banned)
+    state = _Weakened(wanted, list(wanted.choices), dict(wanted.leads), banned)
     limits: dict[int, int] = {}
     order: StepOrder | None = None
     for count in range(_ROUNDS):
-        policy = policy_of(network, state)
+        decisions = state.decisions
+        policy = policy_of(network, decisions, commands)
         schedule = build_program(network, state.choices, policy, budget, order)
         order = schedule.order
         peaks = fullest_moments(schedule)
@@ -71,7 +89,7 @@ def _fit(network: Network, cut_layer: CutLayer, budget: int, wanted: Decisions) 
         if not crowded:
             needed = place(schedule, budget)
             if needed <= budget:
-                return FittedSchedule(state, policy, schedule, needed)
+                return FittedSchedule(decisions, policy, schedule, needed)
             for layer in _fragmented_layers(schedule, peaks, budget):
                 limits[layer] = min(peaks[layer][1], limits.get(layer, budget)) - _gap(needed, budget)
             continue
@@ -79,14 +97,14 @@ def _fit(network: Network, cut_layer: CutLayer, budget: int, wanted: Decisions) 
             limit = limits.get(layer, budget)
             if not _relieve(network, schedule, policy, state, layer, position, at_once=count >= _PATIENCE):
                 largest = _largest_layer(schedule, position)
-                if not _shrink(largest, limit / needed, state, cut_layer):
+                if not _shrink(largest, limit / needed, state):
                     raise MissingL1(network.layers[largest], needed + budget - limit, budget)
     raise _NothingFits("no schedule fits although every layer does by itself")
 
 
-def excess_bytes(network: Network, decisions: Decisions, budget: int) -> dict[int, int]:
+def excess_bytes(network: Network, decisions: Decisions, budget: int, commands: CommandLimits) -> dict[int, int]:
     """Bytes by which decisions are too large, by the layer during which they are; empty where they fit as they are."""
-    schedule = build_program(network, decisions.choices, policy_of(network, decisions), budget)
+    schedule = build_program(network, decisions.choices, policy_of(network, decisions, commands), budget)
     peaks = fullest_moments(schedule)
     crowded = {layer: level - budget for layer, (_, level) in peaks.items() if level > budget}
     if crowded:
@@ -131,7 +149,7 @@ def _fragmented_layers(schedule: Program, peaks: dict[int, tuple[int, int]], bud
 
 
 def _relieve(
-    network: Network, schedule: Program, policy: Policy, state: Decisions, layer: int, where: int, *, at_once: bool
+    network: Network, schedule: Program, policy: Policy, state: _Weakened, layer: int, where: int, *, at_once: bool
 ) -> bool:
     """Give up something that a layer does not need at its fullest moment; False when there is nothing.
 
@@ -174,14 +192,14 @@ def _largest_layer(schedule: Program, where: int) -> int:
     return max(taken, key=lambda layer: (taken[layer], -layer))
 
 
-def _shrink(layer: int, ratio: float, state: Decisions, cut_layer: CutLayer) -> bool:
+def _shrink(layer: int, ratio: float, state: _Weakened) -> bool:
     """Cut a layer smaller, or do without overlap in it; False when neither is possible."""
     choice = state.choices[layer]
     budget = choice.budget
     while True:
         budget = int(min(budget, choice.tiling.l1_bytes or budget) * max(_COLLAPSE, min(_SHRINK, ratio)))
         try:
-            tiling = cut_layer(layer, budget)
+            tiling = state.cut_layer(layer, budget)
             cycles = tiling.cycles / max(1, choice.tiling.cycles)
         except UserError:
             if ratio < _SHRINK:
@@ -196,13 +214,13 @@ def _shrink(layer: int, ratio: float, state: Decisions, cut_layer: CutLayer) -> 
         if not choice.two_copies and cycles > _CLIFF and _more_pages(layer, state):
             return True
         if tiling.size != choice.tiling.size or tiling.form is not choice.tiling.form:
-            two_copies = state.overlap and len(tiling.tiles) > 1 and not choice.exclusive
+            two_copies = state.wanted.overlap and len(tiling.tiles) > 1 and not choice.exclusive
             state.choices[layer] = Choice(tiling, two_copies, budget, choice.exclusive)
             return True
         ratio = _SHRINK
 
 
-def _more_pages(layer: int, state: Decisions) -> bool:
+def _more_pages(layer: int, state: _Weakened) -> bool:
     """Records of a layer in twice as many pages, which leaves more of L1 to its tiles; False where they are small."""
     choice = state.choices[layer]
     if choice.pages >= _MOST_PAGES:

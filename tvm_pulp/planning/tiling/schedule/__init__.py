@@ -3,7 +3,7 @@
 from tvm_pulp.planning.tiling.schedule.build_program import build_program
 from tvm_pulp.planning.tiling.schedule.bundle import PAGE_SHARE
 from tvm_pulp.planning.tiling.schedule.choice import Choice
-from tvm_pulp.planning.tiling.schedule.decisions import NOTHING_IN_L3, Decisions, InL3, Policy, policy_of
+from tvm_pulp.planning.tiling.schedule.decisions import Decisions, Policy, policy_of
 from tvm_pulp.planning.tiling.schedule.interleave_steps import can_interleave
 from tvm_pulp.planning.tiling.schedule.positions import compute_position, load_position, store_position
 from tvm_pulp.planning.tiling.schedule.prefetch_leads import leads_of_order, prefetch_leads
@@ -11,12 +11,10 @@ from tvm_pulp.planning.tiling.schedule.program import Program
 from tvm_pulp.planning.tiling.schedule.split_transfers import CommandLimits
 
 __all__ = [
-    "NOTHING_IN_L3",
     "PAGE_SHARE",
     "Choice",
     "CommandLimits",
     "Decisions",
-    "InL3",
     "Policy",
     "Program",
     "build_program",

@@ -1,8 +1,10 @@
-"""Decisions of a planner about a network: enough to build its schedule again, and the policy that they amount to."""
+"""Everything that a search may change about a plan, and the policy that it amounts to."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
+from tvm_pulp.planning.tiling.forms.layer_forms import LayerForms
 from tvm_pulp.planning.tiling.schedule.choice import Choice
 from tvm_pulp.planning.tiling.schedule.residency import find_uses
 from tvm_pulp.planning.tiling.schedule.split_transfers import NO_LIMITS, CommandLimits
@@ -10,62 +12,79 @@ from tvm_pulp.qnn.network import Network, Tensor
 
 
 @dataclass(frozen=True)
-class InL3:
-    """Constants that come from L3 although they could be in L2: those of at least so many bytes, of some or of all."""
-
-    least_bytes: int | None = None  # None: no constant
-    among: frozenset[Tensor] | None = None  # None: all constants
-
-    def levels(self, choices: Sequence[Choice]) -> dict[Tensor, str]:
-        """The level of every constant of these layers that does not lie where its tensor says."""
-        if self.least_bytes is None:
-            return {}
-        loaded = (tensor for choice in choices for tensor in choice.loaded if tensor.level == "l2")
-        return {t: "l3" for t in loaded if t.spec.bytes >= self.least_bytes and (self.among is None or t in self.among)}
-
-
-NOTHING_IN_L3 = InL3()
-
-
-@dataclass
 class Decisions:
-    """Decisions about all layers. `banned`: readers that take an activation from L2 although they could use L1."""
+    """Everything that a search may change, and nothing else: the same decisions make the same plan.
 
-    choices: list[Choice] = field(default_factory=list)
+    Layers are numbered in the order in which they run. Where layers are not cut yet (`choices` is empty), decisions are
+    where rules begin: an order, regions and engines.
+    """
+
+    # Layers in the order in which they run, each with the ways to run it: operators one by one, or regions of several.
+    layers: tuple[LayerForms, ...] = ()
+    # Engines of layers that do not run where they are cheapest by themselves, by the names of the layers.
+    engines: Mapping[str, str] = field(default_factory=dict)
+    # Form, cut and copies of every layer.
+    choices: tuple[Choice, ...] = ()
     # Steps by which the constants of a layer are fetched ahead of its first step; 0 is none.
-    leads: dict[int, int] = field(default_factory=dict)
+    leads: Mapping[int, int] = field(default_factory=dict)
     overlap: bool = True  # whether transfers overlap with anything
-    banned: dict[Tensor, set[int]] = field(default_factory=dict)
-    in_l3: InL3 = NOTHING_IN_L3
-    # Residency decided completely, instead of everything that is not banned.
-    resident: Mapping[Tensor, frozenset[int]] | None = None
-    # Bytes that come from L3 at a time, at least: so much is fetched while what was fetched before is used.
-    l3_batch: int = 0
-    # What a command of the DMA can do: a property of the machine, not a choice.
-    commands: CommandLimits = NO_LIMITS
-    # Whether steps of neighbouring layers mix; None: as the whole network is arranged.
-    interleave: bool | None = None
+    interleave: bool = False  # whether steps of neighbouring layers mix
     # Layers that begin when all before them are over nevertheless.
     apart: frozenset[int] = frozenset()
+    # Readers that find an activation in L1; None: all that can, but for those that are banned from it.
+    resident: Mapping[Tensor, frozenset[int]] | None = None
+    banned: Mapping[Tensor, frozenset[int]] = field(default_factory=dict)
+    # Constants that lie elsewhere than their forms say, and the size from which on all others come from L3.
+    levels: Mapping[Tensor, str] = field(default_factory=dict)
+    l3_from: int | None = None
+    # Bytes that come from L3 at a time, at least: so much is fetched while what was fetched before is used.
+    l3_batch: int = 0
     # Bytes up to which constants and records of neighbouring layers travel together; 0: those of a layer alone.
     bundle_bytes: int = 0
 
+    @cached_property
+    def cuts(self) -> tuple[tuple[int, bool], ...]:
+        """Equal for decisions that cut all layers alike."""
+        return tuple((id(choice.tiling), choice.two_copies) for choice in self.choices)
+
     @property
     def cuts_and_leads(self) -> tuple[object, ...]:
-        """Equal for decisions that agree in cuts, leads, overlap and what comes from L3."""
-        cuts = tuple((id(c.tiling), c.two_copies) for c in self.choices)
-        return cuts, tuple(self.leads.items()), self.overlap, self.in_l3
+        """Equal for decisions of a rule that agree in cuts and leads: how small tiles might be does not matter."""
+        return self.cuts, tuple(self.leads.items()), self.overlap
+
+    def engine(self, layer: int) -> str:
+        """The engine that was decided for a layer; "" where it may be any."""
+        return self.engines.get(self.layers[layer].layer.name, "")
+
+    def __hash__(self) -> int:
+        return hash((self.layers, self.cuts, self.interleave, self.l3_from))
+
+    def constant_levels(self) -> dict[Tensor, str]:
+        """The level of every constant that does not lie where its form says."""
+        found = dict(self.levels)
+        if self.l3_from is not None:
+            for tensor in (tensor for choice in self.choices for tensor in choice.loaded):
+                if tensor.level == "l2" and tensor.spec.bytes >= self.l3_from:
+                    found.setdefault(tensor, "l3")
+        return found
 
 
-@dataclass
-class Policy(Decisions):
+@dataclass(frozen=True, kw_only=True)
+class Policy:
     """Decisions as a schedule carries them out: residency only where tiles allow it."""
 
+    leads: Mapping[int, int] = field(default_factory=dict)
+    overlap: bool = True
+    interleave: bool = False
+    apart: frozenset[int] = frozenset()
     # Readers (layer indices) that find an activation in L1.
     resident: Mapping[Tensor, frozenset[int]] = field(default_factory=dict)
-    interleave: bool = False
     # Constants that lie elsewhere than their tensors say.
     levels: Mapping[Tensor, str] = field(default_factory=dict)
+    l3_batch: int = 0
+    bundle_bytes: int = 0
+    # What a command of the DMA can do: a property of the machine, not a choice.
+    commands: CommandLimits = NO_LIMITS
 
     def joins(self, layer: int) -> bool:
         """Tell if a layer may begin while those before it are under way."""
@@ -76,12 +95,12 @@ class Policy(Decisions):
         return self.levels.get(tensor.storage, tensor.storage.level)
 
 
-def policy_of(network: Network, decisions: Decisions) -> Policy:
+def policy_of(network: Network, decisions: Decisions, commands: CommandLimits) -> Policy:
     """The policy that decisions amount to."""
     choices = decisions.choices
-    resident, levels = {}, decisions.in_l3.levels(choices)
+    resident, levels = {}, decisions.constant_levels()
     for tensor, uses in find_uses(network, [choice.touched for choice in choices]).items():
-        readers = frozenset(uses.candidates - decisions.banned.get(tensor, set()))
+        readers = frozenset(uses.candidates - decisions.banned.get(tensor, frozenset()))
         if tensor.kind == "constant":
             # Nobody decides about these: what several layers read stays as long as there is room.
             readers = frozenset() if levels.get(tensor) == "l3" else readers
@@ -92,5 +111,14 @@ def policy_of(network: Network, decisions: Decisions) -> Policy:
             readers = frozenset()
         if readers:
             resident[tensor] = readers
-    settled = {"leads": dict(decisions.leads), "resident": resident, "interleave": bool(decisions.interleave)}
-    return Policy(**{**vars(decisions), **settled}, levels=levels)
+    return Policy(
+        leads=decisions.leads,
+        overlap=decisions.overlap,
+        interleave=decisions.interleave,
+        apart=decisions.apart,
+        resident=resident,
+        levels=levels,
+        l3_batch=decisions.l3_batch,
+        bundle_bytes=decisions.bundle_bytes,
+        commands=commands,
+    )
