@@ -43,6 +43,7 @@ STATED: dict[str, dict[str, Any]] = {
     "flash": {"flash": "512k"},
     "threads": {"threads": 2},
     "pins": {"pins": {"x": "cluster"}},
+    "decide": {"decide": {"order": []}},
     "double_buffer": {"double_buffer": False},
     "plan": {"plan": "plan.json"},
     "state": {"state": True},

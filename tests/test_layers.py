@@ -81,6 +81,8 @@ PARTS = {
     "planning.tiling": ("alignment", "cost", "forms", "schedule", "place", "plan"),
     "planning.search": (
         "constraint_model",
+        "stated_order",
+        "stated_offers",
         "problem",
         "evaluate",
         "attempts",

@@ -173,6 +173,11 @@ class CompileOptions:
         "run a layer on an engine, or on two (ENGINE+cluster); repeat for more", "--pin", metavar="NODE=ENGINE",
         parse=parse_pin, repeats=True, in_mlonmcu=True, **_PLANNED,
     ))  # fmt: skip
+    # A file, or what is in one.
+    decide: "str | Path | Mapping[str, Any] | None" = field(default=None, metadata=_entry(
+        "keep to decisions that a JSON file states: an order of layers, their engines, forms and tiles, levels of "
+        "constants", "--decide", metavar="FILE", **{**_PLANNED, **_NETWORKS}, in_studies=False,
+    ))  # fmt: skip
     double_buffer: bool = field(default=True, metadata=_entry(
         "nothing is fetched ahead: transfers and computation alternate", "--no-double-buffer", in_mlonmcu=True,
         **_PLANNED,

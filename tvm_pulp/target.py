@@ -1,15 +1,17 @@
 """The target of a compilation: a SoC, its engines with their options, cores and budgets of memory."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tvm_pulp import soc as socs
 from tvm_pulp.compile_options import CompileOptions
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.input_file import read_input
 from tvm_pulp.limits import JSON_BYTES
-from tvm_pulp.planning.program import PlanJson
+from tvm_pulp.planning.program import PlanJson, StatedDecisions
 from tvm_pulp.planning.search import PlanFrame
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.soc.cpu_platform import check_cpu, check_limits, check_threads
@@ -115,13 +117,26 @@ def resolve_target(options: CompileOptions) -> Target:
     check_threads(soc.name, soc.cpu, options.threads)
     if options.plan is not None:
         record = read_plan_file(Path(options.plan))
-        return Target(soc, engines, record.cores, {}, options, record, record.l1_bytes)
+        return Target(soc, engines, record.cores, {}, options, record, l1_limit=record.l1_bytes)
     cores = options.cores if options.cores is not None else soc.cluster.cores
     refuse_if(
         soc.simulated and not 1 <= cores <= soc.cluster.cores,
         f"--cores {cores}: SoC {soc.name} has 1 to {soc.cluster.cores} cores",
     )
-    return Target(soc, engines, cores, dict(options.pins), options, None, l1, l2, ram, flash)
+    stated = StatedDecisions() if options.decide is None else read_stated_decisions(options.decide)
+    pins = _pins(options.pins, stated)
+    return Target(soc, engines, cores, pins, options, None, stated, l1, l2, ram, flash)
+
+
+def _pins(pins: Mapping[str, str], stated: StatedDecisions) -> dict[str, str]:
+    """Engines of layers, stated by either option."""
+    engines = {name: layer.engine for name, layer in stated.layers.items() if layer.engine is not None}
+    for name, engine in engines.items():
+        refuse_if(
+            pins.get(name, engine) != engine,
+            f"--decide keeps layer '{name}' on {engine} and --pin on {pins.get(name)}: state one of them",
+        )
+    return {**engines, **pins}
 
 
 def _carriers(backend: UMABackend) -> str:
@@ -165,3 +180,22 @@ def read_plan_file(path: Path) -> PlanJson:
         raise UserError(f"--plan: '{path}' is not a plan of this version ({error}): compile without --plan") from None
     except ValueError:
         raise UserError(f"--plan: '{path}' is neither an archive nor a plan.json of one") from None
+
+
+def read_stated_decisions(given: str | Path | Mapping[str, Any]) -> StatedDecisions:
+    """Decisions that a user states, in a JSON file or as what would be in one."""
+    from tvm_pulp.codegen.formats import FormatError, from_json
+
+    where = "" if isinstance(given, Mapping) else f" '{given}'"
+    try:
+        text = (
+            json.dumps(dict(given))
+            if isinstance(given, Mapping)
+            else read_input(Path(given), f"--decide: cannot read{where}", JSON_BYTES)
+        )
+        stated: StatedDecisions = from_json(StatedDecisions, text)
+        return stated
+    except FormatError as error:
+        raise UserError(f"--decide{where}: {error}: state order, layers and levels") from None
+    except (ValueError, TypeError):
+        raise UserError(f"--decide{where} is no JSON: state order, layers and levels") from None

@@ -2,5 +2,6 @@
 
 from tvm_pulp.planning.program.actions import Step
 from tvm_pulp.planning.program.plan_record import PlanJson
+from tvm_pulp.planning.program.stated_decisions import StatedDecisions, StatedLayer
 
-__all__ = ["PlanJson", "Step"]
+__all__ = ["PlanJson", "StatedDecisions", "StatedLayer", "Step"]

@@ -51,7 +51,7 @@ class Covers:
     """
 
     def __init__(self, problem: Problem, pins: Mapping[str, str]) -> None:
-        self._operators, self._pins, self._priority = problem.operators, pins, problem.priority
+        self._problem, self._operators, self._pins = problem, problem.operators, pins
         position = {entry.layer: index for index, entry in enumerate(self._operators)}
         found = []
         for entry in problem.regions:
@@ -71,7 +71,7 @@ class Covers:
         """Regions of the cover with the least sum."""
         if not self._regions:
             return frozenset()
-        found = _solve([*self._regions, *self._single.values()], self._touched, self._priority)
+        found = _solve([*self._regions, *self._single.values()], self._touched, self._problem.priority)
         return frozenset(found) & frozenset(self._regions)
 
     def fastest(self, expected: Callable[[Decisions], int | None]) -> Decisions:
@@ -124,7 +124,7 @@ class Covers:
                 forms.append(replace(ends[index].entry, rivals=(_apart(ends[index], self._single), *lost)))
             elif index not in inside:
                 forms.append(replace(entry, rivals=tuple(lost)) if lost else entry)
-        return Decisions(tuple(forms), pinned)
+        return self._problem.start(forms, pinned)
 
 
 def _changed(taken: Taken, kind: Sequence[_Candidate]) -> list[Taken]:
@@ -149,7 +149,7 @@ def recorded_cover(problem: Problem, recorded: Mapping[str, str]) -> Decisions:
     ends = {layer.parts[-1]: entry for layer, entry in taken.items()}
     inside = {part for layer in taken for part in layer.parts}
     entries = (entry for entry in problem.operators if entry.layer in ends or entry.layer not in inside)
-    return Decisions(tuple(ends.get(entry.layer, entry) for entry in entries))
+    return problem.start((ends.get(entry.layer, entry) for entry in entries), {})
 
 
 def _pin(region: Layer, pins: Mapping[str, str]) -> str | None:

@@ -18,6 +18,7 @@ from tvm_pulp.garbage_collection import rare_garbage_collection
 from tvm_pulp.planning.check import verify_plan
 from tvm_pulp.planning.lowering import same_network
 from tvm_pulp.planning.program.plan_record import PlanJson
+from tvm_pulp.planning.program.stated_decisions import StatedDecisions
 from tvm_pulp.planning.search.cover import LEAST_GAIN, Covers, recorded_cover
 from tvm_pulp.planning.search.evaluate import evaluate
 from tvm_pulp.planning.search.find_plan import find_plan
@@ -35,6 +36,7 @@ from tvm_pulp.planning.search.partition_network import partition_network
 from tvm_pulp.planning.search.problem import Problem
 from tvm_pulp.planning.search.read_plan import check_places, recorded_decisions, recorded_regions
 from tvm_pulp.planning.search.state_memory import check_in_place
+from tvm_pulp.planning.search.stated_offers import agreeing, check_kept, check_names
 from tvm_pulp.planning.tiling.forms import CLUSTER, LayerForms, check_pins, offered_forms, pin_of
 from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.planning.tiling.schedule import Decisions
@@ -61,10 +63,17 @@ class PlanFrame:
     options: CompileOptions = field(default_factory=CompileOptions)
     # A plan.json, whose decisions are taken instead of searching.
     given_plan: PlanJson | None = None
+    # Decisions to which a search keeps.
+    stated: StatedDecisions = field(default_factory=StatedDecisions)
 
     @property
     def backends(self) -> list[UMABackend]:
         return [backend for backend, _ in self.engines]
+
+    @property
+    def memories(self) -> tuple[str, ...]:
+        """Memories that hold constants."""
+        return ("l2", *(("l3",) if self.soc.memory.l3.size else ()), *self.soc.software.weight_parts)
 
     def contexts(self) -> list[tuple[UMABackend, Any]]:
         """Engines with what their checks and strategies are told, by priority."""
@@ -92,6 +101,7 @@ def plan_network(network: Network, request: PlanRequest) -> LoweredPlan:
     given = request.frame.given_plan
     plan = _planned(network, request) if given is None else _given(network, request, given)
     check_in_place(plan)
+    check_kept(plan, request.frame.stated)
     lowered = lower(plan, request.frame.backends)
     check_capacity(plan, request.frame.soc, request.l2_bytes, request.l2_available)
     described = describe(lowered)
@@ -137,11 +147,13 @@ def _as_chosen(compiled: Network, chosen: Network, regions: Sequence[Region]) ->
 def _problem(network: Network, request: PlanRequest) -> Problem:
     """The network with what engines and cores offer for every operator, and engines for regions of several."""
     frame, contexts = request.frame, request.frame.contexts()
-    check_pins(network, contexts, frame.pins)
+    check_names(frame.stated, network, frame.memories)
+    check_pins(network, contexts, frame.pins, frame.stated.layers)
     found = annotate(network, contexts)
     operators, several = (
         offered_forms(layers, found, frame.soc, contexts, frame.cores) for layers in (network.layers, found.several)
     )
+    operators, several = agreeing(frame.stated, operators, several)
     return _problem_of(network, operators, several, request)
 
 
@@ -159,7 +171,9 @@ def _problem_of(
         request.l2_bytes,
         frame.pins,
         [backend.target_name for backend in frame.backends],
+        frame.options.double_buffer,
         frame.options,
+        frame.stated,
     )
 
 
@@ -179,14 +193,16 @@ def _as_partitioned(network: Network, request: PlanRequest) -> tuple[Problem, De
                 f"take it: {why}"
             )
     engines = {layer.name: layer.codegen or CLUSTER for layer in network.layers}
-    return _problem_of(network, offered, (), request), Decisions(tuple(offered), engines)
+    problem = _problem_of(network, offered, (), request)
+    return problem, problem.start(offered, engines)
 
 
 def _find(problem: Problem) -> Plan:
     """The best plan; layers whose weights exceed a memory run on the cores unless the user pinned them."""
     soc, pins = problem.soc, dict(problem.pins)
     while True:
-        best = spread_weights(_search(problem, _fastest_cover(problem, Covers(problem, pins))), soc)
+        found = _search(problem, _fastest_cover(problem, Covers(problem, pins)))
+        best = spread_weights(found, soc, problem.stated.levels)
         layers = {planned.layer.name: planned.layer for planned in best.layers}
         moved = [n for level in soc.software.weight_parts for n in layers_to_move(best, soc, level)]
         moved += layer_grown(best, soc, problem.l2_bytes, pins)
@@ -202,7 +218,7 @@ def _or_by_cores(best: Plan, problem: Problem) -> Plan:
     if problem.options.planner == "greedy" or all(planned.engine == CLUSTER for planned in best.layers):
         return best
     engines = {**{layer.name: CLUSTER for layer in problem.network.layers}, **problem.pins}
-    by_cores = Decisions(tuple(problem.operators), engines)
+    by_cores = problem.start(problem.operators, engines)
     with suppress(UserError):  # a layer that does not fit: neither does the plan
         if core_cycles(problem, by_cores) >= best.estimated_cycles:
             return best

@@ -89,13 +89,16 @@ def layer_grown(plan: Plan, soc: Any, l2_bytes: int, pins: Container[str]) -> li
     return [max(grown, key=lambda name: grown[name])] if grown else []
 
 
-def spread_weights(plan: Plan, soc: Any) -> Plan:
-    """Weights that one part of the weight memory has no room for go to the other parts, the last used first."""
+def spread_weights(plan: Plan, soc: Any, stated: Container[str] = ()) -> Plan:
+    """Weights that one part of the weight memory has no room for go to the other parts, the last used first.
+
+    `stated`: names of those that stay where a user has them.
+    """
     parts = soc.software.weight_parts
     free = {level: size - plan.constants_in(level) for level, size in parts.items()}
     moved: dict[Tensor, str] = {}
     for tensor, level in reversed(plan.constants().items()):
-        if free.get(level, 0) >= 0:
+        if free.get(level, 0) >= 0 or tensor.name in stated:
             continue
         other = next((name for name, room in free.items() if room >= tensor.spec.bytes), None)
         if other is not None:

@@ -1,12 +1,14 @@
 """The problem of a search: a network, what is offered for it, the machine, and what the user fixed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from tvm_pulp.compile_options import CompileOptions
+from tvm_pulp.planning.program.stated_decisions import StatedDecisions
 from tvm_pulp.planning.program.step_record import COMMAND_WORDS
+from tvm_pulp.planning.search.stated_order import in_stated_order
 from tvm_pulp.planning.tiling.forms import LayerForms
 from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.planning.tiling.schedule import CommandLimits, Decisions
@@ -28,16 +30,14 @@ class Problem:
     # Engines by the names of operators that the user keeps on them, and engines in the order in which they were named.
     pins: Mapping[str, str] = field(default_factory=dict)
     priority: Sequence[str] = ()
-    # What the user stated: how long to search, and whether anything may be fetched ahead.
+    # Whether anything may be fetched ahead.
+    overlap: bool = True
+    # What the user stated: how long to search, and part of the decisions.
     options: CompileOptions = field(default_factory=CompileOptions)
+    stated: StatedDecisions = field(default_factory=StatedDecisions)
     # Plans that were made lately, by their decisions.
     plans: dict[Decisions, Plan] = field(default_factory=dict, repr=False)
     _networks: dict[tuple[LayerForms, ...], Network] = field(default_factory=dict, repr=False)
-
-    @property
-    def overlap(self) -> bool:
-        """Tell if anything may be fetched ahead."""
-        return self.options.double_buffer
 
     @cached_property
     def costs(self) -> CostModel:
@@ -50,6 +50,12 @@ class Problem:
         software = self.soc.software
         records = self.soc.memory.l2.size + sum(software.weight_parts.values())
         return CommandLimits(software.dma_largest, software.dma_lines, records // (4 * COMMAND_WORDS))
+
+    def start(self, layers: Iterable[LayerForms], engines: Mapping[str, str]) -> Decisions:
+        """Decisions about a cover to begin with, in the order that was stated."""
+        return Decisions(
+            tuple(in_stated_order(list(layers), self.stated.order)), engines, levels_by_name=self.stated.levels
+        )
 
     def network_of(self, decisions: Decisions) -> Network:
         """The network with the layers that were decided, in their order."""

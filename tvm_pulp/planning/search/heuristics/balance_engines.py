@@ -46,7 +46,7 @@ def balance_engines(problem: Problem, start: Decisions) -> Decisions:
     groups = _splittable(start)
     if _finishes_jobs(problem, start):
         candidates += [replace(candidate, interleave=True) for candidate in candidates]
-    by_depth = _apply(start, depth_order(problem.network_of(start)))
+    by_depth = _apply(start, depth_order(problem.network_of(start), problem.stated.order))
     if len(candidates) == 1 and not groups and by_depth.layers == start.layers:
         return start
     judged = [(expected_cycles(problem, changed), position) for position, changed in enumerate(candidates)]
@@ -178,12 +178,12 @@ def _with_splits(
 
 def _orders(problem: Problem, start: Decisions) -> Iterator[Order]:
     """Orders that differ from the given one."""
-    network, costs = problem.network_of(start), problem.costs
+    network, how = problem.network_of(start), (problem.costs, problem.stated.order)
     with suppress(UserError):
         demands = [_demand(entry, start.engine(i), problem.l1_bytes) for i, entry in enumerate(start.layers)]
         plain = [replace(demand, on_cores=None) for demand in demands]
         given = Order(tuple(range(len(demands))), frozenset())
-        found = (layer_order(network, plain, costs), layer_order(network, demands, costs))
+        found = (layer_order(network, plain, *how), layer_order(network, demands, *how))
         yield from (order for order in dict.fromkeys(found) if order != given)
 
 

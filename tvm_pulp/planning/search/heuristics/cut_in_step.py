@@ -6,7 +6,7 @@ and smaller again in the next layer, until it would be less than half of it.
 
 from dataclasses import replace
 
-from tvm_pulp.planning.tiling.forms.cuts import Tiling
+from tvm_pulp.planning.tiling.forms.cuts import Cuts, Tiling
 from tvm_pulp.planning.tiling.schedule import Choice, Decisions, can_interleave
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Load, Store
@@ -21,11 +21,11 @@ def cut_in_step(decisions: Decisions, share: float) -> Decisions | None:
     for index, choice in enumerate(decisions.choices):
         layer, tiling = decisions.layers[index].layer, choice.tiling
         shape = layer.outputs[0].spec.shape
-        cut = _axis(tiling, shape)
-        if cut is None or not can_interleave([choice]):
+        cuts = next((cuts for cuts in decisions.layers[index].cuts if cuts.form is tiling.form), None)
+        cut = _axis(cuts, tiling, shape) if cuts is not None else None
+        if cuts is None or cut is None or not can_interleave([choice]):
             continue
         axis, unit = cut.axis, cut.least or cut.step
-        cuts = next(cuts for cuts in decisions.layers[index].cuts if cuts.form is tiling.form)
         known = written.get(layer.inputs[0].storage)
         sizes = [r for r in range(shape[axis] - 1, shape[axis] // 2, -1) if r % unit == 0]
         rows = next((r for r in sizes if _reads(tiling, (*shape[:axis], r, *shape[axis + 1 :])) <= (known or 0)), None)
@@ -44,12 +44,12 @@ def cut_in_step(decisions: Decisions, share: float) -> Decisions | None:
     return replace(decisions, choices=tuple(choices), interleave=True, apart=frozenset())
 
 
-def _axis(tiling: Tiling, shape: tuple[int, ...]) -> TileAxis | None:
+def _axis(cuts: Cuts, tiling: Tiling, shape: tuple[int, ...]) -> TileAxis | None:
     """The first axis that is longer than one and may be cut, where tiles are whole along all others."""
     axis = next((i for i, extent in enumerate(shape) if extent > 1), None)
     others = [i for i in range(len(shape)) if i != axis]
     can = axis is not None and shape[axis] > 3 and all(tiling.size[i] >= shape[i] for i in others)
-    return next((a for a in tiling.form.axes() if a.axis == axis), None) if can else None
+    return next((a for a in cuts.axes if a.axis == axis), None) if can else None
 
 
 def _reads(tiling: Tiling, size: tuple[int, ...]) -> int:

@@ -9,8 +9,9 @@ accelerator's queue may go to the cores if they end it earlier.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tvm_pulp.planning.search.stated_order import dependencies
 from tvm_pulp.planning.tiling.cost.step_clock import StepClock
-from tvm_pulp.qnn.network import Network, Tensor
+from tvm_pulp.qnn.network import Network
 from tvm_pulp.soc.cost_model import CostModel
 
 
@@ -38,11 +39,13 @@ class Order:
     on_cores: frozenset[int]
 
 
-def layer_order(network: Network, demands: Sequence[EngineDemand], costs: CostModel) -> Order:
-    """The order for layers with these demands."""
+def layer_order(
+    network: Network, demands: Sequence[EngineDemand], costs: CostModel, stated: Sequence[str] = ()
+) -> Order:
+    """The order for layers with these demands. `stated`: names of layers in the order in which a user has them run."""
     demands = list(demands)
     moved: set[int] = set()
-    needed = _dependencies(network)
+    needed = dependencies(network.layers, stated)
     remaining = _remaining_cycles(needed, demands)
     order: list[int] = []
     clock = StepClock()  # the result of a layer is called after its place
@@ -80,27 +83,16 @@ def layer_order(network: Network, demands: Sequence[EngineDemand], costs: CostMo
     return Order(tuple(order), frozenset(moved))
 
 
-def depth_order(network: Network) -> Order:
+def depth_order(network: Network, stated: Sequence[str] = ()) -> Order:
     """Layers by how many there are before them: all branches of a fork begin before any of them goes on.
 
     A short branch is then over when the long one comes to their join, whose tiles can follow those of the long one; and
     what the branches read need not stay until the short one begins.
     """
-    needed, depths = _dependencies(network), list[int]()
+    needed, depths = dependencies(network.layers, stated), list[int]()
     for before in needed:
         depths.append(1 + max((depths[i] for i in before), default=0))
     return Order(tuple(sorted(range(len(depths)), key=lambda i: depths[i])), frozenset())
-
-
-def _dependencies(network: Network) -> list[set[int]]:
-    """Layers whose results each layer reads."""
-    producer: dict[Tensor, int] = {}
-    needed: list[set[int]] = []
-    for index, layer in enumerate(network.layers):
-        needed.append({producer[t.storage] for t in layer.inputs if t.storage in producer})
-        for tensor in layer.outputs:
-            producer[tensor.storage] = index
-    return needed
 
 
 def _remaining_cycles(needed: Sequence[set[int]], demands: Sequence[EngineDemand]) -> list[int]:

@@ -53,9 +53,7 @@ def policy_decisions(
     leads = dict.fromkeys(range(len(choices)), lead) if lead else {}
     if lead in SLACK:
         leads = dict(enumerate(prefetch_leads(choices, SLACK[lead], problem.costs, beside_jobs=lead == BESIDE_JOBS)))
-    return Decisions(
-        start.layers, start.engines, tuple(choices), leads, lead > 0, interleave=start.interleave, l3_from=l3_from
-    )
+    return replace(start, choices=tuple(choices), leads=leads, overlap=lead > 0, l3_from=l3_from)
 
 
 def without_overlap(problem: Problem, start: Decisions, l3_from: int | None = None) -> Attempt:

@@ -110,7 +110,7 @@ def _in_rows(decisions: Decisions) -> Iterator[_InRows]:
         shape = layer.outputs[0].spec.shape
         first = next((i for i, extent in enumerate(shape) if extent > 1), None)
         for cuts in forms.cuts:
-            axes = {a.axis: a for a in cuts.form.axes()}
+            axes = {a.axis: a for a in cuts.axes}
             limited = any(a.limit is not None and a.limit < shape[a.axis] for a in axes.values() if a.axis != first)
             if first in axes and not limited:
                 yield _InRows(index, layer, cuts, axes[first])

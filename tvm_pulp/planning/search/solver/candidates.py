@@ -47,7 +47,7 @@ def layer_class(entry: LayerForms) -> tuple[object, ...]:
     for cuts in entry.cuts:
         form, recipe = cuts.form, cuts.whole
         sizes = tuple((local.name, local.bytes) for local in recipe.locals)
-        forms.append((form.engine, form.axes(), recipe.cycles, recipe.engine_cycles, sizes))
+        forms.append((form.engine, cuts.axes, cuts.stated, recipe.cycles, recipe.engine_cycles, sizes))
     return layer.operator, lists, operands, same, tuple(forms)
 
 

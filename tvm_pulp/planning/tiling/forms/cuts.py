@@ -113,15 +113,27 @@ def _candidates(shape: Sequence[int], axes: Sequence[TileAxis]) -> list[tuple[in
 class Cuts:
     """All cuts of a form, fewest tiles first; what is found out about a cut is remembered.
 
-    `pattern`: what the form's engine calls what it runs here; the cores call it after the operator.
+    `pattern`: what the form's engine calls what it runs here; the cores call it after the operator. `stated`: the only
+    cut, where a user states one.
     """
 
-    def __init__(self, form: Form, layer: Layer, costs: CostModel, pattern: str = "") -> None:
+    def __init__(
+        self, form: Form, layer: Layer, costs: CostModel, pattern: str = "", stated: tuple[int, ...] | None = None
+    ) -> None:
         self.form, self.pattern = form, pattern or layer.operator
-        self._shape, self.costs = layer.outputs[0].spec.shape, costs
+        self._layer, self._shape, self.costs, self.stated = layer, layer.outputs[0].spec.shape, costs, stated
         self.recipe = cache(form.recipe)
         self.measure = cache(self._measure)
         self._lower_bound = cache(self._smallest_footprint)
+
+    def only(self, size: tuple[int, ...]) -> "Cuts":
+        """The form with this cut alone."""
+        return Cuts(self.form, self._layer, self.costs, self.pattern, size)
+
+    @cached_property
+    def axes(self) -> tuple[TileAxis, ...]:
+        """The axes along which a search may cut; none where the cut is stated."""
+        return self.form.axes() if self.stated is None else ()
 
     @property
     def whole(self) -> Recipe:
@@ -131,7 +143,9 @@ class Cuts:
     @cached_property
     def _sizes(self) -> list[tuple[int, ...]]:
         """All sizes that are tried; smaller pieces than an engine likes come after all others."""
-        axes = self.form.axes()
+        if self.stated is not None:
+            return [self.stated]
+        axes = self.axes
         sizes = _candidates(self._shape, axes)
         if not any(a.least for a in axes):
             return sizes
@@ -159,7 +173,7 @@ class Cuts:
 
     def along_one_axis(self, pieces: Sequence[int]) -> Iterator[tuple[int, ...]]:
         """Cuts of a single axis into about so many pieces, the others as wide as allowed; favoured axes first."""
-        axes = self.form.axes()
+        axes = self.axes
         widest = list(self._shape)
         for axis in axes:
             if self._shape[axis.axis] > 1:

@@ -47,6 +47,8 @@ class LayerForms:
     costs: CostModel
     # What regions that hold these operators otherwise would take: other ways to cover the network.
     rivals: tuple[Offer, ...] = ()
+    # No other forms are looked for, on teams or from L2: a user stated these.
+    only_stated: bool = False
     _on_teams: dict[int, tuple[Cuts, ...]] = field(default_factory=dict, repr=False)
     _cheapest: dict[tuple[int, str], tuple[Tiling, tuple[Offer, ...]]] = field(default_factory=dict, repr=False)
     _tilings: dict[tuple[int, str], Tiling] = field(default_factory=dict, repr=False)
@@ -66,7 +68,7 @@ class LayerForms:
         """The forms of a part of the cores."""
         if team not in self._on_teams:
             costs = CostModel(self.costs.soc, self.costs.cores // parts(team))
-            forms = (TeamForm(form, team) for form in core_forms(self.layer, costs))
+            forms = (TeamForm(form, team) for form in ([] if self.only_stated else core_forms(self.layer, costs)))
             self._on_teams[team] = tuple(Cuts(form, self.layer, costs) for form in forms)
         return self._on_teams[team]
 
@@ -138,7 +140,8 @@ def cheapest(entry: LayerForms, l1_bytes: int, pin: str) -> tuple[Tiling, tuple[
         else:
             smallest = tiling if smallest is None else min(smallest, tiling)
             offers.append(Offer(form.engine, form.name, None, f"needs {tiling} bytes of L1"))
-    if not layer.parts and not any(form.axes() for form in entry.tiled) and not choices:
+    can_be_cut = any(form.axes() for form in entry.tiled)
+    if not layer.parts and not entry.only_stated and not can_be_cut and not choices:
         # A layer that cannot be cut works from L2; one that can be must fit: a silent cliff would help nobody.
         choices.append(entry.from_l2)
         offers.append(Offer(CLUSTER, choices[0].form.name, choices[0].cycles))
@@ -150,7 +153,8 @@ def cheapest(entry: LayerForms, l1_bytes: int, pin: str) -> tuple[Tiling, tuple[
                 why = "dividing it between them would not be faster"
             raise UserError(f"--pin {layer.name}={pin}: {pin} cannot run this {layer.operator} because {why}")
     if not choices:
-        assert smallest is not None, f"no engine offers anything for {layer.operator}"
+        if smallest is None:
+            raise UserError(f"layer '{layer.name}' ({layer.operator}) runs on no engine by itself as it is stated")
         raise MissingL1(layer, smallest, l1_bytes)
     # Equal cycles: the engine named first.
     return min(choices, key=handicapped), tuple(offers)

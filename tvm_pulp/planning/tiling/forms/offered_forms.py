@@ -1,6 +1,6 @@
 """Offers of every engine for the layers of a network, and pins that users may state."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from tvm_pulp.errors import UserError
@@ -17,17 +17,18 @@ from tvm_pulp.uma.recipe import Load, Recipe, Store
 from tvm_pulp.uma.strategy import Refusal
 
 
-def check_pins(network: Network, engines: Sequence[tuple[UMABackend, Any]], pins: Mapping[str, str]) -> None:
-    """Pins name layers and engines that exist."""
+def check_pins(
+    network: Network, engines: Sequence[tuple[UMABackend, Any]], pins: Mapping[str, str], decided: Container[str] = ()
+) -> None:
+    """Pins name layers and engines that exist. `decided`: layers whose engine stands in a file of decisions."""
     known = {layer.name for layer in network.layers}
     names = {CLUSTER, *(name for b, _ in engines for name in (b.target_name, f"{b.target_name}+{CLUSTER}"))}
     for node, engine in pins.items():
+        said = f"--decide: layer '{node}'" if node in decided else f"--pin {node}={engine}"
         if node not in known:
-            raise UserError(f"--pin {node}={engine}: there is no layer '{node}'; `tvmc explain` lists them")
+            raise UserError(f"{said}: there is no layer '{node}'; `tvmc explain` lists them")
         if engine not in names:
-            raise UserError(
-                f"--pin {node}={engine}: engine '{engine}' is not part of this target ({', '.join(sorted(names))})"
-            )
+            raise UserError(f"{said}: engine '{engine}' is not part of this target ({', '.join(sorted(names))})")
 
 
 def offered_forms(

@@ -10,6 +10,9 @@ from tvm_pulp.planning.tiling.schedule.residency import find_uses
 from tvm_pulp.planning.tiling.schedule.split_transfers import NO_LIMITS, CommandLimits
 from tvm_pulp.qnn.network import Network, Tensor
 
+# Memories from which constants come to L1.
+_MAIN_MEMORIES = ("l2", "l3")
+
 
 @dataclass(frozen=True)
 class Decisions:
@@ -37,6 +40,8 @@ class Decisions:
     # Constants that lie elsewhere than their forms say, and the size from which on all others come from L3.
     levels: Mapping[Tensor, str] = field(default_factory=dict)
     l3_from: int | None = None
+    # Levels of constants by their names, in whatever form they are, where that form allows it.
+    levels_by_name: Mapping[str, str] = field(default_factory=dict)
     # Bytes that come from L3 at a time, at least: so much is fetched while what was fetched before is used.
     l3_batch: int = 0
     # Bytes up to which constants and records of neighbouring layers travel together; 0: those of a layer alone.
@@ -61,12 +66,20 @@ class Decisions:
 
     def constant_levels(self) -> dict[Tensor, str]:
         """The level of every constant that does not lie where its form says."""
-        found = dict(self.levels)
+        found = dict(self.levels) | self._named_levels()
         if self.l3_from is not None:
             for tensor in (tensor for choice in self.choices for tensor in choice.loaded):
                 if tensor.level == "l2" and tensor.spec.bytes >= self.l3_from:
                     found.setdefault(tensor, "l3")
         return found
+
+    def _named_levels(self) -> dict[Tensor, str]:
+        """Levels that are told by names: what an engine reads in its weight memory stays in such a memory."""
+        if not self.levels_by_name:
+            return {}
+        constants = (tensor for choice in self.choices for recipe in choice.recipes for tensor in recipe.constants)
+        stated = ((tensor, self.levels_by_name.get(tensor.name, tensor.level)) for tensor in constants)
+        return {t: level for t, level in stated if (level in _MAIN_MEMORIES) == (t.level in _MAIN_MEMORIES)}
 
 
 @dataclass(frozen=True, kw_only=True)
