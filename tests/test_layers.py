@@ -81,8 +81,6 @@ PARTS = {
     "planning.tiling": ("alignment", "cost", "forms", "schedule", "place", "plan"),
     "planning.search": (
         "constraint_model",
-        "stated_order",
-        "stated_offers",
         "problem",
         "evaluate",
         "attempts",
@@ -114,7 +112,7 @@ OUTSIDE = {
 DECIDES = (
     *("planning.cpu", "planning.search", "planning.estimate", "planning.check"),
     *("planning.tiling.cost", "planning.tiling.forms", "planning.tiling.place"),
-    *("planning.tiling.schedule.build_schedule", "uma.annotate", "uma.registry"),
+    *("planning.tiling.schedule.build_program", "uma.annotate", "uma.registry"),
 )
 RECORDS = ("planning.cpu.CpuPlan", "planning.tiling.place.arena.Arena")
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import tvm_pulp
-from tests.schedules.cpu.test_layers_on_cores import EMULATED, skip_without
 from tests.language_models.llama_in_numpy import Llama as InNumpy
 from tests.language_models.small_decoders import CAPACITY, CHUNK, weights
+from tests.schedules.cpu.test_layers_on_cores import EMULATED, skip_without
 from tvm_pulp.api import App, CompileOptions
 from tvm_pulp.entry_point import silent
 from tvm_pulp.errors import UserError
