@@ -52,6 +52,7 @@ class Compilation:
         self.model, self.options, self.progress = model, options or CompileOptions(), progress
         # The SoC, engines and budgets that the options mean.
         self.target: Target = resolve_target(self.options)
+        self._rewrites: tuple[Callable[[Any], Any], ...] = ()
 
     def varied(
         self,
@@ -69,6 +70,7 @@ class Compilation:
         vars(made).update(kind=self.kind, imported=imported or self.imported)
         if imported is None:
             vars(made).update(canonical=self.canonical if rewrite is None else rewrite(self.canonical))
+            vars(made).update(_rewrites=(*self._rewrites, *([] if rewrite is None else [rewrite])))
         return made
 
     @cached_property
@@ -157,8 +159,22 @@ class Compilation:
 
     @cached_property
     def entry(self) -> HostEntryPoint | ClusterEntryPoint:
-        """The only entry point of a network, with the stages that its SoC has."""
-        return entry_point(self.target, self.options.module_name, self.imported, *self.stateful, self.progress)
+        """The only entry point of a network, with the stages that its SoC has.
+
+        Attention of which L1 does not hold a head is planned as scores, softmax and values.
+        """
+        made = self._entry_of(*self.stateful)
+        if self.options.state or not isinstance(made, ClusterEntryPoint) or made.attention_fits:
+            return made
+        self.progress("canonicalizing with attention in parts")
+        with bounded_depth():
+            module = canonicalize(self.imported, whole_attention=False)
+        for rewrite in self._rewrites:
+            module = rewrite(module)
+        return self._entry_of(module, ())
+
+    def _entry_of(self, module: Any, states: tuple[State, ...]) -> HostEntryPoint | ClusterEntryPoint:
+        return entry_point(self.target, self.options.module_name, self.imported, module, states, self.progress)
 
     @property
     def network(self) -> Network:

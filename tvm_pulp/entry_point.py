@@ -9,6 +9,8 @@ import numpy as np
 
 from tvm_pulp import soc as socs
 from tvm_pulp.canonicalize.bounded_depth import bounded_depth
+from tvm_pulp.canonicalize.fuse_attention import FuseAttention
+from tvm_pulp.canonicalize.fuse_qdq_attention import FuseQdqAttention
 from tvm_pulp.codegen.debug_source import GUARD_BYTES
 from tvm_pulp.codegen.emit import Emitted, emit
 from tvm_pulp.codegen.emit_cluster import emit_cluster
@@ -21,6 +23,7 @@ from tvm_pulp.planning.search import (
     PlanRequest,
     StateRoom,
     cycles_with_state,
+    fits_l1,
     partition_network,
     place_state,
     plan_network,
@@ -38,6 +41,9 @@ from tvm_pulp.target import Target
 from tvm_pulp.uma.region import Region
 
 Progress = Callable[[str], None]
+
+# Operators that canonicalization makes of scores, softmax and values.
+_WHOLE_ATTENTION = (FuseAttention.operator, FuseQdqAttention.operator)
 
 
 def silent(_message: str) -> None:
@@ -239,6 +245,12 @@ class HostEntryPoint(EntryPoint):
 
 class ClusterEntryPoint(EntryPoint):
     """A program for a simulated SoC: planned, lowered to TIR and checked."""
+
+    @property
+    def attention_fits(self) -> bool:
+        """Tell whether L1 has room for a part of every attention that is one operator."""
+        layers = [layer for layer in self.network.layers if layer.operator in _WHOLE_ATTENTION]
+        return not layers or fits_l1(self.network, layers, self.target, self.target.l1_beside_state(self.network))
 
     def plan_at(self, level: str) -> LoweredPlan:
         """The plan with all caches at a level of memory."""

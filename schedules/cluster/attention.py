@@ -18,6 +18,8 @@ from tvm_pulp.qnn.softmax_i_tables import (
 from tvm_pulp.uma.recipe import Pointer
 
 _QUERIES_TOGETHER = 16
+# So many queries of heads of four elements run one by one, with no room for values.
+_FEW_QUERIES = 2
 # The longest table over all products, in bytes.
 _LARGEST_TABLE = 4096
 
@@ -75,10 +77,7 @@ class AttentionKernel(KernelForm):
         fields |= mask_fields(call, of.get("mask"), queries)
         fields["probability"] = call.load_whole("probability", of["probability"]) if "probability" in of else 0
         tables = self.tables(call, of, queries, keys)
-        # Room for this many queries at a time: the more, the fewer times keys and values are read.
-        together = min(_QUERIES_TOGETHER, queries[1])
-        one_query = family_of(self.costs.soc.software.kernels).one_query
-        return fields | call.scratch(2 * padded(keys) if one_query else (5 * together + size) * padded(keys) + 32) | {
+        return fields | self.room(call, heads[1], queries[1], has_small=tables["small_exponential"] != 0) | {
             "heads": heads[1], "queries": queries[1], "keys": keys, "size": size,
             **self.strides("q", heads[1], queries[1], size),
             **self.strides("k", self.heads_apart(of["k"], heads[1]), keys, size),
@@ -87,6 +86,19 @@ class AttentionKernel(KernelForm):
             **call.requant_member("logit_requant", Requant.of(a, "logit"), [of["logit_mul"], of["logit_add"]]),
             **call.requant_member("requant", Requant.of(a), [of["mul"], of["add"]]), **tables,
         }  # fmt: skip
+
+    def room(self, call: Arguments, heads: int, queries: int, *, has_small: bool) -> Fields:
+        """The scratch area: for this many queries at a time, the more, the fewer times keys and values are read."""
+        of = operands(self.layer.attributes, self.layer.inputs)
+        _, _, keys, size = dimensions(self.layer.attributes, of["q"].spec, of["k"].spec)
+        if family_of(self.costs.soc.software.kernels).one_query:
+            return call.scratch(2 * padded(keys))
+        needed = (5 * min(_QUERIES_TOGETHER, queries) + size) * padded(keys) + 32
+        # Heads of four elements: three queries or more have code that begins with its scratch area on every core.
+        if heads * queries >= self.cores or (has_small and queries > _FEW_QUERIES):
+            return call.scratch(needed)
+        # A part this small exists where L1 is: no byte more than its code asks for.
+        return call.scratch(20 + 3 * padded(keys) if has_small else needed, heads * queries)
 
     def tables(self, call: Arguments, of: dict[str, Tensor], queries: tuple[int, int], keys: int) -> Fields:
         """Tables of the softmax; those of the kernel's fastest path where it applies."""

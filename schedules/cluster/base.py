@@ -62,10 +62,15 @@ def kernel_call(
     return Call(f"tvm_pulp_kernel_{function}", f"struct {name}", names, words, tuple(reads), tuple(writes), cost)
 
 
-def scratch(stride: int, costs: CostModel) -> Fields:
-    """Fields of a scratch area for all cores; an odd number of words keeps them out of each other's banks."""
+def scratch(stride: int, costs: CostModel, shares: int | None = None) -> Fields:
+    """Fields of a scratch area for all cores; an odd number of words keeps them out of each other's banks.
+
+    `shares`: parts of the work, of which the first cores take one each where there are fewer than cores; the others do
+    not touch their scratch area, so there is none.
+    """
     stride = padded(stride) | 4
-    area = Local("scratch", TensorSpec((costs.cores * stride,), "uint8"))
+    cores = costs.cores if shares is None else min(shares, costs.cores)
+    area = Local("scratch", TensorSpec((cores * stride,), "uint8"))
     return {"scratch": Pointer(area), "scratch_stride": stride}
 
 
@@ -217,9 +222,9 @@ class Arguments:
         stated = self.form.layer.attributes
         return self.load_constant(name, np.array([stated[n] for n in attributes], np.float32))
 
-    def scratch(self, stride: int) -> Fields:
-        """A scratch area for all cores."""
-        fields = scratch(stride, self.form.costs)
+    def scratch(self, stride: int, shares: int | None = None) -> Fields:
+        """A scratch area for all cores, or for those that have one of so many shares of the work."""
+        fields = scratch(stride, self.form.costs, shares)
         self.writes.append(fields["scratch"].operand)
         return fields
 

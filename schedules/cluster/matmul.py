@@ -32,7 +32,8 @@ class MatmulKernel(KernelForm):
         *lead, rows, columns = box.size
         batch, depth, y_stride = math.prod(lead), a.spec.shape[-1], columns * call.output.spec.itemsize
         # Four columns of b; and four rows of a, unless they can be used where they are.
-        scratch = call.scratch((4 if depth % 4 == 0 else 8) * padded(depth) + 4)
+        shares = batch * -(-rows // 4) * -(-columns // 4)
+        scratch = call.scratch((4 if depth % 4 == 0 else 8) * padded(depth) + 4, shares)
         sizes = {"a": rows * depth, "b": depth * columns}
         apart = {
             f"{name}_batch_stride": size if part.inputs[i].elements > size or batch == 1 else 0

@@ -115,7 +115,9 @@ class PastAttentionKernel(HeadColumnsKernel):
         fields |= self.columns(call, "k", k, box, self.group) | self.columns(call, "v", v, box, self.group)
         fields |= self.keys(call, past_k, box) | self.values(call, past_v, box, v.spec.shape[1])
         fields["by_element"] = int(past_v.spec.shape[1] > v.spec.shape[1])
-        fields |= self.counted(call, box, length, table) | call.scratch(6 * keys + 48)
+        fields |= self.counted(call, box, length, table) | call.scratch(
+            6 * keys + 48, self.heads(box)[1] * -(-box.size[0] // 2)
+        )
         # Plans are made for a cache that is half full.
         call.expected = {"keys": keys // 2}
         strides = {"q_stride": box.size[1], "k_stride": box.size[1] // self.group}
@@ -146,7 +148,7 @@ class PastMixKernel(PastKernel):
         fields = self.columns(call, "q", q, box) | self.columns(call, "k", k, box, self.group)
         fields["scores"] = call.load("scores", scores, Box((first, 0), (heads, capacity + 1)))
         fields |= self.values(call, past, box, k.spec.shape[1]) | self.counted(call, box, length, table)
-        return fields | call.scratch(2 * capacity + 4) | {"capacity": capacity}
+        return fields | call.scratch(2 * capacity + 4, heads) | {"capacity": capacity}
 
 
 @schedule("past_mean", applies_mean)

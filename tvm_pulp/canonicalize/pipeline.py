@@ -14,6 +14,7 @@ from tvm_pulp.canonicalize.fold_scalars import FoldScalars
 from tvm_pulp.canonicalize.fold_transposes import FoldTransposes
 from tvm_pulp.canonicalize.fuse_attention import FuseAttention
 from tvm_pulp.canonicalize.fuse_gathers import FuseGathers
+from tvm_pulp.canonicalize.fuse_heads import FuseHeads
 from tvm_pulp.canonicalize.fuse_lookups import FuseLookups
 from tvm_pulp.canonicalize.fuse_qdq_attention import FuseQdqAttention
 from tvm_pulp.canonicalize.fuse_qdq_rope import FuseQdqRope
@@ -78,9 +79,14 @@ def passes_of(dialect: str) -> list[Any]:
     return [WholeSplits(), AlongAxis(), IntegerProducts(), *by_dialect.get(dialect, []), *last]
 
 
-def canonicalize(imported: Imported) -> Any:
-    """The module in canonical form: integer dialect, NHWC, one operator per layer."""
+def canonicalize(imported: Imported, *, whole_attention: bool = True) -> Any:
+    """The module in canonical form: integer dialect, NHWC, one operator per layer.
+
+    Without `whole_attention` its scores, softmax and values stay operators of their own: none of them needs all keys
+    and values of a head at once.
+    """
     module = imported.module
     for step in passes_of(imported.dialect):
-        module = step.run(module)
+        if whole_attention or not isinstance(step, FuseHeads):
+            module = step.run(module)
     return module

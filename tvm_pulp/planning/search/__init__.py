@@ -2,6 +2,7 @@
 
 from tvm_pulp.planning.search.driver import PlanFrame, PlanRequest, plan_network
 from tvm_pulp.planning.search.evaluate import watch_plans
+from tvm_pulp.planning.search.fits_l1 import fits_l1
 from tvm_pulp.planning.search.partition_network import partition_network
 from tvm_pulp.planning.search.state_memory import StateRoom, cycles_with_state, place_state
 
@@ -10,6 +11,7 @@ __all__ = [
     "PlanRequest",
     "StateRoom",
     "cycles_with_state",
+    "fits_l1",
     "partition_network",
     "place_state",
     "plan_network",

@@ -31,7 +31,9 @@ struct tvm_pulp_attention_args {
   const int8_t *probability;   /* 256 entries: what a softmax weight becomes before the product with v; null: itself */
   void *y;
   uint8_t *scratch; /* word aligned; scratch_stride >= (size + 5 n) * (keys rounded up to 4) for n queries at a time:
-                       1 is enough, 16 is the most that is used and the fastest */
+                       1 is enough, 16 is the most that is used and the fastest. Of one or two queries of heads of four
+                       elements with a small exponential 20 + 3 (keys rounded up to 4). With fewer queries of heads
+                       than cores the last cores need none there, nor without a small exponential */
   uint32_t scratch_stride;
   uint32_t heads, queries, keys;
   uint32_t size; /* of a head: a multiple of 4 */
