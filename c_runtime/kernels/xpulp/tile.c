@@ -3,6 +3,7 @@
 
 #include "requantize_block.h"
 #include "tile_code.h"
+#include "tile_high_word.h"
 #include "tile_scaled.h"
 #include "tvm_pulp/elements.h"
 
@@ -198,6 +199,10 @@ static __attribute__((noinline)) void run_slowly(struct tvm_pulp_tiles *tiles, c
                                                  uint32_t begin, uint32_t end, uint8_t *y, uint32_t y_stride) {
   if (tiles->columns >= 4u && tiles->x_type <= TVM_PULP_UINT8 && tvm_pulp_is_scaled(tiles->requant)) {
     tvm_pulp_tiles_run_scaled(tiles, a, rows, begin, end, y, y_stride, 0);
+    return;
+  }
+  if (tiles->columns >= 4u && tiles->x_type <= TVM_PULP_UINT8 && tvm_pulp_is_high_word(tiles->requant)) {
+    tvm_pulp_tiles_run_high_word(tiles, a, rows, begin, end, y, y_stride);
     return;
   }
   for (uint32_t row = 0; row < rows; row += 4u) {
