@@ -246,7 +246,7 @@ class Arguments:
         whole = self.form.constant("high_word", upper.constants)
         first, last = (0, whole.spec.shape[0]) if channels is None else (channels.start, channels.stop)
         place = self.load("mul", whole, Box((first, 0), (last - first, whole.spec.shape[1])))
-        kernels = replace(rule, kind="high_word", shift=upper.left, zero_point=upper.middle)
+        kernels = replace(rule, kind="high_word", shift=upper.shift, zero_point=upper.middle)
         return requant_fields("requant", kernels, [place, place], per_channel=True)
 
     def requant_member(

@@ -5,7 +5,7 @@ for each channel holds the bias, the zero point and the half that rounds. Consta
 result to the next at the same sums as the rule; where a channel has none, the layer keeps its rule of 64 bits.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -14,13 +14,14 @@ from schedules.cluster.arithmetic import exact_bias
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES
-from tvm_pulp.uma.conv_array.exact_rounding import staircase_of
+from tvm_pulp.uma.conv_array.exact_rounding import Staircase, staircase_of
 
 # Multipliers beside the nearest one that are tried.
 _TRIED = sorted(range(-12, 13), key=abs)
 # With a byte above them, sums behind the product stay inside 32 bits.
 _MOST_RIGHT = 22
 _FREE = 1 << 60
+_WITHIN_LIMIT = 32
 # Looked for once, though planning asks for every tile.
 _KNOWN: "WeakKeyDictionary[Layer, HighWord | None]" = WeakKeyDictionary()
 
@@ -32,6 +33,13 @@ class HighWord:
     constants: np.ndarray
     left: int
     middle: int
+    # No sum is beyond the limit.
+    is_within: bool
+
+    @property
+    def shift(self) -> int:
+        """The kernels' field of the requantization."""
+        return self.left + (_WITHIN_LIMIT if self.is_within else 0)
 
     def apply(self, sums: np.ndarray, channel: int, limits: tuple[int, int]) -> np.ndarray:
         """Results of sums of a channel, as the kernels compute them."""
@@ -65,13 +73,21 @@ def fit_high_word(
         return None
     reached, passed = known.steps <= most[:, None], known.steps > least[:, None]
     decides = np.where(reached & passed, np.maximum(np.abs(known.steps), np.abs(known.steps - 1)), 0)
-    left = 31 - int(decides.max(initial=1)).bit_length()
+    largest = [max(1, int(np.max(v))) for v in (np.maximum(np.abs(least), np.abs(most)), decides)]
+    without, limiting = (31 - n.bit_length() for n in largest)
+    found = _constants(rule, known, reached, passed, without)
+    if found is not None or without == limiting:
+        return found and replace(found, is_within=True)
+    return _constants(rule, known, reached, passed, limiting)
+
+
+def _constants(rule: Requant, known: Staircase, reached: np.ndarray, passed: np.ndarray, left: int) -> HighWord | None:
     limit = (1 << 31 - left) - 1
     middle = rule.low + ((rule.high - rule.low) >> 1) + 1
     exponent = np.floor(np.log2(known.real)).astype(np.int64)
     goals = known.results[None] - middle
-    found = np.zeros((3, len(least)), np.int64)
-    missing = np.ones(len(least), bool)
+    found = np.zeros((3, len(exponent)), np.int64)
+    missing = np.ones(len(exponent), bool)
     # Less bits where the sum of product and summand has no room.
     for less in (0, 1, 2):
         right = np.minimum(left - 1 - exponent, _MOST_RIGHT) - less
@@ -90,7 +106,7 @@ def fit_high_word(
             found[:, fits] = np.stack([mul, add, right])[:, fits]
             missing &= ~fits
             if not missing.any():
-                return HighWord(found.T.astype(np.uint32).view(np.int32), left, middle)
+                return HighWord(found.T.astype(np.uint32).view(np.int32), left, middle, is_within=False)
     return None
 
 

@@ -19,11 +19,11 @@ _CODES = {
     "tflite": 3,
     "half_up": 4,
     "half_even": 5,
-    "offset_half_even": 6,
-    "high_word": 7,
-    "shift": 8,
-    "shift_even": 9,
-    "shift_away": 10,
+    "shift": 6,
+    "shift_even": 7,
+    "shift_away": 8,
+    "offset_half_even": 9,
+    "high_word": 10,
 }
 
 
@@ -50,7 +50,7 @@ class Rule:
         if self.upper is not None:
             numbers = self.upper.constants.reshape(-1)
             limits = {"zero_point": self.upper.middle, "low": rule.low, "high": rule.high, "wide_result": 0}
-            kind = {"kind": _CODES["high_word"], "per_channel": 1, "shift": self.upper.left}
+            kind = {"kind": _CODES["high_word"], "per_channel": 1, "shift": self.upper.shift}
             return {**kind, **limits, "mul": numbers, "add": numbers}
         return {
             "kind": code,

@@ -35,8 +35,8 @@ enum tvm_pulp_type {
   TVM_PULP_UINT16 = 4
 };
 
-/* Meaning of `add`: pulp and shift the summand, tflite the exponent, half_* the shift, offset_half_even an offset of the
- * product, a multiple of 64, plus the shift. `mul` is the multiplier, for shift the shift. The tflite multiplier is not negative and its accumulator stays within 2^29. pulp_narrow promises
+/* Meaning of `add`: pulp and shift the summand, tflite the exponent, half_* the shift. `mul` is the multiplier, for
+ * shift the shift. The tflite multiplier is not negative and its accumulator stays within 2^29. pulp_narrow promises
  * that acc * mul + add fits 32 bits, shift* that acc + add does; shift* are for tvm_pulp_kernel_requantize only.
  * shift_even: where 32 is added to the shift, an odd multiple of the unit, counted from the zero point, loses one:
  * halves to even. shift_away: where acc + add is below zero it loses `shift`, then half a unit and the zero point come
@@ -48,20 +48,23 @@ enum tvm_pulp_requant_kind {
   TVM_PULP_REQUANT_TFLITE = 3,
   TVM_PULP_REQUANT_HALF_UP = 4,
   TVM_PULP_REQUANT_HALF_EVEN = 5,
-  TVM_PULP_REQUANT_OFFSET_HALF_EVEN = 6,
-  TVM_PULP_REQUANT_HIGH_WORD = 7,
-  TVM_PULP_REQUANT_SHIFT = 8,
-  TVM_PULP_REQUANT_SHIFT_EVEN = 9,
-  TVM_PULP_REQUANT_SHIFT_AWAY = 10
+  TVM_PULP_REQUANT_SHIFT = 6,
+  TVM_PULP_REQUANT_SHIFT_EVEN = 7,
+  TVM_PULP_REQUANT_SHIFT_AWAY = 8
 };
 
-/* Constants of a channel by high_word, where `mul` points to one for each channel, per_channel is 1, `shift` is a number
- * of bits and `zero_point` what is added behind: with the accumulator limited to 32 - shift bits, the result is
- * ((acc << shift) * mul >> 32) + add >> right, plus the zero point. All sums fit 32 bits. */
+/* <float biases> */
+/* Further kinds, of layers with constant weights. offset_half_even: `add` is an offset of the product, a multiple of 64,
+ * plus the shift. high_word: `mul` points to constants of each channel, per_channel is 1, `shift` is a number of bits and
+ * `zero_point` what is added behind: with the accumulator limited to 32 - shift bits, the result is
+ * ((acc << shift) * mul >> 32) + add >> right, plus the zero point. All sums fit 32 bits. Where no accumulator is beyond
+ * the limit, TVM_PULP_WITHIN_LIMIT is added to `shift`. */
+enum { TVM_PULP_REQUANT_OFFSET_HALF_EVEN = 9, TVM_PULP_REQUANT_HIGH_WORD = 10, TVM_PULP_WITHIN_LIMIT = 32 };
 struct tvm_pulp_high_word {
   uint32_t mul;
   int32_t add, right;
 };
+/* </float biases> */
 
 struct tvm_pulp_requant {
   uint32_t kind;        /* enum tvm_pulp_requant_kind; none: the result is int32 */
