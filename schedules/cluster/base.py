@@ -11,6 +11,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from schedules.cluster.arithmetic import accumulator_reach, can_round_short, typed
+from schedules.cluster.high_word import HighWord, high_word_of
 from schedules.cluster.structures import fields_of, words_of
 from schedules.kernel_cycles import call_cost
 from schedules.kernel_numbers import KINDS, PULP_WIDE, STORED
@@ -81,7 +82,7 @@ def requant_fields(member: str, rule: Requant, constants: Sequence[Pointer], *, 
         return {f"{member}.{n}": 0 for n in names}
     kind = PULP_WIDE if rule.kind == "pulp" and rule.wide else KINDS[rule.kind]
     # The field has another meaning for frameworks' kinds.
-    shift = rule.shift if rule.kind in ("pulp", "shift", "shift_even", "shift_away") else 0
+    shift = rule.shift if rule.kind in ("pulp", "shift", "shift_even", "shift_away", "high_word") else 0
     wide_result = STORED.get(rule.out_dtype, 0)
     values = (kind, int(per_channel), wide_result, *constants, shift, rule.zero_point, rule.low, rule.high)
     return {f"{member}.{n}": v for n, v in zip(names, values, strict=True)}
@@ -147,6 +148,11 @@ class KernelForm(CoreForm):
         constants = [t.data for t in rule.tensors(self.layer.inputs) if t.data is not None]
         bytes_only = self.layer.inputs[0].spec.dtype in BYTES
         return bytes_only and len(constants) == 2 and can_round_short(rule, constants, accumulator_reach(self.layer))
+
+    @property
+    def high_word(self) -> HighWord | None:
+        """The layer's requantization by the upper half of a product, where it is one with an offset."""
+        return high_word_of(self.layer)
 
 
 @dataclass(frozen=True)
@@ -234,9 +240,19 @@ class Arguments:
         `short`: the rule and its accumulators are as kernels.h says at `shift`.
         """
         rule = Requant.of(self.form.layer.attributes)
+        upper = self.form.high_word if rule.kind == "offset_half_even" else None
+        if upper is not None:
+            return self._high_word(upper, rule, channels)
         operands = rule.tensors(self.form.layer.inputs)
         fields = self.requant_member("requant", rule, operands if add is None else [operands[0], add], channels)
         return fields | {"requant.shift": 1} if short else fields
+
+    def _high_word(self, upper: HighWord, rule: Requant, channels: slice | None) -> Fields:
+        whole = self.form.constant("high_word", upper.constants)
+        first, last = (0, whole.spec.shape[0]) if channels is None else (channels.start, channels.stop)
+        place = self.load("mul", whole, Box((first, 0), (last - first, whole.spec.shape[1])))
+        kernels = replace(rule, kind="high_word", shift=upper.shift, zero_point=upper.middle)
+        return requant_fields("requant", kernels, [place, place], per_channel=True)
 
     def requant_member(
         self, member: str, rule: Requant, operands: Sequence[Tensor], channels: slice | None = None

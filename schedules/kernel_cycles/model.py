@@ -15,7 +15,9 @@ WorkOf = Callable[[Any, int], Work]
 """Arguments of a call and the number of cores to work."""
 
 # What costs alike has one name.
-_NAMES = {number: name for name, number in KINDS.items()} | {PULP_WIDE: "pulp_wide", 7: "shift", 8: "away"}
+_NAMES = {number: name for name, number in KINDS.items()} | {PULP_WIDE: "pulp_wide"}
+_NAMES |= {KINDS["shift_even"]: "shift", KINDS["shift_away"]: "away"}
+_NAMES |= {KINDS[name]: "pulp_wide" for name in ("offset_half_even", "high_word")}
 
 
 def share(items: int, cores: int) -> int:
@@ -48,6 +50,8 @@ def kind_of(fields: Fields) -> str:
     kind, low, high = (fields[f"requant.{name}"] for name in ("kind", "low", "high"))
     name = _NAMES[kind]
     if name in ("tflite", "half_up") and fields["requant.shift"]:
+        return "scaled"
+    if kind == KINDS["high_word"] and not fields["requant.wide_result"] and (high - low) % 2:
         return "scaled"
     if name in ("pulp", "tflite", "shift"):
         if fields["requant.wide_result"] or not (low == 0 or low == ~high):

@@ -42,7 +42,8 @@ def random_bytes(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -
 
 def make_rule(rng: np.random.Generator, kind: str, depth: int, columns: int, per_channel: bool) -> Rule:
     bound = min(2**29, 255 * 128 * depth + 2000)
-    return random_rule(rng, kind, bound, columns if per_channel and columns > 1 else 1)
+    spread = (per_channel and columns > 1) or kind == "high_word"
+    return random_rule(rng, kind, bound, columns if spread else 1)
 
 
 def with_promise(rule: Rule, depth: int, makes_it: bool | None = None) -> Rule:

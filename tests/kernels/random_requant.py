@@ -5,10 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.qnn.fixed_point import quantize_multipliers, single_rounding_multipliers
+from schedules.cluster.high_word import HighWord, fit_high_word
+from tvm_pulp.qnn.fixed_point import OFFSET_UNIT, pack_offset, quantize_multipliers, single_rounding_multipliers
 from tvm_pulp.qnn.requant import TO_EVEN, Requant, narrow_enough
 
 KINDS = ("none", "pulp", "pulp_wide", "tflite", "half_up", "half_even")
+# Those of layers with constant weights, which may have a bias of floats.
+LAYER_KINDS = (*KINDS, "offset_half_even", "high_word")
 _CODES = {
     "none": 0,
     "pulp": 1,
@@ -19,6 +22,8 @@ _CODES = {
     "shift": 6,
     "shift_even": 7,
     "shift_away": 8,
+    "offset_half_even": 9,
+    "high_word": 10,
 }
 
 
@@ -30,6 +35,8 @@ class Rule:
     operands: tuple[np.ndarray, ...]
     promised: bool = False
     """That `can_round_short` holds, which some kernels use."""
+    upper: HighWord | None = None
+    """The same rule by the upper half of a product, which kernels take instead."""
 
     def apply(self, acc: np.ndarray, axis: int = -1) -> np.ndarray:
         return self.requant.apply(acc, self.operands, axis)
@@ -40,6 +47,11 @@ class Rule:
         rule = self.requant
         code = _CODES["pulp_wide" if rule.kind == "pulp" and rule.wide else rule.kind]
         mul, add = (o.astype(np.int32) for o in self.operands) if self.operands else (None, None)
+        if self.upper is not None:
+            numbers = self.upper.constants.reshape(-1)
+            limits = {"zero_point": self.upper.middle, "low": rule.low, "high": rule.high, "wide_result": 0}
+            kind = {"kind": _CODES["high_word"], "per_channel": 1, "shift": self.upper.shift}
+            return {**kind, **limits, "mul": numbers, "add": numbers}
         return {
             "kind": code,
             "per_channel": int(mul is not None and mul.size > 1),
@@ -69,6 +81,8 @@ def random_rule(rng: np.random.Generator, kind: str, bound: int, channels: int) 
     if kind == "none":
         return Rule(Requant(), ())
     low, high = random_range(rng)
+    while kind == "high_word" and not -128 <= low <= high <= 255:
+        low, high = random_range(rng)
     scale = rng.uniform(0.5, 4, channels) * 256 / max(bound, 1)
     if kind.startswith("pulp"):
         wide = kind == "pulp_wide"
@@ -101,6 +115,16 @@ def random_rule(rng: np.random.Generator, kind: str, bound: int, channels: int) 
         return Rule(Requant(kind, away, zero_point, low, high), (shift.astype(np.int32), add.astype(np.int32)))
     if kind == "tflite":
         return Rule(Requant(kind, 0, zero_point, low, high), quantize_multipliers(scale))
+    if kind == "offset_half_even":
+        mul, shift = single_rounding_multipliers(scale)
+        offset = rng.integers(-(1 << 24), 1 << 24, channels) * OFFSET_UNIT
+        return Rule(Requant(kind, 0, zero_point, low, high), (mul, pack_offset(offset, shift)))
+    if kind == "high_word":
+        operands, ends = random_rule(rng, "offset_half_even", bound, channels).operands, np.full(channels, bound)
+        requant = Requant("offset_half_even", 0, zero_point, low, high)
+        upper = fit_high_word(requant, operands, -ends, ends)
+        # A rule that has no such form is made anew.
+        return Rule(requant, operands, upper=upper) if upper else random_rule(rng, kind, bound, channels)
     return Rule(Requant(kind, 0, zero_point, low, high), single_rounding_multipliers(scale))
 
 

@@ -17,7 +17,7 @@ from tests.kernels.matrix_cases import (
     nibble_dense_case,
     small_depthwise_case,
 )
-from tests.kernels.random_requant import KINDS, Rule, rule_of_halves
+from tests.kernels.random_requant import KINDS, LAYER_KINDS, Rule, rule_of_halves
 from tvm_pulp.qnn.requant import Requant
 
 SEEDS = st.integers(0, 1 << 30)
@@ -46,7 +46,7 @@ IMAGES = st.tuples(st.integers(5, 9), st.integers(5, 10), st.integers(1, 11))
 
 
 @pytest.mark.sample(3)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", LAYER_KINDS)
 @EXAMPLES
 @given(SEEDS, SIZE, SIZE, st.integers(1, 45), BYTES, st.booleans(), MISALIGN, CORES, st.sampled_from(TOOLCHAINS))
 def test_dense(kind, seed, rows, columns, depth, dtype, per_channel, misalign, cores, toolchain):  # type: ignore[no-untyped-def]
@@ -128,7 +128,7 @@ def test_dense_to_16_bits(kind, seed, rows, columns, depth, dtype, to, cores, to
 
 
 @pytest.mark.sample(2)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", LAYER_KINDS)
 @EXAMPLES
 @given(SEEDS, IMAGES, SIZE, WINDOWS, BYTES, OFFSETS, MISALIGN, CORES, st.sampled_from(TOOLCHAINS))
 def test_conv2d_with_asymmetric_weights(kind, seed, size, channels, window, dtype, offset, misalign, cores, toolchain):  # type: ignore[no-untyped-def]
@@ -169,7 +169,7 @@ def test_matmul(kind, seed, batch, rows, columns, depth, types, transposed, per_
 
 
 @pytest.mark.sample(3)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", LAYER_KINDS)
 @EXAMPLES
 @given(SEEDS, IMAGES, SIZE, WINDOWS, BYTES, st.booleans(), MISALIGN, CORES, st.sampled_from(TOOLCHAINS))
 def test_conv2d(kind, seed, size, channels, window, dtype, per_channel, misalign, cores, toolchain):  # type: ignore[no-untyped-def]
@@ -191,7 +191,7 @@ def test_conv2d_that_needs_no_windows(seed, size, channels, dtype, cores):  # ty
 
 
 @pytest.mark.sample(2)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", LAYER_KINDS)
 @EXAMPLES
 @given(
     SEEDS, IMAGES, st.one_of(WINDOWS, WIDE_WINDOWS, st.just(Window()), st.just(Window(strides=(2, 2)))), BYTES,

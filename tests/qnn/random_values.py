@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.qnn import Requant, TensorSpec
-from tvm_pulp.qnn.fixed_point import quantize_multipliers, single_rounding_multipliers
+from tvm_pulp.qnn.fixed_point import OFFSET_UNIT, pack_offset, quantize_multipliers, single_rounding_multipliers
 from tvm_pulp.qnn.requant import narrow_enough
 
 Rng = np.random.Generator
 
-KINDS = ("none", "pulp", "pulp", "tflite", "half_up", "half_even")
+KINDS = ("none", "pulp", "pulp", "tflite", "half_up", "half_even", "offset_half_even")
 # Low, high and stated type of a result.
 _RESULTS = [(-128, 127, ""), (0, 255, ""), (0, 127, "uint8"), (-8, 7, ""), (-1000, 3000, ""), (0, 0, "uint8")]
 
@@ -58,10 +58,12 @@ def requant(rng: Rng, bound: int, channels: int, kind: str | None = None) -> tup
     if kind == "tflite":
         mul, exponent = quantize_multipliers(reals)
         return Requant(kind, 0, zero, low, high, dtype=dtype), [mul, exponent]
-    if kind in ("half_up", "half_even"):
+    if kind in ("half_up", "half_even", "offset_half_even"):
         mul, shift = single_rounding_multipliers(reals)
         if rng.random() < 0.3:  # ties: a power of two as the multiplier
             mul, shift = np.full(size, 1 << 8, np.int32), np.full(size, 9 + bound.bit_length() // 2, np.int32)
+        if kind == "offset_half_even":
+            shift = pack_offset(rng.integers(-(1 << 24), 1 << 24, size) * OFFSET_UNIT, shift)
         return Requant(kind, 0, zero, low, high, dtype=dtype), [mul, shift]
     if rng.random() < 0.5:  # 32 bits are enough
         reach = max(1, min((1 << 30) // bound, (1 << 31) - 1))

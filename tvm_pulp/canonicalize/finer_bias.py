@@ -1,61 +1,156 @@
 """Biases of floats that are no multiples of an accumulator's unit.
 
-A unit of the accumulator may be a large part of a step of the result: the bias must not be rounded to it. What its
-nearest integers leave is a summand behind the product, as are the half that rounds and the zero point:
+A result is a real number rounded once: the bias must not be rounded to the unit of the sums before it is added. Its
+nearest integers are as good where every sum that can occur gives the same result with them. Elsewhere what they leave
+is an offset of the product, as fine as that:
 
-    floor(sum * ratio + bias / scale + zero point + 1/2)   becomes   (sum + integers) * multiplier + summand >> shift
+    round(sum * ratio + bias / scale)   becomes   round(((sum + integers) * multiplier + offset) / 2^shift)
 """
 
-import math
+from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
 from tvm_pulp.canonicalize.qdq_operands import IntegerTarget
 from tvm_pulp.qnn.exact_shift import exact_lines
+from tvm_pulp.qnn.fixed_point import OFFSET_UNIT, pack_offset, single_rounding_multipliers, tie_free_multipliers
+from tvm_pulp.qnn.real_steps import RealSteps, real_steps
 from tvm_pulp.qnn.requant import Requant
 
-# Integers are as good where they move no result by more of a step: so rarely is another one the nearest.
-_MOST_MISSED = 2.0**-8
 # Sums of all channels that are tried for numbers that stay inside 32 bits.
 _MOST_SUMS = 1 << 22
+# Multipliers beside the nearest one that are tried.
+_TRIED = sorted(range(-24, 25), key=abs)
+# Steps of channels that are looked at at once.
+_AT_ONCE = 1 << 22
+_LARGEST = 1 << 31
+_FREE = 1 << 62
 # A rule, its constants, and integers that are added to the sums.
 FinerBias = tuple[Requant, list[np.ndarray], list[np.ndarray]]
 
 
-def finer_bias(ratio: np.ndarray, offset: np.ndarray, target: IntegerTarget, reach: int) -> FinerBias | None:
-    """For sums up to `reach`: `ratio` and `offset` are a unit and the bias of every channel, in steps of the result."""
-    if not np.isfinite(offset).all():
+@dataclass(frozen=True)
+class RealSums:
+    """Sums of every channel from `least` to `most`, what their units and the bias are in steps of the result."""
+
+    units: list[Fraction]
+    biases: list[Fraction]
+    least: np.ndarray
+    most: np.ndarray
+
+    def part(self, begin: int, end: int) -> "RealSums":
+        """Neighbouring channels."""
+        return RealSums(self.units[begin:end], self.biases[begin:end], self.least[begin:end], self.most[begin:end])
+
+    @property
+    def ratio(self) -> np.ndarray:
+        return np.array([float(u) for u in self.units])
+
+    @property
+    def offset(self) -> np.ndarray:
+        return np.array([float(b) for b in self.biases])
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """Constants of channels; `found`: where they give the result of every sum."""
+
+    first: np.ndarray
+    second: np.ndarray
+    added: np.ndarray
+    found: np.ndarray
+
+    @staticmethod
+    def joined(parts: list["_Lines"]) -> "_Lines":
+        return _Lines(*(np.concatenate([getattr(p, name) for p in parts]) for name in vars(parts[0])))
+
+    @property
+    def constants(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        rows = np.stack([self.first, self.second]).astype(np.int32)
+        rows = rows[:, :1] if (rows == rows[:, :1]).all() else rows
+        return list(rows), [self.added.astype(np.int32)]
+
+
+def finer_bias(sums: RealSums, target: IntegerTarget) -> FinerBias | None:
+    """A rule for all channels; None where there is none: a unit of zero, or a bias beyond 32 bits."""
+    if not all(u > 0 for u in sums.units):
         return None
-    missed = np.abs(offset - np.rint(offset / ratio) * ratio)
-    if missed.max(initial=0) <= _MOST_MISSED:
+    nearest = np.rint(sums.offset / sums.ratio)
+    if (np.maximum(np.abs(nearest + sums.least), np.abs(nearest + sums.most)) + 1 >= 1 << 31).any():
         return None
-    behind = offset + target.zero_point + 0.5
-    whole = np.rint(behind / ratio)
-    if np.abs(whole).max() + reach >= 1 << 31:
-        return None
-    rest, integers = behind - whole * ratio, [whole.astype(np.int32)]
-    short = _short(ratio, rest, whole, target, reach)
+    channels = max(1, _AT_ONCE // (target.high - target.low + 1))
+    parts = [sums.part(i, i + channels) for i in range(0, len(sums.units), channels)]
+    rule = target.requant("half_even")
+    whole = _Lines.joined([_with_integers(p, _steps(p, target), rule) for p in parts])
+    if whole.found.all():
+        return rule, *whole.constants
+    short = _short(sums, target)
     if short is not None:
-        multipliers, summands, shift = short
-        return _rule(target, shift, wide=False), [multipliers, summands], integers
-    shift = min(31 - math.frexp(float(ratio.max()))[1], 62)
-    made = [np.rint(np.ldexp(v, shift)) for v in (ratio, rest)]
-    if shift < 1 or max(np.abs(m).max() for m in made) >= 1 << 31:
-        return None
-    return _rule(target, shift, wide=True), [m.astype(np.int32) for m in made], integers
+        return short
+    lines = _Lines.joined([_with_offset(p, _steps(p, target), target) for p in parts])
+    return target.requant("offset_half_even"), *lines.constants
 
 
-def _rule(target: IntegerTarget, shift: int, *, wide: bool) -> Requant:
-    return Requant("pulp", shift, 0, target.low, target.high, wide, target.dtype)
+def _steps(sums: RealSums, target: IntegerTarget) -> RealSteps:
+    ends = np.array([sums.least, sums.most])
+    return real_steps(sums.units, sums.biases, target.zero_point, (target.low, target.high), ends)
 
 
-def _short(
-    ratio: np.ndarray, rest: np.ndarray, whole: np.ndarray, target: IntegerTarget, reach: int
-) -> tuple[np.ndarray, np.ndarray, int] | None:
+def _with_integers(sums: RealSums, steps: RealSteps, rule: Requant) -> _Lines:
+    """The nearest integers or their neighbours, with which every channel is rounded as without a bias."""
+    multipliers, shifts = (v.astype(np.int64) for v in tie_free_multipliers(sums.ratio))
+    nearest = np.rint(sums.offset / sums.ratio).astype(np.int64)
+    added, found = nearest.copy(), np.zeros(len(nearest), bool)
+    for beside in (0, -1, 1):
+        fits = ~found & steps.agree(rule, [multipliers, shifts], nearest + beside)
+        added[fits] += beside
+        found |= fits
+    return _Lines(multipliers, shifts, added, found)
+
+
+def _with_offset(sums: RealSums, steps: RealSteps, target: IntegerTarget) -> _Lines:
+    """Offsets of the products. Where none fits, which takes units below 2^-16 of a step, the one that misses least."""
+    rule = target.requant("offset_half_even")
+    near, shift = (v.astype(np.int64) for v in single_rounding_multipliers(sums.ratio))
+    added, half = np.rint(sums.offset / sums.ratio).astype(np.int64), np.int64(1) << (shift - 1)
+    lines = _Lines(near.copy(), np.zeros_like(near), added, np.zeros(len(near), bool))
+    room, left = np.full(len(near), -_FREE), np.arange(len(near))
+    for beside in _TRIED:
+        factor, some = near[left] + beside, steps.of_channels(left)
+        ends = some.summands(factor, shift[left], added[left], target.zero_point)
+        least, most = (np.clip(end - half[left], -_LARGEST, _LARGEST - OFFSET_UNIT) for end in ends)
+        offset = ((least + most + 1) // 2 + OFFSET_UNIT // 2) // OFFSET_UNIT * OFFSET_UNIT
+        second = pack_offset(offset, shift[left])
+        possible = (factor > 0) & (factor < _LARGEST)
+        found = possible & some.agree(rule, [factor, second], added[left])
+        better = found | (possible & (most - least > room[left]))
+        chosen = left[better]
+        lines.first[chosen], lines.second[chosen] = factor[better], second[better]
+        lines.found[chosen], room[chosen] = found[better], (most - least)[better]
+        left = left[~found]
+        if not len(left):
+            break
+    return lines
+
+
+def _short(sums: RealSums, target: IntegerTarget) -> FinerBias | None:
     """Numbers whose products stay inside 32 bits, for every sum there can be."""
-    if ratio.size * 2 * reach > _MOST_SUMS:
+    if int((sums.most - sums.least + 1).sum()) > _MOST_SUMS:
         return None
-    sums = [np.arange(-reach, reach + 1) + int(n) for n in whole]
-    exact = [np.floor(s * r + left) for s, r, left in zip(sums, ratio, rest, strict=True)]
-    wanted = [np.clip(e, target.low, target.high).astype(np.int64) for e in exact]
-    return exact_lines(sums, wanted, [float(r) for r in ratio], (target.low, target.high))
+    steps, ratio = _steps(sums, target), sums.ratio
+    # The zero point and the half that rounds are part of the summand.
+    added = np.rint((sums.offset + target.zero_point + 0.5) / ratio).astype(np.int64)
+    if np.abs(added).max() + max(int(np.abs(e).max()) for e in (sums.least, sums.most)) >= 1 << 31:
+        return None
+    every = [np.arange(low, high + 1) for low, high in zip(sums.least, sums.most, strict=True)]
+    wanted = [
+        target.low + np.searchsorted(first, own, side="right") for first, own in zip(steps.first, every, strict=True)
+    ]
+    moved = [own + n for own, n in zip(every, added, strict=True)]
+    found = exact_lines(moved, wanted, [float(r) for r in ratio], (target.low, target.high))
+    if found is None:
+        return None
+    multipliers, summands, shift = found
+    rule = Requant("pulp", shift, 0, target.low, target.high, wide=False, dtype=target.dtype)
+    return rule, [multipliers, summands], [added.astype(np.int32)]

@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
 
-from tvm_pulp.canonicalize.finer_bias import FinerBias, finer_bias
+from tvm_pulp.canonicalize.finer_bias import FinerBias, RealSums, finer_bias
 from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized, QuantizedConstant, Real
 from tvm_pulp.qnn import softmax_table, softmax_tflite
 from tvm_pulp.qnn.add import LEFT_SHIFT, LEFT_SHIFT_16
@@ -98,7 +99,13 @@ class TfliteArithmetic(Arithmetic):
         """Integers of a bias; a file that stores a float bias is not integer-only."""
         return None if held is None else held.centred.astype(np.int64)
 
-    def float_bias(self, x: Quantized, weight: np.ndarray, bias: np.ndarray, target: IntegerTarget, reach: int) -> None:
+    def is_stored(self, held: QuantizedConstant, scale: np.ndarray) -> bool:
+        """Tell if a bias is held as integers of the accumulator."""
+        return True
+
+    def float_bias(
+        self, x: Quantized, weight: np.ndarray, bias: np.ndarray, target: IntegerTarget, ends: np.ndarray
+    ) -> None:
         """TFLite's biases are integers."""
 
     def add(
@@ -162,18 +169,24 @@ class OnnxArithmetic(Arithmetic):
 
     def bias(self, real: np.ndarray, held: QuantizedConstant | None, scale: np.ndarray) -> np.ndarray | None:
         """Stored integers where their scale is the accumulator's, else the nearest: at most half a unit away."""
-        if held is not None and (np.abs(held.scale.astype(np.float64) - scale) <= _SAME_SCALE * scale).all():
+        if held is not None and self.is_stored(held, scale):
             return held.values.astype(np.int64) - held.zero_point
         with np.errstate(over="ignore", invalid="ignore"):
             rounded = np.rint(real.astype(np.float64) / scale)
         return rounded.astype(np.int64) if np.abs(rounded).max(initial=0) < 1 << 31 else None
 
+    def is_stored(self, held: QuantizedConstant, scale: np.ndarray) -> bool:
+        return bool((np.abs(held.scale.astype(np.float64) - scale) <= _SAME_SCALE * scale).all())
+
     def float_bias(
-        self, x: Quantized, weight: np.ndarray, bias: np.ndarray, target: IntegerTarget, reach: int
+        self, x: Quantized, weight: np.ndarray, bias: np.ndarray, target: IntegerTarget, ends: np.ndarray
     ) -> FinerBias | None:
-        """Rule, constants and integers for a bias of floats; None where its nearest integers are as good."""
-        ratio = np.broadcast_to(conv_ratio(x, weight, target).reshape(-1), bias.shape)
-        return finer_bias(ratio, bias.astype(np.float64) / float(target.scale), target, reach)
+        """Rule, constants and integers for a bias of floats, of sums between `ends`; None where there is none."""
+        if not np.isfinite(bias).all():
+            return None
+        step = Fraction(float(target.scale))
+        units = [Fraction(float(x.scale)) * Fraction(float(w)) / step for w in weight]
+        return finer_bias(RealSums(units, [Fraction(float(b)) / step for b in bias], *ends), target)
 
     def add(
         self, a: Quantized, b: Quantized, target: IntegerTarget, subtract: bool

@@ -99,13 +99,21 @@ def _weighted(fold: QdqRewriter, operator: str, layer: Convolution, target: Laye
 
 
 def _finer_bias(fold: QdqRewriter, layer: Convolution, target: LayerTarget, scales: np.ndarray) -> FinerBias | None:
-    """A bias that the file holds as floats; sums of 16-bit activations may need more than 32 bits."""
-    stored = layer.bias is None or fold.quantized_constant(layer.bias) is not None
-    if stored or isinstance(target, Accumulators) or layer.x.dtype not in qnn.BYTES:
+    """A bias that is no integers of the accumulator; sums of 16-bit activations may need more than 32 bits."""
+    x = layer.x
+    if layer.bias is None or isinstance(target, Accumulators) or x.dtype not in qnn.BYTES:
         return None
-    real = np.broadcast_to(needed(fold.real_constant(layer.bias)).reshape(-1), scales.size // layer.copies)
-    reach = weighted_reach(layer.weight.centred, layer.x.reach)
-    return fold.arithmetic.float_bias(layer.x, scales, np.tile(real, layer.copies), target, reach)
+    held = fold.quantized_constant(layer.bias)
+    once = scales[: scales.size // layer.copies]
+    if held is not None:
+        flat = held.rearranged(lambda a: np.broadcast_to(a.reshape(-1), once.shape))
+        if fold.arithmetic.is_stored(flat, np.float64(x.scale) * once.astype(np.float64)):
+            return None
+    real = np.broadcast_to(needed(fold.real_constant(layer.bias)).reshape(-1), once.shape)
+    weights, distances = layer.weight.centred.astype(np.int64).reshape(scales.size, -1), x.every_distance
+    products = [weights * int(end) for end in (distances.min(), distances.max())]
+    ends = np.array([np.minimum(*products).sum(axis=1), np.maximum(*products).sum(axis=1)])
+    return fold.arithmetic.float_bias(x, scales, np.tile(real, layer.copies), target, ends)
 
 
 def _in_halves(fold: QdqRewriter, layer: Convolution, target: LayerTarget) -> Any:

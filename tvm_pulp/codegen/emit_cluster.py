@@ -100,7 +100,8 @@ def emit_cluster(
         texts[executor] = debug_source.watched_executor(texts[executor])
         facts = {**facts, "debug": {"checks": len(checks)}} if debug_inputs is not None else facts
     called = [slot.step.function for slot in plan.schedule.slots if isinstance(slot.step, Call)]
-    kernel_texts = platform.kernel_files(called)
+    rounded = {layer.attributes.get("requant") for layer in network.layers}
+    kernel_texts = platform.kernel_files(called, ["float biases"] if "offset_half_even" in rounded else [])
     texts |= {f"{RUNTIME}/{path}": text for path, text in kernel_texts.items()}
     first = [f"{RUNTIME}/{platform.executor}", f"{SOURCES}/{name}_kernels.c"]
     code_order = [*first, *(f"{RUNTIME}/{path}" for path in kernel_texts if path.endswith(".c"))]

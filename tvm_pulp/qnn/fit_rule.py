@@ -12,12 +12,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tvm_pulp.qnn.fixed_point import unpack_offset
 from tvm_pulp.qnn.requant import Requant
 
 # Bits of a result's fraction, and multipliers beside the nearest one that are tried.
 FRACTION = 16
 _TRIED = 48
 _LARGEST = 1 << 31
+_KINDS = ("pulp", "tflite", "half_up", "half_even", "offset_half_even")
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,8 @@ class Sums:
             factors = first / 2.0**self.requant.shift
         elif self.requant.kind == "tflite":
             factors = first * 2.0 ** (second - 31)
+        elif self.requant.kind == "offset_half_even":
+            factors = first / 2.0 ** unpack_offset(self.operands[1].reshape(-1))[1]
         else:
             factors = first / 2.0**second
         return np.broadcast_to(factors, self.bias.shape)
@@ -94,7 +98,7 @@ def fit_rule(sums: Sums, limits: tuple[int, int], *, doubled: bool = False) -> F
 
 
 def _fitted(sums: Sums, limits: tuple[int, int], doubled: bool) -> FittedRule | None:
-    if sums.requant.kind not in ("pulp", "tflite", "half_up", "half_even") or (sums.operands[0] <= 0).any():
+    if sums.requant.kind not in _KINDS or (sums.operands[0] <= 0).any():
         return None
     scales = sums.scales()
     levels = np.arange(limits[0] + 1, limits[1] + 1, dtype=np.int64)[None, :]

@@ -7,6 +7,8 @@ import numpy as np
 
 # Sums of 64 bits stay below this, so that their upper part times a multiplier fits 64 bits.
 WIDE_SUM = 1 << 47
+# Offsets of products are its multiples: the bits below hold a shift.
+OFFSET_UNIT = 64
 
 
 def quantize_multiplier(real: float) -> tuple[int, int]:
@@ -90,6 +92,18 @@ def scale_half_up(value: np.ndarray, multiplier: np.ndarray, shift: np.ndarray) 
     return np.asarray((np.asarray(value, np.int64) * multiplier + half) >> shift)
 
 
+def pack_offset(offset: np.ndarray, shift: np.ndarray) -> np.ndarray:
+    """Offsets, multiples of `OFFSET_UNIT`, and shifts as one number for each channel."""
+    return np.asarray(offset + shift).astype(np.int32)
+
+
+def unpack_offset(packed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Offset and shift of a product."""
+    both = np.asarray(packed, np.int64)
+    shift = both & (OFFSET_UNIT - 1)
+    return both - shift, shift
+
+
 def _scale_wide(value: np.ndarray, multiplier: np.ndarray, shift: np.ndarray) -> np.ndarray:
     """The same for values up to `WIDE_SUM`, whose product 64 bits cannot hold: upper and lower part on their own."""
     less = np.minimum(shift - 1, 16)
@@ -101,6 +115,12 @@ def _scale_wide(value: np.ndarray, multiplier: np.ndarray, shift: np.ndarray) ->
 def scale_half_even(value: np.ndarray, multiplier: np.ndarray, shift: np.ndarray) -> np.ndarray:
     """value * multiplier / 2^shift, rounded to nearest, ties to even."""
     return shift_half_even(np.asarray(value, np.int64) * multiplier, shift)
+
+
+def scale_offset_half_even(value: np.ndarray, multiplier: np.ndarray, packed: np.ndarray) -> np.ndarray:
+    """(value * multiplier + offset) / 2^shift, rounded to nearest, ties to even."""
+    offset, shift = unpack_offset(packed)
+    return shift_half_even(np.asarray(value, np.int64) * multiplier + offset, shift)
 
 
 def add_half_even(

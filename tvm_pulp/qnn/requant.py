@@ -7,6 +7,8 @@ Frameworks round differently, so the rule is an attribute of each operator:
 * `tflite`  fixed-point multiplier with TFLite's two roundings, then the zero point, then clip.
 * `half_up`, `half_even`  `acc * mul / 2^shift` rounded once to nearest (ties up, ties to even), then the zero point,
   then clip. TFLite's reference fully connected kernel rounds half up; ONNX rounds half to even.
+* `offset_half_even`  as `half_even`, of `acc * mul + offset`: ONNX's layers with a bias of floats. The second tensor
+  holds `offset + shift`, where the offset is a multiple of 64.
 * `shift`   `clip((acc + add) >> shift)`, what is left after an engine has multiplied; no frontend produces it, nor its
   variants for halves: `shift_even`, and `shift_away`, where a sum below zero loses the rule's own `shift` first.
 
@@ -25,7 +27,11 @@ from tvm_pulp.qnn.tensor_spec import BYTES, RANGES, Attributes
 
 # Added to the shift of a channel whose halves go to the even result.
 TO_EVEN = 32
-SINGLE_ROUNDINGS = {"half_up": fixed_point.scale_half_up, "half_even": fixed_point.scale_half_even}
+SINGLE_ROUNDINGS = {
+    "half_up": fixed_point.scale_half_up,
+    "half_even": fixed_point.scale_half_even,
+    "offset_half_even": fixed_point.scale_offset_half_even,
+}
 
 # Fields that are stated as integers.
 _NUMBERS = ("shift", "zero_point", "low", "high", "wide")

@@ -1,11 +1,12 @@
 """Sources of hand-written kernels: where they lie, and those that a program needs.
 
 An archive holds no code that nobody calls. A kernel needs the headers it includes and the sources that define functions
-it mentions; so do those in turn.
+it mentions; so do those in turn. Parts of files that stand between `/* <name> */` and `/* </name> */` are for networks
+that have what is named: other networks' code, and with it the place of every function, is as if they were not there.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -15,6 +16,7 @@ _DEFINITION = re.compile(
 )
 _INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
 _WORD = re.compile(r"\w+")
+_PART = re.compile(r"^ */\* <(?P<name>[\w ]+)> \*/\n(?P<text>.*?)^ */\* </(?P=name)> \*/\n\n?", re.M | re.S)
 PREFIX = "tvm_pulp_kernel_"
 _ADDED: list[Path] = []
 
@@ -60,6 +62,11 @@ def texts_in(folder: Traversable, suffixes: tuple[str, ...] = (".c", ".h")) -> I
             yield from ((f"{entry.name}/{path}", text) for path, text in texts_in(entry, suffixes))
         elif entry.name.endswith(suffixes):
             yield entry.name, entry.read_text(encoding="utf-8")
+
+
+def with_parts(files: Mapping[str, str], parts: Collection[str]) -> dict[str, str]:
+    """Files with the named parts, without their marks and without all other parts."""
+    return {path: _PART.sub(lambda m: m["text"] if m["name"] in parts else "", text) for path, text in files.items()}
 
 
 def needed_sources(files: Mapping[str, str], functions: Iterable[str]) -> dict[str, str]:

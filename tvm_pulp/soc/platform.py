@@ -1,7 +1,7 @@
 """A SoC as programs see it: its runtime and kernels, its linker script, and the numbers that C is built with."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.soc.core_kinds import Architecture, hal_kind
 from tvm_pulp.soc.description import Soc
-from tvm_pulp.soc.kernel_sources import kernel_texts, needed_sources, texts_in
+from tvm_pulp.soc.kernel_sources import kernel_texts, needed_sources, texts_in, with_parts
 
 _SCRIPT = "link.ld.in"
 # What all runtimes have in common, beside their folders.
@@ -134,8 +134,11 @@ class Platform:
         name = self.soc.software.firmware
         return dict(texts_in(_folder("firmware").joinpath(name), (".c", ".h"))) if name else {}
 
-    def kernel_files(self, functions: Iterable[str]) -> dict[str, str]:
-        """The sources of hand-written kernels that are called, and what they share with others."""
+    def kernel_files(self, functions: Iterable[str], parts: Collection[str] = ()) -> dict[str, str]:
+        """The sources of hand-written kernels that are called, and what they share with others.
+
+        `parts`: names of what only some networks have, and kernels hold code for.
+        """
         family, found = self.soc.software.kernels, {}
         headers = [f"{family}.h"]
         for name in headers:  # and those that they include
@@ -143,7 +146,7 @@ class Platform:
                 text = found[f"{_HEADERS}/{name}"] = header.read_text(encoding="utf-8")
                 headers += re.findall(r'#include "tvm_pulp/(\w+\.h)"', text)
         found |= kernel_texts(family)
-        return needed_sources(found, functions)
+        return needed_sources(with_parts(found, parts), functions)
 
 
 def _folder(path: str) -> Any:

@@ -119,6 +119,14 @@ TVM_PULP_INLINE int32_t tvm_pulp_requantize_half_even(int32_t acc, int32_t mul, 
   return tvm_pulp_clip_wide(tvm_pulp_shift_half_even((int64_t)acc * mul, shift) + zero_point, low, high);
 }
 
+/* acc * mul + offset; the offset is a multiple of 64, and `packed` the sum of offset and shift. */
+TVM_PULP_INLINE int32_t tvm_pulp_requantize_offset_half_even(int32_t acc, int32_t mul, int32_t packed,
+                                                             int32_t zero_point, int32_t low, int32_t high) {
+  int32_t shift = packed & 63;
+  int64_t product = (int64_t)acc * mul + (packed - shift);
+  return tvm_pulp_clip_wide(tvm_pulp_shift_half_even(product, shift) + zero_point, low, high);
+}
+
 /* (a * mul_a + b * mul_b) / 2^shift rounded to nearest, ties to even. */
 TVM_PULP_INLINE int32_t tvm_pulp_add_half_even(int32_t a, int32_t mul_a, int32_t b, int32_t mul_b, int32_t shift,
                                                int32_t zero_point, int32_t low, int32_t high) {

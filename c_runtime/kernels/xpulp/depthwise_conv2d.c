@@ -98,6 +98,9 @@ static tvm_pulp_rows fused_of(const struct tvm_pulp_depthwise_conv2d_args *args)
   if (r->kind == TVM_PULP_REQUANT_PULP_NARROW && !r->wide_result && (r->low == 0 || r->low == ~r->high)) {
     return tvm_pulp_depthwise_three_rows;
   }
+  /* <float biases> */
+  if (tvm_pulp_is_high_word(r)) return tvm_pulp_depthwise_three_high_word_rows;
+  /* </float biases> */
   return tvm_pulp_is_scaled(r) ? tvm_pulp_depthwise_three_scaled_rows : 0;
 }
 

@@ -75,6 +75,11 @@ void tvm_pulp_depthwise_three_rows(const struct tvm_pulp_planes *p, const struct
 /* The same with a promised requantization (scaled.h). */
 void tvm_pulp_depthwise_three_scaled_rows(const struct tvm_pulp_planes *p, const struct tvm_pulp_plane_rows *rows);
 
+/* <float biases> */
+/* The same by high_word (kernels.h). */
+void tvm_pulp_depthwise_three_high_word_rows(const struct tvm_pulp_planes *p, const struct tvm_pulp_plane_rows *rows);
+/* </float biases> */
+
 /* Sums of any kernel. */
 void tvm_pulp_depthwise_sums(const struct tvm_pulp_planes *p, const struct tvm_pulp_plane_rows *rows);
 

@@ -51,4 +51,10 @@ void tvm_pulp_requantize_channel(const struct tvm_pulp_requant *requant, const i
 void tvm_pulp_requantize_channels(const struct tvm_pulp_requant *requant, const int32_t *acc, uint32_t count,
                                   uint32_t channels, uint8_t *y, uint32_t step, uint32_t first);
 
+/* <float biases> */
+/* The same by high_word (kernels.h), at least two sums of each channel. */
+void tvm_pulp_requantize_high_word_channels(const struct tvm_pulp_requant *requant, const int32_t *acc, uint32_t count,
+                                            uint32_t channels, uint8_t *y, uint32_t step, uint32_t first);
+/* </float biases> */
+
 #endif /* TVM_PULP_REQUANTIZE_BLOCK_H */

@@ -33,6 +33,12 @@ void tvm_pulp_requantize_channels(const struct tvm_pulp_requant *requant, const 
   int32_t v0, v1, w0, w1, high = requant->high;
   struct tvm_pulp_scaled s = {0};
   if (count < 2u || (!is_narrow && !tvm_pulp_is_scaled(requant))) {
+    /* <float biases> */
+    if (count >= 2u && tvm_pulp_is_high_word(requant)) {
+      tvm_pulp_requantize_high_word_channels(requant, acc, count, channels, to, step, first);
+      return;
+    }
+    /* </float biases> */
     for (uint32_t end = first + channels; first < end; ++first, acc += count) {
       tvm_pulp_requantize_columns(requant, acc, 1, count, 1, 1, to - first * bytes, step, first);
       to += bytes;

@@ -43,6 +43,24 @@ TVM_PULP_XP struct tvm_pulp_scaled tvm_pulp_scaled_of(const struct tvm_pulp_requ
   return s;
 }
 
+/* <float biases> */
+/* The same for high_word (kernels.h), where a clip instruction makes the range: its accumulators are limited to `offset`
+ * and shifted left by `factor`. */
+TVM_PULP_XP uint32_t tvm_pulp_is_high_word(const struct tvm_pulp_requant *r) {
+  return r->kind == TVM_PULP_REQUANT_HIGH_WORD && !r->wide_result && ((r->high - r->low) & 1) &&
+         r->zero_point == r->low + ((r->high - r->low) >> 1) + 1;
+}
+
+TVM_PULP_XP struct tvm_pulp_scaled tvm_pulp_high_word_of(const struct tvm_pulp_requant *r) {
+  struct tvm_pulp_scaled s = {0};
+  s.factor = r->shift & 31;
+  s.offset = INT32_MAX >> s.factor;
+  s.middle = (uint32_t)(uint8_t)r->zero_point * 0x01010101u;
+  s.high = (r->high - r->low) >> 1;
+  return s;
+}
+/* </float biases> */
+
 /* Constants of a channel for code that doubles accumulators for TFLite only: one rounding by two bits or more does not
  * see the last bit of h. */
 struct tvm_pulp_scaled_channel {

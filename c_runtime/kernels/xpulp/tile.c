@@ -3,6 +3,9 @@
 
 #include "requantize_block.h"
 #include "tile_code.h"
+/* <float biases> */
+#include "tile_high_word.h"
+/* </float biases> */
 #include "tile_scaled.h"
 #include "tvm_pulp/elements.h"
 
@@ -200,6 +203,12 @@ static __attribute__((noinline)) void run_slowly(struct tvm_pulp_tiles *tiles, c
     tvm_pulp_tiles_run_scaled(tiles, a, rows, begin, end, y, y_stride, 0);
     return;
   }
+  /* <float biases> */
+  if (tiles->columns >= 4u && tiles->x_type <= TVM_PULP_UINT8 && tvm_pulp_is_high_word(tiles->requant)) {
+    tvm_pulp_tiles_run_high_word(tiles, a, rows, begin, end, y, y_stride);
+    return;
+  }
+  /* </float biases> */
   for (uint32_t row = 0; row < rows; row += 4u) {
     uint32_t part = rows - row < 4u ? rows - row : 4u;
     tvm_pulp_tiles_run_biased(tiles, a + row * tiles->job.stride, part, begin, end, y + row * y_stride, y_stride, 0);

@@ -85,6 +85,13 @@
 #define BYTES2 BYTES_AT BYTES(ROW0) BYTES(ROW1)
 #define BYTES1 BYTES_AT BYTES(ROW3)
 
+/* The same with a word in a5 added, four bytes by themselves. */
+#define MOVED_(c0, c1, c2, c3) XP_PACKLO(c0, c1, c0) XP_PACKHI(c0, c3, c2) XP_ADD4(c0, c0, "a5") XP_SWR(c0, "a3", "a2")
+#define MOVED(...) APPLY(MOVED_, __VA_ARGS__)
+#define MOVED4 BYTES_AT MOVED(ROW0) MOVED(ROW1) MOVED(ROW2) MOVED(ROW3)
+#define MOVED2 BYTES_AT MOVED(ROW0) MOVED(ROW1)
+#define MOVED1 BYTES_AT MOVED(ROW3)
+
 #define WORDS_(c0, c1, c2, c3) \
   "sw " c0 ",0(a2)\nsw " c1 ",4(a2)\nsw " c2 ",8(a2)\nsw " c3 ",12(a2)\nadd a2,a2,a3\n"
 #define WORDS(...) APPLY(WORDS_, __VA_ARGS__)

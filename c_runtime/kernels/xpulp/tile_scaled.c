@@ -31,11 +31,6 @@ _Static_assert(offsetof(struct tvm_pulp_tile_job, row_bias) == 88, "the assemble
   COLUMN("s2", "s6", "s10", "t5", XP_LW("a4", 4, "a2"))                                  \
   COLUMN("s3", "s7", "s11", "t6", "")                                                    \
   "lw t1,8(a0)\nlw a5,80(a0)\nli t2,4\nslli a2,t1,1\nadd a2,a2,t1\nsub t2,t2,a2\n"
-#define MOVED_(c0, c1, c2, c3) XP_PACKLO(c0, c1, c0) XP_PACKHI(c0, c3, c2) XP_ADD4(c0, c0, "a5") XP_SWR(c0, "a3", "a2")
-#define MOVED(...) APPLY(MOVED_, __VA_ARGS__)
-#define MOVED4 BYTES_AT MOVED(ROW0) MOVED(ROW1) MOVED(ROW2) MOVED(ROW3)
-#define MOVED2 BYTES_AT MOVED(ROW0) MOVED(ROW1)
-#define MOVED1 BYTES_AT MOVED(ROW3)
 
 #define SCALED_TILES(FUNCTION, name, DOT)                           \
   FUNCTION(name##4, 4, DOT, SCALED_COLUMNS(SCALED4) MOVED4)         \

@@ -8,6 +8,7 @@ _REQUANT_ROLES = {
     "tflite": ("mul", "exponent"),
     "half_up": ("mul", "shift"),
     "half_even": ("mul", "shift"),
+    "offset_half_even": ("mul", "offset_shift"),
     "shift": ("shift", "add"),
     "shift_even": ("shift", "add"),
     "shift_away": ("shift", "add"),

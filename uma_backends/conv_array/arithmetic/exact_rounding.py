@@ -27,6 +27,8 @@ _NEAR = sorted(range(-24, 25), key=abs)
 _STEPS = range(-6, 9)
 _HALVES = (8, 4, 2, 1)
 _FREE = 1 << 60
+# Totals that are looked for.
+_FURTHEST = 1 << 40
 # Bytes before such a shift have 64 bits.
 _LONGEST_SHIFT = 52
 
@@ -40,6 +42,8 @@ class ExactFold:
     shift: np.ndarray
     # What sums below zero lose before they are rounded, where halves go away from zero.
     away: int = 0
+    # Bits of |p| by channel, where they are not as many as usual.
+    bits: np.ndarray | None = None
 
     @property
     def share_of_halves(self) -> float:
@@ -63,7 +67,8 @@ class ExactFold:
         """
         bounds = reach * self.scale.astype(np.int64) >> ARRAY_SHIFT
         # Scales are a little beside the nearest ones.
-        return np.where(self.shift > 0, np.minimum(bounds, (1 << _REACH_BITS) + (1 << 16)), bounds)
+        most = np.int64(1) << (np.full(len(self.scale), _REACH_BITS) if self.bits is None else self.bits)
+        return np.where(self.shift > 0, np.minimum(bounds, most + (1 << 16)), bounds)
 
 
 def fold_exactly(
@@ -75,7 +80,22 @@ def fold_exactly(
         return None
     shift = _shifts(known.real, reach)
     fold, left = _fit(known.results[None] << shift[:, None], known.steps, known.real, reach, shift)
+    if len(left) and rule.kind == "offset_half_even":
+        return _with_more_bits(fold, left, known, reach)
     return None if len(left) else fold
+
+
+def _with_more_bits(fold: ExactFold, left: np.ndarray, known: "Staircase", reach: Reach) -> ExactFold | None:
+    """Constants of the channels that are left with one more bit of |p|, which p and the summand then both need."""
+    shift, own = fold.shift[left] + 1, Reach(reach.low[left], reach.high[left])
+    targets = known.results[None] << shift[:, None]
+    found, missing = _fit(targets, known.steps[left], known.real[left], own, shift, to_the_end=True)
+    if len(missing):
+        return None
+    bits = np.full(len(fold.scale), _REACH_BITS)
+    for values, new in ((fold.scale, found.scale), (fold.add, found.add), (fold.shift, shift), (bits, bits[left] + 1)):
+        values[left] = new
+    return replace(fold, bits=bits)
 
 
 def fold_to_even(
@@ -135,6 +155,8 @@ def staircase_of(rule: Requant, first: np.ndarray, second: np.ndarray, bias: np.
     """All results of a rule but its least, or None where a factor is not positive or a step cannot be found."""
     first, second = first.astype(np.int64), second.astype(np.int64)
     exponent = second - 31 if rule.kind == "tflite" else -second
+    if rule.kind == "offset_half_even":
+        exponent = -fixed_point.unpack_offset(second)[1]
     if rule.kind == "pulp":
         exponent = np.full(first.shape, -rule.shift)
     real = first * np.exp2(exponent.astype(np.float64))
@@ -145,7 +167,9 @@ def staircase_of(rule: Requant, first: np.ndarray, second: np.ndarray, bias: np.
         steps = _steps_of_lines(rule.shift, first[:, None], second[:, None], results[None])
     else:
         wanted = (results - rule.zero_point)[None]
-        steps = _find_steps(_rounding(rule, first, second), wanted, real[:, None])
+        # No accumulator of 32 bits reaches what is further away, nor does a product there fit into 64.
+        beyond = 1 << 31 if rule.kind == "offset_half_even" else _FURTHEST
+        steps = _find_steps(_rounding(rule, first, second), wanted, real[:, None], beyond)
     return None if steps is None else Staircase(results, steps - bias[:, None], real)
 
 
@@ -199,17 +223,24 @@ def _steps_of_lines(shift: int, factor: np.ndarray, summand: np.ndarray, wanted:
     return None if shift > _LONGEST_SHIFT else np.asarray(-((summand - (wanted << shift)) // factor))
 
 
-def _find_steps(rounded: Callable[[np.ndarray], np.ndarray], wanted: np.ndarray, real: np.ndarray) -> np.ndarray | None:
-    """The least total, of accumulator and bias, whose rounded value reaches each wanted one: found by halving."""
-    guess = np.floor((wanted - 0.5) / real).astype(np.int64)
-    if np.abs(guess).max(initial=0) >= 1 << 40:
+def _find_steps(
+    rounded: Callable[[np.ndarray], np.ndarray], wanted: np.ndarray, real: np.ndarray, beyond: int = _FURTHEST
+) -> np.ndarray | None:
+    """The least total, of accumulator and bias, whose rounded value reaches each wanted one: found by halving.
+
+    Totals `beyond` which none comes are not looked for.
+    """
+    about = np.floor((wanted - 0.5) / real)
+    if beyond == _FURTHEST and np.abs(about).max(initial=0) >= beyond:
         return None
+    guess, is_far = np.clip(about, -beyond, beyond).astype(np.int64), np.abs(about) >= beyond
     least = guess + _STEPS[0]
     steps = least.copy()
     for half in _HALVES:
         steps += np.where(rounded(steps + (half - 1)) >= wanted, 0, half)
     # A step at the first offset may lie lower still, one behind the last higher.
-    return None if (steps == least).any() or (steps == least + len(_STEPS)).any() else steps
+    is_lost = ((steps == least) | (steps == least + len(_STEPS))) & ~is_far
+    return None if is_lost.any() else np.where(is_far, guess, steps)
 
 
 def _shifts(real: np.ndarray, reach: Reach) -> np.ndarray:
@@ -220,9 +251,18 @@ def _shifts(real: np.ndarray, reach: Reach) -> np.ndarray:
 
 
 def _fit(
-    targets: np.ndarray, steps: np.ndarray, real: np.ndarray, reach: Reach, shift: np.ndarray
+    targets: np.ndarray,
+    steps: np.ndarray,
+    real: np.ndarray,
+    reach: Reach,
+    shift: np.ndarray,
+    *,
+    to_the_end: bool = False,
 ) -> tuple[ExactFold, np.ndarray]:
-    """Search the scale of all channels at once, every step confines the summand from both sides; which have none."""
+    """Search the scale of all channels at once, every step confines the summand from both sides; which have none.
+
+    `to_the_end`: p and the sum of both may need all of 32 bits, but for the 128 that a type's zero may lie elsewhere.
+    """
     low, high = reach.low[:, None], reach.high[:, None]
     nearest = np.round(real * np.exp2(shift + ARRAY_SHIFT)).astype(np.int64)
     scales, summands = nearest.copy(), np.zeros_like(nearest)
@@ -240,7 +280,11 @@ def _fit(
         )
         fits = (least <= most) & (scale > 0) & (scale < _LARGEST_SCALE)
         product = reach.magnitudes[left] * scale
-        fits &= ((product >> ARRAY_SHIFT) + np.abs(middle) < 1 << 31) & (product < 1 << 47)
+        largest = (product >> ARRAY_SHIFT) + np.abs(middle)
+        if to_the_end:
+            sums = [(end[left] * scale >> ARRAY_SHIFT) + middle for end in (reach.low, reach.high)]
+            largest = np.maximum(*map(np.abs, sums)) + (128 << shift[left])
+        fits &= (largest < 1 << 31) & (product < 1 << 47)
         scales[left[fits]], summands[left[fits]] = scale[fits], middle[fits]
         left = left[~fits]
         if not len(left):

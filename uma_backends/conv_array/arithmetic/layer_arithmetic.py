@@ -134,7 +134,7 @@ def _rest(layer: Layer, reach: Reach, bias: np.ndarray, fold: Callable[..., Exac
     # A last group takes as long with one channel as with four, and one channel alone has a shorter loop.
     few = channels % 4 and (channels == 1 or elements < _LEAST_OF_CHANNEL * channels)
     # Products of 32 bits have a native form, or one of the cores that is as short.
-    is_long = rule.kind in ROUNDING_RULES or (rule.kind == "pulp" and rule.wide)
+    is_long = rule.kind in (*ROUNDING_RULES, "offset_half_even") or (rule.kind == "pulp" and rule.wide)
     if not is_long or few or rule.out_dtype not in BYTES:
         return None
     first, second = (np.broadcast_to(t.data.reshape(-1), bias.shape) for t in layer.inputs[-2:] if t.data is not None)

@@ -24,7 +24,7 @@ from tvm_pulp.qnn.operator import PREFIX
 
 _LOWEST = -128
 # Requantization rules that add a zero point after rounding: adding 128 more changes nothing else.
-_RULES = ("tflite", "half_up", "half_even")
+_RULES = ("tflite", "half_up", "half_even", "offset_half_even")
 # Attribute with the zero point of each data operand.
 _ZERO_POINTS = {
     "conv2d": ("zero_point",),

@@ -29,6 +29,15 @@ TVM_PULP_INLINE void *tvm_pulp_out_row(void *data, uint32_t row, uint32_t stride
   return (uint8_t *)data + (uintptr_t)row * stride;
 }
 
+/* <float biases> */
+TVM_PULP_INLINE int32_t tvm_pulp_requantize_high_word(const struct tvm_pulp_requant *r, int32_t acc, uint32_t channel) {
+  const struct tvm_pulp_high_word *c = (const struct tvm_pulp_high_word *)(const void *)r->mul + channel;
+  int32_t left = r->shift & 31, limit = INT32_MAX >> left, limited = tvm_pulp_clip(acc, ~limit, limit);
+  int32_t product = (int32_t)((int64_t)(int32_t)((uint32_t)limited << left) * (int64_t)(uint64_t)c->mul >> 32);
+  return tvm_pulp_clip(((product + c->add) >> c->right) + r->zero_point, r->low, r->high);
+}
+/* </float biases> */
+
 TVM_PULP_INLINE int32_t tvm_pulp_requantize_any(const struct tvm_pulp_requant *r, int32_t acc, uint32_t channel) {
   if (r->kind == TVM_PULP_REQUANT_NONE) return acc;
   uint32_t at = r->per_channel ? channel : 0u;
@@ -38,6 +47,11 @@ TVM_PULP_INLINE int32_t tvm_pulp_requantize_any(const struct tvm_pulp_requant *r
     case TVM_PULP_REQUANT_PULP_WIDE: return tvm_pulp_requantize_wide(acc, mul, add, r->shift, r->low, r->high);
     case TVM_PULP_REQUANT_TFLITE: return tvm_pulp_requantize_tflite(acc, mul, add, r->zero_point, r->low, r->high);
     case TVM_PULP_REQUANT_HALF_UP: return tvm_pulp_requantize_half_up(acc, mul, add, r->zero_point, r->low, r->high);
+    /* <float biases> */
+    case TVM_PULP_REQUANT_OFFSET_HALF_EVEN:
+      return tvm_pulp_requantize_offset_half_even(acc, mul, add, r->zero_point, r->low, r->high);
+    case TVM_PULP_REQUANT_HIGH_WORD: return tvm_pulp_requantize_high_word(r, acc, channel);
+    /* </float biases> */
     default: return tvm_pulp_requantize_half_even(acc, mul, add, r->zero_point, r->low, r->high);
   }
 }

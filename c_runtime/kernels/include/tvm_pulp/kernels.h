@@ -53,6 +53,19 @@ enum tvm_pulp_requant_kind {
   TVM_PULP_REQUANT_SHIFT_AWAY = 8
 };
 
+/* <float biases> */
+/* Further kinds, of layers with constant weights. offset_half_even: `add` is an offset of the product, a multiple of 64,
+ * plus the shift. high_word: `mul` points to constants of each channel, per_channel is 1, `shift` is a number of bits and
+ * `zero_point` what is added behind: with the accumulator limited to 32 - shift bits, the result is
+ * ((acc << shift) * mul >> 32) + add >> right, plus the zero point. All sums fit 32 bits. Where no accumulator is beyond
+ * the limit, TVM_PULP_WITHIN_LIMIT is added to `shift`. */
+enum { TVM_PULP_REQUANT_OFFSET_HALF_EVEN = 9, TVM_PULP_REQUANT_HIGH_WORD = 10, TVM_PULP_WITHIN_LIMIT = 32 };
+struct tvm_pulp_high_word {
+  uint32_t mul;
+  int32_t add, right;
+};
+/* </float biases> */
+
 struct tvm_pulp_requant {
   uint32_t kind;        /* enum tvm_pulp_requant_kind; none: the result is int32 */
   uint32_t per_channel; /* 0: mul and add hold one element, 1: one per channel */
