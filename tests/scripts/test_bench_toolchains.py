@@ -32,8 +32,15 @@ def test_table(script: Any) -> None:
     assert lines[-2].startswith("2 archives were built and run by both; outputs of 1 are equal")
 
 
+def test_what_is_refused_is_no_archive(script: Any) -> None:
+    lines = script.table({"a on siracusa": ROW, "b on minpool": {"outputs": "refused: no room: use less"}}, 2)
+    assert not any("| b |" in line for line in lines)
+    assert "1 of 1 archives were measured." in lines
+    assert lines[-1] == "No archive, b on minpool: no room: use less."
+
+
 def test_rows_are_read_back_from_the_page(script: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    state = {"a on siracusa": ROW, "b on siracusa, NEUREKA": {"outputs": "refused: no room"}}
+    state = {"a on siracusa": ROW, "b on siracusa, NEUREKA": {"outputs": "does not run: it does not build"}}
     page, read = tmp_path / "BENCHMARKS.md", script.written_rows
     script.write_section(script.SECTION, script.table(state, 5), page)
     monkeypatch.setattr(script, "written_rows", lambda title: read(title, page))
