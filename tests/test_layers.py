@@ -5,6 +5,7 @@ under TYPE_CHECKING count like any other.
 """
 
 import ast
+import functools
 import importlib
 import re
 from collections.abc import Iterator
@@ -131,8 +132,13 @@ class Import:
     line: int
 
 
-def find_imports(source: str, module: str, is_package: bool) -> Iterator[Import]:
-    """Yield every import of `source`, which is the text of `module`; relative imports are resolved."""
+@functools.cache
+def find_imports(source: str, module: str, is_package: bool) -> tuple[Import, ...]:
+    """Every import of `source`, which is the text of `module`; relative imports are resolved."""
+    return tuple(_read_imports(source, module, is_package))
+
+
+def _read_imports(source: str, module: str, is_package: bool) -> Iterator[Import]:
     package = module.split(".") if is_package else module.split(".")[:-1]
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
@@ -143,9 +149,16 @@ def find_imports(source: str, module: str, is_package: bool) -> Iterator[Import]
             base = ".".join([*parent, *([node.module] if node.module else [])])
             for alias in node.names:
                 yield Import(f"{base}.{alias.name}", node.lineno)
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+        elif isinstance(node, ast.Call) and _called_name(node.func).endswith("import_module"):
             names = (argument.value for argument in node.args[:1] if isinstance(argument, ast.Constant))
             yield from (Import(str(name), node.lineno) for name in names)
+
+
+def _called_name(function: ast.expr) -> str:
+    """The last part of the name of what is called."""
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
 
 
 def find_violation(module: str, target: str) -> str | None:

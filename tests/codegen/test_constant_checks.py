@@ -32,6 +32,7 @@ def near() -> App:
     return tvm_pulp.compile("zoo:dscnn", "uma-neureka", planner="greedy", check_constants=True)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("place", [0.0, 0.5, 1.0])
 def test_a_byte_of_l3(place: float, far: App) -> None:
     blob = bytearray(far.files[L3])

@@ -49,6 +49,7 @@ def test_the_mean_of_a_norm_is_read_by_other_nodes() -> None:
     np.testing.assert_allclose(results(model, X)[0], X - X.mean(-1, keepdims=True), atol=1e-6)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
 @pytest.mark.parametrize("direction", ["forward", "reverse"])
 def test_weights_that_are_inputs(kind: str, direction: str) -> None:

@@ -17,6 +17,7 @@ LABELS = np.array([0, 4, 2], np.int64)
 WEIGHT = np.abs(GENERATOR.normal(size=5)).astype(np.float32)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("operator", ["SoftmaxCrossEntropyLoss", "NegativeLogLikelihoodLoss"])
 @pytest.mark.parametrize("attributes", [{}, {"reduction": "none"}, {"ignore_index": 2}], ids=str)
 @pytest.mark.parametrize("weighted", [False, True])

@@ -143,10 +143,14 @@ CASES = {
 }
 
 
+SEEDS = [range(10), pytest.param(range(10, 40), marks=pytest.mark.slow)]
+
+
+@pytest.mark.parametrize("seeds", SEEDS, ids=str)
 @pytest.mark.parametrize("case", CASES)
-def test_equals_the_reference_kernels(case: str, tmp_path: Path) -> None:
+def test_equals_the_reference_kernels(case: str, seeds: range, tmp_path: Path) -> None:
     build, expected_operators = CASES[case]
-    for seed in range(40):
+    for seed in seeds:
         rng = np.random.default_rng([seed, *case.encode()])
         op, operands, output, options, version = build(rng)
         path = tmp_path / f"{seed}.tflite"

@@ -204,11 +204,15 @@ CASES: dict[str, tuple[Callable[[Random], Case], str]] = {
 TOLERANCE = {"logistic": 1, "tanh": 1}
 
 
+SEEDS = [range(8), pytest.param(range(8, 20), marks=pytest.mark.slow)]
+
+
 @pytest.mark.sample(9)
+@pytest.mark.parametrize("seeds", SEEDS, ids=str)
 @pytest.mark.parametrize("case", CASES)
-def test_equals_the_reference_kernels(case: str, tmp_path: Path) -> None:
+def test_equals_the_reference_kernels(case: str, seeds: range, tmp_path: Path) -> None:
     build, operator = CASES[case]
-    for seed in range(20):
+    for seed in seeds:
         rng = np.random.default_rng([seed, *case.encode()])
         op, operands, output, options, version = build(rng)
         path = tmp_path / f"{seed}.tflite"

@@ -174,11 +174,15 @@ def _model(case: str, seed: int, path: Path) -> list[np.ndarray]:
     return [rng.integers(-32768, 32768, t.shape).astype(np.int16) for t in operands if t.data is None]
 
 
+SEEDS = [range(8), pytest.param(range(8, 20), marks=pytest.mark.slow)]
+
+
 @pytest.mark.sample(7)
+@pytest.mark.parametrize("seeds", SEEDS, ids=str)
 @pytest.mark.parametrize("case", CASES)
-def test_equals_the_reference_kernels(case: str, tmp_path: Path) -> None:
+def test_equals_the_reference_kernels(case: str, seeds: range, tmp_path: Path) -> None:
     operator = CASES[case][1]
-    for seed in range(20):
+    for seed in seeds:
         path = tmp_path / f"{seed}.tflite"
         feeds = _model(case, seed, path)
         expected = reference_run(path, feeds)

@@ -14,7 +14,7 @@ from tests.fuzz.formats.format import Format
 from tests.fuzz.mutants import Mutant
 
 # Cases of the default run: what suits the time that one takes.
-FEW = {"onnx": 66, "tflite": 40, "arrays": 10, "soc": 4, "report": 50, "elf": 50, "archive": 5}
+FEW = {"onnx": 30, "tflite": 20, "arrays": 10, "soc": 4, "report": 25, "elf": 30, "archive": 5}
 SECONDS = 60
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from tests.kernels.header import structures
 from tests.process_folder import process_folder
 from tvm_pulp import soc
+from tvm_pulp.sim.iss.elf import Elf, read_elf
 from tvm_pulp.sim.iss.machine import Machine
 from tvm_pulp.soc.platform import Platform
 from tvm_pulp.toolchain import RiscvToolchain, ToolchainError, build_host_library, build_riscv_elf
@@ -165,10 +166,12 @@ def run_on_host(call: Call, cores: int = 1) -> np.ndarray:
 # --- cluster ---------------------------------------------------------------------------------------------------------
 
 
-def kernel_names(folder: str) -> list[str]:
+@functools.cache
+def kernel_names(folder: str) -> tuple[str, ...]:
     """Every kernel that the sources of a folder define."""
     paths = [*sorted((RUNTIME / f"kernels/{folder}").glob("*.c")), INTRINSICS]
-    return list(dict.fromkeys(name for path in paths for name in _DEFINITION.findall(path.read_text(encoding="utf-8"))))
+    names = (name for path in paths for name in _DEFINITION.findall(path.read_text(encoding="utf-8")))
+    return tuple(dict.fromkeys(names))
 
 
 # The SoC that a family of kernels is measured on; the default one for all others.
@@ -185,6 +188,12 @@ def cluster_program(toolchain: RiscvToolchain, folder: str = "xpulp") -> Path:
     if isinstance(built, ToolchainError):
         raise ToolchainError(built.command, built.status, built.output)
     return built
+
+
+@functools.cache
+def _elf(program: Path) -> Elf:
+    """A program, which thousands of examples load."""
+    return read_elf(program)
 
 
 @functools.cache
@@ -230,7 +239,7 @@ def run_on_cluster(
     program = cluster_program(toolchain, folder)
     # Of a test that fails hypothesis keeps hundreds of runs, with all that their functions refer to.
     with Machine(soc.load(machine_of(folder))) as machine:
-        machine.load_elf(program)
+        machine.load_elf(_elf(program))
         return _run_loaded(machine, call, cores, folder, offset)
 
 

@@ -17,7 +17,7 @@ import pytest
 
 import tvm_pulp
 from tests.tvmc.command_line import tvmc
-from tvm_pulp import dse
+from tvm_pulp import dse, limits
 from tvm_pulp.codegen import mlf
 from tvm_pulp.errors import UserError
 from tvm_pulp.limits import LIMITS, VARIABLE
@@ -58,6 +58,15 @@ def test_segments_and_symbols_that_overlap() -> None:
     _refused(lambda: read_elf(_elf(1, b"\0" + b"a" * _MIB + b"\0", 30_000)), "")
     _refused(lambda: read_elf(_elf(1, b"\0" + b"a" * _MIB, 30_000)), "")
     _refused(lambda: read_elf(_elf(1, b"\0" + (b"a" * 60_000 + b"\0"), 30_000)), "elf_name_bytes", 128 * _MIB)
+
+
+def test_limits_are_asked_for_once_and_not_for_every_symbol(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thousands of runs load programs of thousands of symbols."""
+    asked: list[str] = []
+    stated = limits.stated_limits
+    monkeypatch.setattr(limits, "stated_limits", lambda: asked.append("") or stated())
+    assert read_elf(_elf(2, b"\0name\0", 1000))
+    assert 0 < len(asked) < 10
 
 
 def test_limits_of_executables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from tvm_pulp import onnx_backend
 from tvm_pulp.errors import UserError
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("file", operator_files())
 def test_cases_of_an_operator(file: str) -> None:
     assert problems(cases_of(file)) == []

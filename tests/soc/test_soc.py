@@ -7,6 +7,7 @@ import pytest
 from tvm_pulp import soc
 from tvm_pulp.errors import UserError
 from tvm_pulp.sim.iss import Machine
+from tvm_pulp.soc import catalog, yaml_text
 
 
 def test_presets() -> None:
@@ -20,6 +21,20 @@ def test_presets() -> None:
     assert silicon.engines["neureka"].parameters[quirk] == 0 and model.engines["neureka"].parameters[quirk] == 1
     # everything else is the same chip
     assert silicon.dma == model.dma and silicon.icache == model.icache and silicon.memory.l2 == model.memory.l2
+
+
+def test_a_text_is_parsed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who changes what was read changes nobody else's; another text is read anew."""
+    path = tmp_path / "mine.yaml"
+    path.write_text("name: mine\ncluster: {cores: 3}\n")
+    first = catalog.read_yaml(path, "it", "with keys")
+    parsed: list[str] = []
+    parse = yaml_text.yaml.load
+    monkeypatch.setattr(yaml_text.yaml, "load", lambda text, loader: parsed.append(text) or parse(text, loader))
+    first["cluster"]["cores"] = 5
+    assert catalog.read_yaml(path, "it", "with keys")["cluster"]["cores"] == 3 and not parsed
+    path.write_text("name: mine\ncluster: {cores: 4}\n")
+    assert catalog.read_yaml(path, "it", "with keys")["cluster"]["cores"] == 4 and len(parsed) == 1
 
 
 def test_host_is_not_simulated() -> None:

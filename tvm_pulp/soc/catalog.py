@@ -1,5 +1,7 @@
 """Find and read SoC descriptions: the presets beside this file, or any YAML file of the same form."""
 
+import copy
+import functools
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,8 @@ from tvm_pulp.soc.yaml_text import read_text
 _FOLDER = Path(__file__).parent
 # The preset that is simulated where none is named.
 DEFAULT = "siracusa"
+# One compile reads presets dozens of times: texts of so many characters are parsed once.
+_REMEMBERED = 1 << 16
 # Stands for the preset with the most of this machine's instructions.
 NATIVE = "native"
 
@@ -80,12 +84,15 @@ def read_yaml(path: Path, what: str, keys: str) -> dict[str, Any]:
     """The mapping in a file; a user error names the file as `what` where it holds none."""
     text = read_input_text(path, f"cannot read {what}", YAML_BYTES)
     try:
-        content = read_text(text)
+        content = copy.deepcopy(_known_text(text)) if len(text) <= _REMEMBERED else read_text(text)
     except yaml.YAMLError as error:
         raise UserError(f"{what} is not valid YAML: {' '.join(str(error).split())}") from None
     if not isinstance(content, dict):
         raise UserError(f"{what} must be a mapping {keys}")
     return content
+
+
+_known_text = functools.lru_cache(maxsize=64)(read_text)
 
 
 def _merge(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:

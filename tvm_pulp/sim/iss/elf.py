@@ -119,14 +119,14 @@ def _symbols(
         strings = headers[header[6]]
         text, table = _slice(content, strings[4], strings[5]), _slice(content, header[4], header[5])
         ELF_SYMBOLS.check(len(table) // 16, f"{name} holds")
-        named = 0
+        named, most_named = 0, ELF_NAME_BYTES.most
         for at, value, _, info, _, home in struct.iter_unpack("<IIIBBH", table[: len(table) // 16 * 16]):
             end = text.find(b"\0", at, at + _LONGEST_NAME)
             if end < 0 and at < len(text):
                 raise struct.error("a name without an end")
             # Names may share their ends: together they can be far longer than the file.
             named += max(end - at, 0)
-            if named > ELF_NAME_BYTES.most:
+            if named > most_named:
                 ELF_NAME_BYTES.check(named, f"{name} holds")
             label = text[at:end].decode("utf-8", "replace") if end > at else ""
             if not label or home == 0:

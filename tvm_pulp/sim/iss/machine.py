@@ -136,9 +136,12 @@ class Machine:
         refuse_if(refused, f"engine '{name}' with model {path}: {error.value.decode(errors='replace')}")
         return True
 
-    def load_elf(self, source: str | Path | bytes) -> None:
-        """Put an executable into the memories; `run` then starts at its entry point who starts first, or all cores."""
-        elf = read_elf(source)
+    def load_elf(self, source: str | Path | bytes | Elf) -> None:
+        """Put an executable into the memories; `run` then starts at its entry point who starts first, or all cores.
+
+        Who loads one often reads it once, with `read_elf`.
+        """
+        elf = source if isinstance(source, Elf) else read_elf(source)
         memory = self.soc.memory
         largest = max(memory.l1.size, memory.l2.size, memory.weight.size)
         for segment in elf.segments:
