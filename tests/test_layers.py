@@ -82,6 +82,7 @@ PARTS = {
     "planning.tiling": ("alignment", "cost", "forms", "schedule", "place", "plan"),
     "planning.search": (
         "constraint_model",
+        "stated_order",
         "problem",
         "evaluate",
         "attempts",
@@ -89,11 +90,13 @@ PARTS = {
         "solver",
         "memory_limits",
         "cover",
+        "stated_offers",
         "partition_network",
         "find_plan",
         "read_plan",
         "state_memory",
         "driver",
+        "fits_l1",
     ),
 }
 
