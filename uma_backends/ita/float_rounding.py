@@ -1,9 +1,8 @@
 """A factor of single precision as integer multipliers that round every sum alike.
 
-`round(float(sum) * factor)` is a staircase: it is known by the sums at which it steps up. A multiplier of 31 bits,
-rounded half to even, is accepted when it steps at exactly these. Single precision rounds the product first, so what is
-nearly a tie becomes one, and is then rounded up or down, to even. Where that happens two roundings are needed here too:
-to a fraction of so many bits, then to integers.
+A multiplier of 31 bits, rounded half to even, is accepted when it steps at the sums where `round(float(sum) * factor)`
+does. Single precision rounds the product first, so what is nearly a tie becomes one, and is then rounded up or down, to
+even. Where that happens two roundings are needed here too: to a fraction of so many bits, then to integers.
 """
 
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tvm_pulp.qnn.fixed_point import scale_half_even, shift_half_even, single_rounding_multiplier
-from uma_backends.conv_array.arithmetic.exact_rounding import RealRounding
+from tvm_pulp.qnn.real_rounding import RealRounding
 
 # Sums beyond are no whole numbers in single precision.
 _LARGEST_SUM = 1 << 24
@@ -37,9 +36,7 @@ def rounding_like(factor: float, low: int, high: int) -> Rounding | None:
     results = np.arange(low + 1, high + 1)
     if factor <= 0 or (np.abs(results).max(initial=0) + 1) / factor >= _LARGEST_SUM:
         return None
-    steps = RealRounding(factor, results).steps()
-    if steps is None:
-        return None
+    stairs = RealRounding(factor, results).staircase(*(np.array([end]) for end in (-_LARGEST_SUM, _LARGEST_SUM)))
     for fraction, distance in _TRIED.items():
         try:
             nearest, shift = single_rounding_multiplier(factor * 2.0**fraction)
@@ -47,6 +44,6 @@ def rounding_like(factor: float, low: int, high: int) -> Rounding | None:
             continue
         for offset in sorted(range(-distance, distance + 1), key=abs):
             found = Rounding(min(nearest + offset, (1 << 31) - 1), shift, fraction)
-            if (found.apply(steps) >= results).all() and (found.apply(steps - 1) < results).all():
+            if stairs.agrees(found.apply).all():
                 return found
     return None

@@ -13,10 +13,11 @@ import numpy as np
 from tvm_pulp.planning.tiling.forms.attention_operands import is_shared, operand_part, query_axis
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.qdq_attention import operands
+from tvm_pulp.qnn.real_rounding import RealRounding
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma import Box, Form, Kernel, Load, Local, Recipe, Refused, Step, TileAxis, refuse_if
-from uma_backends.conv_array.arithmetic.exact_rounding import ExactFold, RealRounding
+from uma_backends.conv_array.arithmetic.exact_rounding import ExactFold, fold_real
 from uma_backends.conv_array.arithmetic.folded_rounding import Reach
 from uma_backends.neureka.activation_weights import (
     CORRECTED,
@@ -51,7 +52,8 @@ def qdq_attention_strategy(layer: Layer, context: Context) -> list[Form]:
     low, high = (a[n] + a["zero_point"] for n in ("low", "high"))
     rule = Requant("half_even", 0, a["zero_point"], low, high, dtype=a["dtype"])
     values = RealRounding(a["value_scale"], np.arange(rule.low + 1, rule.high + 1), rule.zero_point)
-    fold, constants, mixed = values.fold(_reach(weights * np.append(ends["v"], 0))), values.as_half_even(), RAW
+    mixtures = _reach(weights * np.append(ends["v"], 0))
+    fold, constants, mixed = fold_real(values, mixtures), values.as_half_even(mixtures.low, mixtures.high), RAW
     if fold is not None:
         mixed, rest = Product.scaled(fold), Rest.of(rule, fold)
     elif constants is not None:
@@ -63,7 +65,7 @@ def qdq_attention_strategy(layer: Layer, context: Context) -> list[Form]:
         scores = CORRECTED
     else:
         logit = RealRounding(a["logit_scale"], np.arange(a["logit_low"] + 1, a["logit_high"] + 1))
-        shifted = logit.fold(_reach(logits))
+        shifted = fold_real(logit, _reach(logits))
         scores = RAW if shifted is None else Product.scaled(shifted)
     form = QdqAttentionForm(layer, context, "1x1 with keys and values as weights", (scores, mixed), rest, shifted)
     refuse_without_kernels(form)

@@ -6,13 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tvm_pulp.qnn import fixed_point
+from tvm_pulp.qnn.real_rounding import RealRounding
 from tvm_pulp.qnn.requant import TO_EVEN, Requant
 from uma_backends.conv_array.arithmetic.exact_rounding import (
     ARRAY_SHIFT,
     ExactFold,
-    RealRounding,
     fold_away,
     fold_exactly,
+    fold_real,
     fold_to_even,
 )
 from uma_backends.conv_array.arithmetic.folded_rounding import Reach
@@ -118,7 +119,8 @@ def test_products_in_single_precision_are_rounded_as_they_are(scale: float) -> N
     rounding = RealRounding(scale, np.arange(-127, 128), zero_point)
     acc = np.arange(-reach, reach + 1)
     wanted = np.clip(np.rint(acc.astype(np.float32) * np.float32(scale)).astype(np.int64) + zero_point, -128, 127)
-    fold, rule = rounding.fold(Reach(np.array([-reach]), np.array([reach]))), rounding.as_half_even()
+    ends = np.array([-reach]), np.array([reach])
+    fold, rule = fold_real(rounding, Reach(*ends)), rounding.as_half_even(*ends)
     if fold is not None:
         made = (acc * int(fold.scale[0]) >> ARRAY_SHIFT) + int(fold.add[0]) >> int(fold.shift[0])
         np.testing.assert_array_equal(np.clip(made, -128, 127), wanted)

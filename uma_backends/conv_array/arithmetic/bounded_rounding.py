@@ -10,11 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from tvm_pulp.qnn.requant import Requant
-from uma_backends.conv_array.arithmetic.exact_rounding import Staircase, staircase_of
+from tvm_pulp.qnn.staircase import FREE, Staircase, factors_of, staircase_of
 from uma_backends.conv_array.arithmetic.folded_rounding import Reach
 
 _LARGEST_SHIFT = 31
-_FREE = 1 << 60
 # A shift for every channel takes the array some cycles: it has to spare the cores so many of all elements.
 _WORTH = 0.002
 
@@ -41,15 +40,16 @@ def bound_rounding(
     rule: Requant, first: np.ndarray, second: np.ndarray, reach: Reach, bias: np.ndarray
 ) -> Bounds | None:
     """The finest bounds whose products stay inside 32 bits; None where a channel has none."""
-    known = staircase_of(rule, first, second, bias)
-    if known is None:
+    factors = factors_of(rule, (first, second))
+    if (factors <= 0).any():
         return None
+    stairs = staircase_of(rule, (first, second), bias, reach.low, reach.high)
     each: Bounds | None = None
     found = np.zeros(len(bias), bool)
     # Above this products leave 32 bits in every channel.
-    finest = int(np.floor(32 - np.log2(np.maximum(reach.magnitudes * known.real, 1e-9))).max(initial=0))
+    finest = int(np.floor(32 - np.log2(np.maximum(reach.magnitudes * factors, 1e-9))).max(initial=0))
     for shift in range(min(_LARGEST_SHIFT, finest), 0, -1):
-        bounds, fits = _with_shift(known, reach, shift)
+        bounds, fits = _with_shift(stairs, factors, reach, shift)
         if each is None:
             each = bounds
         else:
@@ -61,17 +61,13 @@ def bound_rounding(
     return each if found.all() else None
 
 
-def _with_shift(known: Staircase, reach: Reach, shift: int) -> tuple[Bounds, np.ndarray]:
+def _with_shift(stairs: Staircase, factors: np.ndarray, reach: Reach, shift: int) -> tuple[Bounds, np.ndarray]:
     """Bounds of all channels, and in which of them nothing leaves 32 bits."""
-    low, high = reach.low[:, None], reach.high[:, None]
-    scale, goals = np.round(known.real * 2.0**shift).astype(np.int64), known.results[None] << shift
-    # From above: a step's first accumulator has its result. From below: the accumulator before it has not. Steps that
-    # no accumulator reaches ask only for one side.
-    at, before = np.clip(known.steps, low, high), np.clip(known.steps - 1, low, high)
-    above = np.where(known.steps <= high, goals - at * scale[:, None], -_FREE).max(axis=1)
-    below = np.where(known.steps > low, goals - 1 - before * scale[:, None], _FREE).min(axis=1)
-    below = np.where(below == _FREE, np.maximum(above, 0), below)
+    scale = np.round(factors * 2.0**shift).astype(np.int64)
+    # From above: a step's first accumulator has its result. From below: the accumulator before it has not.
+    least, most = stairs.reaching(stairs.results << shift).summands(scale)
+    below = np.where(most >= FREE, np.maximum(least, 0), most)
     # Where one summand is both, the two results never differ.
-    above = np.maximum(above, below)
+    above = np.maximum(least, below)
     fits = reach.fits(scale, below) & reach.fits(scale, above) & (scale > 0) & (scale < 1 << 32)
     return Bounds(scale, below, above, np.full(len(scale), shift)), fits
