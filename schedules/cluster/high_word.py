@@ -6,6 +6,7 @@ result to the next at the same sums as the rule; where a channel has none, the l
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -13,14 +14,13 @@ import numpy as np
 from schedules.cluster.arithmetic import exact_bias
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.staircase import Staircase, Target, factors_of, fit, staircase_of
 from tvm_pulp.qnn.tensor_spec import BYTES
-from tvm_pulp.uma.conv_array.exact_rounding import Staircase, staircase_of
 
 # Multipliers beside the nearest one that are tried.
-_TRIED = sorted(range(-12, 13), key=abs)
+_TRIED = 12
 # With a byte above them, sums behind the product stay inside 32 bits.
 _MOST_RIGHT = 22
-_FREE = 1 << 60
 _WITHIN_LIMIT = 32
 # Looked for once, though planning asks for every tile.
 _KNOWN: "WeakKeyDictionary[Layer, HighWord | None]" = WeakKeyDictionary()
@@ -68,49 +68,52 @@ def fit_high_word(
 ) -> HighWord | None:
     """Constants for sums from `least` to `most` of every channel; None where there are none."""
     first, second = (np.broadcast_to(np.asarray(o, np.int64).reshape(-1), least.shape) for o in operands)
-    known = staircase_of(rule, first, second, np.zeros_like(least))
-    if known is None:
+    factors = factors_of(rule, (first, second))
+    if not (factors > 0).all():
         return None
-    reached, passed = known.steps <= most[:, None], known.steps > least[:, None]
-    decides = np.where(reached & passed, np.maximum(np.abs(known.steps), np.abs(known.steps - 1)), 0)
+    known = staircase_of(rule, (first, second), np.zeros_like(least), least, most)
+    decides = np.where(known.reached & known.passed, np.maximum(np.abs(known.at), np.abs(known.before)), 0)
     largest = [max(1, int(np.max(v))) for v in (np.maximum(np.abs(least), np.abs(most)), decides)]
     without, limiting = (31 - n.bit_length() for n in largest)
-    found = _constants(rule, known, reached, passed, without)
+    found = _constants(rule, known, factors, without)
     if found is not None or without == limiting:
         return found and replace(found, is_within=True)
-    return _constants(rule, known, reached, passed, limiting)
+    return _constants(rule, known, factors, limiting)
 
 
-def _constants(rule: Requant, known: Staircase, reached: np.ndarray, passed: np.ndarray, left: int) -> HighWord | None:
-    limit = (1 << 31 - left) - 1
+def _constants(rule: Requant, known: Staircase, factors: np.ndarray, left: int) -> HighWord | None:
     middle = rule.low + ((rule.high - rule.low) >> 1) + 1
-    exponent = np.floor(np.log2(known.real)).astype(np.int64)
-    goals = known.results[None] - middle
+    stairs = replace(known, at=_limited(known.at, left), before=_limited(known.before, left))
+    exponent = np.floor(np.log2(factors)).astype(np.int64)
     found = np.zeros((3, len(exponent)), np.int64)
-    missing = np.ones(len(exponent), bool)
+    missing = np.arange(len(exponent))
     # Less bits where the sum of product and summand has no room.
     for less in (0, 1, 2):
-        right = np.minimum(left - 1 - exponent, _MOST_RIGHT) - less
-        nearest = np.maximum(np.rint(known.real * np.exp2(32.0 - left + right)), 1).astype(np.int64)
-        for beside in _TRIED:
-            mul = nearest + beside
-            at, before = (_product(known.steps - i, mul[:, None], left) for i in (0, 1))
-            wanted = goals << np.maximum(right, 0)[:, None]
-            low = np.where(reached, wanted - at, -_FREE).max(axis=1, initial=-_FREE)
-            high = np.where(passed, wanted - 1 - before, _FREE).min(axis=1, initial=_FREE)
-            one_side = np.where(low > -_FREE, np.maximum(low, 0), np.minimum(high, 0))
-            add = np.where((low > -_FREE) & (high < _FREE), (low + high) // 2, one_side)
-            ends = [_product(np.array(end), mul, left) + add for end in (-limit - 1, limit)]
-            fits = missing & (low <= high) & (right >= 0) & (mul > 0) & (mul < 1 << 32) & (np.abs(add) < 1 << 31)
-            fits &= np.all([np.abs(e) < 1 << 31 for e in ends], axis=0)
-            found[:, fits] = np.stack([mul, add, right])[:, fits]
-            missing &= ~fits
-            if not missing.any():
-                return HighWord(found.T.astype(np.uint32).view(np.int32), left, middle, is_within=False)
+        right = np.minimum(left - 1 - exponent[missing], _MOST_RIGHT) - less
+        nearest = np.maximum(np.rint(factors[missing] * np.exp2(32.0 - left + right)), 1).astype(np.int64)
+        goals = stairs.of_channels(missing).reaching((known.results - middle) << np.maximum(right, 0)[:, None])
+        lines = fit([goals], nearest, Target(partial(_accepts, right, left), _TRIED, dropped=32))
+        found[:, missing] = np.stack([lines.multipliers, lines.summands[0], right])
+        missing = missing[lines.missing]
+        if not len(missing):
+            return HighWord(found.T.astype(np.uint32).view(np.int32), left, middle, is_within=False)
     return None
+
+
+def _accepts(right: np.ndarray, left: int, channels: np.ndarray, mul: np.ndarray, summands: np.ndarray) -> np.ndarray:
+    """Tell for channels if multipliers and sums of the product and the summand have 32 bits."""
+    limit, (add,) = 1 << 31, summands
+    sums = [_product(np.array(end), mul, left) + add for end in (-limit, limit)]
+    fits = (right[channels] >= 0) & (mul > 0) & (mul < 1 << 32) & (np.abs(add) < limit)
+    return np.asarray(fits & np.all([np.abs(s) < limit for s in sums], axis=0))
 
 
 def _product(sums: np.ndarray, mul: np.ndarray, left: int) -> np.ndarray:
     """The upper half of the product with limited and shifted sums."""
+    return _limited(sums, left) * mul >> 32
+
+
+def _limited(sums: np.ndarray, left: int) -> np.ndarray:
+    """Sums within as many bits as the shift to the left leaves, shifted."""
     limit = (1 << 31 - left) - 1
-    return (np.clip(sums, -limit - 1, limit) << left) * mul >> 32
+    return np.clip(sums, -limit - 1, limit) << left
