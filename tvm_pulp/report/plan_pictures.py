@@ -8,7 +8,7 @@ from tvm_pulp.codegen.formats import to_json
 from tvm_pulp.output_files import write_outputs
 from tvm_pulp.planning.estimate import estimate_program
 from tvm_pulp.planning.program.actions import Access, Begin, operands_of
-from tvm_pulp.planning.program.plan_record import Place, PlanJson
+from tvm_pulp.planning.program.plan_record import PlaceJson, PlanJson
 from tvm_pulp.report.cycle_axis import (
     GROUND,
     LEFT,
@@ -43,7 +43,7 @@ _NOTE = "Colours: the layer that makes or fetches a buffer; light grey is free. 
 
 
 def memory_map(
-    title: str, blocks: Sequence[Place], layers: Sequence[int | None], size: int, plan: PlanJson, axis: CycleAxis
+    title: str, blocks: Sequence[PlaceJson], layers: Sequence[int | None], size: int, plan: PlanJson, axis: CycleAxis
 ) -> str:
     """An SVG: expected cycles to the right, addresses upwards, one rectangle per block in the colour of its layer."""
     if not blocks:
@@ -99,7 +99,7 @@ def makers_of(plan: PlanJson) -> dict[str, int]:
     return {output.name: i for i, layer in enumerate(plan.layers) for output in layer.outputs}
 
 
-def first_writer(plan: PlanJson, block: Place) -> int | None:
+def first_writer(plan: PlanJson, block: PlaceJson) -> int | None:
     """The layer whose step first writes into a block of L1 while it lives."""
     begin, end = block.offset, block.offset + block.bytes
     # What the first step needs is fetched before it, at position -1.
