@@ -9,6 +9,7 @@ from tvm_pulp.output_files import write_outputs
 from tvm_pulp.planning.estimate import estimate_program
 from tvm_pulp.planning.program.actions import Access, Begin, operands_of
 from tvm_pulp.planning.program.plan_record import PlaceJson, PlanJson
+from tvm_pulp.planning.program.positions import next_slot
 from tvm_pulp.report.cycle_axis import (
     GROUND,
     LEFT,
@@ -56,9 +57,10 @@ def memory_map(
         x, width = axis.x(begin), axis.x(end) - axis.x(begin)
         y, height = TOP + HEIGHT - (block.offset + block.bytes) * up, block.bytes * up
         whose = "" if layer is None else f" of {plan.layers[layer].name}"
+        nodes = "" if layer is None else nodes_of(plan.layers[layer])
         label = (
             f"{block.name}{whose}: {block.bytes:,} bytes at {block.offset:,}, cycles {begin:,} to {end:,}, "
-            f"steps {max(0, first) // 3} to {last // 3}{'' if layer is None else nodes_of(plan.layers[layer])}"
+            f"steps {next_slot(max(0, first))} to {next_slot(last)}{nodes}"
         )
         body += named_bar(x, y, width, height, block.name, layer_colour(layer), label)
     return plan_picture(title, [*body, *byte_axis(size)], TOP + HEIGHT, _NOTE, plan, axis)

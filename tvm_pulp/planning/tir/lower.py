@@ -6,9 +6,9 @@ from functools import cached_property
 from typing import Any
 
 from tvm_pulp.planning.program.actions import Step
+from tvm_pulp.planning.program.positions import BOOT
 from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.planning.tiling.schedule import build_program
-from tvm_pulp.planning.tiling.schedule.positions import BOOT
 from tvm_pulp.planning.tir.changed_registers import changed_registers
 from tvm_pulp.planning.tir.kv_cache import kv_cache
 from tvm_pulp.planning.tir.placed_main import placed_main
