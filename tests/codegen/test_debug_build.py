@@ -15,9 +15,9 @@ from tvm_pulp import api
 from tvm_pulp.codegen.debug_source import GUARD_BYTES, checksum, watched_executor
 from tvm_pulp.entry_point import emit_for
 from tvm_pulp.errors import UserError, WrongLayer
+from tvm_pulp.planning.program.positions import compute_position
 from tvm_pulp.planning.tiling.alignment import L1_ALIGNMENT, aligned
 from tvm_pulp.planning.tiling.plan import Plan
-from tvm_pulp.planning.tiling.schedule.positions import compute_position
 from tvm_pulp.planning.tir.lower import lower
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.sim.iss.device import IssDevice

@@ -31,7 +31,7 @@ from tests.simulated.golden_cases import DATA, deeploy_cases
 from tests.simulated.single_convolution import Convolution
 from tvm_pulp.api import App, Compilation, CompileOptions
 from tvm_pulp.planning.estimate import estimate_program
-from tvm_pulp.planning.program.actions import Kernel, actions_of
+from tvm_pulp.planning.program.actions import KernelAction, actions_of
 from tvm_pulp.planning.tiling.cost.loop_cost import count_layer_operations
 from tvm_pulp.planning.tiling.cost.operation_cycles import FILE, OperationCycles, all_operation_cycles
 from tvm_pulp.planning.tiling.forms import cluster_forms
@@ -118,7 +118,7 @@ def samples(soc: str, model: str, options: dict[str, Any], inputs: Any) -> Itera
     report, program = app.run(inputs, max_cycles=1 << 40).report, compilation.lowered.program
     costs, kernels = CostModel(target.soc, target.cores), [0] * len(plan.layers)
     expected = estimate_program(program, len(plan.layers), costs)
-    for kernel in actions_of(program, Kernel):
+    for kernel in actions_of(program, KernelAction):
         kernels[kernel.layer] += kernel.cycles
     for index, (layer, measured) in enumerate(zip(plan.layers, report["layers"], strict=True)):
         if layer.tiling.form.name != "tiled" or len(layer.recipes) > 1:

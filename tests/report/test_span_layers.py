@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.planning.program.actions import Access, Action, Job, Step, Transfer
+from tvm_pulp.planning.program.actions import Access, Action, JobAction, Step, TransferAction
 from tvm_pulp.report.span_layers import awake_spans, busy_cycles, job_spans, transfer_spans
 from tvm_pulp.sim.activity import Activity, CoreSpans, Spans
 
@@ -32,14 +32,16 @@ def program(*actions: Action) -> list[Step]:
     return [Step(position=2, waits=(), barrier=False, actions=actions)]
 
 
-def job(layer: int, runs: int = 1) -> Job:
+def job(layer: int, runs: int = 1) -> JobAction:
     nothing: dict[str, Any] = {"ticket": 0, "queue": 1, "words": 1, "cycles": 1, "reads": (), "writes": ()}
-    return Job(layer=layer, tile=0, engine="engine", descriptor=Access("L1", 0, 4, "bundle", 0), runs=runs, **nothing)
+    return JobAction(
+        layer=layer, tile=0, engine="engine", descriptor=Access("L1", 0, 4, "bundle", 0), runs=runs, **nothing
+    )
 
 
-def load(layer: int, size: int) -> Transfer:
+def load(layer: int, size: int) -> TransferAction:
     written = (Access("L1", 0, size, "x", 0),)
-    return Transfer(do="load", layer=layer, tile=0, agent=0, ahead=False, reads=(), writes=written)
+    return TransferAction(do="load", layer=layer, tile=0, agent=0, ahead=False, reads=(), writes=written)
 
 
 def test_jobs_are_the_plans_in_order() -> None:

@@ -12,7 +12,7 @@ from tests.simulated.simulated_run import SimulatedRun, simulate
 from tests.simulated.two_engines import BOTH, ENGINE, dotter, target_with_both
 from tvm_pulp.compilation import Compilation
 from tvm_pulp.entry_point import plan_for
-from tvm_pulp.planning.program.actions import Job, actions_of
+from tvm_pulp.planning.program.actions import JobAction, actions_of
 from tvm_pulp.planning.tir import synchronise
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.soc import CostModel
@@ -63,7 +63,7 @@ def autoencoder() -> Network:
 def tickets(target: Target, network: Network) -> dict[str, set[int]]:
     """Tickets that each engine's jobs have in the plan."""
     found: dict[str, set[int]] = {}
-    for job in actions_of(plan_for(target, network).program, Job):
+    for job in actions_of(plan_for(target, network).program, JobAction):
         found.setdefault(job.engine, set()).add(job.ticket)
     return found
 

@@ -14,6 +14,7 @@ from tvm_pulp.codegen.table_addresses import TableAddresses, piece_member
 from tvm_pulp.codegen.weights import section
 from tvm_pulp.grouped import grouped
 from tvm_pulp.planning.program.actions import WaitForJob, WaitForL3, WaitForTransfers
+from tvm_pulp.planning.program.positions import computing_slot, next_slot
 from tvm_pulp.planning.program.step_record import END_WORDS, RECORD_WORDS
 from tvm_pulp.planning.tiling.schedule.lay_out import page_at
 from tvm_pulp.planning.tiling.schedule.program import Bundle, Slot
@@ -138,10 +139,10 @@ class BundleSource:
 
     def _about(self, record: Record) -> str:
         """Which part of which layer a step computes."""
-        slot, part = divmod(record.position, 3)
-        if slot >= len(self._slots):
+        if next_slot(record.position) >= len(self._slots):
             return "the end"
-        if part != 2:
+        slot = computing_slot(record.position)
+        if slot is None:
             return "transfers that nothing overlaps"
         found = self._slots[slot]
         layer = self._plan.layers[found.layer]

@@ -9,6 +9,7 @@ from tvm_pulp.codegen.model_text import safe
 from tvm_pulp.codegen.state_source import StateRows
 from tvm_pulp.codegen.table_addresses import TableAddresses
 from tvm_pulp.planning.program.actions import Action, Begin, Step, Wait
+from tvm_pulp.planning.program.positions import BOOT
 from tvm_pulp.planning.program.step_record import (
     AGENTS,
     COMMAND_WORDS,
@@ -21,7 +22,6 @@ from tvm_pulp.planning.program.step_record import (
     transfer_words,
 )
 from tvm_pulp.planning.tiling.schedule.lay_out import page_at
-from tvm_pulp.planning.tiling.schedule.positions import BOOT
 from tvm_pulp.planning.tiling.schedule.program import Bundle
 from tvm_pulp.planning.tir.lower import LoweredPlan
 from tvm_pulp.planning.tir.statements import BeginLayer, CallKernel, FetchBytes, MoveBytes, SubmitJob

@@ -4,7 +4,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tvm_pulp.planning.program.plan_record import Layer, PlanJson
+from tvm_pulp.planning.program.plan_record import LayerJson, PlanJson
 from tvm_pulp.report.svg import COLOURS, contrast, line, mixed, picture, rectangle, round_ticks, swatches, text
 
 WIDTH, LEFT, TOP = 1200, 90, 40
@@ -81,7 +81,7 @@ def named_bar(x: float, y: float, width: float, height: float, name: str, colour
     return body
 
 
-def nodes_of(layer: Layer) -> str:
+def nodes_of(layer: LayerJson) -> str:
     """` (of a, b)`: nodes of the model file behind a layer, where its name does not say it all."""
     nodes = layer.nodes
     return f" (of {', '.join(nodes)})" if nodes and nodes != (layer.name,) else ""

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tvm_pulp.planning.estimate import estimate_program
-from tvm_pulp.planning.program.actions import Fetch, Job, Step, Transfer, actions_of
+from tvm_pulp.planning.program.actions import FetchAction, JobAction, Step, TransferAction, actions_of
 from tvm_pulp.report.energy import Modelled, modelled_energy
 from tvm_pulp.report.figures import summed
 from tvm_pulp.soc import Soc
@@ -22,9 +22,11 @@ def expected_energy(soc: Soc, cores: int, program: Sequence[Step], macs: Mapping
     layers = 1 + max((j.layer for step in program for j in step.actions if hasattr(j, "layer")), default=-1)
     expected = estimate_program(program, layers, CostModel(soc, cores))
     busy = summed((span.resource, span.end - span.start) for span in expected.spans if span.resource in soc.engines)
-    moved = sum(a.bytes for t in actions_of(program, Transfer) for a in (t.writes if t.do == "store" else t.reads))
-    deep = sum(a.bytes for fetch in actions_of(program, Fetch) for a in fetch.writes)
-    jobs = list(actions_of(program, Job))
+    moved = sum(
+        a.bytes for t in actions_of(program, TransferAction) for a in (t.writes if t.do == "store" else t.reads)
+    )
+    deep = sum(a.bytes for fetch in actions_of(program, FetchAction) for a in fetch.writes)
+    jobs = list(actions_of(program, JobAction))
     alone = expected.issue_cycles
     active = cores * max(0, expected.cycles - expected.asleep_cycles - alone) + alone
     streams = {job.engine for job in jobs if any(a.space not in ("L1", "L2") for a in job.reads)}

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from itertools import groupby
 
-from tvm_pulp.planning.program.actions import Job, Kernel
-from tvm_pulp.planning.program.plan_record import Layer, PlanJson
+from tvm_pulp.planning.program.actions import JobAction, KernelAction
+from tvm_pulp.planning.program.plan_record import LayerJson, PlanJson
 from tvm_pulp.uma.teams import parts
 
 
@@ -14,7 +14,7 @@ def pipelines(plan: PlanJson) -> list[list[int]]:
     last: dict[int, int] = {}
     for position, step in enumerate(plan.program):
         for action in step.actions:
-            if isinstance(action, Kernel | Job):
+            if isinstance(action, KernelAction | JobAction):
                 first.setdefault(action.layer, position)
                 last[action.layer] = position
     found: list[list[int]] = []
@@ -36,7 +36,7 @@ def side_by_side_texts(plan: PlanJson) -> list[str]:
     return [", ".join(_teams(list(layers), plan.cores)) for of_teams, layers in groups if of_teams]
 
 
-def _teams(layers: list[Layer], cores: int) -> Iterator[str]:
+def _teams(layers: list[LayerJson], cores: int) -> Iterator[str]:
     for team in sorted({layer.team for layer in layers if layer.team is not None}):
         count = cores // parts(team)
         first = (team - parts(team)) * count

@@ -8,7 +8,8 @@ from tvm_pulp.codegen.formats import to_json
 from tvm_pulp.output_files import write_outputs
 from tvm_pulp.planning.estimate import estimate_program
 from tvm_pulp.planning.program.actions import Access, Begin, operands_of
-from tvm_pulp.planning.program.plan_record import Place, PlanJson
+from tvm_pulp.planning.program.plan_record import PlaceJson, PlanJson
+from tvm_pulp.planning.program.positions import next_slot
 from tvm_pulp.report.cycle_axis import (
     GROUND,
     LEFT,
@@ -43,7 +44,7 @@ _NOTE = "Colours: the layer that makes or fetches a buffer; light grey is free. 
 
 
 def memory_map(
-    title: str, blocks: Sequence[Place], layers: Sequence[int | None], size: int, plan: PlanJson, axis: CycleAxis
+    title: str, blocks: Sequence[PlaceJson], layers: Sequence[int | None], size: int, plan: PlanJson, axis: CycleAxis
 ) -> str:
     """An SVG: expected cycles to the right, addresses upwards, one rectangle per block in the colour of its layer."""
     if not blocks:
@@ -56,9 +57,10 @@ def memory_map(
         x, width = axis.x(begin), axis.x(end) - axis.x(begin)
         y, height = TOP + HEIGHT - (block.offset + block.bytes) * up, block.bytes * up
         whose = "" if layer is None else f" of {plan.layers[layer].name}"
+        nodes = "" if layer is None else nodes_of(plan.layers[layer])
         label = (
             f"{block.name}{whose}: {block.bytes:,} bytes at {block.offset:,}, cycles {begin:,} to {end:,}, "
-            f"steps {max(0, first) // 3} to {last // 3}{'' if layer is None else nodes_of(plan.layers[layer])}"
+            f"steps {next_slot(max(0, first))} to {next_slot(last)}{nodes}"
         )
         body += named_bar(x, y, width, height, block.name, layer_colour(layer), label)
     return plan_picture(title, [*body, *byte_axis(size)], TOP + HEIGHT, _NOTE, plan, axis)
@@ -99,7 +101,7 @@ def makers_of(plan: PlanJson) -> dict[str, int]:
     return {output.name: i for i, layer in enumerate(plan.layers) for output in layer.outputs}
 
 
-def first_writer(plan: PlanJson, block: Place) -> int | None:
+def first_writer(plan: PlanJson, block: PlaceJson) -> int | None:
     """The layer whose step first writes into a block of L1 while it lives."""
     begin, end = block.offset, block.offset + block.bytes
     # What the first step needs is fetched before it, at position -1.

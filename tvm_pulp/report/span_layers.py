@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tvm_pulp.planning.program.actions import Fetch, Job, Step, Transfer, actions_of
+from tvm_pulp.planning.program.actions import FetchAction, JobAction, Step, TransferAction, actions_of
 from tvm_pulp.sim.activity import Activity, CoreSpans, Cover, Spans
 
 
@@ -22,7 +22,7 @@ class LayerSpan(NamedTuple):
 def job_spans(activity: Activity, program: Sequence[Step]) -> dict[str, list[LayerSpan]]:
     """Jobs of every accelerator: they end in the order in which they were given."""
     planned: dict[str, list[int]] = defaultdict(list)
-    for action in actions_of(program, Job):
+    for action in actions_of(program, JobAction):
         planned[action.engine] += [action.layer] * action.runs
     found = {}
     for name, spans in activity.accelerators.items():
@@ -34,7 +34,10 @@ def job_spans(activity: Activity, program: Sequence[Step]) -> dict[str, list[Lay
 def transfer_spans(activity: Activity, program: Sequence[Step]) -> dict[str, list[LayerSpan]]:
     """Loads, stores and what comes from L3: of several cores' commands, that of the same size which comes first."""
     kinds = {"load": activity.loads, "store": activity.stores, "l3": activity.from_l3}
-    transfers: list[Transfer | Fetch] = [*actions_of(program, Transfer), *actions_of(program, Fetch)]
+    transfers: list[TransferAction | FetchAction] = [
+        *actions_of(program, TransferAction),
+        *actions_of(program, FetchAction),
+    ]
     found = {}
     for kind, spans in kinds.items():
         waiting: dict[int, deque[int]] = defaultdict(deque)

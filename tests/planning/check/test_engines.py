@@ -1,11 +1,11 @@
 """The verifier's rules for jobs: in order within an engine, side by side on different ones."""
 
 from tests.planning.check.race_steps import DESCRIPTOR, access, faults
-from tvm_pulp.planning.program.actions import Action, Job, Kernel, Step, WaitForJob
+from tvm_pulp.planning.program.actions import Action, JobAction, KernelAction, Step, WaitForJob
 
 
-def job(engine: str, ticket: int, reads: int, writes: int, queue: int = 1) -> Job:
-    return Job(
+def job(engine: str, ticket: int, reads: int, writes: int, queue: int = 1) -> JobAction:
+    return JobAction(
         layer=0,
         tile=0,
         engine=engine,
@@ -23,7 +23,7 @@ def step(*actions: Action, waits: tuple[int, ...] = (), barrier: bool = False) -
     return Step(position=0, waits=tuple(WaitForJob(0, t) for t in waits), barrier=barrier, actions=actions)
 
 
-KERNEL = Kernel(layer=0, tile=0, op="add", cycles=1, descriptor=DESCRIPTOR, reads=access(64), writes=access(128))
+KERNEL = KernelAction(layer=0, tile=0, op="add", cycles=1, descriptor=DESCRIPTOR, reads=access(64), writes=access(128))
 
 
 def test_a_job_reads_what_the_same_engine_made() -> None:

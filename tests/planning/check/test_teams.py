@@ -4,23 +4,23 @@ from tests.planning.check.race_steps import DESCRIPTOR, access, faults
 from tvm_pulp.planning.program.actions import (
     Action,
     Begin,
-    Kernel,
+    KernelAction,
     Page,
     Step,
-    Transfer,
+    TransferAction,
     WaitForTransfers,
 )
 
 ALL, FIRST, SECOND, LAST_QUARTER = None, 2, 3, 7
 
 
-def kernel(team: int | None, reads: int, writes: int) -> Kernel:
+def kernel(team: int | None, reads: int, writes: int) -> KernelAction:
     common = {"layer": 0, "tile": 0, "op": "add", "cycles": 1, "descriptor": DESCRIPTOR}
-    return Kernel(**common, team=team, reads=access(reads), writes=access(writes))
+    return KernelAction(**common, team=team, reads=access(reads), writes=access(writes))
 
 
-def load(start: int) -> tuple[Begin, Transfer]:
-    moved = Transfer(do="load", layer=0, tile=0, agent=0, ahead=False, reads=(), writes=access(start))
+def load(start: int) -> tuple[Begin, TransferAction]:
+    moved = TransferAction(do="load", layer=0, tile=0, agent=0, ahead=False, reads=(), writes=access(start))
     return Begin(agent=0, group=0), moved
 
 

@@ -6,7 +6,7 @@ from tvm_pulp import soc
 from tvm_pulp.api import Compilation, CompileOptions
 from tvm_pulp.planning.estimate import Estimate, estimate_program
 from tvm_pulp.planning.estimate.code_cache import CodeCache
-from tvm_pulp.planning.program.actions import Access, Action, Begin, Job, Kernel, Step, Transfer
+from tvm_pulp.planning.program.actions import Access, Action, Begin, JobAction, KernelAction, Step, TransferAction
 
 SOC = soc.load("siracusa")
 # All code is at hand.
@@ -18,9 +18,9 @@ def access(size: int) -> Access:
     return Access("L1", 0, size, "x", 0)
 
 
-def load(size: int) -> Transfer:
+def load(size: int) -> TransferAction:
     moved = (access(size),)
-    return Transfer(do="load", layer=0, tile=0, agent=0, ahead=False, reads=moved, writes=moved)
+    return TransferAction(do="load", layer=0, tile=0, agent=0, ahead=False, reads=moved, writes=moved)
 
 
 def estimated(*actions: Action) -> Estimate:
@@ -69,8 +69,8 @@ def test_a_command_by_itself() -> None:
     assert COSTS.move_cycles(0, 1, outward=False) == 0
 
 
-def job(cycles: int, size: int, port_cycles: int | None = None, ticket: int = 0) -> Job:
-    return Job(
+def job(cycles: int, size: int, port_cycles: int | None = None, ticket: int = 0) -> JobAction:
+    return JobAction(
         layer=0,
         tile=0,
         engine="e",
@@ -85,9 +85,9 @@ def job(cycles: int, size: int, port_cycles: int | None = None, ticket: int = 0)
     )
 
 
-def kernel(cycles: int) -> Kernel:
+def kernel(cycles: int) -> KernelAction:
     nothing = (access(0),)
-    return Kernel(layer=0, tile=0, op="add", cycles=cycles, descriptor=access(4), reads=nothing, writes=nothing)
+    return KernelAction(layer=0, tile=0, op="add", cycles=cycles, descriptor=access(4), reads=nothing, writes=nothing)
 
 
 def test_a_job_beside_a_transfer_takes_longer() -> None:

@@ -11,7 +11,7 @@ from tests.simulated.branches import write_branches
 from tests.simulated.simulated_run import simulate
 from tvm_pulp import soc
 from tvm_pulp.planning.check import verify_plan
-from tvm_pulp.planning.program.actions import Kernel, Step
+from tvm_pulp.planning.program.actions import KernelAction, Step
 from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.planning.search import find_plan
 from tvm_pulp.planning.search.heuristics.side_by_side import side_by_side
@@ -47,7 +47,7 @@ def test_a_kernel_on_cores_that_did_not_meet_is_found(tmp_path: Path) -> None:
         (number, action)
         for number, step in enumerate(record.program)
         for action in step.actions
-        if isinstance(action, Kernel) and action.team == 2 and step.team == 2
+        if isinstance(action, KernelAction) and action.team == 2 and step.team == 2
     )
     moved = replace(record.program[number], actions=(replace(kernel, team=3),))
     assert verify_plan(_with_step(record, number, moved), MEMPOOL) != []

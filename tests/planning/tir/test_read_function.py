@@ -8,7 +8,7 @@ from tvm import tirx
 from tests.planning.tir.small_plans import two_tiles
 from tests.planning.tir.test_kv_cache import appended
 from tvm_pulp.errors import UserError
-from tvm_pulp.planning.program.actions import Begin, Transfer
+from tvm_pulp.planning.program.actions import Begin, TransferAction
 from tvm_pulp.planning.tir.lower import lower
 from tvm_pulp.planning.tir.read_function import read_function
 from tvm_pulp.planning.tir.tables import Tables
@@ -67,7 +67,7 @@ def test_a_transfer_that_a_pass_takes_away_is_gone() -> None:
         return function.with_body(tirx.SeqStmt(kept))
 
     lowered = lower(two_tiles(overlap=True).plan, [_Engine(without_stores, "pre_barriers")])
-    moved = [a.do for step in lowered.program for a in step.actions if isinstance(a, Transfer)]
+    moved = [a.do for step in lowered.program for a in step.actions if isinstance(a, TransferAction)]
     assert moved and set(moved) == {"load"}
 
 

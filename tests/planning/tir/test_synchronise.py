@@ -8,7 +8,7 @@ from tests.planning.tir.small_plans import numbers, two_tiles
 from tvm_pulp import soc
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.check.verify_plan import verify_plan
-from tvm_pulp.planning.program.actions import Transfer
+from tvm_pulp.planning.program.actions import TransferAction
 from tvm_pulp.planning.tir.describe import describe
 from tvm_pulp.planning.tir.lower import lower
 from tvm_pulp.planning.tir.synchronise import share_tickets
@@ -111,7 +111,9 @@ def test_what_is_needed_first_is_loaded_first() -> None:
     for room, agents in ((10, 1), (1, 2)):
         plan = replace(tables.plan, schedule=schedule, commands_in_flight=room)
         step = next(s for s in lower(plan).program if s.position == 2)
-        loads = [(a.agent, a.layer) for a in step.actions if isinstance(a, Transfer) and a.do == "load" and a.ahead]
+        loads = [
+            (a.agent, a.layer) for a in step.actions if isinstance(a, TransferAction) and a.do == "load" and a.ahead
+        ]
         assert sorted(layer for _, layer in loads) == [1, 2]
         assert len({agent for agent, _ in loads}) == agents
         if agents == 1:

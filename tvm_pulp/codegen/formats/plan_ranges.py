@@ -12,7 +12,7 @@ from typing import Any
 
 from tvm_pulp.codegen.formats.schema import FormatError, from_json
 from tvm_pulp.planning.program import PlanJson
-from tvm_pulp.planning.program.actions import Begin, Fetch, Job, Kernel, Step, Transfer
+from tvm_pulp.planning.program.actions import Begin, FetchAction, JobAction, KernelAction, Step, TransferAction
 
 # Bytes, cycles and the like; programs are added up from them.
 _MOST = 1 << 48
@@ -72,18 +72,18 @@ def _check_step(step: Step, layers: int, begun: set[int]) -> None:
             continue
         if action.layer >= layers:
             raise PlanError(f"there is no layer {action.layer}")
-        if isinstance(action, Transfer):
+        if isinstance(action, TransferAction):
             if agent not in begun:
                 raise PlanError(f"core {agent} moves data and has begun no group")
             if not action.writes or (action.do == "store" and not action.reads):
                 raise PlanError("a transfer moves nothing")
-        elif isinstance(action, Fetch) and not action.writes:
+        elif isinstance(action, FetchAction) and not action.writes:
             raise PlanError("what is fetched goes nowhere")
-        elif isinstance(action, Kernel):
+        elif isinstance(action, KernelAction):
             _check_team(action.team)
             if action.code is not None and action.cold_cycles is None:
                 raise PlanError("a kernel's code takes cycles to fetch: cold_cycles are missing")
-        elif isinstance(action, Job) and action.queue < 1:
+        elif isinstance(action, JobAction) and action.queue < 1:
             raise PlanError("an engine takes no job")
 
 

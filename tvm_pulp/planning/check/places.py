@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.planning.program.actions import Access, Job, Kernel, Step, read_by
-from tvm_pulp.planning.program.plan_record import Layer, Place, PlanJson
+from tvm_pulp.planning.program.actions import Access, JobAction, KernelAction, Step, read_by
+from tvm_pulp.planning.program.plan_record import LayerJson, PlaceJson, PlanJson
 from tvm_pulp.soc.platform import Platform
 
 ALIGNMENT = 4
@@ -43,7 +43,7 @@ def _l2_bytes(plan: PlanJson) -> int:
     return int(plan.l2.size + sum(b.bytes for b in plan.bundles) + sum(reached.values()))
 
 
-def check_places(what: str, places: Sequence[Place], size: int, outside: str) -> list[str]:
+def check_places(what: str, places: Sequence[PlaceJson], size: int, outside: str) -> list[str]:
     """Places of a memory lie inside it, and do not overlap while both are alive."""
     faults = []
     for place in places:
@@ -65,7 +65,7 @@ class Inside:
     """Every access of a step to L1 and L2 belongs to a block or tensor that is alive then."""
 
     def __init__(self, plan: PlanJson) -> None:
-        self._owners: dict[str, dict[int, list[Place]]] = {"L1": {}, "L2": {}}
+        self._owners: dict[str, dict[int, list[PlaceJson]]] = {"L1": {}, "L2": {}}
         for space, owners in (("L1", plan.blocks), ("L2", plan.l2.tensors)):
             for owner in owners:
                 for bucket in range(owner.alive[0] // _BUCKET, owner.alive[1] // _BUCKET + 1):
@@ -80,7 +80,7 @@ class Inside:
                 if access.space in self._owners and access.bytes and not self._owned(access, position):
                     place = f"{access.space} bytes {access.start} to {access.whole.end}"
                     faults.append(f"{where}: {action.do} touches {place}, which belong to nothing that is alive")
-                if isinstance(action, Kernel | Job) and access.space == "L1" and access.start % ALIGNMENT:
+                if isinstance(action, KernelAction | JobAction) and access.space == "L1" and access.start % ALIGNMENT:
                     faults.append(f"{where}: an operand at L1 byte {access.start} is not aligned to {ALIGNMENT} bytes")
         return faults
 
@@ -92,7 +92,7 @@ class Inside:
         )
 
 
-def check_cover(layer: Layer) -> list[str]:
+def check_cover(layer: LayerJson) -> list[str]:
     """The tiles of a layer make every element of its first output exactly once."""
     shape, name = layer.outputs[0].shape, layer.name
     made = np.zeros(shape, np.int32)
@@ -110,7 +110,7 @@ def check_cover(layer: Layer) -> list[str]:
 
 def check_executed(plan: PlanJson) -> list[str]:
     """Every tile of every layer is computed."""
-    done = {(a.layer, a.tile) for s in plan.program for a in s.actions if isinstance(a, Kernel | Job)}
+    done = {(a.layer, a.tile) for s in plan.program for a in s.actions if isinstance(a, KernelAction | JobAction)}
     return [
         f"layer {layer.name}: tile {tile} is never computed"
         for index, layer in enumerate(plan.layers)

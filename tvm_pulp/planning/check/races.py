@@ -1,6 +1,6 @@
 """Part of the verifier: transfers, jobs and kernels that may be under way together never touch the same bytes."""
 
-from tvm_pulp.planning.program.actions import Begin, Fetch, Job, Kernel, Step, Transfer, read_by
+from tvm_pulp.planning.program.actions import Begin, FetchAction, JobAction, KernelAction, Step, TransferAction, read_by
 from tvm_pulp.planning.program.executor_limits import GROUPS_OF_AGENT, TICKETS
 from tvm_pulp.planning.program.under_way import NO_AGENT, Started, Touched, UnderWay
 from tvm_pulp.uma.teams import ALL_CORES
@@ -44,12 +44,12 @@ class Races:
             return [f"{where}: group {begin.group} of core {begin.agent} is still under way"]
         return []
 
-    def _start(self, where: str, action: Transfer | Fetch | Kernel | Job) -> list[str]:
+    def _start(self, where: str, action: TransferAction | FetchAction | KernelAction | JobAction) -> list[str]:
         faults = self._clash(where, action.do, Started.by(action, read_by(action)))
-        new = Started.by(action, action.reads if isinstance(action, Job) else read_by(action))
-        if isinstance(action, Transfer):
+        new = Started.by(action, action.reads if isinstance(action, JobAction) else read_by(action))
+        if isinstance(action, TransferAction):
             new.number = self._open.get(action.agent, -1)
-        if isinstance(action, Job):
+        if isinstance(action, JobAction):
             if not 0 <= action.ticket < TICKETS:
                 faults.append(f"{where}: there is no ticket {action.ticket}")
             self._under_way.make_room(action.engine, action.queue)

@@ -8,7 +8,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tvm_pulp.planning.estimate.code_cache import CodeCache
-from tvm_pulp.planning.program.actions import Fetch, Job, Kernel, Step, Transfer, WaitForJob, WaitForL3
+from tvm_pulp.planning.program.actions import (
+    FetchAction,
+    JobAction,
+    KernelAction,
+    Step,
+    TransferAction,
+    WaitForJob,
+    WaitForL3,
+)
 from tvm_pulp.planning.tiling.cost.step_clock import StepClock
 from tvm_pulp.quick_records import quick_record
 from tvm_pulp.soc.cost_model import CostModel
@@ -16,7 +24,7 @@ from tvm_pulp.uma.teams import ALL_CORES, QUARTERS, quarters
 
 
 @dataclass
-class _UnderWay:
+class _Ongoing:
     """A transfer or a job that may still be under way."""
 
     start: int
@@ -70,15 +78,15 @@ def code_of(program: Sequence[Step]) -> Iterator[tuple[str, int | None]]:
         yield "step", None
         agents, kernels = set(), []
         for action in step.actions:
-            if isinstance(action, Kernel):
+            if isinstance(action, KernelAction):
                 kernels.append(action)
                 continue
-            agent = 0 if isinstance(action, Job) else action.agent
+            agent = 0 if isinstance(action, JobAction) else action.agent
             if agent not in agents:
                 agents.add(agent)
                 yield "issue", None
-            if isinstance(action, Transfer | Job):
-                yield "submit" if isinstance(action, Job) else "transfer", None
+            if isinstance(action, TransferAction | JobAction):
+                yield "submit" if isinstance(action, JobAction) else "transfer", None
         yield from ((kernel.code, kernel.cold_cycles) for kernel in kernels if kernel.code is not None)
     yield "leave", None
 
@@ -94,8 +102,8 @@ class _Clock(StepClock):
         super().__init__()
         self._program, self._layers, self._cache, self._costs = program, layers, cache, costs
         self._open: dict[int, Any] = {}
-        self._moving: dict[str, list[_UnderWay]] = {"load": [], "store": []}
-        self._jobs: dict[str, list[_UnderWay]] = {}  # of each engine
+        self._moving: dict[str, list[_Ongoing]] = {"load": [], "store": []}
+        self._jobs: dict[str, list[_Ongoing]] = {}  # of each engine
         self._queues: dict[Any, list[int]] = {}
         self._result = Estimate()
         self._starts: dict[int, int] = {}
@@ -149,19 +157,19 @@ class _Clock(StepClock):
     def _step(self, step: Step) -> None:
         costs = self._costs
         busy: dict[int, int] = {}
-        kernels: list[Kernel] = []
+        kernels: list[KernelAction] = []
         began = self.now - costs.executor.step
         for action in step.actions:
-            if isinstance(action, Kernel | Job):
+            if isinstance(action, KernelAction | JobAction):
                 self._starts.setdefault(action.layer, began)
-            if isinstance(action, Kernel):
+            if isinstance(action, KernelAction):
                 kernels.append(action)
                 continue
-            agent = 0 if isinstance(action, Job) else action.agent
+            agent = 0 if isinstance(action, JobAction) else action.agent
             if agent not in busy:
                 self._code("issue")
                 busy[agent] = costs.executor.issue
-            if isinstance(action, Transfer):
+            if isinstance(action, TransferAction):
                 self._code("transfer")
                 issued = self.now + busy[agent] + costs.executor.command
                 queue = self._queues.setdefault(agent, [])
@@ -172,13 +180,13 @@ class _Clock(StepClock):
                 queue.append(self._transfer(action, issued))
                 del queue[:-room]
                 busy[agent] = issued - self.now
-            elif isinstance(action, Job):
+            elif isinstance(action, JobAction):
                 self._code("submit")
                 # The core stands still until the engine can take another job.
                 busy[agent] = max(busy[agent], self.room_at(action.engine, action.queue) - self.now)
                 busy[agent] += costs.submit_cycles(action.words)
                 self._submit(action, self.now + busy[agent])
-            elif isinstance(action, Fetch):
+            elif isinstance(action, FetchAction):
                 busy[agent] += costs.l3_command_cycles
                 cycles = costs.l3_cycles(action.writes[0].bytes)
                 end = self.submit("l3", cycles, after=self.now + busy[agent])
@@ -204,7 +212,7 @@ class _Clock(StepClock):
                 under_way[:] = [one for one in under_way if one.end > start]
                 self._slow_down(resource, under_way, [(start, self.now, None)])
 
-    def _elsewhere(self, kernel: Kernel, present: int) -> None:
+    def _elsewhere(self, kernel: KernelAction, present: int) -> None:
         """A kernel of cores that give no commands: it begins when they are free."""
         mine = [n for n in range(QUARTERS) if present >> n & 1]
         start = max(self._quarters[n] for n in mine) + self._costs.executor.step
@@ -213,19 +221,19 @@ class _Clock(StepClock):
             self._quarters[number] = end
         self._add("cores", kernel, kernel.op, start, end)
 
-    def _cycles_from(self, start: int, kernel: Kernel) -> int:
+    def _cycles_from(self, start: int, kernel: KernelAction) -> int:
         """Cycles of a kernel that begins then: it takes longer beside the jobs that are under way."""
         end, jobs = start + kernel.cycles, [job for queue in self._jobs.values() for job in queue]
         beside = ((job, min(job.end, end) - max(job.start, start)) for job in jobs)
         return kernel.cycles + round(sum(job.on_kernels * max(0, together) for job, together in beside))
 
-    def _submit(self, action: Job, submitted: int) -> None:
+    def _submit(self, action: JobAction, submitted: int) -> None:
         """A job begins when its engine is free."""
         engine, key, costs = action.engine, ("ticket", action.ticket), self._costs
         end = self.submit(engine, action.cycles, (key,), after=submitted)
         moved = sum(a.bytes for a in (*action.reads, *action.writes) if a.space == "L1")
         share = costs.port_share(engine, moved, action.cycles)
-        job = _UnderWay(end - action.cycles, end, key, len(self.ends[engine]) - 1, len(self._result.spans))
+        job = _Ongoing(end - action.cycles, end, key, len(self.ends[engine]) - 1, len(self._result.spans))
         if action.port_cycles is not None:
             share = min(1.0, action.port_cycles / max(1, action.cycles))
             job.beside_kernels = costs.job_beside_kernels(engine, share)
@@ -241,7 +249,7 @@ class _Clock(StepClock):
                 self._slow_down(direction, queue, [(job.start, end, job.on_transfers)])
             self._slow_down(engine, [job], met)
 
-    def _transfer(self, action: Transfer, issued: int) -> int:
+    def _transfer(self, action: TransferAction, issued: int) -> int:
         direction, outward = action.do, action.do == "store"
         access = (action.writes if outward else action.reads or action.writes)[0]
         size = action.expected_bytes or access.bytes
@@ -249,7 +257,7 @@ class _Clock(StepClock):
         key, cycles = self._open[action.agent], self._costs.move_cycles(size, line, outward=outward)
         end = self.submit(direction, cycles, (key,), after=issued + self._costs.start_cycles(outward=outward))
         place, span = len(self.ends[direction]) - 1, len(self._result.spans)
-        moving = _UnderWay(end - cycles, end, key, place, span, beside_kernels=self._costs.contention)
+        moving = _Ongoing(end - cycles, end, key, place, span, beside_kernels=self._costs.contention)
         self._moving[direction].append(moving)
         self._add(direction, action, direction, moving.start, end)
         for engine, jobs in self._jobs.items():
@@ -261,7 +269,7 @@ class _Clock(StepClock):
         return moving.end
 
     def _slow_down(
-        self, resource: str, queue: Sequence[_UnderWay], beside: Sequence[tuple[int, int, float | None]]
+        self, resource: str, queue: Sequence[_Ongoing], beside: Sequence[tuple[int, int, float | None]]
     ) -> None:
         """Jobs or transfers take longer beside something else, and those behind them in the queue begin later.
 
@@ -283,5 +291,12 @@ class _Clock(StepClock):
             span = self._result.spans[one.span]
             self._result.spans[one.span] = BusySpan(span.resource, span.name, span.layer, one.start, one.end)
 
-    def _add(self, resource: str, action: Transfer | Fetch | Kernel | Job, name: str, start: int, end: int) -> None:
+    def _add(
+        self,
+        resource: str,
+        action: TransferAction | FetchAction | KernelAction | JobAction,
+        name: str,
+        start: int,
+        end: int,
+    ) -> None:
         self._result.spans.append(BusySpan(resource, name, action.layer, start, end))

@@ -92,7 +92,7 @@ class Begin:
 
 
 @quick_record(kw_only=True)
-class Transfer:
+class TransferAction:
     """One command of the cluster's DMA, in the open group of its core."""
 
     do: Literal["load", "store"]
@@ -112,7 +112,7 @@ class Transfer:
 
 
 @quick_record(kw_only=True)
-class Fetch:
+class FetchAction:
     """A constant, or rows of a cache, from L3 to L2."""
 
     do: Literal["fetch"] = "fetch"
@@ -123,7 +123,7 @@ class Fetch:
 
 
 @quick_record(kw_only=True)
-class Kernel:
+class KernelAction:
     """A function on all cores, or on a `team` of them. `cold_cycles`: what fetching its `code` takes."""
 
     do: Literal["kernel"] = "kernel"
@@ -140,7 +140,7 @@ class Kernel:
 
 
 @quick_record(kw_only=True)
-class Job:
+class JobAction:
     """A job of an accelerator, waited for by its ticket.
 
     `words`: those that the driver writes; `runs`: of the engine, which the driver makes of it; `port_cycles`: in which
@@ -162,8 +162,8 @@ class Job:
     port_cycles: int | None = None
 
 
-AnyAction = TypeVar("AnyAction", Begin, Transfer, Fetch, Kernel, Job)
-Action = Annotated[Begin | Transfer | Fetch | Kernel | Job, Field(discriminator="do")]
+AnyAction = TypeVar("AnyAction", Begin, TransferAction, FetchAction, KernelAction, JobAction)
+Action = Annotated[Begin | TransferAction | FetchAction | KernelAction | JobAction, Field(discriminator="do")]
 
 
 @quick_record()
@@ -221,7 +221,7 @@ class Step:
 
 def read_by(action: Action) -> tuple[Access, ...]:
     """The accesses by which an action reads, its descriptor among it."""
-    return (*action.reads, action.descriptor) if isinstance(action, Kernel | Job) else action.reads
+    return (*action.reads, action.descriptor) if isinstance(action, KernelAction | JobAction) else action.reads
 
 
 def operands_of(action: Action) -> tuple[Access, ...]:

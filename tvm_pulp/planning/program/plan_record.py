@@ -26,7 +26,7 @@ class Planner:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PlaceJson:
     """Bytes of a memory that hold one thing for some time."""
 
     name: str
@@ -41,7 +41,7 @@ class L2:
 
     size: int
     largest_live_set: int
-    tensors: tuple[Place, ...]
+    tensors: tuple[PlaceJson, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Constant:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class PieceJson:
     """Part of a constant inside a bundle."""
 
     content: str
@@ -63,12 +63,12 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Bundle:
+class BundleJson:
     """Constants that travel to L1 in one command."""
 
     name: str
     bytes: int
-    pieces: tuple[Piece, ...]
+    pieces: tuple[PieceJson, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Tile:
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
+class OutputJson:
     """A tensor that a layer writes."""
 
     name: str
@@ -89,7 +89,7 @@ class Output:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Layer:
+class LayerJson:
     """A layer: engine, form, tiles. `two_copies`: of what streams, so that the next tile arrives while one computes;
     `exclusive`: nothing of the next step lies beside it. The file calls them `overlap` and `alone`."""
 
@@ -111,7 +111,7 @@ class Layer:
     # The cores that run it, where these are not all: halves are 2 and 3, quarters 4 to 7.
     team: int | None = None
     estimated_cycles: int
-    outputs: tuple[Output, ...]
+    outputs: tuple[OutputJson, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,14 +130,14 @@ class PlanJson:
     interleave: bool
     planner: Planner | None
     l2: L2
-    blocks: tuple[Place, ...]
+    blocks: tuple[PlaceJson, ...]
     constants: tuple[Constant, ...]
     # Caches that stay between calls, by the input that holds their earlier rows.
     state: tuple[Constant, ...]
-    bundles: tuple[Bundle, ...]
+    bundles: tuple[BundleJson, ...]
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     # Layers that find an activation in L1, by its name.
     resident: dict[str, tuple[int, ...]]
-    layers: tuple[Layer, ...]
+    layers: tuple[LayerJson, ...]
     program: tuple[Step, ...]

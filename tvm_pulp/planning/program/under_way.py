@@ -10,7 +10,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from tvm_pulp.planning.program.actions import Access, Fetch, Job, Kernel, Transfer, Wait, WaitForJob, WaitForL3
+from tvm_pulp.planning.program.actions import (
+    Access,
+    FetchAction,
+    JobAction,
+    KernelAction,
+    TransferAction,
+    Wait,
+    WaitForJob,
+    WaitForL3,
+)
 from tvm_pulp.quick_records import quick_record
 from tvm_pulp.uma.teams import ALL_CORES, EVERYBODY, FIRST_QUARTER, joint, quarters, team_of
 
@@ -61,15 +70,15 @@ class Started:
     known_to: int = 0  # quarters of the cores that know that it is over
 
     @staticmethod
-    def by(action: Transfer | Fetch | Job | Kernel, reads: tuple[Access, ...]) -> "Started":
+    def by(action: TransferAction | FetchAction | JobAction | KernelAction, reads: tuple[Access, ...]) -> "Started":
         """The beginning of an action. Engines write whole beats; what they read behind an operand changes nothing,
         unless they compute with it."""
         touched = Touched(tuple(a.filled for a in reads), tuple(a.whole for a in action.writes))
-        if isinstance(action, Kernel):
+        if isinstance(action, KernelAction):
             return Started("kernel", NO_AGENT, touched, team=action.team or ALL_CORES)
-        if isinstance(action, Job):
+        if isinstance(action, JobAction):
             return Started("job", 0, touched, action.ticket, action.engine)
-        return Started("fetch" if isinstance(action, Fetch) else "transfer", action.agent, touched)
+        return Started("fetch" if isinstance(action, FetchAction) else "transfer", action.agent, touched)
 
     @property
     def actors(self) -> int:

@@ -102,7 +102,7 @@ def _in_order(record: PlanJson, layers: Sequence[LayerForms]) -> tuple[LayerForm
     return tuple(named[name] for name in names)
 
 
-def _tiling(entry: plan_record.Layer, forms: LayerForms) -> Tiling:
+def _tiling(entry: plan_record.LayerJson, forms: LayerForms) -> Tiling:
     for cuts in forms.cuts if entry.team is None else forms.on_team(entry.team):
         if (cuts.form.engine, cuts.form.name) == (entry.engine, entry.form):
             return cuts.measure(entry.tile)

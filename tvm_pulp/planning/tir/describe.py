@@ -14,7 +14,7 @@ def describe(lowered: LoweredPlan) -> PlanJson:
     plan = lowered.plan
     arena, schedule, network = plan.arena, plan.schedule, plan.network
     placed = [
-        record.Place(t.name, arena.offsets[t], t.spec.bytes, alive)
+        record.PlaceJson(t.name, arena.offsets[t], t.spec.bytes, alive)
         for t, alive in schedule.l2_alive.items()
         if t in arena.offsets
     ]
@@ -29,7 +29,7 @@ def describe(lowered: LoweredPlan) -> PlanJson:
         interleave=plan.policy.interleave,
         planner=plan.planner,
         l2=record.L2(arena.size, arena.largest_live_set, tuple(placed)),
-        blocks=tuple(record.Place(b.name, b.offset, b.bytes, (b.first, b.last)) for b in schedule.blocks),
+        blocks=tuple(record.PlaceJson(b.name, b.offset, b.bytes, (b.first, b.last)) for b in schedule.blocks),
         constants=tuple(record.Constant(t.name, level, t.spec.bytes) for t, level in plan.constants().items()),
         state=tuple(record.Constant(network.inputs[s.past].name, s.level, s.bytes) for s in network.states),
         bundles=tuple(_bundle(b) for b in schedule.bundles),
@@ -41,9 +41,9 @@ def describe(lowered: LoweredPlan) -> PlanJson:
     )
 
 
-def _layer(plan: LayerPlan, policy: Policy, index: int) -> record.Layer:
+def _layer(plan: LayerPlan, policy: Policy, index: int) -> record.LayerJson:
     tiling = plan.tiling
-    return record.Layer(
+    return record.LayerJson(
         name=plan.layer.name,
         op=plan.layer.operator,
         nodes=tuple(plan.layer.nodes),
@@ -58,10 +58,10 @@ def _layer(plan: LayerPlan, policy: Policy, index: int) -> record.Layer:
         lead=policy.leads.get(index, 0),
         pages=plan.pages if plan.pages > 1 else None,
         estimated_cycles=plan.estimated_cycles,
-        outputs=tuple(record.Output(t.storage.name, tuple(t.spec.shape), t.spec.bytes) for t in plan.layer.outputs),
+        outputs=tuple(record.OutputJson(t.storage.name, tuple(t.spec.shape), t.spec.bytes) for t in plan.layer.outputs),
     )
 
 
-def _bundle(bundle: Bundle) -> record.Bundle:
-    pieces = (record.Piece(f"{p.tensor.storage.name}{p.box}", p.offset, p.bytes) for p in bundle.pieces)
-    return record.Bundle(bundle.name, bundle.bytes, tuple(pieces))
+def _bundle(bundle: Bundle) -> record.BundleJson:
+    pieces = (record.PieceJson(f"{p.tensor.storage.name}{p.box}", p.offset, p.bytes) for p in bundle.pieces)
+    return record.BundleJson(bundle.name, bundle.bytes, tuple(pieces))

@@ -6,9 +6,9 @@ from functools import cached_property
 from typing import Any
 
 from tvm_pulp.planning.program.actions import Step
+from tvm_pulp.planning.program.positions import BOOT
 from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.planning.tiling.schedule import build_program
-from tvm_pulp.planning.tiling.schedule.positions import BOOT
 from tvm_pulp.planning.tir.changed_registers import changed_registers
 from tvm_pulp.planning.tir.kv_cache import kv_cache
 from tvm_pulp.planning.tir.placed_main import placed_main
@@ -26,7 +26,7 @@ PASSES: tuple[Callable[[Main, Tables], Main], ...] = (kv_cache, synchronise)
 
 
 @dataclass(frozen=True)
-class Stage:
+class PassResult:
     """The function in TIR after a pass."""
 
     name: str
@@ -75,17 +75,17 @@ class LoweredPlan:
         return [s.position for s in self.program if s.position is not None and s.position != BOOT]
 
     @property
-    def stages(self) -> tuple[Stage, ...]:
+    def stages(self) -> tuple[PassResult, ...]:
         """The function after every pass, from whole layers on: those that plan are run once more to be looked at."""
-        plan, found = self.plan, [Stage("layers", layer_function(self.plan.network))]
+        plan, found = self.plan, [PassResult("layers", layer_function(self.plan.network))]
         build_program(
             plan.network,
             plan.layers,
             plan.policy,
             plan.l1_bytes,
-            watch=lambda name, program: found.append(Stage(name, planned_function(program))),
+            watch=lambda name, program: found.append(PassResult(name, planned_function(program))),
         )
-        return (*found, *(Stage(name, main.function) for name, main in self.mains))
+        return (*found, *(PassResult(name, main.function) for name, main in self.mains))
 
 
 def lower(plan: Plan, backends: Iterable[UMABackend] = ()) -> LoweredPlan:

@@ -14,7 +14,7 @@ from typing import Any
 
 from tvm import tirx
 
-from tvm_pulp.planning.tiling.schedule.positions import compute_position, load_position, store_position
+from tvm_pulp.planning.program.positions import compute_position, load_position, store_position
 from tvm_pulp.planning.tiling.schedule.program import Block, Bundle, Fetch, Move, Program
 from tvm_pulp.planning.tiling.schedule.step_order import StepOrder
 from tvm_pulp.qnn.network import Network, Tensor

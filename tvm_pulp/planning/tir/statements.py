@@ -17,10 +17,10 @@ from tvm import tirx
 from tvm_pulp.planning.program.actions import (
     Access,
     Begin,
-    Fetch,
-    Job,
-    Kernel,
-    Transfer,
+    FetchAction,
+    JobAction,
+    KernelAction,
+    TransferAction,
     WaitForJob,
     WaitForL3,
     WaitForTransfers,
@@ -54,7 +54,7 @@ class BeginLayer:
 
 
 @quick_record(kw_only=True)
-class MoveBytes(Transfer):
+class MoveBytes(TransferAction):
     """A transfer in TIR. `bundle`: the number of the bundle that it is a part of, from `offset` on."""
 
     position: int
@@ -94,7 +94,7 @@ def counted(counter: str, row: int, size: int) -> dict[str, Any]:
 
 
 @quick_record(kw_only=True)
-class FetchBytes(Fetch):
+class FetchBytes(FetchAction):
     """A fetch in TIR: a constant from its offset in L3, or rows of a state."""
 
     position: int
@@ -110,7 +110,7 @@ class FetchBytes(Fetch):
 
 
 @quick_record(kw_only=True)
-class CallKernel(Kernel):
+class CallKernel(KernelAction):
     """A kernel in TIR, by its slot in the schedule."""
 
     position: int
@@ -119,7 +119,7 @@ class CallKernel(Kernel):
 
 
 @quick_record(kw_only=True)
-class SubmitJob(Job):
+class SubmitJob(JobAction):
     """A job in TIR, by its slot in the schedule."""
 
     position: int

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tvm_pulp.planning.program.actions import Action, Begin, Page, Step, Wait
+from tvm_pulp.planning.program.positions import BOOT
 from tvm_pulp.planning.tiling.schedule.lay_out import page_at
-from tvm_pulp.planning.tiling.schedule.positions import BOOT
 from tvm_pulp.planning.tiling.schedule.program import Bundle
 from tvm_pulp.planning.tir.statements import (
     Barrier,

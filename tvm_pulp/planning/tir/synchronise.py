@@ -29,8 +29,8 @@ from itertools import accumulate, groupby
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.program.actions import Begin, Wait, WaitForJob, WaitForL3, WaitForTransfers
 from tvm_pulp.planning.program.executor_limits import GROUPS_OF_AGENT, TICKETS
+from tvm_pulp.planning.program.positions import BOOT, computing_slot
 from tvm_pulp.planning.program.under_way import Started, Touched, UnderWay
-from tvm_pulp.planning.tiling.schedule.positions import BOOT
 from tvm_pulp.planning.tiling.schedule.program import Bundle
 from tvm_pulp.planning.tir.statements import (
     Barrier,
@@ -202,9 +202,8 @@ class _Pass:
 
     def _turn_page(self, position: int, sync: _Sync) -> None:
         """All cores read the record of a step: the page that holds it must be there before the barrier."""
-        slot, part = divmod(position, 3)
-        pages = self._tables.plan.schedule.pages
-        if part != 2 or slot >= len(pages) or pages[slot] in self._pages:
+        slot, pages = computing_slot(position), self._tables.plan.schedule.pages
+        if slot is None or slot >= len(pages) or pages[slot] in self._pages:
             return
         self._pages = list(dict.fromkeys(pages[slot : slot + 1 + len(self._beside.get(slot, ()))]))
         sync.meet()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tvm_pulp.planning.program.actions import Begin, Job, actions_of
+from tvm_pulp.planning.program.actions import Begin, JobAction, actions_of
 from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.sim.iss.library import MARK, UnwrittenRead, library
 from tvm_pulp.sim.iss.machine import Machine
@@ -45,7 +45,7 @@ class UnwrittenReads:
         arena = self._machine.elf.symbols.get("tvm_pulp_l1_arena")
         if self._plan is None or arena is None:
             return []
-        operands = (operand for job in actions_of(self._plan.program, Job) for operand in job.reads)
+        operands = (operand for job in actions_of(self._plan.program, JobAction) for operand in job.reads)
         read = ((arena + o.start, o.bytes, o.reach or 0) for o in operands)
         return [range(start + size, start + reach) for start, size, reach in read if reach > size]
 

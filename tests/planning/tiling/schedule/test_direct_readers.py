@@ -4,11 +4,11 @@ import pytest
 
 from tests.planning.tiling.schedule.choices import chosen
 from tvm_pulp import soc
+from tvm_pulp.planning.program.positions import compute_position
 from tvm_pulp.planning.tiling.forms.cluster_forms import DirectForm, TiledForm
 from tvm_pulp.planning.tiling.forms.cuts import Cuts
 from tvm_pulp.planning.tiling.schedule.build_program import build_program
 from tvm_pulp.planning.tiling.schedule.decisions import Policy
-from tvm_pulp.planning.tiling.schedule.positions import compute_position
 from tvm_pulp.planning.tiling.schedule.program import Program
 from tvm_pulp.planning.tiling.schedule.split_transfers import CommandLimits
 from tvm_pulp.qnn.network import Layer, Network, Tensor

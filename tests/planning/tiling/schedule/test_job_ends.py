@@ -3,10 +3,10 @@
 import pytest
 
 from tests.planning.tiling.schedule.choices import chosen
+from tvm_pulp.planning.program.positions import compute_position
 from tvm_pulp.planning.tiling.schedule.choice import Choice
 from tvm_pulp.planning.tiling.schedule.decisions import Policy
 from tvm_pulp.planning.tiling.schedule.job_ends import expected_times, last_slots
-from tvm_pulp.planning.tiling.schedule.positions import compute_position
 from tvm_pulp.planning.tiling.schedule.prefetch_leads import prefetch_leads
 from tvm_pulp.planning.tiling.schedule.step_order import StepOrder
 from tvm_pulp.qnn.network import Tensor

@@ -1,8 +1,8 @@
 """The order of compute steps: the cores finish a tile while the accelerator works on the next; jobs run on."""
 
 from tests.planning.tiling.schedule.choices import chosen
+from tvm_pulp.planning.program.positions import compute_position
 from tvm_pulp.planning.tiling.schedule.decisions import Policy
-from tvm_pulp.planning.tiling.schedule.positions import compute_position
 from tvm_pulp.planning.tiling.schedule.step_order import StepOrder, step_order
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec

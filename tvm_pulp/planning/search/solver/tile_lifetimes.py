@@ -5,9 +5,9 @@ A few tiles tell it for all: after those the pattern repeats.
 
 from collections.abc import Iterator, Sequence
 
+from tvm_pulp.planning.program.positions import compute_position, load_position, next_slot, store_position
 from tvm_pulp.planning.tiling.alignment import L1_ALIGNMENT, aligned
 from tvm_pulp.planning.tiling.place.placer import Buffer, largest_live_set
-from tvm_pulp.planning.tiling.schedule import compute_position, load_position, store_position
 from tvm_pulp.planning.tiling.schedule.choice import ordered
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.uma.box import Box
@@ -57,7 +57,7 @@ class TileLifetimes:
         for tile, recipe in enumerate(self._recipes):
             for step in self._moves(recipe, storage, Store):
                 first, last = self._span(step.local, tile)
-                after = last // 3 + 1
+                after = next_slot(last) + 1
                 end = compute_position(after) if self._two_copies else store_position(after)
                 found.append(Buffer(tile, self._size(step.local), compute_position(first), max(last, end)))
         return largest_live_set(found)

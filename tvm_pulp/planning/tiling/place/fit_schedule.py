@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.planning.program.positions import next_slot
 from tvm_pulp.planning.tiling.alignment import L1_ALIGNMENT, aligned
 from tvm_pulp.planning.tiling.forms.cuts import MissingL1, Tiling
 from tvm_pulp.planning.tiling.place.place_blocks import place
@@ -133,7 +134,7 @@ def fullest_moments(schedule: Program) -> dict[int, tuple[int, int]]:
 
 
 def _layer_at(schedule: Program, position: int) -> int:
-    return schedule.slots[min(position // 3, len(schedule.slots) - 1)].layer
+    return schedule.slots[min(next_slot(position), len(schedule.slots) - 1)].layer
 
 
 def _fragmented_layers(schedule: Program, peaks: dict[int, tuple[int, int]], budget: int) -> set[int]:
@@ -142,7 +143,7 @@ def _fragmented_layers(schedule: Program, peaks: dict[int, tuple[int, int]], bud
     for block in schedule.blocks:
         if block.offset + block.bytes > budget:
             # Layers may mix: not all between the first and the last one, and not in their order.
-            lived = {slot.layer for slot in schedule.slots[max(block.first, 0) // 3 : block.last // 3 + 1]}
+            lived = {slot.layer for slot in schedule.slots[next_slot(block.first) : next_slot(block.last) + 1]}
             lived |= {_layer_at(schedule, position) for position in (block.first, block.last)}
             found.add(max((layer for layer in sorted(lived) if layer in peaks), key=lambda layer: peaks[layer][1]))
     return found
@@ -163,7 +164,7 @@ def _relieve(
     if early:
         largest = max(early, key=lambda m: (m.place.block.bytes, m.layer))
         before = policy.leads.get(largest.layer, 0) if at_once else state.leads.get(largest.layer, 0)
-        steps = (where - largest.position) // 3 + 1 if at_once else 1
+        steps = next_slot(where + 1) - next_slot(largest.position) if at_once else 1
         state.leads[largest.layer] = max(0, min(state.leads.get(largest.layer, 0), before - steps))
         return True
     resident = [(t, b) for t, b in schedule.resident.items() if alive(b) and t in policy.resident]

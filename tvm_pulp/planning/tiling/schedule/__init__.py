@@ -5,7 +5,6 @@ from tvm_pulp.planning.tiling.schedule.bundle import PAGE_SHARE
 from tvm_pulp.planning.tiling.schedule.choice import Choice
 from tvm_pulp.planning.tiling.schedule.decisions import Decisions, Policy, policy_of
 from tvm_pulp.planning.tiling.schedule.interleave_steps import can_interleave
-from tvm_pulp.planning.tiling.schedule.positions import compute_position, load_position, store_position
 from tvm_pulp.planning.tiling.schedule.prefetch_leads import leads_of_order, prefetch_leads
 from tvm_pulp.planning.tiling.schedule.program import Program
 from tvm_pulp.planning.tiling.schedule.split_transfers import CommandLimits
@@ -19,10 +18,7 @@ __all__ = [
     "Program",
     "build_program",
     "can_interleave",
-    "compute_position",
     "leads_of_order",
-    "load_position",
     "policy_of",
     "prefetch_leads",
-    "store_position",
 ]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from tvm_pulp.planning.program.step_record import expected_record_words
 from tvm_pulp.planning.tiling.forms.cuts import Tiling
-from tvm_pulp.planning.tiling.schedule.residency import Touched, touched_by
+from tvm_pulp.planning.tiling.schedule.residency import TouchedTensors, touched_by
 from tvm_pulp.planning.tiling.schedule.tensor_ranges import TouchedRanges, touched_ranges
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Recipe
@@ -37,7 +37,7 @@ class Choice:
         return self.tiling.remember((ordered, self.two_copies), lambda: ordered(self.recipes, self.two_copies))
 
     @property
-    def touched(self) -> Touched:
+    def touched(self) -> TouchedTensors:
         """Activations that its tiles touch."""
         return self.tiling.remember(touched_by, lambda: touched_by(self.recipes))
 

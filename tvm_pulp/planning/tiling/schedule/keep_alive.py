@@ -12,7 +12,7 @@ Guarantees that two things may share bytes where their lives do not overlap.
 """
 
 from tvm_pulp.grouped import grouped
-from tvm_pulp.planning.tiling.schedule.positions import compute_position, load_position
+from tvm_pulp.planning.program.positions import compute_position, computing_slot, load_position
 from tvm_pulp.planning.tiling.schedule.program import Program, TiledLayer
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.uma.recipe import operands_of
@@ -44,8 +44,8 @@ def _keep_blocks(program: Program, layer: TiledLayer) -> None:
         move.place.block.extend(move.needed)
     for move in layer.stores:
         move.place.block.extend(move.position)
-        slot, part = divmod(move.position, 3)
-        if part == 2:
+        slot = computing_slot(move.position)
+        if slot is not None:
             # A job is submitted at once: the transfer runs on beside the kernel behind it, which writes elsewhere then.
             move.place.block.expect_use(steps.next_kernel(slot))
     for block in layer.bundle_blocks:

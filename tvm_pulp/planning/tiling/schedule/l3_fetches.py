@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from itertools import groupby
 
+from tvm_pulp.planning.program.positions import BOOT
 from tvm_pulp.planning.tiling.schedule.decisions import Policy
-from tvm_pulp.planning.tiling.schedule.positions import BOOT
 from tvm_pulp.planning.tiling.schedule.program import Fetch
 from tvm_pulp.qnn.network import Tensor
 

@@ -12,9 +12,9 @@ Guarantees sizes of all blocks and places of all buffers; a bundle with nothing 
 from collections import Counter
 from collections.abc import Sequence
 
+from tvm_pulp.planning.program.positions import BOOT, compute_position, computing_slot, next_slot
 from tvm_pulp.planning.program.step_record import COMMAND_WORDS, most_record_words, transfer_words
 from tvm_pulp.planning.tiling.alignment import aligned
-from tvm_pulp.planning.tiling.schedule.positions import BOOT, compute_position
 from tvm_pulp.planning.tiling.schedule.program import Bundle, Move, Piece, Place, Program, Slot
 from tvm_pulp.planning.tiling.schedule.split_transfers import CommandLimits, split_transfers
 from tvm_pulp.uma.box import Transfer
@@ -27,12 +27,9 @@ _MOST_RECORDS = 0x8000
 
 def page_at(position: int, pages: Sequence[Bundle]) -> Bundle:
     """The page that tells a position: what precedes the first step of a page stands in the page before."""
-    slot, part = divmod(position, 3)
-    if slot >= len(pages):
-        return pages[len(pages) - 1]
-    if part != 2 and slot:
-        return pages[slot - 1]
-    return pages[slot]
+    slot = computing_slot(position)
+    told = slot if slot is not None else max(0, next_slot(position) - 1)
+    return pages[min(told, len(pages) - 1)]
 
 
 def lay_out(program: Program) -> Program:

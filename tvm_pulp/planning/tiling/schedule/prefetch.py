@@ -11,8 +11,8 @@ Guarantees that every move has a position, and moves are in the order of positio
 """
 
 from tvm_pulp.grouped import grouped
+from tvm_pulp.planning.program.positions import BOOT, compute_position, load_position, next_slot, store_position
 from tvm_pulp.planning.tiling.schedule.l3_fetches import l3_fetches
-from tvm_pulp.planning.tiling.schedule.positions import BOOT, compute_position, load_position, store_position
 from tvm_pulp.planning.tiling.schedule.program import Move, Program, TiledLayer
 from tvm_pulp.planning.tiling.schedule.tensor_ranges import TensorRange, meet, range_of, whole_of
 from tvm_pulp.qnn.network import Tensor
@@ -147,7 +147,7 @@ class _Timer:
         """Position to load what was written before slot `start`: beside a kernel between, if there is one."""
         if not self._policy.interleave:
             return load_position(start)
-        between = range(written // 3 + 1, start)
+        between = range(next_slot(written) + 1, start)
         kernels = [s for s in between if not isinstance(self._steps.all[s].step, Job)]
         # The first kernel is what the store itself runs beside.
         slots = [s for s in between if kernels and s > kernels[0]] or list(between)[-1:]

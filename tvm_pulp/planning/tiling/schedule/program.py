@@ -1,18 +1,17 @@
 """The program of a network while it is planned: compute steps in order, what moves beside them, and blocks of L1.
 
-Every pass of `build_program` takes a program and returns it with one more decision in it. Time is counted in
-positions. Compute step `s` stands at position 3s + 2; before it there is room for stores (3s) and for loads (3s + 1)
-that nothing overlaps. A transfer at the position of a compute step runs while that step computes. The program is
-correct if executed strictly in order; `tir.synchronise` makes asynchronous execution equal to that.
+Every pass of `build_program` takes a program and returns it with one more decision in it. A move has a position
+(`planning.program.positions`): one at that of a compute step runs while it computes. The program is correct if executed
+strictly in order; `tir.synchronise` makes asynchronous execution equal to that.
 """
 
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from tvm_pulp.planning.program.positions import BOOT, compute_position, store_position
 from tvm_pulp.planning.tiling.schedule.choice import Choice
 from tvm_pulp.planning.tiling.schedule.decisions import Policy
-from tvm_pulp.planning.tiling.schedule.positions import BOOT, compute_position, store_position
 from tvm_pulp.planning.tiling.schedule.step_order import StepOrder
 from tvm_pulp.qnn.network import Network, Tensor
 from tvm_pulp.quick_records import quick_record

@@ -28,14 +28,14 @@ class Uses:
 
 
 @dataclass(frozen=True)
-class Touched:
+class TouchedTensors:
     """Tensors that the tiles of a layer load or store, and could read, or write, as parts of the whole."""
 
     readable: frozenset[Tensor]
     writable: frozenset[Tensor]
 
 
-def touched_by(recipes: Sequence[Recipe]) -> Touched:
+def touched_by(recipes: Sequence[Recipe]) -> TouchedTensors:
     """The tensors that tiles of a layer touch."""
     moves = [move for recipe in recipes for move in (*recipe.loads, *recipe.stores)]
     tensors = frozenset(m.tensor.storage for m in moves)
@@ -43,10 +43,10 @@ def touched_by(recipes: Sequence[Recipe]) -> Touched:
     for move in moves:
         if move.offset is None or (isinstance(move, Load) and move.pitch):
             (loads if isinstance(move, Load) else stores).add(move.tensor.storage)
-    return Touched(tensors - loads, tensors - stores)
+    return TouchedTensors(tensors - loads, tensors - stores)
 
 
-def find_uses(network: Network, touched: Sequence[Touched]) -> dict[Tensor, Uses]:
+def find_uses(network: Network, touched: Sequence[TouchedTensors]) -> dict[Tensor, Uses]:
     """Uses of every activation, input and output, and of large constants in L2; `touched` tells of each layer.
 
     Steps that work on a tensor where it lies need it in L2.
@@ -64,7 +64,7 @@ def find_uses(network: Network, touched: Sequence[Touched]) -> dict[Tensor, Uses
     return found | _shared_constants(touched)
 
 
-def _shared_constants(touched: Sequence[Touched]) -> dict[Tensor, Uses]:
+def _shared_constants(touched: Sequence[TouchedTensors]) -> dict[Tensor, Uses]:
     """Constants that travel alone and more than once: weights of the steps of a recurrent layer."""
     found: dict[Tensor, Uses] = {}
     for index, mine in enumerate(touched):

@@ -6,11 +6,11 @@ from functools import cached_property
 from itertools import groupby
 from typing import NamedTuple
 
+from tvm_pulp.planning.program.positions import compute_position
 from tvm_pulp.planning.tiling.schedule.choice import Choice
 from tvm_pulp.planning.tiling.schedule.decisions import Policy
 from tvm_pulp.planning.tiling.schedule.interleave_steps import interleave_steps
 from tvm_pulp.planning.tiling.schedule.job_ends import last_slots
-from tvm_pulp.planning.tiling.schedule.positions import compute_position
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Local, operands_of
 from tvm_pulp.uma.teams import ALL_CORES
