@@ -5,16 +5,19 @@ from typing import Any
 
 import pytest
 
-pandas = pytest.importorskip("pandas")
+from tests.dse.needed_packages import needs
+from tvm_pulp.dse import chart, lines
+from tvm_pulp.errors import UserError
 
-from tvm_pulp.dse import chart, lines  # noqa: E402
-from tvm_pulp.errors import UserError  # noqa: E402
+pytestmark = needs("pandas", "a chart")
 
 ROWS = [("a", 1.0, 30.0), ("b", 2.0, 20.0), ("c", 3.0, 25.0), ("d", 4.0, None)]
 
 
 def frame() -> Any:
     """Two targets with the same figures: their fronts lie on each other."""
+    import pandas
+
     parts = [pandas.DataFrame(ROWS, columns=["soc", "area_mm2", "cycles"]).assign(target=t) for t in ("c", "uma-x")]
     return pandas.concat(parts, ignore_index=True).assign(model="net")
 

@@ -3,12 +3,11 @@
 from pathlib import Path
 from xml.etree import ElementTree
 
-import pytest
-
+from tests.dse.needed_packages import needs
 from tests.dse.small_models import write_models
 from tvm_pulp.dse import Study, grid
 
-pytest.importorskip("pandas", reason="studies need pandas: pip install 'tvm_pulp[dse]'")
+pytestmark = needs("pandas", "a study")
 
 
 def test_study_result_and_plan(tmp_path: Path) -> None:

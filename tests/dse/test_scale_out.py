@@ -8,23 +8,28 @@ from typing import Any
 
 import pytest
 
+from tests.dse.needed_packages import needs
 from tests.dse.small_models import small_study
 from tvm_pulp.dse import grid
 from tvm_pulp.dse.frame import SECONDS
 from tvm_pulp.errors import UserError
 
-distributed = pytest.importorskip("distributed", reason="scaling out needs Dask: pip install 'tvm_pulp[dse]'")
+pytestmark = needs("distributed", "scaling out")
 
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
     """Two workers behind a scheduler, as on another machine: only its address is known."""
+    import distributed
+
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as made:
         yield made
 
 
 def tables(folder: Path, cluster: Any, changes: dict[str, Any]) -> tuple[Any, Any, list[int]]:
     """The study here, and with a worker killed when its first row is done; nothing is shared but models."""
+    import distributed
+
     here = small_study(folder, folder / "here", **changes).run()
     killed: list[int] = []
 

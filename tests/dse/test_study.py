@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.dse.needed_packages import needs
 from tests.dse.small_models import small_study, write_models
 from tvm_pulp.dse import Study, grid
 from tvm_pulp.dse.compiler_digest import compiler_digest
@@ -17,7 +18,7 @@ from tvm_pulp.dse.frame import SECONDS
 from tvm_pulp.errors import UserError
 from tvm_pulp.uma import registry
 
-pytest.importorskip("pandas", reason="studies need pandas: pip install 'tvm_pulp[dse]'")
+pytestmark = needs("pandas", "a study")
 
 ROOT = Path(__file__).resolve().parents[2]
 # A process that says when a row is done, and can be killed then.

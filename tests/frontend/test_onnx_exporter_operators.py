@@ -73,7 +73,7 @@ CASES: dict[str, tuple[int, Callable[[Builder], Any]]] = {
 }
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(7)
 @pytest.mark.parametrize("case", CASES)
 def test_against_onnxruntime(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     opset, build = CASES[case]

@@ -210,7 +210,7 @@ FLOAT_CASES = {*qdq_further_cases.FLOAT}
 EXAMPLES = 12
 
 
-@pytest.mark.sample(13)
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("case", CASES)
 def test_agrees_with_onnxruntime(case: str) -> None:
     build, operator = CASES[case]

@@ -69,7 +69,7 @@ def _output_step(model: Any) -> float:
     return float(scales[last.input[1]].max()) if last.op_type == "DequantizeLinear" else 1e-3
 
 
-@pytest.mark.sample(9)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("form", ["qdq", "qdq_per_channel", "operator"])
 @pytest.mark.parametrize("network", NETWORKS)
 def test_static(network: str, form: str, tmp_path: Path) -> None:

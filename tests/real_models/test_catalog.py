@@ -14,7 +14,7 @@ pytest.importorskip("onnxruntime.quantization")
 LOOSE = {"mobilenetv2", "gpt_prefill_dynamo"}
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", catalog.MODELS)
 def test_quantized_is_near_the_float_network(name: str) -> None:
     import onnxruntime

@@ -18,7 +18,7 @@ def cases() -> list[Any]:
     return [pytest.param(c, id=c, marks=[] if c.startswith(QUICK) else [pytest.mark.slow]) for c in BIT_EXACT]
 
 
-@pytest.mark.sample(18)
+@pytest.mark.sample(9)
 @pytest.mark.parametrize("case", cases())
 def test_case_is_bit_exact_on_the_cores(golden_data: object, case: str) -> None:
     folder = DATA / "deeploy" / case

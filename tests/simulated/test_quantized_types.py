@@ -106,7 +106,7 @@ def inputs_of(model: Any) -> list[np.ndarray]:
     return [rng.integers(limits.min, limits.max + 1, SHAPE).astype(dtype) for _ in range(2)]
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("form", FORMS)
 def test_equal_to_onnxruntime(form: str, target: str, tmp_path: Path) -> None:

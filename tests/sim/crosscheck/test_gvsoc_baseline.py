@@ -32,7 +32,7 @@ def _cases() -> list[Any]:
     ]
 
 
-@pytest.mark.sample(13)
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("run", _cases())
 def test_cycles_and_outputs_agree(run: dict[str, Any]) -> None:
     cycles, outputs = run_here(programs()[run["elf_sha256"]], run["soc"])

@@ -70,7 +70,7 @@ def oracle(name: str, operands: list[Triple], mode: int, dynamic: bool) -> list[
     ]
 
 
-@pytest.mark.sample(80)
+@pytest.mark.sample(41)
 @pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
 @pytest.mark.parametrize("mode", STATIC_MODES)
 @pytest.mark.parametrize("name", OPERATIONS)

@@ -30,7 +30,7 @@ def build(form: Form) -> Builder:
     return builder
 
 
-@pytest.mark.sample(80)
+@pytest.mark.sample(50)
 @pytest.mark.parametrize("name", FORM_BY_NAME)
 def test_form_agrees_with_the_model(name: str) -> None:
     differences = list(build(FORM_BY_NAME[name]).differences())

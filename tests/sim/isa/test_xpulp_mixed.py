@@ -107,7 +107,7 @@ def build(seed: int) -> LoopBuilder:
     return program.builder
 
 
-@pytest.mark.sample(30)
+@pytest.mark.sample(15)
 @pytest.mark.parametrize("seed", [pytest.param(seed, marks=[pytest.mark.slow] * (seed >= 100)) for seed in range(400)])
 def test_mixture_agrees_with_the_model(seed: int) -> None:
     differences = list(build(seed).differences(windows=((WINDOW, WINDOW_BYTES),), core=seed % 8))
