@@ -1,6 +1,7 @@
 """One typed program: the records that schedule, TIR, estimate, verifier, plan.json and C share."""
 
 from tvm_pulp.planning.program.actions import Step
+from tvm_pulp.planning.program.cpu_plan_record import CpuPlanJson
 from tvm_pulp.planning.program.plan_record import PlanJson
 
-__all__ = ["PlanJson", "Step"]
+__all__ = ["CpuPlanJson", "PlanJson", "Step"]
