@@ -2,12 +2,10 @@
 
 from dataclasses import replace
 
-import pytest
-
 import tvm_pulp
 from tvm_pulp.compilation import Compilation
 from tvm_pulp.compile_options import CompileOptions
-from tvm_pulp.errors import UserError
+from tvm_pulp.planning.cpu import CpuPlan
 
 CLUSTER = CompileOptions(target="c", soc="siracusa", planner="greedy")
 MODEL = "zoo:autoencoder"
@@ -40,11 +38,13 @@ def test_an_archive_knows_its_stages() -> None:
     ]
 
 
-def test_this_machine_has_nothing_to_plan() -> None:
+def test_this_machine_is_planned_for_like_any_other() -> None:
     compilation = tvm_pulp.Compilation(MODEL)
     assert compilation.entry.partitioned.layers and compilation.entry.expected_cycles == {}
-    with pytest.raises(UserError, match="--soc host has no cluster to plan for: choose --soc=siracusa or an engine"):
-        _ = compilation.plan
+    plan = compilation.plan
+    assert isinstance(plan, CpuPlan) and plan is compilation.lowered.plan
+    assert plan.whole is compilation.entry.partitioned and set(plan.decisions.forms.values()) == {"generated loops"}
+    assert compilation.plans == {"": compilation.lowered}
 
 
 def test_a_varied_compilation_keeps_what_does_not_differ() -> None:

@@ -118,7 +118,7 @@ DECIDES = (
     *("planning.tiling.cost", "planning.tiling.forms", "planning.tiling.place"),
     *("planning.tiling.schedule.build_program", "uma.annotate", "uma.registry"),
 )
-RECORDS = ("planning.cpu.CpuPlan", "planning.tiling.place.arena.Arena")
+RECORDS = ("planning.cpu.CpuPlan", "planning.cpu.LoweredCpuPlan", "planning.tiling.place.arena.Arena")
 
 # The registry finds plug-ins; everybody else asks the registry.
 PLUGIN_LOADER = "uma"

@@ -17,6 +17,7 @@ from tvm_pulp.errors import refuse_if
 from tvm_pulp.language_models.tokenizer import Tokenizer, read_tokenizer
 from tvm_pulp.live_progress import sample_progress
 from tvm_pulp.output_files import write_output
+from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.report.footprint import Footprint, footprint
 from tvm_pulp.report.inputs import prepare_inputs
 from tvm_pulp.result import Result
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from tvm_pulp.compilation import Compilation
     from tvm_pulp.language_models.session import Generator, Sampling
     from tvm_pulp.report.evaluate import Evaluation
-    from tvm_pulp.report.rich_display import ShownPlan
+    from tvm_pulp.report.rich_display import ShownCpuPlan, ShownPlan
 
 
 class App:
@@ -77,7 +78,7 @@ class App:
         mlf.write(Path(path), self.files)
 
     @property
-    def plan(self) -> "ShownPlan":
+    def plan(self) -> "ShownPlan | ShownCpuPlan":
         """The deployment plan; notebooks show it as pictures."""
         from tvm_pulp.report.rich_display import shown_plan
 
@@ -138,7 +139,7 @@ class App:
         shown = runner.layers(arrays) if layers else None
         debug = getattr(runner, "debug_text", None)
         plan = mlf.read_plan(self.files)
-        details = RunDetails(self.metadata, plan, run.statistics.activity)
+        details = RunDetails(self.metadata, plan, run.statistics.activity, mlf.read_cpu_plan(self.files))
         report = run_report(self.metadata, run.statistics, plan, self._compile_seconds, self._solver_seconds())
         program = runner.program() if self._has_program() else None
         report |= {"device": chosen, "device_revision": runner.revision()}
@@ -199,10 +200,8 @@ class App:
 
     def _solver_seconds(self) -> float | None:
         """The time that planning took, where a network was planned in this process."""
-        if self.compilation is None or not self.compilation.target.soc.simulated:
-            return None
-        plan = self.compilation.plan
-        return plan.solver_seconds if plan.planner is not None else None
+        plan = self.compilation.plan if self.compilation is not None else None
+        return plan.solver_seconds if isinstance(plan, Plan) and plan.planner is not None else None
 
     def generate(
         self,

@@ -18,10 +18,11 @@ from tvm_pulp.frontend.load import file_format, import_onnx_graph, import_progra
 from tvm_pulp.frontend.onnx_file import from_model, is_onnx
 from tvm_pulp.frontend.zoo import decoders
 from tvm_pulp.language_models.compile import language_model_files
-from tvm_pulp.language_models.cpu_programs import cpu_language_model_files
+from tvm_pulp.language_models.cpu_programs import CpuEntry, cpu_language_model_files, plan_cpu_language_model
 from tvm_pulp.language_models.plan_entries import Entry, plan_language_model
 from tvm_pulp.language_models.request import LanguageModelRequest, exported_request, zoo_request
 from tvm_pulp.option import ModelKind
+from tvm_pulp.planning.cpu import CpuPlan, LoweredCpuPlan
 from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.planning.tir import LoweredPlan
 from tvm_pulp.qnn.network import Network, State
@@ -182,25 +183,26 @@ class Compilation:
         return self.entry.network
 
     @property
-    def lowered(self) -> LoweredPlan:
-        """The plan and the program that it became, after every TIR pass."""
+    def lowered(self) -> LoweredPlan | LoweredCpuPlan:
+        """The plan and the program that it became, after every pass."""
         return self.entry.lowered
 
     @property
-    def plan(self) -> Plan:
-        """The deployment plan: engines, tiles, buffers and their order."""
+    def plan(self) -> Plan | CpuPlan:
+        """The deployment plan: engines or forms, tiles or strips, buffers and their order."""
         return self.lowered.plan
 
     @cached_property
-    def entries(self) -> Mapping[str, Entry]:
+    def entries(self) -> Mapping[str, Entry | CpuEntry]:
         """Entry points of a language model by name, each with its own stages; any other network has none."""
         if self.language_model is None:
             return {}
+        made = plan_language_model if self.target.soc.simulated else plan_cpu_language_model
         with bounded_depth():
-            return plan_language_model(self.language_model, self.target, self.progress)
+            return made(self.language_model, self.target, self.progress)
 
     @cached_property
-    def plans(self) -> Mapping[str, LoweredPlan]:
+    def plans(self) -> Mapping[str, LoweredPlan | LoweredCpuPlan]:
         """Plans of every entry point by name; an ordinary network has one without a name."""
         return {name: entry.lowered for name, entry in self.entries.items()} or {"": self.lowered}
 
@@ -210,8 +212,9 @@ class Compilation:
         if self.language_model is None:
             files = self.entry.files
         elif self.target.soc.simulated:
-            files = language_model_files(self.language_model, self.target, self.entries, self.progress)
+            planned = {name: entry for name, entry in self.entries.items() if isinstance(entry, Entry)}
+            files = language_model_files(self.language_model, self.target, planned, self.progress)
         else:
-            with bounded_depth():
-                files = cpu_language_model_files(self.language_model, self.target, self.progress)
+            by_itself = {name: entry for name, entry in self.entries.items() if isinstance(entry, CpuEntry)}
+            files = cpu_language_model_files(self.language_model, self.target, by_itself)
         return files | project_files(files)

@@ -77,6 +77,7 @@ _PLANNED: dict[str, Any] = {"group": _PLANNING, "on_host": False, "in_plan": Tru
 _CPUS: dict[str, Any] = {
     "group": _PLANNING,
     "on_cluster": False,
+    "in_plan": True,
     "verbs": ("compile", "plan"),
     "models": ModelKind.NETWORK,
 }
@@ -184,7 +185,7 @@ class CompileOptions:
     ))  # fmt: skip
     plan: str | Path | None = field(default=None, metadata=_entry(
         "take all decisions from an archive, or from its plan.json, instead of planning", "--plan", _PLANNING,
-        metavar="FILE", on_host=False, in_studies=False, **_NETWORKS,
+        metavar="FILE", in_studies=False, **_NETWORKS,
     ))  # fmt: skip
     state: bool = field(default=False, metadata=_entry(
         "caches that go in and come out stay in the device, appended in place", "--state", _LANGUAGE,

@@ -15,9 +15,9 @@ from tvm_pulp.codegen.debug_source import GUARD_BYTES
 from tvm_pulp.codegen.emit import Emitted, emit
 from tvm_pulp.codegen.emit_cluster import emit_cluster
 from tvm_pulp.codegen.weights import SharedConstants
-from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.errors import refuse_if
 from tvm_pulp.frontend.imported import Imported
-from tvm_pulp.planning.cpu import CpuPlan, CpuRequest, plan_cpu
+from tvm_pulp.planning.cpu import CpuRequest, LoweredCpuPlan, plan_cpu
 from tvm_pulp.planning.lowering import build_network
 from tvm_pulp.planning.search import (
     PlanRequest,
@@ -198,8 +198,14 @@ class EntryPoint:
         return files
 
 
+@dataclass(frozen=True, eq=False)
 class HostEntryPoint(EntryPoint):
-    """A program for this machine or another CPU: every operator is a region of it, and nothing is planned."""
+    """A program for this machine or another CPU: every operator is a region of it.
+
+    `alone`: no other program of the archive calls it or shares the memories.
+    """
+
+    alone: bool = True
 
     @cached_property
     def partitioned(self) -> Network:
@@ -207,40 +213,39 @@ class HostEntryPoint(EntryPoint):
         return partition_network(self.network, regions)
 
     @cached_property
-    def lowered(self) -> LoweredPlan:
-        """There is none."""
-        raise UserError(
-            f"--soc {self.target.soc.name} has no cluster to plan for: choose --soc={socs.DEFAULT} or an engine"
-        )
-
-    @cached_property
-    def plan(self) -> CpuPlan:
-        """Forms of layers, strips, parts for threads, and the places of activations."""
-        self.progress(f"planning {len(self.network.layers)} layers")
-        target, soc = self.target, self.target.soc
+    def lowered(self) -> LoweredCpuPlan:
+        """Forms of layers, strips, parts for threads, and the places of activations, checked independently."""
+        target, given = self.target, self.target.given_cpu_plan
+        self.progress(f"{'planning' if given is None else 'placing'} {len(self.network.layers)} layers")
         request = CpuRequest(
-            soc.name,
-            soc.cpu,
+            target.soc.name,
+            target.soc.cpu,
             target.ram_limit,
             target.flash_limit,
             target.options.threads or 1,
             target.options.keep_layers,
             GUARD_BYTES if target.options.debug else 0,
+            self.alone,
         )
-        return plan_cpu(self.partitioned, request, lambda plan: flash_bytes(self._emit(plan).files, soc.cpu))
+        return plan_cpu(self.partitioned, request, self._flash_bytes, given)
+
+    def _flash_bytes(self, lowered: LoweredCpuPlan) -> int:
+        """Flash that the program of a plan takes; it is built for it."""
+        return flash_bytes(self._emit(lowered).files, self.target.soc.cpu)
 
     @cached_property
     def program(self) -> Emitted:
         """The C program."""
-        self.progress(f"emitting C for {len(self.network.layers)} layers")
-        return self._emit(self.plan)
+        lowered = self.lowered
+        self.progress("emitting C")
+        return self._emit(lowered)
 
     @cached_property
     def emitted(self) -> dict[str, bytes]:
         return self.program.files
 
-    def _emit(self, plan: CpuPlan) -> Emitted:
-        return emit(plan, flat_facts(self.target, self.imported.inferred_inputs), self.compared_inputs)
+    def _emit(self, lowered: LoweredCpuPlan) -> Emitted:
+        return emit(lowered, flat_facts(self.target, self.imported.inferred_inputs), self.compared_inputs)
 
 
 class ClusterEntryPoint(EntryPoint):

@@ -1,17 +1,17 @@
 """The target of a compilation: a SoC, its engines with their options, cores and budgets of memory."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from tvm_pulp import soc as socs
 from tvm_pulp.compile_options import CompileOptions
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.input_file import read_input
 from tvm_pulp.limits import JSON_BYTES
-from tvm_pulp.planning.program import PlanJson, StatedDecisions
+from tvm_pulp.planning.program import CpuPlanJson, PlanJson, StatedDecisions
 from tvm_pulp.planning.search import PlanFrame
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.soc.cpu_platform import check_cpu, check_limits, check_threads
@@ -23,6 +23,7 @@ from tvm_pulp.uma.registry import parse_targets
 
 _SMALLEST_L1 = 1024
 _SMALLEST_L2 = 4096
+_Record = TypeVar("_Record", PlanJson, CpuPlanJson)
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,8 @@ class Target(PlanFrame):
     # Of a CPU by itself.
     ram_limit: int | None = None
     flash_limit: int | None = None
+    # Its plan.json, whose decisions are taken instead of searching.
+    given_cpu_plan: CpuPlanJson | None = None
 
     def marks(self, layers: int) -> int:
         """Room for time stamps: one per layer and one for the end, in lines of 64 bytes."""
@@ -115,6 +118,11 @@ def resolve_target(options: CompileOptions) -> Target:
     options.check_soc(soc)
     check_limits(soc.name, soc.cpu, ram, flash)
     check_threads(soc.name, soc.cpu, options.threads)
+    if options.plan is not None and not soc.simulated:
+        given = read_cpu_plan_file(Path(options.plan))
+        check_limits(soc.name, soc.cpu, given.ram_limit, given.flash_limit)
+        limits = {"ram_limit": given.ram_limit, "flash_limit": given.flash_limit}
+        return Target(soc, engines, soc.cluster.cores, {}, options, **limits, given_cpu_plan=given)
     if options.plan is not None:
         record = read_plan_file(Path(options.plan))
         return Target(soc, engines, record.cores, {}, options, record, l1_limit=record.l1_bytes)
@@ -162,22 +170,37 @@ def _default_soc(backends: Sequence[UMABackend]) -> socs.Soc:
 
 
 def read_plan_file(path: Path) -> PlanJson:
-    """The plan in an archive, or in a file of its own."""
+    """The plan for a SoC with a cluster in an archive, or in a file of its own."""
+    from tvm_pulp.codegen.formats import read_checked_plan
+
+    return _read_file(path, read_checked_plan)
+
+
+def read_cpu_plan_file(path: Path) -> CpuPlanJson:
+    """The same of a plan for a CPU by itself."""
+    from tvm_pulp.codegen.formats import read_checked_cpu_plan
+
+    return _read_file(path, read_checked_cpu_plan)
+
+
+def _read_file(path: Path, read: Callable[[bytes], _Record]) -> _Record:
     from tvm_pulp.codegen import mlf
-    from tvm_pulp.codegen.formats import FormatError, read_checked_plan
+    from tvm_pulp.codegen.formats import FormatError
 
     try:
         if path.suffix == ".tar":
             files = mlf.read(path)
-            refuse_if(
-                "plan.json" not in files, f"--plan: '{path}' holds no plan; it was compiled for a SoC without a cluster"
-            )
+            refuse_if("plan.json" not in files, f"--plan: '{path}' holds no plan of its own: it is a language model")
             text = files["plan.json"]
         else:
             text = read_input(path, f"--plan: cannot read '{path}'", JSON_BYTES)
-        return read_checked_plan(text)
+        return read(text)
     except FormatError as error:
-        raise UserError(f"--plan: '{path}' is not a plan of this version ({error}): compile without --plan") from None
+        reason = f"is not a plan of this version ({error}): compile without --plan"
+        made_for = json.loads(text).get("soc") if text.lstrip()[:1] == b"{" else None
+        if made_for in socs.names():
+            reason = f"is not a plan of this version, or one for another kind of machine ({made_for}; {error})"
+        raise UserError(f"--plan: '{path}' {reason}") from None
     except ValueError:
         raise UserError(f"--plan: '{path}' is neither an archive nor a plan.json of one") from None
 

@@ -15,7 +15,7 @@ from tvm_pulp.api import App, CompileOptions
 from tvm_pulp.entry_point import silent
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.zoo import decoders
-from tvm_pulp.language_models.cpu_programs import cpu_language_model_files
+from tvm_pulp.language_models.cpu_programs import cpu_language_model_files, plan_cpu_language_model
 from tvm_pulp.language_models.llama import Llama
 from tvm_pulp.language_models.request import LanguageModelRequest
 from tvm_pulp.language_models.session import GenerationRequest, Sampling
@@ -27,7 +27,8 @@ from tvm_pulp.tvmc.main import main
 
 def compiled(name: str, soc: str) -> App:
     request = LanguageModelRequest("small", Llama(weights(name), CAPACITY, CHUNK))
-    files = cpu_language_model_files(request, resolve_target(CompileOptions(soc=soc)), silent)
+    target = resolve_target(CompileOptions(soc=soc))
+    files = cpu_language_model_files(request, target, plan_cpu_language_model(request, target, silent))
     return App(files | project_files(files))
 
 

@@ -94,7 +94,7 @@ def test_programs_of_cpus(tmp_path: Path, capsys: pytest.CaptureFixture[str], mo
     assert main(["plan", "zoo:dscnn", "--soc=cortex-m4", "-o", str(tmp_path)]) == 0
     out = capsys.readouterr().out
     rows = [line.split("│")[1:-1] for line in out.splitlines() if line.startswith("│")]
-    assert len(rows) == 11 and sum(int(row[5].replace(",", "")) for row in rows if row[5].strip() != "-") == 2_656_768
+    assert len(rows) == 11 and sum(int(row[4].replace(",", "")) for row in rows if row[4].strip() != "-") == 2_656_768
     assert "place of stem" in out and "stack 8,192" in out
     # What is alive is never more than the arena.
     whole = int(re.findall(r"activations ([\d,]+)", out)[0].replace(",", ""))
@@ -102,11 +102,13 @@ def test_programs_of_cpus(tmp_path: Path, capsys: pytest.CaptureFixture[str], mo
     assert ElementTree.parse(tmp_path / "memory.svg").getroot().tag.endswith("svg")
     assert main(["plan", "zoo:dscnn", "--soc=cortex-m4", "--flash=64k"]) == 0
     assert "constants 33,728 bytes" in out and "constants 33,728 bytes" not in capsys.readouterr().out
-    assert main(["plan", "zoo:story_llama", "--soc=host"]) == 2
-    assert "a language model has several" in capsys.readouterr().err
+    assert json.loads((tmp_path / "plan.json").read_text())["layers"][1]["form"] == "depthwise windows"
+    assert main(["plan", "zoo:llama_0.5m", "--soc=host", "-o", str(tmp_path / "llama")]) == 0
+    assert capsys.readouterr().out.startswith("decode:\n")
+    assert (tmp_path / "llama" / "decode" / "plan.json").is_file()
 
 
 def test_options_without_effect_are_errors(capsys: pytest.CaptureFixture[str]) -> None:
-    for option in (["--no-double-buffer"], ["--l2", "100000"], ["--planner", "greedy"], ["--plan", "x.json"]):
+    for option in (["--no-double-buffer"], ["--l2", "100000"], ["--planner", "greedy"]):
         assert main(["plan", "zoo:resnet8", "--target=c", *option]) == 2
         assert "has no effect on --soc host" in capsys.readouterr().err

@@ -13,10 +13,12 @@ from tvm_pulp.codegen import kernels as kernel_files
 from tvm_pulp.codegen.caller_pointers import pointer_checks, wrong_pointer_code
 from tvm_pulp.codegen.cpu_debug import cpu_debug_checks
 from tvm_pulp.codegen.cpu_program import cpu_program_file
+from tvm_pulp.codegen.formats import to_json
 from tvm_pulp.codegen.interface_header import interface_header
 from tvm_pulp.codegen.kernels import Kernels
 from tvm_pulp.codegen.program_source import buffer_symbol
-from tvm_pulp.planning.cpu import CpuPlan
+from tvm_pulp.planning.cpu import CpuPlan, LoweredCpuPlan
+from tvm_pulp.planning.program import CpuPlanJson
 from tvm_pulp.planning.tiling.place.arena import Arena
 from tvm_pulp.planning.tir.aot_main import build_main
 from tvm_pulp.qnn.network import Layer, Network, Tensor
@@ -37,13 +39,16 @@ class Emitted:
     functions: Mapping[Layer, str]
 
 
-def emit(plan: CpuPlan, facts: dict[str, Any], compared_inputs: Sequence[np.ndarray] | None = None) -> Emitted:
+def emit(
+    lowered: LoweredCpuPlan, facts: dict[str, Any], compared_inputs: Sequence[np.ndarray] | None = None
+) -> Emitted:
     """All files of the archive of a plan for a CPU by itself. `facts` are added to the metadata under "tvm_pulp".
 
     A program that nothing else starts brings one around the network, unless another program of the archive calls it.
     One that keeps its layers says where. `compared_inputs`: those of a debug build, which compares what layers make of
     them.
     """
+    plan = lowered.plan
     request, network, arena = plan.request, plan.network, plan.arena
     name, cpu, debug = network.name, request.cpu, compared_inputs is not None
     program = hal_files(cpu) if cpu is not None else {}
@@ -65,6 +70,7 @@ def emit(plan: CpuPlan, facts: dict[str, Any], compared_inputs: Sequence[np.ndar
             network, arena, shared=bool(plan.groups), codes=[wrong_pointer_code(name)] if debug else ()
         ),
         "src/main.tir.txt": main.function.script(),
+        "plan.json": to_json(CpuPlanJson, lowered.record),
         **runtime_files(bool(kernels.math_used), ("thread_pool.h",) if plan.groups else ()),
         **{f"{RUNTIME}/{path}": text for path, text in program.items()},
     }

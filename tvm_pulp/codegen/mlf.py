@@ -2,17 +2,20 @@
 
 import io
 import tarfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from tvm_pulp.codegen.formats import (
+    CpuPlanJson,
     FormatError,
     PlanJson,
     check_record,
     is_flat,
     metadata_schema,
+    read_checked_cpu_plan,
     read_checked_plan,
     read_json,
 )
@@ -26,6 +29,7 @@ from tvm_pulp.soc import recorded
 FORMAT_VERSION = 7
 # The folder of the same runtime by calls of an SDK, for chips that have one.
 FIRMWARE = "firmware"
+_Record = TypeVar("_Record", PlanJson, CpuPlanJson)
 
 
 def write(path: Path, files: dict[str, bytes]) -> None:
@@ -86,11 +90,24 @@ def _check_machine(facts: dict[str, Any]) -> None:
 
 
 def read_plan(files: dict[str, bytes]) -> PlanJson | None:
-    """The plan that an archive carries, checked; None where there is none."""
+    """The plan that an archive for a SoC with a cluster carries, checked; None where there is none."""
+    return None if _is_flat(files) else _read_plan(files, read_checked_plan)
+
+
+def read_cpu_plan(files: dict[str, bytes]) -> CpuPlanJson | None:
+    """The same of an archive for a CPU by itself."""
+    return _read_plan(files, read_checked_cpu_plan) if _is_flat(files) else None
+
+
+def _is_flat(files: dict[str, bytes]) -> bool:
+    return is_flat(metadata(files)["tvm_pulp"])
+
+
+def _read_plan(files: dict[str, bytes], read: Callable[[bytes], _Record]) -> _Record | None:
     if "plan.json" not in files:
         return None
     try:
-        return read_checked_plan(files["plan.json"])
+        return read(files["plan.json"])
     except ValueError as error:
         raise UserError(f"the archive's plan.json is damaged ({error}): recompile") from None
 

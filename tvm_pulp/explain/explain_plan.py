@@ -1,55 +1,38 @@
 """`tvmc explain`: layer by layer the engine, the reason, and what the others would have taken."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TextIO
 
-from tvm_pulp.explain.explain_nodes import explain_nodes
-from tvm_pulp.frontend.imported import SourceNode
 from tvm_pulp.planning.tiling.plan import LayerPlan, Plan
-from tvm_pulp.qnn.network import Layer, Network
+from tvm_pulp.qnn.network import Layer
 from tvm_pulp.report.figures import summed
 from tvm_pulp.report.plan_table import print_state
 
 
-def _head(layer: Layer) -> str:
+def layer_head(layer: Layer) -> str:
+    """The line that says what a layer computes."""
     data = ", ".join(f"{t.spec}" for t in layer.inputs if t.kind != "constant")
     made = ", ".join(str(t.spec) for t in layer.outputs)
     macs = f", {layer.macs:,} MAC" if layer.macs else ""
     return f"{layer.name}: {layer.operator} {data} -> {made}{macs}"
 
 
-def _print_nodes(layer: Layer, stream: TextIO) -> None:
+def print_nodes(layer: Layer, stream: TextIO) -> None:
     """Which nodes of the model file a layer is, where its name does not say so."""
     if layer.nodes and layer.nodes != (layer.name,):
         print(f"    made of {', '.join(layer.nodes)}", file=stream)
 
 
-def explain_source(network: Network, stream: TextIO, nodes: Sequence[SourceNode] = ()) -> None:
-    """Without a cluster: what became of every node of the file, then the layers in order."""
-    if nodes:
-        explain_nodes(nodes, network, stream)
-        print("", file=stream)
-    for layer in network.layers:
-        print(_head(layer), file=stream)
-        what = f"{'float' if layer.is_float else 'integer dialect'} operator qnn.{layer.operator}"
-        if layer.operator.startswith("tir."):
-            what = "ordinary Relax operator, compiled to plain C by TVM: not in the integer dialect"
-        print(f"    {what}", file=stream)
-        _print_nodes(layer, stream)
-    total = sum(not layer.is_float for layer in network.layers)
-    print(f"{total} of {len(network.layers)} layers in the integer dialect, {network.macs:,} MAC", file=stream)
-
-
 def explain_plan(plan: Plan, stream: TextIO) -> None:
     """With a cluster: the choice, the alternatives and the refusals."""
     for layer in plan.layers:
-        print(_head(layer.layer), file=stream)
+        print(layer_head(layer.layer), file=stream)
         if layer.layer.parts:
             inside = ", ".join(f"{part.name} ({part.operator})" for part in layer.layer.parts)
             print(f"    a region of {inside}", file=stream)
         for line in _choice(layer):
             print(f"    {line}", file=stream)
-        _print_nodes(layer.layer, stream)
+        print_nodes(layer.layer, stream)
     print_state(plan.network, stream)
     macs = _shares((layer.engine, layer.layer.macs) for layer in plan.layers)
     print(f"MACs by engine: {macs}; about {plan.estimated_cycles:,} cycles in all", file=stream)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from onnx import helper, numpy_helper
 
+from tvm_pulp.planning.cpu import CpuPlan
 from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.qnn.network import Layer, Network, Tensor
 
@@ -25,6 +26,13 @@ def plan_model(plan: Plan) -> Any:
         for entry, region in zip(plan.layers, plan.regions(), strict=True)
     }
     return network_model(plan.network, facts)
+
+
+def cpu_plan_model(plan: CpuPlan) -> Any:
+    """Layers with their forms on a CPU by itself."""
+    forms, soc = plan.decisions.forms, plan.request.soc
+    facts = {layer: {"engine": layer.codegen or soc, "plan_form": forms[layer.name]} for layer in plan.whole.layers}
+    return network_model(plan.whole, facts)
 
 
 def network_model(network: Network, facts: Mapping[Layer, Mapping[str, Any]]) -> Any:

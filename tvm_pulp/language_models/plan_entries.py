@@ -22,7 +22,6 @@ from tvm_pulp.planning.tiling.forms.split_form import SplitForm
 from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.planning.tir import LoweredPlan
 from tvm_pulp.qnn.network import Network, State, placed_states
-from tvm_pulp.soc import DEFAULT
 from tvm_pulp.target import Target
 from tvm_pulp.uma.recipe import Call
 
@@ -46,8 +45,6 @@ class Entry:
 def plan_language_model(request: LanguageModelRequest, target: Target, progress: Progress) -> dict[str, Entry]:
     """Modules and plans by entry point."""
     decoder = request.decoder
-    if not target.soc.simulated:
-        raise UserError(f"--soc {target.soc.name} has no cluster to plan for: choose --soc={DEFAULT} or an engine")
     refuse_if(decoder.capacity < 1, f"--capacity {decoder.capacity}: at least one token is needed")
     shared = replace(target, engines=tuple((b, b.with_shared_weights(options)) for b, options in target.engines))
     # Weights that one token reads otherwise than a chunk need room beside those of the chunk; matrices that both read

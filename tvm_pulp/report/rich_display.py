@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.codegen.mlf import read_plan
+from tvm_pulp.codegen.mlf import read_cpu_plan, read_plan
 from tvm_pulp.errors import UserError
-from tvm_pulp.planning.program.plan_record import PlanJson
+from tvm_pulp.planning.program import CpuPlanJson, PlanJson
+from tvm_pulp.report.cpu_plan import arena_picture
 from tvm_pulp.report.plan_pictures import plan_pictures
 from tvm_pulp.report.stacked_bars import stacked_bars
 from tvm_pulp.report.table import layer_table, summary
@@ -70,9 +71,33 @@ class ShownPlan:
         return "".join(picture_html(svg) for svg in self.pictures().values())
 
 
-def shown_plan(files: dict[str, bytes], metadata: Mapping[str, Any]) -> ShownPlan:
+@dataclass(frozen=True)
+class ShownCpuPlan:
+    """The same of a CPU by itself."""
+
+    record: CpuPlanJson
+
+    def __repr__(self) -> str:
+        record = self.record
+        strips = f", {record.strips.count} strips" if record.strips is not None else ""
+        return (
+            f"<plan of {len(record.layers)} layers on {record.soc}: {record.arena_bytes} bytes of activations{strips}>"
+        )
+
+    def pictures(self) -> dict[str, str]:
+        """An SVG: `memory`, the arena over time."""
+        return {"memory": arena_picture(self.record)}
+
+    def _repr_html_(self) -> str:
+        return "".join(picture_html(svg) for svg in self.pictures().values())
+
+
+def shown_plan(files: dict[str, bytes], metadata: Mapping[str, Any]) -> ShownPlan | ShownCpuPlan:
     """The plan that an archive carries."""
+    cpu_record = read_cpu_plan(files)
+    if cpu_record is not None:
+        return ShownCpuPlan(cpu_record)
     record = read_plan(files)
     if record is None:
-        raise UserError("the archive holds no plan of its own: compile for a SoC with a cluster, no language model")
+        raise UserError("the archive holds no plan of its own: it is a language model, whose programs have one each")
     return ShownPlan(record, CostModel(recorded(metadata["tvm_pulp"]), record.cores))

@@ -66,9 +66,11 @@ def _dump(app: "App", dumps: list[str], folder: Path) -> None:
     """Write the wanted forms of every entry point: files of the archive, and the TIR after every pass."""
     suffixes = {"relax": (".relax.txt",), "tir": ("main.tir.txt",), "c": (".c", ".h")}
     wanted = tuple(s for d in dumps for s in suffixes[d])
+    from tvm_pulp.planning.tir import LoweredPlan
+
     assert app.compilation is not None
     compilation = app.compilation
-    plans = compilation.plans if compilation.target.soc.simulated else {}
+    plans = compilation.plans
     written: dict[str, bytes] = {}
     for name, data in app.files.items():
         top, place = name.split("/")[0], Path(name).name
@@ -76,10 +78,11 @@ def _dump(app: "App", dumps: list[str], folder: Path) -> None:
             written[f"{top}_{place}" if top in plans else place] = data
     for entry, lowered in plans.items():
         before = f"{entry}_" if entry else ""
-        if "tir" in dumps:
+        if "tir" in dumps and isinstance(lowered, LoweredPlan):
             for number, stage in enumerate(lowered.stages):
                 written[f"{before}{number}_{stage.name}.tir.txt"] = stage.function.script().encode()
         if "relax" in dumps and entry:
-            assert lowered.plan.network.origin is not None
-            written[f"{before}partitioned.relax.txt"] = lowered.plan.network.origin.module.script().encode()
+            origin = lowered.plan.network.origin
+            assert origin is not None
+            written[f"{before}partitioned.relax.txt"] = origin.module.script().encode()
     write_outputs(folder, written)

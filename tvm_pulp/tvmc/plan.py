@@ -5,14 +5,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tvm_pulp.errors import refuse_if
-from tvm_pulp.output_files import write_outputs
 from tvm_pulp.tvmc.argument import FOLDER, argument
 from tvm_pulp.tvmc.model_options import options_of
 from tvm_pulp.tvmc.progress import Progress
 
 if TYPE_CHECKING:
-    from tvm_pulp.compilation import Compilation
+    from tvm_pulp.planning.cpu import LoweredCpuPlan
+    from tvm_pulp.planning.tir import LoweredPlan
+    from tvm_pulp.soc import Soc
 
 ARGUMENTS = (
     argument(
@@ -21,7 +21,7 @@ ARGUMENTS = (
         writes=FOLDER,
         metavar="DIR",
         help="folder for plan.json, l1.svg and l2.svg (memories over time) and timeline.svg, of a CPU by itself for "
-        "memory.svg; made if it is absent",
+        "plan.json and memory.svg; made if it is absent",
     ),
 )
 
@@ -30,43 +30,40 @@ def run(args: argparse.Namespace) -> int:
     folder = Path(args.output) if args.output else None
     options = options_of(args)
     from tvm_pulp.compilation import Compilation
+    from tvm_pulp.planning.cpu import LoweredCpuPlan
+
+    compilation = Compilation(args.MODEL, options)
+    with Progress("plan", stages=False):
+        plans = compilation.plans
+    for entry, lowered in plans.items():
+        if entry:
+            print(f"{entry}:")
+        into = None if folder is None else folder / entry
+        if isinstance(lowered, LoweredCpuPlan):
+            _show_cpu_plan(lowered, into)
+        else:
+            _show_plan(lowered, into, compilation.target.soc)
+    return 0
+
+
+def _show_plan(lowered: "LoweredPlan", folder: Path | None, soc: "Soc") -> None:
+    """The plan for a SoC with a cluster."""
     from tvm_pulp.planning.tir.describe import describe
     from tvm_pulp.report.plan_pictures import write_pictures
     from tvm_pulp.report.plan_table import print_plan
     from tvm_pulp.soc.cost_model import CostModel
 
-    compilation = Compilation(args.MODEL, options)
-    if not compilation.target.soc.simulated:
-        return _cpu(compilation, folder)
-    with Progress("plan", stages=False):
-        plans = compilation.plans
-    for entry, lowered in plans.items():
-        described = describe(lowered)
-        if entry:
-            print(f"{entry}:")
-        print_plan(lowered.plan, sys.stdout, described)
-        if folder is not None:
-            machine = CostModel(compilation.target.soc, lowered.plan.cores)
-            write_pictures(folder / entry if entry else folder, described, machine)
-    return 0
-
-
-def _cpu(compilation: "Compilation", folder: Path | None) -> int:
-    """The program of a CPU by itself: its functions, and the places of what they make."""
-    from tvm_pulp.entry_point import HostEntryPoint
-    from tvm_pulp.report.cpu_plan import arena_picture, print_cpu_plan
-
-    soc = compilation.target.soc
-    refuse_if(
-        compilation.language_model is not None,
-        f"plan shows programs of one network, and on --soc {soc.name} a language model has several: use `tvmc compile` "
-        "or choose a SoC with a cluster",
-    )
-    with Progress("plan", stages=False):
-        entry = compilation.entry
-        assert isinstance(entry, HostEntryPoint)
-        functions = entry.program.functions
-    print_cpu_plan(entry.plan, functions, sys.stdout)
+    described = describe(lowered)
+    print_plan(lowered.plan, sys.stdout, described)
     if folder is not None:
-        write_outputs(folder, {"memory.svg": arena_picture(entry.plan).encode()})
-    return 0
+        write_pictures(folder, described, CostModel(soc, lowered.plan.cores))
+
+
+def _show_cpu_plan(lowered: "LoweredCpuPlan", folder: Path | None) -> None:
+    """The plan for a CPU by itself."""
+    from tvm_pulp.report.cpu_plan import print_cpu_plan, write_cpu_pictures
+
+    cpu = lowered.plan.request.cpu
+    print_cpu_plan(lowered.record, cpu.stack_bytes if cpu is not None and cpu.hal else 0, sys.stdout)
+    if folder is not None:
+        write_cpu_pictures(folder, lowered.record)

@@ -64,6 +64,17 @@ def test_a_page_of_the_host_says_what_it_does_not_know() -> None:
     assert data["graph"]["nodes"] and [level["name"] for level in data["memory"]] == ["arena", "constants", "all"]
 
 
+def test_memories_of_a_cpu_over_its_layers() -> None:
+    data = data_of(example_run("dscnn", "c").to_html())
+    arena, constants, _ = data["memory"]
+    assert arena["unit"] == "layers" and arena["end"] == len(data["report"]["layers"])
+    assert max(offset + size for _, offset, size, *_ in arena["blocks"]) == arena["size"] == arena["peak"]
+    assert all(0 <= first < last <= arena["end"] for *_, first, last, _ in arena["blocks"])
+    # The maker of a buffer is alive when it begins.
+    assert all(layer == first for *_, first, _, layer in arena["blocks"])
+    assert sum(size for _, size, _ in constants["constants"]) == constants["peak"]
+
+
 def test_names_cannot_end_the_script() -> None:
     result = example_run("dscnn", "c")
     evil = "</script><script>alert(1)</script><!--"

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from tvm_pulp.codegen.formats.schema import FormatError, from_json
-from tvm_pulp.planning.program import PlanJson
+from tvm_pulp.planning.program import CpuPlanJson, PlanJson
 from tvm_pulp.planning.program.actions import Begin, FetchAction, JobAction, KernelAction, Step, TransferAction
 
 # Bytes, cycles and the like; programs are added up from them.
@@ -39,7 +39,14 @@ def read_checked_plan(text: str | bytes) -> PlanJson:
     return plan
 
 
-def _check_numbers(plan: PlanJson) -> None:
+def read_checked_cpu_plan(text: str | bytes) -> CpuPlanJson:
+    """The same of a plan for a CPU by itself."""
+    plan: CpuPlanJson = from_json(CpuPlanJson, text)
+    _check_numbers(plan)
+    return plan
+
+
+def _check_numbers(plan: PlanJson | CpuPlanJson) -> None:
     for place, value in _numbers(plan, ""):
         if abs(value) > _MOST or (value < 0 and not any(name in place for name in _SIGNED)):
             raise PlanError(f"{place}: {value} is out of range")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tvm_pulp.compilation import Compilation
-from tvm_pulp.planning.tiling.plan import LayerPlan
+from tvm_pulp.planning.tiling.plan import LayerPlan, Plan
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.operator import spec_of
 from tvm_pulp.uma.recipe import Call, Kernel
@@ -29,9 +29,16 @@ def most_saved(layer: LayerPlan) -> int:
     return layer.added_cycles + sum({cost.code: cost.cold_cycles for cost in costs}.values())
 
 
+def plan_of(compilation: Compilation) -> Plan:
+    """The plan for a SoC with a cluster: changes are weighed in cycles, which no CPU by itself is known to take."""
+    plan = compilation.plan
+    assert isinstance(plan, Plan), "suggested for clusters alone"
+    return plan
+
+
 def cycles_of(compilation: Compilation, concerns: Callable[[LayerPlan], bool]) -> int:
     """Cycles of layers in the plan: no change of them alone saves more."""
-    return sum(most_saved(layer) for layer in compilation.plan.layers if concerns(layer))
+    return sum(most_saved(layer) for layer in plan_of(compilation).layers if concerns(layer))
 
 
 def cycles_of_operators(compilation: Compilation, concerns: Callable[[Layer], bool]) -> int:

@@ -6,7 +6,7 @@ from typing import TextIO
 from tvm_pulp.canonicalize.integer_ends import integer_ends as with_integer_ends
 from tvm_pulp.canonicalize.integer_ends import possible_type
 from tvm_pulp.compilation import Compilation
-from tvm_pulp.explain.suggestions.base import Change, cycles_of
+from tvm_pulp.explain.suggestions.base import Change, cycles_of, plan_of
 from tvm_pulp.qnn.network import Layer, Tensor
 
 # Less of a network's cycles is not worth a sentence.
@@ -15,7 +15,7 @@ _WORTH = 0.02
 
 def print_integer_ends(base: Compilation, stream: TextIO) -> None:
     """One line where the network could take and return integers and that pays."""
-    (dtype, cycles), total = _conversion(base), base.plan.estimated_cycles
+    (dtype, cycles), total = _conversion(base), plan_of(base).estimated_cycles
     if cycles > _WORTH * total:
         what = f"float inputs and outputs take about {cycles:,} cycles ({100 * cycles / total:.0f} %) to convert"
         print(f"{what}: --io {dtype} takes and returns integers instead", file=stream)
@@ -24,7 +24,7 @@ def print_integer_ends(base: Compilation, stream: TextIO) -> None:
 def _conversion(base: Compilation) -> tuple[str | None, int]:
     """The type that the network could take and return in place of floats, and the cycles of converting them."""
     dtype = possible_type(base.imported) if base.options.io is None else None
-    ends = (*base.plan.network.inputs, *base.plan.network.outputs)
+    ends = (*plan_of(base).network.inputs, *plan_of(base).network.outputs)
     floats = {t.storage for t in ends if t.spec.dtype.startswith("float")}
     return dtype, cycles_of(base, lambda layer: converts(layer.layer, floats)) if dtype is not None else 0
 

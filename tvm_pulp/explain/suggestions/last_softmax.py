@@ -7,7 +7,7 @@ from tvm import relax
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter
 from tvm_pulp.compilation import Compilation
-from tvm_pulp.explain.suggestions.base import Change, most_saved, without
+from tvm_pulp.explain.suggestions.base import Change, most_saved, plan_of, without
 from tvm_pulp.qnn.network import Tensor
 
 _SOFTMAX = ("softmax", "float_softmax")
@@ -15,9 +15,9 @@ _BEHIND = ("dequantize", "requantize", "transpose", "slice")
 
 
 def last_softmax(base: Compilation) -> Change:
-    makers = {layer.layer.outputs[0].storage: layer for layer in base.plan.layers}
+    makers = {layer.layer.outputs[0].storage: layer for layer in plan_of(base).layers}
     cycles = 0
-    for output in base.plan.network.outputs:
+    for output in plan_of(base).network.outputs:
         tensor: Tensor | None = output.storage
         while tensor is not None and tensor in makers and makers[tensor].layer.operator in _BEHIND:
             tensor = makers[tensor].layer.inputs[0].storage

@@ -8,7 +8,7 @@ from tvm import relax
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant
 from tvm_pulp.compilation import Compilation
-from tvm_pulp.explain.suggestions.base import Change
+from tvm_pulp.explain.suggestions.base import Change, plan_of
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.operator import spec_of
 
@@ -20,7 +20,7 @@ def separable_convolution(base: Compilation, rank: int = 0) -> Change | None:
     """A change of the model, which has to be trained again; of the convolution that takes most, or of a next one."""
     found = [
         (layer.added_cycles, part)
-        for layer in base.plan.layers
+        for layer in plan_of(base).layers
         for part in layer.layer.parts or (layer.layer,)
         if part.operator == "conv2d" and part.variables and _is_full(part)
     ]

@@ -8,7 +8,7 @@ from tvm import relax
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant
 from tvm_pulp.compilation import Compilation
-from tvm_pulp.explain.suggestions.base import Change, cycles_of_operators
+from tvm_pulp.explain.suggestions.base import Change, cycles_of_operators, plan_of
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.window import halves, windows
 
@@ -21,7 +21,7 @@ def smaller_kernels(base: Compilation) -> Change | None:
     """A change of the model, which has to be trained again; of all layers whose results keep their size."""
     wide = [
         part
-        for layer in base.plan.layers
+        for layer in plan_of(base).layers
         for part in layer.layer.parts or (layer.layer,)
         if _narrowed(part) is not None
     ]

@@ -8,7 +8,7 @@ from typing import TextIO
 from tvm_pulp.compilation import Compilation
 from tvm_pulp.errors import UserError
 from tvm_pulp.explain.suggestions.activations import plain_activations, symmetric_activations
-from tvm_pulp.explain.suggestions.base import Change
+from tvm_pulp.explain.suggestions.base import Change, plan_of
 from tvm_pulp.explain.suggestions.four_bit_weights import four_bit_weights
 from tvm_pulp.explain.suggestions.inexact_rounding import inexact_rounding
 from tvm_pulp.explain.suggestions.integer_ends import integer_ends
@@ -49,20 +49,20 @@ class Suggestion:
 
 def suggest(base: Compilation, count: int) -> list[Suggestion]:
     """Those that save most first; at most so many. What cannot save more than those found is not planned."""
-    least = _WORTH * base.plan.estimated_cycles
+    least = _WORTH * plan_of(base).estimated_cycles
     known = [change for change in (offer(base) for offer in CHANGES) if change is not None]
     worth = sorted((c for c in known if c.bound_cycles > least), key=lambda c: -c.bound_cycles)[:_MOST_PLANS]
     options = base.options
     if worth and options.planner is None:
         # Rough plans are compared with each other: all of them take less than writing the archive.
         base = base.varied(options=replace(options, effort="rough"))
-    before = base.plan.estimated_cycles
+    before = plan_of(base).estimated_cycles
     found: list[Suggestion] = []
     for change in worth:
         if len(found) >= count and change.bound_cycles <= found[count - 1].saved_cycles:
             break
         try:
-            saved = before - change.apply(base).plan.estimated_cycles
+            saved = before - plan_of(change.apply(base)).estimated_cycles
         except UserError:
             continue  # what it would become does not fit
         if saved > _WORTH * before:

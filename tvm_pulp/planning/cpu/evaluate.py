@@ -22,8 +22,9 @@ def evaluate(whole: Network, decisions: CpuDecisions, request: CpuRequest, offer
     layers = tuple(_called(parts, decisions.forms, offers))
     network = replace(whole, layers=[layer.called for layer in layers])
     may_overwrite = {layer.called: layer.call.overwrites for layer in layers if layer.call is not None}
-    arena = place_activations(network, may_overwrite, groups, keep_all=request.keep_layers, guard=request.guard)
-    return CpuPlan(request, decisions, whole, layers, groups, arena)
+    is_free = not request.keep_layers and not groups
+    taken = overwritten(network, may_overwrite) if is_free else {}
+    return CpuPlan(request, decisions, whole, layers, groups, _placed(network, taken, groups, request), taken, offers)
 
 
 def _cut(whole: Network, decisions: CpuDecisions) -> tuple[_Parts, tuple[int, ...]]:
@@ -63,25 +64,16 @@ def _sharing(layer: Layer, known: dict[Any, Tensor]) -> Layer:
     return replace(layer, inputs=inputs)
 
 
-def place_activations(
-    network: Network,
-    may_overwrite: Mapping[Layer, tuple[int, ...]],
-    groups: Sequence[int] = (),
-    *,
-    keep_all: bool = False,
-    guard: int = 0,
-) -> Arena:
+def _placed(network: Network, taken: Mapping[Tensor, Tensor], groups: Sequence[int], request: CpuRequest) -> Arena:
     """Offsets of all activations and workspaces in one arena.
 
-    `may_overwrite`: operands of layers whose place their result can take. `groups`: so many layers each run at the same
-    time. `keep_all`: nothing gives way to anything else. `guard`: bytes behind every buffer that nothing may touch.
+    `taken`: results with the tensors whose places they take. `groups`: so many layers each run at the same time.
     """
     lifetimes = network.lifetimes()
     if groups:
         moment = [number for number, count in enumerate(groups) for _ in range(count)]
         lifetimes = {t: (moment[first], moment[last]) for t, (first, last) in lifetimes.items()}
-    if keep_all:
+    if request.keep_layers:
         lifetimes = dict.fromkeys(lifetimes, (0, len(network.layers)))
-    places = overwritten(network, may_overwrite) if not keep_all and not groups else {}
-    arena = plan_arena([replace(b, size=b.size + guard) for b in buffers(lifetimes, places) if b.size])
-    return replace(arena, offsets=arena.offsets | {t: arena.offsets[place] for t, place in places.items()})
+    arena = plan_arena([replace(b, size=b.size + request.guard) for b in buffers(lifetimes, taken) if b.size])
+    return replace(arena, offsets=arena.offsets | {t: arena.offsets[place] for t, place in taken.items()})

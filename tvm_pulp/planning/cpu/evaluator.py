@@ -4,13 +4,14 @@ from collections.abc import Callable
 from weakref import WeakKeyDictionary
 
 from tvm_pulp.planning.cpu.decisions import CpuDecisions
+from tvm_pulp.planning.cpu.describe import lowered_cpu_plan
 from tvm_pulp.planning.cpu.evaluate import evaluate
 from tvm_pulp.planning.cpu.kernel_offers import KernelOffers
-from tvm_pulp.planning.cpu.plan import CpuPlan, CpuRequest
+from tvm_pulp.planning.cpu.plan import CpuPlan, CpuRequest, LoweredCpuPlan
 from tvm_pulp.qnn.network import Network
 
 # Bytes of code and constants of the program of a plan.
-MeasureFlash = Callable[[CpuPlan], int]
+MeasureFlash = Callable[[LoweredCpuPlan], int]
 
 
 class CpuEvaluator:
@@ -29,7 +30,7 @@ class CpuEvaluator:
         if self._measure is None or self.request.flash_limit is None:
             return 0
         if plan not in self._flash:
-            self._flash[plan] = self._measure(plan)
+            self._flash[plan] = self._measure(lowered_cpu_plan(plan))
         return self._flash[plan]
 
     def spare_flash(self, plan: CpuPlan) -> int:

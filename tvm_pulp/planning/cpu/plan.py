@@ -1,11 +1,14 @@
 """The plan of a network for a CPU by itself: layers as calls of C functions, and addresses of what they work on."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from tvm_pulp.planning.cpu.decisions import CpuDecisions
+from tvm_pulp.planning.cpu.kernel_offers import KernelOffers
+from tvm_pulp.planning.program import CpuPlanJson
 from tvm_pulp.planning.tiling.place.arena import Arena
-from tvm_pulp.qnn.network import Layer, Network
+from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.soc.cpu import Cpu
 from tvm_pulp.soc.cpu_platform import ram_beside
 from tvm_pulp.uma.cpu_form import KernelCall
@@ -50,7 +53,11 @@ class CalledLayer:
 
 @dataclass(frozen=True, eq=False)
 class CpuPlan:
-    """Decisions carried out. `groups`: so many layers each are parts of one; empty where there are no threads."""
+    """Decisions carried out.
+
+    `groups`: so many layers each are parts of one; empty where there are no threads. `taken`: results with the tensors
+    whose places they take.
+    """
 
     request: CpuRequest
     decisions: CpuDecisions
@@ -59,6 +66,9 @@ class CpuPlan:
     layers: tuple[CalledLayer, ...]
     groups: tuple[int, ...]
     arena: Arena
+    taken: Mapping[Tensor, Tensor]
+    # What kernels offer for the layers.
+    offers: KernelOffers
 
     @cached_property
     def stated(self) -> Network:
@@ -73,6 +83,14 @@ class CpuPlan:
     @property
     def constant_bytes(self) -> int:
         return sum(t.spec.bytes for t in self.network.constants())
+
+
+@dataclass(frozen=True, eq=False)
+class LoweredCpuPlan:
+    """A plan with the record of it and of its program, which the verifier has read."""
+
+    plan: CpuPlan
+    record: CpuPlanJson
 
 
 def bytes_of_ends(network: Network) -> int:

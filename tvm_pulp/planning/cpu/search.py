@@ -1,23 +1,42 @@
 """The search for a plan on a CPU by itself: from the fastest forms, moves until the memories are enough and used."""
 
 from tvm_pulp.errors import refuse_if
+from tvm_pulp.planning.check import verify_cpu_plan
 from tvm_pulp.planning.cpu.decisions import CpuDecisions
+from tvm_pulp.planning.cpu.describe import lowered_cpu_plan
 from tvm_pulp.planning.cpu.evaluator import CpuEvaluator, MeasureFlash
 from tvm_pulp.planning.cpu.moves import MOVES, Move
-from tvm_pulp.planning.cpu.plan import CpuPlan, CpuRequest, bytes_of_ends
+from tvm_pulp.planning.cpu.plan import CpuPlan, CpuRequest, LoweredCpuPlan, bytes_of_ends
+from tvm_pulp.planning.cpu.read_plan import recorded_decisions
 from tvm_pulp.planning.cpu.share_rows import share_rows
+from tvm_pulp.planning.program import CpuPlanJson
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.soc.cpu_platform import check_memories
 
 
-def plan_cpu(network: Network, request: CpuRequest, measure_flash: MeasureFlash | None = None) -> CpuPlan:
-    """The plan of a network; a user error where it does not fit into the machine's memories."""
+def plan_cpu(
+    network: Network,
+    request: CpuRequest,
+    measure_flash: MeasureFlash | None = None,
+    given: CpuPlanJson | None = None,
+) -> LoweredCpuPlan:
+    """The plan of a network, checked independently; a user error where the machine's memories are too small.
+
+    `given`: a plan whose decisions are taken instead of searching.
+    """
     evaluator = CpuEvaluator(network, request, measure_flash)
-    plan = evaluator.plan(_first(evaluator))
-    for move in MOVES:
-        plan = _moved(evaluator, plan, move)
+    if given is not None:
+        plan = evaluator.plan(recorded_decisions(given, evaluator))
+    else:
+        plan = evaluator.plan(_first(evaluator))
+        for move in MOVES:
+            plan = _moved(evaluator, plan, move)
     _check_limits(evaluator, plan)
-    return plan
+    lowered = lowered_cpu_plan(plan)
+    faults = verify_cpu_plan(lowered.record, request.cpu)
+    if faults:
+        raise RuntimeError(f"the plan is wrong: {'; '.join(faults[:3])}")
+    return lowered
 
 
 def _first(evaluator: CpuEvaluator) -> CpuDecisions:
@@ -41,8 +60,6 @@ def _moved(evaluator: CpuEvaluator, plan: CpuPlan, move: Move) -> CpuPlan:
 def _check_limits(evaluator: CpuEvaluator, plan: CpuPlan) -> None:
     """Refuse a plan that exceeds the machine's memories, or those that the user allows."""
     request, ends = plan.request, bytes_of_ends(plan.whole)
-    if not request.alone:
-        return
     check_memories(request.soc, request.cpu, plan.arena.size, ends, plan.constant_bytes, request.ram_limit)
     limit, needed = request.flash_limit, evaluator.flash_bytes(plan)
     refuse_if(

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tvm_pulp.planning.program.plan_record import PlanJson
+from tvm_pulp.planning.program import CpuPlanJson, PlanJson
+from tvm_pulp.report.cpu_plan import makers_in, moments_of
 from tvm_pulp.report.cycle_axis import CycleAxis
 from tvm_pulp.report.plan_pictures import accesses_of, first_writer, makers_of
 
@@ -11,9 +12,16 @@ _NAMES = {"l1": "L1", "l2": "L2", "l3": "L3", "wmem": "weight memory"}
 
 
 def memory_data(
-    report: Mapping[str, Any], facts: Mapping[str, Any], plan: PlanJson | None, axis: CycleAxis | None
+    report: Mapping[str, Any],
+    facts: Mapping[str, Any],
+    plan: PlanJson | None,
+    axis: CycleAxis | None,
+    cpu_plan: CpuPlanJson | None = None,
 ) -> list[dict[str, Any]]:
-    """Levels with bytes used and available; of planned ones blocks over expected time and constants."""
+    """Levels with bytes used and available; of planned ones blocks over expected time and constants.
+
+    Time of a CPU by itself is counted in layers.
+    """
     users = first_users(facts["layers"], plan) if plan is not None else {}
     levels = []
     for level, figures in report["memory"].items():
@@ -24,7 +32,7 @@ def memory_data(
             "live": figures.get("largest_live_set"),
         }
         if plan is not None and axis is not None:
-            entry["cycles"] = axis.cycles
+            entry |= {"end": axis.cycles, "unit": "expected cycles"}
             entry |= _blocks(level, plan, axis, users)
             entry["constants"] = [
                 [constant.name, constant.bytes, users.get(constant.name)]
@@ -32,6 +40,8 @@ def memory_data(
                 # Parts of the weight memory are one level here.
                 if (constant.level if constant.level in ("l1", "l2", "l3") else "wmem") == level
             ]
+        if cpu_plan is not None:
+            entry |= _cpu_blocks(level, cpu_plan)
         if entry["peak"]:
             levels.append(entry)
     return levels
@@ -50,6 +60,23 @@ def _blocks(level: str, plan: PlanJson, axis: CycleAxis, users: Mapping[str, int
             layer = first_writer(plan, place)
         blocks.append([place.name, place.offset, place.bytes, *axis.span(place.alive), layer])
     return {"blocks": blocks, "size": plan.l1_bytes if level == "l1" else plan.l2.size}
+
+
+def _cpu_blocks(level: str, plan: CpuPlanJson) -> dict[str, Any]:
+    """The same of a CPU by itself: buffers of the arena, or constants with the layer that reads each first."""
+    if level == "arena":
+        makers, end = makers_in(plan), moments_of(plan)
+        blocks = [
+            [b.name, b.offset, b.bytes, b.alive[0], min(b.alive[1] + 1, end), makers.get(b.name)] for b in plan.buffers
+        ]
+        return {"blocks": blocks, "size": plan.arena_bytes, "end": end, "unit": "layers"}
+    if level != "constants":
+        return {}
+    readers: dict[str, int] = {}
+    for number, step in enumerate(plan.program):
+        for touch in step.reads:
+            readers.setdefault(touch.tensor, number)
+    return {"constants": [[c.name, c.bytes, readers.get(c.name)] for c in plan.constants]}
 
 
 def first_users(layers: Sequence[Mapping[str, Any]], plan: PlanJson) -> dict[str, int]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tvm_pulp.planning.program.plan_record import PlanJson
+from tvm_pulp.planning.program import CpuPlanJson, PlanJson
 from tvm_pulp.report.causes import CAUSES
 from tvm_pulp.report.cycle_axis import CycleAxis
 from tvm_pulp.report.energy import energy_text
@@ -24,6 +24,8 @@ class RunDetails:
     metadata: Mapping[str, Any]
     plan: PlanJson | None
     activity: Activity | None
+    # Of a CPU by itself.
+    cpu_plan: CpuPlanJson | None = None
 
 
 def run_page(report: Mapping[str, Any], details: RunDetails, title: str) -> str:
@@ -46,7 +48,7 @@ def run_page(report: Mapping[str, Any], details: RunDetails, title: str) -> str:
         "report": report,
         "energy": energy and energy_text(energy, report.get("energy_spread")),
         "timeline": timeline_data(details.activity, plan, expected),
-        "memory": memory_data(report, facts, plan, axis),
+        "memory": memory_data(report, facts, plan, axis, details.cpu_plan),
         "roofline": roofline_data(report, CostModel(soc).dma_bytes_per_cycle if report["cycles"] else None),
         "graph": graph_data(facts),
         "notes": [f"{text[0].upper()}{text[1:]}." for text in overlap_texts(plan)] if plan is not None else [],
