@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -121,8 +121,8 @@ def resolve_target(options: CompileOptions) -> Target:
     if options.plan is not None and not soc.simulated:
         given = read_cpu_plan_file(Path(options.plan))
         check_limits(soc.name, soc.cpu, given.ram_limit, given.flash_limit)
-        limits = {"ram_limit": given.ram_limit, "flash_limit": given.flash_limit}
-        return Target(soc, engines, soc.cluster.cores, {}, options, **limits, given_cpu_plan=given)
+        machine = Target(soc, engines, soc.cluster.cores, {}, options)
+        return replace(machine, ram_limit=given.ram_limit, flash_limit=given.flash_limit, given_cpu_plan=given)
     if options.plan is not None:
         record = read_plan_file(Path(options.plan))
         return Target(soc, engines, record.cores, {}, options, record, l1_limit=record.l1_bytes)

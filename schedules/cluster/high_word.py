@@ -44,7 +44,7 @@ class HighWord:
     def apply(self, sums: np.ndarray, channel: int, limits: tuple[int, int]) -> np.ndarray:
         """Results of sums of a channel, as the kernels compute them."""
         mul, add, right = (int(c) for c in self.constants[channel])
-        return np.clip((_product(sums, np.int64(mul % (1 << 32)), self.left) + add >> right) + self.middle, *limits)
+        return np.clip((_product(sums, np.array(mul % (1 << 32)), self.left) + add >> right) + self.middle, *limits)
 
 
 def high_word_of(layer: Layer) -> HighWord | None:
