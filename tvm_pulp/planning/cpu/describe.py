@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tvm_pulp.planning.cpu.plan import CalledLayer, CpuPlan, LoweredCpuPlan
 from tvm_pulp.planning.program.cpu_plan_record import CpuLayer, CpuPlanJson, CpuStep, Held, LayerStrips, Sized, Touch
-from tvm_pulp.planning.program.plan_record import Place
+from tvm_pulp.planning.program.plan_record import PlaceJson
 from tvm_pulp.planning.tiling.place.placer import Buffer
 from tvm_pulp.qnn.network import Tensor
 
@@ -37,7 +37,7 @@ def describe_cpu(plan: CpuPlan) -> CpuPlanJson:
         ),
         arena_bytes=arena.size,
         largest_live_set=arena.largest_live_set,
-        buffers=tuple(Place(_key(b).name, arena.offsets[b.key], b.size, (b.first, b.last)) for b in arena.buffers),
+        buffers=tuple(PlaceJson(_key(b).name, arena.offsets[b.key], b.size, (b.first, b.last)) for b in arena.buffers),
         tensors=tuple(_held(plan)),
         constants=tuple(_sized(t) for t in network.constants()),
         inputs=tuple(_sized(t.storage) for t in network.inputs),

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from pydantic import ConfigDict
 
-from tvm_pulp.planning.program.plan_record import Place
+from tvm_pulp.planning.program.plan_record import PlaceJson
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class CpuPlanJson:
     layers: tuple[CpuLayer, ...]
     arena_bytes: int
     largest_live_set: int
-    buffers: tuple[Place, ...]
+    buffers: tuple[PlaceJson, ...]
     tensors: tuple[Held, ...]
     constants: tuple[Sized, ...]
     inputs: tuple[Sized, ...]
