@@ -82,6 +82,6 @@ def test_operands_give_way_beside_a_queued_job_but_had_expect_use() -> None:
     order = StepOrder([chosen(Recipe((step,))) for step in (*jobs, *calls)], Policy())
     assert order.end_of_use(0) == compute_position(1)
     # The second call begins at cycle 60, the job ends at 100.
-    first, second = (next(iter(order.lives(layer, 0))) for layer in range(2))
+    (_, first), (_, second) = (next(iter(order.lives(layer, 0))) for layer in range(2))
     assert first.expected == compute_position(3)
     assert order.end_of_use(1) == second.expected == compute_position(4)

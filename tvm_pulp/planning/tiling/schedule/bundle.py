@@ -13,7 +13,6 @@ place in a bundle; offsets follow when it is known what each step issues (`lay_o
 
 from collections.abc import Sequence
 
-from tvm_pulp.planning.tiling.schedule.bundled_constants import BundledConstants
 from tvm_pulp.planning.tiling.schedule.choice import Choice
 from tvm_pulp.planning.tiling.schedule.program import Block, Bundle, Move, Piece, Place, Program, TiledLayer
 from tvm_pulp.qnn.network import Tensor
@@ -38,10 +37,7 @@ def bundle(program: Program) -> Program:
 class _Bundler:
     def __init__(self, program: Program) -> None:
         self._steps, self._l1_bytes = program.order, program.l1_bytes
-        self._bundled, self._shared_bytes = (
-            BundledConstants(program.choices, program.policy),
-            program.policy.bundle_bytes,
-        )
+        self._bundled, self._shared_bytes = program.bundled, program.policy.bundle_bytes
         self.made: list[Bundle] = []
         self.page_of: dict[int, Bundle] = {}
         # What the next layer's constants may join, and the bytes it holds about.
@@ -80,7 +76,7 @@ class _Bundler:
 
     def _divide(self, recipes: Sequence[Recipe]) -> tuple[list[Load], list[list[Load]]]:
         """Loads of constants that all tiles share, and per tile of those that change."""
-        tiles = [[load for load in r.loads if load.tensor in self._bundled] for r in recipes]
+        tiles = [[load for load in r.loads if load.tensor.storage in self._bundled] for r in recipes]
         if len(tiles) == 1:
             return tiles[0], [[]]
         common = set.intersection(*({_part(load) for load in tile} for tile in tiles)) if tiles else set()

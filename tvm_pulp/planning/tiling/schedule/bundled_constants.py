@@ -9,15 +9,11 @@ from tvm_pulp.planning.tiling.schedule.residency import SHARED_BYTES
 from tvm_pulp.qnn.network import Tensor
 
 
-class BundledConstants:
-    """The constants of a network, by the layers that load them."""
-
-    def __init__(self, choices: Sequence[Choice], policy: Policy) -> None:
-        self._users = Counter(tensor for choice in choices for tensor in choice.loaded)
-        self._level = policy.level
-
-    def __contains__(self, tensor: Tensor) -> bool:
-        storage = tensor.storage
-        if storage.kind != "constant" or self._level(storage) != "l2":
-            return False
-        return self._users[storage] == 1 or storage.spec.bytes <= SHARED_BYTES
+def bundled_constants(choices: Sequence[Choice], policy: Policy) -> frozenset[Tensor]:
+    """The constants of layers that travel in bundles: they lie in L2."""
+    readers = Counter(tensor for choice in choices for tensor in choice.loaded)
+    return frozenset(
+        tensor
+        for tensor, count in readers.items()
+        if (count == 1 or tensor.spec.bytes <= SHARED_BYTES) and policy.level(tensor) == "l2"
+    )

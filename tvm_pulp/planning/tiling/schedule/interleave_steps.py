@@ -13,7 +13,7 @@ from typing import Any
 from tvm_pulp.planning.tiling.cost.step_clock import StepClock
 from tvm_pulp.planning.tiling.schedule.choice import Choice
 from tvm_pulp.planning.tiling.schedule.tensor_ranges import TouchedRanges, meet
-from tvm_pulp.uma.recipe import Call, Job, Kernel, operands_of
+from tvm_pulp.uma.recipe import Call, Job, Kernel, Local, operands_of
 
 Step = Kernel | Call | Job
 # Layers that may be under way at a time.
@@ -61,8 +61,8 @@ class _Interleaver:
         # Engines that make them: whoever works in order need not be waited for before it gets the next job.
         self._maker: dict[Hashable, str] = {}
         self._needs: dict[tuple[int, int], dict[tuple[int, int], int]] = {}
-        # Of every layer's next step: whatever it works on, and the cycles that this is on its way.
-        self._waits_for: dict[int, dict[Hashable, int]] = {}
+        # When everything is there that a layer's next step works on.
+        self._there: dict[int, int] = {}
 
     def run(self) -> list[tuple[int, int, Step]]:
         result: list[tuple[int, int, Step]] = []
@@ -110,23 +110,27 @@ class _Interleaver:
     def _ready(self, layer: int) -> int:
         """When everything is there that a layer's next step works on, and its engine has room."""
         tile, step = self._orders[layer][self._done[layer]]
-        waits_for = self._waits_for.get(layer)
-        if waits_for is None:
-            waits_for = self._waits_for[layer] = dict.fromkeys(operands_of(step), 0)
-            waits_for.update(self._needed(layer, tile))
+        ready = self._there.get(layer)
+        if ready is None:
+            ready = self._operands_ready(layer, tile, step)
+            if all(isinstance(operand, Local) for operand in operands_of(step)):
+                # Nobody else makes these.
+                self._there[layer] = ready
+        return max(self._clock.room_at(step.engine, step.queue), ready) if isinstance(step, Job) else ready
+
+    def _operands_ready(self, layer: int, tile: int, step: Step) -> int:
+        waits_for: dict[Hashable, int] = dict.fromkeys(operands_of(step), 0)
+        waits_for.update(self._needed(layer, tile))
+        engine = step.engine if isinstance(step, Job) else None
         made, ready = self._clock.made, 0
-        if not isinstance(step, Job):
-            for name, late in waits_for.items():
-                ready = max(ready, made.get(name, 0) + late)
-            return ready
         for name, late in waits_for.items():
-            if late or self._maker.get(name) != step.engine:
+            if late or engine is None or self._maker.get(name) != engine:
                 ready = max(ready, made.get(name, 0) + late)
-        return max(self._clock.room_at(step.engine, step.queue), ready)
+        return ready
 
     def _take(self, layer: int, tile: int, step: Step) -> None:
         self._clock.wait(self._ready(layer))
-        del self._waits_for[layer]
+        self._there.pop(layer, None)
         # Cores that work beside the job of their tile read what it reads.
         made = step.writes if isinstance(step, Job) and layer in self._together else operands_of(step)
         makes: tuple[Hashable, ...] = (*made, (layer, tile))

@@ -33,11 +33,11 @@ def keep_alive(program: Program) -> Program:
 def _keep_blocks(program: Program, layer: TiledLayer) -> None:
     steps = program.order
     for tile in range(len(program.choices[layer.index].recipes)):
-        for local, first, last, expected in steps.lives(layer.index, tile):
+        for local, life in steps.lives(layer.index, tile):
             block = layer.places[local].block
-            block.extend(first)
-            block.extend(last)
-            block.expect_use(expected)
+            block.extend(compute_position(life.first))
+            block.extend(life.end)
+            block.expect_use(life.expected)
     for move in (*layer.bundle_loads, *layer.loads):
         assert move.needed is not None
         move.place.block.extend(max(move.position, 0))

@@ -175,6 +175,8 @@ class Program:
     l1_bytes: int
     # Layers that read a tensor in L2.
     l2_readers: Mapping[Tensor, Sequence[int]]
+    # Constants that travel in bundles.
+    bundled: frozenset[Tensor]
     layers: list[TiledLayer] = field(default_factory=list)
     # Block that holds an activation between layers.
     resident: dict[Tensor, Block] = field(default_factory=dict)

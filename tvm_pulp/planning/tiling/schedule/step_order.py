@@ -2,6 +2,7 @@
 
 import operator
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from typing import NamedTuple
@@ -24,12 +25,13 @@ class ComputeStep(NamedTuple):
     step: Kernel | Call | Job
 
 
-class Life(NamedTuple):
-    """From the first position at which steps use a buffer to the last, and to the last that is expected."""
+@dataclass(slots=True)
+class Life:
+    """First and last slot that touches a buffer; positions until which it is needed, and is expected to be."""
 
-    local: Local
     first: int
     last: int
+    end: int
     expected: int
 
 
@@ -75,38 +77,33 @@ class StepOrder:
 
     def span(self, layer: int, tile: int, local: Local) -> tuple[int, int]:
         """First and last slot of a tile that touches a Local; the tile's first where none does."""
-        found = self._spans[layer, tile].get(local)
+        found = self._lives[layer, tile].get(local)
         if found is not None:
-            return found
+            return found.first, found.last
         first = self._slots[layer, tile][0]
         return first, first
 
-    def lives(self, layer: int, tile: int) -> Iterable[Life]:
+    def lives(self, layer: int, tile: int) -> Iterable[tuple[Local, Life]]:
         """How long the steps of a tile need its buffers."""
-        return self._lives[layer, tile].values()
-
-    @cached_property
-    def _spans(self) -> dict[tuple[int, int], dict[Local, tuple[int, int]]]:
-        found: dict[tuple[int, int], dict[Local, tuple[int, int]]] = {key: {} for key in self._slots}
-        for slot, (layer, tile, step) in enumerate(self.all):
-            mine = found[layer, tile]
-            for operand in operands_of(step):
-                if isinstance(operand, Local):
-                    mine[operand] = (mine[operand][0] if operand in mine else slot, slot)
-        return found
+        return self._lives[layer, tile].items()
 
     @cached_property
     def _lives(self) -> dict[tuple[int, int], dict[Local, Life]]:
         found: dict[tuple[int, int], dict[Local, Life]] = {key: {} for key in self._slots}
+        ends = self._ends
         for slot, (layer, tile, step) in enumerate(self.all):
-            mine, (end, expected) = found[layer, tile], self._ends[slot]
+            mine, (end, expected) = found[layer, tile], ends[slot]
             for operand in operands_of(step):
                 if isinstance(operand, Local):
-                    known = mine.get(operand)
-                    if known is None:
-                        mine[operand] = Life(operand, compute_position(slot), end, expected)
-                    else:
-                        mine[operand] = Life(operand, known.first, max(known.last, end), max(known.expected, expected))
+                    life = mine.get(operand)
+                    if life is None:
+                        mine[operand] = Life(slot, slot, end, expected)
+                        continue
+                    life.last = slot
+                    if end > life.end:
+                        life.end = end
+                    if expected > life.expected:
+                        life.expected = expected
         return found
 
     def end_of_use(self, slot: int) -> int:

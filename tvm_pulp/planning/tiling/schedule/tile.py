@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from tvm_pulp.grouped import grouped
 from tvm_pulp.planning.tiling.forms.cuts import MissingL1
-from tvm_pulp.planning.tiling.schedule.bundled_constants import BundledConstants
+from tvm_pulp.planning.tiling.schedule.bundled_constants import bundled_constants
 from tvm_pulp.planning.tiling.schedule.choice import Choice
 from tvm_pulp.planning.tiling.schedule.decisions import Policy
 from tvm_pulp.planning.tiling.schedule.program import Block, Move, Place, Program, TiledLayer
@@ -32,7 +32,7 @@ def tile(network: Network, choices: Sequence[Choice], policy: Policy, l1_bytes: 
     """The program of a network in tiles."""
     read = ((tensor.storage, index) for index, layer in enumerate(network.layers) for tensor in layer.inputs)
     readers = grouped((t, index) for t, index in read if index not in policy.resident.get(t, ()))
-    program = Program(network, choices, policy, l1_bytes, readers)
+    program = Program(network, choices, policy, l1_bytes, readers, bundled_constants(choices, policy))
     tiler = _Tiler(program)
     program.layers = [tiler.layer(index, choice) for index, choice in enumerate(choices)]
     return program
@@ -41,7 +41,6 @@ def tile(network: Network, choices: Sequence[Choice], policy: Policy, l1_bytes: 
 class _Tiler:
     def __init__(self, program: Program) -> None:
         self._program, self._network, self._policy = program, program.network, program.policy
-        self._bundled = BundledConstants(program.choices, program.policy)
         self._outputs = {t.storage for t in program.network.outputs}
         self._commands = 0
 
@@ -49,11 +48,13 @@ class _Tiler:
         """The tiles of a layer."""
         layer = TiledLayer(index)
         live: dict[_Piece, tuple[int, Block]] = {}
+        bundled = self._program.bundled
         for number, recipe in enumerate(choice.recipes):
             inside = [load for load in recipe.loads if load.local.inside is not None]
             for load in recipe.loads:
-                if load.local not in layer.places and load.local.inside is None and load.tensor not in self._bundled:
-                    self._load(layer, number, load, live)
+                if load.tensor.storage in bundled or load.local in layer.places or load.local.inside is not None:
+                    continue
+                self._load(layer, number, load, live)
             for store in recipe.stores:
                 if store.local not in layer.places:
                     layer.places[store.local] = self._result(layer, store)
