@@ -118,6 +118,12 @@ def test_lookup_of_much(count: int, misalign: int) -> None:
     check(lookup_case(np.random.default_rng(count), count, misalign=misalign), 3, "zig")
 
 
+@pytest.mark.parametrize(("columns", "per_channel", "cores"), [(13, True, 3), (2, True, 3), (8, False, 1)])
+def test_requantize_of_products_with_an_offset(columns: int, per_channel: bool, cores: int) -> None:
+    rng = np.random.default_rng(columns)
+    check(requantize_case(rng, 7, columns, "offset_half_even", dtype="int32", per_channel=per_channel), cores, "zig")
+
+
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("kind", [*KINDS, "shift", "shift_even", "shift_away"])
 @EXAMPLES

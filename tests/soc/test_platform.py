@@ -39,6 +39,19 @@ def test_every_family_has_its_files() -> None:
         assert f"kernels/{family}/gelu.c" not in files
 
 
+def test_code_for_what_few_networks_have_is_in_their_archives_only() -> None:
+    """Kernels of the others are as they were without it, and so is the place of every function."""
+    called = ["tvm_pulp_kernel_conv2d", "tvm_pulp_kernel_depthwise_conv2d"]
+    usual, others = Platform(BASE).kernel_files(called), Platform(BASE).kernel_files(called, ["float biases"])
+    text = "".join(usual.values())
+    assert "HIGH_WORD" not in text and "high_word" not in text and "float biases" not in text
+    assert {p.rpartition("/")[2] for p in others.keys() - usual.keys()} == {
+        "tile_high_word.c", "tile_high_word.h", "depthwise_high_word_rows.c", "requantize_high_word.c",
+    }  # fmt: skip
+    assert "<float biases>" not in "".join(others.values())
+    assert "TVM_PULP_REQUANT_HIGH_WORD" in others["kernels/include/tvm_pulp/elements.h"]
+
+
 def test_kernels_nobody_calls_need_no_files() -> None:
     assert Platform(BASE).kernel_files([]) == {}
 

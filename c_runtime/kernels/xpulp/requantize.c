@@ -103,6 +103,17 @@ static __attribute__((noinline)) void requantize_others(const struct tvm_pulp_re
 /* What engines leave comes first, in as little code as possible: it is called for every tile. */
 TVM_PULP_KERNEL(requantize) {
   uint32_t fours = are_fours(args), kind = args->requant.kind;
+  /* <float biases> */
+  if (kind == TVM_PULP_REQUANT_OFFSET_HALF_EVEN) {
+    /* Of 32 bits, without a zero point, columns of one line: neighbouring cores take neighbouring ones. */
+    const int32_t *x = (const int32_t *)args->x + core;
+    if (core < args->columns) {
+      tvm_pulp_requantize_columns(&args->requant, x, args->x_stride / 4u, args->rows, args->columns - core, cores,
+                                  args->y, args->y_stride, core);
+    }
+    return;
+  }
+  /* </float biases> */
   if (fours && kind == TVM_PULP_REQUANT_SHIFT && args->lines == 1u && tvm_pulp_is_one_clip(&args->requant)) {
     if (args->rows == 1u) {
       tvm_pulp_requantize_row_of_shifts(args, core, cores);

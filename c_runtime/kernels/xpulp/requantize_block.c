@@ -70,6 +70,21 @@ TVM_PULP_XP void scale_half(struct tvm_pulp_strip s, uint32_t count, int32_t mul
   for (uint32_t i = 0; i < count; ++i) put(&s, tvm_pulp_rounded_product(*s.acc, mul, right, to_even), bytes);
 }
 
+/* <float biases> */
+/* The same of a product with an offset. Where nothing is left below the result of the sum with half a unit, the product
+ * was half way between two: of these the even one. */
+TVM_PULP_XP void scale_offset(struct tvm_pulp_strip s, uint32_t count, int32_t mul, int32_t packed) {
+  int32_t shift = packed & 63, right = shift - 32, rest = (1 << right) - 1;
+  int64_t start = (int64_t)(packed - shift) + ((int64_t)1 << (shift - 1));
+  for (uint32_t i = 0; i < count; ++i) {
+    int64_t sum = (int64_t)*s.acc * mul + start;
+    int32_t upper = (int32_t)(sum >> 32), value = upper >> right;
+    if (__builtin_expect((uint32_t)sum == 0u, 0)) value -= (upper & rest) == 0 ? value & 1 : 0;
+    put(&s, value, 1);
+  }
+}
+
+/* </float biases> */
 static __attribute__((noinline)) void scale_slowly(const struct tvm_pulp_requant *r, struct tvm_pulp_strip s,
                                                    uint32_t count, uint32_t channel) {
   for (; count > 0u; --count, s.acc += s.acc_step, s.y += s.y_step) tvm_pulp_finish(r, s.y, 0, *s.acc, channel);
@@ -79,6 +94,12 @@ static __attribute__((noinline)) void scale_slowly(const struct tvm_pulp_requant
 TVM_PULP_XP void requantize_strip(const struct tvm_pulp_requant *r, uint32_t kind, struct tvm_pulp_strip s,
                                   uint32_t count, uint32_t channel) {
   uint32_t at = r->per_channel ? channel : 0u;
+  /* <float biases> */
+  if (kind == TVM_PULP_REQUANT_OFFSET_HALF_EVEN && (r->add[at] & 63) > 32) {
+    scale_offset(s, count, r->mul[at], r->add[at]);
+    return;
+  }
+  /* </float biases> */
   if (kind == TVM_PULP_REQUANT_HALF_UP && r->add[at] > 32) {
     scale_half(s, count, r->mul[at], r->add[at], 0, 1);
   } else if (kind == TVM_PULP_REQUANT_HALF_EVEN && r->add[at] > 32) {

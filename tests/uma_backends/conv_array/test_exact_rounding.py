@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tvm_pulp.qnn import fixed_point
+from tvm_pulp.qnn.fixed_point import OFFSET_UNIT, pack_offset, single_rounding_multipliers
 from tvm_pulp.qnn.real_rounding import RealRounding
 from tvm_pulp.qnn.requant import TO_EVEN, Requant
 from uma_backends.conv_array.arithmetic.exact_rounding import (
@@ -148,6 +149,25 @@ def test_halves_of_short_scales_go_to_even(zero_point: int) -> None:
     np.testing.assert_array_equal(made, rule.apply(acc + bias, [first, second]))
     huge = Reach(np.full(3, -(1 << 29)), np.full(3, 1 << 29))
     assert fold_to_even(rule, first, second, huge, bias) is None
+
+
+def test_offsets_of_products_take_a_bit_more_where_they_need_it() -> None:
+    """Of many accumulators 30 bits of the product do not tell all steps, 31 do."""
+    source, channels = np.random.default_rng(1), 6
+    rule, (mul, shift) = (
+        Requant("offset_half_even", 0, 0, -128, 127),
+        single_rounding_multipliers(source.uniform(1 / 1800, 1 / 1200, channels)),
+    )
+    packed = pack_offset(source.integers(-(1 << 23), 1 << 23, channels) * OFFSET_UNIT, shift)
+    reach, bias = Reach(np.full(channels, -4_400_000), np.full(channels, 4_500_000)), np.full(channels, -1234)
+    fold = fold_exactly(rule, mul, packed, reach, bias)
+    assert fold is not None and fold.bits is not None and set(fold.bits.tolist()) == {30, 31}
+    for channel in range(channels):
+        one, acc = slice(channel, channel + 1), np.append(np.arange(-300_000, 300_001), [-4_400_000, 4_500_000])
+        part = ExactFold(fold.scale[one], fold.add[one], fold.shift[one], bits=fold.bits[one])
+        assert np.abs(acc * fold.scale[channel] >> ARRAY_SHIFT).max() <= part.largest(4_500_000)[0]
+        expected = rule.apply(acc[:, None] + bias[channel], [mul[one], packed[one]])
+        np.testing.assert_array_equal(finished(part, acc[:, None], rule), expected)
 
 
 @pytest.mark.parametrize("shift", [38, 44])

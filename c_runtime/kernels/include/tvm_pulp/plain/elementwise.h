@@ -78,7 +78,11 @@ static inline void tvm_pulp_plain_shift(const struct tvm_pulp_requantize_args *p
 }
 
 static inline void tvm_pulp_plain_requantize(const struct tvm_pulp_requantize_args *p, uint32_t core, uint32_t cores) {
-  if (p->requant.kind >= TVM_PULP_REQUANT_SHIFT) {
+  uint32_t is_shift = p->requant.kind >= TVM_PULP_REQUANT_SHIFT;
+  /* <float biases> */
+  is_shift &= p->requant.kind <= TVM_PULP_REQUANT_SHIFT_AWAY;
+  /* </float biases> */
+  if (is_shift) {
     tvm_pulp_plain_shift(p, core, cores);
     return;
   }
