@@ -11,6 +11,7 @@ from tests.tvmc.mlonmcu.small_model import write_dense
 from tests.tvmc.mlonmcu.wrapper import Environment
 
 
+@pytest.mark.slow
 def test_a_backend_of_mlonmcu_builds_in_the_same_session(environment: Environment, tmp_path: Path) -> None:
     """It reads what a definition file beside the model says."""
     write_dense(tmp_path / "dense.tflite")

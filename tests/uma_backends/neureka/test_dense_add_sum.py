@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from tests.uma_backends.test_summed import forms
 
 from tests.real_models.exported_graph import ExportedGraph
+from tests.uma_backends.conv_array.test_summed import forms
 
 ROWS, CHANNELS = 17, 20
 
