@@ -187,8 +187,8 @@ def factors_of(rule: Requant, operands: Sequence[np.ndarray]) -> np.ndarray:
     first, second = (np.asarray(o, np.float64).reshape(-1) for o in operands)
     if rule.kind == "offset_half_even":
         second = unpack_offset(second)[1].astype(np.float64)
-    exponents = {"pulp": -float(rule.shift), "tflite": second - 31}.get(rule.kind, -second)
-    return np.asarray(first * np.exp2(exponents))
+    exponents = second - 31 if rule.kind == "tflite" else -second
+    return np.asarray(first * (2.0**-rule.shift if rule.kind == "pulp" else np.exp2(exponents)))
 
 
 def staircase_of(
