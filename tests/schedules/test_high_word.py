@@ -37,3 +37,8 @@ def test_ties_have_no_such_form() -> None:
     mul, packed = np.array([1 << 30]), pack_offset(np.array([1 << 29]), np.array([30]))
     ends = np.array([500])
     assert fit_high_word(Requant("offset_half_even", 0, 0, -128, 127), (mul, packed), -ends, ends) is None
+
+
+def test_a_factor_of_zero_has_none() -> None:
+    rule, ends = Requant("half_even", 0, 0, -128, 127), np.array([500])
+    assert fit_high_word(rule, (np.array([0]), np.array([31])), -ends, ends) is None

@@ -13,19 +13,19 @@ from fractions import Fraction
 import numpy as np
 
 from tvm_pulp.canonicalize.qdq_operands import IntegerTarget
-from tvm_pulp.qnn.exact_shift import exact_lines
+from tvm_pulp.qnn.exact_shift import lines_near
 from tvm_pulp.qnn.fixed_point import OFFSET_UNIT, pack_offset, single_rounding_multipliers, tie_free_multipliers
-from tvm_pulp.qnn.real_steps import RealSteps, real_steps
+from tvm_pulp.qnn.real_steps import real_steps
 from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.staircase import FREE, Staircase
 
-# Sums of all channels that are tried for numbers that stay inside 32 bits.
+# Numbers that stay inside 32 bits are looked for up to so many sums of all channels.
 _MOST_SUMS = 1 << 22
 # Multipliers beside the nearest one that are tried.
 _TRIED = sorted(range(-24, 25), key=abs)
 # Steps of channels that are looked at at once.
 _AT_ONCE = 1 << 22
 _LARGEST = 1 << 31
-_FREE = 1 << 62
 # A rule, its constants, and integers that are added to the sums.
 FinerBias = tuple[Requant, list[np.ndarray], list[np.ndarray]]
 
@@ -92,38 +92,43 @@ def finer_bias(sums: RealSums, target: IntegerTarget) -> FinerBias | None:
     return target.requant("offset_half_even"), *lines.constants
 
 
-def _steps(sums: RealSums, target: IntegerTarget) -> RealSteps:
+def _steps(sums: RealSums, target: IntegerTarget) -> Staircase:
     ends = np.array([sums.least, sums.most])
     return real_steps(sums.units, sums.biases, target.zero_point, (target.low, target.high), ends)
 
 
-def _with_integers(sums: RealSums, steps: RealSteps, rule: Requant) -> _Lines:
+def _agrees(steps: Staircase, rule: Requant, constants: list[np.ndarray]) -> np.ndarray:
+    """Tell by channel if a rule gives the results."""
+    return steps.agrees(lambda sums: rule.apply(sums, constants, axis=0))
+
+
+def _with_integers(sums: RealSums, steps: Staircase, rule: Requant) -> _Lines:
     """The nearest integers or their neighbours, with which every channel is rounded as without a bias."""
     multipliers, shifts = (v.astype(np.int64) for v in tie_free_multipliers(sums.ratio))
     nearest = np.rint(sums.offset / sums.ratio).astype(np.int64)
     added, found = nearest.copy(), np.zeros(len(nearest), bool)
     for beside in (0, -1, 1):
-        fits = ~found & steps.agree(rule, [multipliers, shifts], nearest + beside)
+        fits = ~found & _agrees(steps.moved(nearest + beside), rule, [multipliers, shifts])
         added[fits] += beside
         found |= fits
     return _Lines(multipliers, shifts, added, found)
 
 
-def _with_offset(sums: RealSums, steps: RealSteps, target: IntegerTarget) -> _Lines:
+def _with_offset(sums: RealSums, steps: Staircase, target: IntegerTarget) -> _Lines:
     """Offsets of the products. Where none fits, which takes units below 2^-16 of a step, the one that misses least."""
     rule = target.requant("offset_half_even")
     near, shift = (v.astype(np.int64) for v in single_rounding_multipliers(sums.ratio))
     added, half = np.rint(sums.offset / sums.ratio).astype(np.int64), np.int64(1) << (shift - 1)
     lines = _Lines(near.copy(), np.zeros_like(near), added, np.zeros(len(near), bool))
-    room, left = np.full(len(near), -_FREE), np.arange(len(near))
+    room, left = np.full(len(near), -FREE), np.arange(len(near))
     for beside in _TRIED:
-        factor, some = near[left] + beside, steps.of_channels(left)
-        ends = some.summands(factor, shift[left], added[left], target.zero_point)
+        factor, some = near[left] + beside, steps.of_channels(left).moved(added[left])
+        ends = some.reaching((steps.results - target.zero_point) << shift[left][:, None]).summands(factor)
         least, most = (np.clip(end - half[left], -_LARGEST, _LARGEST - OFFSET_UNIT) for end in ends)
         offset = ((least + most + 1) // 2 + OFFSET_UNIT // 2) // OFFSET_UNIT * OFFSET_UNIT
         second = pack_offset(offset, shift[left])
         possible = (factor > 0) & (factor < _LARGEST)
-        found = possible & some.agree(rule, [factor, second], added[left])
+        found = possible & _agrees(some, rule, [factor, second])
         better = found | (possible & (most - least > room[left]))
         chosen = left[better]
         lines.first[chosen], lines.second[chosen] = factor[better], second[better]
@@ -143,12 +148,8 @@ def _short(sums: RealSums, target: IntegerTarget) -> FinerBias | None:
     added = np.rint((sums.offset + target.zero_point + 0.5) / ratio).astype(np.int64)
     if np.abs(added).max() + max(int(np.abs(e).max()) for e in (sums.least, sums.most)) >= 1 << 31:
         return None
-    every = [np.arange(low, high + 1) for low, high in zip(sums.least, sums.most, strict=True)]
-    wanted = [
-        target.low + np.searchsorted(first, own, side="right") for first, own in zip(steps.first, every, strict=True)
-    ]
-    moved = [own + n for own, n in zip(every, added, strict=True)]
-    found = exact_lines(moved, wanted, [float(r) for r in ratio], (target.low, target.high))
+    reach = max(int(np.abs(end + added).max()) for end in (sums.least, sums.most))
+    found = lines_near(steps.moved(added), ratio, reach, (target.low, target.high))
     if found is None:
         return None
     multipliers, summands, shift = found

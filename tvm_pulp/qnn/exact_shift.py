@@ -26,10 +26,8 @@ def exact_shift(
     factors = factors_of(rule, operands)
     if rule.kind not in SINGLE_ROUNDINGS or (factors < 0).any():
         return None
-    reach = _reach(least, most)
-    shift = _shift_of(reach.max(), factors, rule)
     stairs = staircase_of(rule, operands, np.zeros(len(least), np.int64), least, most)
-    return None if shift <= 0 else _lines(stairs, factors, np.full(len(least), reach.max()), shift)
+    return lines_near(stairs, factors, int(_reach(least, most).max()), (rule.low, rule.high, rule.zero_point))
 
 
 def exact_shift_to_even(
@@ -44,7 +42,7 @@ def exact_shift_to_even(
     if rule.kind != "half_even" or (factors < 0).any():
         return None
     reach = _reach(least, most)
-    shift = _shift_of(reach.max(), factors, rule)
+    shift = _shift(int(reach.max()), factors, (rule.low, rule.high, rule.zero_point))
     if shift <= 0:
         return None
     stairs = staircase_of(rule, operands, np.zeros(len(least), np.int64), least, most)
@@ -82,19 +80,22 @@ def exact_lines(
     rising = [(-s[::-1], w[::-1]) if f else (s, w) for s, w, f in zip(sums, wanted, falls, strict=True)]
     results = np.arange(limits[0] + 1, limits[1] + 1)
     stairs = Staircase.of_values(results, *zip(*rising, strict=True))
-    reach = max(1, max(int(np.abs(s).max(initial=0)) for s in sums))
-    shift = _shift(reach, factors, (limits[0], limits[1], offset))
-    if stairs is None or shift <= 0:
-        return None
-    found = _lines(stairs, np.abs(factors), np.full(len(factors), reach), shift)
+    reach = max(int(np.abs(s).max(initial=0)) for s in sums)
+    found = None if stairs is None else lines_near(stairs, np.abs(factors), reach, (*limits, offset))
     return None if found is None else (np.where(falls, -found[0], found[0]), *found[1:])
 
 
-def _lines(stairs: Staircase, factors: np.ndarray, reach: np.ndarray, shift: int) -> ShiftedLines | None:
-    """Multipliers near the factors, and summands; None where one is missing."""
+def lines_near(stairs: Staircase, factors: np.ndarray, reach: int, added: Sequence[float]) -> ShiftedLines | None:
+    """The same for steps of sums up to `reach` either way, with multipliers near the factors.
+
+    `added`: ends of the range that results are clipped to, and the largest number that is added to a product.
+    """
+    shift = _shift(max(1, reach), factors, added)
+    if shift <= 0:
+        return None
 
     def accepts(channels: np.ndarray, multipliers: np.ndarray, summands: np.ndarray) -> np.ndarray:
-        return _fits(multipliers, reach[channels], summands[0])
+        return _fits(multipliers, max(1, reach), summands[0])
 
     nearest, goals = np.rint(factors * 2.0**shift).astype(np.int64), stairs.results << shift
     lines = fit([stairs.reaching(goals)], nearest, Target(accepts, 1))
@@ -103,17 +104,13 @@ def _lines(stairs: Staircase, factors: np.ndarray, reach: np.ndarray, shift: int
     return lines.multipliers.astype(np.int32), lines.summands[0].astype(np.int32), shift
 
 
-def _fits(multipliers: np.ndarray, reach: np.ndarray, summands: np.ndarray) -> np.ndarray:
+def _fits(multipliers: np.ndarray, reach: np.ndarray | int, summands: np.ndarray) -> np.ndarray:
     # A multiplier below zero would make the line fall.
     return np.asarray((multipliers >= 0) & (multipliers * reach + np.abs(summands) < 1 << 31))
 
 
 def _reach(least: np.ndarray, most: np.ndarray) -> np.ndarray:
     return np.maximum(np.maximum(np.abs(least), np.abs(most)), 1)
-
-
-def _shift_of(reach: int, factors: np.ndarray, rule: Requant) -> int:
-    return _shift(reach, factors, (rule.low, rule.high, rule.zero_point))
 
 
 def _shift(reach: int, factors: np.ndarray, added: Sequence[float]) -> int:
