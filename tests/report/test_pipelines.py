@@ -3,9 +3,9 @@
 from io import StringIO
 from itertools import pairwise
 
-from tests.planning.search.heuristics.test_tile_pipelines import first_plan
+from tests.planning.search.moves.test_tile_pipelines import CYCLES, first_plan
 from tvm_pulp.planning.search.evaluate import evaluate
-from tvm_pulp.planning.search.heuristics.tile_pipelines import pipelined
+from tvm_pulp.planning.search.moves.tile_pipelines import pipelined
 from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.planning.tir.describe import describe
 from tvm_pulp.planning.tir.lower import lower
@@ -21,7 +21,7 @@ def printed(plan: Plan) -> str:
 
 def test_layers_that_take_turns_are_a_pipeline() -> None:
     problem, plan = first_plan()
-    *_, (_, wanted) = pipelined(plan.decisions, None)
+    *_, (_, wanted) = pipelined(plan.decisions, CYCLES)
     mixed = evaluate(problem, wanted)
     found = pipelines(describe(lower(mixed)))
     order = [slot.layer for slot in mixed.schedule.slots]

@@ -7,8 +7,8 @@ from typing import Any
 from tests.planning.search.real_plans import PLANS
 from tvm_pulp.compilation import Compilation
 from tvm_pulp.planning.search.evaluate import evaluate
-from tvm_pulp.planning.search.heuristics.policies import JUST_IN_TIME, policy_decisions, whole_l1
 from tvm_pulp.planning.search.problem import Problem
+from tvm_pulp.planning.search.seeds.rules import JUST_IN_TIME, rule_decisions, whole_l1
 from tvm_pulp.planning.tiling.forms.offered_forms import offered_forms
 from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.planning.tiling.schedule.decisions import Decisions
@@ -32,7 +32,7 @@ def given() -> tuple[Problem, Decisions]:
 
 
 def tried(problem: Problem, start: Decisions, lead: int, l3_from: int | None) -> Plan:
-    return evaluate(problem, policy_decisions(problem, start, lead, whole_l1(problem, start), l3_from))
+    return evaluate(problem, rule_decisions(problem, start, lead, whole_l1(problem, start), l3_from))
 
 
 def described(plan: Plan) -> str:

@@ -11,8 +11,8 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.planning.check import verify_plan
 from tvm_pulp.planning.search import driver
 from tvm_pulp.planning.search.driver import PlanFrame, PlanRequest, plan_network
-from tvm_pulp.planning.search.heuristics.policies import without_overlap
 from tvm_pulp.planning.search.problem import Problem
+from tvm_pulp.planning.search.seeds.rules import without_overlap
 from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.planning.tiling.schedule import Decisions
 from tvm_pulp.planning.tir import describe

@@ -8,8 +8,8 @@ from tests.planning.search.test_attempts import given
 from tvm_pulp.planning.search import find_plan as search
 from tvm_pulp.planning.search.attempts import Attempt, TileLimit
 from tvm_pulp.planning.search.evaluate import evaluate
-from tvm_pulp.planning.search.heuristics.policies import JUST_IN_TIME, policy_decisions, whole_l1
 from tvm_pulp.planning.search.problem import Problem
+from tvm_pulp.planning.search.seeds.rules import JUST_IN_TIME, rule_decisions, whole_l1
 from tvm_pulp.planning.search.solver import SolverAttempts
 
 
@@ -25,19 +25,17 @@ def test_a_plan_by_rules_is_varied_too_where_the_solvers_is_hardly_faster(
 ) -> None:
     problem, start = given()
     finer = [TileLimit(problem.l1_bytes // 8)] * len(start.layers)
-    wanted = (policy_decisions(problem, start, JUST_IN_TIME, n) for n in (whole_l1(problem, start), finer))
+    wanted = (rule_decisions(problem, start, JUST_IN_TIME, n) for n in (whole_l1(problem, start), finer))
     plan, other = (evaluate(problem, decisions) for decisions in wanted)
     solved = Attempt("solver, round 1", replace(other, estimated_cycles=1000))
     monkeypatch.setattr(search.SolverRounds, "run", lambda _rounds, _tried: SolverAttempts([solved]))
     gain = {"rules": 200, "solver, round 1": 20}
 
-    def vary(_problem: Problem, best: Attempt, _variation: object) -> list[Attempt]:
-        if best.name not in gain:
-            return []
-        return [Attempt(f"{best.name}, varied", replace(plan, estimated_cycles=best.cycles - gain[best.name]))]
+    def improve(_problem: Problem, best: Attempt) -> tuple[Attempt, int]:
+        better = replace(plan, estimated_cycles=best.cycles - gain[best.name])
+        return Attempt(f"{best.name}, varied", better), 1
 
-    monkeypatch.setattr(search, "vary", vary)
-    monkeypatch.setattr(search, "join_attempts", lambda *_: [])
+    monkeypatch.setattr(search, "improve", improve)
     same = replace(other, estimated_cycles=by_rules - 5)
     tried = [Attempt("rules", replace(plan, estimated_cycles=by_rules)), Attempt("same cuts", same)]
     made = search._best(replace(problem, l2_bytes=1 << 30), start, tried)
@@ -51,7 +49,7 @@ def test_another_plan_of_the_solver_is_varied_where_variations_gain_little(
 ) -> None:
     problem, start = given()
     finer = [TileLimit(problem.l1_bytes // 8)] * len(start.layers)
-    wanted = (policy_decisions(problem, start, JUST_IN_TIME, n) for n in (whole_l1(problem, start), finer))
+    wanted = (rule_decisions(problem, start, JUST_IN_TIME, n) for n in (whole_l1(problem, start), finer))
     plan, other = (evaluate(problem, decisions) for decisions in wanted)
     solved = [
         Attempt("solver, round 1", replace(other, estimated_cycles=1005)),
@@ -60,29 +58,10 @@ def test_another_plan_of_the_solver_is_varied_where_variations_gain_little(
     monkeypatch.setattr(search.SolverRounds, "run", lambda _rounds, _tried: SolverAttempts(solved))
     gains = {"solver, round 1": 300, "solver, round 2": gain}
 
-    def vary(_problem: Problem, best: Attempt, _variation: object) -> list[Attempt]:
-        made = replace(best.plan, estimated_cycles=best.cycles - gains.get(best.name, 0))
-        return [Attempt(f"{best.name}, varied", made)] if best.name in gains else []
+    def improve(_problem: Problem, best: Attempt) -> tuple[Attempt, int]:
+        made = replace(best.plan, estimated_cycles=best.cycles - gains[best.name])
+        return Attempt(f"{best.name}, varied", made), 1
 
-    monkeypatch.setattr(search, "vary", vary)
-    monkeypatch.setattr(search, "join_attempts", lambda *_: [])
+    monkeypatch.setattr(search, "improve", improve)
     tried = [Attempt("rules", replace(plan, estimated_cycles=2000))]
     assert search._best(replace(problem, l2_bytes=1 << 30), start, tried).planner.chosen == found
-
-
-@pytest.mark.parametrize(("first", "found"), [(999, "start, b"), (990, "start, a, b")])
-def test_only_what_is_clearly_faster_is_varied_further(monkeypatch: pytest.MonkeyPatch, first: int, found: str) -> None:
-    problem, start = given()
-    plan = evaluate(problem, policy_decisions(problem, start, JUST_IN_TIME, whole_l1(problem, start)))
-
-    def vary(_problem: Problem, best: Attempt, variation: str) -> list[Attempt]:
-        cycles = first if variation == "a" else best.cycles - 100
-        return [Attempt(f"{best.name}, {variation}", replace(plan, estimated_cycles=cycles))]
-
-    monkeypatch.setattr(search, "VARIATIONS", ("a", "b"))
-    monkeypatch.setattr(search, "vary", vary)
-    monkeypatch.setattr(search, "join_attempts", lambda *_: [])
-    best, count = search._vary(
-        replace(problem, l2_bytes=1 << 30), Attempt("start", replace(plan, estimated_cycles=1000))
-    )
-    assert (best.name, count) == (found, 2)

@@ -19,11 +19,8 @@ from tvm_pulp.planning.check import verify_plan
 from tvm_pulp.planning.lowering import same_network
 from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.planning.program.stated_decisions import StatedDecisions
-from tvm_pulp.planning.search.cover import LEAST_GAIN, Covers, recorded_cover
 from tvm_pulp.planning.search.evaluate import evaluate
 from tvm_pulp.planning.search.find_plan import find_plan
-from tvm_pulp.planning.search.heuristics.balance_engines import expected_cycles, pipelined_cycles
-from tvm_pulp.planning.search.heuristics.tile_pipelines import core_cycles
 from tvm_pulp.planning.search.memory_limits import (
     check_capacity,
     check_ends,
@@ -32,9 +29,12 @@ from tvm_pulp.planning.search.memory_limits import (
     layers_to_move,
     spread_weights,
 )
+from tvm_pulp.planning.search.moves.tile_pipelines import core_cycles
 from tvm_pulp.planning.search.partition_network import partition_network
 from tvm_pulp.planning.search.problem import Problem
 from tvm_pulp.planning.search.read_plan import check_places, recorded_decisions, recorded_regions
+from tvm_pulp.planning.search.seeds.arrange_layers import expected_cycles, pipelined_cycles
+from tvm_pulp.planning.search.seeds.cover import LEAST_GAIN, Covers, recorded_cover
 from tvm_pulp.planning.search.state_memory import check_in_place
 from tvm_pulp.planning.search.stated_offers import agreeing, check_kept, check_names
 from tvm_pulp.planning.tiling.forms import CLUSTER, LayerForms, check_pins, offered_forms, pin_of

@@ -5,18 +5,16 @@ from dataclasses import replace
 
 from tvm_pulp.planning.program.plan_record import Planner
 from tvm_pulp.planning.search.attempts import FEW_LAYERS, Attempt
-from tvm_pulp.planning.search.heuristics import policies
-from tvm_pulp.planning.search.heuristics.balance_engines import balance_engines
-from tvm_pulp.planning.search.heuristics.side_by_side import side_by_side
-from tvm_pulp.planning.search.heuristics.variations import VARIATIONS, join_attempts, vary
+from tvm_pulp.planning.search.moves import TEAM, improve, propose, tell
+from tvm_pulp.planning.search.moves.table import MANY_STEPS, MARGIN
 from tvm_pulp.planning.search.problem import Problem
+from tvm_pulp.planning.search.seeds import rules
+from tvm_pulp.planning.search.seeds.arrange_layers import arrange_layers
 from tvm_pulp.planning.search.solver import SolverAttempts, SolverRounds
 from tvm_pulp.planning.tiling.forms.cuts import MissingL1
 from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.planning.tiling.schedule import Decisions
 
-# By how much a plan of the solver has to be faster than the best heuristic one, and what is varied further.
-_MARGIN = 0.002
 # Where a plan with other cuts takes at most so many times the cycles, in a network of few layers, both are varied.
 _CLOSE = 1.02
 # Where variations leave so much of a plan's cycles, another start is varied too.
@@ -37,10 +35,10 @@ def find_plan(problem: Problem, start: Decisions, *, planner: str, effort: str =
         if planner == "greedy":
             return _find_greedy(problem, start)
         if effort != "rough":
-            start = balance_engines(problem, start)
+            start = arrange_layers(problem, start)
         return _find(problem, start, effort)
     except MissingL1 as error:
-        raise policies.enough_l1(problem, start, error) from None
+        raise rules.enough_l1(problem, start, error) from None
 
 
 def _find(problem: Problem, start: Decisions, effort: str) -> Plan:
@@ -48,11 +46,11 @@ def _find(problem: Problem, start: Decisions, effort: str) -> Plan:
     too_large: list[Attempt] = []
     fastest: int | None = None
     for l3_from in (None, *_L3_FROM):
-        first = policies.without_overlap(problem, start, l3_from)
+        first = rules.without_overlap(problem, start, l3_from)
         if first.plan.l2_needed > problem.l2_bytes:
             too_large.append(first)
             continue
-        policy = policies.one_policy if effort == "rough" else policies.try_policies
+        policy = rules.one_rule if effort == "rough" else rules.try_rules
         more = policy(problem, start, first, l3_from) if problem.overlap else []
         tried += [a for a in (first, *more) if a.plan.l2_needed <= problem.l2_bytes]
         # What is fetched while something else is used needs places for both: with more in L3 there may be room.
@@ -64,7 +62,7 @@ def _find(problem: Problem, start: Decisions, effort: str) -> Plan:
         return min(too_large, key=lambda a: a.plan.l2_needed).plan
     if effort != "best":
         best = _fastest(tried)
-        beside = vary(problem, best, side_by_side) if effort == "fast" and problem.overlap else ()
+        beside = propose(problem, best, TEAM) if effort == "fast" and problem.overlap else ()
         tried += [a for a in beside if a.plan.l2_needed <= problem.l2_bytes]
         best = min([best, *tried], key=lambda a: a.cycles)
         return replace(best.plan, planner=_by_rules("solver", best.name, len(tried)))
@@ -74,7 +72,7 @@ def _find(problem: Problem, start: Decisions, effort: str) -> Plan:
 def _find_greedy(problem: Problem, start: Decisions) -> Plan:
     tried: list[Attempt] = []
     for l3_from in (None, *_L3_FROM):
-        tried.append(policies.greedy_attempt(problem, start, l3_from))
+        tried.append(rules.greedy_attempt(problem, start, l3_from))
         if tried[-1].plan.l2_needed <= problem.l2_bytes:
             break
     chosen = min(tried, key=lambda a: a.plan.l2_needed)
@@ -89,7 +87,7 @@ def _fastest(tried: Sequence[Attempt]) -> Attempt:
     best = tried[0]
     for attempt in tried[1:]:
         same = attempt.cycles == best.cycles and attempt.plan.policy.overlap and not best.plan.policy.overlap
-        if same or attempt.cycles < best.cycles * (1 - _MARGIN if attempt.name.startswith("solver") else 1):
+        if same or attempt.cycles < best.cycles * (1 - MARGIN if attempt.name.startswith("solver") else 1):
             best = attempt
     return best
 
@@ -99,13 +97,15 @@ def _best(problem: Problem, start: Decisions, tried: list[Attempt]) -> Plan:
     solved = SolverAttempts()
     best = min(tried, key=lambda a: a.cycles)
     tight = any(a.plan.schedule.fetches for a in tried)
-    if len(best.plan.schedule.slots) <= policies.MANY_STEPS:
+    if len(best.plan.schedule.slots) <= MANY_STEPS:
         solved = SolverRounds(problem, start, problem.l2_bytes if tight else None).run(tried)
-        tried = [*tried, *(a for a in solved.attempts if a.plan.l2_needed <= problem.l2_bytes)]
+        proposed = [a for a in solved.attempts if a.plan.l2_needed <= problem.l2_bytes]
+        tell("solver", best, proposed)
+        tried = [*tried, *proposed]
     chosen = _fastest(tried)
-    best, count = _vary(problem, chosen)
+    best, count = improve(problem, chosen)
     for other in _other_starts(tried, chosen, best):
-        varied, more = _vary(problem, other)
+        varied, more = improve(problem, other)
         count += more
         if varied.cycles < best.cycles:
             best, chosen = varied, other
@@ -129,23 +129,6 @@ def _best(problem: Problem, start: Decisions, tried: list[Attempt]) -> Plan:
 def _by_rules(name: str, chosen: str, attempts: int) -> Planner:
     """A plan that was found so, without the solver."""
     return Planner(name, chosen, attempts, None, None, None, None, None)
-
-
-def _vary(problem: Problem, best: Attempt) -> tuple[Attempt, int]:
-    """The best of what comes of an attempt by one variation after the other, and how many were tried.
-
-    Only what is clearly faster is varied further: a gain within the estimates' error may be in the way of others.
-    """
-    count, start = 0, best
-    for variation in VARIATIONS:
-        varied = [a for a in vary(problem, start, variation) if a.plan.l2_needed <= problem.l2_bytes]
-        better = min([start, *varied], key=lambda a: a.cycles)
-        joined = [a for a in join_attempts(problem, better, varied) if a.plan.l2_needed <= problem.l2_bytes]
-        better = min([better, *joined], key=lambda a: a.cycles)
-        start = better if better.cycles < (1 - _MARGIN) * start.cycles else start
-        best = min([best, better], key=lambda a: a.cycles)
-        count += len(varied) + len(joined)
-    return best, count
 
 
 def _other_starts(tried: Sequence[Attempt], chosen: Attempt, varied: Attempt) -> list[Attempt]:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.planning.search.heuristics.test_tile_pipelines import first_plan
+from tests.planning.search.moves.test_tile_pipelines import first_plan
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.tiling.forms.cuts import Cuts, Tiling
 from tvm_pulp.planning.tiling.forms.layer_forms import LayerForms, cheapest

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.search.attempts import FEW_LAYERS, Attempt
 from tvm_pulp.planning.search.evaluate import evaluate
-from tvm_pulp.planning.search.heuristics.policies import IN_GOOD_TIME, SLACK
 from tvm_pulp.planning.search.problem import Problem
+from tvm_pulp.planning.search.seeds.rules import IN_GOOD_TIME, SLACK
 from tvm_pulp.planning.search.solver.candidates import Candidate, Candidates
 from tvm_pulp.planning.search.solver.layer_cost import LARGE_CONSTANT, activations
 from tvm_pulp.planning.search.solver.problem import Solution, SolverProblem

@@ -5,8 +5,8 @@ from typing import Any, cast
 
 import pytest
 
-from tvm_pulp.planning.search.heuristics import balance_engines
 from tvm_pulp.planning.search.problem import Problem
+from tvm_pulp.planning.search.seeds import arrange_layers
 from tvm_pulp.planning.tiling.forms import SplitForm
 from tvm_pulp.planning.tiling.schedule import Decisions
 
@@ -39,7 +39,7 @@ def test_a_kind_has_one_shape_and_one_use() -> None:
         entry("sum", "add", made["output"], made["y"], divided=False),
     ]
     start = Decisions(tuple(forms))
-    assert [set(engines) for engines in balance_engines._splittable(start)] == [{"query", "key"}, {"output"}]
+    assert [set(engines) for engines in arrange_layers._splittable(start)] == [{"query", "key"}, {"output"}]
 
 
 @pytest.mark.parametrize(
@@ -62,10 +62,10 @@ def test_weights_that_come_early_have_to_gain_more(
     def cycles(_problem: Problem, decided: Decisions, lead: int) -> int | None:
         if not decided.engines:
             return 1000
-        return late if lead == balance_engines.JUST_IN_TIME else early
+        return late if lead == arrange_layers.JUST_IN_TIME else early
 
-    monkeypatch.setattr(balance_engines, "_cycles_within", cycles)
-    found, expected = balance_engines._with_splits(problem, plain, [{"layer": "npu+cluster"}], 1000)
+    monkeypatch.setattr(arrange_layers, "_cycles_within", cycles)
+    found, expected = arrange_layers._with_splits(problem, plain, [{"layer": "npu+cluster"}], 1000)
     assert (found.engines == {"layer": "npu+cluster"}) is taken
     assert expected == (1000 if not taken else late if late is not None and late < 997 else early)
 
@@ -86,6 +86,6 @@ def test_an_order_of_pipelines_beats_the_other_with_constants_that_come_early(
 ) -> None:
     """None: no room for constants that come early."""
     problem, some, other = cast(Problem, None), Decisions(), Decisions(interleave=True)
-    monkeypatch.setattr(balance_engines, "pipelined_cycles", lambda _, start: pipelined[start is other])
-    monkeypatch.setattr(balance_engines, "_cycles_within", lambda _, start, _lead: early[start is other])
-    assert balance_engines._gains_as_pipelines(problem, some, other) is taken
+    monkeypatch.setattr(arrange_layers, "pipelined_cycles", lambda _, start: pipelined[start is other])
+    monkeypatch.setattr(arrange_layers, "_cycles_within", lambda _, start, _lead: early[start is other])
+    assert arrange_layers._gains_as_pipelines(problem, some, other) is taken

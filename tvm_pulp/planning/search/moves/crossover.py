@@ -16,7 +16,7 @@ _CHANGE = 400
 _LEAST_GAIN = 0.004
 
 
-def join_plans(best: Plan, other: Plan) -> Decisions | None:
+def crossed(best: Plan, other: Plan) -> Decisions | None:
     """Decisions of the best plan with runs of layers from another; None where that promises nothing."""
     layers = list(zip(best.layers, other.layers, strict=True))
     gains = [mine.added_cycles - theirs.added_cycles for mine, theirs in layers]

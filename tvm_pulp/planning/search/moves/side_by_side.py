@@ -8,6 +8,7 @@ that all end about together.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from tvm_pulp.planning.search.moves.move import Proposals
 from tvm_pulp.planning.search.problem import Problem
 from tvm_pulp.planning.tiling.forms import CLUSTER, LayerForms, Tiling
 from tvm_pulp.planning.tiling.forms.split_form import SplitForm
@@ -17,8 +18,6 @@ from tvm_pulp.qnn.network import Layer
 
 # Layers of a window at most, and the part of its cycles that has to be saved for it to be tried.
 _WINDOW, _LEAST_SAVED = 8, 0.05
-# Teams of two, three and more chains.
-_TEAMS = ((2, 3), (2, 6, 7), (4, 5, 6, 7))
 
 
 @dataclass(frozen=True)
@@ -34,11 +33,11 @@ class _Window:
         return range(self.first, self.first + len(self.tilings))
 
 
-def side_by_side(problem: Problem, plan: Plan) -> Iterator[tuple[str, Decisions]]:
+def side_by_side(problem: Problem, plan: Plan, teams: Sequence[tuple[int, ...]], _turn: int) -> Proposals:
     """Decisions with independent layers on teams: in all places where that may pay, and where it pays most."""
     if not problem.costs.has_teams or not plan.policy.overlap:
         return
-    found = sorted(_windows(problem, plan), key=lambda w: (-w.saved, w.first))
+    found = sorted(_windows(problem, plan, teams), key=lambda w: (-w.saved, w.first))
     taken: list[_Window] = []
     for window in found:
         if not any(set(window.layers) & set(other.layers) for other in taken):
@@ -57,7 +56,7 @@ def _with(decisions: Decisions, windows: Sequence[_Window]) -> Decisions:
     return replace(decisions, choices=tuple(choices))
 
 
-def _windows(problem: Problem, plan: Plan) -> Iterator[_Window]:
+def _windows(problem: Problem, plan: Plan, teams: Sequence[tuple[int, ...]]) -> Iterator[_Window]:
     layers, choices = plan.network.layers, plan.decisions.choices
     runs_on_cores = [_is_of_cores(choice.tiling) for choice in choices]
     for first in range(len(layers)):
@@ -65,7 +64,7 @@ def _windows(problem: Problem, plan: Plan) -> Iterator[_Window]:
             if not all(runs_on_cores[first : last + 1]):
                 break
             chains = _chains(layers[first : last + 1])
-            if len(chains) > 1 and (window := _divided(problem, plan, first, chains)):
+            if len(chains) > 1 and (window := _divided(problem, plan, first, chains, teams)):
                 yield window
 
 
@@ -86,13 +85,15 @@ def _chains(layers: Sequence[Layer]) -> list[list[int]]:
     return [[place for place in range(len(layers)) if chain[place] == number] for number in dict.fromkeys(chain)]
 
 
-def _divided(problem: Problem, plan: Plan, first: int, chains: Sequence[list[int]]) -> _Window | None:
+def _divided(
+    problem: Problem, plan: Plan, first: int, chains: Sequence[list[int]], choices: Sequence[tuple[int, ...]]
+) -> _Window | None:
     """The window with its chains on teams, or None where that saves too little."""
     count = sum(map(len, chains))
     together = sum(_cycles(plan.decisions.choices[first + place].tiling) for place in range(count))
     together += (count - len(chains)) * problem.costs.barrier_cycles
     best: _Window | None = None
-    for teams in _TEAMS if len(chains) > 2 else _TEAMS[:1]:
+    for teams in choices if len(chains) > 2 else choices[:1]:
         made = _on_teams(problem, plan.decisions.layers[first:], chains, teams)
         if made is None:
             continue

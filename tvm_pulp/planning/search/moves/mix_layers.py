@@ -1,19 +1,38 @@
-"""Two tiles for every layer whose jobs the cores finish, so that the first needs only the first of the layer before.
+"""Layers whose jobs the cores finish, mixed with those beside them, and cut so that first tiles follow each other.
+
+Such a cut has two tiles, and the first needs only the first of the layer before.
 
 A window of rows reaches into the second tile of the layer before: the first tile of its own layer is smaller by that,
 and smaller again in the next layer, until it would be less than half of it.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+from tvm_pulp.planning.search.moves.move import Proposals
+from tvm_pulp.planning.search.problem import Problem
 from tvm_pulp.planning.tiling.forms.cuts import Cuts, Tiling
+from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.planning.tiling.schedule import Choice, Decisions, can_interleave
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Load, Store
 from tvm_pulp.uma.strategy import TileAxis
 
 
-def cut_in_step(decisions: Decisions, share: float) -> Decisions | None:
+def mix_layers(_problem: Problem, plan: Plan, shares: Sequence[float], _turn: int) -> Proposals:
+    """Steps interleaved, or not where they are, so that the next layer's jobs begin while the cores finish this one's;
+    and cuts that follow each other."""
+    decisions = plan.decisions
+    if not plan.policy.overlap or not can_interleave(decisions.choices):
+        return
+    mixed = not decisions.interleave
+    yield f"layers {'mixed' if mixed else 'one by one'}", replace(decisions, interleave=mixed, apart=frozenset())
+    for share in shares:
+        if wanted := _cut_in_step(decisions, share):
+            yield f"cut in step from {share}", wanted
+
+
+def _cut_in_step(decisions: Decisions, share: float) -> Decisions | None:
     """Decisions with such cuts, steps interleaved; None where no layer follows another. `share`: where chains begin."""
     choices = list(decisions.choices)
     written: dict[object, int] = {}  # bytes of a tensor that its first tile makes

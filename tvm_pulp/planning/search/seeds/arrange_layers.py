@@ -8,16 +8,16 @@ from itertools import islice
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.search.evaluate import evaluate
-from tvm_pulp.planning.search.heuristics.order_layers import EngineDemand, Order, depth_order, layer_order
-from tvm_pulp.planning.search.heuristics.policies import (
+from tvm_pulp.planning.search.moves.tile_pipelines import pipelined
+from tvm_pulp.planning.search.problem import Problem
+from tvm_pulp.planning.search.seeds.order_layers import EngineDemand, Order, depth_order, layer_order
+from tvm_pulp.planning.search.seeds.rules import (
     BESIDE_JOBS,
     JUST_IN_TIME,
-    policy_decisions,
+    rule_decisions,
     whole_l1,
     without_overlap,
 )
-from tvm_pulp.planning.search.heuristics.tile_pipelines import pipelined
-from tvm_pulp.planning.search.problem import Problem
 from tvm_pulp.planning.tiling.forms import CLUSTER, LayerForms, SplitForm, Tiling, pin_of
 from tvm_pulp.planning.tiling.schedule import Decisions, can_interleave
 from tvm_pulp.qnn.network import Tensor
@@ -27,13 +27,14 @@ from tvm_pulp.uma.recipe import Job
 _LEAST_GAIN = 0.003
 # The same where weights have to come long before: they take room and time of the DMA from others.
 _LEAST_EARLY_GAIN = 0.02
-# Cuts into pipelines by which orders are compared, where the other one takes at most so many times the cycles without.
-_PIPELINES, _NEAR = 2, 1.05
+# Cycles of steps in pipelines by which orders are compared, how many of these cuts, and where: the other order takes at
+# most so many times the cycles without.
+_STEP_CYCLES, _PIPELINES, _NEAR = (4000, 2500, 1500, 1000), 2, 1.05
 # Kinds of layers that are tried, and layers of a kind of which half are tried as well.
 _MOST_KINDS, _MANY = 8, 16
 
 
-def balance_engines(problem: Problem, start: Decisions) -> Decisions:
+def arrange_layers(problem: Problem, start: Decisions) -> Decisions:
     """The order and the engines with the fewest expected cycles.
 
     As given, reordered, or with layers moved to the cores too; by depth, if pipelines of tiles gain from it; then with
@@ -80,21 +81,21 @@ def _gains_as_pipelines(problem: Problem, some: Decisions, other: Decisions) -> 
 def pipelined_cycles(problem: Problem, start: Decisions) -> float:
     """Expected cycles as pipelines of tiles; infinitely many where a layer does not fit."""
     with suppress(UserError):
-        decisions = policy_decisions(problem, start, JUST_IN_TIME, whole_l1(problem, start))
-        cut = islice(pipelined(decisions, None), _PIPELINES)
+        decisions = rule_decisions(problem, start, JUST_IN_TIME, whole_l1(problem, start))
+        cut = islice(pipelined(decisions, _STEP_CYCLES), _PIPELINES)
         return min((evaluate(problem, wanted).estimated_cycles for _, wanted in cut), default=math.inf)
     return math.inf
 
 
 def _finishes_jobs(problem: Problem, start: Decisions) -> bool:
     """Tell if the cores finish what jobs begin: only then do steps of neighbouring layers between each other help."""
-    return can_interleave(policy_decisions(problem, start, JUST_IN_TIME, whole_l1(problem, start)).choices)
+    return can_interleave(rule_decisions(problem, start, JUST_IN_TIME, whole_l1(problem, start)).choices)
 
 
 def expected_cycles(problem: Problem, start: Decisions) -> int | None:
     """Expected cycles; None where a layer does not fit: it is named when the network is planned as it is."""
     try:
-        plan = evaluate(problem, policy_decisions(problem, start, JUST_IN_TIME, whole_l1(problem, start)))
+        plan = evaluate(problem, rule_decisions(problem, start, JUST_IN_TIME, whole_l1(problem, start)))
         if not any(choice.exclusive for choice in plan.decisions.choices):
             return plan.estimated_cycles
         # L1 is so small that room for what overlaps costs more than it wins in some layers, maybe in all.
@@ -106,7 +107,7 @@ def expected_cycles(problem: Problem, start: Decisions) -> int | None:
 def _cycles_within(problem: Problem, start: Decisions, lead: int) -> int | None:
     """Expected cycles with constants fetched so long before; None where L1 or L2 has no room for that."""
     with suppress(UserError):
-        plan = evaluate(problem, policy_decisions(problem, start, lead, whole_l1(problem, start)))
+        plan = evaluate(problem, rule_decisions(problem, start, lead, whole_l1(problem, start)))
         return plan.estimated_cycles if plan.l2_needed <= problem.l2_bytes else None
     return None
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tvm_pulp.planning.search.heuristics import balance_engines
+from tvm_pulp.planning.search.seeds import arrange_layers
 from tvm_pulp.planning.tiling.schedule import Decisions
 
 BOTH = "array+cluster"
@@ -24,11 +24,11 @@ def split_by_gains(
         if {"first", "second"} <= kinds:
             kinds = kinds - {"first", "second"} | {"both"}
         saved = sum(gains[kind] for kind in kinds) + mixing * decided.interleave
-        return 100_000 - saved if lead == balance_engines.JUST_IN_TIME else None
+        return 100_000 - saved if lead == arrange_layers.JUST_IN_TIME else None
 
-    monkeypatch.setattr(balance_engines, "_cycles_within", cycles)
+    monkeypatch.setattr(arrange_layers, "_cycles_within", cycles)
     problem: Any = None
-    made, _ = balance_engines._with_splits(problem, Decisions(), groups, 100_000)
+    made, _ = arrange_layers._with_splits(problem, Decisions(), groups, 100_000)
     return {name.rstrip("0123456789") for name in made.engines}, made.interleave
 
 

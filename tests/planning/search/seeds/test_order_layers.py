@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tvm_pulp.planning.search.heuristics.order_layers import EngineDemand, depth_order, layer_order
+from tvm_pulp.planning.search.seeds.order_layers import EngineDemand, depth_order, layer_order
 from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc import CostModel, load

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from tests.planning.search.heuristics.test_tile_pipelines import first_plan
+from tests.planning.search.moves.test_tile_pipelines import CYCLES, first_plan
 from tvm_pulp.planning.search.evaluate import evaluate
-from tvm_pulp.planning.search.heuristics.join_plans import join_plans
-from tvm_pulp.planning.search.heuristics.tile_pipelines import pipelined
+from tvm_pulp.planning.search.moves.crossover import crossed
+from tvm_pulp.planning.search.moves.tile_pipelines import pipelined
 from tvm_pulp.planning.tiling.plan import Plan
 
 
@@ -20,10 +20,10 @@ def with_cycles(plan: Plan, added: dict[int, int], early: dict[int, int]) -> Pla
 
 def test_a_run_of_layers_from_another_plan() -> None:
     problem, plan = first_plan()
-    _, wanted = next(iter(pipelined(plan.decisions, None)))
+    _, wanted = next(iter(pipelined(plan.decisions, CYCLES)))
     other = evaluate(problem, wanted)
     best = with_cycles(plan, {}, {})
-    joined = join_plans(best, with_cycles(other, {2: 30_000, 3: 4_000, 4: 5_000, 6: 30_000}, {}))
+    joined = crossed(best, with_cycles(other, {2: 30_000, 3: 4_000, 4: 5_000, 6: 30_000}, {}))
     assert joined is not None and joined.interleave
     taken = [choice is other.decisions.choices[i] for i, choice in enumerate(joined.choices)]
     same = [mine is theirs for mine, theirs in zip(plan.decisions.choices, other.decisions.choices, strict=True)]
@@ -38,8 +38,8 @@ def test_a_run_of_layers_from_another_plan() -> None:
 
 def test_nothing_to_gain() -> None:
     problem, plan = first_plan()
-    _, wanted = next(iter(pipelined(plan.decisions, None)))
+    _, wanted = next(iter(pipelined(plan.decisions, CYCLES)))
     other, best = evaluate(problem, wanted), with_cycles(plan, {}, {})
-    assert join_plans(best, with_cycles(other, {}, {})) is None
+    assert crossed(best, with_cycles(other, {}, {})) is None
     # What a layer did before the end of others is still to do where a run begins.
-    assert join_plans(best, with_cycles(other, {2: 15_000, 3: 4_000}, {3: 7_000})) is None
+    assert crossed(best, with_cycles(other, {2: 15_000, 3: 4_000}, {3: 7_000})) is None

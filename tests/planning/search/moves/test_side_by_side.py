@@ -13,8 +13,7 @@ from tvm_pulp import soc
 from tvm_pulp.planning.check import verify_plan
 from tvm_pulp.planning.program.actions import KernelAction, Step
 from tvm_pulp.planning.program.plan_record import PlanJson
-from tvm_pulp.planning.search import find_plan
-from tvm_pulp.planning.search.heuristics.side_by_side import side_by_side
+from tvm_pulp.planning.search.moves import MOVES, TEAM, apply_moves
 from tvm_pulp.report.pipelines import side_by_side_texts
 
 MEMPOOL = soc.load("mempool")
@@ -92,6 +91,6 @@ def test_branches_side_by_side_take_fewer_cycles(
     run, expected = simulate(app), tvm_pulp.compile(model, target="c", soc="host").run()
     for result, wanted in zip(run.outputs, expected.outputs.values(), strict=True):
         np.testing.assert_array_equal(result, wanted)
-    monkeypatch.setattr(find_plan, "VARIATIONS", tuple(v for v in find_plan.VARIATIONS if v is not side_by_side))
+    monkeypatch.setattr(apply_moves, "MOVES", tuple(move for move in MOVES if move is not TEAM))
     alone = simulate(tvm_pulp.compile(model, target="c", soc=machine)).report["cycles"]
     assert run.report["cycles"] <= (most if branches == 4 else 1.0) * alone

@@ -1,4 +1,4 @@
-"""Variations of a plan.
+"""Moves that change transfers.
 
 Bundles of neighbouring layers: fewer transfers, nothing left out, none larger than asked for. Constants from L3 in
 batches: a batch is issued when the one before is first used, and is never late. Layers that mix: first tiles follow
@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -17,7 +18,8 @@ import tvm_pulp
 from tests.planning.search.real_plans import PLANS
 from tests.planning.tir.small_plans import L1_BYTES, two_tiles
 from tvm_pulp.compilation import Compilation
-from tvm_pulp.planning.search.heuristics.variations import join_bundles
+from tvm_pulp.planning.search.moves.transfers import join_bundles
+from tvm_pulp.planning.search.problem import Problem
 from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.planning.tiling.schedule.build_program import build_program
 from tvm_pulp.planning.tiling.schedule.decisions import Policy
@@ -51,7 +53,7 @@ def test_layers_share_bundles(size: int, bundles: int) -> None:
 def test_only_networks_of_small_layers() -> None:
     """Of a plan without overlap nothing is tried: the evaluator is not even asked."""
     plan = two_tiles(overlap=False, layers=LAYERS).plan
-    assert list(join_bundles(None, plan)) == []  # type: ignore[arg-type]
+    assert list(join_bundles(cast(Problem, None), plan, (1024,), 0)) == []
 
 
 @cache

@@ -6,8 +6,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from tvm_pulp.planning.search.cover import Covers, recorded_cover
 from tvm_pulp.planning.search.problem import Problem
+from tvm_pulp.planning.search.seeds.cover import Covers, recorded_cover
 from tvm_pulp.planning.tiling.forms.cuts import Cuts
 from tvm_pulp.planning.tiling.forms.layer_forms import LayerForms
 from tvm_pulp.planning.tiling.schedule import Decisions

@@ -12,6 +12,7 @@ from dataclasses import replace
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.search.attempts import Attempt, TileLimit
 from tvm_pulp.planning.search.evaluate import evaluate
+from tvm_pulp.planning.search.moves.table import MANY_STEPS
 from tvm_pulp.planning.search.problem import Problem
 from tvm_pulp.planning.tiling.alignment import L1_ALIGNMENT
 from tvm_pulp.planning.tiling.forms.cuts import MissingL1
@@ -27,15 +28,13 @@ LEADS = (1, 2, 4, JUST_IN_TIME, IN_GOOD_TIME, BESIDE_JOBS)
 _LAST_PART, _LARGE_PART = 8, 24 << 10
 # Bytes by which an L1 that is too small grows at least while one is sought that is enough, and how far it may be off.
 _LEAST_MORE = 256
-# Networks of more steps are planned with fewer trials.
-MANY_STEPS = 700
 # Where two copies of everything cut tiles so small that it takes so many times the cycles, leads do not matter.
 _HOPELESS = 1.03
 # Where single buffers take so many times the cycles, leads do not matter either, nor finer cuts where cuts do.
 _FAR_BEHIND = 1.05
 
 
-def policy_decisions(
+def rule_decisions(
     problem: Problem, start: Decisions, lead: int, limits: Sequence[TileLimit], l3_from: int | None = None
 ) -> Decisions:
     """As few tiles as the limits allow, as much as possible in L1, constants fetched `lead` steps ahead.
@@ -59,7 +58,7 @@ def policy_decisions(
 def without_overlap(problem: Problem, start: Decisions, l3_from: int | None = None) -> Attempt:
     """Nothing overlaps. What does not fit like this does not fit at all."""
     limits = whole_l1(problem, start)
-    wanted = policy_decisions(problem, start, 0, limits, l3_from)
+    wanted = rule_decisions(problem, start, 0, limits, l3_from)
     return Attempt("no overlap", evaluate(problem, wanted), 0, limits)
 
 
@@ -67,7 +66,7 @@ def greedy_attempt(problem: Problem, start: Decisions, l3_from: int | None) -> A
     """The baseline, as tools plan that tile layer by layer: every layer fills L1, one buffer of each kind, nothing
     overlaps and nothing stays in L1."""
     limits = whole_l1(problem, start)
-    decisions = replace(policy_decisions(problem, start, 0, limits, l3_from), resident={})
+    decisions = replace(rule_decisions(problem, start, 0, limits, l3_from), resident={})
     return Attempt("greedy", evaluate(problem, decisions), 0, limits)
 
 
@@ -82,7 +81,7 @@ def enough_l1(problem: Problem, start: Decisions, error: MissingL1) -> MissingL1
     def missing(l1_bytes: int) -> MissingL1 | None:
         limits = (TileLimit(l1_bytes),) * len(start.layers)
         try:
-            wanted = policy_decisions(problem, start, 0, limits)
+            wanted = rule_decisions(problem, start, 0, limits)
             fit_schedule(problem.network_of(start), wanted, l1_bytes, problem.commands)
         except MissingL1 as more:
             return more
@@ -98,15 +97,15 @@ def enough_l1(problem: Problem, start: Decisions, error: MissingL1) -> MissingL1
     return MissingL1(error.layer, enough, error.l1_bytes)
 
 
-def one_policy(problem: Problem, start: Decisions, first: Attempt, l3_from: int | None) -> list[Attempt]:
+def one_rule(problem: Problem, start: Decisions, first: Attempt, l3_from: int | None) -> list[Attempt]:
     """The attempt with overlap that is rarely far from the best, after the `first` without."""
     with suppress(UserError):
-        plan = evaluate(problem, policy_decisions(problem, start, IN_GOOD_TIME, first.limits, l3_from))
+        plan = evaluate(problem, rule_decisions(problem, start, IN_GOOD_TIME, first.limits, l3_from))
         return [Attempt(_name(IN_GOOD_TIME), plan, IN_GOOD_TIME, first.limits)]
     return []
 
 
-def try_policies(problem: Problem, start: Decisions, first: Attempt, l3_from: int | None) -> list[Attempt]:
+def try_rules(problem: Problem, start: Decisions, first: Attempt, l3_from: int | None) -> list[Attempt]:
     """Attempts with overlap, after the `first` without. Deterministic."""
     tried: list[Attempt] = []
     known: set[object] = set()
@@ -114,7 +113,7 @@ def try_policies(problem: Problem, start: Decisions, first: Attempt, l3_from: in
     def consider(name: str, lead: int, limits: Sequence[TileLimit], most_tiles: int | None = None) -> None:
         # Two copies of everything may be too much where one is not.
         try:
-            decisions = policy_decisions(problem, start, lead, limits, l3_from)
+            decisions = rule_decisions(problem, start, lead, limits, l3_from)
             tiles = sum(len(c.tiling.tiles) for c in decisions.choices)
             if decisions.cuts_and_leads in known or (most_tiles and tiles > most_tiles):
                 return

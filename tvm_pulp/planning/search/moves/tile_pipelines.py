@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tvm_pulp.planning.search.heuristics.policies import MANY_STEPS
+from tvm_pulp.planning.search.moves.move import Proposals
 from tvm_pulp.planning.search.problem import Problem
 from tvm_pulp.planning.tiling.forms import CLUSTER, pin_of
 from tvm_pulp.planning.tiling.forms.cuts import Cuts, Tiling
@@ -19,11 +19,6 @@ from tvm_pulp.qnn.network import Layer
 from tvm_pulp.uma.recipe import Recipe
 from tvm_pulp.uma.strategy import Form, TileAxis
 
-# Cycles that a step of a pipeline should take: what is tried, with all layers, with those of equally many rows and with
-# a layer in another form.
-_STEP_CYCLES = (4000, 2500, 1500, 1000)
-_STEP_CYCLES_OF_ROWS = (2500, 1500, 1000)
-_STEP_CYCLES_OF_FORM = (4000, 1500)
 # Rows by which a tile may be larger than that, for the engine's sake, and the part of its cycles that a row must save.
 _MORE_ROWS, _ROW_GAIN = 5, 0.025
 # Another form may take so many times the cycles, engine and cores one after the other, and has to save engine or cores
@@ -31,6 +26,8 @@ _MORE_ROWS, _ROW_GAIN = 5, 0.025
 _COSTLIER, _LEAST_SAVED = 2.0, 0.01
 # A plan that takes less than so many times the cycles of whoever is busiest has nothing to win.
 _LEAST_IDLE = 1.08
+# Steps of plans that are cut finely already.
+_LONG = 256
 
 
 @dataclass(frozen=True)
@@ -57,9 +54,7 @@ class _InRows:
 
 
 def can_gain(plan: Plan) -> bool:
-    """Tell if both engines and cores have work in a plan of not too many steps, and everybody waits at times."""
-    if len(plan.schedule.slots) > MANY_STEPS:
-        return False
+    """Tell if both engines and cores have work in a plan, and everybody waits at times."""
     work = [_busy(recipe) for layer in plan.layers for recipe in layer.recipes]
     jobs, cores = (sum(part) for part in zip(*work, strict=True)) if work else (0, 0)
     return plan.policy.overlap and min(jobs, cores) > 0 and plan.estimated_cycles > _LEAST_IDLE * max(jobs, cores)
@@ -71,24 +66,39 @@ def core_cycles(problem: Problem, start: Decisions) -> int:
     return sum(recipe.core_cycles for tiling in tilings for recipe in tiling.recipes)
 
 
-def pipelined(decisions: Decisions, number: int | None, *, is_long: bool = False) -> Iterator[tuple[str, Decisions]]:
-    """Decisions with all layers in steps of equal length, or those of so many rows as takes the `number`th most cycles.
+def pipeline_tiles(_problem: Problem, plan: Plan, cycles: Sequence[int], _turn: int) -> Proposals:
+    """All layers of engines and cores in pieces that follow each other."""
+    if can_gain(plan):
+        # Of a plan of many steps these are shorter already.
+        yield from pipelined(plan.decisions, cycles[len(plan.schedule.slots) > _LONG :])
 
-    `is_long`: of a plan of many steps, which are shorter already.
-    """
-    found = [entry for entry in _in_rows(decisions) if entry.cuts.form is decisions.choices[entry.index].tiling.form]
-    cycles = Counter[int]()
+
+def pipeline_rows(_problem: Problem, plan: Plan, cycles: Sequence[int], turn: int) -> Proposals:
+    """In a pipeline, pieces of layers with the number of rows that takes the `turn`th most cycles."""
+    if not plan.decisions.interleave or not can_gain(plan):
+        return
+    found, taken = _as_decided(plan.decisions), Counter[int]()
     for entry in found:
-        cycles[entry.rows] += sum(_busy(entry.cuts.whole))
-    counts = [rows for rows, _ in cycles.most_common()]
-    if number is None:
-        yield from _cut(decisions, found, _STEP_CYCLES[is_long:], "all rows")
-    for rows in counts[number : number + 1] if number is not None else ():
-        yield from _cut(decisions, [e for e in found if e.rows == rows], _STEP_CYCLES_OF_ROWS, f"{rows} rows")
+        taken[entry.rows] += sum(_busy(entry.cuts.whole))
+    counts = [rows for rows, _ in taken.most_common()]
+    for rows in counts[turn : turn + 1]:
+        yield from _cut(plan.decisions, [e for e in found if e.rows == rows], cycles, f"{rows} rows")
 
 
-def in_other_form(plan: Plan, number: int) -> Iterator[tuple[str, Decisions]]:
-    """Decisions with the `number`th layer that its engine can run in another form, which may pay, in that form."""
+def pipelined(decisions: Decisions, cycles: Sequence[int]) -> Proposals:
+    """Decisions with all layers in steps of about so many cycles."""
+    yield from _cut(decisions, _as_decided(decisions), cycles, "all rows")
+
+
+def _as_decided(decisions: Decisions) -> list[_InRows]:
+    """Layers that can be cut along their rows, in their forms."""
+    return [entry for entry in _in_rows(decisions) if entry.cuts.form is decisions.choices[entry.index].tiling.form]
+
+
+def change_form(_problem: Problem, plan: Plan, cycles: Sequence[int], turn: int) -> Proposals:
+    """In a pipeline, the `turn`th layer for which another form of its engine may pay, in that form."""
+    if not plan.decisions.interleave or not can_gain(plan):
+        return
     decisions, found = plan.decisions, []
     for entry in _in_rows(decisions):
         mine, other = decisions.choices[entry.index].tiling, entry.cuts.form
@@ -99,8 +109,8 @@ def in_other_form(plan: Plan, number: int) -> Iterator[tuple[str, Decisions]]:
             saved = max(0, jobs - theirs[0]) + max(0, cores - theirs[1])
             if sum(theirs) <= _COSTLIER * (jobs + cores) and saved > _LEAST_SAVED * plan.estimated_cycles:
                 found.append(entry)
-    for entry in found[number : number + 1]:
-        yield from _cut(decisions, [entry], _STEP_CYCLES_OF_FORM, f"{entry.layer.name} as {entry.cuts.form.name}")
+    for entry in found[turn : turn + 1]:
+        yield from _cut(decisions, [entry], cycles, f"{entry.layer.name} as {entry.cuts.form.name}")
 
 
 def _in_rows(decisions: Decisions) -> Iterator[_InRows]:
@@ -116,9 +126,7 @@ def _in_rows(decisions: Decisions) -> Iterator[_InRows]:
                 yield _InRows(index, layer, cuts, axes[first])
 
 
-def _cut(
-    decisions: Decisions, entries: Sequence[_InRows], steps: Sequence[int], what: str
-) -> Iterator[tuple[str, Decisions]]:
+def _cut(decisions: Decisions, entries: Sequence[_InRows], steps: Sequence[int], what: str) -> Proposals:
     """Decisions with these layers cut into steps of so many cycles, as far as they differ from those before."""
     seen = [decisions]
     for cycles in steps:
