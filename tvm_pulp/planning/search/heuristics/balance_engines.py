@@ -56,7 +56,7 @@ def balance_engines(evaluator: PlanEvaluator, *, overlap: bool, l2_bytes: int) -
     cycles, position = min(known)
     best, by_depth = candidates[position], replace(by_depth, interleave=candidates[position].interleave)
     plain = None if _same_order(by_depth, best) else expected_cycles(by_depth)
-    if plain is not None and plain < _NEAR * cycles and _gains_as_pipelines(by_depth, best, l2_bytes):
+    if plain is not None and plain < _NEAR * cycles and _gains_as_pipelines(by_depth, plain, best, l2_bytes):
         best, cycles = by_depth, plain
     divided, cycles = _with_splits(best, groups, cycles, l2_bytes)
     if divided is best or pipelined_cycles(best) >= cycles:
@@ -69,24 +69,34 @@ def _same_order(some: PlanEvaluator, other: PlanEvaluator) -> bool:
     return [layer.name for layer in some.network.layers] == [layer.name for layer in other.network.layers]
 
 
-def _gains_as_pipelines(some: PlanEvaluator, other: PlanEvaluator, l2_bytes: int) -> bool:
-    """Tell if pipelines of one order are faster than the other order, also with constants that come beside its jobs.
+def _gains_as_pipelines(some: PlanEvaluator, plain: int, other: PlanEvaluator, l2_bytes: int) -> bool:
+    """Tell if pipelines of one order, which takes `plain` cycles without, are faster than the other order, also with
+    constants that come beside its jobs.
 
     Constants that come just in time hide what an order gains where transfers are many.
     """
-    cycles = pipelined_cycles(some)
-    if cycles >= pipelined_cycles(other):
+    cycles = pipelined_cycles(some, plain)
+    if math.isinf(cycles) or cycles >= pipelined_cycles(other):
         return False
     early = _cycles_within(other, BESIDE_JOBS, l2_bytes)
     return early is None or cycles < early or (_cycles_within(some, BESIDE_JOBS, l2_bytes) or math.inf) < early
 
 
-def pipelined_cycles(evaluator: PlanEvaluator) -> float:
-    """Expected cycles as pipelines of tiles; infinitely many where a layer does not fit."""
+def pipelined_cycles(evaluator: PlanEvaluator, plain: float = math.inf) -> float:
+    """Expected cycles as pipelines of tiles; infinitely many where a layer does not fit.
+
+    Infinitely many as well where L1 is so small that layers give up overlap and the first pipelines take far longer than
+    the `plain` cycles that there are without: others do not make it larger.
+    """
+    least = math.inf
     with suppress(UserError):
         decisions = policy_decisions(evaluator, JUST_IN_TIME, whole_l1(evaluator), NOTHING_IN_L3)
-        cut = islice(pipelined(evaluator, decisions, None), _PIPELINES)
-        return min((evaluator.plan_once(wanted).estimated_cycles for _, wanted in cut), default=math.inf)
+        for _, wanted in islice(pipelined(evaluator, decisions, None), _PIPELINES):
+            plan = evaluator.plan_once(wanted)
+            if plan.gives_up_overlap and plan.estimated_cycles > _NEAR * plain:
+                return math.inf
+            least = min(least, plan.estimated_cycles)
+        return least
     return math.inf
 
 
@@ -99,9 +109,9 @@ def expected_cycles(evaluator: PlanEvaluator) -> int | None:
     """Expected cycles; None where a layer does not fit: it is named when the network is planned as it is."""
     try:
         plan = evaluator.plan_once(policy_decisions(evaluator, JUST_IN_TIME, whole_l1(evaluator), NOTHING_IN_L3))
-        if not any(choice.exclusive for choice in plan.decisions.choices):
+        if not plan.gives_up_overlap:
             return plan.estimated_cycles
-        # L1 is so small that room for what overlaps costs more than it wins in some layers, maybe in all.
+        # Room for what overlaps may cost more than it wins in all layers.
         return min(plan.estimated_cycles, without_overlap(evaluator, NOTHING_IN_L3).cycles)
     except UserError:
         return None

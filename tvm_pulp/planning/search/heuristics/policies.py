@@ -53,7 +53,7 @@ def policy_decisions(evaluator: PlanEvaluator, lead: int, limits: Sequence[TileL
 def without_overlap(evaluator: PlanEvaluator, in_l3: InL3) -> Attempt:
     """Nothing overlaps. What does not fit like this does not fit at all."""
     limits = whole_l1(evaluator)
-    return Attempt("no overlap", evaluator.plan(policy_decisions(evaluator, 0, limits, in_l3)), 0, limits)
+    return Attempt("no overlap", evaluator.plan_once(policy_decisions(evaluator, 0, limits, in_l3)), 0, limits)
 
 
 def greedy_attempt(evaluator: PlanEvaluator, in_l3: InL3) -> Attempt:
@@ -124,7 +124,9 @@ def try_policies(evaluator: PlanEvaluator, first: Attempt, in_l3: InL3) -> list[
         if lead == BESIDE_JOBS and tried and tried[-1].cycles > _FAR_BEHIND * min(a.cycles for a in tried):
             break
         consider(_name(lead), lead, first.limits)
-        hopeless = bool(tried) and tried[0].cycles > _HOPELESS * first.cycles
+        # Nor where layers gave up overlap for lack of L1, and the others lose by it.
+        most = first.cycles * (1 if tried and tried[0].plan.gives_up_overlap else _HOPELESS)
+        hopeless = bool(tried) and tried[0].cycles > most
         if hopeless:
             break
     # Large tiles one after the other may be better than smaller ones that overlap.
