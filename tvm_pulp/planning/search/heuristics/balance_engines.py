@@ -85,8 +85,8 @@ def _gains_as_pipelines(some: PlanEvaluator, plain: int, other: PlanEvaluator, l
 def pipelined_cycles(evaluator: PlanEvaluator, plain: float = math.inf) -> float:
     """Expected cycles as pipelines of tiles; infinitely many where a layer does not fit.
 
-    Infinitely many as well where L1 is so small that layers give up overlap and the first pipelines take far longer than
-    the `plain` cycles that there are without: others do not make it larger.
+    Infinitely many as well where L1 is so small that layers give up overlap and the first pipelines take far longer
+    than the `plain` cycles that there are without: others do not make it larger.
     """
     least = math.inf
     with suppress(UserError):

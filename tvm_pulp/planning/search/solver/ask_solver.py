@@ -99,8 +99,8 @@ class SolverRounds:
     ) -> tuple[Solution, Decisions] | None:
         """Decisions whose blocks have room in L1; where they do not, the solver gets less and is asked again.
 
-        None where it proves that by its model all others take far longer than the best: it knows nothing of what makes
-        that fast, and with less L1 it finds what is slower still.
+        None where they do not and it proves that by its model all others take far longer than the best: it knows
+        nothing of what makes that fast, and with less L1 it finds what is slower still.
         """
         corrections = self._corrections(options)
         hints = self._hint(best.plan, options)
@@ -111,12 +111,12 @@ class SolverRounds:
             solution = solve(problem, hints, time)
             if solution is None:
                 break
-            if solution.bound > _NEAR * best.cycles:
-                return None
             answer = (solution, self._decisions(solution, options))
             missing = excess_bytes(self._network, answer[1], self._evaluator.l1_bytes)
             if not missing:
                 break
+            if solution.bound > _NEAR * best.cycles:
+                return None
             for layer, size in missing.items():
                 self._limits[layer] -= size
         return answer
