@@ -2,7 +2,7 @@
 and of further chunks where prompts are faster with them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
@@ -62,14 +62,14 @@ def plan_language_model(request: LanguageModelRequest, target: Target, progress:
 
 
 def _planned(planner: "_EntryPlanner", decoder: Any, target: Target) -> dict[str, Entry]:
-    names = {DECODE: 1, **({PREFILL: decoder.chunk} if decoder.chunk > 1 else {})}
+    plans: list[Callable[[str], Entry | None]] = [partial(planner.plan, DECODE, 1)]
     made = place_state(
-        [partial(planner.plan, name, rows) for name, rows in names.items()],
-        lambda entry: entry.cycles,
+        [*plans, planner.prefill] if decoder.chunk > 1 else plans,
+        lambda entry: 0 if entry is None else entry.cycles,
         StateRoom(sum(planner.state_bytes("l1")), target.l1_bytes(0), target.soc.memory.l3.size),
         target.options.state_memory,
     )
-    entries = dict(zip(names, made, strict=True))
+    entries = {name: entry for name, entry in zip((DECODE, PREFILL), made, strict=False) if entry is not None}
     for rows in decoder.further_chunks:
         further = _further(planner, entries, rows, target)
         if further is not None:
@@ -172,6 +172,16 @@ class _EntryPlanner:
             assert refusal is not None
             raise refusal
         return made
+
+    def prefill(self, level: str) -> Entry | None:
+        """The program of a chunk of a prompt; None where L1 is too small for it: tokens come one by one then.
+
+        Its attention needs keys and values of a head at a time, that of one token either of them.
+        """
+        try:
+            return self.plan(PREFILL, self._request.decoder.chunk, level)
+        except MissingL1:
+            return None
 
     def encoder(self, entries: Mapping[str, Entry]) -> Entry | None:
         """The program that runs once for a text, in what others leave of L2; None where there is none."""

@@ -62,6 +62,11 @@ class Plan:
     solver_seconds: float = 0.0  # by the clock on the wall: not part of what is written to archives
     estimated_cycles: int = 0
 
+    @property
+    def gives_up_overlap(self) -> bool:
+        """Tell if some layers have one buffer of each kind only: L1 has no room for two, or none is wanted."""
+        return any(choice.exclusive for choice in self.decisions.choices)
+
     def regions(self) -> list[Region]:
         """The choice: every layer with the engine that runs it, or both of a split one."""
         return [Region(p.layer, pin_of(p.tiling.form), p.pattern) for p in self.layers]

@@ -57,7 +57,7 @@ def arrange_layers(problem: Problem, start: Decisions) -> Decisions:
     cycles, position = min(known)
     best, by_depth = candidates[position], replace(by_depth, interleave=candidates[position].interleave)
     plain = None if by_depth.layers == best.layers else expected_cycles(problem, by_depth)
-    if plain is not None and plain < _NEAR * cycles and _gains_as_pipelines(problem, by_depth, best):
+    if plain is not None and plain < _NEAR * cycles and _gains_as_pipelines(problem, by_depth, plain, best):
         best, cycles = by_depth, plain
     divided, cycles = _with_splits(problem, best, groups, cycles)
     if divided is best or pipelined_cycles(problem, best) >= cycles:
@@ -66,24 +66,34 @@ def arrange_layers(problem: Problem, start: Decisions) -> Decisions:
     return divided if pipelined_cycles(problem, divided) <= pipelined_cycles(problem, best) else best
 
 
-def _gains_as_pipelines(problem: Problem, some: Decisions, other: Decisions) -> bool:
-    """Tell if pipelines of one order are faster than the other order, also with constants that come beside its jobs.
+def _gains_as_pipelines(problem: Problem, some: Decisions, plain: int, other: Decisions) -> bool:
+    """Tell if pipelines of one order, which takes `plain` cycles without, are faster than the other order, also with
+    constants that come beside its jobs.
 
     Constants that come just in time hide what an order gains where transfers are many.
     """
-    cycles = pipelined_cycles(problem, some)
-    if cycles >= pipelined_cycles(problem, other):
+    cycles = pipelined_cycles(problem, some, plain)
+    if math.isinf(cycles) or cycles >= pipelined_cycles(problem, other):
         return False
     early = _cycles_within(problem, other, BESIDE_JOBS)
     return early is None or cycles < early or (_cycles_within(problem, some, BESIDE_JOBS) or math.inf) < early
 
 
-def pipelined_cycles(problem: Problem, start: Decisions) -> float:
-    """Expected cycles as pipelines of tiles; infinitely many where a layer does not fit."""
+def pipelined_cycles(problem: Problem, start: Decisions, plain: float = math.inf) -> float:
+    """Expected cycles as pipelines of tiles; infinitely many where a layer does not fit.
+
+    Infinitely many as well where L1 is so small that layers give up overlap and the first pipelines take far longer than
+    the `plain` cycles that there are without: others do not make it larger.
+    """
+    least = math.inf
     with suppress(UserError):
         decisions = rule_decisions(problem, start, JUST_IN_TIME, whole_l1(problem, start))
-        cut = islice(pipelined(decisions, _STEP_CYCLES), _PIPELINES)
-        return min((evaluate(problem, wanted).estimated_cycles for _, wanted in cut), default=math.inf)
+        for _, wanted in islice(pipelined(decisions, _STEP_CYCLES), _PIPELINES):
+            plan = evaluate(problem, wanted)
+            if plan.gives_up_overlap and plan.estimated_cycles > _NEAR * plain:
+                return math.inf
+            least = min(least, plan.estimated_cycles)
+        return least
     return math.inf
 
 
@@ -96,9 +106,9 @@ def expected_cycles(problem: Problem, start: Decisions) -> int | None:
     """Expected cycles; None where a layer does not fit: it is named when the network is planned as it is."""
     try:
         plan = evaluate(problem, rule_decisions(problem, start, JUST_IN_TIME, whole_l1(problem, start)))
-        if not any(choice.exclusive for choice in plan.decisions.choices):
+        if not plan.gives_up_overlap:
             return plan.estimated_cycles
-        # L1 is so small that room for what overlaps costs more than it wins in some layers, maybe in all.
+        # Room for what overlaps may cost more than it wins in all layers.
         return min(plan.estimated_cycles, without_overlap(problem, start).cycles)
     except UserError:
         return None

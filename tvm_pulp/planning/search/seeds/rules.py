@@ -128,7 +128,9 @@ def try_rules(problem: Problem, start: Decisions, first: Attempt, l3_from: int |
         if lead == BESIDE_JOBS and tried and tried[-1].cycles > _FAR_BEHIND * min(a.cycles for a in tried):
             break
         consider(_name(lead), lead, first.limits)
-        hopeless = bool(tried) and tried[0].cycles > _HOPELESS * first.cycles
+        # Nor where layers gave up overlap for lack of L1, and the others lose by it.
+        most = first.cycles * (1 if tried and tried[0].plan.gives_up_overlap else _HOPELESS)
+        hopeless = bool(tried) and tried[0].cycles > most
         if hopeless:
             break
     # Large tiles one after the other may be better than smaller ones that overlap.

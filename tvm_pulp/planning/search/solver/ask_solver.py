@@ -23,8 +23,8 @@ from tvm_pulp.qnn.network import Tensor
 _FIRST_TIME, _NEXT_TIME = 0.1, 0.05
 _ROUNDS = 4
 _STEPS_OF_ALL_ROUNDS = 400
-# A first plan that takes so many times the cycles of the best says that the model does not fit the network; where there
-# are many layers, asking again takes longer than it ever gained.
+# A bound, or a first plan, of so many times the cycles of the best says that the model does not fit the network; where
+# there are many layers, asking again takes longer than it ever gained.
 _NEAR = 1.06
 # L1 that the solver may plan with: addresses and records need some more than it counts.
 _SHARE = 0.98
@@ -74,7 +74,7 @@ class SolverRounds:
             for index, choice in enumerate(best.plan.decisions.choices):
                 self._candidates.add(index, choice)
             options = [self._candidates.of(index) for index in range(len(self._network.layers))]
-            answer = self._solve(options, best.plan, _NEXT_TIME if number else _FIRST_TIME)
+            answer = self._solve(options, best, _NEXT_TIME if number else _FIRST_TIME)
             if answer is None:
                 break
             solution, decisions = answer
@@ -97,11 +97,15 @@ class SolverRounds:
         return result
 
     def _solve(
-        self, options: Sequence[Sequence[Candidate]], hint: Plan, time: float
+        self, options: Sequence[Sequence[Candidate]], best: Attempt, time: float
     ) -> tuple[Solution, Decisions] | None:
-        """Decisions whose blocks have room in L1; where they do not, the solver gets less and is asked again."""
+        """Decisions whose blocks have room in L1; where they do not, the solver gets less and is asked again.
+
+        None where they do not and it proves that by its model all others take far longer than the best: it knows
+        nothing of what makes that fast, and with less L1 it finds what is slower still.
+        """
         corrections = self._corrections(options)
-        hints = self._hint(hint, options)
+        hints = self._hint(best.plan, options)
         answer = None
         for _ in range(_REPAIRS):
             shared = (self._same_as, corrections, self._l2_bytes)
@@ -114,6 +118,8 @@ class SolverRounds:
             missing = excess_bytes(self._network, apart, self._problem.l1_bytes, self._problem.commands)
             if not missing:
                 break
+            if solution.bound > _NEAR * best.cycles:
+                return None
             for layer, size in missing.items():
                 self._limits[layer] -= size
         return answer
