@@ -91,10 +91,10 @@ def _requantize(kernel: Kernel, _costs: CostModel) -> Fields | None:
     rank = len(x.spec.shape)
     if a["axis"] % rank != rank - 1 or mul.spec.elements != add.spec.elements or rule.kind not in KINDS:
         return None
-    if rule.kind == "offset_half_even":
-        # Of the accumulators of an engine.
-        if x.spec.dtype != "int32" or a["zero_point"] or {"taken", "pixels"} & a.keys():
-            return None
+    # Nothing but accumulators of an engine is rounded so.
+    is_accumulator = x.spec.dtype == "int32" and not a["zero_point"] and not {"taken", "pixels"} & a.keys()
+    if rule.kind == "offset_half_even" and not is_accumulator:
+        return None
     # Engines say how large their accumulators get; the kernel's TFLite form takes up to 2^29.
     if rule.kind == "tflite" and a.get("reach", 1 << 31) > 1 << 29:
         return None

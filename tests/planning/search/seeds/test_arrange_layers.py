@@ -86,6 +86,6 @@ def test_an_order_of_pipelines_beats_the_other_with_constants_that_come_early(
 ) -> None:
     """None: no room for constants that come early."""
     problem, some, other = cast(Problem, None), Decisions(), Decisions(interleave=True)
-    monkeypatch.setattr(arrange_layers, "pipelined_cycles", lambda _, start: pipelined[start is other])
+    monkeypatch.setattr(arrange_layers, "pipelined_cycles", lambda _, start, _plain=0: pipelined[start is other])
     monkeypatch.setattr(arrange_layers, "_cycles_within", lambda _, start, _lead: early[start is other])
-    assert arrange_layers._gains_as_pipelines(problem, some, other) is taken
+    assert arrange_layers._gains_as_pipelines(problem, some, 1000, other) is taken

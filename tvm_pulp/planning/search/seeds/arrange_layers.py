@@ -82,8 +82,8 @@ def _gains_as_pipelines(problem: Problem, some: Decisions, plain: int, other: De
 def pipelined_cycles(problem: Problem, start: Decisions, plain: float = math.inf) -> float:
     """Expected cycles as pipelines of tiles; infinitely many where a layer does not fit.
 
-    Infinitely many as well where L1 is so small that layers give up overlap and the first pipelines take far longer than
-    the `plain` cycles that there are without: others do not make it larger.
+    So it is where L1 is so small that layers give up overlap and the first pipelines take far longer than the `plain`
+    cycles that there are without: finer ones take longer still.
     """
     least = math.inf
     with suppress(UserError):
