@@ -34,8 +34,9 @@ def record_bytes(moves: Sequence[Move], limits: CommandLimits, *, job: bool, fet
             most = sum(p.bytes + PIECE_ALIGNMENT for p in move.source.pieces) + _MOST_RECORDS
             words += COMMAND_WORDS * (1 + most // (limits.largest or most + 1))
         else:
-            apart = move.outward and move.source.storage.apart
-            words += sum(_LINES_WORDS if t.is_2d or apart else COMMAND_WORDS for t in move.transfers)
+            words += sum(
+                _LINES_WORDS if t.is_2d or move.source.storage.apart else COMMAND_WORDS for t in move.transfers
+            )
     return 4 * words
 
 
