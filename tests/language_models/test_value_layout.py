@@ -58,3 +58,12 @@ def test_random_decoders(seed: int) -> None:
     app = in_l2(model, capacity, chunk, ["uma-neureka", "c"][seed % 2])
     assert "in a word" in source_of(app)
     check(app, model, [1, chunk + 1, capacity], capacity, seed)
+
+
+def test_a_new_row_of_values_is_found_where_it_was_put() -> None:
+    """A plan that keeps nothing in L1 takes it from L2, where every byte of it lies in another word."""
+    options = CompileOptions(target="c", soc="siracusa", planner="greedy", state_memory="l2")
+    app, model = compiled_llama("small", weights("odd"), (CAPACITY, 5), options), weights("odd")
+    assert "in a word" in source_of(app)
+    assert any(b"DMA_LOAD_LINES_OF(" in text for text in app.files.values())
+    check(app, model, [6], 9, 0)

@@ -15,6 +15,8 @@ Where words hold four positions of an element, the new row goes to one byte of e
     dma_store(9, 7, AT("v", 0), L1(256), 16)              becomes
     dma_store_bytes(9, 7, AT("v", 0), L1(256), 16, 4)     four bytes from one to the next
 
+and where a layer takes the new row from L2 it comes from there (`dma_load_bytes`).
+
 In L3, what comes to L2 is no constant but rows of the state, no more of them than there are:
 
     l3_load(3, L2(0), 0, 4096)                            becomes
@@ -59,7 +61,7 @@ def kv_cache(main: Main, tables: Tables) -> Main:
         if external.name in bound:
             name, first = bound[external.name]
             return replace(made, external=Address(AT, first + external.offset, name))
-        if made.do == "store" and external.name in spread:
+        if external.name in spread:
             apart = spread[external.name]
             return replace(made, external=replace(external, offset=apart * external.offset), apart=apart)
         if made.do == "load" and external.name in known and outside.line is None:

@@ -157,6 +157,7 @@ CALLS: dict[str, tuple[type[Any], list[str]]] = {
         ("dma_store_2d", MoveBytes, "position move external local bytes line stride"),
         # Rows of a cache, at most so many bytes; single bytes of words of a cache; constants of a layer or a tile.
         ("dma_load_rows", MoveBytes, "position move local external bytes counter row"),
+        ("dma_load_bytes", MoveBytes, "position move local external bytes apart"),
         ("dma_store_bytes", MoveBytes, "position move external local bytes apart"),
         ("dma_load_bundle", MoveBytes, "position move local bundle offset bytes"),
         # A constant from L3 to L2; rows of a cache, at most so many bytes.

@@ -75,8 +75,8 @@ def _command_words(move: Move, limits: CommandLimits) -> int:
     if isinstance(move.source, Bundle):
         most = sum(p.bytes + PIECE_ALIGNMENT for p in move.source.pieces) + _MOST_RECORDS
         return COMMAND_WORDS * (1 + most // (limits.largest or most + 1))
-    apart = move.outward and move.source.storage.apart > 0
-    return sum(transfer_words(lines=apart or t.is_2d) for t in move.transfers)
+    is_spread = move.source.storage.apart > 0
+    return sum(transfer_words(lines=is_spread or t.is_2d) for t in move.transfers)
 
 
 def _lay_out(bundle: Bundle, record_room: int) -> None:
