@@ -26,9 +26,10 @@ def test_every_step_stays_where_it_is(unit: float, steps: float, is_within: bool
     for channel in range(CHANNELS):
         operands = [mul[channel : channel + 1], packed[channel : channel + 1]]
         first, last = -int(ends[0, channel]), int(ends[1, channel])
-        # Where the results are not all at an end of the range.
-        reach = int(300 * 2.0 ** shift[channel] / mul[channel])
-        sums = np.concatenate([np.arange(max(first, -reach), min(last, reach) + 1), [first, last]])
+        # The sums around each step, and what is far from all of them.
+        steps_near = (np.arange(-300, 300) + 0.5) * 2.0 ** shift[channel] / mul[channel]
+        around = np.rint(steps_near).astype(np.int64)[:, None] + np.arange(-3, 4)
+        sums = np.clip(np.append(around.ravel(), [first, 0, last]), first, last)
         np.testing.assert_array_equal(found.apply(sums, channel, limits), rule.apply(sums, operands))
 
 
