@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from schedules.cpu.base import RANGES, SATURATIONS, Call, Cpu, KernelCall, Layer, Tensor, kernel, offer_if
+from schedules.cpu.base import RANGES, SATURATIONS, CallBuilder, Cpu, KernelCall, Layer, Tensor, kernel, offer_if
 from tvm_pulp.qnn import fixed_point
 from tvm_pulp.qnn.add import left_shift, rules, split
 from tvm_pulp.qnn.fit_rule import FittedRule, Sums, fit_rule
@@ -78,7 +78,7 @@ def _call(
     count = min(t.spec.elements for t in (a, b))
     requant = _rule_of_sum(layer)[0]
     less = np.zeros(1, np.int64) if fitted.less is None else fitted.less
-    call = Call(layer, [a, b])
+    call = CallBuilder(layer, [a, b])
     if tables.size:
         call.constant("tables", tables.astype(np.int32))
     scale = [fitted.shift, fitted.multiply, fitted.add, less, linear]
