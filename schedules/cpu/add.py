@@ -4,13 +4,16 @@ A summand is the value times a factor, where factors of 16 bits exist that give 
 values; else it is looked up in a table.
 """
 
+import json
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
-from schedules.cpu.base import RANGES, SATURATIONS, Call, Cpu, KernelCall, Layer, Tensor, kernel, offer_if
+from schedules.cpu.base import RANGES, SATURATIONS, CallBuilder, Cpu, KernelCall, Layer, Tensor, kernel, offer_if
 from tvm_pulp.qnn import fixed_point
 from tvm_pulp.qnn.add import left_shift, rules, split
 from tvm_pulp.qnn.fit_rule import FittedRule, Sums, fit_rule
@@ -20,13 +23,14 @@ from tvm_pulp.qnn.tensor_spec import TensorSpec
 # Of a sum: a result's fraction of 16 bits and some more.
 _SUM_BITS = 27
 _LARGEST_FACTOR = (1 << 15) - 1
+# Sums whose constants are remembered.
+_REMEMBERED = 256
 
 
 @kernel("add", "sum by factors")
 def add_products(layer: Layer, cpu: Cpu) -> KernelCall:
     """A summand is a value times a factor."""
-    requant, operands = _checked(layer)
-    made = _by_factors(layer, requant, operands, _tables(layer), cpu)
+    made = _by_factors(_checked(layer), cpu.doubled)
     offer_if(made is not None, "no factors of 16 bits give the network's results of all pairs of values")
     assert made is not None
     fitted, factors = made
@@ -37,16 +41,43 @@ def add_products(layer: Layer, cpu: Cpu) -> KernelCall:
 @kernel("add", "sum by tables")
 def add_summands(layer: Layer, cpu: Cpu) -> KernelCall:
     """A summand is looked up."""
-    requant, operands = _checked(layer)
-    made = _by_tables(requant, operands, _tables(layer), cpu)
+    made = _by_tables(_checked(layer), cpu.doubled)
     offer_if(made is not None, "no constants give the network's results of all pairs of values")
     assert made is not None
     fitted, tables = made
     return _call(layer, fitted, "tables", "tvm_pulp_add", "tables", tables=np.concatenate(tables))
 
 
-def _checked(layer: Layer) -> tuple[Requant, tuple[np.ndarray, np.ndarray]]:
-    """The rule of a sum of bytes whose operands fit each other."""
+@dataclass(frozen=True)
+class _Sum:
+    """All that constants of a sum depend on: parts of a layer, or layers alike, have the same.
+
+    `attributes`: as JSON. `constants`: the layer's numbers with their types.
+    """
+
+    attributes: str
+    dtypes: tuple[str, str]
+    constants: tuple[tuple[str, float], ...]
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """Attributes of the layer."""
+        return dict(json.loads(self.attributes))
+
+    @property
+    def numbers(self) -> list[np.ndarray]:
+        """Constants as arrays of one element."""
+        return [np.array([value], dtype) for dtype, value in self.constants]
+
+
+def _sum_of(layer: Layer) -> _Sum:
+    constants = tuple((t.spec.dtype, value.item()) for t in layer.inputs[2:] for value in t.values.reshape(-1))
+    a, b = (t.spec.dtype for t in layer.inputs[:2])
+    return _Sum(json.dumps(layer.attributes, sort_keys=True), (a, b), constants)
+
+
+def _checked(layer: Layer) -> _Sum:
+    """A sum of bytes whose operands fit each other."""
     a, b, y = layer.inputs[0], layer.inputs[1], layer.outputs[0]
     for name, tensor in (("a summand", a), ("a summand", b), ("the result", y)):
         offer_if(tensor.spec.dtype in RANGES, f"{name} is {tensor.spec.dtype}, not bytes")
@@ -54,10 +85,11 @@ def _checked(layer: Layer) -> tuple[Requant, tuple[np.ndarray, np.ndarray]]:
         all(_is_row(t.spec, y.spec) for t in (a, b)), "a summand is neither as large as the result nor a row of it"
     )
     offer_if(all(t.spec.elements <= 1 for t in layer.inputs[2:]), "channels have scales of their own")
-    requant, operands = _rule_of_sum(layer)
+    found = _sum_of(layer)
+    requant, _ = _rule_of_sum(found)
     offer_if((requant.low, requant.high) in SATURATIONS, f"results are clipped to {requant.low} to {requant.high}")
     offer_if(requant.operands, "sums are results: nothing requantizes them")
-    return requant, operands
+    return found
 
 
 _NONE = np.zeros(0, np.int64)
@@ -76,9 +108,9 @@ def _call(
     """The call of a kernel that adds rows; `summands`: its argument for them."""
     a, b, y = layer.inputs[0], layer.inputs[1], layer.outputs[0]
     count = min(t.spec.elements for t in (a, b))
-    requant = _rule_of_sum(layer)[0]
+    requant = _rule_of_sum(_sum_of(layer))[0]
     less = np.zeros(1, np.int64) if fitted.less is None else fitted.less
-    call = Call(layer, [a, b])
+    call = CallBuilder(layer, [a, b])
     if tables.size:
         call.constant("tables", tables.astype(np.int32))
     scale = [fitted.shift, fitted.multiply, fitted.add, less, linear]
@@ -106,25 +138,26 @@ def _signs_of(a: Tensor, b: Tensor) -> str:
     return ", ".join(str(int(t.spec.dtype == "uint8")) for t in (a, b))
 
 
-def _by_tables(
-    requant: Requant, operands: tuple[np.ndarray, np.ndarray], tables: list[np.ndarray], cpu: Cpu
-) -> tuple[FittedRule, list[np.ndarray]] | None:
+@lru_cache(maxsize=_REMEMBERED)
+def _by_tables(summed: _Sum, doubled: bool) -> tuple[FittedRule, list[np.ndarray]] | None:
     """The rule and tables of both operands."""
-    tables, sums = _sums(requant, operands, tables)
-    fitted = None if sums is None else fit_rule(sums, (requant.low, requant.high), doubled=cpu.doubled)
+    requant, operands = _rule_of_sum(summed)
+    tables, sums = _sums(requant, operands, _tables(summed))
+    fitted = None if sums is None else fit_rule(sums, (requant.low, requant.high), doubled=doubled)
     # What a sum begins with is part of a table.
     return None if fitted is None else (fitted, [tables[0] + fitted.start[0], tables[1]])
 
 
-def _by_factors(
-    layer: Layer, requant: Requant, operands: tuple[np.ndarray, np.ndarray], tables: list[np.ndarray], cpu: Cpu
-) -> tuple[FittedRule, list[int]] | None:
+@lru_cache(maxsize=_REMEMBERED)
+def _by_factors(summed: _Sum, doubled: bool) -> tuple[FittedRule, list[int]] | None:
     """Products with factors whose ratio is that of the operands' scales, as near as 16 bits allow.
 
     The factors are those of both operands, and what sums begin with.
     """
-    zeros = [int(layer.attributes.get(name, 0)) for name in ("zero_point_a", "zero_point_b")]
-    values = [np.arange(256, dtype=np.uint8).view(t.spec.dtype).astype(np.int64) for t in layer.inputs[:2]]
+    requant, operands = _rule_of_sum(summed)
+    tables, stated = _tables(summed), summed.stated
+    zeros = [int(stated.get(name, 0)) for name in ("zero_point_a", "zero_point_b")]
+    values = [np.arange(256, dtype=np.uint8).view(dtype).astype(np.int64) for dtype in summed.dtypes]
     slopes = [Fraction(int(t[v.argmax()] - t[v.argmin()]), 255) for t, v in zip(tables, values, strict=True)]
     if not slopes[0] or not slopes[1]:
         return None
@@ -133,13 +166,13 @@ def _by_factors(
     # One real factor of all sums, whatever they are in units of.
     scale = float(Sums(requant, operands, np.zeros(1, np.int64), exact[:1], exact[:1]).scales()[0])
     # Results are known, so only the way of rounding below zero and that factor count.
-    stated, ones = (requant, 2.0**31) if requant.kind == "tflite" else (replace(requant, kind="half_even"), 1.0)
+    rounded, ones = (requant, 2.0**31) if requant.kind == "tflite" else (replace(requant, kind="half_even"), 1.0)
     for first, second in _ratios(slopes[0] / slopes[1]):
         products = [(v - z) * f for v, z, f in zip(values, zeros, (first, second), strict=True)]
         sums = (products[0][:, None] + products[1][None, :]).reshape(-1)
         unit = scale * float(slopes[0] / first)
-        found = _known(stated, (np.array([unit * ones]), np.zeros(1)), sums, results) if unit > 0 else None
-        fitted = None if found is None else fit_rule(found, (requant.low, requant.high), doubled=cpu.doubled)
+        found = _known(rounded, (np.array([unit * ones]), np.zeros(1)), sums, results) if unit > 0 else None
+        fitted = None if found is None else fit_rule(found, (requant.low, requant.high), doubled=doubled)
         if fitted is not None:
             return fitted, [first, second, int(fitted.start[0]) - zeros[0] * first - zeros[1] * second]
     return None
@@ -180,13 +213,13 @@ def _is_row(spec: TensorSpec, whole: TensorSpec) -> bool:
     return spec.elements == whole.elements or (len(shape) > 0 and shape == whole.shape[-len(shape) :])
 
 
-def _rule_of_sum(layer: Layer) -> tuple[Requant, tuple[np.ndarray, np.ndarray]]:
-    attributes = layer.attributes
+def _rule_of_sum(summed: _Sum) -> tuple[Requant, tuple[np.ndarray, np.ndarray]]:
+    attributes = summed.stated
     rule = rules(attributes)[2]
     if attributes["form"] == "half_even":
         requant = Requant("half_even", 0, rule.zero_point, rule.low, rule.high, True, rule.dtype)
         return requant, (np.array([1]), np.array([attributes["shift"]]))
-    tensors = split(attributes, [t.values for t in layer.inputs[2:]])[2]
+    tensors = split(attributes, summed.numbers)[2]
     first, second = (np.asarray(t, np.int64).reshape(-1) for t in tensors) if tensors else (np.zeros(1), np.zeros(1))
     return rule, (first, second)
 
@@ -206,12 +239,12 @@ def _sums(
     return tables, _known(requant, (operands[0], operands[1] - excess), sums, results)
 
 
-def _tables(layer: Layer) -> list[np.ndarray]:
+def _tables(summed: _Sum) -> list[np.ndarray]:
     """Summands of all values of both operands, by their bits."""
-    attributes, made = layer.attributes, []
-    handed = split(attributes, [t.values for t in layer.inputs[2:]])
-    for place, tensor in enumerate(layer.inputs[:2]):
-        values = np.arange(256, dtype=np.uint8).view(tensor.spec.dtype).astype(np.int64)
+    attributes, made = summed.stated, []
+    handed = split(attributes, summed.numbers)
+    for place, dtype in enumerate(summed.dtypes):
+        values = np.arange(256, dtype=np.uint8).view(dtype).astype(np.int64)
         if attributes["form"] == "plain":
             summand = rules(attributes)[place].apply(values, handed[place]).astype(np.int64)
         else:

@@ -12,8 +12,8 @@ from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc.cpu import Cpu
 from tvm_pulp.uma.cpu_form import CpuForm, KernelCall, NotOffered
 
-__all__ = ["RANGES", "SATURATIONS", "Call", "Cpu", "KernelCall", "Layer", "Tensor", "forms", "kernel", "offer_if"]
-__all__ += ["structure"]
+__all__ = ["RANGES", "SATURATIONS", "CallBuilder", "Cpu", "KernelCall", "Layer", "Tensor", "forms", "kernel"]
+__all__ += ["offer_if", "structure"]
 
 # Limits of values, and limits of results that an instruction saturates to with the names of functions for them.
 RANGES = {"int8": (-128, 127), "uint8": (0, 255)}
@@ -44,7 +44,7 @@ def offer_if(condition: object, otherwise: str) -> None:
         raise NotOffered(otherwise)
 
 
-class Call:
+class CallBuilder:
     """Operands in the order of the function's parameters: tensors, constants, the result, memory to work in."""
 
     def __init__(self, layer: Layer, inputs: Sequence[Tensor], names: Sequence[str] = ()) -> None:

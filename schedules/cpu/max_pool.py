@@ -1,6 +1,6 @@
 """Largest values of windows of bytes."""
 
-from schedules.cpu.base import RANGES, Call, Cpu, KernelCall, Layer, kernel, offer_if, structure
+from schedules.cpu.base import RANGES, CallBuilder, Cpu, KernelCall, Layer, kernel, offer_if, structure
 from schedules.cpu.windows import check_image, window_of
 
 
@@ -10,7 +10,7 @@ def max_pool(layer: Layer, _cpu: Cpu) -> KernelCall:
     dtype = layer.inputs[0].spec.dtype
     offer_if(dtype in RANGES, f"values are {dtype}, not bytes")
     check_image(layer)
-    call = Call(layer, layer.inputs)
+    call = CallBuilder(layer, layer.inputs)
     call.result()
     window = structure(
         "const struct tvm_pulp_window window", window_of(layer, call.is_unsigned, layer.attributes["kernel"])

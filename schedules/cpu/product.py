@@ -2,14 +2,14 @@
 
 import math
 
-from schedules.cpu.base import Call, Cpu, Layer, offer_if, structure
+from schedules.cpu.base import CallBuilder, Cpu, Layer, offer_if, structure
 from schedules.cpu.pack_weights import aligned, pack_matrix
-from schedules.cpu.rules import Rule, begin_call, rule_for
+from schedules.cpu.rules import ProductRule, begin_call, rule_for
 
 BYTES, WIDE = "blocked product", "blocked product, weights of 16 bits"
 
 
-def begin_product(layer: Layer, cpu: Cpu, pixels: int, *, wide: bool) -> tuple[Call, list[str], Rule]:
+def begin_product(layer: Layer, cpu: Cpu, pixels: int, *, wide: bool) -> tuple[CallBuilder, list[str], ProductRule]:
     """The call of a blocked product, what its body begins with, and its rule."""
     offer_if(cpu.block.wide_order or not wide, "the core multiplies bytes as fast")
     block, channels = cpu.block, layer.inputs[1].spec.shape[0]

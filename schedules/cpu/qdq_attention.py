@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from schedules.cpu.base import RANGES, Call, Cpu, KernelCall, Layer, kernel, offer_if, structure
+from schedules.cpu.base import RANGES, CallBuilder, Cpu, KernelCall, Layer, kernel, offer_if, structure
 from schedules.cpu.pack_weights import aligned
 from tvm_pulp.qnn.qdq_attention import operands
 
@@ -27,7 +27,7 @@ def attention(layer: Layer, _cpu: Cpu) -> KernelCall:
     offer_if(of["table"].spec.shape[-1] == logits, f"the table has not {logits} entries, one for each logit")
     heads, queries, keys, size = (attributes[n] for n in ("heads", "queries", "keys", "size"))
     filled, columns = (aligned(count, _FILLED) for count in (keys, size))
-    call = Call(layer, layer.inputs, tuple(of))
+    call = CallBuilder(layer, layer.inputs, tuple(of))
     call.result()
     spaces = {
         "query": (size, "int16"), "keys": (size * filled, "int16"), "values": (keys * columns, "int16"),

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from schedules.cpu.base import RANGES, SATURATIONS, Call, Cpu, Layer, Tensor, offer_if
+from schedules.cpu.base import RANGES, SATURATIONS, CallBuilder, Cpu, Layer, Tensor, offer_if
 from schedules.cpu.pack_weights import padded
 from tvm_pulp.qnn.fit_rule import FittedRule, Sums, fit_rule
 from tvm_pulp.qnn.requant import Requant
@@ -17,7 +17,7 @@ from tvm_pulp.uma.cpu_form import FUNCTION
 
 
 @dataclass(frozen=True)
-class Rule:
+class ProductRule:
     """How sums become results: the kernels' suffix, constants in the order of use, and the network's own rule."""
 
     suffix: str
@@ -35,7 +35,7 @@ class Rule:
 
 
 # Rules of weights by all that they depend on: parts of a layer share its own.
-_RULES: "WeakKeyDictionary[Tensor, dict[Any, Rule | None]]" = WeakKeyDictionary()
+_RULES: "WeakKeyDictionary[Tensor, dict[Any, ProductRule | None]]" = WeakKeyDictionary()
 
 
 def check_product(layer: Layer) -> None:
@@ -49,7 +49,7 @@ def check_product(layer: Layer) -> None:
     offer_if(Requant.of(layer.attributes).operands, "sums are results: nothing requantizes them")
 
 
-def rule_for(layer: Layer, matrix: np.ndarray, block: int, cpu: Cpu, values: str = "") -> Rule:
+def rule_for(layer: Layer, matrix: np.ndarray, block: int, cpu: Cpu, values: str = "") -> ProductRule:
     """The rule for weights [channels, depth] and values of a type."""
     x, weight, *others = layer.inputs
     known = _RULES.setdefault(weight, {})
@@ -65,7 +65,7 @@ def rule_for(layer: Layer, matrix: np.ndarray, block: int, cpu: Cpu, values: str
     return found
 
 
-def _rule_of(layer: Layer, matrix: np.ndarray, block: int, cpu: Cpu, values: str) -> Rule | None:
+def _rule_of(layer: Layer, matrix: np.ndarray, block: int, cpu: Cpu, values: str) -> ProductRule | None:
     """The same; None where sums do not fit into 32 bits."""
     requant, low_high = Requant.of(layer.attributes), RANGES[layer.inputs[0].spec.dtype]
     weights, zero_point = matrix.astype(np.int64), int(layer.attributes["zero_point"])
@@ -85,9 +85,9 @@ def _rule_of(layer: Layer, matrix: np.ndarray, block: int, cpu: Cpu, values: str
         fitted = fit_rule(Sums(requant, (first, second), bias, lowest, highest), clipped, doubled=cpu.doubled)
         if fitted is not None:
             suffix = SATURATIONS[clipped] + ("" if fitted.less is None else "_away")
-            return Rule(suffix, _scale(fitted, block, cpu.block.by_constant))
+            return ProductRule(suffix, _scale(fitted, block, cpu.block.by_constant))
     constants = np.concatenate([np.broadcast_to(o.reshape(-1), channels) for o in (first, second)])
-    return Rule("s32", padded(bias, 0, block).astype(np.int32), constants.astype(np.int32))
+    return ProductRule("s32", padded(bias, 0, block).astype(np.int32), constants.astype(np.int32))
 
 
 def _scale(fitted: FittedRule, block: int, by_constant: bool) -> np.ndarray:
@@ -98,9 +98,9 @@ def _scale(fitted: FittedRule, block: int, by_constant: bool) -> np.ndarray:
     return np.concatenate([padded(fitted.start, 0, block).reshape(-1, block), rows], axis=1).astype(np.int32)
 
 
-def begin_call(layer: Layer, rule: Rule, weights: np.ndarray) -> Call:
+def begin_call(layer: Layer, rule: ProductRule, weights: np.ndarray) -> CallBuilder:
     """A call with the operands that all products have."""
-    call = Call(layer, layer.inputs[:1])
+    call = CallBuilder(layer, layer.inputs[:1])
     call.constant("weight", weights)
     call.constant("scale", rule.scale)
     if rule.constants is not None:
@@ -109,7 +109,7 @@ def begin_call(layer: Layer, rule: Rule, weights: np.ndarray) -> Call:
     return call
 
 
-def rule_function(layer: Layer, rule: Rule) -> list[str]:
+def rule_function(layer: Layer, rule: ProductRule) -> list[str]:
     """The network's rule as a function, where the kernels leave it to the layer."""
     if rule.constants is None:
         return []

@@ -3,14 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-
-@dataclass(frozen=True)
-class Strips:
-    """Layers from `first` to `last` run `count` times, each time for some rows of the last one's result."""
-
-    first: str
-    last: str
-    count: int
+from tvm_pulp.planning.program.cpu_plan_record import Strips
 
 
 @dataclass(frozen=True)

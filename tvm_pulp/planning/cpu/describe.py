@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from tvm_pulp.planning.cpu.plan import CalledLayer, CpuPlan, LoweredCpuPlan
-from tvm_pulp.planning.program.cpu_plan_record import CpuLayer, CpuPlanJson, CpuStep, Held, LayerStrips, Sized, Touch
+from tvm_pulp.planning.program.cpu_plan_record import CpuLayer, CpuPlanJson, CpuStep, Held, Sized, Touch
 from tvm_pulp.planning.program.plan_record import PlaceJson
 from tvm_pulp.planning.tiling.place.placer import Buffer
 from tvm_pulp.qnn.network import Tensor
@@ -17,14 +17,14 @@ def lowered_cpu_plan(plan: CpuPlan) -> LoweredCpuPlan:
 def describe_cpu(plan: CpuPlan) -> CpuPlanJson:
     """The record of a plan."""
     request, decisions, arena, network = plan.request, plan.decisions, plan.arena, plan.network
-    parts, strips = decisions.parts or {}, decisions.strips
+    parts = decisions.parts or {}
     outputs = dict.fromkeys(t.storage for t in network.outputs)
     return CpuPlanJson(
         soc=request.soc,
         ram_limit=request.ram_limit,
         flash_limit=request.flash_limit,
         threads=decisions.parts is not None,
-        strips=None if strips is None else LayerStrips(strips.first, strips.last, strips.count),
+        strips=decisions.strips,
         layers=tuple(
             CpuLayer(
                 name=layer.name,

@@ -1,11 +1,11 @@
 """Decisions of a recorded plan, taken again: the same network on the same machine becomes the same program."""
 
 from tvm_pulp.errors import UserError, refuse_if
-from tvm_pulp.planning.cpu.decisions import CpuDecisions, Strips
+from tvm_pulp.planning.cpu.decisions import CpuDecisions
 from tvm_pulp.planning.cpu.evaluator import CpuEvaluator
 from tvm_pulp.planning.cpu.kernel_offers import LOOPS
 from tvm_pulp.planning.cpu.strips import Stage, can_be_cut, stages
-from tvm_pulp.planning.program.cpu_plan_record import CpuPlanJson
+from tvm_pulp.planning.program.cpu_plan_record import CpuPlanJson, Strips
 from tvm_pulp.qnn.network import Network
 
 
@@ -25,9 +25,9 @@ def recorded_decisions(record: CpuPlanJson, evaluator: CpuEvaluator) -> CpuDecis
 
 
 def _strips(record: CpuPlanJson, network: Network) -> Strips | None:
-    if record.strips is None:
+    strips = record.strips
+    if strips is None:
         return None
-    strips = Strips(record.strips.first, record.strips.last, record.strips.count)
     known = {(network.layers[s.first].name, network.layers[s.last].name): s for s in stages(network)}
     stage = known.get((strips.first, strips.last))
     if stage is None or not 1 < strips.count <= stage.rows or not stage.fits(strips.count):

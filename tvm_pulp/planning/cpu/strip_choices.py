@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 
-from tvm_pulp.planning.cpu.decisions import Strips
 from tvm_pulp.planning.cpu.plan import CpuPlan
 from tvm_pulp.planning.cpu.strips import Stage, stages
+from tvm_pulp.planning.program.cpu_plan_record import Strips
 from tvm_pulp.planning.tiling.place.in_place import buffers, overwritten
 from tvm_pulp.planning.tiling.place.placer import Buffer, largest_live_set
 from tvm_pulp.qnn.network import Layer, Network, Tensor

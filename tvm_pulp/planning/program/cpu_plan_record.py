@@ -12,7 +12,7 @@ from tvm_pulp.planning.program.plan_record import PlaceJson
 
 
 @dataclass(frozen=True, slots=True)
-class LayerStrips:
+class Strips:
     """Layers from `first` to `last` run `count` times, each time for some rows of the last one's result."""
 
     first: str
@@ -85,7 +85,7 @@ class CpuPlanJson:
     ram_limit: int | None
     flash_limit: int | None
     threads: bool
-    strips: LayerStrips | None
+    strips: Strips | None
     layers: tuple[CpuLayer, ...]
     arena_bytes: int
     largest_live_set: int
