@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from elftools.elf.elffile import ELFFile
 
+from tvm_pulp import soc
 from tvm_pulp.toolchain import (
     Architecture,
     RiscvToolchain,
@@ -16,7 +17,9 @@ from tvm_pulp.toolchain import (
     build_host_program,
     build_riscv_elf,
 )
-from tvm_pulp.toolchain.riscv_compilers import DEFAULT_NAME
+from tvm_pulp.toolchain.cpu_compilers import cpu_compiler
+from tvm_pulp.toolchain.riscv_compilers import DEFAULT_NAME, RISCV_ISAS, zig_riscv_compiler
+from tvm_pulp.toolchain.zig import NO_TRAPS
 
 LINKER_SCRIPT = """
 ENTRY(_start)
@@ -156,3 +159,11 @@ def test_riscv_elf(tmp_path: Path, toolchain: RiscvToolchain, march: Architectur
     assert ("__mulsf3" in symbols) == (march == "rv32imc")
     assert "never_used" not in symbols, "unused functions are dropped by the linker"
     assert not any(name.startswith(".debug") for name in sections)
+
+
+def test_zig_makes_no_library_of_checks_that_nothing_calls() -> None:
+    """It takes seconds for every kind of core that is linked for."""
+    cpu = soc.load("cortex-m4").cpu
+    assert cpu is not None
+    compilers = [*map(zig_riscv_compiler, RISCV_ISAS.values()), cpu_compiler(cpu)]
+    assert [NO_TRAPS in compiler.link_flags for compiler in compilers] == [True] * 4

@@ -18,7 +18,7 @@ def cpu_compiler(cpu: Cpu) -> Compiler:
     """The compiler with the flags of a CPU; memory functions are the program's own, arithmetic the compiler's."""
     return zig_compiler(
         compile_flags=(*cpu.zig, *CPU_FLAGS, NO_TRAPS),
-        link_flags=(*cpu.zig, "-g0", "-rtlib=compiler-rt", "-Wl,--gc-sections", f"-Wl,--entry={ENTRY}"),
+        link_flags=(*cpu.zig, "-g0", NO_TRAPS, "-rtlib=compiler-rt", "-Wl,--gc-sections", f"-Wl,--entry={ENTRY}"),
         script_suffix=DISCARD_DEBUG_SECTIONS,
     )
 

@@ -58,7 +58,7 @@ def zig_riscv_compiler(isa: RiscvIsa) -> Compiler:
     """Return zig for `isa`. Division of 64-bit integers and soft float come from zig's own compiler runtime."""
     return zig_compiler(
         compile_flags=(*isa.zig, *FREESTANDING_FLAGS, "-fomit-frame-pointer", NO_TRAPS),
-        link_flags=(*isa.zig, "-g0", "-rtlib=compiler-rt", "-Wl,--gc-sections"),
+        link_flags=(*isa.zig, "-g0", NO_TRAPS, "-rtlib=compiler-rt", "-Wl,--gc-sections"),
         script_suffix=DISCARD_DEBUG_SECTIONS,
     )
 

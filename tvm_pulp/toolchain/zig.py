@@ -8,7 +8,8 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.toolchain.cache import cache_directory
 from tvm_pulp.toolchain.compiler import Compiler, describe_driver
 
-# Without -O, zig traps on undefined behaviour; the switch makes the choice independent of the optimisation level.
+# Without -O, zig traps on undefined behaviour; the switch makes the choice independent of the optimisation level. When
+# it links, zig would make a library of messages for such traps, which takes seconds for every kind of core.
 NO_TRAPS = "-fno-sanitize=undefined"
 
 
