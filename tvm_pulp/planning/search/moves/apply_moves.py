@@ -13,8 +13,6 @@ from tvm_pulp.planning.search.moves.move import Move
 from tvm_pulp.planning.search.moves.table import LONG_PLAN, MARGIN, MOVES, PATIENCE, PATIENCE_IF_LONG
 from tvm_pulp.planning.search.problem import Problem
 
-CROSSOVER = "crossover"
-
 
 @dataclass(frozen=True)
 class Tried:
@@ -51,7 +49,7 @@ def improve(problem: Problem, start: Attempt) -> tuple[Attempt, int]:
             found = _fitting(problem, propose(problem, start, move, turn))
             better = tell(move.name, start, found)
             joined = _fitting(problem, _crossings(problem, better, found))
-            better = tell(CROSSOVER, better, joined)
+            better = tell(f"{move.name}, crossed", better, joined)
             start = better if better.cycles < (1 - MARGIN) * start.cycles else start
             best = min([best, better], key=lambda a: a.cycles)
             count += len(found) + len(joined)

@@ -8,13 +8,8 @@ from dataclasses import dataclass
 from tvm_pulp.planning.search.moves.mix_layers import mix_layers
 from tvm_pulp.planning.search.moves.move import Move
 from tvm_pulp.planning.search.moves.side_by_side import side_by_side
-from tvm_pulp.planning.search.moves.tile_pipelines import change_form, pipeline_rows, pipeline_tiles
-from tvm_pulp.planning.search.moves.transfers import (
-    fetch_by_order,
-    join_bundles,
-    stream_constants,
-    stream_inputs,
-)
+from tvm_pulp.planning.search.moves.tile_pipelines import pipeline_rows, pipeline_tiles
+from tvm_pulp.planning.search.moves.transfers import fetch_by_order, join_bundles, stream_constants
 
 # Plans of more steps take long: what cuts layers anew is left out.
 MANY_STEPS = 700
@@ -46,12 +41,8 @@ MOVES: tuple[Move, ...] = (
     # the number of rows that takes most cycles, and the next ones.
     Move("pipeline", pipeline_tiles, (4000, 2500, 1500, 1000), most_steps=MANY_STEPS),
     Move("pipeline rows", pipeline_rows, (2500, 1500, 1000), times=3, most_steps=MANY_STEPS),
-    # The same of a layer in another form of its engine (mobilenetv1 and resnet8).
-    Move("form", change_form, (4000, 1500), times=6, most_steps=LONG_PLAN),
     # Cycles by which large constants are there before their layer (resnet8 and ICCT).
     Move("lead", fetch_by_order, (400, 2500, 5000)),
-    # Pieces of large inputs of the network (mobilenetv1_1.0_128).
-    Move("input", stream_inputs, (2, 3, 5)),
     # Bytes that come from L3 together (mobilenetv1_1.0_128 without weight memory).
     Move("batch", stream_constants, (65536, 131072, 262144, 524288)),
     # Bytes of constants and records of neighbouring layers that travel together (decoders).

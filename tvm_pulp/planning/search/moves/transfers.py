@@ -1,4 +1,4 @@
-"""Transfers at other times or of other sizes: inputs in pieces, constants earlier, more of them together."""
+"""Transfers at other times or of other sizes: constants earlier, more of them together."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,19 +6,10 @@ from dataclasses import replace
 from tvm_pulp.planning.search.moves.move import Proposals
 from tvm_pulp.planning.search.problem import Problem
 from tvm_pulp.planning.tiling.plan import Plan
-from tvm_pulp.planning.tiling.schedule import Choice, Decisions, leads_of_order
-from tvm_pulp.qnn.network import Tensor
+from tvm_pulp.planning.tiling.schedule import leads_of_order
 
-# Inputs that are worth pieces, and constants that are worth a time of their own, in bytes.
-_LARGE_INPUT = 8192
+# Bytes of constants that are worth a time of their own.
 _LARGE_BUNDLE = 2048
-
-
-def stream_inputs(_problem: Problem, plan: Plan, counts: Sequence[int], _turn: int) -> Proposals:
-    """Large inputs of the network read in pieces: the first layers start before all of it has arrived."""
-    for pieces in counts if plan.policy.overlap else ():
-        if wanted := _in_pieces(plan.decisions, pieces):
-            yield f"inputs in {pieces} pieces", wanted
 
 
 def stream_constants(_problem: Problem, plan: Plan, sizes: Sequence[int], _turn: int) -> Proposals:
@@ -46,19 +37,3 @@ def join_bundles(_problem: Problem, plan: Plan, sizes: Sequence[int], _turn: int
     small = sum(b.bytes <= sizes[0] // 2 for b in bundles)
     for size in sizes if plan.policy.overlap and small >= len(bundles) // 3 else ():
         yield f"constants by {size // 1024} kB", replace(plan.decisions, bundle_bytes=size)
-
-
-def _in_pieces(decisions: Decisions, pieces: int) -> Decisions | None:
-    """Decisions with layers that read large inputs cut finer; None where there is no such layer."""
-    choices, streamed = list(decisions.choices), set[Tensor]()
-    for index, entry in enumerate(decisions.layers):
-        large = [t.storage for t in entry.layer.inputs if t.storage.kind == "input" and t.spec.bytes >= _LARGE_INPUT]
-        tiling = choices[index].tiling
-        cap, engine = tiling.l1_bytes // pieces, decisions.engine(index)
-        if large and len(tiling.tiles) < pieces and entry.fits(cap, engine):
-            choices[index] = Choice(entry.tiling(cap, engine), True, cap)
-            streamed.update(large)
-    resident = decisions.resident
-    if resident is not None:
-        resident = {t: readers for t, readers in resident.items() if t not in streamed}
-    return replace(decisions, choices=tuple(choices), resident=resident) if streamed else None
