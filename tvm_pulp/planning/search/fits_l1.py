@@ -1,4 +1,4 @@
-"""Whether layers fit into L1 before anything is planned: what does not can be built of other operators."""
+"""A check before anything is planned: layers that do not fit into L1 can be built of other operators."""
 
 from collections.abc import Sequence
 
