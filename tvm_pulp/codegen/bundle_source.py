@@ -12,6 +12,7 @@ from tvm_pulp.codegen.model_text import header_text, safe
 from tvm_pulp.codegen.step_table import Record, StepTable
 from tvm_pulp.codegen.table_addresses import TableAddresses, piece_member
 from tvm_pulp.codegen.weights import section
+from tvm_pulp.errors import UserError
 from tvm_pulp.grouped import grouped
 from tvm_pulp.planning.program.actions import WaitForJob, WaitForL3, WaitForTransfers
 from tvm_pulp.planning.program.positions import computing_slot, next_slot
@@ -94,7 +95,11 @@ class BundleSource:
             """Bytes that nobody uses."""
             gap = to // 4 - sum(m.words for m in members)
             if gap < 0:
-                raise RuntimeError(f"records of {bundle.name} outgrow their {bundle.record_bytes} bytes")
+                # Planned programs have room for all that they issue.
+                raise UserError(
+                    f"a TIR pass added commands for which {bundle.name} has no room in its {bundle.record_bytes} bytes "
+                    "of step records: let it change or drop commands, not add any"
+                )
             if gap:
                 members.append(Member("uint32_t", f"unused_{len(members)}", gap, []))
 

@@ -7,6 +7,8 @@ from tvm import tirx
 
 from tests.planning.tir.small_plans import two_tiles
 from tests.planning.tir.test_kv_cache import appended
+from tvm_pulp.codegen.cluster_source import ClusterSource
+from tvm_pulp.codegen.kernels import Kernels
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.program.actions import Begin, TransferAction
 from tvm_pulp.planning.tir.lower import lower
@@ -78,3 +80,17 @@ def test_an_unknown_call_is_refused() -> None:
 
     with pytest.raises(UserError, match="a TIR pass left 'sing' in the main function: use the calls that"):
         lower(two_tiles(overlap=True).plan, [_Engine(sing)])
+
+
+def test_commands_without_room_in_their_records_are_refused() -> None:
+    """Records have their room before engines' own passes run."""
+
+    def twenty_times(function: Any) -> Any:
+        many = [s for s in function.body.seq for _ in range(20 if str(s.value.args[0].value) == "dma_load" else 1)]
+        return function.with_body(tirx.SeqStmt(many))
+
+    lowered = lower(two_tiles(overlap=True).plan, [_Engine(twenty_times, "pre_barriers")])
+    with pytest.raises(
+        UserError, match="added commands for which bundle_0 has no room in its 156 bytes of step records"
+    ):
+        ClusterSource(lowered, Kernels("net", shared_loops=True), {}).run_file()
