@@ -177,7 +177,7 @@ class CompileOptions:
     # A file, or what is in one.
     decide: "str | Path | Mapping[str, Any] | None" = field(default=None, metadata=_entry(
         "keep to decisions that a JSON file states: an order of layers, their engines, forms and tiles, levels of "
-        "constants", "--decide", metavar="FILE", **{**_PLANNED, **_NETWORKS}, in_studies=False,
+        "constants", "--decide", metavar="FILE", **{**_PLANNED, **_NETWORKS, "on_host": True}, in_studies=False,
     ))  # fmt: skip
     double_buffer: bool = field(default=True, metadata=_entry(
         "nothing is fetched ahead: transfers and computation alternate", "--no-double-buffer", in_mlonmcu=True,

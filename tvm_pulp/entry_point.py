@@ -226,6 +226,7 @@ class HostEntryPoint(EntryPoint):
             target.options.keep_layers,
             GUARD_BYTES if target.options.debug else 0,
             self.alone,
+            target.stated,
         )
         return plan_cpu(self.partitioned, request, self._flash_bytes, given)
 

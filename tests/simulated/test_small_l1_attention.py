@@ -14,7 +14,8 @@ from tvm_pulp.frontend.imported import Imported
 from tvm_pulp.qnn.interpret import interpret
 from tvm_pulp.qnn.requant import Requant
 
-SOFTMAX = {"form": "i_softmax", "a": 4, "b": 45, "c": 6700, "log2": 23, "levels": 256}
+# The exponentials of the golden decoders: with them sums over 765 keys fit 31 bits, as the kernel wants them.
+SOFTMAX = {"form": "i_softmax", "a": 1, "b": 85, "c": 3770, "log2": 63, "levels": 256}
 KILOBYTE = 1024
 
 
@@ -54,7 +55,7 @@ def test_heads_in_tiles(heads: int, size: int, keys: int, l1: int) -> None:
     assert operators_after(heads, size, queries, keys, l1 * KILOBYTE) == {"attention"}
 
 
-@pytest.mark.parametrize(("heads", "size", "keys", "l1"), [(2, 32, 513, 16), (3, 4, 1999, 12)])
+@pytest.mark.parametrize(("heads", "size", "keys", "l1"), [(2, 32, 513, 16), (3, 16, 701, 12)])
 def test_a_head_in_parts(heads: int, size: int, keys: int, l1: int) -> None:
     """Keys and values of one head exceed L1: they pass through it in tiles."""
     assert operators_after(heads, size, 1, keys, l1 * KILOBYTE) == {"matmul", "softmax"}

@@ -27,7 +27,9 @@ def widen_weights(evaluator: CpuEvaluator, plan: CpuPlan) -> Iterator[CpuDecisio
     spare, wide = evaluator.spare_flash(plan), dict[Tensor, int]()
     if spare <= 0:
         return
-    forms = {layer.name: form for layer in plan.whole.layers if (form := _wide_form(evaluator, layer)) is not None}
+    stated = {name for name, wanted in plan.request.stated.layers.items() if wanted.form is not None}
+    free = [layer for layer in plan.whole.layers if layer.name not in stated]
+    forms = {layer.name: form for layer in free if (form := _wide_form(evaluator, layer)) is not None}
     for weight, more in _worth_widening(evaluator, plan, forms).items():
         if sum(wide.values()) + more <= spare:
             wide[weight] = more

@@ -1,12 +1,12 @@
 """The plan of a network for a CPU by itself: layers as calls of C functions, and addresses of what they work on."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from tvm_pulp.planning.cpu.decisions import CpuDecisions
 from tvm_pulp.planning.cpu.kernel_offers import KernelOffers
-from tvm_pulp.planning.program import CpuPlanJson
+from tvm_pulp.planning.program import CpuPlanJson, StatedDecisions
 from tvm_pulp.planning.tiling.place.arena import Arena
 from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.soc.cpu import Cpu
@@ -19,7 +19,8 @@ class CpuRequest:
     """The machine, limits of its memories, and the kind of program that is wanted.
 
     `cpu`: None on a machine that nothing is known of. `keep_layers`: no result gives way to another. `guard`: bytes
-    behind every buffer that nothing may touch. `alone`: no other program shares the memories.
+    behind every buffer that nothing may touch. `alone`: no other program shares the memories. `stated`: decisions to
+    which the search keeps.
     """
 
     soc: str
@@ -30,6 +31,7 @@ class CpuRequest:
     keep_layers: bool = False
     guard: int = 0
     alone: bool = True
+    stated: StatedDecisions = field(default_factory=StatedDecisions)
 
     def arena_room(self, network: Network) -> int | None:
         """RAM that inputs, outputs and the stack leave for activations; None where nothing limits it."""

@@ -9,6 +9,7 @@ from tvm_pulp.planning.cpu.moves import MOVES, Move
 from tvm_pulp.planning.cpu.plan import CpuPlan, CpuRequest, LoweredCpuPlan, bytes_of_ends
 from tvm_pulp.planning.cpu.read_plan import recorded_decisions
 from tvm_pulp.planning.cpu.share_rows import share_rows
+from tvm_pulp.planning.cpu.stated_forms import stated_forms
 from tvm_pulp.planning.program import CpuPlanJson
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.soc.cpu_platform import check_memories
@@ -40,9 +41,10 @@ def plan_cpu(
 
 
 def _first(evaluator: CpuEvaluator) -> CpuDecisions:
-    """Of every layer the best form, and parts for threads where these are wanted."""
-    network, threads = evaluator.network, evaluator.request.threads
-    forms = {layer.name: evaluator.offers.first(layer) for layer in network.layers}
+    """Of every layer the stated form or the best one, and parts for threads where these are wanted."""
+    network, offers, threads = evaluator.network, evaluator.offers, evaluator.request.threads
+    stated = stated_forms(network, evaluator.request, offers)
+    forms = {layer.name: stated.get(layer.name) or offers.first(layer) for layer in network.layers}
     return CpuDecisions(forms, parts=share_rows(network, threads) if threads > 1 else None)
 
 
