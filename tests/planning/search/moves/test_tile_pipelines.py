@@ -1,4 +1,4 @@
-"""Pipelines of tiles: every layer in steps of about equal length."""
+"""Pipelines of tiles: every layer in steps of about equal length, another form where it leaves less to the cores."""
 
 from dataclasses import replace
 from functools import cache
@@ -9,7 +9,7 @@ from tvm_pulp.api import Compilation, CompileOptions
 from tvm_pulp.planning.search import find_plan
 from tvm_pulp.planning.search.evaluate import evaluate
 from tvm_pulp.planning.search.moves.table import MOVES
-from tvm_pulp.planning.search.moves.tile_pipelines import can_gain, pipeline_rows, pipelined
+from tvm_pulp.planning.search.moves.tile_pipelines import can_gain, change_form, pipeline_rows, pipelined
 from tvm_pulp.planning.search.problem import Problem
 from tvm_pulp.planning.tiling.forms.cuts import Tiling
 from tvm_pulp.planning.tiling.plan import Plan
@@ -76,6 +76,26 @@ def test_only_layers_of_so_many_rows() -> None:
         ]
         assert set(changed) <= {16} and name.startswith("16 rows")
     assert not list(pipeline_rows(problem, plan, CYCLES, 99))
+
+
+def test_another_form_is_one_of_the_same_engine() -> None:
+    problem, plan = first_plan()
+    decisions = replace(plan.decisions, interleave=True)
+    mixed = replace(plan, decisions=decisions)
+    changes = [wanted for turn in range(6) for _, wanted in change_form(problem, mixed, CYCLES, turn)]
+    assert changes
+    for wanted in changes:
+        pairs = zip(decisions.choices, wanted.choices, strict=True)
+        ((before, after),) = [(a.tiling.form, b.tiling.form) for a, b in pairs if a.tiling is not b.tiling]
+        assert before is not after and before.engine == after.engine == "neureka"
+
+
+def test_a_form_that_saves_little_is_not_tried() -> None:
+    """Nobody gains more than engine and cores save: less than a hundredth of the plan's cycles is not worth a plan."""
+    problem, plan = first_plan()
+    mixed = replace(plan.decisions, interleave=True)
+    longer = replace(plan, estimated_cycles=1000 * plan.estimated_cycles, decisions=mixed)
+    assert not any(True for turn in range(6) for _ in change_form(problem, longer, CYCLES, turn))
 
 
 def test_nothing_to_gain_without_jobs() -> None:

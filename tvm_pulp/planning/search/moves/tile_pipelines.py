@@ -1,7 +1,8 @@
 """Layers of engines and of cores as pipelines of tiles: the cores work on tile n while an engine makes tile n + 1.
 
 Layers are cut along their rows into steps of about equally many cycles, whoever runs them, and steps are interleaved: a
-layer begins with the rows that are there.
+layer begins with the rows that are there. A form that leaves less to the cores may then be better than one that takes
+fewer cycles by itself, and the other way round.
 """
 
 from collections import Counter
@@ -10,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from tvm_pulp.planning.search.moves.move import Proposals
 from tvm_pulp.planning.search.problem import Problem
+from tvm_pulp.planning.tiling.forms import CLUSTER, pin_of
 from tvm_pulp.planning.tiling.forms.cuts import Cuts, Tiling
 from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.planning.tiling.schedule import Choice, Decisions
@@ -19,6 +21,9 @@ from tvm_pulp.uma.strategy import Form, TileAxis
 
 # Rows by which a tile may be larger than that, for the engine's sake, and the part of its cycles that a row must save.
 _MORE_ROWS, _ROW_GAIN = 5, 0.025
+# Another form may take so many times the cycles, engine and cores one after the other, and has to save engine or cores
+# this part of the plan's: it gains no more than that.
+_COSTLIER, _LEAST_SAVED = 2.0, 0.01
 # A plan that takes less than so many times the cycles of whoever is busiest has nothing to win.
 _LEAST_IDLE = 1.08
 # Steps of plans that are cut finely already.
@@ -88,6 +93,24 @@ def pipelined(decisions: Decisions, cycles: Sequence[int]) -> Proposals:
 def _as_decided(decisions: Decisions) -> list[_InRows]:
     """Layers that can be cut along their rows, in their forms."""
     return [entry for entry in _in_rows(decisions) if entry.cuts.form is decisions.choices[entry.index].tiling.form]
+
+
+def change_form(_problem: Problem, plan: Plan, cycles: Sequence[int], turn: int) -> Proposals:
+    """In a pipeline, the `turn`th layer for which another form of its engine may pay, in that form."""
+    if not plan.decisions.interleave or not can_gain(plan):
+        return
+    decisions, found = plan.decisions, []
+    for entry in _in_rows(decisions):
+        mine, other = decisions.choices[entry.index].tiling, entry.cuts.form
+        pinned = decisions.engines.get(entry.layer.name, pin_of(other)) != pin_of(other)
+        if other is not mine.form and other.engine == mine.form.engine != CLUSTER and not pinned:
+            jobs, cores = (sum(part) for part in zip(*map(_busy, mine.recipes), strict=True))
+            theirs = _busy(entry.cuts.whole)
+            saved = max(0, jobs - theirs[0]) + max(0, cores - theirs[1])
+            if sum(theirs) <= _COSTLIER * (jobs + cores) and saved > _LEAST_SAVED * plan.estimated_cycles:
+                found.append(entry)
+    for entry in found[turn : turn + 1]:
+        yield from _cut(decisions, [entry], cycles, f"{entry.layer.name} as {entry.cuts.form.name}")
 
 
 def _in_rows(decisions: Decisions) -> Iterator[_InRows]:
