@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.output_files import Output, output_file, write_output, write_outputs
+from tvm_pulp.output_files import OutputFile, output_file, write_output, write_outputs
 
 
 def mode(path: Path) -> int:
@@ -157,7 +157,7 @@ def test_what_fails_half_way_leaves_what_was_there(tmp_path: Path, error: type[B
 
 
 def test_an_output_that_is_forgotten_leaves_nothing(tmp_path: Path) -> None:
-    output = Output(tmp_path / "file")
+    output = OutputFile(tmp_path / "file")
     output.stream.write(b"half")
     del output
     assert list(tmp_path.iterdir()) == []

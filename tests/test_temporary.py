@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tvm_pulp.output_files import Output
+from tvm_pulp.output_files import OutputFile
 from tvm_pulp.temporary import TemporaryFolder, is_abandoned, remove_abandoned
 
 _HOLDER = """
@@ -74,7 +74,7 @@ def test_the_next_output_in_a_folder_removes_what_a_killed_process_left(
 ) -> None:
     with holder:
         holder.kill()
-    output = Output(tmp_path / "out" / "report")
+    output = OutputFile(tmp_path / "out" / "report")
     output.commit()
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["report"]
 

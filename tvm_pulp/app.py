@@ -18,7 +18,7 @@ from tvm_pulp.language_models.tokenizer import Tokenizer, read_tokenizer
 from tvm_pulp.live_progress import sample_progress
 from tvm_pulp.output_files import write_output
 from tvm_pulp.planning.tiling.plan import Plan
-from tvm_pulp.report.footprint import Footprint, footprint
+from tvm_pulp.report.footprint import ProgramFootprint, footprint
 from tvm_pulp.report.inputs import prepare_inputs
 from tvm_pulp.result import Result
 from tvm_pulp.sim import runner as devices
@@ -85,7 +85,7 @@ class App:
         return shown_plan(self.files, self.metadata)
 
     @cached_property
-    def footprint(self) -> Footprint:
+    def footprint(self) -> ProgramFootprint:
         """Flash, RAM of every memory, work, and the time and energy that are expected; the program is built for it."""
         return footprint(self.metadata, self.files, self._built() if self._has_program() else None)
 

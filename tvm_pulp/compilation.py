@@ -19,7 +19,7 @@ from tvm_pulp.frontend.onnx_file import from_model, is_onnx
 from tvm_pulp.frontend.zoo import decoders
 from tvm_pulp.language_models.compile import language_model_files
 from tvm_pulp.language_models.cpu_programs import CpuEntry, cpu_language_model_files, plan_cpu_language_model
-from tvm_pulp.language_models.plan_entries import Entry, plan_language_model
+from tvm_pulp.language_models.plan_entries import PlannedEntry, plan_language_model
 from tvm_pulp.language_models.request import LanguageModelRequest, exported_request, zoo_request
 from tvm_pulp.option import ModelKind
 from tvm_pulp.planning.cpu import CpuPlan, LoweredCpuPlan
@@ -193,7 +193,7 @@ class Compilation:
         return self.lowered.plan
 
     @cached_property
-    def entries(self) -> Mapping[str, Entry | CpuEntry]:
+    def entries(self) -> Mapping[str, PlannedEntry | CpuEntry]:
         """Entry points of a language model by name, each with its own stages; any other network has none."""
         if self.language_model is None:
             return {}
@@ -212,7 +212,7 @@ class Compilation:
         if self.language_model is None:
             files = self.entry.files
         elif self.target.soc.simulated:
-            planned = {name: entry for name, entry in self.entries.items() if isinstance(entry, Entry)}
+            planned = {name: entry for name, entry in self.entries.items() if isinstance(entry, PlannedEntry)}
             files = language_model_files(self.language_model, self.target, planned, self.progress)
         else:
             by_itself = {name: entry for name, entry in self.entries.items() if isinstance(entry, CpuEntry)}

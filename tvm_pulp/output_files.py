@@ -126,7 +126,7 @@ def _make_alike(path: Path, found: os.stat_result) -> None:
     path.chmod(mode)
 
 
-class Output:
+class OutputFile:
     """A file on its way: `stream` takes its content, `commit` puts it into its place, and `discard` forgets it.
 
     Without a commit nothing is left of it, whatever ends the process but SIGKILL; then `tvmc doctor --clean` helps.
@@ -199,7 +199,7 @@ def _forget(stream: IO[bytes], paths: Sequence[Path]) -> None:
 @contextmanager
 def output_file(path: str | Path, *, executable: bool = False) -> Iterator[BinaryIO]:
     """A stream whose content is the file's when all of it was written."""
-    output = Output(path, executable=executable)
+    output = OutputFile(path, executable=executable)
     try:
         with refuse_machine_errors(f"cannot write '{path}'"):
             yield output.stream

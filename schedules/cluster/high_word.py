@@ -14,7 +14,7 @@ import numpy as np
 from schedules.cluster.arithmetic import exact_bias
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.qnn.staircase import Staircase, Target, factors_of, fit, staircase_of
+from tvm_pulp.qnn.staircase import LineTarget, Staircase, factors_of, fit, staircase_of
 from tvm_pulp.qnn.tensor_spec import BYTES
 
 # Multipliers beside the nearest one that are tried.
@@ -92,7 +92,7 @@ def _constants(rule: Requant, known: Staircase, factors: np.ndarray, left: int) 
         right = np.minimum(left - 1 - exponent[missing], _MOST_RIGHT) - less
         nearest = np.maximum(np.rint(factors[missing] * np.exp2(32.0 - left + right)), 1).astype(np.int64)
         goals = stairs.of_channels(missing).reaching((known.results - middle) << np.maximum(right, 0)[:, None])
-        lines = fit([goals], nearest, Target(partial(_accepts, right, left), _TRIED, dropped=32))
+        lines = fit([goals], nearest, LineTarget(partial(_accepts, right, left), _TRIED, dropped=32))
         found[:, missing] = np.stack([lines.multipliers, lines.summands[0], right])
         missing = missing[lines.missing]
         if not len(missing):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tvm_pulp.soc.cpu import Block, DepthwiseBlock
+from tvm_pulp.soc.cpu import DepthwiseBlock, ProductBlock
 
 
 def aligned(size: int, multiple: int) -> int:
@@ -19,7 +19,7 @@ def padded(values: np.ndarray, axis: int, multiple: int) -> np.ndarray:
     return np.pad(values, [(0, missing if a == axis else 0) for a in range(values.ndim)])
 
 
-def pack_matrix(weight: np.ndarray, block: Block, wide: bool = False) -> np.ndarray:
+def pack_matrix(weight: np.ndarray, block: ProductBlock, wide: bool = False) -> np.ndarray:
     """[channels, depth], block after block: [blocks of channels, blocks of depth, a block in its order].
 
     `wide`: in the order of weights of 16 bits, and as such.

@@ -16,7 +16,15 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.frontend.zoo.decoders import fixed_point, silu_table
-from tvm_pulp.frontend.zoo.weights import NORM_SHIFT, Block, DecoderShape, DecoderWeights, Linear, Scale, save_weights
+from tvm_pulp.frontend.zoo.weights import (
+    NORM_SHIFT,
+    DecoderBlock,
+    DecoderShape,
+    DecoderWeights,
+    Linear,
+    Scale,
+    save_weights,
+)
 
 SCORE_STEPS = 32
 # A normalized value is rounded down: what it stands for lies half a step above.
@@ -85,7 +93,7 @@ def score(trained: Trained, name: str) -> tuple[int, int]:
     return fixed_point(factor, 2 * 128 * 128 * head)
 
 
-def block(trained: Trained, index: int, source: float) -> Block:
+def block(trained: Trained, index: int, source: float) -> DecoderBlock:
     name = f"blocks.{index}"
     attention, feed = f"{name}.attention", f"{name}.feed_forward"
     norm1, step1 = norm(trained, f"{name}.norm1")
@@ -99,7 +107,7 @@ def block(trained: Trained, index: int, source: float) -> Block:
         return layer(f"{attention}.{kind}", step1, trained.step(f"{attention}.{kind}_step"), NORM_OFFSET)
 
     steps: dict[str, Any] = {kind: trained.step(f"{feed}.{kind}_step") for kind in ("gate", "silu", "up", "product")}
-    return Block(
+    return DecoderBlock(
         norm1=norm1,
         q=projection("q"),
         k=projection("k"),

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from tvm_pulp.frontend.zoo.weights import Block, DecoderWeights, Linear, Scale
+from tvm_pulp.frontend.zoo.weights import DecoderBlock, DecoderWeights, Linear, Scale
 
 
 def scaled(acc: np.ndarray, scale: Scale) -> np.ndarray:
@@ -61,7 +61,7 @@ class Llama:
             y[i + 1] = (int(x[i]) * sine + int(x[i + 1]) * cosine + 8192) >> 14
         return np.clip(y, -128, 127)
 
-    def _attend(self, block: Block, q: np.ndarray, rows: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    def _attend(self, block: DecoderBlock, q: np.ndarray, rows: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
         shape, (mul, shift) = self._shape, block.score
         size, result = shape.head, []
         for head in range(shape.heads):

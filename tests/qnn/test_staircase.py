@@ -7,7 +7,16 @@ from hypothesis import strategies as st
 
 from tvm_pulp.qnn.real_rounding import RealRounding
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.qnn.staircase import Staircase, Target, factors_of, find_steps, fit, middle, nearest_zero, staircase_of
+from tvm_pulp.qnn.staircase import (
+    LineTarget,
+    Staircase,
+    factors_of,
+    find_steps,
+    fit,
+    middle,
+    nearest_zero,
+    staircase_of,
+)
 
 CHANNELS = 3
 KINDS = ("pulp", "tflite", "half_up", "half_even")
@@ -87,7 +96,7 @@ def test_lines_are_found_where_one_of_all_fits(
     rule, operands, bias, (low, high) = data.draw(rules(kind))
     stairs, tried = staircase_of(rule, operands, bias, low, high), 3
     nearest = np.rint(factors_of(rule, operands) * 2.0 ** (shift + dropped)).astype(np.int64)
-    target = Target(lambda channels, m, a: m >= 0, tried, dropped, choose=choose)  # type: ignore[arg-type]
+    target = LineTarget(lambda channels, m, a: m >= 0, tried, dropped, choose=choose)  # type: ignore[arg-type]
     lines = fit([stairs.reaching(stairs.results << shift)], nearest, target)
     for channel in range(CHANNELS):
         one = slice(channel, channel + 1)

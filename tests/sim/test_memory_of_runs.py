@@ -19,7 +19,7 @@ from tvm_pulp.app import App
 from tvm_pulp.errors import GuestFault
 from tvm_pulp.sim.instruments import Instruments
 from tvm_pulp.sim.iss import Machine
-from tvm_pulp.sim.iss.attach import Stream
+from tvm_pulp.sim.iss.attach import RecordStream
 from tvm_pulp.sim.iss.device import IssDevice
 from tvm_pulp.sim.open_library import OpenLibrary
 
@@ -76,7 +76,7 @@ def test_machines_end_with_runs_that_fail(small: Callable[[str], App], monkeypat
         with pytest.raises(GuestFault, match="cycle"):
             device.run([IMAGE], max_cycles=100)
         machine = device.load([IMAGE], observe=True)
-        stream = Stream(machine, [fail])
+        stream = RecordStream(machine, [fail])
         device.execute(machine)
         with pytest.raises(ArithmeticError):
             stream.check()

@@ -10,7 +10,7 @@ from tests.sim import reference_engine_programs as engine_programs
 from tests.sim import reference_programs as programs
 from tests.sim.guest import run_guest
 from uma_backends.neureka.geometry import Mode
-from uma_backends.neureka.job import ArrayJob, Requantization
+from uma_backends.neureka.job import NeurekaJob, Requantization
 from uma_backends.neureka.registers import WEIGHT_MEMORY_BASE, Addresses, register_image
 
 PRESET = "siracusa-gvsoc"
@@ -29,7 +29,7 @@ def measured(text: str, cores: int, preset: str, count: int) -> list[int]:
 
 def spread_job() -> list[int]:
     """1x1 with weights from weight memory; every pixel starts at bank 0, so banks 9 to 15 are never touched."""
-    job = ArrayJob(Mode.POINTWISE, 32, 32, 12, 12, weight_memory=True, requantization=Requantization(bias=False))
+    job = NeurekaJob(Mode.POINTWISE, 32, 32, 12, 12, weight_memory=True, requantization=Requantization(bias=False))
     words = list(register_image(job, Addresses(L1, L1 + 0x4000, WEIGHT_MEMORY_BASE, L1 + 0x8000)))
     words[6], words[7], words[10], words[11] = 64, 768, 64, 768
     return words
@@ -37,7 +37,7 @@ def spread_job() -> list[int]:
 
 def dense_job() -> list[int]:
     """1x1 with everything in L1, through all banks."""
-    job = ArrayJob(Mode.POINTWISE, 64, 32, 12, 12, requantization=Requantization())
+    job = NeurekaJob(Mode.POINTWISE, 64, 32, 12, 12, requantization=Requantization())
     return list(register_image(job, Addresses(L1, L1 + 0x4000, L1 + 0x6000, L1 + 0x8000, L1 + 0x8100)))
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from uma_backends.conv_array.arithmetic.requantization import Padding, Requantization
 from uma_backends.conv_array.base_job import BaseJob
 from uma_backends.conv_array.modes import Mode
-from uma_backends.ne16.job import ArrayJob as Ne16Job
+from uma_backends.ne16.job import Ne16Job as Ne16Job
 
 IntArray = NDArray[np.integer[Any]]
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tvm_pulp.canonicalize.finer_bias import FinerBias, RealSums, finer_bias
-from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized, QuantizedConstant, Real
+from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, QuantizedConstant, QuantizedTensor, Real
 from tvm_pulp.qnn import softmax_table, softmax_tflite
 from tvm_pulp.qnn.add import LEFT_SHIFT, LEFT_SHIFT_16
 from tvm_pulp.qnn.fixed_point import (
@@ -28,7 +28,7 @@ Rule = tuple[Requant, list[np.ndarray]]
 _MULTIPLIERS = {"tflite": quantize_multipliers, "half_even": tie_free_multipliers}
 
 
-class Arithmetic:
+class QdqArithmetic:
     """The rules that both kinds of files have in common: products with a ratio of scales."""
 
     # Rounding of products.
@@ -38,21 +38,21 @@ class Arithmetic:
         """Rule that multiplies by `ratio`, one element or one per channel."""
         return target.requant(self.rounding), list(_MULTIPLIERS[self.rounding](one_if_same(ratio)))
 
-    def rescale(self, x: Quantized, target: IntegerTarget) -> Rule:
+    def rescale(self, x: QuantizedTensor, target: IntegerTarget) -> Rule:
         """Rule from one quantization to another."""
         return self.requant(np.array([float(x.scale) / float(target.scale)]), target)
 
-    def layer(self, x: Quantized, weight: np.ndarray, target: IntegerTarget) -> Rule:
+    def layer(self, x: QuantizedTensor, weight: np.ndarray, target: IntegerTarget) -> Rule:
         """Rule of a convolution or of products; `weight` holds one scale or one per output channel."""
         return self.requant(conv_ratio(x, weight, target), target)
 
-    def sum_attributes(self, a: Quantized, b: Quantized, form: str, rule: Requant) -> dict[str, Any]:
+    def sum_attributes(self, a: QuantizedTensor, b: QuantizedTensor, form: str, rule: Requant) -> dict[str, Any]:
         """Attributes that `add` has in every form."""
         plain = {"form": form, "requant_a": "none", "requant_b": "none"}
         return {**plain, "zero_point_a": a.zero_point, "zero_point_b": b.zero_point, **rule.attributes()}
 
 
-def conv_ratio(x: Quantized, weight: np.ndarray, target: IntegerTarget) -> np.ndarray:
+def conv_ratio(x: QuantizedTensor, weight: np.ndarray, target: IntegerTarget) -> np.ndarray:
     """Units of the accumulator of every channel in units of the result."""
     return np.asarray(np.float64(x.scale) * weight.astype(np.float64) / np.float64(target.scale))
 
@@ -63,7 +63,7 @@ def one_if_same(ratio: np.ndarray) -> np.ndarray:
     return ratio[:1] if (ratio == ratio[0]).all() else ratio
 
 
-class TfliteArithmetic(Arithmetic):
+class TfliteArithmetic(QdqArithmetic):
     """Fixed-point multipliers with two roundings; which products are rounded to float32 follows TFLite's `Prepare`."""
 
     name = "tflite"
@@ -75,7 +75,7 @@ class TfliteArithmetic(Arithmetic):
         quotient = float(np.float32(value) / target.scale)
         return target.zero_point + int(np.sign(quotient) * np.floor(abs(quotient) + 0.5))
 
-    def layer(self, x: Quantized, weight: np.ndarray, target: IntegerTarget) -> Rule:
+    def layer(self, x: QuantizedTensor, weight: np.ndarray, target: IntegerTarget) -> Rule:
         """Kernels of 16-bit activations sum in 64 bits and multiply by 15 bits, rounded once, half up."""
         if x.dtype in BYTES:
             return super().layer(x, weight, target)
@@ -84,7 +84,7 @@ class TfliteArithmetic(Arithmetic):
         short = np.minimum((multipliers + (1 << 15)) >> 16, 0x7FFF)
         return target.requant("half_up"), [short.astype(np.int32), (15 - exponents).astype(np.int32)]
 
-    def dense(self, x: Quantized, weight: np.ndarray, target: IntegerTarget) -> Rule:
+    def dense(self, x: QuantizedTensor, weight: np.ndarray, target: IntegerTarget) -> Rule:
         """Rule of a fully connected layer: the reference kernel rounds once, half up, unlike all others."""
         ratio = conv_ratio(x, weight, target)
         if (weight == weight[0]).all():
@@ -104,12 +104,12 @@ class TfliteArithmetic(Arithmetic):
         return True
 
     def float_bias(
-        self, x: Quantized, weight: np.ndarray, bias: np.ndarray, target: IntegerTarget, ends: np.ndarray
+        self, x: QuantizedTensor, weight: np.ndarray, bias: np.ndarray, target: IntegerTarget, ends: np.ndarray
     ) -> None:
         """TFLite's biases are integers."""
 
     def add(
-        self, a: Quantized, b: Quantized, target: IntegerTarget, subtract: bool
+        self, a: QuantizedTensor, b: QuantizedTensor, target: IntegerTarget, subtract: bool
     ) -> tuple[dict[str, Any], Sequence[Any]]:
         """Attributes and constant tensors of `add`."""
         twice, bits = 2.0 * float(max(a.scale, b.scale)), LEFT_SHIFT if target.dtype in BYTES else LEFT_SHIFT_16
@@ -119,25 +119,25 @@ class TfliteArithmetic(Arithmetic):
         attributes = {"multipliers": multipliers, "exponents": exponents, "subtract": int(subtract), "left_shift": bits}
         return self.sum_attributes(a, b, "tflite", rule) | attributes, tensors
 
-    def softmax(self, x: Quantized, target: IntegerTarget) -> tuple[dict[str, Any], Sequence[np.ndarray]] | None:
+    def softmax(self, x: QuantizedTensor, target: IntegerTarget) -> tuple[dict[str, Any], Sequence[np.ndarray]] | None:
         """Attributes and tables of `softmax`, or None where TFLite has no such kernel."""
         if target.dtype != "int8" or target.zero_point != -128 or target.scale != np.float32(1 / 256):
             return None
         return {"form": "tflite", **softmax_tflite.parameters(float(x.scale), 1.0)}, []
 
-    def mean(self, x: Quantized, count: int, target: IntegerTarget) -> Rule:
+    def mean(self, x: QuantizedTensor, count: int, target: IntegerTarget) -> Rule:
         """Rule that turns the sum of `count` values into their mean, as the kernel folds the division."""
         multiplier, exponent = quantize_multiplier(float(x.scale) / float(target.scale))
         shift = min(count.bit_length() - 1, 32, 31 + exponent)
         tensors = [np.array([(multiplier << shift) // count], np.int32), np.array([exponent - shift], np.int32)]
         return target.requant("tflite"), tensors
 
-    def window_mean(self, x: Quantized, counts: np.ndarray, target: IntegerTarget) -> Rule | None:
+    def window_mean(self, x: QuantizedTensor, counts: np.ndarray, target: IntegerTarget) -> Rule | None:
         """TFLite pools integers without changing their scale; a float pool does not occur."""
         return None
 
 
-class OnnxArithmetic(Arithmetic):
+class OnnxArithmetic(QdqArithmetic):
     """Real numbers rounded once, half to even.
 
     DequantizeLinear and QuantizeLinear compute in float32. Here the accumulator is exact and the product with the
@@ -162,7 +162,7 @@ class OnnxArithmetic(Arithmetic):
         rounded = np.rint(np.float32(value) / np.float32(target.scale))
         return target.zero_point + int(np.clip(rounded, -(1 << 30), 1 << 30))
 
-    dense = Arithmetic.layer
+    dense = QdqArithmetic.layer
 
     def product_ratio(self, a: np.float32, b: np.float32, y: Real) -> np.ndarray:
         return np.array([float(a) * float(b) / float(y)])
@@ -179,7 +179,7 @@ class OnnxArithmetic(Arithmetic):
         return bool((np.abs(held.scale.astype(np.float64) - scale) <= _SAME_SCALE * scale).all())
 
     def float_bias(
-        self, x: Quantized, weight: np.ndarray, bias: np.ndarray, target: IntegerTarget, ends: np.ndarray
+        self, x: QuantizedTensor, weight: np.ndarray, bias: np.ndarray, target: IntegerTarget, ends: np.ndarray
     ) -> FinerBias | None:
         """Rule, constants and integers for a bias of floats, of sums between `ends`; None where there is none."""
         if not np.isfinite(bias).all():
@@ -189,7 +189,7 @@ class OnnxArithmetic(Arithmetic):
         return finer_bias(RealSums(units, [Fraction(float(b)) / step for b in bias], *ends), target)
 
     def add(
-        self, a: Quantized, b: Quantized, target: IntegerTarget, subtract: bool
+        self, a: QuantizedTensor, b: QuantizedTensor, target: IntegerTarget, subtract: bool
     ) -> tuple[dict[str, Any], Sequence[Any]]:
         ratios = [float(a.scale) / float(target.scale), float(b.scale) / float(target.scale)]
         shift = max(1, min(30 - math.frexp(max(ratios))[1], 50))
@@ -198,7 +198,7 @@ class OnnxArithmetic(Arithmetic):
         shared = self.sum_attributes(a, b, "half_even", target.requant("half_even"))
         return shared | {"multipliers": signed, "shift": shift}, []
 
-    def softmax(self, x: Quantized, target: IntegerTarget) -> tuple[dict[str, Any], Sequence[np.ndarray]] | None:
+    def softmax(self, x: QuantizedTensor, target: IntegerTarget) -> tuple[dict[str, Any], Sequence[np.ndarray]] | None:
         bits = softmax_table.fraction_bits(x.shape[-1])
         if bits is None or x.dtype not in BYTES or target.dtype not in BYTES:
             return None
@@ -206,10 +206,10 @@ class OnnxArithmetic(Arithmetic):
         attributes = {"form": "table", "gain": softmax_table.gain(float(target.scale)), **limits}
         return attributes, [softmax_table.exponentials(float(x.scale), bits)]
 
-    def mean(self, x: Quantized, count: int, target: IntegerTarget) -> Rule:
+    def mean(self, x: QuantizedTensor, count: int, target: IntegerTarget) -> Rule:
         return self.requant(np.array([float(x.scale) / (float(target.scale) * count)]), target)
 
-    def window_mean(self, x: Quantized, counts: np.ndarray, target: IntegerTarget) -> Rule:
+    def window_mean(self, x: QuantizedTensor, counts: np.ndarray, target: IntegerTarget) -> Rule:
         """Rule with one multiplier per number of values in a window; the first entry is never used."""
         ratio = float(x.scale) / (float(target.scale) * np.maximum(counts, 1))
         return target.requant("half_even"), list(tie_free_multipliers(ratio))

@@ -16,7 +16,7 @@ from tvm_pulp import qnn
 from tvm_pulp.canonicalize.near_weights import weights
 from tvm_pulp.canonicalize.qdq_layers import Convolution, LayerTarget, convolution
 from tvm_pulp.canonicalize.qdq_movement import steps
-from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter, Quantized
+from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter, QuantizedTensor
 from tvm_pulp.canonicalize.rewriter import needed, or_none, require, spec_of
 from tvm_pulp.qnn.window import Window
 
@@ -52,7 +52,7 @@ def conv3d(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) 
     return qnn.emit("transpose", [split], {"axes": _SWAPPED})
 
 
-def _gathered(fold: QdqRewriter, x: Quantized, window: Window, groups: int) -> Quantized:
+def _gathered(fold: QdqRewriter, x: QuantizedTensor, window: Window, groups: int) -> QuantizedTensor:
     """Pictures with all that an output picture reads as channels: of each group first those of the first tap."""
     n, channels, size, *picture = x.shape
     count, kernel = window.output_extent(size), window.kernel

@@ -7,11 +7,11 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize import qdq_unary
-from tvm_pulp.canonicalize.qdq_rewriter import IntegerTarget, QdqRewriter, Quantized
+from tvm_pulp.canonicalize.qdq_rewriter import IntegerTarget, QdqRewriter, QuantizedTensor
 from tvm_pulp.canonicalize.rewriter import is_op, needed, or_none, require, spec_of
 
 
-def requantize(fold: QdqRewriter, x: Quantized, target: IntegerTarget) -> Any:
+def requantize(fold: QdqRewriter, x: QuantizedTensor, target: IntegerTarget) -> Any:
     """From one quantization to another; nothing at all where both are the same."""
     low, high = spec_of(x.value).range
     if x.same_as(target.scale, target.zero_point) and x.dtype == target.dtype:

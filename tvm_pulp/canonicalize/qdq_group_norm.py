@@ -11,7 +11,7 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.qdq_rewriter import IntegerTarget, QdqRewriter, Quantized
+from tvm_pulp.canonicalize.qdq_rewriter import IntegerTarget, QdqRewriter, QuantizedTensor
 from tvm_pulp.canonicalize.rewriter import is_op, needed, or_none, require, single_value, spec_of
 
 # Sums of squares stay inside 32 bits.
@@ -19,7 +19,7 @@ _MOST_VALUES = (1 << 31) // 255**2
 
 
 # A normalization without weights: the integers, how many groups lie along their second axis, and epsilon.
-_Core = tuple[Quantized, int, float]
+_Core = tuple[QuantizedTensor, int, float]
 
 
 @or_none

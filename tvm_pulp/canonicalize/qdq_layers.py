@@ -15,8 +15,8 @@ from tvm_pulp.canonicalize.qdq_rewriter import (
     Accumulators,
     IntegerTarget,
     QdqRewriter,
-    Quantized,
     QuantizedConstant,
+    QuantizedTensor,
 )
 from tvm_pulp.canonicalize.rewriter import needed, or_none, require
 from tvm_pulp.qnn.fixed_point import WIDE_SUM
@@ -36,7 +36,7 @@ class Convolution:
     The filters hold all output channels `copies` times, one copy after the other; the bias has them once.
     """
 
-    x: Quantized
+    x: QuantizedTensor
     weight: QuantizedConstant
     geometry: dict[str, Any]
     bias: Any
@@ -65,7 +65,7 @@ def conv(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) ->
 
 
 def line_layer(
-    fold: QdqRewriter, x: Quantized, weight: QuantizedConstant, geometry: dict[str, Any], bias: Any
+    fold: QdqRewriter, x: QuantizedTensor, weight: QuantizedConstant, geometry: dict[str, Any], bias: Any
 ) -> Convolution:
     """A convolution along one axis as one of an image of one row."""
     filters = weight.rearranged(lambda a: a[:, :, None, :])
@@ -144,7 +144,7 @@ def matmul(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) 
     return _activations(fold, x, needed(fold.quantized(call.args[1])), target)
 
 
-def _activations(fold: QdqRewriter, a: Quantized, b: Quantized, target: LayerTarget) -> Any:
+def _activations(fold: QdqRewriter, a: QuantizedTensor, b: QuantizedTensor, target: LayerTarget) -> Any:
     require(len(b.shape) >= 2)
     reach = a.reach * b.reach * a.shape[-1]
     if isinstance(target, Accumulators):
@@ -156,7 +156,7 @@ def _activations(fold: QdqRewriter, a: Quantized, b: Quantized, target: LayerTar
     return qnn.emit("matmul", [a.value, b.value, *constants], attributes)
 
 
-def _sums(rule: qnn.Requant, reach: int, x: Quantized) -> dict[str, Any]:
+def _sums(rule: qnn.Requant, reach: int, x: QuantizedTensor) -> dict[str, Any]:
     """Attributes of a rule for accumulators up to `reach`: 32 bits, or 64 for 16-bit activations."""
     if reach < 1 << 31:
         return rule.attributes()
@@ -165,7 +165,7 @@ def _sums(rule: qnn.Requant, reach: int, x: Quantized) -> dict[str, Any]:
     return {**replace(rule, kind="half_up").attributes(), "sum_bits": 64}
 
 
-def _bias(fold: QdqRewriter, bias: Any, x: Quantized, scales: np.ndarray, axis: int) -> list[np.ndarray]:
+def _bias(fold: QdqRewriter, bias: Any, x: QuantizedTensor, scales: np.ndarray, axis: int) -> list[np.ndarray]:
     """The bias as 32-bit integers in units of the accumulator, as a list of no or one tensor."""
     if bias is None:
         return []

@@ -16,7 +16,7 @@ import numpy as np
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize import qdq_unary
-from tvm_pulp.canonicalize.qdq_rewriter import IntegerTarget, QdqRewriter, Quantized, target_of
+from tvm_pulp.canonicalize.qdq_rewriter import IntegerTarget, QdqRewriter, QuantizedTensor, target_of
 from tvm_pulp.canonicalize.rewriter import Mismatch, constant, is_op, needed, or_none, require, single_value, spec_of
 from tvm_pulp.qnn.qdq_norm import QdqNormAttributes, limits_of, stage_operands
 
@@ -32,7 +32,7 @@ _HUGE = 1e30
 class _Norm:
     """The operator under construction: what was quantized is closed, what follows is open."""
 
-    x: Quantized
+    x: QuantizedTensor
     attributes: dict[str, Any]
     table: np.ndarray | None = None
     stages: list[list[np.ndarray | None]] = field(default_factory=list)
@@ -127,7 +127,7 @@ def _resumed(fold: QdqRewriter, expression: Any) -> _Norm:
     require(qnn.is_qnn(call, "qdq_norm"))
     attributes = qnn.attributes(call, QdqNormAttributes)
     table, stages = stage_operands(attributes, [None, *(constant(a) for a in call.args[1:])])
-    x = Quantized(call.args[0], np.float32(1), 0)
+    x = QuantizedTensor(call.args[0], np.float32(1), 0)
     done = [list(s) for s in stages]
     return _Norm(x, dict(attributes), table, done, limits_of(attributes), is_open=False, unit=float(y.scale))
 
@@ -143,7 +143,7 @@ def _operator(fold: QdqRewriter, call: Any) -> _Norm:
     return found
 
 
-def _started(x: Quantized, centred: bool, epsilon: float) -> _Norm:
+def _started(x: QuantizedTensor, centred: bool, epsilon: float) -> _Norm:
     require(x.dtype in qnn.BYTES and x.shape and x.shape[-1] <= _LONGEST_ROW)
     n, step = x.shape[-1], float(x.scale)
     attributes = {
@@ -180,7 +180,7 @@ def _scaled(fold: QdqRewriter, data: Any, factor: Any, *, divides: bool) -> _Nor
     return _tabulated(fold, x, centred, factor, divides=divides)
 
 
-def _tabulated(fold: QdqRewriter, x: Quantized, centred: bool, factor: Any, *, divides: bool) -> _Norm:
+def _tabulated(fold: QdqRewriter, x: QuantizedTensor, centred: bool, factor: Any, *, divides: bool) -> _Norm:
     """The graph quantizes the mean: its 256 values have 256 factors."""
     leaf, values = needed(qdq_unary.function_of_byte(fold, factor))
     quantize = fold.definition(leaf)
@@ -199,7 +199,7 @@ def _tabulated(fold: QdqRewriter, x: Quantized, centred: bool, factor: Any, *, d
 
 
 @or_none
-def _numerator(fold: QdqRewriter, expression: Any) -> tuple[Quantized, bool]:
+def _numerator(fold: QdqRewriter, expression: Any) -> tuple[QuantizedTensor, bool]:
     """x, or x less its mean; and whether it is the second."""
     x = fold.quantized(expression)
     if x is not None:
@@ -240,7 +240,7 @@ def _under_root(fold: QdqRewriter, expression: Any, *, inverse: bool) -> tuple[A
     raise Mismatch
 
 
-def _is_mean_square(fold: QdqRewriter, expression: Any, x: Quantized, centred: bool) -> bool:
+def _is_mean_square(fold: QdqRewriter, expression: Any, x: QuantizedTensor, centred: bool) -> bool:
     """Tell if an expression is the mean of N^2 for this N."""
     call = fold.definition(expression)
     if centred and _over_last(call, "relax.variance"):
@@ -260,5 +260,5 @@ def _is_square(fold: QdqRewriter, call: Any) -> bool:
     return is_op(call, "relax.square")
 
 
-def _is(found: Quantized | None, x: Quantized) -> bool:
+def _is(found: QuantizedTensor | None, x: QuantizedTensor) -> bool:
     return found is not None and found.value.same_as(x.value) and found.same_as(x.scale, x.zero_point)

@@ -16,7 +16,7 @@ RESHAPES = ("relax.reshape", "relax.expand_dims", "relax.squeeze", "relax.flatte
 
 
 @dataclass(frozen=True)
-class Quantized:
+class QuantizedTensor:
     """An integer tensor `value` that stands for scale * (value - zero_point)."""
 
     value: Any

@@ -8,7 +8,7 @@ import numpy as np
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.qdq_movement import axes_of, whole_image, window
-from tvm_pulp.canonicalize.qdq_rewriter import IntegerTarget, QdqRewriter, Quantized
+from tvm_pulp.canonicalize.qdq_rewriter import IntegerTarget, QdqRewriter, QuantizedTensor
 from tvm_pulp.canonicalize.rewriter import needed, or_none, require, spec_of
 
 
@@ -27,7 +27,7 @@ def avg_pool(fold: QdqRewriter, call: Any, target: IntegerTarget) -> Any:
 
 @or_none
 def _pooled(
-    fold: QdqRewriter, x: Quantized, attributes: dict[str, Any], counts: np.ndarray, target: IntegerTarget
+    fold: QdqRewriter, x: QuantizedTensor, attributes: dict[str, Any], counts: np.ndarray, target: IntegerTarget
 ) -> Any:
     rule, constants = needed(fold.arithmetic.window_mean(x, counts, target))
     return qnn.emit("avg_pool", [x.value, *constants], {**attributes, **rule.attributes(), "zero_point": x.zero_point})

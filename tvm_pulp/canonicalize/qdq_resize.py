@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.qdq_rewriter import IntegerTarget, QdqRewriter, Quantized
+from tvm_pulp.canonicalize.qdq_rewriter import IntegerTarget, QdqRewriter, QuantizedTensor
 from tvm_pulp.canonicalize.rewriter import constant, is_op, needed, or_none, require, spec_of
 from tvm_pulp.qnn.fixed_point import single_rounding_multiplier
 
@@ -33,7 +33,7 @@ _HALF = np.float32(0.5)
 class _Term:
     """Picked places of a quantized tensor times weights, by axis."""
 
-    source: Quantized
+    source: QuantizedTensor
     picks: dict[int, np.ndarray] = field(default_factory=dict)
     weights: dict[int, np.ndarray] = field(default_factory=dict)
 
@@ -93,7 +93,7 @@ def _terms(fold: QdqRewriter, real: Any) -> list[_Term]:
     return [t.times(factors.reshape(-1), axis) for t in _terms(fold, call.args[0])]
 
 
-def _unpicked(fold: QdqRewriter, x: Quantized) -> _Term:
+def _unpicked(fold: QdqRewriter, x: QuantizedTensor) -> _Term:
     """A tensor that was picked from another one already."""
     call = fold.definition(x.value)
     if qnn.is_qnn(call, "gather") and constant(call.args[1]).ndim == 1:
@@ -117,7 +117,7 @@ def _is_identity(taps: Taps, size: int) -> bool:
     return len(taps) == 1 and list(taps[0][0]) == list(range(size)) and bool((taps[0][1] == 1).all())
 
 
-def _emit(x: Quantized, rows: Taps, columns: Taps, target: IntegerTarget) -> Any:
+def _emit(x: QuantizedTensor, rows: Taps, columns: Taps, target: IntegerTarget) -> Any:
     is_linear = max(len(rows), len(columns)) <= 2
     tables = [_halved(taps) if is_linear else taps for taps in (rows, columns)]
     bits, middle = [b for b in map(_exact_bits, tables) if b is not None], 0

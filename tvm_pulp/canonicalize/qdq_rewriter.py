@@ -10,8 +10,8 @@ from tvm_pulp.canonicalize.qdq_arithmetic import OnnxArithmetic, TfliteArithmeti
 from tvm_pulp.canonicalize.qdq_operands import (
     Accumulators,
     IntegerTarget,
-    Quantized,
     QuantizedConstant,
+    QuantizedTensor,
     dequantized_constant,
     movement,
     quantization_of,
@@ -32,15 +32,15 @@ class QdqRewriter(Rewriter):
         self.wanted_names: dict[str, str] = {}
 
     @or_none
-    def quantized(self, expression: Any) -> Quantized:
+    def quantized(self, expression: Any) -> QuantizedTensor:
         """The per-tensor quantized value behind a float expression."""
         held = self.quantized_constant(expression)
         if held is not None:
             require(held.values.size and not np.ptp(held.scale) and not np.ptp(held.zero_point))
-            return Quantized(relax.const(held.values), held.scale.flat[0], int(held.zero_point.flat[0]))
+            return QuantizedTensor(relax.const(held.values), held.scale.flat[0], int(held.zero_point.flat[0]))
         call = self.definition(expression)
         require(is_op(call, "relax.dequantize") and spec_of(call.args[0]).dtype in RANGES)
-        return Quantized(call.args[0], *quantization_of(call))
+        return QuantizedTensor(call.args[0], *quantization_of(call))
 
     @or_none
     def quantized_constant(self, expression: Any) -> QuantizedConstant:
@@ -79,7 +79,7 @@ class QdqRewriter(Rewriter):
         """The integer form of a float value on its way to `target`, bound, or None."""
         raise NotImplementedError
 
-    def image(self, line: Quantized) -> Quantized:
+    def image(self, line: QuantizedTensor) -> QuantizedTensor:
         """A tensor with one spatial axis as an image of one row."""
         n, c, length = line.shape
         return replace(line, value=self.emit(relax.op.reshape(line.value, (n, c, 1, length))))
@@ -100,4 +100,4 @@ class QdqRewriter(Rewriter):
 
 
 # Of other files: rules take these from here, too.
-__all__ = ["Accumulators", "IntegerTarget", "Quantized", "QuantizedConstant", "target_of"]
+__all__ = ["Accumulators", "IntegerTarget", "QuantizedConstant", "QuantizedTensor", "target_of"]

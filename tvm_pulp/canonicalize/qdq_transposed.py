@@ -26,7 +26,7 @@ _SPATIAL = {"NHWC": 1, "NCHW": 2, "NCW": 2}
 
 
 @dataclass(frozen=True)
-class Axis:
+class TransposedAxis:
     """One direction of a transposed convolution; the padding of its window is what is cut off the full result."""
 
     size: int
@@ -75,15 +75,17 @@ def conv_transpose(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any 
     geometry = {"layout": layout, "groups": int(call.attrs.groups)}
     if not rows:
         layer = line_layer(fold, x, weight, geometry, bias)
-        return fold.shaped_like(call, _transposed(fold, layer, (Axis(1, Window()), columns), target))
+        return fold.shaped_like(call, _transposed(fold, layer, (TransposedAxis(1, Window()), columns), target))
     return _transposed(fold, Convolution(x, weight, geometry, bias), (rows[0], columns), target)
 
 
-def spatial_axis(attrs: Any, number: int, size: int, kernel: int) -> Axis:
+def spatial_axis(attrs: Any, number: int, size: int, kernel: int) -> TransposedAxis:
     """One spatial axis of a transposed convolution, by its number."""
     pads, rank = integers(attrs.padding), len(attrs.strides)
     after = pads[(rank + number) % len(pads)] - int(attrs.output_padding[number])
-    return Axis(size, Window(kernel, int(attrs.strides[number]), int(attrs.dilation[number]), pads[number], after))
+    return TransposedAxis(
+        size, Window(kernel, int(attrs.strides[number]), int(attrs.dilation[number]), pads[number], after)
+    )
 
 
 def _weights(fold: QdqRewriter, call: Any) -> QuantizedConstant | None:
@@ -93,14 +95,18 @@ def _weights(fold: QdqRewriter, call: Any) -> QuantizedConstant | None:
     return weights(fold, call.args[1], axis=1)
 
 
-def _transposed(fold: QdqRewriter, layer: Convolution, axes: tuple[Axis, Axis], target: LayerTarget) -> Any:
+def _transposed(
+    fold: QdqRewriter, layer: Convolution, axes: tuple[TransposedAxis, TransposedAxis], target: LayerTarget
+) -> Any:
     """`layer` has the weights of the transposed convolution, and of its geometry layout and groups."""
     if layer.geometry["groups"] == 1 and all(min(axis.pads) >= 0 and axis.result > 0 for axis in axes):
         return _by_phases(fold, layer, axes, target)
     return _spread(fold, layer, axes, target)
 
 
-def _by_phases(fold: QdqRewriter, layer: Convolution, axes: tuple[Axis, Axis], target: LayerTarget) -> Any:
+def _by_phases(
+    fold: QdqRewriter, layer: Convolution, axes: tuple[TransposedAxis, TransposedAxis], target: LayerTarget
+) -> Any:
     plain, layout = layer.weight.rearranged(lambda array: array.transpose(1, 0, 2, 3)), layer.geometry["layout"]
     scales = needed(plain.channel_scales())
     channels, depth, height, width = plain.values.shape
@@ -124,7 +130,7 @@ def _by_phases(fold: QdqRewriter, layer: Convolution, axes: tuple[Axis, Axis], t
     return _side_by_side(fold, fold.emit(blocks), layer.x.shape[0], channels, axes, layout)
 
 
-def phase_filters(weights: np.ndarray, axes: tuple[Axis, Axis]) -> np.ndarray:
+def phase_filters(weights: np.ndarray, axes: tuple[TransposedAxis, TransposedAxis]) -> np.ndarray:
     """Filters of all phases, each as far apart as the kernel reaches: [phase * output, input, row, column]."""
     channels, depth, height, width = weights.shape
     rows, columns = axes
@@ -137,7 +143,9 @@ def phase_filters(weights: np.ndarray, axes: tuple[Axis, Axis]) -> np.ndarray:
     return found.reshape(-1, depth, rows.taps, columns.taps)
 
 
-def _side_by_side(fold: QdqRewriter, blocks: Any, n: int, channels: int, axes: tuple[Axis, Axis], layout: str) -> Any:
+def _side_by_side(
+    fold: QdqRewriter, blocks: Any, n: int, channels: int, axes: tuple[TransposedAxis, TransposedAxis], layout: str
+) -> Any:
     """Phases as pixels, without what the padding cuts off. Channels last: then whole pixels move."""
     rows, columns = axes
     value = blocks if layout == "NHWC" else fold.emit(qnn.emit("transpose", [blocks], {"axes": _TO_NHWC}))
@@ -154,7 +162,9 @@ def _side_by_side(fold: QdqRewriter, blocks: Any, n: int, channels: int, axes: t
     return value if layout == "NHWC" else qnn.emit("transpose", [value], {"axes": _TO_NCHW})
 
 
-def _spread(fold: QdqRewriter, layer: Convolution, axes: tuple[Axis, Axis], target: LayerTarget) -> Any:
+def _spread(
+    fold: QdqRewriter, layer: Convolution, axes: tuple[TransposedAxis, TransposedAxis], target: LayerTarget
+) -> Any:
     """Groups: an ordinary convolution, mirrored, over the input spread by the strides."""
     x, (layout, groups) = layer.x, (layer.geometry[name] for name in ("layout", "groups"))
     sides = [(axis.window.before, axis.window.after) for axis in axes]

@@ -12,7 +12,7 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.byte_functions import byte_table, source_of
-from tvm_pulp.canonicalize.qdq_rewriter import IntegerTarget, QdqRewriter, Quantized
+from tvm_pulp.canonicalize.qdq_rewriter import IntegerTarget, QdqRewriter, QuantizedTensor
 from tvm_pulp.canonicalize.rewriter import Mismatch, constant, needed, or_none, relax_name, require, spec_of
 from tvm_pulp.canonicalize.tflite_tables import reference_table
 
@@ -56,7 +56,7 @@ def lookup(fold: QdqRewriter, real: Any, target: IntegerTarget) -> Any:
     return qnn.emit("lookup", [leaf, np.broadcast_to(target.quantize(values), (256,)) if table is None else table])
 
 
-def _own_operand(fold: QdqRewriter, real: Any) -> Quantized | None:
+def _own_operand(fold: QdqRewriter, real: Any) -> QuantizedTensor | None:
     """The quantized tensor that an operator, or the chain it was written as, begins with."""
     while True:
         x = fold.quantized(real)
@@ -127,7 +127,7 @@ class _Island:
         self.axis = axes[0]
         return known.reshape(-1, 1)
 
-    def _operand(self, x: Quantized) -> np.ndarray:
+    def _operand(self, x: QuantizedTensor) -> np.ndarray:
         require(x.dtype in qnn.BYTES)
         leaf, values = x.value, x.every_value
         while self.through_tables and (table := byte_table(self.fold.definition(leaf))) is not None:

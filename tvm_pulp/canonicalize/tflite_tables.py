@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.canonicalize.qdq_rewriter import IntegerTarget, QdqRewriter, Quantized
+from tvm_pulp.canonicalize.qdq_rewriter import IntegerTarget, QdqRewriter, QuantizedTensor
 from tvm_pulp.canonicalize.rewriter import is_op, needed, or_none, require
 from tvm_pulp.qnn.fixed_point import doubling_high_multiply, multiply, quantize_multiplier, rounding_shift
 from tvm_pulp.qnn.fixed_point_functions import saturating_left
@@ -18,7 +18,7 @@ _ROOT_BITS = 20
 
 @or_none
 def reference_table(
-    fold: QdqRewriter, real: Any, operand: Quantized | None, values: np.ndarray, target: IntegerTarget
+    fold: QdqRewriter, real: Any, operand: QuantizedTensor | None, values: np.ndarray, target: IntegerTarget
 ) -> Any:
     """256 integers as the kernel of the operator computes them, or None where the float function is exact.
 
@@ -39,14 +39,14 @@ def reference_table(
     return np.clip(made + target.zero_point, target.low, target.high).astype(target.dtype)
 
 
-def _leaky_relu(centred: np.ndarray, x: Quantized, alpha: np.float32, target: IntegerTarget) -> np.ndarray:
+def _leaky_relu(centred: np.ndarray, x: QuantizedTensor, alpha: np.float32, target: IntegerTarget) -> np.ndarray:
     scale, result = np.float32(x.scale), np.float32(target.scale)
     sides = [quantize_multiplier(float(factor)) for factor in (scale / result, scale * alpha / result)]
     positive, negative = (multiply(centred, np.array([m]), np.array([e])) for m, e in sides)
     return np.where(centred >= 0, positive, negative)
 
 
-def _inverse_root(centred: np.ndarray, x: Quantized, target: IntegerTarget) -> np.ndarray:
+def _inverse_root(centred: np.ndarray, x: QuantizedTensor, target: IntegerTarget) -> np.ndarray:
     """Roots with 20 bits behind the point; of zero the largest number there is, and of negative ones, which the kernel
     refuses."""
     multiplier, exponent = quantize_multiplier(1 / (math.sqrt(float(x.scale)) * float(target.scale)))
@@ -59,7 +59,7 @@ def _hard_swish_values(x: np.ndarray) -> np.ndarray:
     return np.asarray(x * np.clip(x + np.float32(3), 0, 6) / np.float32(6))
 
 
-def _hard_swish(centred: np.ndarray, x: Quantized, target: IntegerTarget) -> np.ndarray:
+def _hard_swish(centred: np.ndarray, x: QuantizedTensor, target: IntegerTarget) -> np.ndarray:
     """In 16 bits, with two multipliers of 16 bits."""
     fine = np.float32(1 / 128) * np.float32(x.scale)
     output, output_exponent = _short_multiplier(float(fine / np.float32(target.scale)))

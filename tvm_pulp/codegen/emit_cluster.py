@@ -11,7 +11,7 @@ from tvm_pulp.codegen.caller_pointers import wrong_pointer_code
 from tvm_pulp.codegen.cluster_source import ClusterSource
 from tvm_pulp.codegen.emit import HEADERS, RUNTIME, SOURCES, metadata, network_texts, runtime_files
 from tvm_pulp.codegen.formats import PlanJson, to_json
-from tvm_pulp.codegen.interface_header import Cluster, interface_header
+from tvm_pulp.codegen.interface_header import ClusterNeeds, interface_header
 from tvm_pulp.codegen.kernels import Kernels
 from tvm_pulp.codegen.state_source import l3_symbol, state_contract, state_interface
 from tvm_pulp.planning.tiling.plan import Plan, layer_constants
@@ -48,7 +48,7 @@ def emit_cluster(
     constants = plan.constants()
     others = shared.names if shared is not None else {}
     named = {t: level for t, level in named_constants(lowered.tables, constants).items() if t not in others}
-    cluster = Cluster(
+    cluster = ClusterNeeds(
         platform.soc.name,
         facts["cores"],
         platform.soc.software.stack_bytes,

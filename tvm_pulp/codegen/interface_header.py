@@ -16,7 +16,7 @@ _WIDTH = 116
 
 
 @dataclass(frozen=True)
-class Cluster:
+class ClusterNeeds:
     """The needs of a network on a cluster."""
 
     soc: str
@@ -32,7 +32,7 @@ class Cluster:
 def interface_header(
     network: Network,
     arena: Arena,
-    cluster: Cluster | None = None,
+    cluster: ClusterNeeds | None = None,
     state: Sequence[str] = (),
     shared: bool = False,
     codes: Sequence[str] = (),
@@ -63,7 +63,7 @@ def interface_header(
     return header_text(_contract(network, cluster), name, [*lines, "#ifdef __cplusplus", "}", "#endif"])
 
 
-def _returned(network: Network, cluster: Cluster | None, more: Sequence[str]) -> list[str]:
+def _returned(network: Network, cluster: ClusterNeeds | None, more: Sequence[str]) -> list[str]:
     """The numbers that the run function returns."""
     codes = [f"TVMGEN_{network.name.upper()}_OK = 0"]
     if cluster is not None:
@@ -74,7 +74,7 @@ def _returned(network: Network, cluster: Cluster | None, more: Sequence[str]) ->
     return ["enum {", *(f"  {code}," for code in [*codes, *more][:-1]), f"  {more[-1]}", "};", ""]
 
 
-def _contract(network: Network, cluster: Cluster | None) -> list[str]:
+def _contract(network: Network, cluster: ClusterNeeds | None) -> list[str]:
     """Advice to callers, as the comment that the file begins with."""
     run = f"tvmgen_{safe(network.name)}_run"
     paragraphs = [f"Interface of the network {safe(network.name)}."]
@@ -101,7 +101,7 @@ def _contract(network: Network, cluster: Cluster | None) -> list[str]:
     return [f"/* {wrapped[0]}", *body[:-1], f"{body[-1]} */"]
 
 
-def _memories(network: Network, arena: Arena, cluster: Cluster | None) -> list[str]:
+def _memories(network: Network, arena: Arena, cluster: ClusterNeeds | None) -> list[str]:
     stem = f"TVMGEN_{network.name.upper()}"
     if cluster is None:
         return ["/* Bytes of scratch memory inside the module. */", f"#define {stem}_ARENA_BYTES {arena.size}"]

@@ -33,7 +33,7 @@ _LARGEST = 1 << 28
 
 
 @dataclass(frozen=True)
-class Capture:
+class LayerCapture:
     """A box of a layer's result: from `offset` of L1, or of the host's arena, before step `step`."""
 
     layer: str
@@ -49,7 +49,7 @@ class Capture:
         return int(np.prod(self.size, dtype=np.int64)) * np.dtype(self.dtype).itemsize
 
 
-def cluster_captures(lowered: LoweredPlan) -> list[Capture]:
+def cluster_captures(lowered: LoweredPlan) -> list[LayerCapture]:
     """Results of all layers of a plan in the order of steps."""
     found, slots, positions = [], lowered.tables.tile_slots, lowered.positions
     for number, layer in enumerate(lowered.plan.layers):
@@ -60,13 +60,13 @@ def cluster_captures(lowered: LoweredPlan) -> list[Capture]:
                 if made and step.tensor.storage is layer.layer.outputs[0].storage:
                     at, place = bisect_right(positions, made[-1].position), made[-1].places[step.local]
                     box = (tuple(whole.shape), tuple(step.box.start), tuple(step.box.size))
-                    capture = Capture(layer.layer.name, at, place.address, *box, whole.dtype)
+                    capture = LayerCapture(layer.layer.name, at, place.address, *box, whole.dtype)
                     if capture.bytes == step.local.spec.bytes:
                         found.append(capture)
     return sorted(found, key=lambda capture: capture.step)
 
 
-def host_captures(network: Network, arena: Arena) -> list[Capture]:
+def host_captures(network: Network, arena: Arena) -> list[LayerCapture]:
     """Results that an arena keeps to the end."""
     found = []
     for layer in network.layers:
@@ -74,11 +74,11 @@ def host_captures(network: Network, arena: Arena) -> list[Capture]:
         if tensor in arena.offsets:
             shape = tuple(tensor.spec.shape)
             box = (shape, (0,) * len(shape), shape)
-            found.append(Capture(layer.name, 0, arena.offsets[tensor], *box, tensor.spec.dtype))
+            found.append(LayerCapture(layer.name, 0, arena.offsets[tensor], *box, tensor.spec.dtype))
     return found
 
 
-def source_file(name: str, captures: Sequence[Capture], steps: int) -> str:
+def source_file(name: str, captures: Sequence[LayerCapture], steps: int) -> str:
     """`<name>_layers.c`: the table of what the program shows."""
     lines = [f"/* Results of the layers of {safe(name)}, as they are made. */", '#include "tvm_pulp/hal.h"']
     lines += ['#include "tvm_pulp_show_layers.h"', "", "const struct tvm_pulp_result tvm_pulp_results[] = {"]
@@ -97,23 +97,23 @@ def runtime_files(hal: str) -> dict[str, str]:
     return {f"{_FOLDER}/{path}": text for path, text in texts.items() if "/" not in path}
 
 
-def to_file(captures: Sequence[Capture]) -> str:
+def to_file(captures: Sequence[LayerCapture]) -> str:
     return json.dumps([asdict(capture) for capture in captures]) + "\n"
 
 
-def from_files(files: Mapping[str, bytes]) -> list[Capture] | None:
+def from_files(files: Mapping[str, bytes]) -> list[LayerCapture] | None:
     """The record of an archive, or None of one that keeps no results."""
     if FILE not in files:
         return None
     try:
-        found = [Capture(**{**e, **{n: tuple(e[n]) for n in _BOXES}}) for e in from_json(LayersJson, files[FILE])]
+        found = [LayerCapture(**{**e, **{n: tuple(e[n]) for n in _BOXES}}) for e in from_json(LayersJson, files[FILE])]
         _check_boxes(found)
     except ValueError as error:
         raise UserError(f"the archive's {FILE} is damaged ({error}): recompile") from None
     return found
 
 
-def _check_boxes(captures: Sequence[Capture]) -> None:
+def _check_boxes(captures: Sequence[LayerCapture]) -> None:
     """Raise ValueError where boxes are no part of their layers, or those of a layer are of several shapes or types."""
     known: dict[str, tuple[tuple[int, ...], str]] = {}
     for made in captures:
@@ -128,7 +128,9 @@ def _check_boxes(captures: Sequence[Capture]) -> None:
         raise ValueError("its layers are too large together")
 
 
-def captured_layers(captures: Sequence[Capture] | None, read: Callable[[Capture], bytes]) -> dict[str, np.ndarray]:
+def captured_layers(
+    captures: Sequence[LayerCapture] | None, read: Callable[[LayerCapture], bytes]
+) -> dict[str, np.ndarray]:
     """Results by layer, put together of their boxes; those of which no box covers a value are not known."""
     assert captures is not None, "the archive keeps its layers"
     values: dict[str, np.ndarray] = {}

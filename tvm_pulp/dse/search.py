@@ -46,7 +46,7 @@ class Searched(Protocol):
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """The result of a search: the front and all simulated rows as tables, and how many points it looked at."""
 
     front: Any
@@ -75,7 +75,7 @@ def search(
     workers: int = 1,
     scheduler: Any = None,
     progress: Progress = silent,
-) -> Found:
+) -> SearchResult:
     """Search the study's points, which are its variants with targets and options; figures are means over its models.
 
     Optuna proposes points, by NSGA-II on the compiler's estimates, until `trials` of them are estimated; then at most
@@ -125,7 +125,7 @@ def search(
         indices = [index for number in shown for index in rows[number]]
         return make_frame([study.configurations[i] for i in indices], [study.rows[i] for i in indices])
 
-    return Found(table(front), table(chosen), wanted, len(points), len(estimated), len(chosen))
+    return SearchResult(table(front), table(chosen), wanted, len(points), len(estimated), len(chosen))
 
 
 def _points(study: Searched) -> dict[Key, list[int]]:

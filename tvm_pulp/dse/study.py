@@ -13,7 +13,7 @@ from tvm_pulp.dse.evaluate import Record, compiled_key, evaluate, known_row, loa
 from tvm_pulp.dse.frame import make_frame
 from tvm_pulp.dse.model import Model
 from tvm_pulp.dse.row_store import RowStore
-from tvm_pulp.dse.search import Found, search
+from tvm_pulp.dse.search import SearchResult, search
 from tvm_pulp.dse.soc_grid import SocGrid, Variant
 from tvm_pulp.errors import refuse_if
 from tvm_pulp.limits import STUDY_ROWS
@@ -127,7 +127,7 @@ class Study:
         content = configuration.model.content
         return load_app(configuration, content, self._store, compiled_key(configuration, content))
 
-    def search(self, minimize: Sequence[str] = ("cycles", "area_mm2"), **how: Any) -> Found:
+    def search(self, minimize: Sequence[str] = ("cycles", "area_mm2"), **how: Any) -> SearchResult:
         """A Pareto front by search instead of exhaustion; see `tvm_pulp.dse.search.search`."""
         return search(self, minimize, **how)
 

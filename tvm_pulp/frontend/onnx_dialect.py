@@ -21,7 +21,7 @@ from tvm_pulp.frontend.library_errors import last_words, refuse_library_errors
 from tvm_pulp.frontend.match_arrays import match_arrays
 from tvm_pulp.frontend.onnx_conversion import Conversion
 from tvm_pulp.frontend.onnx_dialect_values import INPUT_TYPES, Values, input_type, is_integral, variable_name
-from tvm_pulp.frontend.onnx_file import Graph, Node
+from tvm_pulp.frontend.onnx_file import Graph, OnnxNode
 from tvm_pulp.frontend.onnx_node_checks import WINDOWS, check_attributes, check_node
 from tvm_pulp.frontend.onnx_shapes import input_shapes
 from tvm_pulp.frontend.onnx_tensors import type_name
@@ -82,7 +82,7 @@ def _source_nodes(graph: Graph) -> tuple[SourceNode, ...]:
     )
 
 
-def _convert(values: Values, node: Node) -> None:
+def _convert(values: Values, node: OnnxNode) -> None:
     """Convert one node; whatever a malformed one makes a converter stumble over is the file's fault."""
     with refuse_library_errors(f"{node.label} is malformed", ": export it again", last_words):
         if node.op_type in WINDOWS:

@@ -10,24 +10,24 @@ from tvm_pulp import qnn
 from tvm_pulp.errors import refuse_if
 from tvm_pulp.frontend.onnx_dialect_movement import axes_of
 from tvm_pulp.frontend.onnx_dialect_values import Values
-from tvm_pulp.frontend.onnx_file import Node
+from tvm_pulp.frontend.onnx_file import OnnxNode
 from tvm_pulp.qnn.rows import largest
 
 NONE = qnn.Requant().attributes()
 _DEFAULTS = {"group_width": 16}
 
 
-def unary(operator: str, fixed: dict[str, Any], **names: str) -> Callable[[Values, Node], None]:
+def unary(operator: str, fixed: dict[str, Any], **names: str) -> Callable[[Values, OnnxNode], None]:
     """Converter of an operator of one operand: attributes of the dialect by the names that the file has for them."""
 
-    def convert(values: Values, node: Node) -> None:
+    def convert(values: Values, node: OnnxNode) -> None:
         read = {ours: node.integer(theirs, default=_DEFAULTS.get(theirs)) for ours, theirs in names.items()}
         values.emit(operator, [values.operand()], {**fixed, **read})
 
     return convert
 
 
-def convert_i_softmax(values: Values, node: Node) -> None:
+def convert_i_softmax(values: Values, node: OnnxNode) -> None:
     """Exponentials, their sum and their product with the levels must stay inside 32 bits."""
     a, b, c, log2, levels = (node.integer(name) for name in ("coeffA", "coeffB", "coeffC", "log2", "n_levels"))
     spec = values.spec()
@@ -45,7 +45,7 @@ def convert_i_softmax(values: Values, node: Node) -> None:
     values.emit("softmax", [values.operand()], {"form": "i_softmax", **constants})
 
 
-def convert_octave_softmax(values: Values, node: Node) -> None:
+def convert_octave_softmax(values: Values, node: OnnxNode) -> None:
     """Logits that step in octaves; with 128 levels the result is int8, with 256 uint8."""
     levels = node.integer("n_levels", default=256)
     refuse_if(
@@ -56,7 +56,7 @@ def convert_octave_softmax(values: Values, node: Node) -> None:
     unary("softmax", kind, group="group_width")(values, node)
 
 
-def convert_partial_max(values: Values, node: Node) -> None:
+def convert_partial_max(values: Values, node: OnnxNode) -> None:
     """Sums of 256ths, or of 1024ths where `unit` says so."""
     unit = node.integer("unit", default=256)
     refuse_if(unit not in (256, 1024), f"{node.label}: unit {unit} is neither 256 nor 1024")
@@ -70,7 +70,7 @@ def _norm(values: Values, operator: str, parameters: list[np.ndarray], **attribu
     values.emit(operator, [values.operand(), *parameters], {**common, **attributes})
 
 
-def _row_norm(operator: str, factor: int, values: Values, node: Node) -> None:
+def _row_norm(operator: str, factor: int, values: Values, node: OnnxNode) -> None:
     """Rows by their root mean squares, as large as the input; or, less their mean, twice as large, with a bias."""
     parameters, spec = [values.constant(1 + place).reshape(-1) for place in range(factor)], values.spec()
     refuse_if(
@@ -83,12 +83,12 @@ def _row_norm(operator: str, factor: int, values: Values, node: Node) -> None:
     _norm(values, operator, parameters, wide=int(wide))
 
 
-def convert_no_norm(values: Values, node: Node) -> None:
+def convert_no_norm(values: Values, node: OnnxNode) -> None:
     mul = node.integer("mul") if "mul" in node.attributes else int(values.constant(3).reshape(-1)[0])
     _norm(values, "no_norm", [values.constant(1), values.constant(2)], mul=mul)
 
 
-def reduction(kind: str, values: Values, node: Node) -> None:
+def reduction(kind: str, values: Values, node: OnnxNode) -> None:
     """A sum or mean; without axes it is of all."""
     rank, given = len(values.spec().shape), axes_of(values, node, "axes", "axis")
     axes = sorted(a % rank for a in (range(rank) if given is None else given))
@@ -96,7 +96,7 @@ def reduction(kind: str, values: Values, node: Node) -> None:
     values.emit("reduce", [values.operand()], {"kind": kind, "axes": axes, "keepdims": keep})
 
 
-CONVERTERS: dict[str, Callable[[Values, Node], None]] = {
+CONVERTERS: dict[str, Callable[[Values, OnnxNode], None]] = {
     "iSoftmax": convert_i_softmax,
     "ITAMax": unary("softmax", {"form": "ita_max"}, levels="n_levels"),
     "ITAPartialMax": convert_partial_max,

@@ -11,7 +11,7 @@ from tvm_pulp import qnn
 from tvm_pulp.errors import refuse_if
 from tvm_pulp.frontend.onnx_dialect_movement import as_given
 from tvm_pulp.frontend.onnx_dialect_values import Values
-from tvm_pulp.frontend.onnx_file import Node
+from tvm_pulp.frontend.onnx_file import OnnxNode
 from tvm_pulp.frontend.relax_values import as_image
 from tvm_pulp.frontend.windows import window_attributes
 from tvm_pulp.qnn.requant import narrow_enough
@@ -19,7 +19,7 @@ from tvm_pulp.qnn.requant import narrow_enough
 NONE = qnn.Requant().attributes()
 
 
-def convert_conv(values: Values, node: Node) -> None:
+def convert_conv(values: Values, node: OnnxNode) -> None:
     """Conv, one or two spatial axes; the bias is a third operand."""
     weight, shape = values.constant(1, None), values.spec().shape
     refuse_if(len(shape) not in (3, 4), f"{node.label}: {len(shape) - 2} spatial axes; one and two are supported")
@@ -36,7 +36,7 @@ def convert_conv(values: Values, node: Node) -> None:
     as_given(values, values.emit("conv2d", [x, weight, *bias], attributes), len(shape))
 
 
-def convert_gemm(values: Values, node: Node) -> None:
+def convert_gemm(values: Values, node: OnnxNode) -> None:
     """Gemm: alpha * A * B + beta * C with integer alpha and beta."""
     alpha, beta = node.integer("alpha", default=1), node.integer("beta", default=1)
     x = values.operand()
@@ -59,7 +59,7 @@ def convert_gemm(values: Values, node: Node) -> None:
         _binary(values, "add", product, _scaled(values, values.operand(2), beta))
 
 
-def convert_matmul(values: Values, node: Node) -> None:
+def convert_matmul(values: Values, node: OnnxNode) -> None:
     """MatMul; a constant two-dimensional right operand makes it a dense layer."""
     a, b = node.inputs
     if values.is_constant(1) and values.graph.constants[b].ndim == 2 and not values.is_constant(0):
@@ -89,13 +89,13 @@ def _binary(values: Values, operator: str, a: Any, b: Any) -> Any:
     return values.emit(operator, [a, b], attributes)
 
 
-def binary(operator: str, values: Values, node: Node) -> None:
+def binary(operator: str, values: Values, node: OnnxNode) -> None:
     """An element-wise operator on two operands; the result is exact in 32 bits."""
     a, b = (values.expression(i) for i in node.inputs)
     _binary(values, operator, a, b)
 
 
-def convert_requant_shift(values: Values, node: Node) -> None:
+def convert_requant_shift(values: Values, node: OnnxNode) -> None:
     """RequantShift: (x * mul + add + div/2) >> log2(div), clipped. Rounding goes into `add`."""
     levels, signed = node.integer("n_levels", "n_levels_out"), node.integer("signed", default=1)
     shift, spec = node.power_of_two("div"), values.spec()
@@ -130,7 +130,7 @@ def _channel_vector(values: Values, place: int, shape: tuple[int, ...]) -> tuple
     return array.reshape(-1), axis
 
 
-def convert_true_integer_div(values: Values, node: Node) -> None:
+def convert_true_integer_div(values: Values, node: OnnxNode) -> None:
     delta, eps, eta = (node.integer(k, default=d) for k, d in (("Delta", 1), ("eps", 0), ("eta", 1)))
     denominator = node.integer("y") * eta + eps
     refuse_if(denominator == 0, f"{node.label}: y * eta + eps is zero: re-export the model")
@@ -138,7 +138,7 @@ def convert_true_integer_div(values: Values, node: Node) -> None:
     values.emit("integer_div", [values.operand()], attributes)
 
 
-def convert_integer_div(values: Values, node: Node) -> None:
+def convert_integer_div(values: Values, node: OnnxNode) -> None:
     delta, eps, eta = (node.integer(k, default=d) for k, d in (("Delta", 1), ("eps", 0), ("eta", 1)))
     low, high = values.spec(1).range
     if values.is_constant(1):
@@ -150,7 +150,7 @@ def convert_integer_div(values: Values, node: Node) -> None:
     values.emit("integer_div", [values.expression(i) for i in node.inputs], attributes)
 
 
-CONVERTERS: dict[str, Callable[[Values, Node], None]] = {
+CONVERTERS: dict[str, Callable[[Values, OnnxNode], None]] = {
     "Conv": convert_conv,
     "Gemm": convert_gemm,
     "MatMul": convert_matmul,

@@ -9,13 +9,13 @@ from tvm import relax
 
 from tvm_pulp.errors import refuse_if
 from tvm_pulp.frontend.onnx_dialect_values import Values
-from tvm_pulp.frontend.onnx_file import Node
+from tvm_pulp.frontend.onnx_file import OnnxNode
 from tvm_pulp.frontend.relax_values import as_image
 from tvm_pulp.frontend.windows import window_attributes
 from tvm_pulp.qnn.operator import spec_of
 
 
-def convert_reshape(values: Values, node: Node) -> None:
+def convert_reshape(values: Values, node: OnnxNode) -> None:
     source, target = values.spec(), values.listed(1) or []
     keep_zero = node.integer("allowzero", default=0)
     shape = [source.shape[i] if d == 0 and not keep_zero else d for i, d in enumerate(target)]
@@ -31,40 +31,40 @@ def _reshape(values: Values, shape: Sequence[int]) -> None:
     values.bind(relax.op.reshape(values.operand(), tuple(shape)))
 
 
-def convert_flatten(values: Values, node: Node) -> None:
+def convert_flatten(values: Values, node: OnnxNode) -> None:
     shape, axis = values.spec().shape, node.integer("axis", default=1)
     _reshape(values, [math.prod(shape[:axis]), math.prod(shape[axis:])])
 
 
-def axes_of(values: Values, node: Node, *names: str) -> list[int] | None:
+def axes_of(values: Values, node: OnnxNode, *names: str) -> list[int] | None:
     """Axes from an attribute or the second operand, as the file counts them; None where it names none."""
     given = next((node.attributes[name] for name in names if name in node.attributes), None)
     return values.listed(1) if given is None else [int(a) for a in np.atleast_1d(given)]
 
 
-def convert_squeeze(values: Values, node: Node) -> None:
+def convert_squeeze(values: Values, node: OnnxNode) -> None:
     shape, axes = values.spec().shape, axes_of(values, node, "axes")
     dropped = [i for i, d in enumerate(shape) if d == 1] if axes is None else [a % len(shape) for a in axes]
     _reshape(values, [d for i, d in enumerate(shape) if i not in dropped])
 
 
-def convert_unsqueeze(values: Values, node: Node) -> None:
+def convert_unsqueeze(values: Values, node: OnnxNode) -> None:
     shape, axes = values.spec().shape, axes_of(values, node, "axes") or []
     rank, rest = len(shape) + len(axes), iter(shape)
     added = {a % rank for a in axes}
     _reshape(values, [1 if i in added else next(rest) for i in range(rank)])
 
 
-def convert_identity(values: Values, node: Node) -> None:
+def convert_identity(values: Values, node: OnnxNode) -> None:
     values.define(node.outputs[0], values.operand())
 
 
-def convert_transpose(values: Values, node: Node) -> None:
+def convert_transpose(values: Values, node: OnnxNode) -> None:
     axes = [int(a) for a in node.attributes.get("perm", range(len(values.spec().shape))[::-1])]
     values.emit("transpose", [values.operand()], {"axes": axes})
 
 
-def convert_concat(values: Values, node: Node) -> None:
+def convert_concat(values: Values, node: OnnxNode) -> None:
     operands = [values.expression(i) for i in node.inputs]
     axis = node.integer("axis") % len(spec_of(operands[0]).shape)
     parts = [p for p in operands if spec_of(p).elements]
@@ -77,7 +77,7 @@ def convert_concat(values: Values, node: Node) -> None:
     values.emit("concat", parts, {"axis": axis})
 
 
-def convert_slice(values: Values, node: Node) -> None:
+def convert_slice(values: Values, node: OnnxNode) -> None:
     shape = values.spec().shape
     if "starts" in node.attributes:
         given = [*(node.attributes.get(name) for name in ("starts", "ends", "axes")), None]
@@ -94,7 +94,7 @@ def convert_slice(values: Values, node: Node) -> None:
     values.emit("slice", [values.operand()], places)
 
 
-def convert_gather(values: Values, node: Node) -> None:
+def convert_gather(values: Values, node: OnnxNode) -> None:
     shape, indices = values.spec().shape, values.constant(1)
     axis = node.integer("axis", default=0) % len(shape)
     size = shape[axis]
@@ -107,7 +107,7 @@ def convert_gather(values: Values, node: Node) -> None:
         values.emit("gather", [values.operand(), indices], {"axis": axis})
 
 
-def convert_pad(values: Values, node: Node) -> None:
+def convert_pad(values: Values, node: OnnxNode) -> None:
     rank, mode = len(values.spec().shape), node.attributes.get("mode", "constant")
     refuse_if(mode != "constant", f"{node.label}: mode '{mode}' is not supported, only constant")
     if "pads" in node.attributes:
@@ -118,7 +118,7 @@ def convert_pad(values: Values, node: Node) -> None:
     values.emit("pad", [values.operand()], {"before": pads[:rank], "after": pads[rank:], "value": value})
 
 
-def convert_max_pool(values: Values, node: Node) -> None:
+def convert_max_pool(values: Values, node: OnnxNode) -> None:
     shape, kernel = values.spec().shape, [int(k) for k in node.attributes["kernel_shape"]]
     refuse_if(node.integer("ceil_mode", default=0), f"{node.label}: ceil_mode is not supported; pad explicitly")
     windows = window_attributes(node.attributes, node.auto_pad, shape[2:], kernel)
@@ -134,7 +134,7 @@ def as_given(values: Values, result: Any, rank: int) -> None:
         values.bind(relax.op.reshape(result, (n, channels, length)))
 
 
-CONVERTERS: dict[str, Callable[[Values, Node], None]] = {
+CONVERTERS: dict[str, Callable[[Values, OnnxNode], None]] = {
     "Reshape": convert_reshape,
     "Flatten": convert_flatten,
     "Squeeze": convert_squeeze,

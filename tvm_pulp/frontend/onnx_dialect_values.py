@@ -9,7 +9,7 @@ from tvm import relax
 from tvm_pulp import qnn
 from tvm_pulp.errors import refuse_if
 from tvm_pulp.frontend.limits import check_shape
-from tvm_pulp.frontend.onnx_file import Graph, Node
+from tvm_pulp.frontend.onnx_file import Graph, OnnxNode
 from tvm_pulp.qnn.lineage import Lineage
 from tvm_pulp.qnn.operator import spec_of
 from tvm_pulp.qnn.requant import Requant
@@ -36,7 +36,7 @@ class Values:
     def __init__(self, builder: Any, graph: Graph) -> None:
         self.builder = builder
         self.graph = graph
-        self.node = Node("?", "?", (), (), {})
+        self.node = OnnxNode("?", "?", (), (), {})
         self._variables: dict[str, Any] = {}
         # Variables and the nodes whose results they are.
         self.named: dict[str, Lineage] = {}

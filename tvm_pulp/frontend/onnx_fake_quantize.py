@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from onnx import helper
 
-from tvm_pulp.frontend.onnx_file import Graph, Node, from_model
+from tvm_pulp.frontend.onnx_file import Graph, OnnxNode, from_model
 from tvm_pulp.frontend.onnx_protos import attributes_of, constant_of, copied, name_of, needed, with_nodes
 from tvm_pulp.frontend.weight_grid import grid_of
 
@@ -88,7 +88,7 @@ class _Pairs:
         longer = [n for n in self.graph.nodes if name in n.inputs and n.outputs[0] in groups]
         return bool(longer) and self.readers[name] <= sum(n.inputs.count(name) for n in longer)
 
-    def _start(self, node: Node) -> _Pair | None:
+    def _start(self, node: OnnxNode) -> _Pair | None:
         """Round(x / scale), what is rounded cut off before or not."""
         current, low, high = node.inputs[0], -np.inf, np.inf
         while (inner := self.makers.get(current)) is not None and (bounds := self._bounds(inner)) is not None:
@@ -117,7 +117,7 @@ class _Pairs:
             pair = replace(pair, x=bounds[0], low=low, high=high)
         return pair
 
-    def _bounds(self, node: Node) -> tuple[str, float, float] | None:
+    def _bounds(self, node: OnnxNode) -> tuple[str, float, float] | None:
         """The operand and limits of a node that cuts values off."""
         if node.op_type == "Relu":
             return node.inputs[0], 0.0, np.inf
@@ -132,7 +132,7 @@ class _Pairs:
                     return x, *ends
         return None
 
-    def _next(self, node: Node, groups: Mapping[str, _Pair]) -> _Pair | None:
+    def _next(self, node: OnnxNode, groups: Mapping[str, _Pair]) -> _Pair | None:
         """The group with one more node."""
         bounds = self._bounds(node)
         if bounds is not None:
@@ -153,7 +153,7 @@ class _Pairs:
                 return _with_number(pair, node.op_type, number)
         return self._straight_through(node, groups)
 
-    def _straight_through(self, node: Node, groups: Mapping[str, _Pair]) -> _Pair | None:
+    def _straight_through(self, node: OnnxNode, groups: Mapping[str, _Pair]) -> _Pair | None:
         """x + (q - x) is q: exactly, unless x was cut to less than half of it."""
         if node.op_type != "Add":
             return None

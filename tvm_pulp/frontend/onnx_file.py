@@ -23,7 +23,7 @@ OLDEST_OPSET = 7
 
 
 @dataclass(frozen=True)
-class Node:
+class OnnxNode:
     """One operator of the graph, constants resolved by name."""
 
     op_type: str
@@ -75,7 +75,7 @@ class Node:
 class Graph:
     """Nodes in execution order, constants by name."""
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[OnnxNode, ...]
     constants: dict[str, np.ndarray]
     inputs: dict[str, tuple[tuple[int | str, ...], int]]  # name -> (dimensions, ONNX element type)
     outputs: tuple[str, ...]
@@ -167,7 +167,7 @@ def _declared(value: Any) -> tuple[tuple[int | str, ...], int]:
     return dims, kind.elem_type
 
 
-def _fold(ordered: list[Any], constants: dict[str, np.ndarray], opset: int) -> list[Node]:
+def _fold(ordered: list[Any], constants: dict[str, np.ndarray], opset: int) -> list[OnnxNode]:
     """Nodes that are left when those with constant operands are evaluated; `constants` grows."""
     kept = []
     for index, proto in enumerate(ordered):
@@ -179,7 +179,7 @@ def _fold(ordered: list[Any], constants: dict[str, np.ndarray], opset: int) -> l
     return kept
 
 
-def _node(index: int, proto: Any) -> Node:
+def _node(index: int, proto: Any) -> OnnxNode:
     attributes = {}
     for a in proto.attribute:
         try:
@@ -193,4 +193,4 @@ def _node(index: int, proto: Any) -> Node:
         attributes[a.name] = value
     refuse_if(not proto.output, f"{label(proto)} has no result: export the model again")
     name = proto.name or f"{proto.op_type}_{index}"
-    return Node(proto.op_type, name, tuple(proto.input), tuple(proto.output), attributes)
+    return OnnxNode(proto.op_type, name, tuple(proto.input), tuple(proto.output), attributes)

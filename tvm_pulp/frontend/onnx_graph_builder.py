@@ -13,7 +13,7 @@ OPSET = 21
 
 
 @dataclass(frozen=True)
-class Value:
+class GraphValue:
     """A tensor of the program: its name in the graph, its shape, its type as NumPy calls it."""
 
     name: str
@@ -41,7 +41,7 @@ class Dequantized:
     axis: int | None = None
 
 
-Operand = Value | str | np.ndarray | np.generic | None
+Operand = GraphValue | str | np.ndarray | np.generic | None
 
 
 class GraphBuilder:
@@ -58,23 +58,23 @@ class GraphBuilder:
         self.dequantized: dict[str, Dequantized] = {}
         # Names of tensors quantized with parameters chosen at run time: scale -> (operand, integers, zero point).
         self.dynamic: dict[str, tuple[str, str, str]] = {}
-        self._result: Value | None = None
+        self._result: GraphValue | None = None
         self._label, self._value, self._count, self._first = "", "", 0, 0
         self._shared: dict[tuple[str, tuple[int, ...], bytes], str] = {}
         self._labels: set[str] = set()
 
-    def enter(self, label: str, value: str, result: Value | None) -> None:
+    def enter(self, label: str, value: str, result: GraphValue | None) -> None:
         """The operator whose nodes follow: its name for people, that of its result, and what that is."""
         self._label, self._value, self._count, self._result = label, value, 0, result
         self._first = len(self.nodes)
 
     @property
-    def result(self) -> Value:
+    def result(self) -> GraphValue:
         """The tensor that the operator makes; one of several results has none."""
         assert self._result is not None
         return self._result
 
-    def keeps(self, operand: Value) -> bool:
+    def keeps(self, operand: GraphValue) -> bool:
         """Tell if the result has the shape of an operand, as far as that may be relied on."""
         return self._fixed and self.result.shape == operand.shape
 
@@ -100,7 +100,7 @@ class GraphBuilder:
     def _name(self, operand: Operand) -> str:
         if operand is None:
             return ""
-        if isinstance(operand, Value):
+        if isinstance(operand, GraphValue):
             return operand.name
         return operand if isinstance(operand, str) else self.constant(np.asarray(operand))
 
@@ -123,7 +123,7 @@ class GraphBuilder:
 
     def cast(self, operand: Any, dtype: str) -> str:
         """A tensor or a number in a type."""
-        if not isinstance(operand, Value):
+        if not isinstance(operand, GraphValue):
             return self.constant(np.asarray(operand, dtype))
         if operand.dtype == dtype:
             return operand.name
@@ -176,7 +176,7 @@ class GraphBuilder:
         self.dequantized[made] = source
         return made
 
-    def array(self, value: Value) -> np.ndarray | None:
+    def array(self, value: GraphValue) -> np.ndarray | None:
         """The values of a constant."""
         return self.constants.get(value.name)
 

@@ -14,7 +14,7 @@ from tvm_pulp.entry_point import Progress, emit_for
 from tvm_pulp.language_models import source
 from tvm_pulp.language_models.entry_module import DECODE, ENCODE, PREFILL, EntryModule
 from tvm_pulp.language_models.given_source import given_arrays
-from tvm_pulp.language_models.plan_entries import Entry, programs
+from tvm_pulp.language_models.plan_entries import PlannedEntry, programs
 from tvm_pulp.language_models.prompt_cuts import cheapest_cuts
 from tvm_pulp.language_models.request import LanguageModelRequest
 from tvm_pulp.language_models.source import SourceFacts, row_tables
@@ -34,7 +34,7 @@ _OF_A_PROGRAM = ("plan.json", "src/main.tir.txt")
 def language_model_files(
     request: LanguageModelRequest,
     target: Target,
-    entries: Mapping[str, Entry],
+    entries: Mapping[str, PlannedEntry],
     progress: Progress,
 ) -> dict[str, bytes]:
     """All files of the archive of a planned language model."""

@@ -8,7 +8,7 @@ from tvm_pulp.soc.description import Soc
 
 
 @dataclass(frozen=True)
-class Phase:
+class TokenPhase:
     """Tokens of one phase; energy is None where the SoC does not state its coefficients."""
 
     tokens: int
@@ -38,15 +38,15 @@ class Phase:
 
 def phases(
     soc: Soc, prompt: int, first: Generated, whole: Generated, unit: str = "cycles"
-) -> tuple[Phase, Phase | None]:
+) -> tuple[TokenPhase, TokenPhase | None]:
     """The prompt, and what follows. `first` is a run that ends with the first token: the rest is the difference."""
     in_cycles, steps = unit == "cycles", whole.step_cycles[:-1]
     mhz = soc.clock.cluster_mhz if in_cycles else 0
     # An encoder that ran before is counted with it.
     alone = in_cycles and first.encode_cycles is None
     energy = counted_energy(soc, first.counters, None, first.prefill_cycles) if alone else None
-    prefill = Phase(prompt, first.prefill_cycles, energy, mhz, unit)
+    prefill = TokenPhase(prompt, first.prefill_cycles, energy, mhz, unit)
     if not steps:
         return prefill, None
     energy = counted_energy(soc, whole.counters, first.counters, sum(steps)) if in_cycles else None
-    return prefill, Phase(len(steps), sum(steps), energy, mhz, unit)
+    return prefill, TokenPhase(len(steps), sum(steps), energy, mhz, unit)

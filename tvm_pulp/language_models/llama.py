@@ -17,7 +17,7 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.frontend.imported import Imported
-from tvm_pulp.frontend.zoo.weights import NORM_SHIFT, Block, DecoderWeights, Linear, Scale
+from tvm_pulp.frontend.zoo.weights import NORM_SHIFT, DecoderBlock, DecoderWeights, Linear, Scale
 from tvm_pulp.language_models.entry_module import LENGTH, CacheRows, EntryModule, Purpose, Source
 from tvm_pulp.qnn.past_attention import exponential_table
 from tvm_pulp.qnn.requant import Requant, narrow_enough
@@ -128,7 +128,9 @@ class _Module:
         rule, tensors = _requant(scale, 128 * 128)
         return self._emit("gate", [a, b, table, *tensors], rule.attributes())
 
-    def _block(self, block: Block, x: Any, rotation: Any, length: Any, past: Sequence[Any]) -> tuple[Any, list[Any]]:
+    def _block(
+        self, block: DecoderBlock, x: Any, rotation: Any, length: Any, past: Sequence[Any]
+    ) -> tuple[Any, list[Any]]:
         normal = self._norm(x, block.norm1)
         q, k = (self._emit("rotary", [self._linear(normal, linear), rotation]) for linear in (block.q, block.k))
         v = self._linear(normal, block.v)
@@ -139,7 +141,7 @@ class _Module:
         both = self._gate(gate, up, block.silu, block.product)
         return self._sum(x, self._linear(both, block.down), block.sum2), [k, v]
 
-    def _attention(self, block: Block, new: Sequence[Any], past: Sequence[Any], length: Any) -> Any:
+    def _attention(self, block: DecoderBlock, new: Sequence[Any], past: Sequence[Any], length: Any) -> Any:
         """Of one token in three parts: cores look at the cache while an accelerator makes its key and its value."""
         shape, (mul, shift), (q, k, v) = self._weights.shape, block.score, new
         heads = {"heads": shape.heads, "kv_heads": shape.kv_heads}

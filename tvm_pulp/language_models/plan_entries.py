@@ -34,7 +34,7 @@ _COLD = 0.15
 
 
 @dataclass(frozen=True)
-class Entry:
+class PlannedEntry:
     """A program: its module, its plan and the cycles that it is expected to take."""
 
     module: EntryModule
@@ -42,7 +42,7 @@ class Entry:
     cycles: int
 
 
-def plan_language_model(request: LanguageModelRequest, target: Target, progress: Progress) -> dict[str, Entry]:
+def plan_language_model(request: LanguageModelRequest, target: Target, progress: Progress) -> dict[str, PlannedEntry]:
     """Modules and plans by entry point."""
     decoder = request.decoder
     refuse_if(decoder.capacity < 1, f"--capacity {decoder.capacity}: at least one token is needed")
@@ -61,8 +61,8 @@ def plan_language_model(request: LanguageModelRequest, target: Target, progress:
     raise UserError("the packed weights of all programs exceed the weight memory: use fewer layers or channels")
 
 
-def _planned(planner: "_EntryPlanner", decoder: Any, target: Target) -> dict[str, Entry]:
-    plans: list[Callable[[str], Entry | None]] = [partial(planner.plan, DECODE, 1)]
+def _planned(planner: "_EntryPlanner", decoder: Any, target: Target) -> dict[str, PlannedEntry]:
+    plans: list[Callable[[str], PlannedEntry | None]] = [partial(planner.plan, DECODE, 1)]
     made = place_state(
         [*plans, planner.prefill] if decoder.chunk > 1 else plans,
         lambda entry: 0 if entry is None else entry.cycles,
@@ -78,7 +78,7 @@ def _planned(planner: "_EntryPlanner", decoder: Any, target: Target) -> dict[str
     return entries if encoder is None else {**entries, ENCODE: encoder}
 
 
-def programs(entries: Mapping[str, Entry]) -> dict[int, int]:
+def programs(entries: Mapping[str, PlannedEntry]) -> dict[int, int]:
     """Expected cycles of programs by the tokens that they take."""
     # One of several tokens finds the code of another in the instruction cache, and gets past a slip of the estimate.
     cold = round(_COLD * entries[DECODE].cycles)
@@ -86,7 +86,9 @@ def programs(entries: Mapping[str, Entry]) -> dict[int, int]:
     return {**found, 1: entries[DECODE].cycles}
 
 
-def _further(planner: "_EntryPlanner", entries: Mapping[str, Entry], rows: int, target: Target) -> Entry | None:
+def _further(
+    planner: "_EntryPlanner", entries: Mapping[str, PlannedEntry], rows: int, target: Target
+) -> PlannedEntry | None:
     """A program of so many tokens; None where those that there are serve as well, or there is no room for its code."""
     one, known = entries[DECODE], cheapest_cuts(programs(entries), rows)[rows].cycles
     tables = _table_bytes(one)
@@ -102,7 +104,7 @@ def _further(planner: "_EntryPlanner", entries: Mapping[str, Entry], rows: int, 
     return made if made.cycles <= known * (1 - _LEAST_SAVED) else None
 
 
-def _table_bytes(one: Entry) -> int:
+def _table_bytes(one: PlannedEntry) -> int:
     """Bytes of the tables that tokens are looked up in."""
     return sum(source.table.nbytes for source in one.module.sources if source.table is not None)
 
@@ -153,7 +155,7 @@ class _EntryPlanner:
         modules = [next(self._modules(rows, level)) for rows in {1, decoder.chunk}]
         return [buffer.bytes for buffer in state_buffers(modules, decoder.capacity, level)]
 
-    def plan(self, name: str, rows: int, level: str) -> Entry:
+    def plan(self, name: str, rows: int, level: str) -> PlannedEntry:
         """An entry point, the caches at a level of memory. That of one token decides where shared weights lie."""
         self._progress(f"planning {name} of {rows} token{'s' if rows > 1 else ''}, the cache in {level.upper()}")
         made, refusal = None, None
@@ -162,7 +164,7 @@ class _EntryPlanner:
                 self._progress(f"planning {name} with attention in parts")
             try:
                 lowered = self._lowered(name, module, level)
-                made = Entry(module, lowered, cycles_with_state(lowered, self._target.soc, self._target.cores))
+                made = PlannedEntry(module, lowered, cycles_with_state(lowered, self._target.soc, self._target.cores))
             except MissingL1 as error:
                 refusal = error
                 continue
@@ -173,7 +175,7 @@ class _EntryPlanner:
             raise refusal
         return made
 
-    def prefill(self, level: str) -> Entry | None:
+    def prefill(self, level: str) -> PlannedEntry | None:
         """The program of a chunk of a prompt; None where L1 is too small for it: tokens come one by one then.
 
         Its attention needs keys and values of a head at a time, that of one token either of them.
@@ -183,7 +185,7 @@ class _EntryPlanner:
         except MissingL1:
             return None
 
-    def encoder(self, entries: Mapping[str, Entry]) -> Entry | None:
+    def encoder(self, entries: Mapping[str, PlannedEntry]) -> PlannedEntry | None:
         """The program that runs once for a text, in what others leave of L2; None where there is none."""
         module = self._request.decoder.encoder_module()
         if module is None:
@@ -203,7 +205,7 @@ class _EntryPlanner:
         lowered = plan_for(target, self._entry_point(ENCODE, module).network)
         if lowered.plan.l3_offsets():
             raise refusal
-        return Entry(module, lowered, lowered.plan.estimated_cycles)
+        return PlannedEntry(module, lowered, lowered.plan.estimated_cycles)
 
     def _lowered(self, name: str, module: EntryModule, level: str) -> LoweredPlan:
         first = name == DECODE

@@ -60,7 +60,7 @@ class Generated:
     encode_cycles: int | None = None
 
 
-class Memory(Protocol):
+class ProgramMemory(Protocol):
     """Memory of a program, by addresses of its symbols."""
 
     def symbol(self, name: str) -> int: ...
@@ -183,7 +183,7 @@ class Generator:
         assert isinstance(last, Generated)
         return last
 
-    def write(self, machine: "Memory", request: GenerationRequest) -> None:
+    def write(self, machine: "ProgramMemory", request: GenerationRequest) -> None:
         """Tell the program what is wanted."""
         step, s = self.facts["logit_step"], request.sampling
         multiplier = round(2**24 * step * np.log2(np.e) / s.temperature) if s.temperature > 0 else 0
@@ -202,17 +202,17 @@ class Generator:
         for symbol, array in self.given(request).items():
             machine.write(machine.symbol(symbol), array.tobytes())
 
-    def _words(self, machine: "Memory", symbol: str, count: int) -> list[int]:
+    def _words(self, machine: "ProgramMemory", symbol: str, count: int) -> list[int]:
         return list(struct.unpack(f"<{count}I", machine.read(machine.symbol(symbol), 4 * count)))
 
-    def _word(self, machine: "Memory", symbol: str) -> int:
+    def _word(self, machine: "ProgramMemory", symbol: str) -> int:
         return self._words(machine, symbol, 1)[0]
 
     def kept_logits(self, machine: Any, size: int) -> bytes:
         """Logits that the program has kept."""
         return bytes(machine.read_l3(0, size))
 
-    def read(self, machine: "Memory", request: GenerationRequest, counters: Any) -> Generated:
+    def read(self, machine: "ProgramMemory", request: GenerationRequest, counters: Any) -> Generated:
         """The tokens that the program has made, with what they took and their logits."""
         status = self._word(machine, "tvmgen_status")
         if status:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.qnn.matmul import Product
+from tvm_pulp.qnn.matmul import MatrixProduct
 from tvm_pulp.qnn.operator import Arrays, Loops, Requant, Specs, TensorSpec, i32, less, register
 from tvm_pulp.qnn.record import LinearAttributes
 from tvm_pulp.qnn.tiles import Box, Part, TileAxis, TileRule, Whole, all_axes, constants
@@ -26,7 +26,7 @@ def _part(whole: Whole, box: Box) -> Part:
 
 
 @register("dense", attributes=LinearAttributes, operands="x weight bias", tile=TileRule(_axes, _part))
-class Dense(Product[LinearAttributes]):
+class Dense(MatrixProduct[LinearAttributes]):
     def infer(self, attributes: LinearAttributes, inputs: Specs) -> TensorSpec:
         x, weight = inputs[:2]
         if not x.shape:

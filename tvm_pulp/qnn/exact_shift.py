@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tvm_pulp.qnn.requant import SINGLE_ROUNDINGS, Requant
-from tvm_pulp.qnn.staircase import Staircase, Target, factors_of, fit, staircase_of
+from tvm_pulp.qnn.staircase import LineTarget, Staircase, factors_of, fit, staircase_of
 
 # Products stay inside 32 bits with room for the summand.
 _PRODUCT_BITS = 30
@@ -55,7 +55,7 @@ def exact_shift_to_even(
         return _fits(multipliers, reach[channels], summands[0]) & stairs.of_channels(channels).agrees(made)
 
     nearest, goals = np.rint(factors * 2.0**shift).astype(np.int64), stairs.results << shift
-    lines = fit([stairs.reaching(goals, spare=1)], nearest, Target(accepts, 1))
+    lines = fit([stairs.reaching(goals, spare=1)], nearest, LineTarget(accepts, 1))
     multipliers, (summands,), left = lines.multipliers, lines.summands, lines.missing
     summands[left] = (2 * rule.zero_point + 1) << (shift - 1)
     if not accepts(left, multipliers[left], summands[None, left]).all():
@@ -98,7 +98,7 @@ def lines_near(stairs: Staircase, factors: np.ndarray, reach: int, added: Sequen
         return _fits(multipliers, max(1, reach), summands[0])
 
     nearest, goals = np.rint(factors * 2.0**shift).astype(np.int64), stairs.results << shift
-    lines = fit([stairs.reaching(goals)], nearest, Target(accepts, 1))
+    lines = fit([stairs.reaching(goals)], nearest, LineTarget(accepts, 1))
     if len(lines.missing):
         return None
     return lines.multipliers.astype(np.int32), lines.summands[0].astype(np.int32), shift

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.qnn.staircase import Staircase, Target, factors_of, fit, nearest_zero, staircase_of
+from tvm_pulp.qnn.staircase import LineTarget, Staircase, factors_of, fit, nearest_zero, staircase_of
 
 # Bits of a result's fraction, and multipliers beside the nearest one that are tried.
 FRACTION = 16
@@ -133,7 +133,7 @@ def _fit(sums: Sums, stairs: Staircase, *, even: bool, away: bool = False) -> Fi
         totals = added[:, None] + (products * multiply >> _HIGH)
         return np.asarray(fits & (np.abs(totals) < _LARGEST).all(axis=(0, 1)))
 
-    target = Target(accepts, _TRIED, dropped=_HIGH, choose=nearest_zero)
+    target = LineTarget(accepts, _TRIED, dropped=_HIGH, choose=nearest_zero)
     nearest = np.rint(scales * 2.0 ** (_HIGH + FRACTION - shift)).astype(np.int64)
     none = np.zeros_like(start)
     lines = fit([side.moved(none, shift).reaching(goals) for side in sides], nearest, target)

@@ -11,7 +11,7 @@ import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn.float_blocks import ROW_STEPS, Blocks, block_start
-from tvm_pulp.qnn.matmul import Product
+from tvm_pulp.qnn.matmul import MatrixProduct
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Specs, TensorSpec, call, i32, register
 from tvm_pulp.qnn.tiles import MATMUL
 from tvm_pulp.quick_records import quick_record
@@ -25,7 +25,7 @@ class FloatMatmulAttributes(Attributes):
 
 
 @register("float_matmul", attributes=FloatMatmulAttributes, operands="a weight bias", tile=MATMUL, result="float32")
-class FloatMatmul(Product[FloatMatmulAttributes]):
+class FloatMatmul(MatrixProduct[FloatMatmulAttributes]):
     def reference(self, attributes: FloatMatmulAttributes, inputs: Arrays) -> np.ndarray:
         a, b, *bias = (i.astype(np.float64) for i in inputs)
         product = a @ (np.swapaxes(b, -1, -2) if attributes.transpose_b else b)

@@ -27,7 +27,7 @@ from tvm_pulp.qnn.tiles import MATMUL
 from tvm_pulp.quick_records import quick_record
 
 
-class Product(Operator[Stated]):
+class MatrixProduct(Operator[Stated]):
     """Type and work of matrix products; their depth is the last axis of the first operand."""
 
     def infer(self, attributes: Stated, inputs: Specs) -> TensorSpec:
@@ -51,7 +51,7 @@ class MatmulAttributes(PairAttributes):
 
 
 @register("matmul", attributes=MatmulAttributes, operands="a b", tile=MATMUL)
-class Matmul(Product[MatmulAttributes]):
+class Matmul(MatrixProduct[MatmulAttributes]):
     def reference(self, attributes: MatmulAttributes, inputs: Arrays) -> np.ndarray:
         requant = Requant.of(attributes)
         a = inputs[0].astype(np.int64) - attributes.zero_point_a

@@ -100,7 +100,7 @@ def _index(a: QdqAttentionAttributes, product: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Segment:
+class CacheSegment:
     """Keys and values beside each other: `count` of them, of a cache those before `end`."""
 
     count: int
@@ -139,9 +139,9 @@ class QdqAttention(Operator[OfHeads]):
         y = rounded((p @ v).astype(np.float32) * a.value_scale, a)[None]
         return np.ascontiguousarray(y if a.y_layout == "hsd" else y.transpose(0, 2, 1, 3))
 
-    def segments(self, attributes: OfHeads, of: dict[str, Any]) -> list[Segment]:
+    def segments(self, attributes: OfHeads, of: dict[str, Any]) -> list[CacheSegment]:
         """Segments of keys and values, one behind the other."""
-        return [Segment(attributes.key_count)]
+        return [CacheSegment(attributes.key_count)]
 
     def body(self, loops: Loops, attributes: OfHeads, inputs: Specs, output: TensorSpec) -> None:
         """Every pass over a row computes its logits again: plain C needs no memory for a row of them then."""
@@ -164,7 +164,7 @@ class QdqAttention(Operator[OfHeads]):
                 value = i32(of[f"{name}_table"][value - specs[name].range[0]])
             return value - a[f"zero_point_{name}"]
 
-        def score(keys: Segment, head: Any, query: Any, key: Any) -> Any:
+        def score(keys: CacheSegment, head: Any, query: Any, key: Any) -> Any:
             acc = loops.sum(
                 "dot", "i", size, lambda i: at("q", False, head, query, i) * at("k", keys.is_past, head, key, i)
             )
@@ -176,7 +176,7 @@ class QdqAttention(Operator[OfHeads]):
                 row = i32(of["mask"][head if mask_heads > 1 else i32(0), query if mask_queries > 1 else i32(0), column])
             return loops.bind("score", i32(of["table"][row, index]))
 
-        def over_keys(visit: Callable[[Segment, Any], None]) -> None:
+        def over_keys(visit: Callable[[CacheSegment, Any], None]) -> None:
             # Loops of a known length: what they cost at most is known then, too.
             for keys in segments:
                 with (
@@ -191,7 +191,7 @@ class QdqAttention(Operator[OfHeads]):
             over_keys(lambda keys, key: best.set(tirx.max(best.value, score(keys, head, query, key))))
             total = loops.scalar("total", 0)
 
-            def exponential(keys: Segment, key: Any) -> Any:
+            def exponential(keys: CacheSegment, key: Any) -> Any:
                 return of["exponential"][best.value - score(keys, head, query, key)]
 
             over_keys(lambda keys, key: total.set(total.value + exponential(keys, key)))
@@ -205,7 +205,7 @@ class QdqAttention(Operator[OfHeads]):
                 with loops.loop("j", width) as j:
                     loops.store(sums, [j], i32(0))
 
-                def add(keys: Segment, key: Any) -> None:
+                def add(keys: CacheSegment, key: Any) -> None:
                     e = exponential(keys, key).astype("float32")
                     p = loops.bind("p", round_within(e * factor, 0, a.probability_high))
                     with loops.loop("j", width) as j:
@@ -232,10 +232,10 @@ class PastQdqAttention(QdqAttention[PastQdqAttentionAttributes]):
 
     loop_names = ("place", "row")
 
-    def segments(self, attributes: PastQdqAttentionAttributes, of: dict[str, Any]) -> list[Segment]:
+    def segments(self, attributes: PastQdqAttentionAttributes, of: dict[str, Any]) -> list[CacheSegment]:
         """Those of the cache that count, then the new ones."""
         past = attributes.key_count - attributes.rows
-        return [Segment(past, is_past=True, end=of["length"][0]), Segment(attributes.rows, past)]
+        return [CacheSegment(past, is_past=True, end=of["length"][0]), CacheSegment(attributes.rows, past)]
 
     def reference(self, attributes: PastQdqAttentionAttributes, inputs: Arrays) -> np.ndarray:
         of, rows = operands(attributes, inputs), attributes.rows

@@ -112,7 +112,7 @@ def nearest_zero(least: np.ndarray, most: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Target:
+class LineTarget:
     """Hardware that a rule is written for.
 
     `accepts` tells for channels, their multipliers and summands [parts, channels] which ones it can hold.
@@ -135,7 +135,7 @@ class Lines:
     missing: np.ndarray
 
 
-def fit(parts: Sequence[Goals], nearest: np.ndarray, target: Target) -> Lines:
+def fit(parts: Sequence[Goals], nearest: np.ndarray, target: LineTarget) -> Lines:
     """The multiplier of every channel, nearest to `nearest`, with which products and a summand come to all goals.
 
     Parts are sums with a summand of their own.

@@ -19,7 +19,7 @@ _IN_MEMORY, _EXECUTABLE, _STORED = 2, 4, 1
 _NAMES = {"l1": "L1", "l2": "L2", "l3": "L3", "weights": "weight memory", "memory": "RAM"}
 
 
-class Footprint(FootprintJson):
+class ProgramFootprint(FootprintJson):
     """The figures as `report.json` has them, and in words."""
 
     def record(self) -> dict[str, Any]:
@@ -51,14 +51,14 @@ class Footprint(FootprintJson):
         return "\n".join(self.lines())
 
 
-def footprint(metadata: Mapping[str, Any], files: Mapping[str, bytes], program: Path | None) -> Footprint:
+def footprint(metadata: Mapping[str, Any], files: Mapping[str, bytes], program: Path | None) -> ProgramFootprint:
     """The needs of an archive with this metadata; `program` is its ELF, where there is one."""
     facts, memory = metadata["tvm_pulp"], metadata["memory"]
     if program is None:
         # On the host all is in one memory, and constants belong to the program.
         used = {"memory": memory["arena_bytes"] + bytes_of_ends(facts)}
         constants = memory["constants_bytes"]
-        return Footprint(code=None, constants=constants, ram=used, capacity={}, stacks=None, macs=facts["macs"])
+        return ProgramFootprint(code=None, constants=constants, ram=used, capacity={}, stacks=None, macs=facts["macs"])
     soc, sections = socs.recorded(facts), _sections(program)
     code = sum(size for _, size, _, executed in sections if executed)
     constants = sum(size for _, size, stored, executed in sections if stored and not executed)
@@ -70,12 +70,12 @@ def footprint(metadata: Mapping[str, Any], files: Mapping[str, bytes], program: 
     if (cpu := soc.cpu) is not None:
         # It runs from flash: code and constants are there, all else is in RAM.
         ram, sizes = {"memory": used_in(cpu.ram)}, {"memory": cpu.ram.size}
-        return Footprint(**known, constants=constants, ram=ram, capacity=sizes, stacks=cpu.stack_bytes)
+        return ProgramFootprint(**known, constants=constants, ram=ram, capacity=sizes, stacks=cpu.stack_bytes)
     places = {"l1": soc.memory.l1, "l2": soc.memory.l2, "weights": soc.memory.weight}
     used = dict.fromkeys(("l1", "l2", "l3", "weights"), 0) | {level: used_in(place) for level, place in places.items()}
     used["l1"] += memory["levels"]["l1"]
     used["l3"] += memory["levels"]["l3"]
-    return Footprint(
+    return ProgramFootprint(
         **known,
         constants=constants + len(files.get("parameters/l3.bin", b"")),
         ram=used,

@@ -24,14 +24,14 @@ class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
-class Region(_Section):
+class AddressRange(_Section):
     """A range of addresses."""
 
     base: int = Field(default=0, ge=0, lt=1 << 32)
     size: int = Field(default=0, ge=0)
 
 
-class Block(_Section):
+class ProductBlock(_Section):
     """The block that products are computed in: so many pixels and channels at once, depths in multiples.
 
     `channels` and `depth` are products of parts, outermost first; `order` tells in which order weights of a block lie,
@@ -51,7 +51,7 @@ class Block(_Section):
     wide_order: tuple[str, ...] = ()
 
     @model_validator(mode="after")
-    def _check(self) -> "Block":
+    def _check(self) -> "ProductBlock":
         _check_order("order", self.order, self.channels, self.depth)
         if self.wide_order:
             _check_order("wide_order", self.wide_order, self.channels, self.depth)
@@ -92,11 +92,11 @@ class Cpu(_Section):
     hal: str = ""
     kernels: str = ""
     doubled: bool = False
-    block: Block = Block()
+    block: ProductBlock = ProductBlock()
     depthwise: DepthwiseBlock = DepthwiseBlock()
     stack_bytes: int = Field(default=8192, ge=128, multiple_of=64)
-    flash: Region = Region()
-    ram: Region = Region()
+    flash: AddressRange = AddressRange()
+    ram: AddressRange = AddressRange()
     machine: Literal["arm", "aarch64", "riscv64", ""] = ""
     devices: dict[str, str] = Field(min_length=1)
 

@@ -4,7 +4,7 @@ from importlib import resources
 from typing import Any
 
 from tvm_pulp.errors import UserError, refuse_if
-from tvm_pulp.soc.cpu import Cpu, Region
+from tvm_pulp.soc.cpu import AddressRange, Cpu
 from tvm_pulp.soc.kernel_sources import texts_in
 
 _SCRIPT = "link.ld.in"
@@ -27,7 +27,7 @@ def check_cpu(soc: str, cpu: Cpu) -> None:
 
 def check_limits(soc: str, cpu: Cpu | None, ram: int | None, flash: int | None) -> None:
     """Check limits that a user states against the memories of a CPU."""
-    places = (cpu.ram, cpu.flash) if cpu is not None else (Region(), Region())
+    places = (cpu.ram, cpu.flash) if cpu is not None else (AddressRange(), AddressRange())
     stated = (("--ram", ram, places[0], "RAM"), ("--flash", flash, places[1], "flash"))
     for option, limit, place, name in stated:
         refuse_if(limit is not None and limit < 1, f"{option} {limit}: at least one byte is needed")

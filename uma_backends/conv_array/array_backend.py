@@ -134,11 +134,16 @@ class ArrayBackend(UMABackend):
 def prepare_for_array(module: Any, unsigned_only: bool, channels: int, costs: ModeCosts) -> Any:
     """The network as an array of so many channels wants it; the passes need TVM, so they are loaded on demand."""
     from uma_backends.conv_array.passes.neighbouring_pixels import NeighbouringPixels
-    from uma_backends.conv_array.passes.space_to_depth import SpaceToDepth
+    from uma_backends.conv_array.passes.space_to_depth import SpaceToDepthRewriter
     from uma_backends.conv_array.passes.unsigned_activations import UnsignedActivations
     from uma_backends.conv_array.passes.word_pixels import WordPixels
 
-    steps = (UnsignedActivations(unsigned_only), SpaceToDepth(channels), WordPixels(), NeighbouringPixels(costs))
+    steps = (
+        UnsignedActivations(unsigned_only),
+        SpaceToDepthRewriter(channels),
+        WordPixels(),
+        NeighbouringPixels(costs),
+    )
     for step in steps:
         module = step.run(module)
     return module

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from uma_backends.ita.geometry import LARGEST_MULTIPLIER
-from uma_backends.ita.reference import Activation, Gelu, Relu, Requantization, wrap
+from uma_backends.ita.reference import Activation, ItaGelu, ItaRequantization, Relu, wrap
 
 _BYTES = np.arange(-128, 128)
 # Candidates are tried on these first.
@@ -42,11 +42,11 @@ def _relu(table: np.ndarray) -> Relu | None:
         rounded = (products + ((1 << shift) >> 1)) >> shift
         found = np.flatnonzero((np.clip(rounded + add, -128, 127) == table[128:]).all(axis=1))
         if found.size:
-            return Relu(Requantization(int(found[0]), shift, add))
+            return Relu(ItaRequantization(int(found[0]), shift, add))
     return None
 
 
-def _gelu(table: np.ndarray) -> Gelu | None:
+def _gelu(table: np.ndarray) -> ItaGelu | None:
     """Minus GELU: falls with a line for large inputs, a small hill below zero."""
     add = int(table[128])
     values = table - add
@@ -79,7 +79,7 @@ def _fit(values: np.ndarray, table: np.ndarray, b: int) -> tuple[float, float] |
     return (float(r), float(cr)) if np.abs(saturated - table[:128]).max() <= 1.5 else None
 
 
-def _try_neighbours(table: np.ndarray, add: int, b: int, r: float, cr: float) -> Gelu | None:
+def _try_neighbours(table: np.ndarray, add: int, b: int, r: float, cr: float) -> ItaGelu | None:
     shift = min(_LARGEST_GELU_SHIFT, int(np.floor(np.log2(LARGEST_MULTIPLIER / (1.25 * r)))))
     if shift < 0:
         return None
@@ -99,5 +99,5 @@ def _try_neighbours(table: np.ndarray, add: int, b: int, r: float, cr: float) ->
             rounded = (products + ((1 << shift) >> 1)) >> shift
             c = c[(np.clip(rounded + add, -128, 127) == table[places]).all(axis=1)]
         if c.size:
-            return Gelu(-b, int(c[0]), Requantization(multiplier, shift, add))
+            return ItaGelu(-b, int(c[0]), ItaRequantization(multiplier, shift, add))
     return None

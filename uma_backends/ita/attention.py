@@ -9,31 +9,31 @@ from functools import cached_property
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma import EXACT, Box, Form, Local, Recipe, Step, TileAxis
-from uma_backends.ita.attention_parts import Attention, AttentionRules, Heads, attention_of, rules_of
-from uma_backends.ita.command import ATTENTION, Command, Panel, panels_of
+from uma_backends.ita.attention_parts import AttentionParts, AttentionRules, Heads, attention_of, rules_of
+from uma_backends.ita.command import ATTENTION, ItaCommand, Panel, panels_of
 from uma_backends.ita.geometry import TILE, TILE_BYTES, UNUSED_TILES, padded, tiles
-from uma_backends.ita.ita_form import ENGINE, Context, PackedWeights, arranged, flattened
+from uma_backends.ita.ita_form import ENGINE, ItaContext, PackedWeights, arranged, flattened
 from uma_backends.ita.panels import load_panels, load_transposed, panel_local, store_panels
-from uma_backends.ita.registers import Constants, Slot
+from uma_backends.ita.registers import Constants, RequantSlot
 from uma_backends.ita.requantization import silent_bias
 from uma_backends.ita.timing import attention_cycles, product_cycles
 
 
-def attention_strategy(region: Layer, context: Context) -> list[Form]:
+def attention_strategy(region: Layer, context: ItaContext) -> list[Form]:
     """Head by head: softmax of form `octave`, 960 keys at most in whole tiles of 64, multipliers of 8 bits, no mask."""
     parts = attention_of(region)
     inside = f" with projections of {', '.join(parts.projections)}" if parts.projections else ""
-    return [AttentionForm(region, parts, rules_of(region), context, f"attention{inside}")]
+    return [HeadTileForm(region, parts, rules_of(region), context, f"attention{inside}")]
 
 
 @dataclass(frozen=True)
-class AttentionForm:
+class HeadTileForm:
     """One head per tile."""
 
     layer: Layer
-    parts: Attention
+    parts: AttentionParts
     rules: AttentionRules
-    context: Context
+    context: ItaContext
     name: str
     engine: str = ENGINE
     rounding = EXACT
@@ -84,10 +84,10 @@ class AttentionForm:
         value_steps, values = self._values(head, inputs)
         out, after = store_panels("o", o_view, _rows(o_box, first, rows), context, room)
         logits = Local("logits", TensorSpec((s, TILE, TILE), "int8"))
-        rules = {Slot.QK: self.rules.logits, Slot.AV: self.rules.mix}
+        rules = {RequantSlot.QK: self.rules.logits, RequantSlot.AV: self.rules.mix}
         panels = (*q, *k, *values, *panels_of(logits, s, TILE_BYTES), *out)
         count = tiles(max(rows, room))
-        command = Command(
+        command = ItaCommand(
             ATTENTION, Constants((s, UNUSED_TILES, size, UNUSED_TILES), rules), count, s, size, panels, context.l1_base
         )
         writes = (logits, *(panel.local for panel in out))

@@ -10,7 +10,7 @@ from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.uma import Refused, refuse_if
 from uma_backends.ita.geometry import GROUP, LONGEST_INNER, SWAP, TILE, TRANSPOSE, tiles
 from uma_backends.ita.linear_arithmetic import LinearArithmetic, arithmetic_of
-from uma_backends.ita.reference import Requantization
+from uma_backends.ita.reference import ItaRequantization
 from uma_backends.ita.requantization import rule_of, silent_bias
 
 _LEVELS = 256
@@ -25,7 +25,7 @@ class Heads:
 
 
 @dataclass(frozen=True)
-class Attention:
+class AttentionParts:
     """Operators of a region by their part in it."""
 
     logits: Layer
@@ -56,12 +56,12 @@ class Attention:
 class AttentionRules:
     """The engine's constants: requantization of logits and results, the arithmetic of a projection inside."""
 
-    logits: Requantization
-    mix: Requantization
+    logits: ItaRequantization
+    mix: ItaRequantization
     projections: dict[str, LinearArithmetic] = field(default_factory=dict)
 
 
-def attention_of(region: Layer) -> Attention:
+def attention_of(region: Layer) -> AttentionParts:
     """The parts of a region that a pattern of attention matched."""
     made = {part.outputs[0].storage: part for part in region.parts}
     softmax = next(p for p in region.parts if p.operator == "softmax")
@@ -78,7 +78,7 @@ def attention_of(region: Layer) -> Attention:
     q, k, v = heads(logits.inputs[0]), heads(logits.inputs[1]), heads(mix.inputs[1])
     makers = {name: made.get(operand.tensor.storage) for name, operand in (("q", q), ("k", k), ("v", v))}
     projections = {n: m for n, m in makers.items() if m is not None and m.operator == "dense"}
-    return Attention(logits, softmax, mix, q, k, v, out, projections)
+    return AttentionParts(logits, softmax, mix, q, k, v, out, projections)
 
 
 def rules_of(region: Layer, check: Callable[[Layer], None] | None = None, add_bits: int = 8) -> AttentionRules:
@@ -141,7 +141,7 @@ def _check_softmax(softmax: Layer) -> None:
     )
 
 
-def _check_shapes(a: Attention) -> None:
+def _check_shapes(a: AttentionParts) -> None:
     logits = a.logits.outputs[0].spec.shape
     refuse_if(len(logits) != 4 or logits[0] != 1, "it is not one sequence of heads")
     shapes = [t.spec.shape for t in (a.logits.inputs[0], a.logits.inputs[1], a.mix.inputs[1])]

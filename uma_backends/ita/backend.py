@@ -13,7 +13,7 @@ from uma_backends.ita.command import command_fields, command_words
 from uma_backends.ita.dense import dense_activation_strategy, dense_strategy
 from uma_backends.ita.dense_transposed import dense_transposed_strategy
 from uma_backends.ita.head_backend import PARAMETER, HeadBackend
-from uma_backends.ita.ita_form import ENGINE, Context
+from uma_backends.ita.ita_form import ENGINE, ItaContext
 from uma_backends.ita.matmul import matmul_strategy
 from uma_backends.ita.refused_attention import PARTS, REASONS, refused_pattern, refused_strategy
 
@@ -68,8 +68,8 @@ class ItaBackend(UMABackend):
             return None
         return f"the engine holds {contexts} jobs, not engines.{ENGINE}.queue {engine.queue}: set it to {contexts}"
 
-    def context(self, options: dict[str, Any], soc: Any, cores: int) -> Context:
-        return Context(CostModel(soc, cores))
+    def context(self, options: dict[str, Any], soc: Any, cores: int) -> ItaContext:
+        return ItaContext(CostModel(soc, cores))
 
 
 def _prepare(module: Any, soc: Any, _options: Mapping[str, Any]) -> Any:

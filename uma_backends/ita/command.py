@@ -24,7 +24,7 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Command:
+class ItaCommand:
     """One `struct ita_command`; sizes in tiles."""
 
     kind: int
@@ -86,7 +86,7 @@ def panels_of(local: Local, count: int, distance: int) -> tuple[Panel, ...]:
     return tuple(Panel(local, i * distance) for i in range(count))
 
 
-def command_words(command: Command, _slot: str, address: Callable[[Any], str]) -> list[str]:
+def command_words(command: ItaCommand, _slot: str, address: Callable[[Any], str]) -> list[str]:
     """The words of a command as C expressions."""
     c = command
     layer = LayerKind.SINGLE_ATTENTION if c.kind == ATTENTION else LayerKind.LINEAR
@@ -98,7 +98,7 @@ def command_words(command: Command, _slot: str, address: Callable[[Any], str]) -
     return [*(f"{n}u" for n in sizes), bias, *(f"{n}u" for n in constants), *pointers]
 
 
-def command_fields(command: Command) -> dict[str, str]:
+def command_fields(command: ItaCommand) -> dict[str, str]:
     """The fields of words, by their number."""
     c, activation = command, command.constants.activation
     bias = ("no bias", "bias by column", "bias by row")[c.bias_kind]

@@ -10,15 +10,15 @@ from tvm_pulp.uma import Box, Form, Recipe, TileAxis, refuse_if
 from uma_backends.ita.activation_unit import unit_for
 from uma_backends.ita.digits import constants_of
 from uma_backends.ita.geometry import LONGEST_INNER, TILE, tiles
-from uma_backends.ita.ita_form import Context, Operands, PackedWeights, arranged, flattened, native_or_digits
+from uma_backends.ita.ita_form import ItaContext, Operands, PackedWeights, arranged, flattened, native_or_digits
 from uma_backends.ita.linear_arithmetic import LinearArithmetic, arithmetic_of, folded
 from uma_backends.ita.panels import load_panels
 from uma_backends.ita.portions import LinearPortion, linear_portions
 from uma_backends.ita.product_form import ProductForm
-from uma_backends.ita.reference import Gelu
+from uma_backends.ita.reference import ItaGelu
 
 
-def dense_strategy(layer: Layer, context: Context) -> list[Form]:
+def dense_strategy(layer: Layer, context: ItaContext) -> list[Form]:
     """int8 inputs, constant int8 weights, inner length up to 960; one multiplier of up to 8 bits and int8 results.
 
     Any other requantization, and longer ones, where sums fit the digits that the inner length leaves room for, of one
@@ -28,16 +28,16 @@ def dense_strategy(layer: Layer, context: Context) -> list[Form]:
     def by_digits() -> Form:
         portions = linear_portions(*folded(layer), *constants_of(layer))
         name = "linear, digit by digit" if len(portions) == 1 else f"linear, {len(portions)} products digit by digit"
-        return DenseForm(layer, context, name, None, tuple(p.digits for p in portions), products=portions)
+        return PanelForm(layer, context, name, None, tuple(p.digits for p in portions), products=portions)
 
     def native() -> Form:
         made = arithmetic_of(layer)
-        return DenseForm(layer, context, "linear", made, products=(made,))
+        return PanelForm(layer, context, "linear", made, products=(made,))
 
     return native_or_digits(native, by_digits)
 
 
-def dense_activation_strategy(region: Layer, context: Context) -> list[Form]:
+def dense_activation_strategy(region: Layer, context: ItaContext) -> list[Form]:
     """The product's form with another activation: as dense layers alone, the table is the engine's GELU or ReLU."""
     dense, lookup = region.parts
     found, table = arithmetic_of(dense), lookup.inputs[1].data
@@ -48,13 +48,13 @@ def dense_activation_strategy(region: Layer, context: Context) -> list[Form]:
         table = table[found.activation.apply(np.arange(-128, 128)) + 128]
     unit = unit_for(table)
     refuse_if(unit is None, "the table behind it is no GELU or ReLU of the engine")
-    name = "linear with GELU" if isinstance(unit, Gelu) else "linear with ReLU"
+    name = "linear with GELU" if isinstance(unit, ItaGelu) else "linear with ReLU"
     made = replace(found, activation=unit)
-    return [DenseForm(region, context, name, made, products=(made,), first=dense)]
+    return [PanelForm(region, context, name, made, products=(made,), first=dense)]
 
 
 @dataclass(frozen=True)
-class DenseForm(ProductForm):
+class PanelForm(ProductForm):
     """Rows of panels times packed weights; `first` multiplies, `layer` may hold more."""
 
     products: tuple[LinearArithmetic | LinearPortion, ...] = ()

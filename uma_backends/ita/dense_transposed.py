@@ -7,13 +7,13 @@ from tvm_pulp.qnn.indexing import TransposeAttributes
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.uma import Box, Form, Recipe, TileAxis, refuse_if
 from uma_backends.ita.geometry import LONGEST_INNER, MOST_TILES, TILE, TRANSPOSE, tiles
-from uma_backends.ita.ita_form import Context, PackedWeights, arranged, flattened
+from uma_backends.ita.ita_form import ItaContext, PackedWeights, arranged, flattened
 from uma_backends.ita.linear_arithmetic import arithmetic_of
 from uma_backends.ita.panels import load_panels
 from uma_backends.ita.product_form import ProductForm
 
 
-def dense_transposed_strategy(region: Layer, context: Context) -> list[Form]:
+def dense_transposed_strategy(region: Layer, context: ItaContext) -> list[Form]:
     """One form, for what dense layers may be; heads first, positions last, one sequence."""
     dense, transpose = region.parts[0], region.parts[-1]
     moves = list(TransposeAttributes.of(transpose).axes)

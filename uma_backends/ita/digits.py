@@ -15,7 +15,7 @@ from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.uma import Refused, refuse_if
 from uma_backends.ita.geometry import BIAS_BITS, LARGEST_MULTIPLIER, MOST_TILES
-from uma_backends.ita.reference import Requantization
+from uma_backends.ita.reference import ItaRequantization
 
 # What one tile of the diagonal takes away per step of a digit: the largest weight.
 UNIT = 128
@@ -37,14 +37,14 @@ class Digits:
         """Sums up to here come whole."""
         return 127 * sum(self.steps)
 
-    def rule(self, number: int) -> Requantization:
+    def rule(self, number: int) -> ItaRequantization:
         """The engine's rule for a digit; the nearest multiplier will do, for the next digit has room."""
         step = self.steps[number]
         exponent = (step - 1).bit_length()
         if step == 1 << exponent:
-            return Requantization(1, exponent)
+            return ItaRequantization(1, exponent)
         shift = exponent + 7
-        return Requantization(min(round((1 << shift) / step), LARGEST_MULTIPLIER), shift)
+        return ItaRequantization(min(round((1 << shift) / step), LARGEST_MULTIPLIER), shift)
 
     def units(self, number: int) -> list[int]:
         """Digits that a pass takes away, each as often as tiles of the diagonal are needed for it."""

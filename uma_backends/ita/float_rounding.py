@@ -19,7 +19,7 @@ _TRIED = {0: 256, **dict.fromkeys(range(15, 23), 2)}
 
 
 @dataclass(frozen=True)
-class Rounding:
+class FloatRounding:
     """Multiply, shift and round half to even; with a `fraction` that many bits stay for a second rounding."""
 
     multiplier: int
@@ -31,7 +31,7 @@ class Rounding:
         return shift_half_even(first, self.fraction) if self.fraction else first
 
 
-def rounding_like(factor: float, low: int, high: int) -> Rounding | None:
+def rounding_like(factor: float, low: int, high: int) -> FloatRounding | None:
     """The rounding for results from `low` to `high`, or None where there is none."""
     results = np.arange(low + 1, high + 1)
     if factor <= 0 or (np.abs(results).max(initial=0) + 1) / factor >= _LARGEST_SUM:
@@ -43,7 +43,7 @@ def rounding_like(factor: float, low: int, high: int) -> Rounding | None:
         except OverflowError:
             continue
         for offset in sorted(range(-distance, distance + 1), key=abs):
-            found = Rounding(min(nearest + offset, (1 << 31) - 1), shift, fraction)
+            found = FloatRounding(min(nearest + offset, (1 << 31) - 1), shift, fraction)
             if stairs.agrees(found.apply).all():
                 return found
     return None

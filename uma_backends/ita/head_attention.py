@@ -42,7 +42,7 @@ from uma_backends.ita.heads import (
 )
 from uma_backends.ita.ita_form import ENGINE, flattened
 from uma_backends.ita.linear_arithmetic import LinearArithmetic, arithmetic_of
-from uma_backends.ita.reference import Requantization
+from uma_backends.ita.reference import ItaRequantization
 from uma_backends.ita.requantization import rule_of
 
 _LARGEST = 127
@@ -78,7 +78,7 @@ class Head:
 
     sizes: HeadSizes
     weights: tuple[HeadWeights, ...]
-    rules: tuple[Requantization, ...]
+    rules: tuple[ItaRequantization, ...]
     q: Tensor
     k: Tensor
     rounding: Rounding
@@ -156,7 +156,7 @@ def _weights_of(
     return HeadWeights(q, k, v, out.weights[columns], biases)
 
 
-def _deviation(mix: Requantization, out: LinearArithmetic, keys: int) -> int:
+def _deviation(mix: ItaRequantization, out: LinearArithmetic, keys: int) -> int:
     """Steps by which a result may differ where the model's softmax adds 256ths: a probability differs by one at most.
 
     The two sums differ by less than two of at least 256, and 127 * 256 by them by one at most.

@@ -48,13 +48,13 @@ from uma_backends.ita.heads import (
 )
 from uma_backends.ita.ita_form import ENGINE, flattened
 from uma_backends.ita.linear_arithmetic import LinearArithmetic, arithmetic_of
-from uma_backends.ita.reference import Requantization
+from uma_backends.ita.reference import ItaRequantization
 
 POSITIONS = TILE
 CODE_BITS, CODE = 6, 64  # columns that tell positions apart, and their values but for the sign
-_AS_IT_IS = Requantization(1, 0)
-_LOGITS = Requantization(1, 3, -2560)
-_VALUES = Requantization(162, 14)
+_AS_IT_IS = ItaRequantization(1, 0)
+_LOGITS = ItaRequantization(1, 3, -2560)
+_VALUES = ItaRequantization(162, 14)
 _ABOVE = 128  # zero is the smallest value of eight bits that are so far below
 
 
@@ -144,12 +144,12 @@ class HeadLinearForm:
         return Recipe((block, left, put, job, take, Store(y, flattened(out), Box((row, first), (rows, columns)))))
 
     @property
-    def _rules(self) -> tuple[Requantization, ...]:
+    def _rules(self) -> tuple[ItaRequantization, ...]:
         """Of Q, K, logits, V, values, output."""
         values = (
             _VALUES
             if self.arithmetic.activation is None
-            else Requantization(_VALUES.multiplier, _VALUES.shift, -_ABOVE)
+            else ItaRequantization(_VALUES.multiplier, _VALUES.shift, -_ABOVE)
         )
         return (_AS_IT_IS, _AS_IT_IS, _LOGITS, self.arithmetic.rule, values, _AS_IT_IS)
 

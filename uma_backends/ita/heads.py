@@ -16,7 +16,7 @@ from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma import Call, CoreCost, Job, Local, Pointer, refuse_if
 from uma_backends.ita.geometry import TILE, tiles
 from uma_backends.ita.ita_form import ENGINE
-from uma_backends.ita.reference import Requantization
+from uma_backends.ita.reference import ItaRequantization
 from uma_backends.ita.registers import pack_bytes
 
 SPLIT = 16  # columns of a block of operands
@@ -108,7 +108,7 @@ class Round:
 
     count: int
     sizes: HeadSizes
-    rules: Sequence[Requantization]  # of Q, K, logits, V, values, output
+    rules: Sequence[ItaRequantization]  # of Q, K, logits, V, values, output
     first: Local
     others: tuple[Tensor, int] | None  # operands of the heads behind the first: a constant, and bytes from its start
     out: Local
@@ -176,7 +176,7 @@ def copy_cycles(size: int, cores: int) -> int:
     return 100 + 16 * -(-size // (SPLIT * cores))
 
 
-def check_rule(rule: Requantization, reach: int) -> None:
+def check_rule(rule: ItaRequantization, reach: int) -> None:
     """Refuse what the engines cannot shift, or multiply in 32 bits."""
     refuse_if(rule.shift > LARGEST_SHIFT, f"a requantization shifts by {rule.shift}: {LARGEST_SHIFT} at most")
     refuse_if(reach * rule.multiplier >= PRODUCT_LIMIT, "a sum and its multiplier need more than 32 bits")

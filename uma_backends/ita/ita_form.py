@@ -12,11 +12,20 @@ from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma import Box, Call, Derived, Form, Job, Kernel, Load, Local, Refused, Step, Store
-from uma_backends.ita.command import BIAS_BY_COLUMN, BIAS_BY_ROW, NO_BIAS, PRODUCT, Command, Panel, panels_of, reads_of
+from uma_backends.ita.command import (
+    BIAS_BY_COLUMN,
+    BIAS_BY_ROW,
+    NO_BIAS,
+    PRODUCT,
+    ItaCommand,
+    Panel,
+    panels_of,
+    reads_of,
+)
 from uma_backends.ita.geometry import BIAS_BYTES, BIAS_OVERREAD, MOST_TILES, TILE, TILE_BYTES, UNUSED_TILES, tiles
 from uma_backends.ita.linear_arithmetic import LinearArithmetic
 from uma_backends.ita.packing import pack_biases, pad_matrix, tile_matrix
-from uma_backends.ita.registers import Constants, Slot
+from uma_backends.ita.registers import Constants, RequantSlot
 from uma_backends.ita.timing import START_CYCLES, product_cycles
 
 ENGINE = "ita"
@@ -43,7 +52,7 @@ class Operands:
 
 
 @dataclass(frozen=True)
-class Context:
+class ItaContext:
     """The compilation as forms see it."""
 
     costs: CostModel
@@ -56,7 +65,7 @@ class Context:
         """A step that the cores take over, with its cost."""
         return core_step(kernel, self.costs)
 
-    def job(self, command: Command, writes: tuple[Local, ...], macs: int, cycles: int) -> Job:
+    def job(self, command: ItaCommand, writes: tuple[Local, ...], macs: int, cycles: int) -> Job:
         """A command as a step; its weights are among what it reads."""
         writes = tuple(dict.fromkeys(writes))
         reads = reads_of([p for p in command.panels if p.local not in writes], command.bias)
@@ -81,10 +90,10 @@ class Context:
         # mislead attention behind this product, and the driver need not wait to clean them.
         outputs = (rows * columns, 1) if rows * columns <= MOST_TILES else (rows, columns)
         counts = (outputs[0], inner, outputs[1], UNUSED_TILES)
-        constants = Constants(counts, {Slot.Q: arithmetic.rule}, arithmetic.activation)
+        constants = Constants(counts, {RequantSlot.Q: arithmetic.rule}, arithmetic.activation)
         panels, kind = (*of.left, *of.right, *of.shared, *result), NO_BIAS if of.bias is None else of.bias_kind
         sizes_and_panels = (rows, columns, inner, panels, self.l1_base, of.left_stride, of.right_stride)
-        command = Command(PRODUCT, constants, *sizes_and_panels, of.bias, kind, bias_offset)
+        command = ItaCommand(PRODUCT, constants, *sizes_and_panels, of.bias, kind, bias_offset)
         cycles = product_cycles(rows, columns, inner, has_bias=of.bias is not None)
         return self.job(command, tuple(panel.local for panel in result), results * of.depth, cycles)
 

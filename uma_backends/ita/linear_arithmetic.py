@@ -10,7 +10,7 @@ from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma import Refused, refuse_if
 from uma_backends.ita.geometry import ACCUMULATOR_BITS, BIAS_BITS, LONGEST_INNER
-from uma_backends.ita.reference import Activation, Requantization
+from uma_backends.ita.reference import Activation, ItaRequantization
 from uma_backends.ita.requantization import rule_of
 
 
@@ -20,7 +20,7 @@ class LinearArithmetic:
 
     weights: np.ndarray  # int8 [out][in]
     bias: np.ndarray  # int64 [out], zero point and the requantization's summand inside
-    rule: Requantization
+    rule: ItaRequantization
     activation: Activation | None = None
     panels = slice(None)  # of the input: all of them
 

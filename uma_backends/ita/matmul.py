@@ -23,7 +23,7 @@ from tvm_pulp.uma import Box, Form, Load, Local, Recipe, Step, TileAxis, refuse_
 from uma_backends.ita.command import Panel
 from uma_backends.ita.digits import Digits, choose_digits, constants_of
 from uma_backends.ita.geometry import BIAS_BYTES, BIAS_OVERREAD, LONGEST_INNER, MOST_TILES, TILE, tiles
-from uma_backends.ita.ita_form import Context, Operands, arranged, flattened, native_or_digits
+from uma_backends.ita.ita_form import ItaContext, Operands, arranged, flattened, native_or_digits
 from uma_backends.ita.linear_arithmetic import check_operands, check_reach
 from uma_backends.ita.packing import pack_biases
 from uma_backends.ita.panels import load_panels, load_transposed, panel_local
@@ -31,7 +31,7 @@ from uma_backends.ita.product_form import ProductForm
 from uma_backends.ita.requantization import Rule, rule_of
 
 
-def matmul_strategy(layer: Layer, context: Context) -> list[Form]:
+def matmul_strategy(layer: Layer, context: ItaContext) -> list[Form]:
     """int8 by int8, inner length up to 960; no zero points, one multiplier of up to 8 bits and int8 results.
 
     Others where sums fit the digits that the inner length leaves room for.
@@ -45,12 +45,12 @@ def matmul_strategy(layer: Layer, context: Context) -> list[Form]:
         found = rule_of(Requant.of(layer.attributes), layer.inputs[2:4])
         refuse_if(found.negated, "its multiplier is negative, which only constant weights can absorb")
         check_reach((depth << 14) + abs(found.summand))
-        return MatmulForm(layer, context, "product", found)
+        return DigitProductForm(layer, context, "product", found)
 
     def by_digits() -> Form:
         digits = product_digits(*constants_of(layer), depth, zero_points)
         rule = Rule(digits.rule(0), depth * prod(zero_points) + digits.offset)
-        return MatmulForm(layer, context, "product, digit by digit", rule, (digits,))
+        return DigitProductForm(layer, context, "product, digit by digit", rule, (digits,))
 
     return native_or_digits(native, by_digits)
 
@@ -75,7 +75,7 @@ def _weights_of(factor: int) -> list[int]:
 
 
 @dataclass(frozen=True)
-class MatmulForm(ProductForm):
+class DigitProductForm(ProductForm):
     """One job per tile, or one per digit of it; leading indices one at a time. `arithmetic` adds a constant to sums."""
 
     @cached_property

@@ -7,7 +7,7 @@ from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma import Box, Kernel, Load, Local, Step, Store
 from uma_backends.ita.command import Panel, panels_of
 from uma_backends.ita.geometry import TILE, padded
-from uma_backends.ita.ita_form import Context
+from uma_backends.ita.ita_form import ItaContext
 
 
 def panel_local(name: str, rows: int, room: int = 0) -> Local:
@@ -30,7 +30,7 @@ def _parts(name: str, box: Box, room: int, starts: Sequence[int]) -> Iterator[tu
 
 
 def load_panels(
-    name: str, tensor: Tensor, box: Box, context: Context, room: int = 0, *, exact: bool = False
+    name: str, tensor: Tensor, box: Box, context: ItaContext, room: int = 0, *, exact: bool = False
 ) -> tuple[list[Step], tuple[Panel, ...]]:
     """Rows and columns of a box of a matrix as panels; the cores append zeros where there are less than 64 columns.
 
@@ -50,7 +50,7 @@ def load_panels(
 
 
 def store_panels(
-    name: str, tensor: Tensor, box: Box, context: Context, room: int = 0
+    name: str, tensor: Tensor, box: Box, context: ItaContext, room: int = 0
 ) -> tuple[tuple[Panel, ...], list[Step]]:
     """Panels for a box of a matrix, and the steps that store them; the cores cut a last one that is narrower."""
     panels: list[Panel] = []
@@ -64,7 +64,7 @@ def store_panels(
     return tuple(panels), steps
 
 
-def load_transposed(name: str, tensor: Tensor, box: Box, context: Context) -> tuple[list[Step], tuple[Panel, ...]]:
+def load_transposed(name: str, tensor: Tensor, box: Box, context: ItaContext) -> tuple[list[Step], tuple[Panel, ...]]:
     """A box of [inner][columns] as one panel of [columns][64] per 64 of the inner length: the cores transpose tiles."""
     (row, column), (depth, columns) = box.start, box.size
     whole, rest = divmod(depth, TILE)

@@ -16,7 +16,7 @@ from tvm_pulp import qnn
 from tvm_pulp.canonicalize.permute import swapped
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant, needed, require, spec_of
 from tvm_pulp.qnn.qdq_attention import QdqAttentionAttributes, operands
-from uma_backends.ita.float_rounding import Rounding, rounding_like
+from uma_backends.ita.float_rounding import FloatRounding, rounding_like
 from uma_backends.ita.matmul import product_digits
 from uma_backends.ita.signed_operands import MOVED
 
@@ -66,7 +66,7 @@ class PartedAttention(Rewriter):
 class _Product:
     """A product of attention: its rounding, zero points of its operands, and its rule."""
 
-    rounding: Rounding
+    rounding: FloatRounding
     zero_points: tuple[int, int]
     rule: qnn.Requant
 

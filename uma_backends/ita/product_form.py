@@ -12,7 +12,7 @@ from tvm_pulp.uma import EXACT, Box, Derived, Job, Kernel, Load, Local, Step, St
 from uma_backends.ita.command import Panel
 from uma_backends.ita.digits import UNIT, Digits
 from uma_backends.ita.geometry import BIAS_BYTES, TILE, tiles
-from uma_backends.ita.ita_form import ENGINE, Context, Operands, row_runs, shifted
+from uma_backends.ita.ita_form import ENGINE, ItaContext, Operands, row_runs, shifted
 from uma_backends.ita.panels import panel_local, store_panels
 from uma_backends.ita.requantization import Rule
 from uma_backends.ita.timing import product_cycles
@@ -26,7 +26,7 @@ class ProductForm:
     """
 
     layer: Layer
-    context: Context
+    context: ItaContext
     name: str
     arithmetic: Any
     digits: tuple[Digits, ...] = ()

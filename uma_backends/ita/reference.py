@@ -11,7 +11,7 @@ Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Requantization:
+class ItaRequantization:
     """`acc * multiplier / 2^shift`, halves up, plus `add`, saturated to int8; the half is a bit of the product."""
 
     multiplier: int
@@ -30,19 +30,19 @@ class Requantization:
 class Relu:
     """Zero below zero, then a second requantization."""
 
-    after: Requantization = Requantization(1, 0)
+    after: ItaRequantization = ItaRequantization(1, 0)
 
     def apply(self, values: NDArray[np.integer]) -> Integers:
         return self.after.apply(np.maximum(values, 0))
 
 
 @dataclass(frozen=True)
-class Gelu:
+class ItaGelu:
     """Minus GELU by a polynomial of second order, then a second requantization."""
 
     b: int
     c: int
-    after: Requantization
+    after: ItaRequantization
 
     def apply(self, values: NDArray[np.integer]) -> Integers:
         q = values.astype(np.int64)
@@ -51,7 +51,7 @@ class Gelu:
         return self.after.apply(wrap(q * (erf + self.c)))
 
 
-Activation = Relu | Gelu
+Activation = Relu | ItaGelu
 
 
 def wrap(values: Integers) -> Integers:

@@ -7,7 +7,7 @@ from typing import Any
 
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.uma import Form, Refusal, pattern_of
-from uma_backends.ita.ita_form import ENGINE, Context
+from uma_backends.ita.ita_form import ENGINE, ItaContext
 
 _REMEDY = "quantize its logits to steps of ln 2 with a softmax that halves with every step"
 _POLYNOMIAL = "its softmax is a polynomial, the engine's halves with every step of the logits"
@@ -41,7 +41,7 @@ def refused_pattern(name: str) -> Any:
     return pattern_of("matmul", value, None, None, None)
 
 
-def refused_strategy(layer: Layer, _context: Context) -> list[Form] | Refusal:
+def refused_strategy(layer: Layer, _context: ItaContext) -> list[Form] | Refusal:
     """Nothing is offered: its softmax is another than the engine's, or has a mask."""
     if layer.attributes.get("has_mask"):
         return Refusal(ENGINE, "it has a mask, which the engine's softmax has not")

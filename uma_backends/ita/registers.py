@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-from uma_backends.ita.reference import Activation, Gelu, Relu, Requantization
+from uma_backends.ita.reference import Activation, ItaGelu, ItaRequantization, Relu
 
 
 class LayerKind(IntEnum):
@@ -16,7 +16,7 @@ class LayerKind(IntEnum):
     SINGLE_ATTENTION = 3
 
 
-class Slot(IntEnum):
+class RequantSlot(IntEnum):
     """Which requantization belongs to which step; plain products use that of Q."""
 
     Q = 0
@@ -40,15 +40,15 @@ class Constants:
     """Words 6 to 12, 15 and 16 of all jobs of a layer."""
 
     tiles: tuple[int, int, int, int]  # s, e, p, f
-    rules: dict[Slot, Requantization]
+    rules: dict[RequantSlot, ItaRequantization]
     activation: Activation | None = None
 
     def words(self) -> tuple[int, ...]:
         """TILES, multipliers, shifts, summands, then the two of the activation unit."""
-        filled = [self.rules.get(slot, Requantization(0, 0)) for slot in Slot]
-        after = self.activation.after if self.activation is not None else Requantization(0, 0)
+        filled = [self.rules.get(slot, ItaRequantization(0, 0)) for slot in RequantSlot]
+        after = self.activation.after if self.activation is not None else ItaRequantization(0, 0)
         gelu = 0
-        if isinstance(self.activation, Gelu):
+        if isinstance(self.activation, ItaGelu):
             gelu = (self.activation.b & 0xFFFF) | (self.activation.c & 0xFFFF) << 16
         return (
             sum(count << 4 * i for i, count in enumerate(self.tiles)),
@@ -62,4 +62,4 @@ class Constants:
 
 def activation_code(activation: Activation | None) -> int:
     """The field of CTRL_ENGINE."""
-    return 2 if isinstance(activation, Relu) else 1 if isinstance(activation, Gelu) else 0
+    return 2 if isinstance(activation, Relu) else 1 if isinstance(activation, ItaGelu) else 0

@@ -14,7 +14,7 @@ from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.uma import refuse_if
 from uma_backends.ita.geometry import BIAS_BITS, LARGEST_MULTIPLIER, LARGEST_SHIFT
-from uma_backends.ita.reference import Relu, Requantization
+from uma_backends.ita.reference import ItaRequantization, Relu
 
 _SIGNED, _POSITIVE = (-128, 127), (0, 127)
 
@@ -23,7 +23,7 @@ _SIGNED, _POSITIVE = (-128, 127), (0, 127)
 class Rule:
     """The engine's rule for sums to which `summand` was added, negated before where `negated`."""
 
-    rule: Requantization
+    rule: ItaRequantization
     summand: int = 0
     negated: bool = False
     activation: Relu | None = None  # where the layer's result is not negative
@@ -77,14 +77,14 @@ def exact_rule(mul: int, add: int, shift: int, add_bits: int = 8) -> Rule:
         behind = target - summand * multiplier
     fits = -end <= behind < end and abs(summand) < 1 << (BIAS_BITS - 1)
     refuse_if(not fits, "its summand is beyond what bias and requantization of the engine can hold")
-    return Rule(Requantization(multiplier, shift, behind), summand, mul < 0)
+    return Rule(ItaRequantization(multiplier, shift, behind), summand, mul < 0)
 
 
 def _round_divide(value: int, divisor: int) -> int:
     return (2 * value + divisor) // (2 * divisor)
 
 
-def silent_bias(rule: Requantization) -> int | None:
+def silent_bias(rule: ItaRequantization) -> int | None:
     """A bias that the rule turns into zero, or None where there is none of 24 bits."""
     near = -round((rule.add << rule.shift) / rule.multiplier)
     fits = (b for b in (near, near - 1, near + 1) if abs(b) < 1 << (BIAS_BITS - 1))

@@ -8,11 +8,11 @@ from tvm_pulp.soc.cost_model import CostModel
 from uma_backends.conv_array import POINTERS, ArrayBackend, Members, prepare_for_array
 from uma_backends.conv_array.modes import ModeCosts
 from uma_backends.ne16.geometry import INPUT_BYTES, Mode, input_subtile
-from uma_backends.ne16.job import ArrayJob
-from uma_backends.ne16.ne16_form import ENGINE, Context
+from uma_backends.ne16.job import Ne16Job
+from uma_backends.ne16.ne16_form import ENGINE, Ne16Context
 from uma_backends.ne16.registers import WORD_NAMES
 from uma_backends.ne16.strategy import conv2d_strategy, dense_strategy
-from uma_backends.ne16.timing import Timing, job_cycles
+from uma_backends.ne16.timing import Ne16Timing, job_cycles
 
 _FOLDER = Path(__file__).parent
 
@@ -43,20 +43,20 @@ class Ne16Backend(ArrayBackend):
         )
         self._register_driver(files, "job", "submit", members)
 
-    def context(self, options: dict[str, Any], soc: Any, cores: int) -> Context:
-        timing = Timing.of(soc.engines[ENGINE].parameters)
-        return Context(options["requant"] == "native", CostModel(soc, cores), True, timing)
+    def context(self, options: dict[str, Any], soc: Any, cores: int) -> Ne16Context:
+        timing = Ne16Timing.of(soc.engines[ENGINE].parameters)
+        return Ne16Context(options["requant"] == "native", CostModel(soc, cores), True, timing)
 
 
 def _prepare(module: Any, soc: Any, _options: Mapping[str, Any]) -> Any:
-    costs = pixel_costs(Timing.of(soc.engines[ENGINE].parameters))
+    costs = pixel_costs(Ne16Timing.of(soc.engines[ENGINE].parameters))
     return prepare_for_array(module, True, INPUT_BYTES, costs)
 
 
-def pixel_costs(timing: Timing) -> ModeCosts:
+def pixel_costs(timing: Ne16Timing) -> ModeCosts:
     """Costs by which pixels are put together."""
 
     def cycles(mode: Mode, channels: int, outputs: int, height: int, width: int) -> int:
-        return job_cycles(ArrayJob(mode, channels, outputs, height, width), timing)
+        return job_cycles(Ne16Job(mode, channels, outputs, height, width), timing)
 
     return ModeCosts(input_subtile, cycles)

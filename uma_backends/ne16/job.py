@@ -9,7 +9,7 @@ from uma_backends.conv_array.base_job import TOO_MANY_SUBTILES, BaseJob
 from uma_backends.conv_array.modes import pads_wrongly
 from uma_backends.ne16.geometry import PATCH, Mode, subtile_sizes
 
-__all__ = ["LEAST_STRIDED", "ArrayJob", "FilterMask", "Padding", "Patch", "Requantization", "patches"]
+__all__ = ["LEAST_STRIDED", "FilterMask", "Ne16Job", "Padding", "Patch", "Requantization", "patches"]
 
 # The hardware sources keep nine bits of the weight offset.
 WEIGHT_OFFSETS = range(-256, 256)
@@ -31,7 +31,7 @@ NO_MASK = FilterMask()
 
 
 @dataclass(frozen=True, slots=True)
-class ArrayJob(BaseJob):
+class Ne16Job(BaseJob):
     """A tile as NE16 executes it.
 
     `strided`: a 3x3 patch of stride 2, of up to 2x2 outputs, whose bottom and right padding has the value too.
@@ -63,7 +63,7 @@ class ArrayJob(BaseJob):
         return self.input_channels * self.input_bits // 8
 
 
-def _impossible(job: ArrayJob) -> tuple[tuple[bool, str], ...]:
+def _impossible(job: Ne16Job) -> tuple[tuple[bool, str], ...]:
     """Conditions and, as a template, why the hardware cannot do it."""
     pad, how, mask = job.padding, job.requantization, job.filter_mask
     masked = (mask.top, mask.bottom, mask.left, mask.right)
@@ -99,10 +99,10 @@ class Patch:
 
     row: int
     column: int
-    job: ArrayJob
+    job: Ne16Job
 
 
-def patches(job: ArrayJob, height: int, width: int) -> list[Patch]:
+def patches(job: Ne16Job, height: int, width: int) -> list[Patch]:
     """The jobs of a 3x3 layer of stride 2, described as one job, on an input of `height` x `width` pixels.
 
     The step between subtiles is three pixels, where four are needed: every 2x2 outputs are a job. Where the outputs are

@@ -8,15 +8,15 @@ import numpy as np
 
 from uma_backends.conv_array import ArrayContext, ArrayDescription
 from uma_backends.ne16.geometry import INPUT_BYTES, OUTPUT_CHANNELS, PATCH, Mode
-from uma_backends.ne16.job import ArrayJob
+from uma_backends.ne16.job import Ne16Job
 from uma_backends.ne16.packing import pack_weights
 from uma_backends.ne16.registers import WORD_NAMES, Addresses, register_image
-from uma_backends.ne16.timing import DEFAULT_TIMING, Timing, job_cycles
+from uma_backends.ne16.timing import DEFAULT_TIMING, Ne16Timing, job_cycles
 
 ENGINE = "ne16"
 
 
-class Description(ArrayDescription):
+class Ne16JobDescription(ArrayDescription):
     """A job and its registers."""
 
     @cached_property
@@ -25,7 +25,7 @@ class Description(ArrayDescription):
 
 
 @dataclass(frozen=True)
-class Context(ArrayContext):
+class Ne16Context(ArrayContext):
     """The options of a compilation, and NE16's array."""
 
     engine: ClassVar[str] = ENGINE
@@ -37,18 +37,18 @@ class Context(ArrayContext):
     depthwise_channels: ClassVar[int] = INPUT_BYTES
     row_step: ClassVar[int] = PATCH**2
 
-    timing: Timing = DEFAULT_TIMING
+    timing: Ne16Timing = DEFAULT_TIMING
 
     def pack(self, filters: np.ndarray, mode: Mode, weight_bits: int, offset: int) -> np.ndarray:
         return pack_weights(filters, mode, weight_bits, offset)
 
-    def job(self, mode: Mode, shape: tuple[int, int, int, int], input_signed: bool, **how: Any) -> ArrayJob:
+    def job(self, mode: Mode, shape: tuple[int, int, int, int], input_signed: bool, **how: Any) -> Ne16Job:
         assert not input_signed, "the array has no signed input"
         height, width, depth, channels = shape
-        return ArrayJob(mode, depth, channels, height, width, **how)
+        return Ne16Job(mode, depth, channels, height, width, **how)
 
     def cycles(self, job: Any) -> int:
         return job_cycles(job, self.timing)
 
-    def describe(self, job: Any, *operands: Any) -> Description:
-        return Description(job, *operands)
+    def describe(self, job: Any, *operands: Any) -> Ne16JobDescription:
+        return Ne16JobDescription(job, *operands)

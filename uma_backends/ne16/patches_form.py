@@ -11,7 +11,7 @@ from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma import Box, Local, Recipe, TileAxis
 from uma_backends.conv_array import ACTIVATION_SLACK, ArrayContext, ArrayForm, channel_axis
-from uma_backends.conv_array.arithmetic.layer_arithmetic import Arithmetic
+from uma_backends.conv_array.arithmetic.layer_arithmetic import LayerArithmetic
 from uma_backends.conv_array.arithmetic.requantization import MAX_PADDING, Padding
 from uma_backends.ne16.geometry import INPUT_BYTES, Mode
 from uma_backends.ne16.job import LEAST_STRIDED, Patch, patches
@@ -56,7 +56,7 @@ def _begins(patch: Patch, padding: Padding) -> tuple[int, int]:
     return source, patch.row * output_row + patch.column * output_pixel
 
 
-def patches_forms(layer: Layer, arithmetic: Arithmetic, context: ArrayContext) -> list[PatchesForm]:
+def patches_forms(layer: Layer, arithmetic: LayerArithmetic, context: ArrayContext) -> list[PatchesForm]:
     """The form, where the array's strided mode takes the layer and requantizes it.
 
     Core 0 waits for all jobs but two, which cores that finish results have no time for.

@@ -18,7 +18,7 @@ from uma_backends.ne16.geometry import (
     remainder,
     subtiles,
 )
-from uma_backends.ne16.job import ArrayJob
+from uma_backends.ne16.job import Ne16Job
 
 LOAD_OVERHEAD = 6
 # Around the weight beats of a step.
@@ -27,7 +27,7 @@ BIAS_BEATS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Timing:
+class Ne16Timing:
     """Knobs of the cycle model; names and defaults are those of the C model."""
 
     # 1: whole windows and patches at borders too, as in the public hardware sources.
@@ -36,18 +36,18 @@ class Timing:
     bank_waits: int = 0
 
     @staticmethod
-    def of(parameters: Mapping[str, int]) -> "Timing":
+    def of(parameters: Mapping[str, int]) -> "Ne16Timing":
         """The knobs that a SoC's engine parameters state."""
-        known = [f.name for f in fields(Timing)]
+        known = [f.name for f in fields(Ne16Timing)]
         for name, value in parameters.items():
             if name not in known:
                 raise UserError(f"engine ne16 has no parameter '{name}': it has {', '.join(known)}")
             if value not in (0, 1):
                 raise UserError(f"engine ne16: {name} is {value}, choose 0 or 1")
-        return Timing(**parameters)
+        return Ne16Timing(**parameters)
 
 
-DEFAULT_TIMING = Timing()
+DEFAULT_TIMING = Ne16Timing()
 
 
 def _sizes(size: int, subtile: int) -> list[tuple[int, int, bool]]:
@@ -57,7 +57,7 @@ def _sizes(size: int, subtile: int) -> list[tuple[int, int, bool]]:
 
 
 @lru_cache(maxsize=1 << 17)
-def job_cycles(job: ArrayJob, timing: Timing = DEFAULT_TIMING) -> int:
+def job_cycles(job: Ne16Job, timing: Ne16Timing = DEFAULT_TIMING) -> int:
     """Return the cycles of a job from TRIGGER to its event."""
     mode, pad, linear = job.mode, job.padding, job.mode is Mode.LINEAR
     whole = bool(timing.whole_windows) and not linear
@@ -84,7 +84,7 @@ def job_cycles(job: ArrayJob, timing: Timing = DEFAULT_TIMING) -> int:
     return cycles
 
 
-def _frame_cycles(job: ArrayJob, k: int, is_last: bool) -> int:
+def _frame_cycles(job: Ne16Job, k: int, is_last: bool) -> int:
     """Stream-in, scale, shift and bias of a subtile; only the last subtile of channels stops its scales early."""
     how = job.requantization
     cycles = PATCH * PATCH * -(-k // 8) if job.stream_in else 0

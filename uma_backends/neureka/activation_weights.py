@@ -29,22 +29,22 @@ from uma_backends.conv_array import JobForm, rows_of
 from uma_backends.conv_array.arithmetic.exact_rounding import ARRAY_SHIFT, ExactFold
 from uma_backends.conv_array.arithmetic.requantization import Requantization
 from uma_backends.neureka.geometry import Mode, subtiles
-from uma_backends.neureka.job import ArrayJob
-from uma_backends.neureka.neureka_form import ACTIVATION_SLACK, Context
+from uma_backends.neureka.job import NeurekaJob
+from uma_backends.neureka.neureka_form import ACTIVATION_SLACK, NeurekaContext
 
 _INT32 = 1 << 31
 # From int8 to uint8, in all bytes of a word.
 _FLIP = 0x80808080
 
 
-def refuse_other_layouts(context: Context) -> None:
+def refuse_other_layouts(context: NeurekaContext) -> None:
     """The kernel of the cores knows one layout of weights and what the signs of activations need."""
     geometry = context.timing.geometry
     refuse_if(context.unsigned_only, "its activations have a sign")
     refuse_if(geometry.channels_1x1 != geometry.weight_beat_bytes, "its weights are laid out in another way")
 
 
-def refuse_other_heads(context: Context, size: int, of: dict[str, Tensor]) -> None:
+def refuse_other_heads(context: NeurekaContext, size: int, of: dict[str, Tensor]) -> None:
     """Attention is taken of heads of whole words, whose keys and values come to L1."""
     refuse_other_layouts(context)
     refuse_if(size % 4, f"heads of {size} elements are no whole words", "use heads of a multiple of 4 elements")
@@ -58,7 +58,7 @@ def refuse_without_kernels(form: "ActivationWeights") -> None:
 
 
 @dataclass(frozen=True)
-class Product:
+class ProductRequantization:
     """Requantization of one of the products, in the array's terms; without `how` there is none."""
 
     how: Requantization | None
@@ -68,7 +68,7 @@ class Product:
     output_bits: int = 8
 
     @staticmethod
-    def of(rule: Requant, mul: Tensor, add: Tensor, reach: int, added: int = 0) -> "Product":
+    def of(rule: Requant, mul: Tensor, add: Tensor, reach: int, added: int = 0) -> "ProductRequantization":
         """`reach`: largest magnitude of a sum of products; `added`: to the result, which then has no sign."""
         refuse_if(rule.kind != "pulp" or rule.wide, f"{rule.kind} requantization rounds in a way the array cannot")
         refuse_if((rule.low, rule.high) != (-128, 127), f"it clips to {rule.low}..{rule.high}")
@@ -76,18 +76,20 @@ class Product:
         factor, summand = int(mul.values.reshape(-1)[0]), int(add.values.reshape(-1)[0]) + (added << rule.shift)
         refuse_if(factor < 0, "a multiplier is negative")
         refuse_if(rule.shift > 31 or reach * factor + abs(summand) >= _INT32, "the product may exceed 32 bits")
-        return Product(Requantization(8 if factor < 256 else 32, rule.shift, relu=bool(added)), factor, summand)
+        return ProductRequantization(
+            Requantization(8 if factor < 256 else 32, rule.shift, relu=bool(added)), factor, summand
+        )
 
     @staticmethod
-    def scaled(fold: ExactFold) -> "Product":
+    def scaled(fold: ExactFold) -> "ProductRequantization":
         """Sums times a scale, for the cores to add and shift."""
         how = Requantization(scale_bits=32, shift=ARRAY_SHIFT, bias=False, relu=False)
-        return Product(how, int(fold.scale[0]), output_bits=32)
+        return ProductRequantization(how, int(fold.scale[0]), output_bits=32)
 
 
 # Sums as they are, and with a bias that the cores make.
-RAW = Product(None, output_bits=32)
-CORRECTED = Product(Requantization(scale_bits=8, shift=0, bias=True, relu=False), output_bits=32)
+RAW = ProductRequantization(None, output_bits=32)
+CORRECTED = ProductRequantization(Requantization(scale_bits=8, shift=0, bias=True, relu=False), output_bits=32)
 
 
 @dataclass(frozen=True)
@@ -157,8 +159,8 @@ class Vectors:
 class ActivationWeights(JobForm):
     """Steps that forms with activations as weights consist of."""
 
-    context: Context
-    products: tuple[Product, ...]
+    context: NeurekaContext
+    products: tuple[ProductRequantization, ...]
     rounding = EXACT
 
     def picture(self, count: int, box: Box) -> tuple[tuple[int, int], int]:
@@ -202,7 +204,7 @@ class ActivationWeights(JobForm):
     ) -> Job:  # fmt: skip
         """One product."""
         product = self.products[number]
-        job = ArrayJob(
+        job = NeurekaJob(
             Mode.POINTWISE, depth, channels, *shape, weight_offset=weights.offset, output_bits=product.output_bits,
             input_signed=x.is_signed, requantization=product.how,
             input_pixel_stride=x.stride, input_row_stride=shape[1] * x.stride, output_pixel_stride=y.stride,

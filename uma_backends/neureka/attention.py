@@ -24,19 +24,19 @@ from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma import Box, Form, Kernel, Load, Local, Recipe, Step, Store, TileAxis, refuse_if
 from uma_backends.neureka.activation_weights import (
     ActivationWeights,
-    Product,
+    ProductRequantization,
     Rows,
     refuse_other_heads,
     refuse_without_kernels,
 )
-from uma_backends.neureka.neureka_form import Context
+from uma_backends.neureka.neureka_form import NeurekaContext
 
 _ADDED = 128
 # Groups of heads at least, so that array and cores have something to do at the same time, and heads of one at most.
 _GROUPS, _TOGETHER = 4, 4
 
 
-def attention_strategy(layer: Layer, context: Context) -> list[Form]:
+def attention_strategy(layer: Layer, context: NeurekaContext) -> list[Form]:
     """Integer attention of heads of whole words, requantized as the array does it."""
     a, of = AttentionAttributes.of(layer), operands(AttentionAttributes.of(layer), layer.inputs)
     _, _, keys, size = dimensions(a, of["q"].spec, of["k"].spec)
@@ -47,8 +47,8 @@ def attention_strategy(layer: Layer, context: Context) -> list[Form]:
     refuse_if(not is_usual, "the exponentials of its softmax do not fit 32 bits")
     largest = 255 if "probability" not in of else keys * int(np.abs(of["probability"].values.astype(np.int64)).max())
     products = (
-        Product.of(Requant.of(a, "logit"), of["logit_mul"], of["logit_add"], size << 14, _ADDED),
-        Product.of(Requant.of(a), of["mul"], of["add"], largest << 7),
+        ProductRequantization.of(Requant.of(a, "logit"), of["logit_mul"], of["logit_add"], size << 14, _ADDED),
+        ProductRequantization.of(Requant.of(a), of["mul"], of["add"], largest << 7),
     )
     form = AttentionForm(layer, context, "1x1 with keys and values as weights", products)
     refuse_without_kernels(form)

@@ -25,13 +25,13 @@ from uma_backends.neureka.dense_rounded import (
     table_patterns,
 )
 from uma_backends.neureka.geometry import Mode
-from uma_backends.neureka.job import ArrayJob, Requantization
+from uma_backends.neureka.job import NeurekaJob, Requantization
 from uma_backends.neureka.matmul import matmul_strategy
-from uma_backends.neureka.neureka_form import ENGINE, WEIGHT_LEVELS, Context
+from uma_backends.neureka.neureka_form import ENGINE, WEIGHT_LEVELS, NeurekaContext
 from uma_backends.neureka.qdq_attention import qdq_attention_strategy
 from uma_backends.neureka.registers import WEIGHT_MEMORY_BASE
 from uma_backends.neureka.strategy import conv2d_strategy, dense_strategy
-from uma_backends.neureka.timing import DEFAULT_TIMING, Timing, job_cycles
+from uma_backends.neureka.timing import DEFAULT_TIMING, NeurekaTiming, job_cycles
 
 _FOLDER = Path(__file__).parent
 _POINTERS = ("weights", "input", "output", "scale", "shift", "bias")
@@ -100,7 +100,7 @@ class NeurekaBackend(ArrayBackend):
     def with_shared_weights(self, options: dict[str, Any]) -> dict[str, Any]:
         return {**options, "single_rows": "1x1"}
 
-    def context(self, options: dict[str, Any], soc: Any, cores: int) -> Context:
+    def context(self, options: dict[str, Any], soc: Any, cores: int) -> NeurekaContext:
         memory = options["weight_memory"]
         if memory == "auto":
             memory = "sram" if WEIGHT_LEVELS["sram"] in soc.software.weight_parts else "none"
@@ -113,29 +113,29 @@ class NeurekaBackend(ArrayBackend):
             raise UserError(
                 f"--target-uma-{ENGINE}-prefetch off: weights come from L1, where there is none: leave it out"
             )
-        timing = Timing.of(soc.engines[ENGINE].parameters)
+        timing = NeurekaTiming.of(soc.engines[ENGINE].parameters)
         unsigned_only = takes_unsigned_only(timing, options)
         native, as_3x3 = options["requant"] == "native", options["single_rows"] == "any"
-        return Context(native, CostModel(soc, cores), unsigned_only, memory, timing, prefetch, as_3x3)
+        return NeurekaContext(native, CostModel(soc, cores), unsigned_only, memory, timing, prefetch, as_3x3)
 
 
-def takes_unsigned_only(timing: Timing, options: Mapping[str, Any]) -> bool:
+def takes_unsigned_only(timing: NeurekaTiming, options: Mapping[str, Any]) -> bool:
     """Tell if int8 activations run as x + 128: the SoC's engine has no signed input, or the option says so."""
     return options["activations"] == "unsigned" or not timing.geometry.signed_input
 
 
 def _prepare(module: Any, soc: Any, options: Mapping[str, Any]) -> Any:
-    timing = Timing.of(soc.engines[ENGINE].parameters)
+    timing = NeurekaTiming.of(soc.engines[ENGINE].parameters)
     unsigned_only = takes_unsigned_only(timing, options)
     return prepare_for_array(module, unsigned_only, timing.geometry.channels_3x3, pixel_costs(timing))
 
 
-def pixel_costs(timing: Timing = DEFAULT_TIMING) -> ModeCosts:
+def pixel_costs(timing: NeurekaTiming = DEFAULT_TIMING) -> ModeCosts:
     """Costs by which pixels are put together: weights from weight memory."""
 
     def cycles(mode: Mode, channels: int, outputs: int, height: int, width: int) -> int:
         how = Requantization(scale_bits=32)
-        job = ArrayJob(mode, channels, outputs, height, width, requantization=how, weight_memory=True, prefetch=True)
+        job = NeurekaJob(mode, channels, outputs, height, width, requantization=how, weight_memory=True, prefetch=True)
         return job_cycles(job, timing)
 
     return ModeCosts(timing.geometry.input_subtile, cycles)

@@ -20,11 +20,11 @@ from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec, every_value
 from tvm_pulp.uma import Box, Form, Kernel, Load, Local, Refused, Step, Store, pattern_of, refuse_if
 from uma_backends.conv_array import DenseForm, known_arithmetic, residual_of
-from uma_backends.conv_array.arithmetic.layer_arithmetic import Arithmetic
+from uma_backends.conv_array.arithmetic.layer_arithmetic import LayerArithmetic
 from uma_backends.conv_array.forms.summed import behind, load_stages, refuse_without_kernel
 from uma_backends.neureka.added_row import AddedRow, find_added_row
 from uma_backends.neureka.geometry import Mode
-from uma_backends.neureka.neureka_form import Context
+from uma_backends.neureka.neureka_form import NeurekaContext
 
 _BYTES = 256
 # Where a rounding's least result goes: to the smallest signed byte, or to the first place of a table.
@@ -67,12 +67,12 @@ def table_patterns() -> list[tuple[str, Callable[[], Any]]]:
     return list(found.items())
 
 
-def dense_add_strategy(region: Layer, context: Context) -> list[Form]:
+def dense_add_strategy(region: Layer, context: NeurekaContext) -> list[Form]:
     """A product that the cores requantize, plus a constant for every channel."""
     return [_with_row(region, context, "requantize_add", "1x1 over rows, added")]
 
 
-def dense_add_sum_strategy(region: Layer, context: Context) -> list[Form]:
+def dense_add_sum_strategy(region: Layer, context: NeurekaContext) -> list[Form]:
     """A product that the cores requantize, plus a constant for every channel, plus another tensor of the same shape."""
     _, add, last = region.parts
     _refuse_one_row(region)
@@ -82,7 +82,7 @@ def dense_add_sum_strategy(region: Layer, context: Context) -> list[Form]:
     return [replace(form, residual=residual)]
 
 
-def dense_table_strategy(region: Layer, context: Context) -> list[Form]:
+def dense_table_strategy(region: Layer, context: NeurekaContext) -> list[Form]:
     """A product that the cores requantize, then functions of a byte, with constants of channels."""
     dense = region.parts[0]
     arithmetic = _divided(dense, context, "its rounding")
@@ -104,7 +104,7 @@ def dense_table_strategy(region: Layer, context: Context) -> list[Form]:
     return [_form(region, context, name, arithmetic, "requantize_table", rounding, tables=tables)]
 
 
-def _add_table(region: Layer, context: Context) -> list[Form]:
+def _add_table(region: Layer, context: NeurekaContext) -> list[Form]:
     """The form with a constant added, then a function of a byte."""
     _, add, last = region.parts
     table, result = last.inputs[1].data, last.outputs[0].spec
@@ -121,7 +121,7 @@ def _refuse_one_row(region: Layer) -> None:
     refuse_if(spec.elements == spec.shape[-1], "a single row is faster in two passes")
 
 
-def _divided(dense: Layer, context: Context, rounding: str) -> Arithmetic:
+def _divided(dense: Layer, context: NeurekaContext, rounding: str) -> LayerArithmetic:
     """Arithmetic of a product that the array scales and the cores add to and shift."""
     arithmetic = known_arithmetic(dense, context)
     if arithmetic.rest is None:
@@ -129,7 +129,7 @@ def _divided(dense: Layer, context: Context, rounding: str) -> Arithmetic:
     return arithmetic
 
 
-def _rounding(arithmetic: Arithmetic, rule: Requant, least: int, name: str) -> tuple[np.ndarray, np.ndarray]:
+def _rounding(arithmetic: LayerArithmetic, rule: Requant, least: int, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Shift and summand by which the cores round to bytes whose smallest is `least`; refused beyond 32 bits."""
     rest = arithmetic.rest
     assert rest is not None
@@ -139,7 +139,7 @@ def _rounding(arithmetic: Arithmetic, rule: Requant, least: int, name: str) -> t
 
 
 def _with_row(
-    region: Layer, context: Context, operator: str, name: str, attributes: dict[str, Any] | None = None
+    region: Layer, context: NeurekaContext, operator: str, name: str, attributes: dict[str, Any] | None = None
 ) -> "DenseRoundedForm":
     """The form that adds a constant row behind the first rounding."""
     dense, add = region.parts[:2]
@@ -160,9 +160,9 @@ def _with_row(
 
 def _form(
     region: Layer,
-    context: Context,
+    context: NeurekaContext,
     name: str,
-    arithmetic: Arithmetic,
+    arithmetic: LayerArithmetic,
     operator: str,
     stages: tuple[np.ndarray, ...],
     **more: Any,

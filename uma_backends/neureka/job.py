@@ -9,11 +9,11 @@ from uma_backends.conv_array.base_job import TOO_MANY_SUBTILES, BaseJob
 from uma_backends.conv_array.modes import pads_wrongly
 from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode
 
-__all__ = ["ArrayJob", "Padding", "Requantization", "check_on"]
+__all__ = ["NeurekaJob", "Padding", "Requantization", "check_on"]
 
 
 @dataclass(frozen=True, slots=True)
-class ArrayJob(BaseJob):
+class NeurekaJob(BaseJob):
     """A tile as NEUREKA executes it."""
 
     array: ClassVar[str] = "NEUREKA"
@@ -36,7 +36,7 @@ class ArrayJob(BaseJob):
         return {bit: name for bit, has_it, name in flags if has_it}
 
 
-def _impossible(job: ArrayJob) -> tuple[tuple[bool, str], ...]:
+def _impossible(job: NeurekaJob) -> tuple[tuple[bool, str], ...]:
     """Reasons why no NEUREKA runs a job, and whether they apply."""
     how = job.requantization
     return (
@@ -51,7 +51,7 @@ def _impossible(job: ArrayJob) -> tuple[tuple[bool, str], ...]:
     )
 
 
-def check_on(job: ArrayJob, geometry: Geometry = SIRACUSA) -> None:
+def check_on(job: NeurekaJob, geometry: Geometry = SIRACUSA) -> None:
     """Raise UserError where the array's subtiles break a job that is legal by itself."""
     if job.has_too_many(geometry.subtile_sizes(job.mode)):
         raise UserError(f"NEUREKA job: {TOO_MANY_SUBTILES}.")

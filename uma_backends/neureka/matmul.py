@@ -17,16 +17,16 @@ from uma_backends.neureka.activation_weights import (
     CORRECTED,
     RAW,
     ActivationWeights,
-    Product,
+    ProductRequantization,
     Rest,
     Rows,
     refuse_other_layouts,
     refuse_without_kernels,
 )
-from uma_backends.neureka.neureka_form import Context
+from uma_backends.neureka.neureka_form import NeurekaContext
 
 
-def matmul_strategy(layer: Layer, context: Context) -> list[Form]:
+def matmul_strategy(layer: Layer, context: NeurekaContext) -> list[Form]:
     """Products of two 8-bit activations; the cores round results where frameworks do it otherwise than the array."""
     (a, b), attributes = (t.spec for t in layer.inputs[:2]), MatmulAttributes.of(layer)
     refuse_other_layouts(context)
@@ -45,13 +45,13 @@ def matmul_strategy(layer: Layer, context: Context) -> list[Form]:
         refuse_if(attributes.zero_point_a != 0, "its first operand has a zero point")
         refuse_if(rule.kind != "pulp", "it delivers 32-bit accumulators")
         mul, add = constants
-        product = Product.of(rule, mul, add, reach)
+        product = ProductRequantization.of(rule, mul, add, reach)
     form = MatmulForm(layer, context, name, (product,), rest)
     refuse_without_kernels(form)
     return [form]
 
 
-def _rounded(layer: Layer, rule: Requant, constants: list[Tensor], reach: int) -> tuple[Product, Rest]:
+def _rounded(layer: Layer, rule: Requant, constants: list[Tensor], reach: int) -> tuple[ProductRequantization, Rest]:
     """The part of the array and the rest, which the cores round as the framework does."""
     refuse_if(any(t.spec.elements > 1 for t in constants), "channels are requantized differently")
     refuse_if(reach >= 1 << 31, "its accumulator may exceed 32 bits")
@@ -65,7 +65,7 @@ def _rounded(layer: Layer, rule: Requant, constants: list[Tensor], reach: int) -
     is_fast = layer.outputs[0].spec.shape[-1] % 4 == 0 and rule.out_dtype in BYTES
     sides = Reach(np.array([-reach]), np.array([reach]))
     fold = fold_exactly(rule, first, second, sides, np.zeros(1, np.int64)) if is_fast else None
-    return (RAW, exact) if fold is None else (Product.scaled(fold), Rest.of(rule, fold))
+    return (RAW, exact) if fold is None else (ProductRequantization.scaled(fold), Rest.of(rule, fold))
 
 
 @dataclass(frozen=True)

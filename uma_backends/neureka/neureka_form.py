@@ -13,12 +13,20 @@ from uma_backends.conv_array import (
     ArrayDescription,
 )
 from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode
-from uma_backends.neureka.job import ArrayJob
+from uma_backends.neureka.job import NeurekaJob
 from uma_backends.neureka.packing import pack_weights
 from uma_backends.neureka.registers import Addresses, register_image
-from uma_backends.neureka.timing import DEFAULT_TIMING, Timing, job_cycles, port_cycles
+from uma_backends.neureka.timing import DEFAULT_TIMING, NeurekaTiming, job_cycles, port_cycles
 
-__all__ = ["ACTIVATION_SLACK", "CONTEXTS", "ENGINE", "JOB_WORDS", "WEIGHT_LEVELS", "Context", "Description"]
+__all__ = [
+    "ACTIVATION_SLACK",
+    "CONTEXTS",
+    "ENGINE",
+    "JOB_WORDS",
+    "WEIGHT_LEVELS",
+    "NeurekaContext",
+    "NeurekaJobDescription",
+]
 
 ENGINE = "neureka"
 # The driver's job structure: six pointers, the address of the shape, the shape's 18 words.
@@ -28,7 +36,7 @@ WEIGHT_LEVELS = {"none": "l2", "sram": "weight_sram", "mram": "weight_mram"}
 
 
 @dataclass(frozen=True)
-class Description(ArrayDescription):
+class NeurekaJobDescription(ArrayDescription):
     """A job with the array it is for."""
 
     array: Geometry = SIRACUSA
@@ -39,7 +47,7 @@ class Description(ArrayDescription):
 
 
 @dataclass(frozen=True)
-class Context(ArrayContext):
+class NeurekaContext(ArrayContext):
     """The options of a compilation, and NEUREKA's array."""
 
     engine: ClassVar[str] = ENGINE
@@ -47,7 +55,7 @@ class Context(ArrayContext):
     has_bounds: ClassVar[bool] = True
 
     weight_memory: str = "none"
-    timing: Timing = DEFAULT_TIMING
+    timing: NeurekaTiming = DEFAULT_TIMING
     prefetch: bool = True
     # Whether one row times a matrix may run as a 3x3 convolution.
     rows_as_3x3: bool = True
@@ -82,12 +90,12 @@ class Context(ArrayContext):
     def pack(self, filters: np.ndarray, mode: Mode, weight_bits: int, offset: int) -> np.ndarray:
         return pack_weights(filters, mode, weight_bits, offset, self.timing.geometry)
 
-    def job(self, mode: Mode, shape: tuple[int, int, int, int], input_signed: bool, **how: Any) -> ArrayJob:
+    def job(self, mode: Mode, shape: tuple[int, int, int, int], input_signed: bool, **how: Any) -> NeurekaJob:
         height, width, depth, channels = shape
         memory = not self.weights_in_l1
         prefetch = self.prefetch and memory and mode is not Mode.DEPTHWISE_3X3
         sizes = (depth, channels, height, width)
-        return ArrayJob(mode, *sizes, input_signed=input_signed, weight_memory=memory, prefetch=prefetch, **how)
+        return NeurekaJob(mode, *sizes, input_signed=input_signed, weight_memory=memory, prefetch=prefetch, **how)
 
     def cycles(self, job: Any) -> int:
         return job_cycles(job, self.timing)
@@ -95,5 +103,5 @@ class Context(ArrayContext):
     def port_cycles(self, job: Any) -> int:
         return port_cycles(job, self.timing)
 
-    def describe(self, job: Any, *operands: Any) -> Description:
-        return replace(Description(job, *operands), array=self.timing.geometry)
+    def describe(self, job: Any, *operands: Any) -> NeurekaJobDescription:
+        return replace(NeurekaJobDescription(job, *operands), array=self.timing.geometry)

@@ -23,13 +23,13 @@ from uma_backends.neureka.activation_weights import (
     CORRECTED,
     RAW,
     ActivationWeights,
-    Product,
+    ProductRequantization,
     Rest,
     Rows,
     refuse_other_heads,
     refuse_without_kernels,
 )
-from uma_backends.neureka.neureka_form import ACTIVATION_SLACK, Context
+from uma_backends.neureka.neureka_form import ACTIVATION_SLACK, NeurekaContext
 
 # Logits that the kernel's table tells apart.
 _LEAST_LOGIT, _LOGITS = -256, 512
@@ -37,7 +37,7 @@ _LEAST_LOGIT, _LOGITS = -256, 512
 _ROOM = 24 << 10
 
 
-def qdq_attention_strategy(layer: Layer, context: Context) -> list[Form]:
+def qdq_attention_strategy(layer: Layer, context: NeurekaContext) -> list[Form]:
     """Attention of heads of whole words."""
     a, of = QdqAttentionAttributes.of(layer), operands(QdqAttentionAttributes.of(layer), layer.inputs)
     refuse_other_heads(context, a.size, of)
@@ -55,7 +55,7 @@ def qdq_attention_strategy(layer: Layer, context: Context) -> list[Form]:
     mixtures = _reach(weights * np.append(ends["v"], 0))
     fold, constants, mixed = fold_real(values, mixtures), values.as_half_even(mixtures.low, mixtures.high), RAW
     if fold is not None:
-        mixed, rest = Product.scaled(fold), Rest.of(rule, fold)
+        mixed, rest = ProductRequantization.scaled(fold), Rest.of(rule, fold)
     elif constants is not None:
         rest = Rest(rule, constants)
     else:
@@ -66,7 +66,7 @@ def qdq_attention_strategy(layer: Layer, context: Context) -> list[Form]:
     else:
         logit = RealRounding(a.logit_scale, np.arange(a.logit_low + 1, a.logit_high + 1))
         shifted = fold_real(logit, _reach(logits))
-        scores = RAW if shifted is None else Product.scaled(shifted)
+        scores = RAW if shifted is None else ProductRequantization.scaled(shifted)
     form = QdqAttentionForm(layer, context, "1x1 with keys and values as weights", (scores, mixed), rest, shifted)
     refuse_without_kernels(form)
     return [form]

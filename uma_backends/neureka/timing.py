@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from tvm_pulp.errors import UserError
 from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode
-from uma_backends.neureka.job import ArrayJob
+from uma_backends.neureka.job import NeurekaJob
 
 # Cycles at the end of an RTL step, in which indices are updated.
 RTL_UPDATE = 2
@@ -22,7 +22,7 @@ REVISIONS = (EARLY, CURRENT, RTL)
 
 
 @dataclass(frozen=True, slots=True)
-class Timing:
+class NeurekaTiming:
     """Knobs of the cycle model; names and defaults are those of the C model (beats in thousandths of a cycle)."""
 
     geometry: Geometry = SIRACUSA
@@ -32,9 +32,9 @@ class Timing:
     timing_revision: int = CURRENT
 
     @staticmethod
-    def of(parameters: Mapping[str, int]) -> "Timing":
+    def of(parameters: Mapping[str, int]) -> "NeurekaTiming":
         """The knobs that a SoC's engine parameters state."""
-        known = {f.name for kind in (Timing, Geometry) for f in fields(kind)} - {"geometry"}
+        known = {f.name for kind in (NeurekaTiming, Geometry) for f in fields(kind)} - {"geometry"}
         for name in parameters:
             if name not in known:
                 raise UserError(f"engine neureka has no parameter '{name}': it has {', '.join(sorted(known))}")
@@ -43,11 +43,11 @@ class Timing:
             raise UserError(
                 f"engine neureka: timing_revision is {revision}, choose {EARLY}, {CURRENT} or {RTL} for the RTL"
             )
-        own: dict[str, Any] = {f.name: parameters[f.name] for f in fields(Timing) if f.name in parameters}
-        return Timing(Geometry.of(parameters), **own)
+        own: dict[str, Any] = {f.name: parameters[f.name] for f in fields(NeurekaTiming) if f.name in parameters}
+        return NeurekaTiming(Geometry.of(parameters), **own)
 
 
-DEFAULT_TIMING = Timing()
+DEFAULT_TIMING = NeurekaTiming()
 
 
 def _loads(size: int, subtile: int, halo: int, padding: int) -> tuple[tuple[int, int], ...]:
@@ -66,7 +66,7 @@ class _Phases(NamedTuple):
     frame: int
 
 
-def _phases(job: ArrayJob, timing: Timing, channels: int, is_last: bool) -> _Phases:
+def _phases(job: NeurekaJob, timing: NeurekaTiming, channels: int, is_last: bool) -> _Phases:
     """The phases of `channels` of the output; in the simulator only the last subtile of them stops its scales early."""
     geometry, how, rtl = timing.geometry, job.requantization, timing.timing_revision == RTL
     early, pointwise = timing.timing_revision == EARLY, job.mode is Mode.POINTWISE
@@ -96,7 +96,7 @@ def _phases(job: ArrayJob, timing: Timing, channels: int, is_last: bool) -> _Pha
 
 
 @lru_cache(maxsize=1 << 17)
-def job_cycles(job: ArrayJob, timing: Timing = DEFAULT_TIMING) -> int:
+def job_cycles(job: NeurekaJob, timing: NeurekaTiming = DEFAULT_TIMING) -> int:
     """Return the cycles of a job from TRIGGER to its event."""
     geometry, halo, rtl = timing.geometry, job.mode.halo, timing.timing_revision == RTL
     pointwise = job.mode is Mode.POINTWISE
@@ -140,7 +140,7 @@ def job_cycles(job: ArrayJob, timing: Timing = DEFAULT_TIMING) -> int:
     return cycles + (loads[0][1] - waited if rtl and job.prefetch else 0)
 
 
-def port_cycles(job: ArrayJob, timing: Timing = DEFAULT_TIMING) -> int:
+def port_cycles(job: NeurekaJob, timing: NeurekaTiming = DEFAULT_TIMING) -> int:
     """Return the cycles in which a job uses its port to L1: windows, weights that lie there, parameters and results."""
     g, how, depthwise = timing.geometry, job.requantization, job.mode is Mode.DEPTHWISE_3X3
     subtile, halo = g.output_subtile(job.mode), job.mode.halo

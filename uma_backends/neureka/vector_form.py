@@ -13,9 +13,9 @@ from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma import Kernel, Load, Local, Step, has_kernel
 from uma_backends.conv_array import RowForm
-from uma_backends.conv_array.arithmetic.layer_arithmetic import Arithmetic
+from uma_backends.conv_array.arithmetic.layer_arithmetic import LayerArithmetic
 from uma_backends.neureka.geometry import Mode
-from uma_backends.neureka.neureka_form import Context
+from uma_backends.neureka.neureka_form import NeurekaContext
 from uma_backends.neureka.packing import TAPS
 
 # More of them take the cores longer than the array takes a step.
@@ -64,7 +64,7 @@ class VectorForm(RowForm):
         return [weights, Kernel("bias_of_rest", {"first": self.taken}, operands, (vectors["bias"],))]
 
 
-def _may_leave_out(left_out: int, arithmetic: Arithmetic, context: Context) -> bool:
+def _may_leave_out(left_out: int, arithmetic: LayerArithmetic, context: NeurekaContext) -> bool:
     """Tell whether a job has a bias for the products of so many inputs, and the cores have the kernel for them."""
     if left_out % 4 or not 0 < left_out <= _MOST_LEFT_OUT or not arithmetic.requantization.bias:
         return False
@@ -75,7 +75,7 @@ def _may_leave_out(left_out: int, arithmetic: Arithmetic, context: Context) -> b
     return has_kernel(probe, context.costs)
 
 
-def vector_forms(layer: Layer, arithmetic: Arithmetic, context: Context) -> list[VectorForm]:
+def vector_forms(layer: Layer, arithmetic: LayerArithmetic, context: NeurekaContext) -> list[VectorForm]:
     """Forms of a product of one row: with all inputs on the array, and with those of whole steps.
 
     Weights that come to L1 for a single row are waited for whatever the array does, and those of a 3x3 are more bytes.

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from tvm_pulp.frontend.onnx_graph_builder import Value
+from tvm_pulp.frontend.onnx_graph_builder import GraphValue
 from tvm_pulp.frontend.torch_program.elementwise import promoted
 
 
-def _tensor(dtype: str, *shape: int) -> Value:
-    return Value("x", shape, dtype)
+def _tensor(dtype: str, *shape: int) -> GraphValue:
+    return GraphValue("x", shape, dtype)
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ from tests.sim.assembler import repeat
 from tests.sim.snitch.guest import DMA_CORE, machine_for, measure, on_core
 from tests.uma_backends.ita.jobs import Head, attention_products, register_words
 from tvm_pulp.sim.iss.library import PERIPHERAL
-from uma_backends.ita.reference import Requantization
-from uma_backends.ita.registers import Constants, LayerKind, Slot
+from uma_backends.ita.reference import ItaRequantization
+from uma_backends.ita.registers import Constants, LayerKind, RequantSlot
 
 MEASURED = (294, 368, 271, 372, 271, 372, 271, 370, 272, 354, 271, 331)
 MEASURED += (383, 503, 265, 335, 392, 531, 268, 316, 363, 364, 339, 329)
@@ -87,7 +87,7 @@ def job_records() -> bytes:
     tile = 4096
     results = tuple(tile * n for n in (10, 12, 14, 16, 20, 22))
     head = Head(0, 0, (2 * tile, 4 * tile, 6 * tile, 8 * tile), (0x1C000,) * 4, results)  # type: ignore[arg-type]
-    rules = {slot: Requantization(1, 10) for slot in Slot}
+    rules = {slot: ItaRequantization(1, 10) for slot in RequantSlot}
     products = attention_products(head, 2, 2, 1)
     jobs = register_words(LayerKind.ATTENTION, Constants((2, 2, 1, 1), rules), products)
     return b"".join(

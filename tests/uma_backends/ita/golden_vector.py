@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tests.uma_backends.ita.jobs import BIAS_BY_COLUMN, NO_BIAS, Head, Product, attention_products
-from uma_backends.ita.reference import Activation, Gelu, Relu, Requantization
-from uma_backends.ita.registers import Constants, Slot
+from uma_backends.ita.reference import Activation, ItaGelu, ItaRequantization, Relu
+from uma_backends.ita.registers import Constants, RequantSlot
 
 NAMES = {
     "softmax": [f"softmax_{i:02}" for i in range(6)],
@@ -19,20 +19,20 @@ NAMES = {
     "mha": [f"mha_{i:02}" for i in range(2)],
     "ffn": [f"ffn_{i:02}" for i in range(4)],
 }
-HEAD_SLOTS = (Slot.Q, Slot.K, Slot.V, Slot.QK, Slot.AV, Slot.OW)
+HEAD_SLOTS = (RequantSlot.Q, RequantSlot.K, RequantSlot.V, RequantSlot.QK, RequantSlot.AV, RequantSlot.OW)
 
 
-def rule_of(arrays: dict[str, Any], *index: int) -> Requantization:
+def rule_of(arrays: dict[str, Any], *index: int) -> ItaRequantization:
     """One of the vector's requantizations."""
-    return Requantization(*(int(arrays[name][index]) for name in ("mult", "shift", "add")))
+    return ItaRequantization(*(int(arrays[name][index]) for name in ("mult", "shift", "add")))
 
 
 def activation_of(arrays: dict[str, Any], code: int | None = None) -> Activation | None:
     """The activation of a product."""
-    after = Requantization(*(int(arrays[f"act_{name}"]) for name in ("mult", "shift", "add")))
+    after = ItaRequantization(*(int(arrays[f"act_{name}"]) for name in ("mult", "shift", "add")))
     kind = int(arrays["activation"]) if code is None else code
     if kind == 1:
-        return Gelu(int(arrays["gelu_b"]), int(arrays["gelu_c"]), after)
+        return ItaGelu(int(arrays["gelu_b"]), int(arrays["gelu_c"]), after)
     return Relu(after) if kind == 2 else None
 
 
@@ -76,7 +76,7 @@ class GoldenVector:
         """Both products of a feed-forward network."""
         at, a = self.offsets, self.arrays
         s, e, f = (int(a[key]) // 64 for key in "SEF")
-        rules = {Slot.F1: rule_of(a, 0), Slot.F2: rule_of(a, 1)}
+        rules = {RequantSlot.F1: rule_of(a, 0), RequantSlot.F2: rule_of(a, 1)}
         first = Product(at["ff"], at["Wf1"], at["F1"], s, f, e, at["Bf1"], BIAS_BY_COLUMN, has_activation=True)
         second = Product(at["F1"], at["Wf2"], at["F2"], s, e, f, at["Bf2"], BIAS_BY_COLUMN)
         return Constants((s, e, 1, f), rules, activation_of(a)), [first, second]
@@ -88,4 +88,4 @@ class GoldenVector:
         bias_kind = BIAS_BY_COLUMN if a["bias"].any() else NO_BIAS
         at = [int(a[f"off_{key}"]) for key in ("input", "weight", "output", "bias")]
         product = Product(at[0], at[1], at[2], s, n, k, at[3], bias_kind, has_activation=True)
-        return Constants((s, k, n, 1), {Slot.Q: rule_of(a)}, activation_of(a)), [product]
+        return Constants((s, k, n, 1), {RequantSlot.Q: rule_of(a)}, activation_of(a)), [product]

@@ -4,7 +4,7 @@ import numpy as np
 
 from tvm_pulp.frontend.zoo import integer_math, tensor_wise
 from tvm_pulp.frontend.zoo import transformer_layers as layers
-from tvm_pulp.frontend.zoo.builder import Builder, Tensor
+from tvm_pulp.frontend.zoo.builder import Builder, CalibratedTensor
 
 
 def branched_heads(heads: int, size: int = 64, tokens: int = 64, width: int = 64, apart: bool = False) -> Builder:
@@ -22,7 +22,7 @@ def branched_heads(heads: int, size: int = 64, tokens: int = 64, width: int = 64
         builder.node("Gather", [mixed.name, index], f"head{head}", axis=1)
         matrix = builder.weights(f"out{head}_weight", size, width)
         builder.node("MatMul", [f"head{head}", builder.constant(f"out{head}_weight", matrix)], f"out{head}_acc")
-        acc = Tensor(f"out{head}_acc", integer_math.multiply(mixed.values[:, head], matrix), 128 * 127 * size)
+        acc = CalibratedTensor(f"out{head}_acc", integer_math.multiply(mixed.values[:, head], matrix), 128 * 127 * size)
         made = builder.requantize(f"out{head}", acc, tensor_wise.eight_bits(0.002 + 0.001 * head * apart))
         total = made if total is None else builder.add(f"sum{head}", total, made)
     assert total is not None

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uma_backends.ita.geometry import GROUP
-from uma_backends.ita.reference import Activation, Requantization, wrap
+from uma_backends.ita.reference import Activation, ItaRequantization, wrap
 
 OCTAVES_NUMERATOR = 255 * 256
 
@@ -28,7 +28,7 @@ def linear(
     x: NDArray[np.integer],
     weights: NDArray[np.integer],
     biases: NDArray[np.integer] | int,
-    rule: Requantization,
+    rule: ItaRequantization,
     activation: Activation | None = None,
 ) -> NDArray[np.int8]:
     """Rows of x times [in][out] weights."""
@@ -38,7 +38,11 @@ def linear(
 
 
 def attention(
-    q: NDArray[np.integer], k: NDArray[np.integer], v: NDArray[np.integer], logits: Requantization, out: Requantization
+    q: NDArray[np.integer],
+    k: NDArray[np.integer],
+    v: NDArray[np.integer],
+    logits: ItaRequantization,
+    out: ItaRequantization,
 ) -> NDArray[np.int8]:
     """One head: requantized products of queries and keys, their softmax, its products with the values."""
     rows = linear(q, k.T, 0, logits)

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from tests.uma_backends.ita import reference
-from uma_backends.ita.reference import Requantization
+from uma_backends.ita.reference import ItaRequantization
 
 from .networks import engines, rule, run_on_ita
 
-LOGITS, MIX, VALUE = Requantization(90, 14), Requantization(130, 14, -2), Requantization(80, 14, 5)
+LOGITS, MIX, VALUE = ItaRequantization(90, 14), ItaRequantization(130, 14, -2), ItaRequantization(80, 14, 5)
 OCTAVE = {"form": "octave", "largest": 255, "group": 16, "dtype": "uint8"}
 SWAP = {"axes": [0, 2, 1, 3]}
 

@@ -8,13 +8,13 @@ import pytest
 from tvm_pulp.uma.conformance import Conformance
 from tvm_pulp.uma.conformance.random_layer import PER_TENSOR
 from uma_backends.ita import ItaBackend
-from uma_backends.ita.reference import Gelu, Relu, Requantization
+from uma_backends.ita.reference import ItaGelu, ItaRequantization, Relu
 
 from . import reference
 from .networks import engines, rule, run_on_ita
 
 BYTES = np.arange(-128, 128)
-GELU = Gelu(-80, -7091, Requantization(74, 20))
+GELU = ItaGelu(-80, -7091, ItaRequantization(74, 20))
 
 
 def test_backend_conforms() -> None:
@@ -46,10 +46,10 @@ def test_activation(shape: tuple[int, int, int], kind: str) -> None:
     w1 = random.integers(-127, 128, (columns, depth)).astype(np.int8)
     w2 = random.integers(-127, 128, (16, columns)).astype(np.int8)
     bias = random.integers(-1000, 1000, columns).astype(np.int32)
-    unit = Relu(Requantization(37, 5, 3)) if kind == "relu" else GELU
+    unit = Relu(ItaRequantization(37, 5, 3)) if kind == "relu" else GELU
     table = unit.apply(BYTES).astype(np.int8)
     table = -table if kind == "negated" else table
-    first, second = Requantization(200, 8 + int(np.log2(depth) / 2 + 6), 0), Requantization(150, 15, -4)
+    first, second = ItaRequantization(200, 8 + int(np.log2(depth) / 2 + 6), 0), ItaRequantization(150, 15, -4)
 
     def define(emit, inputs):  # type: ignore[no-untyped-def]
         dense = {"zero_point": 0, "has_bias": 1}

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from tests.uma_backends.ita import reference
-from uma_backends.ita.reference import Requantization
+from uma_backends.ita.reference import ItaRequantization
 
 from .networks import engines, rule, run_on_ita
 
-VALUE = Requantization(80, 14, 5)
+VALUE = ItaRequantization(80, 14, 5)
 TURN = {"axes": [0, 2, 3, 1]}
 
 

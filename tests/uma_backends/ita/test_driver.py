@@ -11,20 +11,20 @@ from tests.uma_backends.flat_machine import L1_BASE, SOFT_CLEAR, TRIGGER, Machin
 from tests.uma_backends.ita import reference
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.recipe import Local
-from uma_backends.ita.command import ATTENTION, PRODUCT, Command, Panel, command_words
+from uma_backends.ita.command import ATTENTION, PRODUCT, ItaCommand, Panel, command_words
 from uma_backends.ita.geometry import MOST_TILES, TILE_BYTES, UNUSED_TILES
 from uma_backends.ita.packing import tile_matrix
-from uma_backends.ita.reference import Relu, Requantization
-from uma_backends.ita.registers import Constants, Slot
+from uma_backends.ita.reference import ItaRequantization, Relu
+from uma_backends.ita.registers import Constants, RequantSlot
 
 from .hooked_driver import HookedDriver
 
 LEFT, RIGHT, RESULT, VALUES = 0, 0x10000, 0x20000, 0x30000
-RULE = Requantization(3, 9, 1)
+RULE = ItaRequantization(3, 9, 1)
 L1 = Local("l1", TensorSpec((1,), "int8"))
 
 
-def words(command: Command) -> list[int]:
+def words(command: ItaCommand) -> list[int]:
     """The command as the driver reads it."""
     texts = command_words(command, "", lambda _local: "0u")
     return [sum(int(part.rstrip("u")) for part in text.split(" + ")) for text in texts]
@@ -36,17 +36,17 @@ def panels(first: int, count: int, distance: int) -> list[Panel]:
 
 def product(rows: int, columns: int, inner: int, activation: Relu | None = None) -> list[int]:
     """Panels of the left side below each other, weights as [column][inner] tiles."""
-    constants = Constants((rows, inner, columns, UNUSED_TILES), {Slot.Q: RULE}, activation)
+    constants = Constants((rows, inner, columns, UNUSED_TILES), {RequantSlot.Q: RULE}, activation)
     operands = (
         *panels(LEFT, inner, rows * TILE_BYTES),
         *panels(RIGHT, inner, TILE_BYTES),
         *panels(RESULT, columns, rows * TILE_BYTES),
     )
-    return words(Command(PRODUCT, constants, rows, columns, inner, operands, 0, right_stride=inner * TILE_BYTES))
+    return words(ItaCommand(PRODUCT, constants, rows, columns, inner, operands, 0, right_stride=inner * TILE_BYTES))
 
 
 def attention(s: int, p: int) -> list[int]:
-    constants = Constants((s, UNUSED_TILES, p, UNUSED_TILES), {Slot.QK: RULE, Slot.AV: RULE})
+    constants = Constants((s, UNUSED_TILES, p, UNUSED_TILES), {RequantSlot.QK: RULE, RequantSlot.AV: RULE})
     operands = (
         *panels(LEFT, p, s * TILE_BYTES),
         *panels(RIGHT, p, s * TILE_BYTES),
@@ -54,7 +54,7 @@ def attention(s: int, p: int) -> list[int]:
         *panels(RIGHT + 0xC000, s, TILE_BYTES),
         *panels(RESULT, p, s * TILE_BYTES),
     )
-    return words(Command(ATTENTION, constants, s, s, p, operands, 0))
+    return words(ItaCommand(ATTENTION, constants, s, s, p, operands, 0))
 
 
 def as_panels(matrix: np.ndarray) -> np.ndarray:

@@ -9,8 +9,8 @@ from tests.uma_backends.flat_machine import Machine
 from tests.uma_backends.ita import reference
 from tests.uma_backends.ita.jobs import NO_BIAS, Product, register_words, row_tile_products
 from uma_backends.ita.packing import pack_biases, tile_matrix
-from uma_backends.ita.reference import Requantization
-from uma_backends.ita.registers import Constants, LayerKind, Slot
+from uma_backends.ita.reference import ItaRequantization
+from uma_backends.ita.registers import Constants, LayerKind, RequantSlot
 
 from .golden_vector import NAMES, GoldenVector, activation_of, rule_of
 from .queued import run_queued
@@ -93,7 +93,7 @@ def test_softmax(vector: GoldenVector, machine: Machine) -> None:
     # Row r of the queries selects column r of the keys, which are those of 64 rows of logits at a time.
     size = 4096 * s
     q, k, v, a, o = (size * i for i in range(5))
-    rules = {Slot.QK: Requantization(1, 0), Slot.AV: Requantization(1, 0, -128)}
+    rules = {RequantSlot.QK: ItaRequantization(1, 0), RequantSlot.AV: ItaRequantization(1, 0, -128)}
     constants = Constants((s, 1, 1, 1), rules)
     for group in range(-(-len(x) // 64)):
         rows = logits[64 * group : 64 * group + 64]
@@ -122,7 +122,7 @@ def test_activation(vector: GoldenVector, kind: str, machine: Machine) -> None:
     np.testing.assert_array_equal(activation.apply(arrays["q"]), expected)
     machine.l1[:256] = arrays["q"].astype(np.int8).view(np.uint8)
     machine.l1[4096:8192] = np.eye(64, dtype=np.uint8).reshape(-1)
-    constants = Constants((1, 1, 1, 1), {Slot.Q: Requantization(1, 0)}, activation)
+    constants = Constants((1, 1, 1, 1), {RequantSlot.Q: ItaRequantization(1, 0)}, activation)
     product = Product(0, 4096, 8192, 1, 1, 1, bias_kind=NO_BIAS, has_activation=True)
     run_queued(machine, list(register_words(LayerKind.LINEAR, constants, [product])))
     np.testing.assert_array_equal(machine.l1[8192 : 8192 + 256].view(np.int8), expected)

@@ -15,7 +15,7 @@ from tvm_pulp.uma.conformance import Conformance
 from tvm_pulp.uma.conformance.random_layer import PER_TENSOR
 from uma_backends.ita.head_backend import HeadBackend
 from uma_backends.ita.head_linear import _LOGITS, _VALUES, codes
-from uma_backends.ita.reference import Requantization
+from uma_backends.ita.reference import ItaRequantization
 
 from .head_reference import requantize, softmax
 from .networks import engines, rule, run_on_ita
@@ -44,7 +44,7 @@ def test_products_with_constants(shape: tuple[int, int, int], low: int) -> None:
     x = random.integers(-128, 128, (1, rows, depth)).astype(np.int8)
     weights = random.integers(-127, 128, (columns, depth)).astype(np.int8)
     bias = random.integers(-9000, 9000, columns).astype(np.int32)
-    told = Requantization(200, 14 + int(np.log2(depth) / 2), 5)
+    told = ItaRequantization(200, 14 + int(np.log2(depth) / 2), 5)
 
     def define(emit, inputs):  # type: ignore[no-untyped-def]
         attributes, operands = rule(told.multiplier, told.shift, told.add, low=low)

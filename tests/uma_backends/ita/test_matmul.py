@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from tests.uma_backends.ita import reference
-from uma_backends.ita.reference import Requantization
+from uma_backends.ita.reference import ItaRequantization
 
 from .networks import engines, rule, run_on_ita
 
-RULE = Requantization(77, 14, 3)
+RULE = ItaRequantization(77, 14, 3)
 
 
 @pytest.mark.parametrize("transposed", [True, False])

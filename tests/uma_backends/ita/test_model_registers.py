@@ -18,8 +18,8 @@ from tests.uma_backends.flat_machine import (
 )  # fmt: skip
 from tests.uma_backends.ita.jobs import WORD_NAMES, Product, register_words
 from tvm_pulp.errors import GuestFault, UserError
-from uma_backends.ita.reference import Requantization
-from uma_backends.ita.registers import Constants, LayerKind, Slot
+from uma_backends.ita.reference import ItaRequantization
+from uma_backends.ita.registers import Constants, LayerKind, RequantSlot
 from uma_backends.ita.timing import QUEUE_GAP, TRIGGER_CYCLES, job_cycles
 
 from .queued import MOST_CONTEXTS, run_queued
@@ -29,7 +29,7 @@ ALONE = TRIGGER_CYCLES + job_cycles(is_last=True, has_bias=False, preload=True, 
 
 def jobs_of(inner: int) -> list[list[int]]:
     """The jobs of one output tile."""
-    constants = Constants((1, inner, 1, 1), {Slot.Q: Requantization(1, 8)})
+    constants = Constants((1, inner, 1, 1), {RequantSlot.Q: ItaRequantization(1, 8)})
     product = Product(0, 0x10000, 0x20000, 1, 1, inner)
     return [list(job) for job in register_words(LayerKind.LINEAR, constants, [product])]
 
@@ -193,7 +193,7 @@ def test_jobs_that_are_written_before_they_start(inner: int, machine: Machine) -
 
 def test_what_the_next_context_says_matters_inside_of_sums_only(machine: Machine) -> None:
     """A sum of two tiles is complete where a stale context says so; between output tiles nothing is compared."""
-    constants = Constants((2, 2, 1, 1), {Slot.Q: Requantization(1, 8)})
+    constants = Constants((2, 2, 1, 1), {RequantSlot.Q: ItaRequantization(1, 8)})
     jobs = list(register_words(LayerKind.LINEAR, constants, [Product(0, 0x10000, 0x20000, 2, 1, 2)]))
     machine.submit(jobs[0])
     machine.submit(jobs[1])

@@ -7,14 +7,14 @@ import pytest
 
 from tests.uma_backends.flat_machine import Machine
 from tests.uma_backends.ita.jobs import BIAS_BY_COLUMN, NO_BIAS, Head, Product, attention_products, register_words
-from uma_backends.ita.reference import Requantization
-from uma_backends.ita.registers import Constants, LayerKind, Slot
+from uma_backends.ita.reference import ItaRequantization
+from uma_backends.ita.registers import Constants, LayerKind, RequantSlot
 from uma_backends.ita.timing import TRIGGER_CYCLES, head_cycles, job_cycles, product_cycles
 
 from .queued import busy_cycles, run_queued
 
 Words = list[tuple[int, ...]]
-RULES = {slot: Requantization(1, 10) for slot in Slot}
+RULES = {slot: ItaRequantization(1, 10) for slot in RequantSlot}
 
 
 def product_words(rows: int, columns: int, inner: int, bias: bool = True) -> Words:

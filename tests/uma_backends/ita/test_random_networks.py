@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.uma_backends.ita import reference
-from uma_backends.ita.reference import Gelu, Relu, Requantization
+from uma_backends.ita.reference import ItaGelu, ItaRequantization, Relu
 
 from .networks import engines, rule, run_on_ita
 
@@ -20,19 +20,21 @@ def seeds(count: int) -> list[Any]:
     return [pytest.param(seed, marks=pytest.mark.slow) if seed > 1 else seed for seed in range(count)]
 
 
-def random_rule(random: np.random.Generator, depth: int) -> Requantization:
+def random_rule(random: np.random.Generator, depth: int) -> ItaRequantization:
     """A multiplier of eight bits that spreads sums of so many products over a byte."""
     spread = 74 * 74 * np.sqrt(depth) / 40
     shift = int(np.floor(np.log2(255 * spread)))
-    return Requantization(max(1, round(2**shift / spread)), shift, int(random.integers(-20, 20)))
+    return ItaRequantization(max(1, round(2**shift / spread)), shift, int(random.integers(-20, 20)))
 
 
-def linear(emit: Any, x: Any, weight: np.ndarray, bias: np.ndarray, given: Requantization) -> Any:
+def linear(emit: Any, x: Any, weight: np.ndarray, bias: np.ndarray, given: ItaRequantization) -> Any:
     attributes, operands = rule(given.multiplier, given.shift, given.add)
     return emit("dense", [x, weight, bias, *operands], {"zero_point": 0, "has_bias": 1, **attributes})
 
 
-def constants(random: np.random.Generator, outputs: int, inputs: int) -> tuple[np.ndarray, np.ndarray, Requantization]:
+def constants(
+    random: np.random.Generator, outputs: int, inputs: int
+) -> tuple[np.ndarray, np.ndarray, ItaRequantization]:
     weight = random.integers(-127, 128, (outputs, inputs)).astype(np.int8)
     bias = random.integers(-5000, 5000, outputs).astype(np.int32)
     return weight, bias, random_rule(random, inputs)
@@ -44,7 +46,7 @@ def test_feed_forward(seed: int) -> None:
     rows, width, inner = (int(random.integers(1, most)) for most in (300 if seed < 4 else 513, 200, 400))
     x = random.integers(-128, 128, (1, rows, width)).astype(np.int8)
     first, second = constants(random, inner, width), constants(random, width, inner)
-    unit = Relu(Requantization(3, 1, -20)) if seed % 2 else Gelu(-64, -4539, Requantization(116, 20))
+    unit = Relu(ItaRequantization(3, 1, -20)) if seed % 2 else ItaGelu(-64, -4539, ItaRequantization(116, 20))
     table = unit.apply(BYTES).astype(np.int8)
 
     def define(emit: Any, inputs: list[Any]) -> Any:
@@ -67,9 +69,9 @@ def test_self_attention(seed: int) -> None:
     x = random.integers(-128, 128, (1, tokens, width)).astype(np.int8)
     parts = [constants(random, heads * size, width) for _ in range(3)]
     last = constants(random, width, heads * size)
-    logit_rule, mix_rule = Requantization(130, 15 + size.bit_length() // 2, -1), Requantization(140, 14, 3)
+    logit_rule, mix_rule = ItaRequantization(130, 15 + size.bit_length() // 2, -1), ItaRequantization(140, 14, 3)
 
-    def product(emit: Any, a: Any, b: Any, given: Requantization, transpose_b: int) -> Any:
+    def product(emit: Any, a: Any, b: Any, given: ItaRequantization, transpose_b: int) -> Any:
         attributes, operands = rule(given.multiplier, given.shift, given.add)
         fixed = {"zero_point_a": 0, "zero_point_b": 0, "transpose_b": transpose_b, **attributes}
         return emit("matmul", [a, b, *operands], fixed)
@@ -91,7 +93,7 @@ def test_self_attention(seed: int) -> None:
 
 
 def _head(
-    q: np.ndarray, k: np.ndarray, v: np.ndarray, logit_rule: Requantization, mix_rule: Requantization
+    q: np.ndarray, k: np.ndarray, v: np.ndarray, logit_rule: ItaRequantization, mix_rule: ItaRequantization
 ) -> np.ndarray:
     """One head; rows may end in a part of a group."""
     logits = reference.linear(q, k.T, 0, logit_rule)

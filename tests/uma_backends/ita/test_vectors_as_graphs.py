@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.uma_backends.ita import reference
-from uma_backends.ita.reference import Requantization
+from uma_backends.ita.reference import ItaRequantization
 
 from .golden_vector import NAMES, GoldenVector, activation_of, rule_of
 from .networks import ROOMY, engines, rule, run_on_ita
@@ -19,7 +19,7 @@ def vectors(*kinds: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("vector", [n for kind in kinds for n in NAMES[kind]], indirect=True)
 
 
-def linear(emit: Any, x: Any, weight: np.ndarray, bias: np.ndarray, given: Requantization) -> Any:
+def linear(emit: Any, x: Any, weight: np.ndarray, bias: np.ndarray, given: ItaRequantization) -> Any:
     """A product with [in][out] weights."""
     attributes, operands = rule(given.multiplier, given.shift, given.add)
     matrix = np.ascontiguousarray(weight.T.astype(np.int8))
@@ -27,7 +27,7 @@ def linear(emit: Any, x: Any, weight: np.ndarray, bias: np.ndarray, given: Requa
     return emit("dense", [x, matrix, bias.astype(np.int32), *operands], fixed)
 
 
-def product(emit: Any, a: Any, b: Any, given: Requantization, transpose_b: int) -> Any:
+def product(emit: Any, a: Any, b: Any, given: ItaRequantization, transpose_b: int) -> Any:
     attributes, operands = rule(given.multiplier, given.shift, given.add)
     fixed = {"zero_point_a": 0, "zero_point_b": 0, "transpose_b": transpose_b, **attributes}
     return emit("matmul", [a, b, *operands], fixed)
@@ -57,7 +57,7 @@ def test_activations(vector: GoldenVector, kind: str) -> None:
 
     def define(emit: Any, inputs: list[Any]) -> Any:
         unit = np.eye(64, dtype=np.int8)
-        return emit("lookup", [linear(emit, inputs[0], unit, np.zeros(64), Requantization(1, 0)), table])
+        return emit("lookup", [linear(emit, inputs[0], unit, np.zeros(64), ItaRequantization(1, 0)), table])
 
     run = run_on_ita({"x": a["q"][order].astype(np.int8).reshape(4, 64)}, define)
     np.testing.assert_array_equal(run.outputs[0].reshape(-1), table)
@@ -77,8 +77,8 @@ def test_softmax(vector: GoldenVector) -> None:
         v[0, head, 64 * head : 64 * head + 64] = np.eye(64, dtype=np.int8)
 
     def define(emit: Any, inputs: list[Any]) -> Any:
-        logits = product(emit, inputs[0], inputs[1], Requantization(1, 0), 1)
-        return product(emit, emit("softmax", [logits], OCTAVE), inputs[2], Requantization(1, 0, -128), 0)
+        logits = product(emit, inputs[0], inputs[1], ItaRequantization(1, 0), 1)
+        return product(emit, emit("softmax", [logits], OCTAVE), inputs[2], ItaRequantization(1, 0, -128), 0)
 
     for first in range(0, len(x), 64):
         rows = x[first : first + 64]

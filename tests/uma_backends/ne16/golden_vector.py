@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uma_backends.ne16.geometry import Mode
-from uma_backends.ne16.job import ArrayJob, Padding, Patch, Requantization, patches
+from uma_backends.ne16.job import Ne16Job, Padding, Patch, Requantization, patches
 from uma_backends.ne16.registers import Addresses
 
 MODES = {
@@ -50,7 +50,7 @@ class GoldenVector:
         )
         sides = (flags["pad_top"], flags["pad_bottom"], flags["pad_left"], flags["pad_right"], flags["pad_value"])
         strided = flags["stride"] == 2 and mode is not Mode.POINTWISE
-        job = ArrayJob(
+        job = Ne16Job(
             mode=mode,
             input_channels=flags["c_in"],
             output_channels=flags["c_out"],

@@ -10,7 +10,7 @@ from tests.uma_backends import array_reference as reference
 from tests.uma_backends.flat_machine import L1_BASE, L1_BYTES, Machine
 from tvm_pulp.errors import UserError
 from uma_backends.ne16.geometry import Mode
-from uma_backends.ne16.job import ArrayJob, FilterMask, Padding, Requantization
+from uma_backends.ne16.job import FilterMask, Ne16Job, Padding, Requantization
 from uma_backends.ne16.packing import pack_weights
 from uma_backends.ne16.registers import Addresses, register_image
 
@@ -19,7 +19,7 @@ from uma_backends.ne16.registers import Addresses, register_image
 class RandomJob:
     """A job, its operands by address, and what must come out."""
 
-    job: ArrayJob
+    job: Ne16Job
     at: Addresses
     data: NDArray[Any]
     vectors: tuple[tuple[int, NDArray[Any]], ...]
@@ -51,7 +51,7 @@ def _scatter(memory: NDArray[np.uint8], address: int, strides: tuple[int, int], 
             memory[start : start + flat.shape[2]] = flat[y, x]
 
 
-def _describe(random: np.random.Generator) -> ArrayJob:
+def _describe(random: np.random.Generator) -> Ne16Job:
     """Any job, also impossible ones: those raise UserError."""
     mode = random.choice(list(Mode))
     linear, strided = mode is Mode.LINEAR, bool(random.integers(4) == 0)
@@ -76,7 +76,7 @@ def _describe(random: np.random.Generator) -> ArrayJob:
     masked = mode.kernel == 3 and random.integers(3) == 0
     pixel = inputs * input_bits // 8 + int(random.integers(0, 8))
     output_pixel = outputs * (4 if wide else 1) + int(random.integers(0, 8))
-    return ArrayJob(
+    return Ne16Job(
         mode=mode,
         input_channels=inputs,
         output_channels=outputs,
@@ -108,7 +108,7 @@ def make_random_job(seed: int) -> RandomJob:
             continue
 
 
-def _place(random: np.random.Generator, job: ArrayJob) -> RandomJob:
+def _place(random: np.random.Generator, job: Ne16Job) -> RandomJob:
     kind = np.uint16 if job.input_bits == 16 else np.uint8
     data = random.integers(0, 1 << job.input_bits, (job.input_height, job.input_width, job.input_channels), kind)
     per_filter = 1 if job.mode is Mode.DEPTHWISE_3X3 else job.input_channels

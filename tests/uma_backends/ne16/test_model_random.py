@@ -8,10 +8,10 @@ import pytest
 from tests.uma_backends.flat_machine import L1_BASE, Machine, ModelLibrary
 from tvm_pulp.errors import GuestFault, UserError
 from uma_backends.ne16.geometry import Mode
-from uma_backends.ne16.job import ArrayJob, FilterMask, Padding, Requantization, patches
+from uma_backends.ne16.job import FilterMask, Ne16Job, Padding, Requantization, patches
 from uma_backends.ne16.packing import pack_weights
 from uma_backends.ne16.registers import Addresses, register_image
-from uma_backends.ne16.timing import Timing, job_cycles
+from uma_backends.ne16.timing import Ne16Timing, job_cycles
 
 from .random_job import make_random_job
 
@@ -26,7 +26,7 @@ def test_random_jobs(block: int, library: ModelLibrary) -> None:
             machine.l1[:] = random.integers(0, 256, machine.l1.size, np.uint8)
             case.load_into(machine)
             before, macs = machine.l1.copy(), machine.statistics["macs"]
-            assert machine.run(case.words) == job_cycles(case.job, Timing(block % 2)), case.job
+            assert machine.run(case.words) == job_cycles(case.job, Ne16Timing(block % 2)), case.job
             np.testing.assert_array_equal(machine.l1, case.expected_l1(before), err_msg=str(case.job))
             assert machine.statistics["macs"] - macs == case.job.macs
 
@@ -81,7 +81,7 @@ def test_claims_cover_what_changes(machine: Machine) -> None:
 )
 def test_refused_words(machine: Machine, word: int, value: int, reason: str) -> None:
     """One word of a legal job at a time, each with its sentence."""
-    job = ArrayJob(Mode.DENSE_3X3, 16, 32, 6, 6, Padding(1, 1, 1, 1), requantization=Requantization(shift=17))
+    job = Ne16Job(Mode.DENSE_3X3, 16, 32, 6, 6, Padding(1, 1, 1, 1), requantization=Requantization(shift=17))
     at = Addresses(L1_BASE + 0x100, L1_BASE + 0x1000, L1_BASE + 0x2000, L1_BASE + 0x8000, L1_BASE + 0x9000)
     words = list(register_image(job, at))
     machine.run(words)
@@ -91,7 +91,7 @@ def test_refused_words(machine: Machine, word: int, value: int, reason: str) -> 
 
 
 def test_unequal_channels_of_a_depthwise_job_are_refused(machine: Machine) -> None:
-    job = ArrayJob(Mode.DEPTHWISE_3X3, 16, 16, 3, 3, output_bits=32, requantization=None)
+    job = Ne16Job(Mode.DEPTHWISE_3X3, 16, 16, 3, 3, output_bits=32, requantization=None)
     words = list(register_image(job, Addresses(L1_BASE, L1_BASE + 0x1000, L1_BASE + 0x2000)))
     words[15] = 0x0010_000F
     with pytest.raises(GuestFault, match="depthwise needs equal input and output"):
@@ -99,7 +99,7 @@ def test_unequal_channels_of_a_depthwise_job_are_refused(machine: Machine) -> No
 
 
 def test_a_shift_of_more_than_31_is_refused(machine: Machine) -> None:
-    job = ArrayJob(Mode.POINTWISE, 4, 4, 1, 1, requantization=Requantization(shift_vector=True))
+    job = Ne16Job(Mode.POINTWISE, 4, 4, 1, 1, requantization=Requantization(shift_vector=True))
     at = Addresses(L1_BASE, L1_BASE + 0x100, L1_BASE + 0x200, L1_BASE + 0x300, L1_BASE + 0x400, L1_BASE + 0x500)
     machine.write_l1(at.shift, np.array([3, 32, 0, 0], np.uint8))
     with pytest.raises(GuestFault, match="shift of channel 1 is 32"):
@@ -110,12 +110,12 @@ def test_an_unknown_parameter_is_refused(library: ModelLibrary) -> None:
     with pytest.raises(UserError, match="ne16 has no parameter pe_rows"):
         Machine(library, {"pe_rows": 6})
     with pytest.raises(UserError, match="ne16 has no parameter 'pe_rows'"):
-        Timing.of({"pe_rows": 6})
+        Ne16Timing.of({"pe_rows": 6})
     with pytest.raises(UserError, match="whole_windows is 2, choose 0 or 1"):
-        Timing.of({"whole_windows": 2})
+        Ne16Timing.of({"whole_windows": 2})
 
 
-PLAIN = ArrayJob(Mode.DENSE_3X3, 16, 32, 6, 6)
+PLAIN = Ne16Job(Mode.DENSE_3X3, 16, 32, 6, 6)
 
 
 @pytest.mark.parametrize(

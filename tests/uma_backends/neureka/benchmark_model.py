@@ -10,7 +10,7 @@ import numpy as np
 
 from tests.uma_backends.flat_machine import L1_BASE, Machine, ModelLibrary
 from uma_backends.neureka.geometry import Mode
-from uma_backends.neureka.job import ArrayJob, Padding, Requantization
+from uma_backends.neureka.job import NeurekaJob, Padding, Requantization
 from uma_backends.neureka.packing import pack_weights
 from uma_backends.neureka.registers import WEIGHT_MEMORY_BASE, Addresses, register_image
 
@@ -30,7 +30,7 @@ def measure(library: ModelLibrary, mode: Mode, channels: int, filters: int, size
     """Return simulated engine cycles per second of host time for one layer with weights in weight memory."""
     random = np.random.default_rng(0)
     padding = Padding() if mode is Mode.POINTWISE else Padding(1, 1, 1, 1)
-    job = ArrayJob(
+    job = NeurekaJob(
         mode, channels, filters, size, size, padding, weight_memory=True, prefetch=mode is not Mode.DEPTHWISE_3X3,
         requantization=Requantization(shift=10),
     )  # fmt: skip

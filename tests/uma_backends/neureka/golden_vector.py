@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tests.uma_backends.flat_machine import Machine
 from uma_backends.neureka.geometry import Mode
-from uma_backends.neureka.job import ArrayJob, Padding, Requantization
+from uma_backends.neureka.job import NeurekaJob, Padding, Requantization
 from uma_backends.neureka.registers import WEIGHT_MEMORY_BASE, Addresses
 
 MODES = {"conv1x1": Mode.POINTWISE, "conv3x3": Mode.DENSE_3X3, "dw3x3": Mode.DEPTHWISE_3X3}
@@ -30,7 +30,7 @@ class GoldenVector:
 
     arrays: dict[str, NDArray[Any]]
     flags: dict[str, Any]
-    job: ArrayJob
+    job: NeurekaJob
 
     @classmethod
     def load(cls, path: Path) -> "GoldenVector":
@@ -41,7 +41,7 @@ class GoldenVector:
         mode = MODES[flags["mode"]]
         step = flags["stride"] if mode is Mode.POINTWISE else 1
         how = Requantization(flags["scale_bits"], flags["shift"], flags["has_bias"], flags["relu"])
-        job = ArrayJob(
+        job = NeurekaJob(
             mode=mode,
             input_channels=flags["c_in"],
             output_channels=flags["c_out"],
@@ -70,7 +70,7 @@ class GoldenVector:
         cycles = int(self.arrays[f"cycles_{variant}"])
         return None if cycles < 0 else cycles
 
-    def variant(self, variant: str) -> tuple[ArrayJob, Addresses, list[int]]:
+    def variant(self, variant: str) -> tuple[NeurekaJob, Addresses, list[int]]:
         """ArrayJob, addresses and register image with weights in L1 or weight memory, with or without prefetch."""
         source = "l1" if variant == "l1" else "wmem"
         prefetch = variant == "wmem_prefetch"

@@ -10,7 +10,7 @@ from tests.uma_backends import array_reference as reference
 from tests.uma_backends.flat_machine import L1_BASE, L1_BYTES, WEIGHT_BYTES, Machine
 from tvm_pulp.errors import UserError
 from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode
-from uma_backends.neureka.job import ArrayJob, Padding, Requantization, check_on
+from uma_backends.neureka.job import NeurekaJob, Padding, Requantization, check_on
 from uma_backends.neureka.packing import pack_weights
 from uma_backends.neureka.registers import WEIGHT_MEMORY_BASE, Addresses, register_image
 
@@ -19,7 +19,7 @@ from uma_backends.neureka.registers import WEIGHT_MEMORY_BASE, Addresses, regist
 class RandomJob:
     """A job, its operands, where they lie, and what must come out."""
 
-    job: ArrayJob
+    job: NeurekaJob
     at: Addresses
     data: NDArray[Any]
     weight: NDArray[Any]
@@ -67,7 +67,7 @@ def _size(random: np.random.Generator, subtile: int, largest: int) -> int:
     return int(random.integers(1, largest + 1))
 
 
-def _describe(random: np.random.Generator, geometry: Geometry) -> ArrayJob:
+def _describe(random: np.random.Generator, geometry: Geometry) -> NeurekaJob:
     mode = Mode(int(random.integers(3)))
     outputs = _size(random, geometry.output_subtile(mode), 70)
     inputs = outputs if mode is Mode.DEPTHWISE_3X3 else _size(random, geometry.input_subtile(mode), 70)
@@ -86,7 +86,7 @@ def _describe(random: np.random.Generator, geometry: Geometry) -> ArrayJob:
     offset = int(random.choice([usual, usual, 0, -200, 37, -70_000, 2**31 - 1, -(2**31)]))
     weight_memory = bool(random.integers(2))
     low, high = (-128, 128) if signed else (0, 256)
-    return ArrayJob(
+    return NeurekaJob(
         mode=mode,
         input_channels=inputs,
         output_channels=outputs,
@@ -104,7 +104,7 @@ def _describe(random: np.random.Generator, geometry: Geometry) -> ArrayJob:
     )
 
 
-def _with_strides(random: np.random.Generator, job: ArrayJob) -> ArrayJob:
+def _with_strides(random: np.random.Generator, job: NeurekaJob) -> NeurekaJob:
     """Leave gaps between pixels and rows, as a slice of a larger tensor has them."""
     pixel = job.input_channels + int(random.integers(0, 8))
     output_pixel = job.output_channels * job.output_bytes + int(random.integers(0, 8))
@@ -131,7 +131,7 @@ def make_random_job(seed: int, geometry: Geometry = SIRACUSA) -> RandomJob:
             return candidate
 
 
-def _place(random: np.random.Generator, job: ArrayJob, geometry: Geometry) -> RandomJob | None:
+def _place(random: np.random.Generator, job: NeurekaJob, geometry: Geometry) -> RandomJob | None:
     low, high = (-128, 128) if job.input_signed else (0, 256)
     data = random.integers(low, high, (job.input_height, job.input_width, job.input_channels))
     data = data.astype(np.int8 if job.input_signed else np.uint8)

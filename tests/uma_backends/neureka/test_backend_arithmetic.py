@@ -9,7 +9,7 @@ from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma import Refused
-from uma_backends.conv_array.arithmetic.layer_arithmetic import Arithmetic, arithmetic_of
+from uma_backends.conv_array.arithmetic.layer_arithmetic import LayerArithmetic, arithmetic_of
 
 RANGES = [(-128, 127), (0, 255)]
 
@@ -26,7 +26,7 @@ def dense(rule: Requant, weight: np.ndarray, first: np.ndarray, second: np.ndarr
     return Layer("layer", "dense", attributes, [x, *constants], [y], None)
 
 
-def array_result(made: Arithmetic, rule: Requant, acc: np.ndarray) -> np.ndarray:
+def array_result(made: LayerArithmetic, rule: Requant, acc: np.ndarray) -> np.ndarray:
     """What the array delivers for raw accumulators: multiply, add, floor, clip."""
     shift = made.requantization.shift if made.shift is None else made.shift.astype(np.int64)
     product = acc * made.scale.astype(np.int64)

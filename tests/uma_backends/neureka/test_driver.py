@@ -8,14 +8,14 @@ import pytest
 
 from tests.uma_backends.flat_machine import JOB_WORDS, L1_BASE, SOFT_CLEAR, STATUS, TRIGGER, Machine
 from uma_backends.neureka.geometry import Mode
-from uma_backends.neureka.job import ArrayJob
+from uma_backends.neureka.job import NeurekaJob
 from uma_backends.neureka.registers import Addresses, register_image
 from uma_backends.neureka.timing import job_cycles
 
 from .golden_vector import GoldenVector
 from .hooked_driver import ChangedJob, DriverJob, HookedDriver
 
-JOB = ArrayJob(Mode.POINTWISE, 32, 32, 6, 6, output_bits=32, requantization=None)
+JOB = NeurekaJob(Mode.POINTWISE, 32, 32, 6, 6, output_bits=32, requantization=None)
 WORDS = register_image(JOB, Addresses(L1_BASE, L1_BASE + 0x8000, L1_BASE + 0x4000))
 
 

@@ -11,7 +11,7 @@ from tests.uma_backends.flat_machine import Machine
 from uma_backends.neureka.geometry import Mode
 from uma_backends.neureka.packing import pack_weights
 from uma_backends.neureka.registers import register_image
-from uma_backends.neureka.timing import Timing, job_cycles
+from uma_backends.neureka.timing import NeurekaTiming, job_cycles
 
 from .golden_vector import NAMES, VARIANTS, GoldenVector
 from .packed_size import packed_weight_bytes
@@ -60,7 +60,7 @@ def test_model(vector: GoldenVector, variant: str, make_machine: Callable[..., M
     before = machine.l1.copy()
     assert machine.run(image) == cycles
     np.testing.assert_array_equal(vector.output_from(machine, at), vector.arrays["output"])
-    assert job_cycles(job, Timing(gvsoc_dw_wmem_quirk=True)) == cycles
+    assert job_cycles(job, NeurekaTiming(gvsoc_dw_wmem_quirk=True)) == cycles
     start = at.output - 0x1000_0000
     end = start + job.output_height * job.output_width * job.output_channels * job.output_bytes
     np.testing.assert_array_equal(machine.l1[:start], before[:start])

@@ -9,15 +9,15 @@ import pytest
 from tests.uma_backends.flat_machine import L1_BASE, L1_BYTES, NEVER, TRIGGER, WEIGHT_BYTES, Machine
 from tvm_pulp.errors import GuestFault, UserError
 from uma_backends.neureka.geometry import Mode
-from uma_backends.neureka.job import ArrayJob, Padding, Requantization
+from uma_backends.neureka.job import NeurekaJob, Padding, Requantization
 from uma_backends.neureka.registers import WEIGHT_MEMORY_BASE, WORD_NAMES, Addresses, register_image
 
 AT = Addresses(
     L1_BASE + 0x1000, L1_BASE + 0x2000, L1_BASE + 0x4000, L1_BASE + 0x6000, L1_BASE + 0x7000, L1_BASE + 0x8000
 )
-DENSE = ArrayJob(Mode.DENSE_3X3, 30, 40, 8, 7, Padding(1, 1, 1, 1))
-POINTWISE = ArrayJob(Mode.POINTWISE, 30, 40, 8, 7)
-DEPTHWISE = ArrayJob(Mode.DEPTHWISE_3X3, 30, 30, 8, 7, Padding(1, 1, 1, 1))
+DENSE = NeurekaJob(Mode.DENSE_3X3, 30, 40, 8, 7, Padding(1, 1, 1, 1))
+POINTWISE = NeurekaJob(Mode.POINTWISE, 30, 40, 8, 7)
+DEPTHWISE = NeurekaJob(Mode.DEPTHWISE_3X3, 30, 30, 8, 7, Padding(1, 1, 1, 1))
 RAW = replace(DENSE, output_bits=32, requantization=None)
 
 
@@ -82,7 +82,7 @@ def test_fault(name: str, machine: Machine) -> None:
 
 
 @pytest.mark.parametrize("job", [DENSE, POINTWISE, DEPTHWISE, RAW])
-def test_unedited_jobs_run(job: ArrayJob, machine: Machine) -> None:
+def test_unedited_jobs_run(job: NeurekaJob, machine: Machine) -> None:
     """The faults above come from the edited field alone."""
     machine.run(register_image(job, AT))
     assert len(machine.events) == 1

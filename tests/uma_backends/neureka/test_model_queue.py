@@ -17,13 +17,13 @@ from tests.uma_backends.flat_machine import (
 )  # fmt: skip
 from tvm_pulp.errors import GuestFault
 from uma_backends.neureka.geometry import Mode
-from uma_backends.neureka.job import ArrayJob
+from uma_backends.neureka.job import NeurekaJob
 from uma_backends.neureka.packing import pack_weights
 from uma_backends.neureka.registers import Addresses, register_image
 from uma_backends.neureka.timing import job_cycles
 
 ALL_BUSY, LOCKED = 0xFFFF_FFFF, 0xFFFF_FFFE
-JOB = ArrayJob(Mode.POINTWISE, 32, 32, 6, 6, output_bits=32, requantization=None)
+JOB = NeurekaJob(Mode.POINTWISE, 32, 32, 6, 6, output_bits=32, requantization=None)
 CYCLES = job_cycles(JOB)
 INPUT, WEIGHTS = L1_BASE, L1_BASE + 0x4000
 
@@ -216,7 +216,7 @@ def test_claims_are_exact(machine: Machine) -> None:
 
 def test_claims_of_a_channel_slice_leave_the_other_channels_alone(machine: Machine) -> None:
     """One range per pixel where the operand is a slice."""
-    job = ArrayJob(Mode.POINTWISE, 8, 4, 2, 3, output_bits=32, requantization=None, input_pixel_stride=32)
+    job = NeurekaJob(Mode.POINTWISE, 8, 4, 2, 3, output_bits=32, requantization=None, input_pixel_stride=32)
     machine.submit(register_image(job, Addresses(INPUT + 8, L1_BASE + 0x8000, WEIGHTS)))
     reads = [claim for claim in machine.claims if not claim.is_write and claim.address < WEIGHTS]
     assert [(claim.address, claim.bytes) for claim in reads] == [(INPUT + 8 + 32 * pixel, 8) for pixel in range(6)]

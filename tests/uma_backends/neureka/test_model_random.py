@@ -9,10 +9,10 @@ import pytest
 from tests.uma_backends import array_reference as reference
 from tests.uma_backends.flat_machine import L1_BASE, Machine
 from uma_backends.neureka.geometry import Geometry, Mode
-from uma_backends.neureka.job import ArrayJob, Padding, Requantization
+from uma_backends.neureka.job import NeurekaJob, Padding, Requantization
 from uma_backends.neureka.packing import pack_weights
 from uma_backends.neureka.registers import Addresses, register_image
-from uma_backends.neureka.timing import Timing, job_cycles
+from uma_backends.neureka.timing import NeurekaTiming, job_cycles
 
 from .random_job import make_random_job
 
@@ -40,7 +40,7 @@ def test_random_jobs(block: int, machine: Machine) -> None:
 def test_other_geometries(geometry: Geometry, make_machine: Callable[..., Machine]) -> None:
     """The array size is a parameter of model, packing, registers and timing alike."""
     machine = make_machine(**asdict(geometry), beat_w=1450, beat_x=1300)
-    timing = Timing(geometry, beat_w=1450, beat_x=1300)
+    timing = NeurekaTiming(geometry, beat_w=1450, beat_x=1300)
     random = np.random.default_rng(0)
     for seed in range(40):
         case = make_random_job(seed, geometry)
@@ -62,10 +62,10 @@ def run_3x3(
     return machine.read_l1(L1_BASE + 0x20000, shape, np.int32)
 
 
-def raw_3x3(height: int, padding: Padding) -> tuple[ArrayJob, list[int], np.ndarray, np.ndarray]:
+def raw_3x3(height: int, padding: Padding) -> tuple[NeurekaJob, list[int], np.ndarray, np.ndarray]:
     """A 3x3 job of 4 channels with 32-bit output."""
     random = np.random.default_rng(height)
-    job = ArrayJob(Mode.DENSE_3X3, 4, 8, height, 6, padding, output_bits=32, requantization=None)
+    job = NeurekaJob(Mode.DENSE_3X3, 4, 8, height, 6, padding, output_bits=32, requantization=None)
     words = list(register_image(job, Addresses(L1_BASE + 0x1000, L1_BASE + 0x20000, L1_BASE + 0x8000)))
     data = random.integers(0, 256, (job.input_height, job.input_width, 4)).astype(np.uint8)
     return job, words, data, random.integers(-128, 128, (8, 4, 3, 3))
@@ -98,7 +98,7 @@ def test_two_padded_rows_behind_a_one_row_subtile_are_read_from_memory(machine: 
 
 def test_a_job_may_overwrite_the_input_of_its_own_past(machine: Machine) -> None:
     """Output over input is safe pixel by pixel where one subtile covers all channels."""
-    job = ArrayJob(Mode.POINTWISE, 16, 16, 12, 12, requantization=Requantization(shift=10))
+    job = NeurekaJob(Mode.POINTWISE, 16, 16, 12, 12, requantization=Requantization(shift=10))
     random = np.random.default_rng(1)
     data = random.integers(0, 256, (12, 12, 16)).astype(np.uint8)
     weight = random.integers(-128, 128, (16, 16, 1, 1))
@@ -118,7 +118,7 @@ def test_a_job_may_overwrite_the_input_of_its_own_past(machine: Machine) -> None
 
 def test_weight_planes_above_the_width_do_not_count_in_1x1(machine: Machine) -> None:
     """A 1x1 beat always has eight planes; those beyond the configured bits are ignored."""
-    job = ArrayJob(Mode.POINTWISE, 32, 8, 1, 1, weight_bits=3, weight_offset=0, output_bits=32, requantization=None)
+    job = NeurekaJob(Mode.POINTWISE, 32, 8, 1, 1, weight_bits=3, weight_offset=0, output_bits=32, requantization=None)
     at = Addresses(L1_BASE, L1_BASE + 0x1000, L1_BASE + 0x2000)
     random = np.random.default_rng(2)
     data = random.integers(0, 256, (1, 1, 32)).astype(np.uint8)
@@ -137,7 +137,7 @@ def test_stream_in_chains_input_channel_slices(machine: Machine) -> None:
     weight = random.integers(-128, 128, (33, 90, 1, 1))
     machine.write_l1(L1_BASE, data)
     for first, last, stream_in in ((0, 50, False), (50, 90, True)):
-        job = ArrayJob(
+        job = NeurekaJob(
             Mode.POINTWISE, last - first, 33, 7, 5, input_signed=True, output_bits=32, requantization=None,
             stream_in=stream_in, input_pixel_stride=90, input_row_stride=450,
         )  # fmt: skip

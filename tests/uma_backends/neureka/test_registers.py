@@ -7,10 +7,10 @@ import pytest
 
 from tvm_pulp.errors import UserError
 from uma_backends.neureka.geometry import Mode
-from uma_backends.neureka.job import ArrayJob, Padding, Requantization
+from uma_backends.neureka.job import NeurekaJob, Padding, Requantization
 from uma_backends.neureka.registers import WORD_NAMES, Addresses, register_image
 
-WORKED_EXAMPLE = ArrayJob(
+WORKED_EXAMPLE = NeurekaJob(
     Mode.DENSE_3X3, 29, 33, 9, 7, Padding(1, 1, 1, 1), input_signed=True, weight_memory=True,
     requantization=Requantization(shift=17, relu=False),
 )  # fmt: skip
@@ -38,7 +38,7 @@ def test_input_tensor_shape_follows_from_the_output() -> None:
 def test_input_remainders_are_stated_minus_padding(bottom: int, right: int) -> None:
     """The last window counts what is loaded: with padded rows or columns in it, hardware gets border pixels wrong."""
     for mode in (Mode.DENSE_3X3, Mode.DEPTHWISE_3X3):
-        job = ArrayJob(mode, 5, 5, 10, 9, Padding(1, bottom, 1, right))
+        job = NeurekaJob(mode, 5, 5, 10, 9, Padding(1, bottom, 1, right))
         words = dict(zip(WORD_NAMES, register_image(job, AT), strict=True))
         assert (words["SUBTILE_REM2"] >> 16, words["SUBTILE_REM2"] & 0xFFFF) == (4 + 2 - bottom, 3 + 2 - right)
 

@@ -9,14 +9,14 @@ import pytest
 from tests.uma_backends.flat_machine import L1_BASE, Machine
 from tvm_pulp.errors import GuestFault, UserError
 from uma_backends.neureka.geometry import Mode
-from uma_backends.neureka.job import ArrayJob, Padding, Requantization
+from uma_backends.neureka.job import NeurekaJob, Padding, Requantization
 from uma_backends.neureka.registers import WEIGHT_MEMORY_BASE, Addresses, register_image
-from uma_backends.neureka.timing import CURRENT, RTL, Timing, job_cycles
+from uma_backends.neureka.timing import CURRENT, RTL, NeurekaTiming, job_cycles
 
 from .golden_vector import GoldenVector
 from .random_job import make_random_job
 
-AS_RTL = Timing(timing_revision=RTL)
+AS_RTL = NeurekaTiming(timing_revision=RTL)
 # Golden layers at 6x6 and 28 channels: phases of the hardware sources.
 GOLDEN = {
     "d3_u8u8_w8_pad1": 409,
@@ -34,19 +34,19 @@ RECONSTRUCTED = {
     "d3_u8i8_w2_pad1": (
         689,
         542,
-        ArrayJob(Mode.DENSE_3X3, 57, 8, 8, 6, ONES, weight_bits=2, requantization=Requantization(relu=False)),
+        NeurekaJob(Mode.DENSE_3X3, 57, 8, 8, 6, ONES, weight_bits=2, requantization=Requantization(relu=False)),
     ),
-    "dw_u8u8_pad0_56": (687, 595, ArrayJob(Mode.DEPTHWISE_3X3, 56, 56, 8, 6)),
+    "dw_u8u8_pad0_56": (687, 595, NeurekaJob(Mode.DEPTHWISE_3X3, 56, 56, 8, 6)),
     "pw_u8u8_scale32_nobias": (
         465,
         513,
-        ArrayJob(Mode.POINTWISE, 32, 33, 7, 2, requantization=Requantization(scale_bits=32, bias=False)),
+        NeurekaJob(Mode.POINTWISE, 32, 33, 7, 2, requantization=Requantization(scale_bits=32, bias=False)),
     ),
 }
 PLACES = Addresses(*(L1_BASE + 0x4000 + 0x8000 * n for n in range(5)))
 
 
-def phases(job: ArrayJob) -> int:
+def phases(job: NeurekaJob) -> int:
     """The measured phases of every subtile, one after the other, without prefetch (Siracusa's array)."""
     pointwise, depthwise, how = job.mode is Mode.POINTWISE, job.mode is Mode.DEPTHWISE_3X3, job.requantization
     ko_size, ki_size = 28 if depthwise else 32, 32 if pointwise else 28
@@ -89,8 +89,10 @@ def test_layers_known_by_their_cycles(name: str, make_machine: Callable[..., Mac
     rtl, simulator, job = RECONSTRUCTED[name]
     for revision, cycles in ((RTL, rtl), (CURRENT, simulator)):
         machine = make_machine(timing_revision=revision)
-        assert machine.run(list(register_image(job, PLACES))) == job_cycles(job, Timing(timing_revision=revision))
-        assert job_cycles(job, Timing(timing_revision=revision)) == cycles
+        assert machine.run(list(register_image(job, PLACES))) == job_cycles(
+            job, NeurekaTiming(timing_revision=revision)
+        )
+        assert job_cycles(job, NeurekaTiming(timing_revision=revision)) == cycles
 
 
 def test_random_jobs_take_the_sum_of_their_phases() -> None:
@@ -104,9 +106,9 @@ def test_random_jobs_take_the_sum_of_their_phases() -> None:
         assert job_cycles(job, AS_RTL) == phases(job), job
 
 
-def border_job(**how: Any) -> ArrayJob:
+def border_job(**how: Any) -> NeurekaJob:
     """Four subtiles, of which three lie on a border."""
-    return ArrayJob(Mode.DENSE_3X3, 28, 32, 7, 8, ONES, **how)
+    return NeurekaJob(Mode.DENSE_3X3, 28, 32, 7, 8, ONES, **how)
 
 
 def test_the_whole_window_is_loaded(make_machine: Callable[..., Machine]) -> None:
@@ -139,8 +141,8 @@ def test_prefetch_reads_beside_the_second_half_of_the_weights(make_machine: Call
     """The assumption: a full 1x1 step of 87 cycles takes 6 + 16 + 41 + 2, a full 3x3 step hides its load."""
     places = Addresses(PLACES.input, PLACES.output, WEIGHT_MEMORY_BASE, PLACES.scale, PLACES.bias)
     for mode, channels, saved in ((Mode.POINTWISE, 64, 87 - 65), (Mode.DENSE_3X3, 56, 69)):
-        plain = ArrayJob(mode, channels, 32, 6, 6, weight_memory=True)
-        ahead = ArrayJob(mode, channels, 32, 6, 6, weight_memory=True, prefetch=True)
+        plain = NeurekaJob(mode, channels, 32, 6, 6, weight_memory=True)
+        ahead = NeurekaJob(mode, channels, 32, 6, 6, weight_memory=True, prefetch=True)
         assert job_cycles(plain, AS_RTL) - job_cycles(ahead, AS_RTL) == saved
         calm = make_machine((0,), timing_revision=RTL)
         assert calm.run(list(register_image(ahead, places))) == job_cycles(ahead, AS_RTL)
@@ -148,7 +150,9 @@ def test_prefetch_reads_beside_the_second_half_of_the_weights(make_machine: Call
 
 def test_late_pixels_wait_behind_the_weights(make_machine: Callable[..., Machine]) -> None:
     """In 3x3 the second load has 65 cycles to spare beside 134 of the weight phase."""
-    job = ArrayJob(Mode.DENSE_3X3, 56, 32, 6, 6, weight_memory=True, prefetch=True, requantization=None, output_bits=32)
+    job = NeurekaJob(
+        Mode.DENSE_3X3, 56, 32, 6, 6, weight_memory=True, prefetch=True, requantization=None, output_bits=32
+    )
     words = list(register_image(job, Addresses(PLACES.input, PLACES.output, WEIGHT_MEMORY_BASE)))
     calm, late = (make_machine(delays, timing_revision=RTL) for delays in ((0,), (1,)))
     calm_cycles, late_cycles = calm.run(words), late.run(words)
@@ -172,4 +176,4 @@ def test_unknown_revisions(make_machine: Callable[..., Machine]) -> None:
     with pytest.raises(UserError, match="choose 202603, 202604 or 0 for the RTL"):
         make_machine(timing_revision=202512)
     with pytest.raises(UserError, match="choose 202603, 202604 or 0 for the RTL"):
-        Timing.of({"timing_revision": 202512})
+        NeurekaTiming.of({"timing_revision": 202512})

@@ -8,7 +8,7 @@ import pytest
 from tests.canonicalize.small_modules import build, operators
 from tvm_pulp import qnn
 from tvm_pulp.qnn.interpret import interpret
-from uma_backends.conv_array.passes.space_to_depth import SpaceToDepth
+from uma_backends.conv_array.passes.space_to_depth import SpaceToDepthRewriter
 
 RULE = qnn.Requant("tflite", 0, 3, -128, 127)
 
@@ -30,7 +30,7 @@ def stem(
 
 def check(shape: tuple[int, ...], dtype: str, body: Any, expected: list[str]) -> None:
     module = build({"x": (shape, dtype)}, lambda emit, x: [body(emit, x)])
-    done = SpaceToDepth(28).run(module)
+    done = SpaceToDepthRewriter(28).run(module)
     assert operators(done) == expected
     low, high = (-128, 128) if dtype == "int8" else (0, 256)
     x = np.random.default_rng(9).integers(low, high, shape).astype(dtype)

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from uma_backends.neureka.geometry import Mode
-from uma_backends.neureka.job import ArrayJob, Padding, Requantization
-from uma_backends.neureka.timing import Timing, job_cycles
+from uma_backends.neureka.job import NeurekaJob, Padding, Requantization
+from uma_backends.neureka.timing import NeurekaTiming, job_cycles
 
 from .random_job import make_random_job
 
 
-def walk(job: ArrayJob) -> int:
+def walk(job: NeurekaJob) -> int:
     """Add the phases of every subtile one after the other (Siracusa geometry, beats of one cycle)."""
     pointwise, depthwise = job.mode is Mode.POINTWISE, job.mode is Mode.DEPTHWISE_3X3
     ko_size, ki_size, halo = 28 if depthwise else 32, 32 if pointwise else 28, job.mode.halo
@@ -59,23 +59,23 @@ def test_closed_formula_equals_the_walk(seed: int) -> None:
 
 def test_beats_scale_their_phase_only() -> None:
     """A weight beat of 1.45 cycles lengthens the weight stream, an activation beat the load."""
-    job = ArrayJob(Mode.DENSE_3X3, 28, 32, 6, 6, Padding(1, 1, 1, 1))
+    job = NeurekaJob(Mode.DENSE_3X3, 28, 32, 6, 6, Padding(1, 1, 1, 1))
     base = job_cycles(job)
-    assert job_cycles(job, Timing(beat_w=1450)) - base == round(0.45 * 256) + 1
-    assert job_cycles(job, Timing(beat_x=1500)) - base == -(-49 * 3 // 2) - 49
+    assert job_cycles(job, NeurekaTiming(beat_w=1450)) - base == round(0.45 * 256) + 1
+    assert job_cycles(job, NeurekaTiming(beat_x=1500)) - base == -(-49 * 3 // 2) - 49
 
 
 def test_weight_bits_matter_in_3x3_only() -> None:
     """1x1 beats carry all planes."""
     for mode, saved in ((Mode.DENSE_3X3, 6 * 32), (Mode.POINTWISE, 0), (Mode.DEPTHWISE_3X3, 6)):
         channels = 28 if mode is Mode.DEPTHWISE_3X3 else 32
-        job = ArrayJob(mode, 28 if mode is Mode.DENSE_3X3 else channels, channels, 6, 6)
+        job = NeurekaJob(mode, 28 if mode is Mode.DENSE_3X3 else channels, channels, 6, 6)
         assert job_cycles(job) - job_cycles(replace(job, weight_bits=2, weight_offset=-2)) == saved
 
 
 def test_raw_output_needs_no_scale() -> None:
     """Raw accumulators skip the scale phase and stream four times as many beats."""
-    quantized = ArrayJob(Mode.POINTWISE, 32, 32, 6, 6, requantization=Requantization(bias=False))
+    quantized = NeurekaJob(Mode.POINTWISE, 32, 32, 6, 6, requantization=Requantization(bias=False))
     raw = replace(quantized, output_bits=32, requantization=None)
     assert job_cycles(raw) - job_cycles(quantized) == 3 * 36 - (8 + 17)
 
@@ -86,5 +86,5 @@ def test_fast_enough_for_a_solver() -> None:
     sizes = [tuple(int(v) for v in row) for row in random.integers(1, 200, (10_000, 4))]
     start = time.process_time()
     for ki, ko, height, width in sizes:
-        job_cycles(ArrayJob(Mode.DENSE_3X3, ki, ko, height, width, weight_memory=True, prefetch=True))
+        job_cycles(NeurekaJob(Mode.DENSE_3X3, ki, ko, height, width, weight_memory=True, prefetch=True))
     assert time.process_time() - start < 1.0

@@ -18,7 +18,7 @@ from tvm_pulp.frontend.imported import Imported
 from tvm_pulp.qnn.interpret import interpret
 from uma_backends.conv_array.passes.unsigned_activations import UnsignedActivations
 from uma_backends.neureka.geometry import Mode
-from uma_backends.neureka.job import ArrayJob
+from uma_backends.neureka.job import NeurekaJob
 from uma_backends.neureka.registers import Addresses, register_image
 
 from .test_unsigned_activations import unsigned
@@ -143,7 +143,7 @@ def test_descriptions_say_it_in_words(tmp_path: Path) -> None:
 
 def test_the_model_refuses_signed_jobs(make_machine: Callable[..., Machine]) -> None:
     """Before it computes anything."""
-    job = ArrayJob(Mode.POINTWISE, 8, 8, 2, 2, input_signed=True)
+    job = NeurekaJob(Mode.POINTWISE, 8, 8, 2, 2, input_signed=True)
     words = list(register_image(job, Addresses(*(L1_BASE + 0x4000 * n for n in range(5)))))
     make_machine().run(words)
     with pytest.raises(

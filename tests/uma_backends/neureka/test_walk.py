@@ -7,9 +7,9 @@ import pytest
 
 from tests.uma_backends.flat_machine import L1_BASE, NEVER, Machine
 from uma_backends.neureka.geometry import Geometry, Mode
-from uma_backends.neureka.job import ArrayJob, Requantization
+from uma_backends.neureka.job import NeurekaJob, Requantization
 from uma_backends.neureka.registers import WEIGHT_MEMORY_BASE, Addresses, register_image
-from uma_backends.neureka.timing import CURRENT, REVISIONS, RTL, Timing, job_cycles
+from uma_backends.neureka.timing import CURRENT, REVISIONS, RTL, NeurekaTiming, job_cycles
 
 from .random_job import make_random_job
 
@@ -24,7 +24,9 @@ def test_nobody_contends(block: int, make_machine: Callable[..., Machine]) -> No
         for revision, both in machines.items():
             for machine in both:
                 case.load_into(machine)
-                assert machine.run(case.words) == job_cycles(case.job, Timing(timing_revision=revision)), case.job
+                assert machine.run(case.words) == job_cycles(case.job, NeurekaTiming(timing_revision=revision)), (
+                    case.job
+                )
 
 
 @pytest.mark.parametrize("revision", (CURRENT, RTL))
@@ -33,15 +35,15 @@ def test_other_arrays(revision: int, make_machine: Callable[..., Machine]) -> No
     geometry = Geometry(2, 7, channels_1x1=16, channels_3x3=14, output_channels=16, weight_beat_bytes=16)
     knobs = {"beat_w": 1450, "beat_x": 1300, "timing_revision": revision}
     machine = make_machine(delays=(0,), **asdict(geometry), **knobs)
-    timing = Timing.of({**asdict(geometry), **knobs})
+    timing = NeurekaTiming.of({**asdict(geometry), **knobs})
     for seed in range(40):
         case = make_random_job(seed, geometry)
         case.load_into(machine)
         assert machine.run(case.words) == job_cycles(case.job, timing), case.job
 
 
-def pointwise() -> tuple[ArrayJob, list[int]]:
-    job = ArrayJob(Mode.POINTWISE, 64, 32, 6, 6, requantization=Requantization())
+def pointwise() -> tuple[NeurekaJob, list[int]]:
+    job = NeurekaJob(Mode.POINTWISE, 64, 32, 6, 6, requantization=Requantization())
     places = Addresses(*(L1_BASE + 0x4000 * n for n in range(5)))
     return job, list(register_image(job, places))
 
@@ -58,7 +60,9 @@ def test_every_access_can_be_late(make_machine: Callable[..., Machine]) -> None:
 
 def test_prefetch_hides_late_loads_behind_the_weights(make_machine: Callable[..., Machine]) -> None:
     """A 3x3 step computes for 270 cycles and loads for 64: a load may take four times as long for nothing."""
-    job = ArrayJob(Mode.DENSE_3X3, 56, 32, 6, 6, weight_memory=True, prefetch=True, requantization=None, output_bits=32)
+    job = NeurekaJob(
+        Mode.DENSE_3X3, 56, 32, 6, 6, weight_memory=True, prefetch=True, requantization=None, output_bits=32
+    )
     words = list(register_image(job, Addresses(L1_BASE, L1_BASE + 0x8000, WEIGHT_MEMORY_BASE)))
     calm, late = make_machine(delays=(0,)), make_machine(delays=(2,))
     calm_cycles, late_cycles = calm.run(words), late.run(words)

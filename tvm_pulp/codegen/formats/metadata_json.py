@@ -35,7 +35,7 @@ def _check_different(what: str, values: Iterable[str]) -> None:
         seen.add(value)
 
 
-class Tensor(_Open):
+class MetadataTensor(_Open):
     """An input or output and the variable that holds it; `l3`: its place there. Integers that stand for real values
     have a scale and a zero point."""
 
@@ -49,7 +49,7 @@ class Tensor(_Open):
     l3: _Count | None = None
 
     @model_validator(mode="after")
-    def _check(self) -> "Tensor":
+    def _check(self) -> "MetadataTensor":
         # An axis of size zero must not hide an absurd one.
         if math.prod(max(extent, 1) for extent in self.shape) * 8 > 8 * LARGEST_TENSOR:
             raise ValueError(f"'{self.name}' is larger than {LARGEST_TENSOR >> 20} MiB")
@@ -60,13 +60,13 @@ class Tensor(_Open):
         return self
 
 
-class PlannedTensor(Tensor):
+class PlannedTensor(MetadataTensor):
     """The same of a network that was planned."""
 
     symbol: _Identifier
 
 
-class Layer(_Open):
+class MetadataLayer(_Open):
     """A layer as reports show it."""
 
     name: str
@@ -78,7 +78,7 @@ class Layer(_Open):
     writes: list[str]
 
 
-class PlannedLayer(Layer):
+class PlannedLayer(MetadataLayer):
     """The same of a network that was planned."""
 
     engine: str
@@ -100,7 +100,7 @@ class Levels(_Open):
     wmem: _Count
 
 
-class Memory(_Open):
+class MetadataMemory(_Open):
     """Bytes that a network needs."""
 
     arena_bytes: _Count
@@ -108,7 +108,7 @@ class Memory(_Open):
     constants_bytes: _Count
 
 
-class PlannedMemory(Memory):
+class PlannedMemory(MetadataMemory):
     """The same of a network that was planned, of every memory."""
 
     levels: Levels
@@ -117,8 +117,8 @@ class PlannedMemory(Memory):
 class Entry(_Open):
     """One of a language model's programs."""
 
-    layers: Sequence[Layer]
-    memory: Memory
+    layers: Sequence[MetadataLayer]
+    memory: MetadataMemory
 
 
 class Entries(_Open):
@@ -156,9 +156,9 @@ class Facts(_Open):
     code_order: list[str] = Field(default_factory=list)
     soc_description: dict[str, Any] | None = None
     macs: _Count
-    inputs: Sequence[Tensor]
-    outputs: Sequence[Tensor]
-    layers: Sequence[Layer]
+    inputs: Sequence[MetadataTensor]
+    outputs: Sequence[MetadataTensor]
+    layers: Sequence[MetadataLayer]
     decoder: Decoder | None = None
 
     @model_validator(mode="after")
@@ -214,7 +214,7 @@ class MetadataJson(_Open, Generic[FactsOf]):
 
     version: int
     model_name: _Identifier
-    memory: Memory
+    memory: MetadataMemory
     tvm_pulp: FactsOf
 
 

@@ -9,7 +9,7 @@ from tvm_pulp.planning.program.plan_record import Planner
 Causes = dict[str, dict[str, int | None]]
 
 
-class Layer(Schema):
+class ReportLayer(Schema):
     """A layer's share."""
 
     name: str
@@ -34,7 +34,7 @@ class Layer(Schema):
     causes: Causes | None = None
 
 
-class End(Schema):
+class ReportEnd(Schema):
     """An input or output; scale and zero point are those of integers that stand for real values (`--io`)."""
 
     name: str
@@ -44,7 +44,7 @@ class End(Schema):
     zero_point: int | None = None
 
 
-class Dma(Schema):
+class ReportDma(Schema):
     """Cycles in which the DMA works, in which everything waits for it, and the share that is hidden behind work."""
 
     busy_cycles: int
@@ -62,7 +62,7 @@ class EnergyModel(Schema):
     terms_uj: dict[str, float]
 
 
-class Memory(Schema):
+class ReportMemory(Schema):
     """Bytes used at most, of how many; of an arena also the most that is alive at once."""
 
     peak: int
@@ -124,16 +124,16 @@ class ReportJson(Schema):
     macs_per_cycle: float | None
     estimated_cycles: int | None
     bound_cycles: int | None
-    dma: Dma | None
+    dma: ReportDma | None
     energy_uj: float | None
     energy_spread: float | None = None
     energy_model: EnergyModel | None
-    memory: dict[str, Memory]
+    memory: dict[str, ReportMemory]
     code_bytes: int | None
-    layers: list[Layer]
+    layers: list[ReportLayer]
     host: Host
-    inputs: list[End]
-    outputs: list[End]
+    inputs: list[ReportEnd]
+    outputs: list[ReportEnd]
     planner: Planner | None = None
     causes: Causes | None = None
     latency_ms: Latency | None = None

@@ -40,7 +40,7 @@ class QuantizeOptions:
 
 
 @dataclass(frozen=True)
-class Quantized:
+class QuantizedModel:
     """The model, what it costs, and how much of that each layer is responsible for."""
 
     model: Any
@@ -59,7 +59,7 @@ def quantize_model(
     options: QuantizeOptions,
     evaluation: Mapping[str, np.ndarray] | None = None,
     progress: Callable[[str], None] = lambda _: None,
-) -> Quantized:
+) -> QuantizedModel:
     """Quantize; where the loss is above its limit, keep the layers that cost most in float, as few as suffice.
 
     The loss is measured on `evaluation`, by default on the samples of the calibration.
@@ -84,11 +84,11 @@ def quantize_model(
     # Those that make most noise first.
     order = [row.name for row in sorted(rows, key=lambda row: row.sqnr_db) if row.name not in options.keep]
 
-    def attempt(count: int) -> Quantized:
+    def attempt(count: int) -> QuantizedModel:
         kept = [*options.keep, *order[:count]]
         progress(f"measuring with {len(kept)} of {len(names)} layers in float")
         made = quantizer.quantized(kept)
-        return Quantized(made, measure(source, made, judged, options.metric), tuple(rows), tuple(kept))
+        return QuantizedModel(made, measure(source, made, judged, options.metric), tuple(rows), tuple(kept))
 
     return _fewest(attempt, len(order), options.max_loss)
 
@@ -103,7 +103,7 @@ def quick_model(model: Any, calibration: Mapping[str, np.ndarray]) -> Any:
     return Quantizer(folded(source), samples, options.method, options.weight_bits).quantized()
 
 
-def _fewest(attempt: Callable[[int], Quantized], most: int, max_loss: float | None) -> Quantized:
+def _fewest(attempt: Callable[[int], QuantizedModel], most: int, max_loss: float | None) -> QuantizedModel:
     """The attempt with the fewest layers in float whose loss is small enough."""
     best, too_few, count = attempt(0), 0, 0
     if max_loss is None or best.accuracy.loss <= max_loss:
@@ -149,7 +149,7 @@ def quantize(
     evaluation: Arrays | None = None,
     progress: Callable[[str], None] = lambda _: None,
     **options: Any,
-) -> Quantized:
+) -> QuantizedModel:
     """Quantize a float model of ONNX or a framework, a file or in memory; more options are those of `QuantizeOptions`.
 
     made = tvm_pulp.quantize("net.onnx", {"image": samples}, max_loss=0.01)
@@ -172,7 +172,7 @@ def _arrays(given: Arrays, option: str) -> Mapping[str, np.ndarray]:
     return given if isinstance(given, Mapping) else dict(read_arrays(str(given), option))
 
 
-def print_quantized(made: Quantized, stream: TextIO) -> None:
+def print_quantized(made: QuantizedModel, stream: TextIO) -> None:
     """Layers by what each alone costs, and what all of them together do."""
     head = ("layer", "operator", "SQNR alone", "arg-max alone", "")
     lines = [head]

@@ -15,7 +15,7 @@ from tvm_pulp.frontend.onnx_standard import unrolled
 
 
 @dataclass(frozen=True)
-class Gate:
+class RecurrentGate:
     """A gate of a recurrent node."""
 
     node: str
@@ -27,16 +27,16 @@ class Gate:
         return f"{self.node}.{GATES[self.operator][self.number]}"
 
 
-def gates_of(model: Any) -> dict[str, Gate]:
+def gates_of(model: Any) -> dict[str, RecurrentGate]:
     """Gates with constant weights, by name, of nodes that can be written out."""
     constants, shapes = constants_of(model.graph), _shapes(model)
     nodes = [n for n in model.graph.node if n.op_type in FLOAT_RECURRENT and operand(n, 0) in shapes]
     nodes = [n for n in nodes if {operand(n, 1), operand(n, 2)} <= constants.keys()]
-    gates = [Gate(n.name, n.op_type, k) for n in nodes for k in range(len(GATES[n.op_type]))]
+    gates = [RecurrentGate(n.name, n.op_type, k) for n in nodes for k in range(len(GATES[n.op_type]))]
     return {gate.name: gate for gate in gates}
 
 
-def with_integer_gates(model: Any, gates: Mapping[str, Gate]) -> Any:
+def with_integer_gates(model: Any, gates: Mapping[str, RecurrentGate]) -> Any:
     """The model with the nodes of these gates written out, the gates' products sums of integers."""
     numbers: dict[str, frozenset[int]] = {}
     for gate in gates.values():

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tvm_pulp.frontend.stablehlo_program.meanings import evaluated
-from tvm_pulp.frontend.stablehlo_program.node import Node, become
+from tvm_pulp.frontend.stablehlo_program.node import StablehloNode, become
 from tvm_pulp.qnn.window import Window
 
 _MOVES = ("reshape", "transpose", "slice", "copy", "pad")
@@ -19,7 +19,7 @@ _MOVES = ("reshape", "transpose", "slice", "copy", "pad")
 _LARGEST = 1 << 22
 
 
-def dilated(node: Node, readers: Counter[Node]) -> bool:
+def dilated(node: StablehloNode, readers: Counter[StablehloNode]) -> bool:
     """Make the last node behind such a convolution a view of a dilated one."""
     after = _moves(node, readers)
     layer = after[-1].operands[0] if after else node
@@ -48,15 +48,15 @@ def dilated(node: Node, readers: Counter[Node]) -> bool:
     if found is None:
         return False
     shape, wide, padding, rates = found
-    pictures = Node("reshape", (source,), (1, *shape, source.shape[-1]), source.dtype)
+    pictures = StablehloNode("reshape", (source,), (1, *shape, source.shape[-1]), source.dtype)
     attributes = {**a, "padding": np.array(padding), "rhs_dilation": rates}
     whole = (1, *wide, node.shape[-1])
-    made = Node(layer.op, (pictures, *layer.operands[1:]), whole, node.dtype, attributes, layer.label)
+    made = StablehloNode(layer.op, (pictures, *layer.operands[1:]), whole, node.dtype, attributes, layer.label)
     readers.update([made, pictures])
     return become(node, "reshape", [made])
 
 
-def cropped(node: Node, readers: Counter[Node]) -> bool:
+def cropped(node: StablehloNode, readers: Counter[StablehloNode]) -> bool:
     """Rows that are cut off the result of a convolution are not computed, where they stand for padding alone."""
     view, a = node.operands[0], node.attributes
     layer = view.operands[0] if view.op == "reshape" and readers[view] == 1 else view
@@ -81,7 +81,7 @@ def cropped(node: Node, readers: Counter[Node]) -> bool:
     if padding.min() < 0:
         return False
     attributes = {**stated, "padding": padding}
-    made = Node(layer.op, layer.operands, tuple(shape), layer.dtype, attributes, layer.label)
+    made = StablehloNode(layer.op, layer.operands, tuple(shape), layer.dtype, attributes, layer.label)
     readers[made] += 1
     return become(node, "reshape", [made])
 
@@ -91,7 +91,7 @@ def _numbers(attributes: dict[str, object], key: str) -> list[int]:
     return [] if held is None else [int(n) for n in np.asarray(held).reshape(-1)]
 
 
-def _moves(node: Node, readers: Counter[Node]) -> list[Node]:
+def _moves(node: StablehloNode, readers: Counter[StablehloNode]) -> list[StablehloNode]:
     """Nodes that only move elements, from this one on to its operands; padding is with zeros."""
     found = []
     while node.op in _MOVES and readers[node] == 1:
@@ -102,10 +102,10 @@ def _moves(node: Node, readers: Counter[Node]) -> list[Node]:
     return found
 
 
-def _followed(numbers: np.ndarray, moves: list[Node]) -> np.ndarray | None:
+def _followed(numbers: np.ndarray, moves: list[StablehloNode]) -> np.ndarray | None:
     for move in reversed(moves):
         held = evaluated(
-            Node(move.op, (), move.shape, "int64", move.attributes),
+            StablehloNode(move.op, (), move.shape, "int64", move.attributes),
             [numbers, np.zeros((), np.int64)] if move.op == "pad" else [numbers],
         )
         if held is None:
@@ -127,7 +127,9 @@ def _spread(sizes: Sequence[int], shape: Sequence[int]) -> list[int] | None:
 Dilated = tuple[list[int], list[int], list[tuple[int, int]], list[int]]
 
 
-def _as_dilated(source: Node, before: list[Node], layer: Node, after: list[Node]) -> Dilated | None:
+def _as_dilated(
+    source: StablehloNode, before: list[StablehloNode], layer: StablehloNode, after: list[StablehloNode]
+) -> Dilated | None:
     """Sizes of picture and result, padding and rates, where every element is where a dilated convolution has it."""
     # Zero is padding.
     read = _followed(np.arange(1, source.size + 1).reshape(source.shape), before)
@@ -171,7 +173,12 @@ def _expected(
 
 
 def _padding(
-    written: np.ndarray, layer: Node, starts: np.ndarray, rates: list[int], shape: list[int], sizes: Sequence[int]
+    written: np.ndarray,
+    layer: StablehloNode,
+    starts: np.ndarray,
+    rates: list[int],
+    shape: list[int],
+    sizes: Sequence[int],
 ) -> Dilated | None:
     """The padding with which a dilated convolution has each result where it is written."""
     wide = _spread(sizes, shape)

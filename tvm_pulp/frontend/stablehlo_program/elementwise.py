@@ -8,10 +8,10 @@ import numpy as np
 
 from tvm_pulp.frontend.onnx_graph_builder import onnx_type
 from tvm_pulp.frontend.stablehlo_program.meanings import NARROW
-from tvm_pulp.frontend.stablehlo_program.node import Node
+from tvm_pulp.frontend.stablehlo_program.node import StablehloNode
 from tvm_pulp.frontend.stablehlo_program.placed_values import Placed, PlacedValues
 
-Operator = Callable[[PlacedValues, Node], Placed]
+Operator = Callable[[PlacedValues, StablehloNode], Placed]
 Operators = dict[str, Operator]
 
 
@@ -19,10 +19,10 @@ def unary(op: str, **attributes: Any) -> Operator:
     return of_one(lambda v, node, x: v.g.emit(op, x, **attributes))
 
 
-def of_one(write: Callable[[PlacedValues, Node, str], str]) -> Operator:
+def of_one(write: Callable[[PlacedValues, StablehloNode, str], str]) -> Operator:
     """A function of one tensor, as it lies."""
 
-    def written(v: PlacedValues, node: Node) -> Placed:
+    def written(v: PlacedValues, node: StablehloNode) -> Placed:
         order = v.order(node.operands[0])
         return Placed(write(v, node, v.ordered(node.operands[0], order)), order)
 
@@ -32,7 +32,7 @@ def of_one(write: Callable[[PlacedValues, Node, str], str]) -> Operator:
 def broadcast(write: Callable[..., str]) -> Operator:
     """A function of several tensors, element by element; ONNX broadcasts them."""
 
-    def written(v: PlacedValues, node: Node) -> Placed:
+    def written(v: PlacedValues, node: StablehloNode) -> Placed:
         order = v.order(*node.operands)
         given = [v.thin(o, order) for o in node.operands]
         wanted = tuple(node.shape[a] for a in order)
@@ -45,7 +45,7 @@ def broadcast(write: Callable[..., str]) -> Operator:
 
 
 def binary(op: str, of_booleans: str = "") -> Operator:
-    def write(v: PlacedValues, node: Node, *names: str) -> str:
+    def write(v: PlacedValues, node: StablehloNode, *names: str) -> str:
         chosen = of_booleans if of_booleans and node.operands[0].dtype == "bool" else op
         return v.g.emit(chosen, *names)
 
@@ -55,21 +55,21 @@ def binary(op: str, of_booleans: str = "") -> Operator:
 _COMPARISONS = {"LT": "Less", "LE": "LessOrEqual", "GT": "Greater", "GE": "GreaterOrEqual", "EQ": "Equal"}
 
 
-def _compare(v: PlacedValues, node: Node, x: str, y: str) -> str:
+def _compare(v: PlacedValues, node: StablehloNode, x: str, y: str) -> str:
     direction = node.attributes["comparison_direction"]
     if direction == "NE":
         return v.g.emit("Not", v.g.emit("Equal", x, y))
     return v.g.emit(_COMPARISONS[direction], x, y)
 
 
-def _clamp(v: PlacedValues, node: Node, low: str, x: str, high: str) -> str:
+def _clamp(v: PlacedValues, node: StablehloNode, low: str, x: str, high: str) -> str:
     bounds = [node.operands[0].scalar, node.operands[2].scalar]
     if node.is_float and None not in bounds:
         return v.g.emit("Clip", x, *(np.asarray(b, node.dtype) for b in bounds))
     return v.g.emit("Min", v.g.emit("Max", x, low), high)
 
 
-def _convert(v: PlacedValues, node: Node, x: str) -> str:
+def _convert(v: PlacedValues, node: StablehloNode, x: str) -> str:
     """Numbers beyond the range of few bits become the nearest one, as XLA has it; ONNX leaves that open."""
     (source,) = node.operands
     if source.is_float and node.dtype in NARROW and not _is_within(source, node.dtype):
@@ -78,7 +78,7 @@ def _convert(v: PlacedValues, node: Node, x: str) -> str:
     return v.g.emit("Cast", x, to=onnx_type(node.dtype))
 
 
-def _is_within(source: Node, dtype: str) -> bool:
+def _is_within(source: StablehloNode, dtype: str) -> bool:
     """Tell if bounds are stated that lie in the range of a type."""
     inner, bounds = source, []
     while inner.op in ("clamp", "minimum", "maximum", "round_nearest_even"):
@@ -88,11 +88,11 @@ def _is_within(source: Node, dtype: str) -> bool:
     return len(bounds) == 2 and all(ends.min <= b <= ends.max for b in bounds) and bounds[0] != bounds[1]
 
 
-def _number(node: Node, value: float) -> np.ndarray:
+def _number(node: StablehloNode, value: float) -> np.ndarray:
     return np.asarray(value, node.operands[0].dtype)
 
 
-def _along(op: str, v: PlacedValues, node: Node) -> Placed:
+def _along(op: str, v: PlacedValues, node: StablehloNode) -> Placed:
     """Along one axis of the tensor as it lies."""
     order = v.order(node.operands[0])
     # The last axis stays the last: that is where softmax is fast.
@@ -102,14 +102,14 @@ def _along(op: str, v: PlacedValues, node: Node) -> Placed:
     return Placed(v.g.emit(op, v.ordered(node.operands[0], order), axis=order.index(axis)), order)
 
 
-def _layer_norm(v: PlacedValues, node: Node) -> Placed:
+def _layer_norm(v: PlacedValues, node: StablehloNode) -> Placed:
     (source, *parameters), a = node.operands, node.attributes
     held = [p.array for p in parameters]
     made = v.g.emit("LayerNormalization", v.natural(source), *held, axis=-a["axes"], epsilon=a["epsilon"])
     return v.place(node, made)
 
 
-def _rms_norm(v: PlacedValues, node: Node) -> Placed:
+def _rms_norm(v: PlacedValues, node: StablehloNode) -> Placed:
     """In standard operators: ONNX' own norm is younger than what the quantizers know."""
     source, scale = node.operands
     x = v.natural(source)

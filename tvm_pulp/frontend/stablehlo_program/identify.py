@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.frontend.stablehlo_program.meanings import ELEMENTWISE, UNARY, erf, evaluated
-from tvm_pulp.frontend.stablehlo_program.node import Node, become, closure, constant
+from tvm_pulp.frontend.stablehlo_program.node import StablehloNode, become, closure, constant
 from tvm_pulp.frontend.stablehlo_program.turning_points import numbers_around, turning_points, values_at
 
 # A function is written with fewer operators than this, constants aside: the GELU of an exported file with 68, by an
@@ -47,9 +47,9 @@ _EXACT: tuple[tuple[str, dict[str, Any], Callable[[np.ndarray], np.ndarray]], ..
 )
 
 
-def identify(outputs: Sequence[Node]) -> None:
+def identify(outputs: Sequence[StablehloNode]) -> None:
     """Replace groups by what they are, from the outputs on, so that the largest group is tried first."""
-    absorbed: set[Node] = set()
+    absorbed: set[StablehloNode] = set()
     for node in reversed(closure(outputs)):
         if node in absorbed or node.array is not None or not node.is_float:
             continue
@@ -58,7 +58,7 @@ def identify(outputs: Sequence[Node]) -> None:
             absorbed |= set(closure(node.operands, source)) - {source}
 
 
-def _function(node: Node) -> Node | None:
+def _function(node: StablehloNode) -> StablehloNode | None:
     """The tensor that a node is a known function of; it then is that function."""
     if node.op not in ELEMENTWISE or node.op in ("relu", "tanh", "logistic", "erf", "convert", "copy"):
         return None
@@ -81,7 +81,7 @@ def _function(node: Node) -> Node | None:
     return None
 
 
-def _scalar_group(node: Node) -> list[Node]:
+def _scalar_group(node: StablehloNode) -> list[StablehloNode]:
     """Elementwise operators behind a node, with numbers as constants; nearest ones last."""
     found, waiting = [node], [node]
     while waiting and len(found) < _MOST_NODES:
@@ -93,7 +93,7 @@ def _scalar_group(node: Node) -> list[Node]:
     return found
 
 
-def _depends_only_on(between: Sequence[Node], source: Node) -> bool:
+def _depends_only_on(between: Sequence[StablehloNode], source: StablehloNode) -> bool:
     if source not in between or sum(n.array is None for n in between) > _MOST_NODES:
         return False
     return all(
@@ -136,7 +136,7 @@ _IN_NORMS = frozenset(
 )
 
 
-def _is_algebra(node: Node, source: Node) -> bool:
+def _is_algebra(node: StablehloNode, source: StablehloNode) -> bool:
     """Or a variance that is kept from being less than zero, which it is by rounding only."""
     if node.op == "reduce":
         return bool(node.attributes["reducer"] == "add")
@@ -146,7 +146,7 @@ def _is_algebra(node: Node, source: Node) -> bool:
     return node.op in _IN_NORMS
 
 
-def _norm(node: Node) -> Node | None:
+def _norm(node: StablehloNode) -> StablehloNode | None:
     """The tensor that a node is the layer norm or RMS norm of, along its last axes."""
     if node.op not in ("add", "multiply", "divide", "subtract") or not node.rank:
         return None
@@ -171,9 +171,9 @@ def _norm(node: Node) -> Node | None:
     return None
 
 
-def _reduced(node: Node) -> list[Node]:
+def _reduced(node: StablehloNode) -> list[StablehloNode]:
     """Tensors near a node of which means are taken, or means of their squares."""
-    found: list[Node] = []
+    found: list[StablehloNode] = []
     seen, waiting = {node}, [node]
     while waiting and len(seen) < 2 * _MOST_NODES:
         for o in waiting.pop(0).operands:
@@ -190,7 +190,7 @@ def _reduced(node: Node) -> list[Node]:
     return list(dict.fromkeys(found))
 
 
-def _epsilon(inner: Sequence[Node]) -> float | None:
+def _epsilon(inner: Sequence[StablehloNode]) -> float | None:
     """The small number that is added before the root."""
     for root in (n for n in inner if n.op in ("rsqrt", "sqrt", "power")):
         base = root.operands[0]
@@ -202,7 +202,9 @@ def _epsilon(inner: Sequence[Node]) -> float | None:
     return None
 
 
-def _is_norm(node: Node, between: Sequence[Node], source: Node, count: int, epsilon: float) -> bool:
+def _is_norm(
+    node: StablehloNode, between: Sequence[StablehloNode], source: StablehloNode, count: int, epsilon: float
+) -> bool:
     """Tell if probes come out as a norm with some scale and bias; the node becomes that norm then."""
     random = np.random.default_rng(0)
     # Means of both signs, and other sizes.
@@ -226,8 +228,10 @@ def _is_norm(node: Node, between: Sequence[Node], source: Node, count: int, epsi
     return False
 
 
-def _on_tensor(node: Node, between: Sequence[Node], source: Node, probe: np.ndarray) -> np.ndarray | None:
-    values: dict[Node, np.ndarray] = {source: probe}
+def _on_tensor(
+    node: StablehloNode, between: Sequence[StablehloNode], source: StablehloNode, probe: np.ndarray
+) -> np.ndarray | None:
+    values: dict[StablehloNode, np.ndarray] = {source: probe}
     for n in between:
         if n.array is not None:
             values[n] = n.array
@@ -245,7 +249,13 @@ def _normalized(x: np.ndarray, axes: tuple[int, ...], epsilon: float, centred: b
 
 
 def _become_norm(
-    node: Node, source: Node, scale: np.ndarray, bias: np.ndarray, count: int, epsilon: float, centred: bool
+    node: StablehloNode,
+    source: StablehloNode,
+    scale: np.ndarray,
+    bias: np.ndarray,
+    count: int,
+    epsilon: float,
+    centred: bool,
 ) -> bool:
     parameters = [constant(v.astype(np.float32)) for v in (scale, bias)]
     if centred:

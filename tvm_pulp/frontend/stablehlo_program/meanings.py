@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.frontend.stablehlo_program.node import Node, compact
+from tvm_pulp.frontend.stablehlo_program.node import StablehloNode, compact
 
 erf = np.vectorize(math.erf, otypes=[np.float64])
 
@@ -75,7 +75,7 @@ _REDUCERS: dict[str, Callable[..., Any]] = {
 }
 
 
-def elementwise(node: Node, arrays: list[np.ndarray]) -> np.ndarray:
+def elementwise(node: StablehloNode, arrays: list[np.ndarray]) -> np.ndarray:
     """The value of an elementwise operator; its operands need only be broadcastable."""
     op = node.op
     if op in UNARY:
@@ -92,7 +92,7 @@ def elementwise(node: Node, arrays: list[np.ndarray]) -> np.ndarray:
     return arrays[0]  # convert: the caller casts
 
 
-def _broadcast(node: Node, x: np.ndarray) -> np.ndarray:
+def _broadcast(node: StablehloNode, x: np.ndarray) -> np.ndarray:
     # The inner view keeps axes that are broadcast already at stride zero.
     held = compact(x)
     small = [1] * node.rank
@@ -101,13 +101,13 @@ def _broadcast(node: Node, x: np.ndarray) -> np.ndarray:
     return np.broadcast_to(held.reshape(small), node.shape)
 
 
-def _slice(node: Node, x: np.ndarray) -> np.ndarray:
+def _slice(node: StablehloNode, x: np.ndarray) -> np.ndarray:
     a = node.attributes
     triples = zip(a["start_indices"], a["limit_indices"], a["strides"], strict=True)
     return x[tuple(slice(*t) for t in triples)]
 
 
-def _pad(node: Node, x: np.ndarray, value: np.ndarray) -> np.ndarray:
+def _pad(node: StablehloNode, x: np.ndarray, value: np.ndarray) -> np.ndarray:
     a = node.attributes
     made = np.full(node.shape, value, x.dtype)
     if any(p < 0 for p in (*a["edge_padding_low"], *a["edge_padding_high"])):
@@ -117,25 +117,25 @@ def _pad(node: Node, x: np.ndarray, value: np.ndarray) -> np.ndarray:
     return made
 
 
-def starts(x: np.ndarray | Node, sizes: Any, given: Any) -> tuple[slice, ...]:
+def starts(x: np.ndarray | StablehloNode, sizes: Any, given: Any) -> tuple[slice, ...]:
     """The part that a dynamic slice or update means: starts are moved into the operand."""
     firsts = [min(max(int(i), 0), n - s) for i, n, s in zip(given, x.shape, sizes, strict=True)]
     return tuple(slice(f, f + s) for f, s in zip(firsts, sizes, strict=True))
 
 
-def _update(node: Node, x: np.ndarray, part: np.ndarray, *given: np.ndarray) -> np.ndarray:
+def _update(node: StablehloNode, x: np.ndarray, part: np.ndarray, *given: np.ndarray) -> np.ndarray:
     made = np.array(x)
     made[starts(x, part.shape, given)] = part
     return made
 
 
-def _reduce(node: Node, x: np.ndarray, first: np.ndarray) -> np.ndarray:
+def _reduce(node: StablehloNode, x: np.ndarray, first: np.ndarray) -> np.ndarray:
     kind = node.attributes["reducer"]
     made = _REDUCERS[kind](x, axis=tuple(node.attributes["dimensions"]))
     return np.asarray(BINARY[kind](np.asarray(made, x.dtype), first))
 
 
-def gathered(node: Node, x: np.ndarray, indices: np.ndarray) -> np.ndarray:
+def gathered(node: StablehloNode, x: np.ndarray, indices: np.ndarray) -> np.ndarray:
     """The general gather of StableHLO."""
     a = node.attributes
     offsets, collapsed, mapped = a["offset_dims"], a["collapsed_slice_dims"], a["start_index_map"]
@@ -160,7 +160,7 @@ def gathered(node: Node, x: np.ndarray, indices: np.ndarray) -> np.ndarray:
     return made
 
 
-def _dot(node: Node, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def _dot(node: StablehloNode, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     a = node.attributes
     letters = iter("abcdefghijklmnopqrstuvwxyz")
     left, right = [next(letters) for _ in x.shape], [next(letters) for _ in y.shape]
@@ -173,7 +173,7 @@ def _dot(node: Node, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.asarray(np.einsum(f"{''.join(left)},{''.join(right)}->{''.join((*batch, *free))}", x, y))
 
 
-def _iota(node: Node) -> np.ndarray:
+def _iota(node: StablehloNode) -> np.ndarray:
     axis = node.attributes["iota_dimension"]
     shape = [1] * node.rank
     shape[axis] = node.shape[axis]
@@ -206,7 +206,7 @@ def _saturated(array: np.ndarray, dtype: str) -> np.ndarray:
     return np.clip(np.nan_to_num(array, nan=0.0), ends.min, ends.max)
 
 
-def evaluated(node: Node, arrays: list[np.ndarray], wide: bool = False) -> np.ndarray | None:
+def evaluated(node: StablehloNode, arrays: list[np.ndarray], wide: bool = False) -> np.ndarray | None:
     """The value of a node for values of its operands; None where NumPy has no word for it. Floats may stay as wide."""
     dtype = "float64" if wide and node.is_float else node.dtype
     try:

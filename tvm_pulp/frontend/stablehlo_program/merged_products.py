@@ -12,21 +12,21 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tvm_pulp.frontend.stablehlo_program.node import Node, become, closure, constant
+from tvm_pulp.frontend.stablehlo_program.node import StablehloNode, become, closure, constant
 
 Weights = tuple[bytes, ...]
 
 
-def merge_products(outputs: Sequence[Node]) -> None:
+def merge_products(outputs: Sequence[StablehloNode]) -> None:
     """Only matrices that several products share are looked at: no other layer is written more than once."""
     products = [n for n in closure(outputs) if _is_product(n)]
     count = Counter(map(_weights, products))
-    beside: dict[Node, list[Node]] = defaultdict(list)
+    beside: dict[StablehloNode, list[StablehloNode]] = defaultdict(list)
     for node in products:
         if count[_weights(node)] > 1:
             beside[node.operands[0]].append(node)
-    held: dict[tuple[Weights, ...], tuple[Node, ...]] = {}
-    over: dict[tuple[Node, Weights], list[Node]] = defaultdict(list)
+    held: dict[tuple[Weights, ...], tuple[StablehloNode, ...]] = {}
+    over: dict[tuple[StablehloNode, Weights], list[StablehloNode]] = defaultdict(list)
     for x, group in beside.items():
         joined = group[0] if len(group) == 1 else _joined(x, group, held)
         source = _whole(x)
@@ -37,7 +37,7 @@ def merge_products(outputs: Sequence[Node]) -> None:
             _hoist(source, group)
 
 
-def _is_product(node: Node) -> bool:
+def _is_product(node: StablehloNode) -> bool:
     """Of the last axis with a matrix of floats."""
     if node.op != "dot_general" or node.operands[0].array is not None or not node.is_float:
         return False
@@ -51,11 +51,13 @@ def _is_product(node: Node) -> bool:
     )
 
 
-def _weights(node: Node) -> Weights:
+def _weights(node: StablehloNode) -> Weights:
     return tuple(np.asarray(o.array).tobytes() for o in node.operands[1:])
 
 
-def _joined(x: Node, group: Sequence[Node], held: dict[tuple[Weights, ...], tuple[Node, ...]]) -> Node:
+def _joined(
+    x: StablehloNode, group: Sequence[StablehloNode], held: dict[tuple[Weights, ...], tuple[StablehloNode, ...]]
+) -> StablehloNode:
     """One product with all matrices; the products become its parts."""
     key = tuple(map(_weights, group))
     if key not in held:
@@ -67,7 +69,7 @@ def _joined(x: Node, group: Sequence[Node], held: dict[tuple[Weights, ...], tupl
         held[key] = constant(both[0], "/".join(shared)), constant(both[1])
     weights = held[key]
     shape = (*group[0].shape[:-1], weights[0].shape[1])
-    made = Node("dot_general", (x, *weights), shape, group[0].dtype, group[0].attributes, group[0].label)
+    made = StablehloNode("dot_general", (x, *weights), shape, group[0].dtype, group[0].attributes, group[0].label)
     first = 0
     for node in group:
         last = first + node.shape[-1]
@@ -76,13 +78,13 @@ def _joined(x: Node, group: Sequence[Node], held: dict[tuple[Weights, ...], tupl
     return made
 
 
-def _part(node: Node, ranges: dict[int, tuple[int, int]]) -> dict[str, list[int]]:
+def _part(node: StablehloNode, ranges: dict[int, tuple[int, int]]) -> dict[str, list[int]]:
     chosen = [ranges.get(a, (0, size)) for a, size in enumerate(node.shape)]
     starts, limits = ([c[end] for c in chosen] for end in (0, 1))
     return {"start_indices": starts, "limit_indices": limits, "strides": [1] * node.rank}
 
 
-def _whole(x: Node) -> Node | None:
+def _whole(x: StablehloNode) -> StablehloNode | None:
     """The tensor that a step's input is cut from, whole along its last axis."""
     part = x.operands[0] if x.op == "reshape" else x
     if not part.rank or not x.rank:
@@ -93,15 +95,15 @@ def _whole(x: Node) -> Node | None:
     return source if part.shape[-1] == source.shape[-1] and source.array is None else None
 
 
-def _hoist(source: Node, group: Sequence[Node]) -> None:
+def _hoist(source: StablehloNode, group: Sequence[StablehloNode]) -> None:
     first = group[0]
     shape = (*source.shape[:-1], first.shape[-1])
     a = {**first.attributes, "lhs_contracting_dimensions": [source.rank - 1]}
-    made = Node("dot_general", (source, *first.operands[1:]), shape, first.dtype, a, first.label)
+    made = StablehloNode("dot_general", (source, *first.operands[1:]), shape, first.dtype, a, first.label)
     for node in group:
         x = node.operands[0]
         cut = (x.operands[0] if x.op == "reshape" else x).attributes
         ranges = {d: (cut["start_indices"][d], cut["limit_indices"][d]) for d in range(source.rank - 1)}
         sizes = (*(b - a for a, b in ranges.values()), shape[-1])
-        part = Node("slice", (made,), sizes, node.dtype, _part(made, ranges), node.label)
+        part = StablehloNode("slice", (made,), sizes, node.dtype, _part(made, ranges), node.label)
         become(node, "reshape", [part])

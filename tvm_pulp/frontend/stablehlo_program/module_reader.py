@@ -11,7 +11,7 @@ import numpy as np
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.limits import LARGEST_FOLDED, MOST_NODES, check_shape
 from tvm_pulp.frontend.stablehlo_program.meanings import evaluated
-from tvm_pulp.frontend.stablehlo_program.node import Node, constant
+from tvm_pulp.frontend.stablehlo_program.node import StablehloNode, constant
 from tvm_pulp.frontend.stablehlo_program.reducers import Run, kept_extreme, neutral, order_of
 
 _TYPES = {
@@ -29,7 +29,7 @@ _WRITTEN_BY_JAX = re.compile(
     r"\w+\(.*\)|StatefulPartitionedCall|while|body|cond|scan|closed_call|checkpoint|remat\d*|custom_[jv][a-z]+_call\w*"
 )
 
-Values = ChainMap[Any, Node]
+Values = ChainMap[Any, StablehloNode]
 
 
 @dataclass(frozen=True)
@@ -56,12 +56,17 @@ class Reader:
         """The name that the module gives an argument of main; "" for nothing."""
         return "/".join(_path(_block(self.main).arguments[number].location))
 
-    def read(self, arguments: Sequence[Node]) -> list[Node]:
+    def read(self, arguments: Sequence[StablehloNode]) -> list[StablehloNode]:
         return self._run(_block(self.main), arguments, _Scope(0, "", []), top=True)
 
     def _run(
-        self, block: Any, arguments: Sequence[Node], scope: "_Scope", top: bool = False, around: Sequence[Any] = ()
-    ) -> list[Node]:
+        self,
+        block: Any,
+        arguments: Sequence[StablehloNode],
+        scope: "_Scope",
+        top: bool = False,
+        around: Sequence[Any] = (),
+    ) -> list[StablehloNode]:
         """Values that a block returns; it may read those of blocks around it."""
         refuse_if(scope.depth > _DEEPEST_CALL, "the module's functions call each other too deeply: inline them")
         values: Values = ChainMap(dict(zip(block.arguments, arguments, strict=True)), *around)
@@ -85,7 +90,7 @@ class Reader:
                 place += 1
         raise UserError("a function of the module returns nothing: the file is damaged")
 
-    def _operation(self, operation: Any, operands: list[Node], scope: "_Scope") -> list[Node]:
+    def _operation(self, operation: Any, operands: list[StablehloNode], scope: "_Scope") -> list[StablehloNode]:
         label = scope.caller
         name = operation.name.split(".", 1)[-1]
         if operation.name == "func.call" or name == "composite":
@@ -117,9 +122,9 @@ class Reader:
             return [self._reduction(name, operands, *types[0], attributes, label)]
         if len(types) == 1:
             return [self.make(name, operands, *types[0], attributes, label)]
-        whole = Node(name, tuple(operands), (), "int64", attributes, label)
+        whole = StablehloNode(name, tuple(operands), (), "int64", attributes, label)
         return [
-            Node("result", (whole,), shape, dtype, {"place": place}, label)
+            StablehloNode("result", (whole,), shape, dtype, {"place": place}, label)
             for place, (shape, dtype) in enumerate(types)
         ]
 
@@ -133,8 +138,8 @@ class Reader:
         return run
 
     def _reduction(
-        self, op: str, operands: Sequence[Node], shape: Any, dtype: str, attributes: Any, label: str
-    ) -> Node:
+        self, op: str, operands: Sequence[StablehloNode], shape: Any, dtype: str, attributes: Any, label: str
+    ) -> StablehloNode:
         """A reduction of one tensor; a number that it begins with, and that changes something, comes behind it."""
         (x, first), reducer = operands, attributes["reducer"]
         nothing = neutral(reducer, dtype)
@@ -146,13 +151,15 @@ class Reader:
         spread = self.make("broadcast_in_dim", [first], shape, dtype, {"broadcast_dimensions": []}, label)
         return self.make(reducer, [made, spread], shape, dtype, {}, label)
 
-    def make(self, op: str, operands: Sequence[Node], shape: Any, dtype: str, attributes: Any, label: str) -> Node:
+    def make(
+        self, op: str, operands: Sequence[StablehloNode], shape: Any, dtype: str, attributes: Any, label: str
+    ) -> StablehloNode:
         """A node; a constant where all of its operands are."""
         if op == "constant":
             return constant(attributes["value"], label)
         if op == "select" and operands[0].scalar is not None:  # as around a variance of no elements
             return operands[1] if operands[0].scalar else operands[2]
-        node = Node(op, tuple(operands), shape, dtype, attributes, label)
+        node = StablehloNode(op, tuple(operands), shape, dtype, attributes, label)
         arrays = [o.array for o in operands]
         small = sum(a.nbytes for a in arrays if a is not None) <= LARGEST_FOLDED
         if small and all(a is not None for a in arrays) and np.prod(shape, dtype=float) <= LARGEST_FOLDED:
@@ -161,17 +168,17 @@ class Reader:
                 return constant(array, _name_of_parts(operands) or label)
         return node
 
-    def _call(self, operation: Any, operands: list[Node], scope: "_Scope") -> list[Node]:
+    def _call(self, operation: Any, operands: list[StablehloNode], scope: "_Scope") -> list[StablehloNode]:
         label = scope.caller
         name = _text(operation, "callee" if operation.name == "func.call" else "decomposition")
         if name not in self.functions:
             raise UserError(f"node '{label}' calls '{name}', which the module does not define: the file is damaged")
         return self._run(_block(self.functions[name]), operands, scope)
 
-    def _inside(self, region: Any, arguments: Sequence[Node], scope: "_Scope") -> list[Node]:
+    def _inside(self, region: Any, arguments: Sequence[StablehloNode], scope: "_Scope") -> list[StablehloNode]:
         return self._run(region.blocks[0], arguments, scope, around=scope.values)
 
-    def _loop(self, operation: Any, state: list[Node], scope: "_Scope") -> list[Node]:
+    def _loop(self, operation: Any, state: list[StablehloNode], scope: "_Scope") -> list[StablehloNode]:
         """A loop whose end is known, step after step."""
         label, (condition, body) = scope.caller or "while", operation.regions
         for _ in range(_MOST_STEPS + 1):
@@ -185,7 +192,7 @@ class Reader:
             state = self._inside(body, state, scope)
         raise UserError(f"node '{label}' is a loop of more than {_MOST_STEPS} steps, too many to write out: shorten it")
 
-    def _branches(self, operation: Any, operands: list[Node], scope: "_Scope") -> list[Node]:
+    def _branches(self, operation: Any, operands: list[StablehloNode], scope: "_Scope") -> list[StablehloNode]:
         """The branch that is known to be taken; else all of them, and a choice of their results."""
         chosen, branches = operands[0], list(operation.regions)
         if operation.name.endswith("if"):
@@ -201,7 +208,9 @@ class Reader:
             ]
         return results
 
-    def _choice(self, chosen: Node, number: int, first: Node, second: Node, label: str) -> Node:
+    def _choice(
+        self, chosen: StablehloNode, number: int, first: StablehloNode, second: StablehloNode, label: str
+    ) -> StablehloNode:
         equal = {"comparison_direction": "EQ"}
         wanted = constant(np.asarray(number, chosen.dtype))
         is_first = self.make("compare", [chosen, wanted], (), "bool", equal, label)
@@ -248,7 +257,7 @@ def _path(location: Any) -> list[str]:
     return [p for p in parts if p and not _WRITTEN_BY_JAX.fullmatch(p)]
 
 
-def _name_of_parts(operands: Sequence[Node]) -> str:
+def _name_of_parts(operands: Sequence[StablehloNode]) -> str:
     """The parameter that a constant is made of."""
     return next((o.label for o in operands if o.label.startswith("@")), "")
 

@@ -8,18 +8,18 @@ from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.onnx_graph_builder import onnx_type
 from tvm_pulp.frontend.stablehlo_program.elementwise import Operators
 from tvm_pulp.frontend.stablehlo_program.meanings import gathered, starts
-from tvm_pulp.frontend.stablehlo_program.node import Node, constant
+from tvm_pulp.frontend.stablehlo_program.node import StablehloNode, constant
 from tvm_pulp.frontend.stablehlo_program.placed_values import Placed, PlacedValues
 
 
-def _transpose(v: PlacedValues, node: Node) -> Placed:
+def _transpose(v: PlacedValues, node: StablehloNode) -> Placed:
     """Nothing moves: only the order of the axes is another."""
     (source,), permutation = node.operands, list(node.attributes["permutation"])
     held = v.at(source)
     return Placed(held.name, tuple(permutation.index(a) for a in held.order))
 
 
-def _reshape(v: PlacedValues, node: Node) -> Placed:
+def _reshape(v: PlacedValues, node: StablehloNode) -> Placed:
     (source,) = node.operands
     if source.shape == node.shape:
         return v.at(source)
@@ -33,12 +33,12 @@ def _reshape(v: PlacedValues, node: Node) -> Placed:
     return v.place(node, v.reshaped(v.natural(source), node.shape))
 
 
-def _with_unit_axes(large: list[int], node: Node) -> list[int]:
+def _with_unit_axes(large: list[int], node: StablehloNode) -> list[int]:
     """An order of all axes in which those of size one stand in front."""
     return [*(a for a in range(node.rank) if a not in large), *large]
 
 
-def _slice(v: PlacedValues, node: Node) -> Placed:
+def _slice(v: PlacedValues, node: StablehloNode) -> Placed:
     (source,), a = node.operands, node.attributes
     order = v.order(source)
     strides = list(a.get("strides") or [1] * node.rank)
@@ -53,7 +53,7 @@ def _slice(v: PlacedValues, node: Node) -> Placed:
     return Placed(made, order)
 
 
-def _concatenate(v: PlacedValues, node: Node) -> Placed:
+def _concatenate(v: PlacedValues, node: StablehloNode) -> Placed:
     order = v.order(*(o for o in node.operands if o.array is None))
     if any(o.op == "argument" for o in node.operands):
         order = tuple(range(node.rank))  # a cache is joined as it lies
@@ -61,7 +61,7 @@ def _concatenate(v: PlacedValues, node: Node) -> Placed:
     return Placed(v.g.joined(parts, order.index(node.attributes["dimension"])), order)
 
 
-def _pad(v: PlacedValues, node: Node) -> Placed:
+def _pad(v: PlacedValues, node: StablehloNode) -> Placed:
     source, value = node.operands
     a = node.attributes
     refuse_if(any(a["interior_padding"]), f"node '{node.label}' pads between elements: use a transposed convolution")
@@ -74,14 +74,14 @@ def _pad(v: PlacedValues, node: Node) -> Placed:
     return Placed(x, order)
 
 
-def _reverse(v: PlacedValues, node: Node) -> Placed:
+def _reverse(v: PlacedValues, node: StablehloNode) -> Placed:
     (source,) = node.operands
     order = v.order(source)
     sizes = {order.index(d): source.shape[d] for d in node.attributes["dimensions"]}
     return Placed(v.g.flipped(v.ordered(source, order), sizes), order)
 
 
-def _repeat(v: PlacedValues, node: Node) -> Placed:
+def _repeat(v: PlacedValues, node: StablehloNode) -> Placed:
     """Nearest neighbours of a larger picture; axes that grow come last."""
     (source,), times = node.operands, node.attributes["times"]
     order = v.order(source)
@@ -93,7 +93,7 @@ def _repeat(v: PlacedValues, node: Node) -> Placed:
     return Placed(v.g.emit("Resize", v.ordered(source, order), None, scales, **modes), order)
 
 
-def _moving_rows(v: PlacedValues, start: Node, size: int, whole: int) -> str:
+def _moving_rows(v: PlacedValues, start: StablehloNode, size: int, whole: int) -> str:
     """Numbers of the rows of a dynamic slice, its start moved into the operand as StableHLO says."""
     number = v.g.emit("Cast", v.natural(start), to=onnx_type("int64"))
     low = v.g.emit("Max", number, np.asarray(0, np.int64))
@@ -102,7 +102,7 @@ def _moving_rows(v: PlacedValues, start: Node, size: int, whole: int) -> str:
 
 
 def _with_rows(
-    v: PlacedValues, node: Node, x: str, new: str, rows: str, shape: Sequence[int], axis: int, **reduction: str
+    v: PlacedValues, node: StablehloNode, x: str, new: str, rows: str, shape: Sequence[int], axis: int, **reduction: str
 ) -> Placed:
     """A copy with new rows, of this shape, along an axis at computed places."""
     apart = [size if d == axis else 1 for d, size in enumerate(shape)]
@@ -110,7 +110,7 @@ def _with_rows(
     return v.place(node, v.g.emit("ScatterElements", x, spread, new, axis=axis, **reduction))
 
 
-def _dynamic_slice(v: PlacedValues, node: Node) -> Placed:
+def _dynamic_slice(v: PlacedValues, node: StablehloNode) -> Placed:
     source, *given = node.operands
     sizes = list(node.attributes["slice_sizes"])
     made = v.natural(source)
@@ -125,7 +125,7 @@ def _dynamic_slice(v: PlacedValues, node: Node) -> Placed:
     return v.place(node, made)
 
 
-def _dynamic_update_slice(v: PlacedValues, node: Node) -> Placed:
+def _dynamic_update_slice(v: PlacedValues, node: StablehloNode) -> Placed:
     """A copy with a part replaced; one that moves, by rows along the axis that it moves along."""
     source, part, *given = node.operands
     moving = [d for d, start in enumerate(given) if part.shape[d] != source.shape[d]]
@@ -151,7 +151,7 @@ def _dynamic_update_slice(v: PlacedValues, node: Node) -> Placed:
     return v.place(node, v.g.emit("Gather", both, places, axis=0))
 
 
-def _gather(v: PlacedValues, node: Node) -> Placed:
+def _gather(v: PlacedValues, node: StablehloNode) -> Placed:
     source, indices = node.operands
     a = node.attributes
     sizes, mapped = list(a["slice_sizes"]), list(a["start_index_map"])
@@ -164,16 +164,18 @@ def _gather(v: PlacedValues, node: Node) -> Placed:
         return _some_rows(v, node, moving[0])
     if indices.array is not None and source.array is None:
         flat = np.arange(source.size).reshape(source.shape)
-        places = gathered(Node("gather", (), node.shape, "int64", a), flat, indices.array)
+        places = gathered(StablehloNode("gather", (), node.shape, "int64", a), flat, indices.array)
         return v.place(node, v.g.emit("Gather", v.g.reshape(v.natural(source), [-1]), places, axis=0))
     single = all(size == 1 for d, size in enumerate(indices.shape) if d != vector)
     if single and len(mapped) == 1 and not a["operand_batching_dims"]:
         # One slice whose start is computed.
         (axis,) = mapped
-        start = Node("reshape", (indices,), (), indices.dtype, {}, node.label)
+        start = StablehloNode("reshape", (indices,), (), indices.dtype, {}, node.label)
         v.values[start] = Placed(v.g.reshape(v.natural(indices), []), ())
         starts = [constant(np.asarray(0)) if d != axis else start for d in range(source.rank)]
-        part = Node("dynamic_slice", (source, *starts), tuple(sizes), node.dtype, {"slice_sizes": sizes}, node.label)
+        part = StablehloNode(
+            "dynamic_slice", (source, *starts), tuple(sizes), node.dtype, {"slice_sizes": sizes}, node.label
+        )
         return v.place(node, v.reshaped(_dynamic_slice(v, part).name, node.shape))
     raise UserError(
         f"node '{node.label}' reads elements at computed places along {len(mapped)} axes: read rows along one axis, "
@@ -181,7 +183,7 @@ def _gather(v: PlacedValues, node: Node) -> Placed:
     )
 
 
-def _some_rows(v: PlacedValues, node: Node, axis: int) -> Placed:
+def _some_rows(v: PlacedValues, node: StablehloNode, axis: int) -> Placed:
     """Rows along one axis, where places along others are stated too: there the whole axis is read, from its start."""
     source, indices = node.operands
     a, vector = node.attributes, node.attributes["index_vector_dim"]
@@ -192,7 +194,7 @@ def _some_rows(v: PlacedValues, node: Node, axis: int) -> Placed:
     )
     place = list(a["start_index_map"]).index(axis)
     shape = tuple(1 if d == vector else s for d, s in enumerate(indices.shape))
-    column = Node("slice", (indices,), shape, indices.dtype, {}, node.label)
+    column = StablehloNode("slice", (indices,), shape, indices.dtype, {}, node.label)
     v.values[column] = v.place(column, v.g.cut(v.natural(indices), vector, place, place + 1))
     offsets, sizes = list(a["offset_dims"]), list(node.shape)
     if axis not in a["collapsed_slice_dims"]:
@@ -200,12 +202,12 @@ def _some_rows(v: PlacedValues, node: Node, axis: int) -> Placed:
         del sizes[gone]
         offsets = [d - (d > gone) for d in offsets]
     changed = {**a, "start_index_map": [axis], "collapsed_slice_dims": [axis], "offset_dims": offsets}
-    rows = Node("gather", (source, column), tuple(sizes), node.dtype, changed, node.label)
+    rows = StablehloNode("gather", (source, column), tuple(sizes), node.dtype, changed, node.label)
     v.values[rows] = _rows(v, rows, axis)
     return v.place(node, v.reshaped(v.natural(rows), node.shape))
 
 
-def _rows(v: PlacedValues, node: Node, axis: int) -> Placed:
+def _rows(v: PlacedValues, node: StablehloNode, axis: int) -> Placed:
     """Rows of a table, whose axes stand where the program wants them."""
     source, indices = node.operands
     a, vector = node.attributes, node.attributes["index_vector_dim"]
@@ -221,7 +223,7 @@ def _rows(v: PlacedValues, node: Node, axis: int) -> Placed:
     return v.place(node, made, [*offsets[:axis], *batch, *offsets[axis:]])
 
 
-def _scatter(v: PlacedValues, node: Node) -> Placed:
+def _scatter(v: PlacedValues, node: StablehloNode) -> Placed:
     """`x.at[rows].set(values)` along one axis, or at places that are known."""
     source, indices, part = node.operands
     a = node.attributes

@@ -9,14 +9,14 @@ import numpy as np
 
 
 @dataclass(eq=False)
-class Node:
+class StablehloNode:
     """One value: the operator that makes it, without its dialect, and what it is made of.
 
     An operator of several results is a node of its own, with `result` nodes behind it that say which one they are.
     """
 
     op: str
-    operands: tuple["Node", ...]
+    operands: tuple["StablehloNode", ...]
     shape: tuple[int, ...]
     # As NumPy calls it.
     dtype: str
@@ -48,16 +48,16 @@ class Node:
         held = compact(self.array)
         return held.reshape(-1)[0] if held.size == 1 else None
 
-    def changed(self, op: str, operands: Sequence["Node"], **attributes: Any) -> "Node":
+    def changed(self, op: str, operands: Sequence["StablehloNode"], **attributes: Any) -> "StablehloNode":
         """The same value, made in another way."""
         return replace(self, op=op, operands=tuple(operands), attributes=attributes)
 
 
-def constant(array: np.ndarray, label: str = "") -> Node:
-    return Node("constant", (), tuple(array.shape), str(array.dtype), label=label, array=array)
+def constant(array: np.ndarray, label: str = "") -> StablehloNode:
+    return StablehloNode("constant", (), tuple(array.shape), str(array.dtype), label=label, array=array)
 
 
-def become(node: Node, op: str, operands: Sequence[Node], **attributes: object) -> bool:
+def become(node: StablehloNode, op: str, operands: Sequence[StablehloNode], **attributes: object) -> bool:
     """Make the same value in another way."""
     node.op, node.operands, node.attributes = op, tuple(operands), attributes
     return True
@@ -68,10 +68,10 @@ def compact(array: np.ndarray) -> np.ndarray:
     return array[tuple(slice(0, 1) if stride == 0 else slice(None) for stride in array.strides)]
 
 
-def closure(ends: Sequence[Node], stop: Node | None = None) -> list[Node]:
+def closure(ends: Sequence[StablehloNode], stop: StablehloNode | None = None) -> list[StablehloNode]:
     """All nodes that others are made of, each after its operands; those behind `stop` left out."""
-    found: dict[Node, None] = {}
-    waiting: list[tuple[Node, Iterator[Node]]] = []
+    found: dict[StablehloNode, None] = {}
+    waiting: list[tuple[StablehloNode, Iterator[StablehloNode]]] = []
     for end in ends:
         if end in found:
             continue

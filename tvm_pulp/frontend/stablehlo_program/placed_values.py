@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.frontend.onnx_graph_builder import GraphBuilder, onnx_type
-from tvm_pulp.frontend.stablehlo_program.node import Node, compact
+from tvm_pulp.frontend.stablehlo_program.node import StablehloNode, compact
 
 Order = tuple[int, ...]
 
@@ -29,16 +29,16 @@ class PlacedValues:
 
     def __init__(self, fixed: bool = True) -> None:
         self.g = GraphBuilder(beside=("Transpose", "Reshape", "Cast", "Expand"), fixed=fixed)
-        self.values: dict[Node, Placed] = {}
+        self.values: dict[StablehloNode, Placed] = {}
         self._turned: dict[tuple[str, Order, Order], str] = {}
         # Shapes of tensors of the graph; of results of Reshape, what they are views of.
         self.shapes: dict[str, tuple[int, ...]] = {}
         self._views: dict[str, str] = {}
 
-    def place(self, node: Node, name: str, order: Sequence[int] | None = None) -> Placed:
+    def place(self, node: StablehloNode, name: str, order: Sequence[int] | None = None) -> Placed:
         return Placed(name, tuple(range(node.rank) if order is None else order))
 
-    def at(self, node: Node) -> Placed:
+    def at(self, node: StablehloNode) -> Placed:
         """The tensor that a value lies in; constants and broadcasts are made when somebody needs them in full."""
         if node not in self.values:
             natural = tuple(range(node.rank))
@@ -48,13 +48,13 @@ class PlacedValues:
             self.values[node] = Placed(name, natural)
         return self.values[node]
 
-    def order(self, *nodes: Node) -> Order:
+    def order(self, *nodes: StablehloNode) -> Order:
         """The order that operands lie in, constants and broadcasts aside; that of a convolution wins."""
         found = [self.at(n).order for n in nodes if n.array is None and n.op != "broadcast_in_dim"]
         natural = tuple(range(max((n.rank for n in nodes), default=0)))
         return next((o for o in found if o != natural), natural)
 
-    def ordered(self, node: Node, order: Sequence[int]) -> str:
+    def ordered(self, node: StablehloNode, order: Sequence[int]) -> str:
         """A value with its axes in an order."""
         if node.array is not None:
             return self.g.constant(np.ascontiguousarray(node.array.transpose(order)))
@@ -62,7 +62,7 @@ class PlacedValues:
         shape = [node.shape[a] for a in held.order]
         return self.turned(held.name, shape, [held.order.index(a) for a in order])
 
-    def natural(self, node: Node) -> str:
+    def natural(self, node: StablehloNode) -> str:
         """A value with its axes as the program has them."""
         return self.ordered(node, range(node.rank))
 
@@ -97,7 +97,7 @@ class PlacedValues:
         self._views[made], self.shapes[made] = source, tuple(shape)
         return made
 
-    def in_type_of(self, node: Node, *given: Any) -> list[Any]:
+    def in_type_of(self, node: StablehloNode, *given: Any) -> list[Any]:
         """Operands in the type of the result, in which they are added up: ONNX knows no wider one."""
         return [
             x if o.dtype == node.dtype else self._cast(x, node.dtype)
@@ -108,7 +108,7 @@ class PlacedValues:
         is_array = isinstance(given, np.ndarray)
         return given.astype(dtype) if is_array else self.g.emit("Cast", given, to=onnx_type(dtype))
 
-    def thin(self, node: Node, order: Order) -> tuple[str, tuple[int, ...]]:
+    def thin(self, node: StablehloNode, order: Order) -> tuple[str, tuple[int, ...]]:
         """An operand that will be broadcast: without the axes that it is the same along, or with size one there."""
         if node.rank == 0:
             order = ()  # bounds of clamp and conditions of select may be numbers

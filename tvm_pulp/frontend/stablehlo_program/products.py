@@ -7,19 +7,19 @@ import numpy as np
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.onnx_graph_builder import onnx_type
 from tvm_pulp.frontend.stablehlo_program.elementwise import Operators
-from tvm_pulp.frontend.stablehlo_program.node import Node
+from tvm_pulp.frontend.stablehlo_program.node import StablehloNode
 from tvm_pulp.frontend.stablehlo_program.placed_values import Placed, PlacedValues
 from tvm_pulp.frontend.stablehlo_program.reducers import neutral
 from tvm_pulp.frontend.stablehlo_program.rewrites import with_sides_swapped
 
 
-def dot_general(v: PlacedValues, node: Node) -> Placed:
+def dot_general(v: PlacedValues, node: StablehloNode) -> Placed:
     """Operands as [batch, rows, inner] and [batch, inner, columns]; the result has its axes in just that order."""
     (x, y, *bias), a = node.operands, node.attributes
     if not bias and _is_better_swapped(v, node):
         begin, end = len(a["lhs_batching_dimensions"]), x.rank - len(a["lhs_contracting_dimensions"])
         order = [*range(begin), *range(end, node.rank), *range(begin, end)]
-        swapped = Node(
+        swapped = StablehloNode(
             node.op, (y, x), tuple(node.shape[d] for d in order), node.dtype, with_sides_swapped(a), node.label
         )
         return Placed(dot_general(v, swapped).name, tuple(order))
@@ -49,13 +49,13 @@ def dot_general(v: PlacedValues, node: Node) -> Placed:
     return v.place(node, made)
 
 
-def _rows_of(x: Node, batch: list[int], rows: list[int]) -> list[int]:
+def _rows_of(x: StablehloNode, batch: list[int], rows: list[int]) -> list[int]:
     """Axes of the rows of a product: as they are beside one matrix, one beside several."""
     sizes = [x.shape[d] for d in rows]
     return sizes if sizes and not batch else [math.prod(sizes)]
 
 
-def _is_better_swapped(v: PlacedValues, node: Node) -> bool:
+def _is_better_swapped(v: PlacedValues, node: StablehloNode) -> bool:
     """Tell if both operands lie so that the other one's columns are this one's rows, as values beside likelihoods."""
     if any(o.array is not None for o in node.operands) or not node.attributes["lhs_batching_dimensions"]:
         return False
@@ -67,7 +67,9 @@ def _is_better_swapped(v: PlacedValues, node: Node) -> bool:
     return ready == [False, True]
 
 
-def _product(v: PlacedValues, node: Node, left: str, right: str, bias: np.ndarray | None, is_matrix: bool) -> str:
+def _product(
+    v: PlacedValues, node: StablehloNode, left: str, right: str, bias: np.ndarray | None, is_matrix: bool
+) -> str:
     kinds = {o.dtype for o in node.operands[:2]}
     if kinds <= {"int8", "uint8"}:
         made = v.g.emit("MatMulInteger", left, right)
@@ -82,7 +84,7 @@ def _product(v: PlacedValues, node: Node, left: str, right: str, bias: np.ndarra
 _REDUCERS = {"add": "ReduceSum", "maximum": "ReduceMax", "minimum": "ReduceMin", "multiply": "ReduceProd"}
 
 
-def _reduced(v: PlacedValues, node: Node, op: str) -> Placed:
+def _reduced(v: PlacedValues, node: StablehloNode, op: str) -> Placed:
     source, axes = node.operands[0], list(node.attributes["dimensions"])
     if not axes:
         return v.at(source)
@@ -97,7 +99,7 @@ def _reduced(v: PlacedValues, node: Node, op: str) -> Placed:
     return Placed(v.g.emit(op, x, places, keepdims=0), result)
 
 
-def reduce(v: PlacedValues, node: Node) -> Placed:
+def reduce(v: PlacedValues, node: StablehloNode) -> Placed:
     kind = node.attributes["reducer"]
     if len(node.operands) == 2:
         kind = {"or": "maximum", "and": "minimum"}.get(kind, kind)
@@ -106,7 +108,7 @@ def reduce(v: PlacedValues, node: Node) -> Placed:
     raise UserError(f"node '{node.label}' reduces by '{kind}': use a sum, a product, a maximum or a minimum")
 
 
-def result(v: PlacedValues, node: Node) -> Placed:
+def result(v: PlacedValues, node: StablehloNode) -> Placed:
     """One of several results: of a place of an extreme, of a sorting, of the largest ones."""
     whole = node.operands[0]
     if whole.op == "top_k":
@@ -126,7 +128,7 @@ def result(v: PlacedValues, node: Node) -> Placed:
     raise UserError(f"node '{node.label}' is '{whole.op}' of several tensors: sort or reduce one tensor")
 
 
-def _counts(node: Node, axis: int) -> bool:
+def _counts(node: StablehloNode, axis: int) -> bool:
     """Tell if a constant numbers the elements along an axis."""
     if node.array is None:
         return False
@@ -134,7 +136,7 @@ def _counts(node: Node, axis: int) -> bool:
     return bool((node.array == np.arange(node.shape[axis]).reshape(shape)).all())
 
 
-def _is_place_of_extreme(whole: Node) -> bool:
+def _is_place_of_extreme(whole: StablehloNode) -> bool:
     """Tell if a reduction of a tensor and of numbers along its axis finds the first extreme."""
     a = whole.attributes
     if whole.op != "reduce" or len(whole.operands) != 4 or not a["extreme"] or len(a["dimensions"]) != 1:
@@ -144,14 +146,14 @@ def _is_place_of_extreme(whole: Node) -> bool:
     return begins and _counts(numbers, a["dimensions"][0])
 
 
-def _largest(v: PlacedValues, whole: Node, node: Node, largest: bool) -> Placed:
+def _largest(v: PlacedValues, whole: StablehloNode, node: StablehloNode, largest: bool) -> Placed:
     source, place = whole.operands[0], node.attributes.get("place", 0)
     count = node.shape[-1]
     both = v.g.emit_many("TopK", [v.natural(source), v.g.integers(count)], 2, axis=-1, largest=int(largest), sorted=1)
     return v.place(node, both[0] if place == 0 else v.g.emit("Cast", both[1], to=onnx_type(node.dtype)))
 
 
-def _sorted(v: PlacedValues, whole: Node, node: Node) -> Placed:
+def _sorted(v: PlacedValues, whole: StablehloNode, node: StablehloNode) -> Placed:
     last = whole.operands[0].rank - 1
     order = whole.attributes["order"]
     numbered = all(_counts(number, last) for number in whole.operands[1:])
@@ -162,7 +164,7 @@ def _sorted(v: PlacedValues, whole: Node, node: Node) -> Placed:
     return _largest(v, whole, node, largest=order == "GT")
 
 
-def sort(v: PlacedValues, node: Node) -> Placed:
+def sort(v: PlacedValues, node: StablehloNode) -> Placed:
     return _sorted(v, node, node)
 
 

@@ -13,7 +13,7 @@ from tvm_pulp.frontend.imported import refuse_unknown_inputs
 from tvm_pulp.frontend.library_errors import first_line, installed, refuse_library_errors
 from tvm_pulp.frontend.open_program import OpenProgram
 from tvm_pulp.frontend.stablehlo_program.module_reader import Reader
-from tvm_pulp.frontend.stablehlo_program.node import Node, constant
+from tvm_pulp.frontend.stablehlo_program.node import StablehloNode, constant
 from tvm_pulp.frontend.stablehlo_program.recorded_values import recorded_values
 from tvm_pulp.frontend.stablehlo_program.translate import Translation
 
@@ -62,7 +62,8 @@ class StablehloProgram:
                 len(free) != len(names), f"the program takes {len(free)} inputs, not {len(names)}: export it again"
             )
             inputs = [
-                Node("argument", (), shape, dtype, label=name) for name, (shape, dtype) in zip(names, free, strict=True)
+                StablehloNode("argument", (), shape, dtype, label=name)
+                for name, (shape, dtype) in zip(names, free, strict=True)
             ]
             outputs = reader.read(self._ordered(given, inputs))
         ends = list(self.outputs) or [f"output_{n}" if n else "output" for n in range(len(outputs))]

@@ -12,10 +12,10 @@ import numpy as np
 
 from tvm_pulp.frontend.stablehlo_program.dilated_convolutions import cropped, dilated
 from tvm_pulp.frontend.stablehlo_program.meanings import starts
-from tvm_pulp.frontend.stablehlo_program.node import Node, become, closure, compact, constant
+from tvm_pulp.frontend.stablehlo_program.node import StablehloNode, become, closure, compact, constant
 
 
-def rewrite(outputs: Sequence[Node]) -> None:
+def rewrite(outputs: Sequence[StablehloNode]) -> None:
     """All rewrites of a program."""
     nodes = closure(outputs)
     readers = Counter(o for node in nodes for o in node.operands) + Counter(outputs)
@@ -27,10 +27,10 @@ def rewrite(outputs: Sequence[Node]) -> None:
                     break
 
 
-Readers = Counter[Node]
+Readers = Counter[StablehloNode]
 
 
-def _scaled_to_round(nodes: Sequence[Node]) -> set[Node]:
+def _scaled_to_round(nodes: Sequence[StablehloNode]) -> set[StablehloNode]:
     """Quotients that are rounded: they quantize, and belong to no layer before them."""
     found = set()
     for node in nodes:
@@ -42,7 +42,7 @@ def _scaled_to_round(nodes: Sequence[Node]) -> set[Node]:
     return found
 
 
-def unspread(node: Node) -> Node:
+def unspread(node: StablehloNode) -> StablehloNode:
     """The value that a chain of broadcasts and reshapes that only add axes of size one spreads."""
     while node.op == "broadcast_in_dim" or (
         node.op == "reshape" and [d for d in node.shape if d > 1] == [d for d in node.operands[0].shape if d > 1]
@@ -55,7 +55,7 @@ def _close(given: object, wanted: float) -> bool:
     return given is not None and math.isclose(float(given), wanted, rel_tol=1e-6)  # type: ignore[arg-type]
 
 
-def _mean(node: Node, readers: Readers) -> bool:
+def _mean(node: StablehloNode, readers: Readers) -> bool:
     """A sum, divided by the number of its terms."""
     total, count = node.operands
     if total.op != "reduce" or total.attributes["reducer"] != "add" or not node.is_float:
@@ -68,11 +68,11 @@ def _mean(node: Node, readers: Readers) -> bool:
     return _close(count.scalar, wanted) and become(node, "mean", [source], dimensions=axes)
 
 
-def _is_zero(node: Node) -> bool:
+def _is_zero(node: StablehloNode) -> bool:
     return node.scalar is not None and float(node.scalar) == 0
 
 
-def _average_pool(node: Node, readers: Readers) -> bool:
+def _average_pool(node: StablehloNode, readers: Readers) -> bool:
     """Sums of windows, divided by how many values each one holds."""
     total, count = node.operands
     if total.op != "reduce_window" or total.attributes["reducer"] != "add" or node.op != "divide":
@@ -90,7 +90,7 @@ def _average_pool(node: Node, readers: Readers) -> bool:
     return become(node, "average_pool", [source], **total.attributes, counts_padding=0)
 
 
-def _slide_alike(count: Node, total: Node) -> bool:
+def _slide_alike(count: StablehloNode, total: StablehloNode) -> bool:
     """Tell if windows of both are the same, where axes without windows may have size one in the first."""
     kinds, others = count.attributes, total.attributes
     if kinds.keys() != others.keys() or not all(np.array_equal(kinds[k], others[k]) for k in kinds):
@@ -99,7 +99,7 @@ def _slide_alike(count: Node, total: Node) -> bool:
     return all(ones == values or (ones == 1 and window == 1) for ones, values, window in sizes)
 
 
-def _softmax(node: Node, readers: Readers) -> bool:
+def _softmax(node: StablehloNode, readers: Readers) -> bool:
     """exp(x - max x) divided by its sum; without the largest, it is the same function."""
     top, total = node.operands[0], unspread(node.operands[1])
     if top.op != "exponential" or not _is_sum_of(total, top):
@@ -108,7 +108,7 @@ def _softmax(node: Node, readers: Readers) -> bool:
     return become(node, "softmax", [_without_largest(top.operands[0], axis)], axis=axis)
 
 
-def _log_softmax(node: Node, readers: Readers) -> bool:
+def _log_softmax(node: StablehloNode, readers: Readers) -> bool:
     """x - log sum exp x."""
     shifted, logarithm = node.operands[0], unspread(node.operands[1])
     total = unspread(logarithm.operands[0]) if logarithm.op == "log" else logarithm
@@ -120,27 +120,27 @@ def _log_softmax(node: Node, readers: Readers) -> bool:
     return become(node, "log_softmax", [_without_largest(shifted, axis)], axis=axis)
 
 
-def _is_sum_of(total: Node, x: Node) -> bool:
+def _is_sum_of(total: StablehloNode, x: StablehloNode) -> bool:
     if total.op != "reduce" or total.attributes["reducer"] != "add" or total.operands[0] is not x:
         return False
     return len(total.attributes["dimensions"]) == 1 and _is_zero(total.operands[1])
 
 
-def _without_largest(x: Node, axis: int) -> Node:
+def _without_largest(x: StablehloNode, axis: int) -> StablehloNode:
     """The operand of a difference to something that is the same along an axis: softmax does not see that."""
     if x.op != "subtract" or not _same_along(x.operands[1], axis):
         return x
     return x.operands[0]
 
 
-def _same_along(node: Node, axis: int) -> bool:
+def _same_along(node: StablehloNode, axis: int) -> bool:
     if node.op != "broadcast_in_dim":
         return False
     places = list(node.attributes["broadcast_dimensions"])
     return axis not in places or node.operands[0].shape[places.index(axis)] == 1
 
 
-def _padded(node: Node, readers: Readers) -> bool:
+def _padded(node: StablehloNode, readers: Readers) -> bool:
     """Zeros around the input of a convolution are its padding."""
     (inner, *rest), a = node.operands, node.attributes
     if inner.op != "pad" or not _is_zero(inner.operands[1]) or any(inner.attributes["interior_padding"]):
@@ -157,7 +157,7 @@ def _padded(node: Node, readers: Readers) -> bool:
     return become(node, node.op, [inner.operands[0], *rest], **{**a, "padding": own + added})
 
 
-def _repeat(node: Node, readers: Readers) -> bool:
+def _repeat(node: StablehloNode, readers: Readers) -> bool:
     """Every element several times in a row along an axis, as broadcasting and reshaping write it."""
     (spread,) = node.operands
     if spread.op != "broadcast_in_dim" or spread.rank != node.rank + 1:
@@ -179,7 +179,7 @@ def _repeat(node: Node, readers: Readers) -> bool:
     return become(node, "repeat", [source], times=times)
 
 
-def _affine(node: Node, readers: Readers) -> bool:
+def _affine(node: StablehloNode, readers: Readers) -> bool:
     """A factor or an addend per feature behind a layer with weights becomes part of them."""
     first, second = node.operands
     if first.array is not None and node.op in ("add", "multiply"):
@@ -215,13 +215,13 @@ def _affine(node: Node, readers: Readers) -> bool:
         become(node, layer.op, operands, **layer.attributes)
         node.label = layer.label
     else:
-        made = Node(layer.op, operands, layer.shape, layer.dtype, layer.attributes, layer.label)
+        made = StablehloNode(layer.op, operands, layer.shape, layer.dtype, layer.attributes, layer.label)
         readers[made] = 1
         become(node, "reshape", [made])
     return True
 
 
-def _layer_of(node: Node, readers: Readers) -> Node | None:
+def _layer_of(node: StablehloNode, readers: Readers) -> StablehloNode | None:
     """The layer with weights that a node is, or is a view of: the same numbers with its features last."""
     layer = node
     while readers[layer] == 1 and (layer.op in ("reshape", "copy") or is_whole(layer)):
@@ -234,21 +234,21 @@ def _layer_of(node: Node, readers: Readers) -> Node | None:
     return layer if is_last else None
 
 
-def is_whole(node: Node) -> bool:
+def is_whole(node: StablehloNode) -> bool:
     """Tell if a node cuts nothing off its operand, or turns nothing."""
     if node.op == "transpose":
         return list(node.attributes["permutation"]) == list(range(node.rank))
     return node.op == "slice" and node.shape == node.operands[0].shape
 
 
-def feature_axes(node: Node) -> list[int]:
+def feature_axes(node: StablehloNode) -> list[int]:
     """Axes of a layer's result that belong to its weights alone."""
     if node.op == "convolution":
         return [node.attributes["output_feature_dimension"]]
     return list(range(node.rank - len(weight_features(node)), node.rank))
 
 
-def weight_features(node: Node) -> list[int]:
+def weight_features(node: StablehloNode) -> list[int]:
     """The same axes, of the weights."""
     a, weight = node.attributes, node.operands[1]
     if node.op == "convolution":
@@ -257,7 +257,7 @@ def weight_features(node: Node) -> list[int]:
     return [d for d in range(weight.rank) if d not in bound]
 
 
-def _weights_second(node: Node, readers: Readers) -> bool:
+def _weights_second(node: StablehloNode, readers: Readers) -> bool:
     """W x as x W: weights are the second operand of a product."""
     weight, x = node.operands[:2]
     a = node.attributes
@@ -268,7 +268,7 @@ def _weights_second(node: Node, readers: Readers) -> bool:
     if not rows or not columns:
         return become(node, "dot_general", [x, weight], **turned)
     shape = (*node.shape[rows:], *node.shape[:rows])
-    inner = Node("dot_general", (x, weight), shape, node.dtype, turned, node.label)
+    inner = StablehloNode("dot_general", (x, weight), shape, node.dtype, turned, node.label)
     order = [*range(columns, node.rank), *range(columns)]
     return become(node, "transpose", [inner], permutation=order)
 
@@ -279,14 +279,14 @@ def with_sides_swapped(attributes: dict[str, Any]) -> dict[str, Any]:
     return {f"{other[key[:3]]}{key[3:]}": value for key, value in attributes.items() if key[:3] in other}
 
 
-def _filled_rows(node: Node, readers: Readers) -> bool:
+def _filled_rows(node: StablehloNode, readers: Readers) -> bool:
     """Rows that JAX fills with NaN where a number is out of range: a table is read within its range here."""
     _, rows, fill = node.operands
     is_nan = fill.scalar is not None and fill.is_float and bool(np.isnan(fill.scalar))
     return is_nan and unspread(rows).op == "gather" and become(node, "copy", [rows])
 
 
-def _wrapped_numbers(node: Node, readers: Readers) -> bool:
+def _wrapped_numbers(node: StablehloNode, readers: Readers) -> bool:
     """Negative numbers of rows count from the end for ONNX, too."""
     rows, numbers = node.operands[0], node.operands[1]
     inner = numbers
@@ -304,7 +304,7 @@ def _wrapped_numbers(node: Node, readers: Readers) -> bool:
     return become(inner, "copy", [plain])
 
 
-def _known_slice(node: Node, readers: Readers) -> bool:
+def _known_slice(node: StablehloNode, readers: Readers) -> bool:
     """A part at a place that is known, as loops that are written out have it."""
     x, *given = node.operands
     if any(g.array is None for g in given):
@@ -316,7 +316,7 @@ def _known_slice(node: Node, readers: Readers) -> bool:
     return True
 
 
-def _updated_part(node: Node, readers: Readers) -> bool:
+def _updated_part(node: StablehloNode, readers: Readers) -> bool:
     """A part of a tensor that was updated elsewhere, or exactly there: what a loop collects, one by one."""
     a = node.attributes
     if any(s != 1 for s in a["strides"]):
@@ -326,7 +326,9 @@ def _updated_part(node: Node, readers: Readers) -> bool:
     if x.op == "transpose" and x.operands[0].op == "dynamic_update_slice":
         order, inner = list(x.attributes["permutation"]), x.operands[0]
         cut = {key: [a[key][order.index(d)] for d in range(x.rank)] for key in a}
-        part = Node("slice", (inner,), tuple(node.shape[order.index(d)] for d in range(x.rank)), node.dtype, cut)
+        part = StablehloNode(
+            "slice", (inner,), tuple(node.shape[order.index(d)] for d in range(x.rank)), node.dtype, cut
+        )
         return _updated_part(part, readers) and become(node, "transpose", [part], permutation=order)
     while x.op == "dynamic_update_slice" and all(g.array is not None for g in x.operands[2:]):
         target, part, *given = x.operands
@@ -339,12 +341,12 @@ def _updated_part(node: Node, readers: Readers) -> bool:
     return x is not node.operands[0] and become(node, "slice", [x], **a)
 
 
-def _relu(node: Node, readers: Readers) -> bool:
+def _relu(node: StablehloNode, readers: Readers) -> bool:
     x = next((o for o, other in (node.operands, node.operands[::-1]) if node.is_float and _is_zero(other)), None)
     return x is not None and become(node, "relu", [x])
 
 
-def _square(node: Node, readers: Readers) -> bool:
+def _square(node: StablehloNode, readers: Readers) -> bool:
     return _close(node.operands[1].scalar, 2.0) and become(node, "square", node.operands[:1])
 
 

@@ -14,7 +14,7 @@ from tvm_pulp.frontend.stablehlo_program import elementwise, movement, products,
 from tvm_pulp.frontend.stablehlo_program.elementwise import Operators
 from tvm_pulp.frontend.stablehlo_program.identify import identify
 from tvm_pulp.frontend.stablehlo_program.merged_products import merge_products
-from tvm_pulp.frontend.stablehlo_program.node import Node, closure
+from tvm_pulp.frontend.stablehlo_program.node import StablehloNode, closure
 from tvm_pulp.frontend.stablehlo_program.placed_values import Placed, PlacedValues
 from tvm_pulp.frontend.stablehlo_program.rewrites import rewrite, unspread
 
@@ -50,8 +50,8 @@ class Translation:
 
     def __init__(
         self,
-        inputs: Sequence[Node],
-        outputs: Sequence[Node],
+        inputs: Sequence[StablehloNode],
+        outputs: Sequence[StablehloNode],
         names: Sequence[str],
         producer: str,
         *,
@@ -74,7 +74,7 @@ class Translation:
         g.nodes = needed(g.nodes, names)
         self.model = g.model(given, made, producer)
 
-    def _check_known(self, nodes: Sequence[Node]) -> None:
+    def _check_known(self, nodes: Sequence[StablehloNode]) -> None:
         bad = [n for n in nodes if n.op not in OPERATORS and n.op not in _MADE_BY_READERS and not _split(n)]
         if not bad:
             return
@@ -89,12 +89,12 @@ class Translation:
         ]
         raise UnsupportedOperators(f"unsupported operators of StableHLO: {listed}: {way_out}", sources)
 
-    def _input(self, node: Node) -> Any:
+    def _input(self, node: StablehloNode) -> Any:
         self._values.values[node] = self._values.place(node, node.label)
         self._values.shapes[node.label] = node.shape
         return declared(node.label, node.dtype, node.shape)
 
-    def _node(self, node: Node) -> None:
+    def _node(self, node: StablehloNode) -> None:
         v, label = self._values, self._names.label(node)
         tensor = _plain_name(label)
         v.g.enter(label, tensor, None)
@@ -104,7 +104,7 @@ class Translation:
         if node.place is not None:
             self.places[node.place] = (label, made)
 
-    def _outputs(self, outputs: Sequence[Node], names: Sequence[str]) -> list[Any]:
+    def _outputs(self, outputs: Sequence[StablehloNode], names: Sequence[str]) -> list[Any]:
         made = []
         g = self._values.g
         for node, name in zip(outputs, names, strict=True):
@@ -116,12 +116,12 @@ class Translation:
         return made
 
 
-def _split(node: Node) -> bool:
+def _split(node: StablehloNode) -> bool:
     """An operator of several results that the node behind it writes."""
     return (node.op == "reduce" and len(node.operands) == 4) or (node.op == "sort" and len(node.operands) > 1)
 
 
-def _shown(node: Node) -> str:
+def _shown(node: StablehloNode) -> str:
     target = node.attributes.get("call_target_name", "")
     return f"{node.op} '{target}'" if target else node.op
 
@@ -133,12 +133,12 @@ def _plain_name(label: str) -> str:
 class LayerNames(UniqueNames):
     """Of a layer with weights its path among the parameters, else the framework's."""
 
-    def __init__(self, nodes: Sequence[Node]) -> None:
+    def __init__(self, nodes: Sequence[StablehloNode]) -> None:
         super().__init__()
         # No other node of a layer takes the name that the one with weights has.
         self._reserved = {path for path in map(_weighted_layer, nodes) if path}
 
-    def stem(self, node: Node) -> str:
+    def stem(self, node: StablehloNode) -> str:
         path = _weighted_layer(node)
         if path and path not in self.taken:
             return path
@@ -150,7 +150,7 @@ class LayerNames(UniqueNames):
         return "/".join(p for p in (layer, parts[-1] if node.op not in GROUPS else node.op) if p) or node.op
 
 
-def _weighted_layer(node: Node) -> str:
+def _weighted_layer(node: StablehloNode) -> str:
     """The layer whose weights a node reads; "" for none."""
     if node.op not in ("convolution", "dot_general", "gather") or len(node.operands) < 2:
         return ""

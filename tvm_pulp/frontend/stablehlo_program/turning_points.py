@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from tvm_pulp.frontend.stablehlo_program.meanings import elementwise
-from tvm_pulp.frontend.stablehlo_program.node import Node
+from tvm_pulp.frontend.stablehlo_program.node import StablehloNode
 
 _STRAIGHT = ("add", "subtract", "negate", "copy", "convert", "select")
 # By what they compare.
@@ -33,9 +33,11 @@ _FAR = 1e12
 _SAME = 1e-11
 
 
-def values_at(between: Sequence[Node], source: Node, numbers: np.ndarray) -> dict[Node, np.ndarray]:
+def values_at(
+    between: Sequence[StablehloNode], source: StablehloNode, numbers: np.ndarray
+) -> dict[StablehloNode, np.ndarray]:
     """All values of a group of elementwise nodes for numbers of its source."""
-    values: dict[Node, np.ndarray] = {source: numbers}
+    values: dict[StablehloNode, np.ndarray] = {source: numbers}
     with np.errstate(all="ignore"):
         for n in between:
             if n.scalar is not None:
@@ -46,7 +48,7 @@ def values_at(between: Sequence[Node], source: Node, numbers: np.ndarray) -> dic
     return values
 
 
-def turning_points(between: Sequence[Node], source: Node) -> np.ndarray | None:
+def turning_points(between: Sequence[StablehloNode], source: StablehloNode) -> np.ndarray | None:
     """All of them in order; None where some cannot be known."""
     points = np.zeros(1)
     straight = {source, *(n for n in between if n.scalar is not None)}
@@ -80,7 +82,9 @@ def _apart(points: Sequence[float]) -> np.ndarray:
     return np.asarray(found)
 
 
-def _roots_compared(node: Node, straight: set[Node]) -> tuple[Node, tuple[float, ...]] | None:
+def _roots_compared(
+    node: StablehloNode, straight: set[StablehloNode]
+) -> tuple[StablehloNode, tuple[float, ...]] | None:
     """The straight node whose square, or minus its square, is compared with a number, and where that switches."""
     if node.op != "compare":
         return None
@@ -95,7 +99,9 @@ def _roots_compared(node: Node, straight: set[Node]) -> tuple[Node, tuple[float,
     return None
 
 
-def _course(node: Node, between: Sequence[Node], source: Node, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _course(
+    node: StablehloNode, between: Sequence[StablehloNode], source: StablehloNode, points: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Numbers in all pieces between points, and a node's values there."""
     given = _inside(points)
     return given, np.broadcast_to(values_at(between, source, given)[node], given.shape).astype(np.float64)
@@ -114,7 +120,9 @@ def _lines(given: np.ndarray, course: np.ndarray) -> list[float]:
     return [float(r) for r in roots if np.isfinite(r) and abs(r) < _FAR]
 
 
-def _zeros(node: Node, between: Sequence[Node], source: Node, points: np.ndarray) -> list[float]:
+def _zeros(
+    node: StablehloNode, between: Sequence[StablehloNode], source: StablehloNode, points: np.ndarray
+) -> list[float]:
     """Numbers at which a node of straight pieces between points is zero, or switches."""
     given = _inside(points)
     values = values_at(between, source, given)

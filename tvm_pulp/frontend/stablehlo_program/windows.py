@@ -7,7 +7,7 @@ import numpy as np
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.onnx_graph_builder import onnx_type
 from tvm_pulp.frontend.stablehlo_program.elementwise import Operators
-from tvm_pulp.frontend.stablehlo_program.node import Node
+from tvm_pulp.frontend.stablehlo_program.node import StablehloNode
 from tvm_pulp.frontend.stablehlo_program.placed_values import Placed, PlacedValues
 from tvm_pulp.qnn.window import Window
 
@@ -19,7 +19,7 @@ def _pads(attributes: dict[str, Any], count: int) -> tuple[list[int], list[int]]
     return [int(p) for p in pairs[:, 0]], [int(p) for p in pairs[:, 1]]
 
 
-def _kernel(v: PlacedValues, node: Node, order: list[int], flipped: list[int]) -> Any:
+def _kernel(v: PlacedValues, node: StablehloNode, order: list[int], flipped: list[int]) -> Any:
     weight = node.operands[1]
     if weight.array is None:
         refuse_if(flipped, f"node '{node.label}' turns a kernel that is computed: pass it turned")
@@ -28,7 +28,7 @@ def _kernel(v: PlacedValues, node: Node, order: list[int], flipped: list[int]) -
     return np.ascontiguousarray(np.flip(turned, tuple(flipped)) if flipped else turned)
 
 
-def convolution(v: PlacedValues, node: Node) -> Placed:
+def convolution(v: PlacedValues, node: StablehloNode) -> Placed:
     a, (source, weight, *bias) = node.attributes, node.operands
     spatial = list(a["input_spatial_dimensions"])
     rank = len(spatial)
@@ -78,7 +78,7 @@ def convolution(v: PlacedValues, node: Node) -> Placed:
     return v.place(node, made, order)
 
 
-def _pool(v: PlacedValues, node: Node, op: str, **attributes: Any) -> Placed:
+def _pool(v: PlacedValues, node: StablehloNode, op: str, **attributes: Any) -> Placed:
     """A pooling node: axes along which nothing moves come first, and those before the last two of them are one."""
     a, source = node.attributes, node.operands[0]
     window, ones = list(a["window_dimensions"]), [1] * node.rank
@@ -110,7 +110,7 @@ def _pool(v: PlacedValues, node: Node, op: str, **attributes: Any) -> Placed:
     return v.place(node, made, order)
 
 
-def reduce_window(v: PlacedValues, node: Node) -> Placed:
+def reduce_window(v: PlacedValues, node: StablehloNode) -> Placed:
     a, kind = node.attributes, node.attributes["reducer"]
     if kind == "maximum":
         return _pool(v, node, "MaxPool")
@@ -124,7 +124,7 @@ def reduce_window(v: PlacedValues, node: Node) -> Placed:
     raise UserError(f"node '{node.label}' reduces windows by '{kind}': use a maximum, a mean or a sum")
 
 
-def _running_sum(v: PlacedValues, node: Node) -> Placed | None:
+def _running_sum(v: PlacedValues, node: StablehloNode) -> Placed | None:
     """A sum over everything before, as JAX writes cumsum."""
     a, source = node.attributes, node.operands[0]
     before, after = _pads(a, node.rank)

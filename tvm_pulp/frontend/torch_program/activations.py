@@ -5,15 +5,15 @@ import math
 import numpy as np
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.frontend.onnx_graph_builder import GraphBuilder, Value
+from tvm_pulp.frontend.onnx_graph_builder import GraphBuilder, GraphValue
 from tvm_pulp.frontend.torch_program.elementwise import Operators, unary
 
 
-def hardtanh(g: GraphBuilder, x: Value, low: float, high: float) -> str:
+def hardtanh(g: GraphBuilder, x: GraphValue, low: float, high: float) -> str:
     return g.emit("Clip", x, np.float32(low), np.float32(high))
 
 
-def elu(g: GraphBuilder, x: Value, alpha: float, scale: float, input_scale: float) -> str:
+def elu(g: GraphBuilder, x: GraphValue, alpha: float, scale: float, input_scale: float) -> str:
     if input_scale == 1:
         made = g.emit("Elu", x, alpha=float(alpha))
     else:
@@ -23,7 +23,7 @@ def elu(g: GraphBuilder, x: Value, alpha: float, scale: float, input_scale: floa
     return made if scale == 1 else g.emit("Mul", made, np.float32(scale))
 
 
-def softplus(g: GraphBuilder, x: Value, beta: float, limit: float) -> str:
+def softplus(g: GraphBuilder, x: GraphValue, beta: float, limit: float) -> str:
     if beta == 1:
         return g.emit("Softplus", x)
     scaled = g.emit("Mul", x, np.float32(beta))
@@ -31,33 +31,33 @@ def softplus(g: GraphBuilder, x: Value, beta: float, limit: float) -> str:
     return g.emit("Where", g.emit("Greater", scaled, np.float32(limit)), x, made)
 
 
-def prelu(g: GraphBuilder, x: Value, weight: Value) -> str:
+def prelu(g: GraphBuilder, x: GraphValue, weight: GraphValue) -> str:
     slope = weight.name
     if weight.rank == 1 and weight.shape != (1,) and x.rank > 2:
         slope = g.reshape(weight, [weight.shape[0], *[1] * (x.rank - 2)])
     return g.emit("PRelu", x, slope)
 
 
-def threshold(g: GraphBuilder, x: Value, limit: float, value: float) -> str:
+def threshold(g: GraphBuilder, x: GraphValue, limit: float, value: float) -> str:
     return g.emit("Where", g.emit("Greater", x, np.float32(limit)), x, np.float32(value))
 
 
-def glu(g: GraphBuilder, x: Value, axis: int) -> str:
+def glu(g: GraphBuilder, x: GraphValue, axis: int) -> str:
     half = x.shape[axis] // 2
     first, second = g.emit_many("Split", [x, g.integers(half, half)], 2, axis=axis)
     return g.emit("Mul", first, g.emit("Sigmoid", second))
 
 
-def hardshrink(g: GraphBuilder, x: Value, limit: float) -> str:
+def hardshrink(g: GraphBuilder, x: GraphValue, limit: float) -> str:
     return g.emit("Where", g.emit("Greater", g.emit("Abs", x), np.float32(limit)), x, np.float32(0))
 
 
-def softshrink(g: GraphBuilder, x: Value, limit: float) -> str:
+def softshrink(g: GraphBuilder, x: GraphValue, limit: float) -> str:
     above = g.emit("Max", g.emit("Sub", x, np.float32(limit)), np.float32(0))
     return g.emit("Add", above, g.emit("Min", g.emit("Add", x, np.float32(limit)), np.float32(0)))
 
 
-def dropout(g: GraphBuilder, x: Value, share: float, train: bool) -> str:
+def dropout(g: GraphBuilder, x: GraphValue, share: float, train: bool) -> str:
     if train and not math.isclose(share, 0):
         raise UserError("a dropout is exported as in training: call module.eval() before torch.export.export")
     return x.name

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.frontend.onnx_graph_builder import GraphBuilder, Value
+from tvm_pulp.frontend.onnx_graph_builder import GraphBuilder, GraphValue
 
 Operators = dict[str, Callable[..., Any]]
 
@@ -19,7 +19,7 @@ def overloads(write: Callable[..., Any], name: str, *kinds: str) -> Operators:
 
 def promoted(*operands: Any) -> str:
     """The type in which operands meet: a number takes the type of tensors unless it is of a higher kind."""
-    tensors = [o for o in operands if isinstance(o, Value)]
+    tensors = [o for o in operands if isinstance(o, GraphValue)]
     # Tensors without axes promote others no more than numbers do.
     strong = [np.dtype(o.dtype) for o in tensors if o.shape] or [np.dtype(o.dtype) for o in tensors]
     # The width of whole numbers does not widen floats, as it does in NumPy.
@@ -82,7 +82,7 @@ def _truncated(g: GraphBuilder, x: str) -> str:
     return g.emit("Mul", g.emit("Sign", x), g.emit("Floor", g.emit("Abs", x)))
 
 
-def rounded(g: GraphBuilder, x: Value, decimals: int = 0) -> str:
+def rounded(g: GraphBuilder, x: GraphValue, decimals: int = 0) -> str:
     """Half to even, at a decimal place."""
     if decimals == 0:
         return g.emit("Round", x)
@@ -91,16 +91,16 @@ def rounded(g: GraphBuilder, x: Value, decimals: int = 0) -> str:
     return g.emit(back, g.emit("Round", g.emit(there, x, unit)), unit)
 
 
-def clamp(g: GraphBuilder, x: Value, low: Any = None, high: Any = None) -> str:
+def clamp(g: GraphBuilder, x: GraphValue, low: Any = None, high: Any = None) -> str:
     (value,) = g.typed(x)
-    if not isinstance(low, Value) and not isinstance(high, Value) and g.result.is_float:
+    if not isinstance(low, GraphValue) and not isinstance(high, GraphValue) and g.result.is_float:
         return g.emit("Clip", value, *(None if b is None else g.cast(b, g.result.dtype) for b in (low, high)))
     if low is not None:
         value = g.emit("Max", value, *g.typed(low))
     return value if high is None else g.emit("Min", value, *g.typed(high))
 
 
-def _added(op: str, g: GraphBuilder, x: Value, first: Value, second: Value, factor: float = 1) -> str:
+def _added(op: str, g: GraphBuilder, x: GraphValue, first: GraphValue, second: GraphValue, factor: float = 1) -> str:
     """An operand plus a product or quotient that may have a factor."""
     made = g.emit(op, first, second)
     return g.emit("Add", x, made if factor == 1 else g.emit("Mul", made, np.float32(factor)))
@@ -128,11 +128,11 @@ def _comparison(name: str, g: GraphBuilder, x: Any, y: Any) -> str:
     return g.emit("Not", made) if name == "ne" else made
 
 
-def where(g: GraphBuilder, condition: Value, x: Any, y: Any) -> str:
+def where(g: GraphBuilder, condition: GraphValue, x: Any, y: Any) -> str:
     return g.emit("Where", g.cast(condition, "bool"), *g.typed(x, y))
 
 
-def masked_fill(g: GraphBuilder, x: Value, mask: Value, value: Any) -> str:
+def masked_fill(g: GraphBuilder, x: GraphValue, mask: GraphValue, value: Any) -> str:
     return g.emit("Where", mask, g.cast(value, x.dtype), x)
 
 

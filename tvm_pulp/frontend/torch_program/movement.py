@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.frontend.onnx_graph_builder import GraphBuilder, Value, numbers
+from tvm_pulp.frontend.onnx_graph_builder import GraphBuilder, GraphValue, numbers
 from tvm_pulp.frontend.torch_program.elementwise import Operators, overloads
 
 
-def slice_(g: GraphBuilder, x: Value, axis: int, begin: int | None, end: int | None, step: int = 1) -> str:
+def slice_(g: GraphBuilder, x: GraphValue, axis: int, begin: int | None, end: int | None, step: int = 1) -> str:
     size = x.shape[axis]
     first, last, _ = slice(begin, end).indices(size)
     if (first, last, step) == (0, size, 1):
@@ -21,16 +21,16 @@ def slice_(g: GraphBuilder, x: Value, axis: int, begin: int | None, end: int | N
     return g.emit("Slice", x, *(g.integers(v) for v in (first, max(first, last), axis, step)))
 
 
-def narrow(g: GraphBuilder, x: Value, axis: int, begin: int, length: int) -> str:
+def narrow(g: GraphBuilder, x: GraphValue, axis: int, begin: int, length: int) -> str:
     first = begin % x.shape[axis]
     return slice_(g, x, axis, first, first + length)
 
 
-def select(g: GraphBuilder, x: Value, axis: int, place: int) -> str:
+def select(g: GraphBuilder, x: GraphValue, axis: int, place: int) -> str:
     return g.emit("Gather", x, np.asarray(place % x.shape[axis], np.int64), axis=axis)
 
 
-def split(g: GraphBuilder, x: Value, size: Any, axis: int) -> list[str]:
+def split(g: GraphBuilder, x: GraphValue, size: Any, axis: int) -> list[str]:
     whole = x.shape[axis]
     sizes = list(size) if not isinstance(size, int) else [min(size, whole - i) for i in range(0, whole, size)]
     if len(sizes) == 1:
@@ -38,18 +38,18 @@ def split(g: GraphBuilder, x: Value, size: Any, axis: int) -> list[str]:
     return g.emit_many("Split", [x, g.integers(*sizes)], len(sizes), axis=axis)
 
 
-def cat(g: GraphBuilder, parts: Sequence[Value], axis: int) -> str:
+def cat(g: GraphBuilder, parts: Sequence[GraphValue], axis: int) -> str:
     # PyTorch lets empty vectors be joined with anything.
     return g.joined(g.typed(*(p for p in parts if p.shape != (0,))), axis)
 
 
-def stack(g: GraphBuilder, parts: Sequence[Value], axis: int) -> str:
+def stack(g: GraphBuilder, parts: Sequence[GraphValue], axis: int) -> str:
     place = axis % (parts[0].rank + 1)
     shape = [*parts[0].shape[:place], 1, *parts[0].shape[place:]]
     return g.emit("Concat", *(g.reshape(name, shape) for name in g.typed(*parts)), axis=place)
 
 
-def roll(g: GraphBuilder, x: Value, shifts: Any, axes: Any) -> str:
+def roll(g: GraphBuilder, x: GraphValue, shifts: Any, axes: Any) -> str:
     places, sizes = numbers(axes), x.shape
     if not places:
         sizes = (math.prod(x.shape),)
@@ -66,7 +66,7 @@ def _triangle(side: Callable[..., np.ndarray]) -> Callable[..., str]:
 
 
 def slice_scatter(
-    g: GraphBuilder, x: Value, source: Value, axis: int, begin: int | None, end: int | None, step: int = 1
+    g: GraphBuilder, x: GraphValue, source: GraphValue, axis: int, begin: int | None, end: int | None, step: int = 1
 ) -> str:
     """A copy in which a slice is replaced."""
     size = x.shape[axis]
@@ -80,18 +80,18 @@ def slice_scatter(
     return g.with_part(x, source.name, axis, size, first, last)
 
 
-def select_scatter(g: GraphBuilder, x: Value, source: Value, axis: int, place: int) -> str:
+def select_scatter(g: GraphBuilder, x: GraphValue, source: GraphValue, axis: int, place: int) -> str:
     place %= x.shape[axis]
     axis %= x.rank
     shape = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
-    row = Value(g.reshape(source, shape), shape, source.dtype)
+    row = GraphValue(g.reshape(source, shape), shape, source.dtype)
     return slice_scatter(g, x, row, axis, place, place + 1)
 
 
 _MODES = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 
 
-def pad(g: GraphBuilder, x: Value, amounts: Sequence[int], mode: str, value: Any = None) -> str:
+def pad(g: GraphBuilder, x: GraphValue, amounts: Sequence[int], mode: str, value: Any = None) -> str:
     """PyTorch counts axes from the last one, before and after each; negative amounts cut off."""
     unpadded = [0] * (x.rank - len(amounts) // 2)
     stated = [*unpadded, *amounts[::2][::-1], *unpadded, *amounts[1::2][::-1]]
@@ -102,7 +102,7 @@ def pad(g: GraphBuilder, x: Value, amounts: Sequence[int], mode: str, value: Any
     return g.emit("Pad", source, g.integers(*pads), *fill, mode=_MODES[mode])
 
 
-def index(g: GraphBuilder, x: Value, indices: Sequence[Value | None]) -> str:
+def index(g: GraphBuilder, x: GraphValue, indices: Sequence[GraphValue | None]) -> str:
     """x[i, j, ...]: one axis by Gather, neighbouring ones by GatherND."""
     places = [axis for axis, i in enumerate(indices) if i is not None]
     given = [i for i in indices if i is not None]
@@ -122,7 +122,7 @@ def index(g: GraphBuilder, x: Value, indices: Sequence[Value | None]) -> str:
     return g.permuted(made, *order)
 
 
-def _stacked(g: GraphBuilder, given: Sequence[Value], shape: tuple[int, ...]) -> Any:
+def _stacked(g: GraphBuilder, given: Sequence[GraphValue], shape: tuple[int, ...]) -> Any:
     arrays = [g.array(i) for i in given]
     known = [a for a in arrays if a is not None]
     if len(known) == len(given):

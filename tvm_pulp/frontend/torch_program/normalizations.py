@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.errors import UserError, refuse_if
-from tvm_pulp.frontend.onnx_graph_builder import GraphBuilder, Value
+from tvm_pulp.frontend.onnx_graph_builder import GraphBuilder, GraphValue
 from tvm_pulp.frontend.torch_program.elementwise import Operators
 
 
-def _known(g: GraphBuilder, x: Value, parameters: Sequence[Value | None], epsilon: float) -> str:
+def _known(g: GraphBuilder, x: GraphValue, parameters: Sequence[GraphValue | None], epsilon: float) -> str:
     """A norm by constants: weight, bias, mean, variance of every channel."""
     channels = x.shape[1]
     scale, shift, mean, variance = (g.array(v) if v is not None else None for v in parameters)
@@ -27,11 +27,11 @@ def _known(g: GraphBuilder, x: Value, parameters: Sequence[Value | None], epsilo
     return g.emit("Add", g.emit("Mul", x, factors), offsets)
 
 
-def _per_channel(x: Value) -> list[int]:
+def _per_channel(x: GraphValue) -> list[int]:
     return [x.shape[1], *[1] * (x.rank - 2)]
 
 
-def _into_product(g: GraphBuilder, x: Value, factor: np.ndarray, offset: np.ndarray) -> bool:
+def _into_product(g: GraphBuilder, x: GraphValue, factor: np.ndarray, offset: np.ndarray) -> bool:
     """Scale weights and bias of the node that makes the operand, if they are constants of its own."""
     node = g.maker(x.name)
     if node is None or node.op_type not in ("Conv", "ConvTranspose", "Gemm") or node.input[1] not in g.constants:
@@ -54,19 +54,21 @@ def _into_product(g: GraphBuilder, x: Value, factor: np.ndarray, offset: np.ndar
     return True
 
 
-def batch_norm(g: GraphBuilder, x: Value, *operands: Any) -> str:
+def batch_norm(g: GraphBuilder, x: GraphValue, *operands: Any) -> str:
     *parameters, training, _momentum, epsilon = operands[:7]
     refuse_if(training, "a batch norm is exported as in training: call module.eval() before torch.export.export")
     return _known(g, x, parameters, epsilon)
 
 
-def layer_norm(g: GraphBuilder, x: Value, shape: Sequence[int], *operands: Any) -> str:
+def layer_norm(g: GraphBuilder, x: GraphValue, shape: Sequence[int], *operands: Any) -> str:
     weight, bias, epsilon = operands[:3]
     scale = weight if weight is not None else np.ones(tuple(shape), np.float32)
     return g.emit("LayerNormalization", x, scale, bias, axis=-len(shape), epsilon=float(epsilon))
 
 
-def rms_norm(g: GraphBuilder, x: Value, shape: Sequence[int], weight: Value | None, epsilon: float | None) -> str:
+def rms_norm(
+    g: GraphBuilder, x: GraphValue, shape: Sequence[int], weight: GraphValue | None, epsilon: float | None
+) -> str:
     """x / sqrt(mean(x²) + epsilon) * weight."""
     axes = g.integers(*range(-len(shape), 0))
     mean = g.emit("ReduceMean", g.emit("Mul", x, x), axes, keepdims=1)
@@ -76,7 +78,7 @@ def rms_norm(g: GraphBuilder, x: Value, shape: Sequence[int], weight: Value | No
     return made if weight is None else g.emit("Mul", made, weight)
 
 
-def group_norm(g: GraphBuilder, x: Value, groups: int, *operands: Any) -> str:
+def group_norm(g: GraphBuilder, x: GraphValue, groups: int, *operands: Any) -> str:
     """An instance norm of each group, then factor and offset of each channel, as both ONNX exporters write it."""
     weight, bias, epsilon = operands[:3]
     ones, zeros = np.ones(groups, np.float32), np.zeros(groups, np.float32)
@@ -91,7 +93,7 @@ def group_norm(g: GraphBuilder, x: Value, groups: int, *operands: Any) -> str:
     return made
 
 
-def instance_norm(g: GraphBuilder, x: Value, *operands: Any) -> str:
+def instance_norm(g: GraphBuilder, x: GraphValue, *operands: Any) -> str:
     weight, bias, mean, variance, use_input_statistics, _momentum, epsilon = operands[:7]
     if not use_input_statistics and mean is not None and variance is not None:
         return _known(g, x, (weight, bias, mean, variance), epsilon)

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.errors import refuse_if
-from tvm_pulp.frontend.onnx_graph_builder import Dequantized, GraphBuilder, Value, onnx_type
+from tvm_pulp.frontend.onnx_graph_builder import Dequantized, GraphBuilder, GraphValue, onnx_type
 from tvm_pulp.frontend.torch_program.elementwise import Operators
 
 
-def linear(g: GraphBuilder, x: Value, weight: Value, bias: Value | None = None) -> str:
+def linear(g: GraphBuilder, x: GraphValue, weight: GraphValue, bias: GraphValue | None = None) -> str:
     """x W^T + b: Gemm of matrices, else a product with the transposed weight."""
     dynamic = _dynamic_product(g, x, weight)
     if dynamic is not None:
@@ -21,7 +21,7 @@ def linear(g: GraphBuilder, x: Value, weight: Value, bias: Value | None = None) 
     return product if bias is None else g.emit("Add", product, bias)
 
 
-def transposed(g: GraphBuilder, x: Value, order: tuple[int, ...]) -> str:
+def transposed(g: GraphBuilder, x: GraphValue, order: tuple[int, ...]) -> str:
     """A tensor with its axes in another order; constants, also quantized ones, are turned here and now."""
     held, quantized = g.array(x), g.dequantized.get(x.name)
     if held is not None:
@@ -33,7 +33,7 @@ def transposed(g: GraphBuilder, x: Value, order: tuple[int, ...]) -> str:
     return g.dequantize(Dequantized(integers, quantized.scale, quantized.zero_point, axis))
 
 
-def _dynamic_product(g: GraphBuilder, x: Value, weight: Value) -> str | None:
+def _dynamic_product(g: GraphBuilder, x: GraphValue, weight: GraphValue) -> str | None:
     """Integers whose scale is known at run time only, times constant integers: a sum of integers, then its scale."""
     left, right = g.dequantized.get(x.name), g.dequantized.get(weight.name)
     if left is None or right is None or left.scale not in g.dynamic or right.integers not in g.constants:
@@ -46,7 +46,7 @@ def _dynamic_product(g: GraphBuilder, x: Value, weight: Value) -> str | None:
     return g.emit("Mul", g.emit("Cast", total, to=onnx_type("float32")), scale)
 
 
-def addmm(g: GraphBuilder, bias: Value, x: Value, y: Value, beta: float, alpha: float) -> str:
+def addmm(g: GraphBuilder, bias: GraphValue, x: GraphValue, y: GraphValue, beta: float, alpha: float) -> str:
     if bias.rank <= 2 and x.rank == 2:
         return g.emit("Gemm", x, y, bias, alpha=float(alpha), beta=float(beta))
     product = g.emit("MatMul", x, y)
@@ -57,10 +57,10 @@ def addmm(g: GraphBuilder, bias: Value, x: Value, y: Value, beta: float, alpha: 
 
 def attention(
     g: GraphBuilder,
-    query: Value,
-    key: Value,
-    value: Value,
-    mask: Value | None = None,
+    query: GraphValue,
+    key: GraphValue,
+    value: GraphValue,
+    mask: GraphValue | None = None,
     dropout: float = 0.0,
     is_causal: bool = False,
     scale: float | None = None,
@@ -81,7 +81,7 @@ def attention(
     return g.emit("MatMul", g.emit("Softmax", scores, axis=-1), values)
 
 
-def _added(g: GraphBuilder, mask: Value) -> Any:
+def _added(g: GraphBuilder, mask: GraphValue) -> Any:
     """The addend of the scores that a mask stands for: of booleans, minus infinity where one is false."""
     if mask.dtype != "bool":
         return mask
@@ -91,7 +91,7 @@ def _added(g: GraphBuilder, mask: Value) -> Any:
     return g.emit("Where", mask, np.float32(0), np.float32(-np.inf))
 
 
-def _repeated(g: GraphBuilder, x: Value, times: int) -> Any:
+def _repeated(g: GraphBuilder, x: GraphValue, times: int) -> Any:
     """Every head several times in a row, for queries that share it."""
     if times == 1:
         return x

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.errors import UserError, refuse_if
-from tvm_pulp.frontend.onnx_graph_builder import Dequantized, GraphBuilder, Value, axis_of
+from tvm_pulp.frontend.onnx_graph_builder import Dequantized, GraphBuilder, GraphValue, axis_of
 from tvm_pulp.frontend.torch_program.elementwise import Operators
 
 _TYPES = ("int8", "uint8", "int16", "uint16", "int32")
@@ -20,16 +20,23 @@ def _type(dtype: Any) -> str:
 
 def _number(g: GraphBuilder, given: Any, dtype: str) -> str:
     """A scale or zero point as a constant: a number, or a tensor of one element or one per channel."""
-    array = g.array(given) if isinstance(given, Value) else np.asarray(given)
+    array = g.array(given) if isinstance(given, GraphValue) else np.asarray(given)
     if array is None:
         raise UserError("a scale or zero point is computed in a way that is not known: quantize it with constants")
     return g.constant(array.reshape(()).astype(dtype) if array.size == 1 else array.astype(dtype))
 
 
 def quantize(
-    g: GraphBuilder, x: Value, scale: Any, zero_point: Any, low: int, high: int, dtype: Any, axis: int | None = None
+    g: GraphBuilder,
+    x: GraphValue,
+    scale: Any,
+    zero_point: Any,
+    low: int,
+    high: int,
+    dtype: Any,
+    axis: int | None = None,
 ) -> str:
-    if isinstance(scale, Value) and scale.name in g.dynamic:
+    if isinstance(scale, GraphValue) and scale.name in g.dynamic:
         operand, integers, _ = g.dynamic[scale.name]
         if operand != x.name:
             raise UserError("values are quantized with parameters that were chosen for others: quantize it again")
@@ -47,9 +54,16 @@ def quantize(
 
 
 def dequantize(
-    g: GraphBuilder, x: Value, scale: Any, zero_point: Any, low: int, high: int, dtype: Any, axis: int | None = None
+    g: GraphBuilder,
+    x: GraphValue,
+    scale: Any,
+    zero_point: Any,
+    low: int,
+    high: int,
+    dtype: Any,
+    axis: int | None = None,
 ) -> str:
-    if isinstance(scale, Value) and scale.name in g.dynamic:
+    if isinstance(scale, GraphValue) and scale.name in g.dynamic:
         _, integers, zero = g.dynamic[scale.name]
         factor = scale.name
     else:
@@ -59,7 +73,7 @@ def dequantize(
     return g.dequantize(Dequantized(integers, factor, zero, axis))
 
 
-def choose_qparams(g: GraphBuilder, x: Value, low: int, high: int, _epsilon: float, dtype: Any) -> list[str]:
+def choose_qparams(g: GraphBuilder, x: GraphValue, low: int, high: int, _epsilon: float, dtype: Any) -> list[str]:
     """Scale and zero point of the values at hand.
 
     The integers are ONNX's, uint8: of int8 both they and the zero point would be 128 less, which means the same.
@@ -73,7 +87,9 @@ def choose_qparams(g: GraphBuilder, x: Value, low: int, high: int, _epsilon: flo
 def _operators(name: str, write: Callable[..., str]) -> Operators:
     """All ways in which a program states the parameters of a quantization; types of results follow the last operand."""
 
-    def per_channel(g: GraphBuilder, x: Value, scales: Value, zeros: Value | None, axis: int, *rest: Any) -> str:
+    def per_channel(
+        g: GraphBuilder, x: GraphValue, scales: GraphValue, zeros: GraphValue | None, axis: int, *rest: Any
+    ) -> str:
         return write(g, x, scales, np.zeros(scales.shape, np.int64) if zeros is None else zeros, *rest[:3], axis)
 
     per_tensor = [f"{_Q}.{name}_per_tensor{kind}" for kind in ("", ".tensor", ".tensor2")]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.errors import UserError, refuse_if
-from tvm_pulp.frontend.onnx_graph_builder import GraphBuilder, Value
+from tvm_pulp.frontend.onnx_graph_builder import GraphBuilder, GraphValue
 from tvm_pulp.frontend.torch_program.elementwise import Operators
 
 # PyTorch's gates in the order of ONNX's.
@@ -20,11 +20,17 @@ def _reordered(array: np.ndarray, kind: str) -> np.ndarray:
 
 
 def layers(
-    kind: str, function: str, g: GraphBuilder, x: Value, states: Any, parameters: Sequence[Value], *settings: Any
+    kind: str,
+    function: str,
+    g: GraphBuilder,
+    x: GraphValue,
+    states: Any,
+    parameters: Sequence[GraphValue],
+    *settings: Any,
 ) -> list[str]:
     """Results of the last layer, then the last states of all: hidden ones, and cells of an LSTM."""
     has_bias, count, _dropout, _train, both, batch_first = settings
-    initial = [states] if isinstance(states, Value) else states
+    initial = [states] if isinstance(states, GraphValue) else states
     directions, per = 2 if both else 1, 4 if has_bias else 2
     attributes: dict[str, Any] = {"linear_before_reset": 1} if kind == "GRU" else {}
     if function:
@@ -59,7 +65,7 @@ def layers(
     return [result, *(g.joined(e, 0) for e in ends)]
 
 
-def _states(g: GraphBuilder, state: Value, layer: int, count: int, directions: int) -> Any:
+def _states(g: GraphBuilder, state: GraphValue, layer: int, count: int, directions: int) -> Any:
     held = g.array(state)
     first, last = layer * directions, (layer + 1) * directions
     if held is not None:

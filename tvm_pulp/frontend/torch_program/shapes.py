@@ -4,17 +4,17 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from tvm_pulp.frontend.onnx_graph_builder import GraphBuilder, Value, numbers
+from tvm_pulp.frontend.onnx_graph_builder import GraphBuilder, GraphValue, numbers
 from tvm_pulp.frontend.torch_program.elementwise import Operators, overloads
 from tvm_pulp.frontend.torch_program.products import transposed
 
 
-def reshaped(g: GraphBuilder, x: Value, *_: Any) -> str:
+def reshaped(g: GraphBuilder, x: GraphValue, *_: Any) -> str:
     """To the shape that tracing found, however the program says it."""
     return x.name if g.keeps(x) else g.reshape(x, g.result.shape)
 
 
-def transpose(g: GraphBuilder, x: Value, first: int = 0, second: int = 1) -> str:
+def transpose(g: GraphBuilder, x: GraphValue, first: int = 0, second: int = 1) -> str:
     if x.rank < 2:
         return x.name
     order = list(range(x.rank))
@@ -22,7 +22,7 @@ def transpose(g: GraphBuilder, x: Value, first: int = 0, second: int = 1) -> str
     return transposed(g, x, tuple(order))
 
 
-def movedim(g: GraphBuilder, x: Value, source: Any, destination: Any) -> str:
+def movedim(g: GraphBuilder, x: GraphValue, source: Any, destination: Any) -> str:
     sources, places = ([v % x.rank for v in numbers(a)] for a in (source, destination))
     order = [a for a in range(x.rank) if a not in sources]
     for place, axis in sorted(zip(places, sources, strict=True)):
@@ -30,17 +30,17 @@ def movedim(g: GraphBuilder, x: Value, source: Any, destination: Any) -> str:
     return transposed(g, x, tuple(order))
 
 
-def expand(g: GraphBuilder, x: Value, *_: Any) -> str:
+def expand(g: GraphBuilder, x: GraphValue, *_: Any) -> str:
     return x.name if g.keeps(x) else g.emit("Expand", x, g.integers(*g.result.shape))
 
 
-def repeat(g: GraphBuilder, x: Value, times: Sequence[int]) -> str:
+def repeat(g: GraphBuilder, x: GraphValue, times: Sequence[int]) -> str:
     fuller = max(x.rank, len(times))
     source = x.name if fuller == x.rank else g.reshape(x, [*[1] * (fuller - x.rank), *x.shape])
     return g.emit("Tile", source, g.integers(*[1] * (fuller - len(times)), *times))
 
 
-def repeat_interleave(g: GraphBuilder, x: Value, times: int, axis: int | None = None, *_: Any) -> str:
+def repeat_interleave(g: GraphBuilder, x: GraphValue, times: int, axis: int | None = None, *_: Any) -> str:
     """Every entry several times in a row."""
     shape, place = ([*x.shape], axis % x.rank) if axis is not None else ([math.prod(x.shape)], 0)
     lone = g.reshape(x, [*shape[: place + 1], 1, *shape[place + 1 :]])
@@ -48,14 +48,14 @@ def repeat_interleave(g: GraphBuilder, x: Value, times: int, axis: int | None = 
     return g.reshape(wide, g.result.shape)
 
 
-def pixel_unshuffle(g: GraphBuilder, x: Value, factor: int) -> str:
+def pixel_unshuffle(g: GraphBuilder, x: GraphValue, factor: int) -> str:
     *outer, channels, height, width = x.shape
     cut = g.reshape(x, [*outer, channels, height // factor, factor, width // factor, factor])
     n = len(outer)
     return g.reshape(g.permuted(cut, *range(n), n, n + 2, n + 4, n + 1, n + 3), g.result.shape)
 
 
-def channel_shuffle(g: GraphBuilder, x: Value, groups: int) -> str:
+def channel_shuffle(g: GraphBuilder, x: GraphValue, groups: int) -> str:
     batch, channels, *rest = x.shape
     cut = g.reshape(x, [batch, groups, channels // groups, *rest])
     return g.reshape(g.permuted(cut, 0, 2, 1, *range(3, 3 + len(rest))), x.shape)

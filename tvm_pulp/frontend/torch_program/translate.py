@@ -11,7 +11,7 @@ import numpy as np
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.imported import SourceNode, UnsupportedOperators
 from tvm_pulp.frontend.onnx_folded_factors import with_folded_factors
-from tvm_pulp.frontend.onnx_graph_builder import GraphBuilder, UniqueNames, Value, declared
+from tvm_pulp.frontend.onnx_graph_builder import GraphBuilder, GraphValue, UniqueNames, declared
 from tvm_pulp.frontend.onnx_integer_products import with_integer_products
 from tvm_pulp.frontend.torch_program import program as programs
 from tvm_pulp.frontend.torch_program.open_sizes import size_of
@@ -118,12 +118,12 @@ class _Translation:
                 made.append(declared(value.name, value.dtype, value.shape))
         return made
 
-    def _value(self, node: Any, name: str, meta: Any = None) -> Value | None:
+    def _value(self, node: Any, name: str, meta: Any = None) -> GraphValue | None:
         meta = node.meta.get("val") if meta is None else meta
         if not hasattr(meta, "shape"):
             return None
         shape = tuple(size_of(d, self.sizes) or 0 for d in meta.shape)
-        return Value(name, shape, numpy_type(meta.dtype, self.names.label(node)), len(node.users))
+        return GraphValue(name, shape, numpy_type(meta.dtype, self.names.label(node)), len(node.users))
 
     def _node(self, node: Any) -> None:
         if node not in self._varying:
@@ -176,13 +176,13 @@ class _Translation:
             return self.values[argument]
         return self.constants[argument] if programs.is_number(argument) else self._constant(argument)
 
-    def _constant(self, node: Any) -> Value:
+    def _constant(self, node: Any) -> GraphValue:
         """A known tensor as a constant of the graph, under the program's name for it."""
         if node not in self.values:
             array = as_array(self.constants[node], self.names.label(node))
             self.builder.constants[node.name] = array
-            self.values[node] = Value(node.name, array.shape, str(array.dtype), len(node.users))
-        made: Value = self.values[node]
+            self.values[node] = GraphValue(node.name, array.shape, str(array.dtype), len(node.users))
+        made: GraphValue = self.values[node]
         return made
 
     def _outputs(self) -> list[Any]:

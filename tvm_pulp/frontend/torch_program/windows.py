@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.frontend.onnx_graph_builder import GraphBuilder, Value, numbers
+from tvm_pulp.frontend.onnx_graph_builder import GraphBuilder, GraphValue, numbers
 from tvm_pulp.frontend.torch_program.elementwise import Operators, overloads
 from tvm_pulp.frontend.windows import same_pads
 
@@ -19,7 +19,14 @@ def each(given: Any, rank: int, default: int = 1) -> list[int]:
 
 
 def convolution(
-    g: GraphBuilder, x: Value, weight: Value, bias: Value | None, stride: Any, padding: Any, dilation: Any, *rest: Any
+    g: GraphBuilder,
+    x: GraphValue,
+    weight: GraphValue,
+    bias: GraphValue | None,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    *rest: Any,
 ) -> str:
     """The node, around it a batch of one where the operand has none; `rest` is transposed, output padding, groups."""
     is_transposed, output_padding, groups = rest
@@ -59,13 +66,13 @@ def _windows(rank: int, window: Any, stride: Any, padding: Any, ceil_mode: bool)
     }
 
 
-def max_pool(rank: int, g: GraphBuilder, x: Value, *operands: Any) -> str:
+def max_pool(rank: int, g: GraphBuilder, x: GraphValue, *operands: Any) -> str:
     window, stride, padding, dilation, ceil_mode = operands
     windows = _windows(rank, window, stride, padding, ceil_mode)
     return g.emit("MaxPool", x, dilations=each(dilation, rank), **windows)
 
 
-def avg_pool(rank: int, g: GraphBuilder, x: Value, *operands: Any) -> str:
+def avg_pool(rank: int, g: GraphBuilder, x: GraphValue, *operands: Any) -> str:
     # Sequences have no divisor of their own.
     window, stride, padding, ceil_mode, count_padding, divisor = (*operands, None)[:6]
     windows = _windows(rank, window, stride, padding, ceil_mode)
@@ -75,7 +82,7 @@ def avg_pool(rank: int, g: GraphBuilder, x: Value, *operands: Any) -> str:
     return g.emit("Mul", made, np.float32(math.prod(windows["kernel_shape"]) / divisor))
 
 
-def adaptive(op: str, rank: int, g: GraphBuilder, x: Value, size: Any) -> str:
+def adaptive(op: str, rank: int, g: GraphBuilder, x: GraphValue, size: Any) -> str:
     """Pooling to a given size, where all windows are alike; else a mean or maximum per result."""
     reduce = "ReduceMean" if op == "AveragePool" else "ReduceMax"
     sizes = list(zip(x.shape[-rank:], each(size, rank), strict=True))
@@ -104,7 +111,7 @@ def _first(write: Callable[..., str], *operands: Any) -> list[str | None]:
     return [write(*operands), None]
 
 
-def _resized(g: GraphBuilder, x: Value, factors: Any, **attributes: Any) -> str:
+def _resized(g: GraphBuilder, x: GraphValue, factors: Any, **attributes: Any) -> str:
     """By factors where the program states them, since they are what coordinates are computed with."""
     shape = g.result.shape
     listed = factors if isinstance(factors, list) else None
@@ -113,13 +120,13 @@ def _resized(g: GraphBuilder, x: Value, factors: Any, **attributes: Any) -> str:
     return g.emit("Resize", x, None, None, g.integers(*shape), **attributes)
 
 
-def nearest(g: GraphBuilder, x: Value, _size: Any, factors: Any = None, *_: Any) -> str:
+def nearest(g: GraphBuilder, x: GraphValue, _size: Any, factors: Any = None, *_: Any) -> str:
     place = {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
     return _resized(g, x, factors, mode="nearest", **place)
 
 
 def _smooth(
-    mode: str, g: GraphBuilder, x: Value, _size: Any, align: bool, factors: Any = None, *_: Any, **attributes: Any
+    mode: str, g: GraphBuilder, x: GraphValue, _size: Any, align: bool, factors: Any = None, *_: Any, **attributes: Any
 ) -> str:
     coordinates = "align_corners" if align else "pytorch_half_pixel"
     return _resized(g, x, factors, mode=mode, coordinate_transformation_mode=coordinates, **attributes)

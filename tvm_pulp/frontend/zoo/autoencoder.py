@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tvm_pulp.frontend.zoo.builder import Builder, Tensor
+from tvm_pulp.frontend.zoo.builder import Builder, CalibratedTensor
 from tvm_pulp.frontend.zoo.random_stream import RandomStream
 from tvm_pulp.frontend.zoo.sample_data import spectrogram
 from tvm_pulp.frontend.zoo.zoo_model import ZooModel
@@ -18,7 +18,7 @@ def sample(stream: RandomStream) -> list[np.ndarray]:
     return [spectrogram(stream, FRAMES, BINS).reshape(1, FRAMES * BINS)]
 
 
-def define(builder: Builder, inputs: Sequence[Tensor]) -> None:
+def define(builder: Builder, inputs: Sequence[CalibratedTensor]) -> None:
     x = inputs[0]
     for layer, channels in enumerate(HIDDEN, start=1):
         x = builder.dense(f"dense{layer}", x, channels)

@@ -13,12 +13,12 @@ import numpy as np
 
 from tvm_pulp.frontend.windows import same_pads
 from tvm_pulp.frontend.zoo import calibration, integer_math
-from tvm_pulp.frontend.zoo.calibration import Requantization
+from tvm_pulp.frontend.zoo.calibration import RequantShift
 from tvm_pulp.frontend.zoo.onnx_graph import OnnxGraph, number
 
 
 @dataclass(frozen=True, eq=False)
-class Tensor:
+class CalibratedTensor:
     """A value of the graph: calibration data, largest possible magnitude, real value of one step."""
 
     name: str
@@ -41,14 +41,14 @@ class Tensor:
 class Builder(OnnxGraph):
     """A network under construction."""
 
-    def input(self, name: str, samples: Sequence[np.ndarray]) -> Tensor:
+    def input(self, name: str, samples: Sequence[np.ndarray]) -> CalibratedTensor:
         """A graph input with its calibration data, one array per sample."""
         dtype = samples[0].dtype.name
         self.declare_input(name, dtype, samples[0].shape)
         signed = dtype == "int8"
-        return Tensor(name, np.concatenate(samples).astype(np.int64), 128 if signed else 255, 1 / 128, signed)
+        return CalibratedTensor(name, np.concatenate(samples).astype(np.int64), 128 if signed else 255, 1 / 128, signed)
 
-    def output(self, tensor: Tensor) -> None:
+    def output(self, tensor: CalibratedTensor) -> None:
         """Make a tensor a graph output."""
         self.outputs.append(tensor)
         self.declare_output(tensor.name, tensor.dtype, tensor.shape)
@@ -60,8 +60,8 @@ class Builder(OnnxGraph):
         return np.rint(real * (self._weight_limit / largest)).astype(np.int64)
 
     def requantize(
-        self, name: str, acc: Tensor, rule: Requantization, axis: int = -1, step: float = 1.0, levels: int = 256
-    ) -> Tensor:
+        self, name: str, acc: CalibratedTensor, rule: RequantShift, axis: int = -1, step: float = 1.0, levels: int = 256
+    ) -> CalibratedTensor:
         """RequantShift; per-channel constants run along `axis` of the data. Without a sign there may be 128 levels."""
         rank = acc.values.ndim
         shape = () if rule.mul.size == 1 else (-1, *[1] * (rank - 1 - axis % rank))
@@ -70,14 +70,14 @@ class Builder(OnnxGraph):
         stated = {"n_levels_out": number(levels, 1), "signed": number(rule.signed, 1), "div": number(1 << rule.shift)}
         self.node("RequantShift", operands, name, private=True, **stated)
         values = np.minimum(integer_math.requantize(acc.values, mul, add, rule.shift, rule.signed), levels - 1)
-        return Tensor(name, values, 128 if rule.signed else 255, step, rule.signed)
+        return CalibratedTensor(name, values, 128 if rule.signed else 255, step, rule.signed)
 
-    def rescale(self, name: str, acc: Tensor, signed: bool = True, headroom: float = 1.0) -> Tensor:
+    def rescale(self, name: str, acc: CalibratedTensor, signed: bool = True, headroom: float = 1.0) -> CalibratedTensor:
         """RequantShift with one multiplier that fills the output range."""
         rule = calibration.scale_to_range(acc.values, acc.bound, signed, headroom)
         return self.requantize(name, acc, rule, step=acc.step / (int(rule.mul[0]) * 2.0**-rule.shift))
 
-    def _normalize(self, name: str, acc: Tensor, relu: bool) -> Tensor:
+    def _normalize(self, name: str, acc: CalibratedTensor, relu: bool) -> CalibratedTensor:
         """Batch normalization and activation as one RequantShift per channel (axis 1)."""
         channels = acc.values.shape[1]
         gain = self.random(f"{name}_gain").uniform(0.6, 1.4, channels)
@@ -88,13 +88,13 @@ class Builder(OnnxGraph):
     def conv(
         self,
         name: str,
-        x: Tensor,
+        x: CalibratedTensor,
         channels: int,
         kernel: Sequence[int],
         strides: Sequence[int] = (1, 1),
         relu: bool = True,
         depthwise: bool = False,
-    ) -> Tensor:
+    ) -> CalibratedTensor:
         """Conv with padding "same", batch normalization and, optionally, ReLU."""
         inputs = x.values.shape[1]
         if depthwise and channels != inputs:
@@ -106,18 +106,18 @@ class Builder(OnnxGraph):
         windows: dict[str, Any] = {"kernel_shape": list(kernel), "strides": list(strides), "pads": pads}
         self.node("Conv", operands, f"{name}_acc", group=groups, dilations=[1, 1], **windows)
         values = integer_math.convolve(x.values, weight, strides, pads, groups)
-        return self._normalize(name, Tensor(f"{name}_acc", values, product_bound(x, weight)), relu)
+        return self._normalize(name, CalibratedTensor(f"{name}_acc", values, product_bound(x, weight)), relu)
 
-    def dense(self, name: str, x: Tensor, channels: int, relu: bool = True) -> Tensor:
+    def dense(self, name: str, x: CalibratedTensor, channels: int, relu: bool = True) -> CalibratedTensor:
         """Gemm with batch normalization and, optionally, ReLU."""
         return self._normalize(name, self._gemm(name, x, channels, centred=False), relu)
 
-    def classifier(self, name: str, x: Tensor, classes: int) -> Tensor:
+    def classifier(self, name: str, x: CalibratedTensor, classes: int) -> CalibratedTensor:
         """Gemm whose bias centres each class on the calibration data, and one multiplier for all classes."""
         # A handful of pictures does not show the largest logit there is.
         return self.rescale(name, self._gemm(name, x, classes, centred=True), headroom=2.0)
 
-    def _gemm(self, name: str, x: Tensor, channels: int, centred: bool) -> Tensor:
+    def _gemm(self, name: str, x: CalibratedTensor, channels: int, centred: bool) -> CalibratedTensor:
         weight = self.weights(f"{name}_weight", channels, x.values.shape[1])
         values = integer_math.multiply(x.values, weight.T)
         bias = np.zeros(channels, np.int64)
@@ -126,9 +126,9 @@ class Builder(OnnxGraph):
         operands = [x.name, self.constant(f"{name}_weight", weight), self.constant(f"{name}_bias", bias)]
         self.node("Gemm", operands, f"{name}_acc", alpha=1.0, beta=1.0, transB=1)
         bound = product_bound(x, weight) + int(np.abs(bias).max())
-        return Tensor(f"{name}_acc", values + bias, bound)
+        return CalibratedTensor(f"{name}_acc", values + bias, bound)
 
-    def residual(self, name: str, a: Tensor, b: Tensor, relu: bool = False) -> Tensor:
+    def residual(self, name: str, a: CalibratedTensor, b: CalibratedTensor, relu: bool = False) -> CalibratedTensor:
         """Sum of two tensors with different steps: both are brought to one step first, as `rq_add` does."""
         if a.shape != b.shape:
             raise ValueError(f"'{name}': {a.shape} and {b.shape} differ")
@@ -141,29 +141,29 @@ class Builder(OnnxGraph):
             parts.append(self.requantize(f"{name}_{side}", tensor, rule, step=limit / 127))
         return self.rescale(name, self.add(f"{name}_sum", *parts), signed=not relu)
 
-    def add(self, name: str, a: Tensor, b: Tensor) -> Tensor:
+    def add(self, name: str, a: CalibratedTensor, b: CalibratedTensor) -> CalibratedTensor:
         """Plain Add; the result is an accumulator."""
         self.node("Add", [a.name, b.name], name)
-        return Tensor(name, a.values + b.values, a.bound + b.bound, a.step)
+        return CalibratedTensor(name, a.values + b.values, a.bound + b.bound, a.step)
 
-    def spatial_mean(self, name: str, x: Tensor) -> Tensor:
+    def spatial_mean(self, name: str, x: CalibratedTensor) -> CalibratedTensor:
         """Global average pool: integer ReduceMean over height and width."""
         self.node("ReduceMean", [x.name], name, axes=[2, 3], keepdims=0)
-        return Tensor(name, integer_math.mean(x.values, (2, 3)), x.bound, x.step, x.signed)
+        return CalibratedTensor(name, integer_math.mean(x.values, (2, 3)), x.bound, x.step, x.signed)
 
-    def reshape(self, name: str, x: Tensor, *shape: int) -> Tensor:
+    def reshape(self, name: str, x: CalibratedTensor, *shape: int) -> CalibratedTensor:
         """Reshape to a model shape (leading axis one)."""
         if math.prod(shape) != math.prod(x.shape) or shape[0] != 1:
             raise ValueError(f"'{name}': {x.shape} cannot become {shape}")
         self.node("Reshape", [x.name, self.shape(f"{name}_shape", shape)], name)
-        return Tensor(name, x.values.reshape(-1, *shape[1:]), x.bound, x.step, x.signed)
+        return CalibratedTensor(name, x.values.reshape(-1, *shape[1:]), x.bound, x.step, x.signed)
 
-    def transpose(self, name: str, x: Tensor, *axes: int) -> Tensor:
+    def transpose(self, name: str, x: CalibratedTensor, *axes: int) -> CalibratedTensor:
         """Transpose that keeps the batch in front."""
         self.node("Transpose", [x.name], name, perm=list(axes))
-        return Tensor(name, x.values.transpose(axes), x.bound, x.step, x.signed)
+        return CalibratedTensor(name, x.values.transpose(axes), x.bound, x.step, x.signed)
 
 
-def product_bound(x: Tensor, weight: np.ndarray) -> int:
+def product_bound(x: CalibratedTensor, weight: np.ndarray) -> int:
     """Largest accumulator that any input can cause; output channels are the first axis."""
     return int(np.abs(weight).reshape(weight.shape[0], -1).sum(axis=1).max()) * x.bound

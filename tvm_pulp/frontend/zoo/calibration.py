@@ -16,7 +16,7 @@ LARGEST_SHIFT = 20
 
 
 @dataclass(frozen=True)
-class Requantization:
+class RequantShift:
     """Constants of one RequantShift; vectors of one element or one per channel."""
 
     mul: np.ndarray
@@ -43,17 +43,17 @@ def representable(values: np.ndarray) -> np.ndarray:
     return np.rint(values).astype(np.float32).astype(np.int64)
 
 
-def fixed_point(scale: np.ndarray, offset: np.ndarray, bound: int, signed: bool) -> Requantization:
+def fixed_point(scale: np.ndarray, offset: np.ndarray, bound: int, signed: bool) -> RequantShift:
     """Output = scale * accumulator + offset, as precise as 32 bits allow when |accumulator| <= bound."""
     for shift in range(LARGEST_SHIFT, -1, -1):
         mul, add = representable(scale * 2.0**shift), representable(offset * 2.0**shift)
         largest = bound * int(mul.max()) + int(np.abs(add).max()) + (1 << shift)
         if largest < 1 << 31:
-            return Requantization(np.maximum(mul, 1), add, shift, signed)
+            return RequantShift(np.maximum(mul, 1), add, shift, signed)
     raise ValueError(f"an accumulator of {bound} leaves no room for a multiplier in 32 bits")
 
 
-def scale_to_range(acc: np.ndarray, bound: int, signed: bool, headroom: float) -> Requantization:
+def scale_to_range(acc: np.ndarray, bound: int, signed: bool, headroom: float) -> RequantShift:
     """One multiplier for the whole tensor, no offset; calibration data uses 1/headroom of the range."""
     high = (127 if signed else 255) / headroom
     return fixed_point(np.full(1, high / reach(acc, signed)), np.zeros(1), bound, signed)
@@ -71,7 +71,7 @@ def mean_and_deviation(acc: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def normalize_channels(
     acc: np.ndarray, gain: np.ndarray, offset: np.ndarray, bound: int, signed: bool
-) -> tuple[Requantization, float]:
+) -> tuple[RequantShift, float]:
     """Batch normalization folded into requantization.
 
     Each channel gets zero mean and unit deviation over the calibration data, times `gain`, plus `offset`. Returns the

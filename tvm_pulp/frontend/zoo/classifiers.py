@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tvm_pulp.frontend.zoo.builder import Builder, Tensor
+from tvm_pulp.frontend.zoo.builder import Builder, CalibratedTensor
 from tvm_pulp.frontend.zoo.sample_data import image, spectrogram
 from tvm_pulp.frontend.zoo.zoo_model import ZooModel
 
@@ -12,18 +12,18 @@ STACKS = ((16, 1), (32, 2), (64, 2))
 BLOCKS = ((64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), *[(512, 1)] * 5, (1024, 2), (1024, 1))
 
 
-def _separable(builder: Builder, name: str, x: Tensor, channels: int, stride: int = 1) -> Tensor:
+def _separable(builder: Builder, name: str, x: CalibratedTensor, channels: int, stride: int = 1) -> CalibratedTensor:
     """A depthwise layer, then a pointwise one."""
     before = x.values.shape[1]
     x = builder.conv(f"{name}_depthwise", x, before, (3, 3), (stride, stride), depthwise=True)
     return builder.conv(f"{name}_pointwise", x, channels, (1, 1))
 
 
-def _classify(builder: Builder, x: Tensor, classes: int) -> None:
+def _classify(builder: Builder, x: CalibratedTensor, classes: int) -> None:
     builder.output(builder.classifier("logits", builder.spatial_mean("pool", x), classes))
 
 
-def dscnn(builder: Builder, inputs: Sequence[Tensor]) -> None:
+def dscnn(builder: Builder, inputs: Sequence[CalibratedTensor]) -> None:
     """Keyword spotting: 49x10 spectrogram, 64 channels, four depthwise-separable blocks, 12 classes."""
     x = builder.conv("stem", inputs[0], 64, (10, 4), (2, 2))
     for block in range(1, 5):
@@ -31,7 +31,7 @@ def dscnn(builder: Builder, inputs: Sequence[Tensor]) -> None:
     _classify(builder, x, 12)
 
 
-def resnet8(builder: Builder, inputs: Sequence[Tensor]) -> None:
+def resnet8(builder: Builder, inputs: Sequence[CalibratedTensor]) -> None:
     """Image classification: 32x32 pictures, three residual stacks of 16, 32 and 64 channels, 10 classes."""
     x = builder.conv("stem", inputs[0], 16, (3, 3))
     for stack, (channels, stride) in enumerate(STACKS, start=1):
@@ -47,7 +47,7 @@ def resnet8(builder: Builder, inputs: Sequence[Tensor]) -> None:
 def mobilenetv1(name: str, width: float, size: int, classes: int, parameters: int, samples: int) -> ZooModel:
     """A stem and thirteen depthwise-separable blocks, all channel counts times `width`, for square pictures."""
 
-    def define(builder: Builder, inputs: Sequence[Tensor]) -> None:
+    def define(builder: Builder, inputs: Sequence[CalibratedTensor]) -> None:
         x = builder.conv("stem", inputs[0], int(32 * width), (3, 3), (2, 2))
         for block, (channels, stride) in enumerate(BLOCKS, start=1):
             x = _separable(builder, f"block{block}", x, int(channels * width), stride)

@@ -7,7 +7,15 @@ from pathlib import Path
 import numpy as np
 
 from tvm_pulp.frontend.zoo.random_stream import RandomStream
-from tvm_pulp.frontend.zoo.weights import NORM_SHIFT, Block, DecoderShape, DecoderWeights, Linear, Scale, load_weights
+from tvm_pulp.frontend.zoo.weights import (
+    NORM_SHIFT,
+    DecoderBlock,
+    DecoderShape,
+    DecoderWeights,
+    Linear,
+    Scale,
+    load_weights,
+)
 
 # A normalized value of one, the deviation of a projection and that of a residual branch, in steps.
 NORM_STEPS, PROJECTION_STEPS, BRANCH_STEPS = 48, 40, 16
@@ -104,11 +112,11 @@ def random_decoder_of(shape: DecoderShape, name: str, seed: int) -> DecoderWeigh
         score = (score[0] >> 1, score[1] - 1)
     silu = silu_table(4 / 127, 4 / 127)
 
-    def block(index: int) -> Block:
+    def block(index: int) -> DecoderBlock:
         def linear(key: str, outputs: int, inputs: int, deviation: float, goal: float = PROJECTION_STEPS) -> Linear:
             return random.linear(f"{index} {key}", outputs, inputs, deviation, goal)
 
-        return Block(
+        return DecoderBlock(
             norm1=random.norm(f"{index} norm1", width),
             q=linear("q", width, width, NORM_STEPS),
             k=linear("k", kv, width, NORM_STEPS),

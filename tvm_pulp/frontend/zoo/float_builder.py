@@ -15,7 +15,7 @@ import onnx
 from tvm_pulp.frontend.windows import same_pads
 from tvm_pulp.frontend.zoo.integer_math import convolve_as
 from tvm_pulp.frontend.zoo.onnx_graph import GraphWriter
-from tvm_pulp.frontend.zoo.qdq_builder import Value
+from tvm_pulp.frontend.zoo.qdq_builder import QdqValue
 
 _RIDGE = 1e-1
 
@@ -27,11 +27,11 @@ class FloatBuilder(GraphWriter):
         super().__init__(name, seed)
         self._labels = labels
 
-    def input(self, name: str, samples: Sequence[np.ndarray]) -> Value:
+    def input(self, name: str, samples: Sequence[np.ndarray]) -> QdqValue:
         self.declare_input(name, "float32", samples[0].shape)
-        return Value(name, np.concatenate(samples).astype(np.float64))
+        return QdqValue(name, np.concatenate(samples).astype(np.float64))
 
-    def output(self, value: Value) -> None:
+    def output(self, value: QdqValue) -> None:
         self.declare_output(value.name, "float32", [1, *value.values.shape[1:]])
 
     def model(self) -> Any:
@@ -43,13 +43,13 @@ class FloatBuilder(GraphWriter):
     def conv(
         self,
         name: str,
-        x: Value,
+        x: QdqValue,
         channels: int,
         kernel: Sequence[int],
         strides: Sequence[int] = (1, 1),
         relu: bool = True,
         depthwise: bool = False,
-    ) -> Value:
+    ) -> QdqValue:
         """Conv with padding "same" and folded batch normalization; optionally ReLU."""
         inputs = x.values.shape[1]
         weight = self.random(f"{name}_weight").normal(channels, 1 if depthwise else inputs, *kernel)
@@ -62,9 +62,9 @@ class FloatBuilder(GraphWriter):
         linear = f"{name}_linear" if relu else name
         self.node("Conv", operands, linear, group=groups, **windows)
         along = (1, -1, 1, 1)
-        return self._activated(name, Value(linear, values * slope.reshape(along) + bias.reshape(along)), relu)
+        return self._activated(name, QdqValue(linear, values * slope.reshape(along) + bias.reshape(along)), relu)
 
-    def classifier(self, name: str, x: Value, classes: int) -> Value:
+    def classifier(self, name: str, x: QdqValue, classes: int) -> QdqValue:
         """Gemm that tells the classes apart: ridge regression of the labels."""
         mean, wanted = x.values.mean(axis=0), np.where(np.arange(classes) == self._labels[:, None], 1.0, 0.0)
         centred = x.values - mean
@@ -73,18 +73,18 @@ class FloatBuilder(GraphWriter):
         weight = np.linalg.solve(scatter + ridge, centred.T @ (wanted - wanted.mean(axis=0))).T
         bias = wanted.mean(axis=0) - weight @ mean
         operands = [x.name, self.constant(f"{name}_weight", weight), self.constant(f"{name}_bias", bias)]
-        return Value(self.node("Gemm", operands, name, transB=1), x.values @ weight.T + bias)
+        return QdqValue(self.node("Gemm", operands, name, transB=1), x.values @ weight.T + bias)
 
-    def residual(self, name: str, a: Value, b: Value, relu: bool = False) -> Value:
+    def residual(self, name: str, a: QdqValue, b: QdqValue, relu: bool = False) -> QdqValue:
         linear = f"{name}_linear" if relu else name
         self.node("Add", [a.name, b.name], linear)
-        return self._activated(name, Value(linear, a.values + b.values), relu)
+        return self._activated(name, QdqValue(linear, a.values + b.values), relu)
 
-    def spatial_mean(self, name: str, x: Value) -> Value:
+    def spatial_mean(self, name: str, x: QdqValue) -> QdqValue:
         """Global average pool."""
         self.node("GlobalAveragePool", [x.name], f"{name}_kept")
         self.node("Flatten", [f"{name}_kept"], name)
-        return Value(name, x.values.mean(axis=(2, 3)))
+        return QdqValue(name, x.values.mean(axis=(2, 3)))
 
     def _normalization(self, name: str, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Slope and bias per channel that the calibration data gets zero mean and unit deviation by, then some."""
@@ -95,10 +95,10 @@ class FloatBuilder(GraphWriter):
         slope = gain / np.maximum(values.std(axis=axes), 1e-6)
         return slope, offset - values.mean(axis=axes) * slope
 
-    def _activated(self, name: str, value: Value, relu: bool) -> Value:
+    def _activated(self, name: str, value: QdqValue, relu: bool) -> QdqValue:
         if not relu:
             return value
-        return Value(self.node("Relu", [value.name], name), np.maximum(value.values, 0))
+        return QdqValue(self.node("Relu", [value.name], name), np.maximum(value.values, 0))
 
     def constant(self, name: str, values: np.ndarray) -> str:
         """Store numbers in single precision."""

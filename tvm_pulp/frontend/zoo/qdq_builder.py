@@ -23,7 +23,7 @@ def short_scale(largest: float, steps: int) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Value:
+class QdqValue:
     """A float value of the graph with its calibration data, batch first; quantized ones know their integers' name."""
 
     name: str
@@ -37,12 +37,12 @@ class Value:
 class QdqBuilder(GraphWriter):
     """A network under construction."""
 
-    def input(self, name: str, samples: Sequence[np.ndarray]) -> Value:
+    def input(self, name: str, samples: Sequence[np.ndarray]) -> QdqValue:
         """An int8 graph input; one step is 1/32."""
         self.declare_input(name, "int8", samples[0].shape)
         return self._dequantized(name, name, np.concatenate(samples).astype(np.float64) / 32, 1 / 32, 0, "int8")
 
-    def output(self, value: Value) -> None:
+    def output(self, value: QdqValue) -> None:
         """Make a quantized value a graph output, as integers."""
         self.outputs.append(value)
         self.declare_output(value.integers, value.dtype, [1, *value.values.shape[1:]])
@@ -53,11 +53,11 @@ class QdqBuilder(GraphWriter):
 
     def _dequantized(
         self, name: str, integers: str, values: np.ndarray, scale: float, zero_point: int, dtype: str
-    ) -> Value:
+    ) -> QdqValue:
         self.node("DequantizeLinear", [integers, *self._parameters(name, scale, zero_point, dtype)], f"{name}_real")
-        return Value(f"{name}_real", values, integers, scale, zero_point, dtype)
+        return QdqValue(f"{name}_real", values, integers, scale, zero_point, dtype)
 
-    def quantized(self, name: str, value: Value, like: Value | None = None) -> Value:
+    def quantized(self, name: str, value: QdqValue, like: QdqValue | None = None) -> QdqValue:
         """Quantize and dequantize: unsigned for values that are never negative, with a zero point where skewed."""
         low, high = min(float(value.values.min()), 0.0), max(float(value.values.max()), 1e-6)
         if like is not None:
@@ -83,7 +83,7 @@ class QdqBuilder(GraphWriter):
         operands.append(self.constant(f"{name}_zero", np.zeros(columns, np.int8)))
         return self.node("DequantizeLinear", operands, f"{name}_real", axis=1), integers * scales, scales
 
-    def linear(self, name: str, x: Value, columns: int, bias: bool = True) -> Value:
+    def linear(self, name: str, x: QdqValue, columns: int, bias: bool = True) -> QdqValue:
         """MatMul with quantized weights and, optionally, a bias in units of the accumulator."""
         matrix, values, scales = self.weight(f"{name}_weight", x.values.shape[-1], columns)
         product = self.node("MatMul", [x.name, matrix], f"{name}_product")
@@ -95,40 +95,40 @@ class QdqBuilder(GraphWriter):
             real = self.node("DequantizeLinear", operands, f"{name}_bias_real", axis=0)
             product = self.node("Add", [product, real], f"{name}_sum")
             total = total + stored * units.astype(np.float64)
-        return self.quantized(name, Value(product, total))
+        return self.quantized(name, QdqValue(product, total))
 
-    def apply(self, op: str, name: str, values: np.ndarray, *operands: Value, **attributes: Any) -> Value:
+    def apply(self, op: str, name: str, values: np.ndarray, *operands: QdqValue, **attributes: Any) -> QdqValue:
         """A float operator whose result the caller has computed; not quantized."""
-        return Value(self.node(op, [o.name for o in operands], f"{name}_{op.lower()}", **attributes), values)
+        return QdqValue(self.node(op, [o.name for o in operands], f"{name}_{op.lower()}", **attributes), values)
 
-    def add(self, name: str, a: Value, b: Value) -> Value:
+    def add(self, name: str, a: QdqValue, b: QdqValue) -> QdqValue:
         return self.quantized(name, self.apply("Add", name, a.values + b.values, a, b))
 
-    def multiply(self, name: str, a: Value, b: Value) -> Value:
+    def multiply(self, name: str, a: QdqValue, b: QdqValue) -> QdqValue:
         return self.quantized(name, self.apply("Mul", name, a.values * b.values, a, b))
 
-    def matmul(self, name: str, a: Value, b: Value) -> Value:
+    def matmul(self, name: str, a: QdqValue, b: QdqValue) -> QdqValue:
         return self.quantized(name, self.apply("MatMul", name, a.values @ b.values, a, b))
 
-    def moved(self, op: str, name: str, x: Value, values: np.ndarray, *shape: int, **attributes: Any) -> Value:
+    def moved(self, op: str, name: str, x: QdqValue, values: np.ndarray, *shape: int, **attributes: Any) -> QdqValue:
         """Reshape or Transpose, between quantizations of the same scale as exporters write them."""
         operands = [x.name]
         if op == "Reshape":
             operands.append(self.constant(f"{name}_shape", np.array([1, *shape], np.int64)))
-        return self.quantized(name, Value(self.node(op, operands, f"{name}_moved", **attributes), values), like=x)
+        return self.quantized(name, QdqValue(self.node(op, operands, f"{name}_moved", **attributes), values), like=x)
 
-    def heads(self, name: str, x: Value, heads: int, *axes: int) -> Value:
+    def heads(self, name: str, x: QdqValue, heads: int, *axes: int) -> QdqValue:
         """[batch, tokens, width] as [batch, tokens, heads, width / heads], then permuted."""
         batch, tokens, width = x.values.shape
         split = x.values.reshape(batch, tokens, heads, width // heads)
         apart = self.moved("Reshape", f"{name}_split", x, split, tokens, heads, width // heads)
         return self.moved("Transpose", f"{name}_heads", apart, split.transpose(axes), perm=list(axes))
 
-    def softmax(self, name: str, scores: Value, divisor: float) -> Value:
+    def softmax(self, name: str, scores: QdqValue, divisor: float) -> QdqValue:
         """Softmax of scaled scores over the last axis."""
         scaled = scores.values / divisor
         divided = self.node("Div", [scores.name, self.constant(f"{name}_root", np.float32(divisor))], f"{name}_scaled")
-        logits = self.quantized(f"{name}_logits", Value(divided, scaled))
+        logits = self.quantized(f"{name}_logits", QdqValue(divided, scaled))
         e = np.exp(logits.values - logits.values.max(axis=-1, keepdims=True))
         weights = self.apply("Softmax", name, e / e.sum(axis=-1, keepdims=True), logits, axis=-1)
         return self.quantized(name, weights)

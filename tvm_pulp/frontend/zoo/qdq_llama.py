@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tvm_pulp.frontend.zoo.qdq_builder import QdqBuilder, Value
+from tvm_pulp.frontend.zoo.qdq_builder import QdqBuilder, QdqValue
 from tvm_pulp.frontend.zoo.random_stream import RandomStream
 from tvm_pulp.frontend.zoo.sample_data import hidden_state
 from tvm_pulp.frontend.zoo.zoo_model import ZooModel
@@ -17,7 +17,7 @@ from tvm_pulp.frontend.zoo.zoo_model import ZooModel
 HIDDEN, HEADS, HEAD, FEED_FORWARD, CACHED = 64, 4, 16, 128, 16
 
 
-def rms_norm(builder: QdqBuilder, name: str, x: Value) -> Value:
+def rms_norm(builder: QdqBuilder, name: str, x: QdqValue) -> QdqValue:
     """x / sqrt(mean(x^2) + eps) * weight, as exporters decompose it."""
     weight = builder.random(f"{name}_weight").uniform(0.8, 1.2, HIDDEN).astype(np.float32)
     square = builder.node("Mul", [x.name, x.name], f"{name}_square")
@@ -26,10 +26,10 @@ def rms_norm(builder: QdqBuilder, name: str, x: Value) -> Value:
     normal = builder.node("Div", [x.name, builder.node("Sqrt", [shifted], f"{name}_root")], f"{name}_normal")
     made = builder.node("Mul", [normal, builder.constant(f"{name}_weight", weight)], f"{name}_float")
     values = x.values / np.sqrt((x.values**2).mean(axis=-1, keepdims=True) + 1e-5) * weight
-    return builder.quantized(name, Value(made, values))
+    return builder.quantized(name, QdqValue(made, values))
 
 
-def rotated(builder: QdqBuilder, name: str, x: Value) -> Value:
+def rotated(builder: QdqBuilder, name: str, x: QdqValue) -> QdqValue:
     """Rotary embedding of the position after the cache: x cos + (-second half, first half) sin."""
     angles = np.array([CACHED / 10000 ** (2 * (i % (HEAD // 2)) / HEAD) for i in range(HEAD)])
     cosine, sine = np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
@@ -46,18 +46,20 @@ def rotated(builder: QdqBuilder, name: str, x: Value) -> Value:
     kept = builder.node("Mul", [x.name, builder.constant(f"{name}_cos", cosine)], f"{name}_kept")
     moved = builder.node("Mul", [turned, builder.constant(f"{name}_sin", sine)], f"{name}_swung")
     made = builder.node("Add", [kept, moved], f"{name}_float")
-    return builder.quantized(name, Value(made, x.values * cosine + other * sine))
+    return builder.quantized(name, QdqValue(made, x.values * cosine + other * sine))
 
 
-def append(builder: QdqBuilder, name: str, past: Value, new: Value) -> Value:
+def append(builder: QdqBuilder, name: str, past: QdqValue, new: QdqValue) -> QdqValue:
     """The cache with the new token, in the cache's own scale."""
     same = builder.quantized(f"{name}_new", new, like=past)
     joined = np.concatenate([past.values, same.values], axis=2)
     return builder.quantized(name, builder.apply("Concat", name, joined, past, same, axis=2), like=past)
 
 
-def attention(builder: QdqBuilder, x: Value, past_k: Value, past_v: Value) -> tuple[Value, Value, Value]:
-    def project(name: str) -> Value:
+def attention(
+    builder: QdqBuilder, x: QdqValue, past_k: QdqValue, past_v: QdqValue
+) -> tuple[QdqValue, QdqValue, QdqValue]:
+    def project(name: str) -> QdqValue:
         return builder.heads(name, builder.linear(f"{name}_all", x, HIDDEN, bias=False), HEADS, 0, 2, 1, 3)
 
     keys = append(builder, "present_k", past_k, rotated(builder, "k_rope", project("k")))
@@ -71,7 +73,7 @@ def attention(builder: QdqBuilder, x: Value, past_k: Value, past_v: Value) -> tu
     return builder.linear("attention", flat, HIDDEN, bias=False), keys, values
 
 
-def feed_forward(builder: QdqBuilder, x: Value) -> Value:
+def feed_forward(builder: QdqBuilder, x: QdqValue) -> QdqValue:
     """silu(gate) * up, then down."""
     gate = builder.linear("gate", x, FEED_FORWARD, bias=False)
     sigmoid = builder.quantized("sigmoid", builder.apply("Sigmoid", "gate", 1 / (1 + np.exp(-gate.values)), gate))
@@ -80,7 +82,7 @@ def feed_forward(builder: QdqBuilder, x: Value) -> Value:
     return builder.linear("down", gated, HIDDEN, bias=False)
 
 
-def define(builder: QdqBuilder, inputs: Sequence[Value]) -> None:
+def define(builder: QdqBuilder, inputs: Sequence[QdqValue]) -> None:
     x, past_k, past_v = inputs
     mixed, keys, values = attention(builder, rms_norm(builder, "norm1", x), past_k, past_v)
     x = builder.add("residual1", x, mixed)

@@ -11,7 +11,7 @@ import numpy as np
 
 from tvm_pulp.frontend.zoo import tensor_wise
 from tvm_pulp.frontend.zoo import transformer_layers as layers
-from tvm_pulp.frontend.zoo.builder import Builder, Tensor
+from tvm_pulp.frontend.zoo.builder import Builder, CalibratedTensor
 from tvm_pulp.frontend.zoo.random_stream import RandomStream
 from tvm_pulp.frontend.zoo.sample_data import hidden_state
 from tvm_pulp.frontend.zoo.zoo_model import ZooModel
@@ -21,7 +21,7 @@ TILE = 64
 
 
 @dataclass(frozen=True)
-class Encoder:
+class EncoderSizes:
     """Sizes of an encoder."""
 
     name: str
@@ -36,7 +36,7 @@ class Encoder:
     normalizes: bool = True  # LayerNorm, else a weight and a bias per column
     gelu: bool = True
 
-    def define(self, builder: Builder, inputs: Sequence[Tensor]) -> None:
+    def define(self, builder: Builder, inputs: Sequence[CalibratedTensor]) -> None:
         x = inputs[0]
         for number in range(self.layers):
             x = self._layer(builder, f"layer{number}", x)
@@ -45,7 +45,7 @@ class Encoder:
     def sample(self, stream: RandomStream) -> list[np.ndarray]:
         return [hidden_state(stream, 1, self.tokens, self.width)]
 
-    def _layer(self, builder: Builder, name: str, x: Tensor) -> Tensor:
+    def _layer(self, builder: Builder, name: str, x: CalibratedTensor) -> CalibratedTensor:
         # A softmax over other than whole tiles runs on the cores, and its results are used as int8.
         levels = 256 if self.tokens % TILE == 0 else 128
         if self.normalizes:
@@ -62,7 +62,7 @@ class Encoder:
             x = tensor_wise.no_norm(builder, f"{part}_norm", tensor_wise.residual_sum(builder, f"{part}_add", x, made))
         return x
 
-    def _feed_forward(self, builder: Builder, name: str, x: Tensor) -> Tensor:
+    def _feed_forward(self, builder: Builder, name: str, x: CalibratedTensor) -> CalibratedTensor:
         hidden = tensor_wise.linear_gelu if self.gelu else tensor_wise.linear_relu
         count = -(-self.feed_forward // LONGEST_SUM)
         parts = []
@@ -75,30 +75,30 @@ class Encoder:
         return total
 
 
-def _attention(heads: int) -> Callable[[Builder, Sequence[Tensor]], None]:
-    def define(builder: Builder, inputs: Sequence[Tensor]) -> None:
+def _attention(heads: int) -> Callable[[Builder, Sequence[CalibratedTensor]], None]:
+    def define(builder: Builder, inputs: Sequence[CalibratedTensor]) -> None:
         builder.output(tensor_wise.attention(builder, "attention", inputs[0], heads, 64))
 
     return define
 
 
-def _eight_heads(builder: Builder, inputs: Sequence[Tensor]) -> None:
+def _eight_heads(builder: Builder, inputs: Sequence[CalibratedTensor]) -> None:
     """The first half of an encoder layer, for engines that run whole heads."""
     normal = layers.layer_norm(builder, "norm", inputs[0])
     made = tensor_wise.summed_heads(builder, "attention", normal, 8, 192)
     builder.output(tensor_wise.residual(builder, "residual", inputs[0], made))
 
 
-def _mobilebert(name: str, layers: int, networks: int, parameters: int) -> Encoder:
-    return Encoder(name, 128, 128, 4, 64, 512, layers, parameters, networks, normalizes=False, gelu=False)
+def _mobilebert(name: str, layers: int, networks: int, parameters: int) -> EncoderSizes:
+    return EncoderSizes(name, 128, 128, 4, 64, 512, layers, parameters, networks, normalizes=False, gelu=False)
 
 
 ENCODERS = (
     _mobilebert("mobilebert", 24, 4, 15_843_576),
     _mobilebert("mobilebert_layer", 1, 4, 660_149),
     _mobilebert("mobilebert_narrow", 24, 1, 6_341_448),
-    Encoder("dinov2_layer", 241, 384, 6, 64, 1536, 1, 1_774_899),
-    Encoder("whisper_layer", 512, 384, 6, 64, 1536, 1, 1_774_899),
+    EncoderSizes("dinov2_layer", 241, 384, 6, 64, 1536, 1, 1_774_899),
+    EncoderSizes("whisper_layer", 512, 384, 6, 64, 1536, 1, 1_774_899),
 )
 NETWORKS = (
     ZooModel("octave_attention", ("tokens",), lambda s: [hidden_state(s, 1, 128, 128)], _attention(4), 131_995, 2),

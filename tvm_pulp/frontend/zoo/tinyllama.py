@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tvm_pulp.frontend.zoo import transformer_layers as layers
-from tvm_pulp.frontend.zoo.builder import Builder, Tensor
+from tvm_pulp.frontend.zoo.builder import Builder, CalibratedTensor
 from tvm_pulp.frontend.zoo.random_stream import RandomStream
 from tvm_pulp.frontend.zoo.sample_data import hidden_state
 from tvm_pulp.frontend.zoo.zoo_model import ZooModel
@@ -39,26 +39,26 @@ def sample(stream: RandomStream) -> list[np.ndarray]:
     return [hidden_state(stream, 1, 1, HIDDEN), mask, rotation(CACHED), *past]
 
 
-def heads(builder: Builder, name: str, x: Tensor) -> Tensor:
+def heads(builder: Builder, name: str, x: CalibratedTensor) -> CalibratedTensor:
     """[1, 1, 64] as [1, 1, 16, 4]."""
     return builder.reshape(name, x, 1, 1, HEADS, HEAD)
 
 
 def attention(
-    builder: Builder, layer: str, x: Tensor, inputs: Sequence[Tensor]
-) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+    builder: Builder, layer: str, x: CalibratedTensor, inputs: Sequence[CalibratedTensor]
+) -> tuple[CalibratedTensor, tuple[CalibratedTensor, CalibratedTensor]]:
     """Attention over the cache and the new token; returns its result and the cache with the token appended."""
     mask, rotate, past_k, past_v = inputs
 
-    def project(name: str) -> Tensor:
+    def project(name: str) -> CalibratedTensor:
         acc = layers.projection(builder, f"{layer}_{name}", x, HIDDEN)
         return heads(builder, f"{layer}_{name}_heads", builder.rescale(f"{layer}_{name}", acc))
 
-    def rotated(name: str) -> Tensor:
+    def rotated(name: str) -> CalibratedTensor:
         acc = layers.product(builder, f"{layer}_{name}_turned", project(name), rotate)
         return builder.rescale(f"{layer}_{name}_rope", acc)
 
-    def append(name: str, past: Tensor, new: Tensor) -> Tensor:
+    def append(name: str, past: CalibratedTensor, new: CalibratedTensor) -> CalibratedTensor:
         turned = builder.transpose(f"{layer}_{name}_new", new, 0, 2, 1, 3)
         joined = layers.concat(builder, f"{layer}_{name}_joined", past, turned, axis=-2)
         # The identity after the Concat is what attention reads and what the step returns.
@@ -80,7 +80,7 @@ def attention(
     return result, (keys, values)
 
 
-def feed_forward(builder: Builder, layer: str, x: Tensor) -> Tensor:
+def feed_forward(builder: Builder, layer: str, x: CalibratedTensor) -> CalibratedTensor:
     """Gated feed-forward."""
     gate = builder.rescale(f"{layer}_gate", layers.projection(builder, f"{layer}_gate", x, FEED_FORWARD))
     gate = layers.hardswish(builder, f"{layer}_swish", gate)
@@ -89,9 +89,9 @@ def feed_forward(builder: Builder, layer: str, x: Tensor) -> Tensor:
     return builder.rescale(f"{layer}_down", layers.projection(builder, f"{layer}_down", both, HIDDEN))
 
 
-def define(builder: Builder, inputs: Sequence[Tensor]) -> None:
+def define(builder: Builder, inputs: Sequence[CalibratedTensor]) -> None:
     x, mask, rotate, *past = inputs
-    presents: list[Tensor] = []
+    presents: list[CalibratedTensor] = []
     for index in range(LAYERS):
         layer = f"layer{index}"
         norm = layers.rms_norm(builder, f"{layer}_norm1", x)

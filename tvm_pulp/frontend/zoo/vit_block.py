@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tvm_pulp.frontend.zoo import transformer_layers as layers
-from tvm_pulp.frontend.zoo.builder import Builder, Tensor
+from tvm_pulp.frontend.zoo.builder import Builder, CalibratedTensor
 from tvm_pulp.frontend.zoo.sample_data import hidden_state
 from tvm_pulp.frontend.zoo.zoo_model import ZooModel
 
@@ -11,12 +11,12 @@ TOKENS, WIDTH, HEADS, HEAD, FEED_FORWARD = 64, 64, 4, 16, 256
 BIAS_DEVIATION = 0.05
 
 
-def linear(builder: Builder, name: str, x: Tensor, channels: int) -> Tensor:
+def linear(builder: Builder, name: str, x: CalibratedTensor, channels: int) -> CalibratedTensor:
     """Projection with bias and one multiplier per column."""
     return layers.per_column(builder, name, layers.projection(builder, name, x, channels, BIAS_DEVIATION))
 
 
-def attention(builder: Builder, x: Tensor) -> Tensor:
+def attention(builder: Builder, x: CalibratedTensor) -> CalibratedTensor:
     """Multi-head attention with softmax weights used as uint8."""
     query, keys, values = layers.projected_heads(builder, linear, "", x, HEADS, HEAD)
     # Room above the calibrated logits: the largest one decides a whole row.
@@ -27,7 +27,7 @@ def attention(builder: Builder, x: Tensor) -> Tensor:
     return linear(builder, "o", row, WIDTH)
 
 
-def define(builder: Builder, inputs: Sequence[Tensor]) -> None:
+def define(builder: Builder, inputs: Sequence[CalibratedTensor]) -> None:
     x = inputs[0]
     x = builder.residual("add1", x, attention(builder, layers.layer_norm(builder, "norm1", x)))
     hidden = linear(builder, "feed1", layers.layer_norm(builder, "norm2", x), FEED_FORWARD)

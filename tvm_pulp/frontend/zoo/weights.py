@@ -51,7 +51,7 @@ class Linear:
 
 
 @dataclass(frozen=True)
-class Block:
+class DecoderBlock:
     """One layer: attention, then the gated feed-forward."""
 
     norm1: np.ndarray
@@ -83,7 +83,7 @@ class DecoderWeights:
 
     shape: DecoderShape
     embedding: np.ndarray
-    blocks: tuple[Block, ...]
+    blocks: tuple[DecoderBlock, ...]
     norm: np.ndarray
     # Added to the logits.
     head_bias: np.ndarray
@@ -95,7 +95,7 @@ class DecoderWeights:
 def save_weights(path: Path, weights: DecoderWeights) -> None:
     """Write the file; the same weights give the same bytes."""
     arrays: dict[str, np.ndarray] = {}
-    for part in fields(Block):
+    for part in fields(DecoderBlock):
         for suffix, values in _parts([getattr(block, part.name) for block in weights.blocks]).items():
             arrays[f"{part.name}{suffix}"] = values
     facts = {
@@ -138,13 +138,13 @@ def _parts(values: list[Any]) -> dict[str, np.ndarray]:
     return {"": stacked if stacked.dtype == np.int8 else stacked.astype(np.int32)}
 
 
-def _block(arrays: dict[str, np.ndarray], layer: int) -> Block:
+def _block(arrays: dict[str, np.ndarray], layer: int) -> DecoderBlock:
     def scale(name: str) -> Scale:
         mul, add = (arrays[f"{name}_{kind}"][layer].astype(np.int64) for kind in ("mul", "add"))
         return Scale(mul, add, int(arrays[f"{name}_shift"][layer]))
 
     made: dict[str, Any] = {}
-    for part in fields(Block):
+    for part in fields(DecoderBlock):
         if part.type is Linear:
             made[part.name] = Linear(arrays[part.name][layer], scale(part.name))
         elif part.type is Scale:
@@ -155,4 +155,4 @@ def _block(arrays: dict[str, np.ndarray], layer: int) -> Block:
         else:
             values = arrays[part.name][layer]
             made[part.name] = values if values.dtype == np.int8 else values.astype(np.int64)
-    return Block(**made)
+    return DecoderBlock(**made)

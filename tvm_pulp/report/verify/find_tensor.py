@@ -23,7 +23,7 @@ _SIGN = 128
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundTensor:
     """A tensor of the model, its values in the shape and type of the layer's result."""
 
     name: str
@@ -41,11 +41,11 @@ class Tensors:
         self._by_size = grouped((value.size, name) for name, value in self._tensors.items())
         self._used: set[str] = set()
 
-    def find(self, value: np.ndarray, names: tuple[str, ...]) -> Found | None:
+    def find(self, value: np.ndarray, names: tuple[str, ...]) -> FoundTensor | None:
         """The tensor that has these values, by preference one of those names, then one that no layer has yet."""
         plain = {_plain(name) for name in names}
         candidates = self._by_size.get(value.size, [])
-        close: list[tuple[bool, bool, float, Found]] = []
+        close: list[tuple[bool, bool, float, FoundTensor]] = []
         for name in candidates:
             for form in forms(self._tensors[name], TensorSpec(value.shape, str(value.dtype))):
                 apart = deviation(value, form)
@@ -53,7 +53,7 @@ class Tensors:
                 near = apart.largest <= (_FURTHEST_FLOAT if apart.is_float else _FURTHEST_LSB)
                 if near and (apart.is_float or equal >= _LEAST_EQUAL):
                     closeness = -apart.largest if apart.is_float else equal
-                    close.append((_plain(name) in plain, name not in self._used, closeness, Found(name, form)))
+                    close.append((_plain(name) in plain, name not in self._used, closeness, FoundTensor(name, form)))
         if not close:
             return None
         # A constant result equals many; the first that is as good as any is the one that is computed first.
@@ -61,14 +61,14 @@ class Tensors:
         self._used.add(best.name)
         return best
 
-    def named(self, value: np.ndarray, names: tuple[str, ...]) -> Found | None:
+    def named(self, value: np.ndarray, names: tuple[str, ...]) -> FoundTensor | None:
         """The tensor of a layer's name, whatever it holds; in the layout in which it is nearest."""
         spec, plain = TensorSpec(value.shape, str(value.dtype)), {_plain(name) for name in names}
         for name in self._by_size.get(value.size, []):
             meant = _plain(name) in plain and name not in self._only_by_value
             made = list(forms(self._tensors[name], spec)) if meant else []
             if made:
-                return Found(name, min(made, key=lambda form: deviation(value, form).differing))
+                return FoundTensor(name, min(made, key=lambda form: deviation(value, form).differing))
         return None
 
 

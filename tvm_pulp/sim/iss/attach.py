@@ -15,7 +15,7 @@ from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.sim.instruments import Instruments
 from tvm_pulp.sim.iss.calls import call_log, follow_calls, speedscope
 from tvm_pulp.sim.iss.gdb import GdbServer
-from tvm_pulp.sim.iss.library import Record, Sink, library
+from tvm_pulp.sim.iss.library import Sink, TraceRecord, library
 from tvm_pulp.sim.iss.machine import Machine
 from tvm_pulp.sim.iss.result import RunResult
 from tvm_pulp.sim.iss.trace import TraceWriter
@@ -35,14 +35,14 @@ class _Feed:
         if self.error is not None:
             return
         try:
-            batch = np.ctypeslib.as_array(ctypes.cast(records, ctypes.POINTER(Record)), (count,))
+            batch = np.ctypeslib.as_array(ctypes.cast(records, ctypes.POINTER(TraceRecord)), (count,))
             for consume in self._consumers:
                 consume(batch)
         except Exception as error:
             self.error = error
 
 
-class Stream:
+class RecordStream:
     """Hands the simulator's records to consumers. Keep it as long as the machine runs."""
 
     def __init__(self, machine: Machine, consumers: Sequence[Callable[[np.ndarray], None]]) -> None:
@@ -98,7 +98,7 @@ class Attached:
             consumers.append(call_log(machine, sys.stderr.write))
         if instruments.log_calls or instruments.profile or instruments.trace:
             follow_calls(machine, logged=instruments.log_calls)
-        self._stream = Stream(machine, consumers) if consumers else None
+        self._stream = RecordStream(machine, consumers) if consumers else None
         self._server = GdbServer(instruments.gdb, say) if instruments.gdb is not None else None
         if self._server is not None:
             machine.drive = self._server.drive

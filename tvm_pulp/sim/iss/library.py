@@ -55,7 +55,7 @@ class Stop(ctypes.Structure):
 CAUSES = 8
 
 
-class Record(ctypes.Structure):
+class TraceRecord(ctypes.Structure):
     """`struct trace_record` of c_runtime/iss/trace.h."""
 
     _fields_ = [("span", Span), ("causes", ctypes.c_uint64 * CAUSES)]
@@ -82,10 +82,10 @@ class UnwrittenRead(ctypes.Structure):
     ]
 
 
-Sink = ctypes.CFUNCTYPE(None, ctypes.POINTER(Record), ctypes.c_uint32)
+Sink = ctypes.CFUNCTYPE(None, ctypes.POINTER(TraceRecord), ctypes.c_uint32)
 
 
-class Statistics(ctypes.Structure):
+class PeripheralStatistics(ctypes.Structure):
     """`struct tvm_pulp_peripheral_statistics`."""
 
     _fields_ = [(name, ctypes.c_uint64) for name in ("jobs", "busy_cycles", "macs", "l1_bytes", "weight_bytes")]
@@ -124,7 +124,7 @@ _SIGNATURES: dict[str, tuple[type | None, list[type]]] = {
     "iss_system_counter_name": (_S, [_U32]),
     "iss_system_counters": (None, [_P, ctypes.POINTER(_U64)]),
     "iss_peripheral_count": (_U32, [_P]),
-    "iss_peripheral": (_S, [_P, _U32, ctypes.POINTER(Statistics)]),
+    "iss_peripheral": (_S, [_P, _U32, ctypes.POINTER(PeripheralStatistics)]),
     "iss_first_race": (_S, [_P]),
     "iss_trace": (_U64, [_P, ctypes.POINTER(ctypes.POINTER(Span))]),
     "iss_trace_is_complete": (_I, [_P]),

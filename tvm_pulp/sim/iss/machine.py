@@ -11,7 +11,7 @@ import numpy as np
 
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.sim.iss.elf import Elf, read_elf
-from tvm_pulp.sim.iss.library import Fault, Span, Statistics, library
+from tvm_pulp.sim.iss.library import Fault, PeripheralStatistics, Span, library
 from tvm_pulp.sim.iss.models import find_model
 from tvm_pulp.sim.iss.result import Peripheral, RunFault, RunResult
 from tvm_pulp.sim.iss.settings import simulator_settings
@@ -289,7 +289,7 @@ class Machine:
 
     def _peripherals(self) -> Iterable[Peripheral]:
         for number in range(library().iss_peripheral_count(self.handle)):
-            counts = Statistics()
+            counts = PeripheralStatistics()
             name = library().iss_peripheral(self.handle, number, ctypes.byref(counts)).decode()
             yield Peripheral(name, counts.jobs, counts.busy_cycles, counts.macs, counts.l1_bytes, counts.weight_bytes)
 

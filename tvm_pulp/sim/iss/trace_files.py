@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
-from tvm_pulp.output_files import Output
+from tvm_pulp.output_files import OutputFile
 
 Arguments = Mapping[str, int]
 _NO_ARGUMENTS: Arguments = {}
@@ -37,7 +37,7 @@ class TraceFile(Protocol):
 class ChromeFile:
     """The Chrome trace format: groups of tracks are processes."""
 
-    def __init__(self, output: Output, unit: str) -> None:
+    def __init__(self, output: OutputFile, unit: str) -> None:
         self._output = output
         self._unit = unit
         self._tracks: dict[int, tuple[int, str]] = {}
@@ -102,7 +102,7 @@ _PACKET = 1
 class PerfettoFile:
     """Perfetto's trace packets, of one writer."""
 
-    def __init__(self, output: Output) -> None:
+    def __init__(self, output: OutputFile) -> None:
         self._output = output
         self._write = output.stream.write
         self._count = 0
@@ -155,5 +155,5 @@ class PerfettoFile:
 
 def open_trace(path: Path, unit: str) -> TraceFile:
     """A new file, which is there when it is closed; its name says in which form."""
-    output = Output(path)
+    output = OutputFile(path)
     return ChromeFile(output, unit) if path.suffix == ".json" else PerfettoFile(output)

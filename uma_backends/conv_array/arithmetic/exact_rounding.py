@@ -10,7 +10,7 @@ import numpy as np
 
 from tvm_pulp.qnn.real_rounding import RealRounding
 from tvm_pulp.qnn.requant import TO_EVEN, Requant
-from tvm_pulp.qnn.staircase import Staircase, Target, factors_of, fit, staircase_of
+from tvm_pulp.qnn.staircase import LineTarget, Staircase, factors_of, fit, staircase_of
 from uma_backends.conv_array.arithmetic.folded_rounding import Reach
 
 # What the array shifts out: with 31 bits of result the product stays inside 48.
@@ -182,5 +182,5 @@ def _fit(
 
     goals = stairs.results << shift[:, None] if goals is None else goals
     nearest = np.round(real * np.exp2(shift + ARRAY_SHIFT)).astype(np.int64)
-    lines = fit([stairs.reaching(goals)], nearest, Target(accepts, _TRIED, dropped=ARRAY_SHIFT))
+    lines = fit([stairs.reaching(goals)], nearest, LineTarget(accepts, _TRIED, dropped=ARRAY_SHIFT))
     return ExactFold(lines.multipliers, lines.summands[0], shift), lines.missing

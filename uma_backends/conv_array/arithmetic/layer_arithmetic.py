@@ -36,7 +36,7 @@ _LEAST_OF_CHANNEL = 32
 
 
 @dataclass(frozen=True)
-class Arithmetic:
+class LayerArithmetic:
     """Constants and modes of one layer."""
 
     weights: np.ndarray  # signed, output channel first
@@ -65,7 +65,7 @@ class Arithmetic:
 
 def arithmetic_of(
     layer: Layer, *, native_rounding: bool, unsigned_only: bool = False, scale_bits: Sequence[int] = (8, 32)
-) -> Arithmetic:
+) -> LayerArithmetic:
     """Arithmetic of a convolution or dense layer; refuses what the array cannot do.
 
     `unsigned_only`: int8 activations run as x + 128. `scale_bits`: widths of scales that the array has, up to 32.
@@ -106,7 +106,7 @@ def arithmetic_of(
     if multiplied is not None:
         scale = multiplied.scale.astype(np.uint32)
         how = Requantization(scale_bits=32, shift=ARRAY_SHIFT, bias=False, relu=False)
-    return Arithmetic(
+    return LayerArithmetic(
         values.astype(np.int16),
         bits,
         low,

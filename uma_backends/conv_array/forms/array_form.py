@@ -36,7 +36,7 @@ from tvm_pulp.uma import (
 from tvm_pulp.uma.box import tiles
 from tvm_pulp.uma.strategy import AvoidableCycles
 from tvm_pulp.uma.windows import InputSpan, window_spans
-from uma_backends.conv_array.arithmetic.layer_arithmetic import Arithmetic
+from uma_backends.conv_array.arithmetic.layer_arithmetic import LayerArithmetic
 from uma_backends.conv_array.array_description import ArrayDescription
 from uma_backends.conv_array.forms.channel_parts import in_parts
 from uma_backends.conv_array.forms.padded_channels import padded_channels
@@ -175,7 +175,7 @@ class JobForm:
 class ArrayForm(JobForm):
     """Common part: constants of the layer, requantization on the cores where it is not native."""
 
-    arithmetic: Arithmetic
+    arithmetic: LayerArithmetic
     mode: Mode
     # Groups of a convolution whose filters are those of one job, with zeros where groups do not meet.
     groups_at_once: int = field(default=1, kw_only=True)

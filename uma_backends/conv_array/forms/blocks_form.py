@@ -15,7 +15,7 @@ from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.qnn.window import Window, windows
 from tvm_pulp.uma import Box, Derived, Kernel, Local, Recipe, Step, TileAxis, has_kernel
-from uma_backends.conv_array.arithmetic.layer_arithmetic import Arithmetic
+from uma_backends.conv_array.arithmetic.layer_arithmetic import LayerArithmetic
 from uma_backends.conv_array.forms.array_form import ACTIVATION_SLACK, ArrayContext, ArrayForm
 from uma_backends.conv_array.modes import Mode
 
@@ -143,7 +143,7 @@ class BlocksForm(ArrayForm):
         return self.arranged([*steps, *loads, *jobs, gather, *self.finish(raw, box)])
 
 
-def blocks_forms(layer: Layer, context: ArrayContext, arithmetic: Arithmetic) -> list[BlocksForm]:
+def blocks_forms(layer: Layer, context: ArrayContext, arithmetic: LayerArithmetic) -> list[BlocksForm]:
     """The form with the fewest cycles of the array; none where the kernel reaches too far or the cores cannot help."""
     _, rows, columns, _ = layer.outputs[0].spec.shape
     if rows * columns < _LEAST_RESULTS:

@@ -16,7 +16,7 @@ from tvm_pulp.uma import Box, Derived, Job, Kernel, Load, Local, Pointer, Recipe
 from uma_backends.conv_array.arithmetic.bounded_rounding import Bounds, bound_rounding
 from uma_backends.conv_array.arithmetic.exact_rounding import ExactFold
 from uma_backends.conv_array.arithmetic.folded_rounding import Reach
-from uma_backends.conv_array.arithmetic.layer_arithmetic import Arithmetic
+from uma_backends.conv_array.arithmetic.layer_arithmetic import LayerArithmetic
 from uma_backends.conv_array.arithmetic.requantization import Requantization
 from uma_backends.conv_array.forms.array_form import ArrayForm
 from uma_backends.conv_array.forms.basic_forms import Direct3x3Form, Im2colForm, PointwiseForm
@@ -124,7 +124,7 @@ def _is_suitable(form: ArrayForm) -> bool:
     return bool(direct and groups and inputs <= _MOST_INPUTS and weight.spec.dtype == "int8")
 
 
-def _bounds(layer: Layer, arithmetic: Arithmetic) -> Bounds | None:
+def _bounds(layer: Layer, arithmetic: LayerArithmetic) -> Bounds | None:
     rule = Requant.of(layer.attributes)
     if not rule.is_whole_byte:
         return None

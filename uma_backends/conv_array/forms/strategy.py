@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 from tvm_pulp.qnn.conv2d import Conv2dAttributes
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.uma import Box, Derived, Form, refuse_if
-from uma_backends.conv_array.arithmetic.layer_arithmetic import Arithmetic, arithmetic_of
+from uma_backends.conv_array.arithmetic.layer_arithmetic import LayerArithmetic, arithmetic_of
 from uma_backends.conv_array.forms.array_form import ArrayContext, ArrayForm
 from uma_backends.conv_array.forms.basic_forms import (
     DenseForm,
@@ -22,14 +22,14 @@ from uma_backends.conv_array.forms.dilated_form import DilatedForm
 from uma_backends.conv_array.modes import Mode
 
 # Weights are looked at once, though annotation and planning ask both.
-_KNOWN: WeakKeyDictionary[Layer, dict[tuple[bool, bool, tuple[int, ...]], Arithmetic]] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[Layer, dict[tuple[bool, bool, tuple[int, ...]], LayerArithmetic]] = WeakKeyDictionary()
 # Groups of a job: beyond them zeros outweigh everything.
 _MOST_GROUPS = 64
 # So many times fewer subtiles are worth it that rows of a picture are not the rows of a pipeline any more.
 _CLEARLY_FEWER = 1.5
 
 
-def known_arithmetic(layer: Layer, context: ArrayContext) -> Arithmetic:
+def known_arithmetic(layer: Layer, context: ArrayContext) -> LayerArithmetic:
     known, key = _KNOWN.setdefault(layer, {}), (context.native_tflite, context.unsigned_only, context.scale_bits)
     if key not in known:
         native, unsigned, widths = key
@@ -78,7 +78,7 @@ def conv2d_forms(layer: Layer, context: ArrayContext) -> list[Form]:
     return _with_bounds(forms)
 
 
-def _pointwise(layer: Layer, context: ArrayContext, arithmetic: Arithmetic) -> ArrayForm:
+def _pointwise(layer: Layer, context: ArrayContext, arithmetic: LayerArithmetic) -> ArrayForm:
     """Pixels where they are, or one behind the other, as rows, where subtiles of the picture would be mostly empty."""
     _, height, width, _ = layer.outputs[0].spec.shape
     if Conv2dAttributes.of(layer).strides == (1, 1) and Conv2dAttributes.of(layer).groups == 1:

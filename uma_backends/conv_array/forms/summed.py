@@ -16,7 +16,7 @@ from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
 from tvm_pulp.uma import Box, Form, Kernel, Load, Local, Refused, Step, Store, has_kernel, pattern_of, refuse_if
-from uma_backends.conv_array.arithmetic.layer_arithmetic import Arithmetic
+from uma_backends.conv_array.arithmetic.layer_arithmetic import LayerArithmetic
 from uma_backends.conv_array.forms.array_form import ArrayContext, ArrayForm
 
 _SIDES, _KINDS = ((0, "summed"), (1, "summed_turned")), ((0, ""), (2, "_rounded"))
@@ -31,7 +31,7 @@ class Residual:
     attributes: dict[str, Any]
     first: Requant
 
-    def summand(self, arithmetic: Arithmetic) -> np.ndarray:
+    def summand(self, arithmetic: LayerArithmetic) -> np.ndarray:
         """Of the rounding before the sum, whose result shall be a signed byte."""
         assert arithmetic.rest is not None
         return arithmetic.rest.from_least(self.first.low, -128)
@@ -114,7 +114,7 @@ def residual_of(layer: Layer, add: Layer) -> Residual:
     return Residual(other, attributes, rules[0])
 
 
-def _rounds(arithmetic: Arithmetic, residual: Residual) -> bool:
+def _rounds(arithmetic: LayerArithmetic, residual: Residual) -> bool:
     if arithmetic.native or arithmetic.rest is None:
         return False
     return not arithmetic.rest.exceeds(arithmetic.reach, residual.summand(arithmetic))

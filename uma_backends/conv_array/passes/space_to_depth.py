@@ -43,7 +43,7 @@ class Axis:
         return min(fitting, key=lambda a: max(a.before, a.after), default=None) if size % 2 == 0 else None
 
 
-class SpaceToDepth(Rewriter):
+class SpaceToDepthRewriter(Rewriter):
     """`channels`: most input channels that the array takes at once in 3x3."""
 
     def __init__(self, channels: int) -> None:

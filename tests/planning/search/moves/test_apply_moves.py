@@ -9,7 +9,7 @@ from tests.planning.search.test_attempts import given
 from tvm_pulp.planning.search.attempts import Attempt
 from tvm_pulp.planning.search.evaluate import evaluate
 from tvm_pulp.planning.search.moves import MOVES, Tried, improve, propose, watch_moves
-from tvm_pulp.planning.search.moves.move import Move, Proposals
+from tvm_pulp.planning.search.moves.move import Proposals, SearchMove
 from tvm_pulp.planning.search.moves.table import LONG_PLAN
 from tvm_pulp.planning.search.problem import Problem
 from tvm_pulp.planning.search.seeds.rules import JUST_IN_TIME, rule_decisions, whole_l1
@@ -33,11 +33,11 @@ def no_proposals(_problem: Problem, _plan: Plan, _values: object, _turn: int) ->
 def test_only_what_is_clearly_faster_is_moved_further(monkeypatch: pytest.MonkeyPatch, first: int, found: str) -> None:
     problem, plan = by_rule()
 
-    def proposed(_problem: Problem, best: Attempt, move: Move, _turn: int) -> Iterator[Attempt]:
+    def proposed(_problem: Problem, best: Attempt, move: SearchMove, _turn: int) -> Iterator[Attempt]:
         cycles = first if move.name == "a" else best.cycles - 100
         yield Attempt(f"{best.name}, {move.name}", replace(plan, estimated_cycles=cycles))
 
-    monkeypatch.setattr(f"{MODULE}.MOVES", (Move("a", no_proposals, ()), Move("b", no_proposals, ())))
+    monkeypatch.setattr(f"{MODULE}.MOVES", (SearchMove("a", no_proposals, ()), SearchMove("b", no_proposals, ())))
     monkeypatch.setattr(f"{MODULE}.propose", proposed)
     monkeypatch.setattr(f"{MODULE}._crossings", lambda *_: iter(()))
     told: list[Tried] = []
@@ -71,7 +71,7 @@ def test_a_move_ends_where_it_goes_into_the_wrong_direction(
 
     monkeypatch.setattr(f"{MODULE}.evaluate", evaluated)
     best = Attempt("start", replace(plan, estimated_cycles=1000))
-    assert len(list(propose(problem, best, Move("m", proposals, cycles)))) == made
+    assert len(list(propose(problem, best, SearchMove("m", proposals, cycles)))) == made
 
 
 def test_a_move_leaves_long_plans_alone() -> None:
@@ -81,7 +81,7 @@ def test_a_move_leaves_long_plans_alone() -> None:
         yield "same", decided.decisions
 
     for most, count in ((None, 1), (len(plan.schedule.slots), 1), (len(plan.schedule.slots) - 1, 0)):
-        assert len(list(Move("m", proposals, (), most_steps=most).proposals(problem, plan, 0))) == count
+        assert len(list(SearchMove("m", proposals, (), most_steps=most).proposals(problem, plan, 0))) == count
 
 
 def test_moves_have_names_of_their_own() -> None:

@@ -9,7 +9,7 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.planning.search.attempts import Attempt
 from tvm_pulp.planning.search.evaluate import evaluate
 from tvm_pulp.planning.search.moves.crossover import crossed
-from tvm_pulp.planning.search.moves.move import Move
+from tvm_pulp.planning.search.moves.move import SearchMove
 from tvm_pulp.planning.search.moves.table import LONG_PLAN, MARGIN, MOVES, PATIENCE, PATIENCE_IF_LONG
 from tvm_pulp.planning.search.problem import Problem
 
@@ -69,7 +69,7 @@ def tell(name: str, start: Attempt, found: Sequence[Attempt]) -> Attempt:
     return best
 
 
-def propose(problem: Problem, best: Attempt, move: Move, turn: int = 0) -> Iterator[Attempt]:
+def propose(problem: Problem, best: Attempt, move: SearchMove, turn: int = 0) -> Iterator[Attempt]:
     """Attempts of a turn of a move from the best one, as far as they fit and as long as they may pay.
 
     A move goes on into one direction: where some steps in a row make it worse, the next would too.

@@ -13,7 +13,7 @@ Proposals = Iterator[tuple[str, Decisions]]
 
 
 @dataclass(frozen=True)
-class Move:
+class SearchMove:
     """An entry of the table. `propose` is told a plan, the values to try, and which of `times` turns this is.
 
     Every turn starts from the best plan so far. Plans of more than `most_steps` are left alone.

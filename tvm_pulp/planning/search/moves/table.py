@@ -6,7 +6,7 @@
 from dataclasses import dataclass
 
 from tvm_pulp.planning.search.moves.mix_layers import mix_layers
-from tvm_pulp.planning.search.moves.move import Move
+from tvm_pulp.planning.search.moves.move import SearchMove
 from tvm_pulp.planning.search.moves.side_by_side import side_by_side
 from tvm_pulp.planning.search.moves.tile_pipelines import change_form, pipeline_rows, pipeline_tiles
 from tvm_pulp.planning.search.moves.transfers import fetch_by_order, join_bundles, stream_constants
@@ -32,22 +32,22 @@ PATIENCE_IF_LONG = Patience(1.03, 1)
 MARGIN = 0.002
 
 # Independent layers on parts of the cores: halves and quarters of two, three and more chains (MemPool).
-TEAM = Move("team", side_by_side, ((2, 3), (2, 6, 7), (4, 5, 6, 7)))
+TEAM = SearchMove("team", side_by_side, ((2, 3), (2, 6, 7), (4, 5, 6, 7)))
 
-MOVES: tuple[Move, ...] = (
+MOVES: tuple[SearchMove, ...] = (
     # Shares of the first layer of a chain that its first tile takes (dscnn and resnet8, jobs that the cores finish).
-    Move("mix", mix_layers, (0.75, 0.68, 0.6), most_steps=MANY_STEPS),
+    SearchMove("mix", mix_layers, (0.75, 0.68, 0.6), most_steps=MANY_STEPS),
     # Cycles that a step of a pipeline should take (MLPerf Tiny with an accelerator): of all layers, then of those with
     # the number of rows that takes most cycles, and the next ones (3.7 % of mobilenetv1_1.0_128).
-    Move("pipeline", pipeline_tiles, (4000, 2500, 1500, 1000), most_steps=MANY_STEPS),
-    Move("pipeline rows", pipeline_rows, (2500, 1500, 1000), times=3, most_steps=MANY_STEPS),
+    SearchMove("pipeline", pipeline_tiles, (4000, 2500, 1500, 1000), most_steps=MANY_STEPS),
+    SearchMove("pipeline rows", pipeline_rows, (2500, 1500, 1000), times=3, most_steps=MANY_STEPS),
     # The same of a layer in another form of its engine: little in the mean, 1.8 % of resnet.tflite.
-    Move("form", change_form, (4000, 1500), times=6, most_steps=LONG_PLAN),
+    SearchMove("form", change_form, (4000, 1500), times=6, most_steps=LONG_PLAN),
     # Cycles by which large constants are there before their layer (resnet8 and ICCT).
-    Move("lead", fetch_by_order, (400, 2500, 5000)),
+    SearchMove("lead", fetch_by_order, (400, 2500, 5000)),
     # Bytes that come from L3 together (mobilenetv1_1.0_128 without weight memory).
-    Move("batch", stream_constants, (65536, 131072, 262144, 524288)),
+    SearchMove("batch", stream_constants, (65536, 131072, 262144, 524288)),
     # Bytes of constants and records of neighbouring layers that travel together (decoders).
-    Move("bundle", join_bundles, (1024, 2048, 4096)),
+    SearchMove("bundle", join_bundles, (1024, 2048, 4096)),
     TEAM,
 )

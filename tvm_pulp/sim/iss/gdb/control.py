@@ -16,7 +16,7 @@ _STATES = ("not started", "running", "asleep", "waiting for a device")
 
 
 @dataclass(frozen=True)
-class Stopped:
+class StopReason:
     """Why a run stopped: one of REASONS, or a fault."""
 
     core: int
@@ -92,12 +92,12 @@ class Control:
         self.ask("set_break", address & 0xFFFFFFFF, address in self._breaks)
         return True
 
-    def stopped(self, status: int) -> Stopped:
+    def stopped(self, status: int) -> StopReason:
         """Why the run is not going on."""
         if status == FAULTED:
             fault = Fault()
             library().iss_fault(self._machine.handle, ctypes.byref(fault))
-            return Stopped(max(fault.core, 0), "fault", fault.address)
+            return StopReason(max(fault.core, 0), "fault", fault.address)
         stop = Stop()
         library().iss_stop(self._machine.handle, ctypes.byref(stop))
-        return Stopped(stop.core, REASONS[stop.reason], stop.address)
+        return StopReason(stop.core, REASONS[stop.reason], stop.address)
