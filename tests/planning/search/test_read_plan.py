@@ -18,6 +18,8 @@ ZOO: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("dscnn", {"target": "uma-neureka"}, {"planner": "greedy"}),
     # Constants from L3.
     ("autoencoder", {"target": "c", "soc": "siracusa"}, {"l2": 200000}),
+    # Records in smaller pages.
+    ("resnet8", {"target": "c", "soc": "siracusa"}, {"l1": 8192, "effort": "fast"}),
 ]
 # Constants from L3, many at a time.
 LARGE = ("mobilenetv1_1.0_128", {"target": "uma-neureka", "engine_options": {"neureka": {"weight_memory": "none"}}}, {})
