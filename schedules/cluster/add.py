@@ -225,7 +225,7 @@ class AddAccumulatorsKernel(KernelForm):
         return tile_axes(self.layer)[:-1]
 
     def fields(self, call: Arguments, box: Box) -> Fields:
-        layer, a, columns = self.layer, AddAttributes.of(self.layer), box.size[-1]
+        layer, a, columns = self.layer, AddAccumulatorsAttributes.of(self.layer), box.size[-1]
         fields: Fields = {"rows": box.elements // columns, "columns": columns}
         # The kernel wants accumulators first.
         order = (0, 1) if layer.inputs[0].spec.dtype == "int32" else (1, 0)
