@@ -65,13 +65,13 @@ class QdqAttentionKernel(KernelForm):
         a = QdqAttentionAttributes.of(self.layer)
         size, heads, by_head = a.size, a.heads, a.y_layout == "hsd"
         translated = size * (a.has_q_table + a.key_count * a.has_k_table)
-        names = ("logit_low", "logit_high", "probability_high", "low", "high", "zero_point", "keys", "size", "group")
+        names = ("logit_low", "logit_high", "probability_high", "low", "high", "zero_point", "size", "group")
         return {
             **call.scratch((size + 9) * padded(a.key_count) + translated),
             "table": call.load_whole("table", of["table"]),
             "exponential": call.load_whole("exponential", of["exponential"]),
             "reals": call.load_reals("reals", "logit_scale", "gain", "value_scale"),
-            "heads": heads, "queries": queries[1],
+            "heads": heads, "queries": queries[1], "keys": a.key_count,
             "y_head_stride": queries[1] * size if by_head else size, "y_stride": size if by_head else heads * size,
             **{n: a[n] for n in names},
         }  # fmt: skip
