@@ -1,9 +1,12 @@
 """Tables over the 256 values of a byte: whatever an element-wise chain does to one 8-bit operand, computed once."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from tvm_pulp.qnn.softmax_tflite import TfliteSoftmaxAttributes
 
 LUT_ENTRIES = 256
 
@@ -30,7 +33,7 @@ def logit_range(size: int, mul: int, add: int, shift: int) -> tuple[int, int]:
     return min(ends), max(ends)
 
 
-def tflite_exponential_table(attributes: dict[str, Any]) -> np.ndarray:
+def tflite_exponential_table(attributes: "TfliteSoftmaxAttributes") -> np.ndarray:
     """Table of `softmax_tflite`: entry 255 - d is the Q0.31 exponential of the distance d."""
     # TVM comes in with the dialect: not before it is needed.
     from tvm_pulp.qnn import softmax_tflite

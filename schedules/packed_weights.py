@@ -4,12 +4,11 @@ Blocks of four columns (output channels), the last one reaching back where colum
 block, four bytes of the depth of each column in turn: one register tile reads its weights as one stream of words.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
-from tvm_pulp.qnn.window import windows
+from tvm_pulp.qnn.window import StepAttributes, windows
 
 
 def padded(size: int) -> int:
@@ -75,7 +74,7 @@ def pack_depthwise_weights(weight: np.ndarray, stride_x: int) -> np.ndarray:
 
 
 def weights_of_pixels(
-    weight: np.ndarray, size: Sequence[int], out_size: Sequence[int], attributes: Mapping[str, Any]
+    weight: np.ndarray, size: Sequence[int], out_size: Sequence[int], attributes: StepAttributes
 ) -> np.ndarray:
     """Weights [channels, kernel height, kernel width] as one for every output and pixel of a picture.
 

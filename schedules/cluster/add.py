@@ -1,9 +1,7 @@
 """The sum of two tensors: as one multiply-accumulate, by tables of operands or results; that of unrounded results."""
 
-import json
 from dataclasses import asdict, replace
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -26,18 +24,17 @@ from schedules.kernel_cycles import Work, given, is_four, kind_of, share, work
 from schedules.kernel_numbers import INT32
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes
 from tvm_pulp.qnn import fixed_point
-from tvm_pulp.qnn.add import Add, left_shift, rules, split
-from tvm_pulp.qnn.add_accumulators import SIDES
-from tvm_pulp.qnn.operator import Attributes
+from tvm_pulp.qnn.add import Add, AddAttributes, rules, split
+from tvm_pulp.qnn.add_accumulators import SIDES, AddAccumulatorsAttributes
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES
 
 
 def linear_sum(layer: Layer) -> LinearSum | None:
     """A sum with roundings of its own as one multiply-accumulate, where that is exact."""
-    attributes, constants = layer.attributes, layer.inputs[2:]
+    attributes, constants = AddAttributes.of(layer), layer.inputs[2:]
     types = tuple(t.spec.dtype for t in layer.inputs[:2])
-    if attributes["form"] == "plain" or "int32" in types or any(t.spec.elements != 1 for t in constants):
+    if attributes.form == "plain" or "int32" in types or any(t.spec.elements != 1 for t in constants):
         return None
     scalars = tuple(int(t.data.reshape(-1)[0]) for t in constants if t.data is not None)
     if len(scalars) < len(constants):
@@ -45,14 +42,13 @@ def linear_sum(layer: Layer) -> LinearSum | None:
     return linear_sum_of(attributes, types, scalars)
 
 
-def linear_sum_of(attributes: Attributes, types: tuple[str, ...], scalars: tuple[int, ...]) -> LinearSum | None:
+def linear_sum_of(attributes: AddAttributes, types: tuple[str, ...], scalars: tuple[int, ...]) -> LinearSum | None:
     """As `linear_sum`, by attributes, types of the operands and constants of the rounding."""
-    return _linear_sum(json.dumps(attributes, sort_keys=True), types, scalars)
+    return _linear_sum(Add().stated(attributes), types, scalars)
 
 
 @lru_cache(maxsize=1024)
-def _linear_sum(encoded: str, types: tuple[str, ...], scalars: tuple[int, ...]) -> LinearSum | None:
-    attributes: dict[str, Any] = json.loads(encoded)
+def _linear_sum(attributes: AddAttributes, types: tuple[str, ...], scalars: tuple[int, ...]) -> LinearSum | None:
     rule = Requant.of(attributes)
     if rule.out_dtype == "int32":
         return None
@@ -61,7 +57,7 @@ def _linear_sum(encoded: str, types: tuple[str, ...], scalars: tuple[int, ...]) 
     first, second = (float(m) for m in attributes["multipliers"])
     if attributes["form"] == "tflite":
         mul, exponent = scalars
-        left, right = (2.0 ** (e + left_shift(attributes) - 31 + exponent - 31) * mul for e in attributes["exponents"])
+        left, right = (2.0 ** (e + attributes.left_shift - 31 + exponent - 31) * mul for e in attributes["exponents"])
         slopes = first * left, second * (-right if attributes["subtract"] else right)
     else:
         slopes = first * 2.0 ** -attributes["shift"], second * 2.0 ** -attributes["shift"]
@@ -76,12 +72,12 @@ _WORTH_A_TABLE, _WORTH_A_TABLE_ANYWAY = 1024, 32
 
 def applies(layer: Layer) -> bool:
     """Operands of the result's shape, or one row of it; both roundings of frameworks, by tables where that is exact."""
-    form = layer.attributes["form"]
+    form = AddAttributes.of(layer).form
     if form != "plain" and linear_sum(layer) is not None:
         return all(same_or_row(t.spec, layer.outputs[0].spec.shape) for t in layer.inputs[:2])
     if not bytes_in_rows(layer, 2) or form not in ("plain", "tflite"):
         return False
-    tabled = form == "tflite" or any(rule.kind != "none" for rule in rules(layer.attributes)[:2])
+    tabled = form == "tflite" or any(rule.kind != "none" for rule in rules(AddAttributes.of(layer))[:2])
     return not tabled or all(t.spec.dtype != "int32" for t in layer.inputs[:2])
 
 
@@ -112,12 +108,12 @@ class AddKernel(ElementwiseKernel):
 
     def table(self, side: int) -> np.ndarray | None:
         """The values of an operand before the sum, for every byte."""
-        a, spec = self.layer.attributes, self.layer.inputs[side].spec
+        a, spec = AddAttributes.of(self.layer), self.layer.inputs[side].spec
         values = byte_values(spec.dtype)
-        if a["form"] == "tflite":
-            shifted = (values - a["zero_point_a" if side == 0 else "zero_point_b"]) << left_shift(a)
-            scaled = fixed_point.multiply(shifted, a["multipliers"][side], a["exponents"][side])
-            return (-scaled if side == 1 and a.get("subtract") else scaled).astype(np.int32)
+        if a.form == "tflite":
+            shifted = (values - a["zero_point_a" if side == 0 else "zero_point_b"]) << a.left_shift
+            scaled = fixed_point.multiply(shifted, np.array(a.multipliers[side]), np.array(a.exponents[side]))
+            return (-scaled if side == 1 and a.subtract else scaled).astype(np.int32)
         rule, constants = rules(a)[side], split(a, self.layer.inputs[2:])[side]
         if rule.kind == "none":
             return None
@@ -127,11 +123,11 @@ class AddKernel(ElementwiseKernel):
     @cached_property
     def by_table(self) -> SumTable | None:
         """The sum by a table of its results, where there is much to add."""
-        a, constants = self.layer.attributes, self.layer.inputs[2:]
+        a, constants = AddAttributes.of(self.layer), self.layer.inputs[2:]
         rule, specs = Requant.of(a), [t.spec for t in self.layer.inputs[:2]]
         known = all(t.spec.elements == 1 and t.data is not None for t in constants)
         least = _WORTH_A_TABLE if rule.kind == "pulp" and not rule.wide else _WORTH_A_TABLE_ANYWAY
-        worth = known and a["form"] == "plain" and self.layer.outputs[0].spec.elements >= least
+        worth = known and a.form == "plain" and self.layer.outputs[0].spec.elements >= least
         if not worth or "int32" in (rule.out_dtype, *(s.dtype for s in specs)):
             return None
         last = [t.data for t in rule.tensors(constants) if t.data is not None]
@@ -219,7 +215,7 @@ register("add", Schedule(applies_in_range, AddInRangeKernel), Schedule(applies, 
 def applies_accumulators(layer: Layer) -> bool:
     """Channels last, bytes as the result."""
     rank = len(layer.outputs[0].spec.shape)
-    last = layer.attributes["axis"] % rank == rank - 1
+    last = AddAccumulatorsAttributes.of(layer).axis % rank == rank - 1
     return all(t.data is not None for t in layer.inputs[2:]) and last and layer.outputs[0].spec.dtype in BYTES
 
 
@@ -229,7 +225,7 @@ class AddAccumulatorsKernel(KernelForm):
         return tile_axes(self.layer)[:-1]
 
     def fields(self, call: Arguments, box: Box) -> Fields:
-        layer, a, columns = self.layer, self.layer.attributes, box.size[-1]
+        layer, a, columns = self.layer, AddAttributes.of(self.layer), box.size[-1]
         fields: Fields = {"rows": box.elements // columns, "columns": columns}
         # The kernel wants accumulators first.
         order = (0, 1) if layer.inputs[0].spec.dtype == "int32" else (1, 0)

@@ -9,7 +9,8 @@ from schedules.byte_functions import PairScale, find_pair_scale
 from schedules.byte_tables import byte_values
 from schedules.cluster.base import Arguments, Box, Fields, Layer, Tensor, schedule
 from schedules.cluster.elementwise import ElementwiseKernel
-from tvm_pulp.qnn.add import rules, split
+from tvm_pulp.qnn.add import AddAttributes, rules, split
+from tvm_pulp.qnn.elementwise import RequantizeAttributes
 from tvm_pulp.qnn.requant import Requant
 
 _FLIPS = {"int8": 0x80808080, "uint8": 0}
@@ -31,14 +32,14 @@ class PairSum:
 
 def applies(layer: Layer) -> bool:
     """Bytes of one type in and out, in one shape; operands as they are, or scaled without saturation."""
-    return layer.attributes["form"] == "plain" and pair_sum(layer) is not None
+    return AddAttributes.of(layer).form == "plain" and pair_sum(layer) is not None
 
 
 def applies_requantize(layer: Layer) -> bool:
     """Bytes of one type in and out, one multiplier per column."""
-    axis = layer.attributes["axis"] % len(layer.outputs[0].spec.shape)
+    axis = RequantizeAttributes.of(layer).axis % len(layer.outputs[0].spec.shape)
     last = axis == len(layer.outputs[0].spec.shape) - 1
-    return last and layer.attributes["zero_point"] == 0 and pair_sum(layer) is not None
+    return last and RequantizeAttributes.of(layer).zero_point == 0 and pair_sum(layer) is not None
 
 
 def pair_sum(layer: Layer) -> PairSum | None:
@@ -69,9 +70,9 @@ def _scale_of(layer: Layer, side: int) -> tuple[PairScale, int] | None:
     """The scale of an operand before the sum, and by how much that is raised."""
     dtype = layer.inputs[side].spec.dtype
     values = np.sort(byte_values(dtype))
-    rule = rules(layer.attributes)[side] if layer.operator == "add" else Requant()
+    rule = rules(AddAttributes.of(layer))[side] if layer.operator == "add" else Requant()
     if rule.kind != "none":
-        tensors = split(layer.attributes, layer.inputs[2:])[side]
+        tensors = split(AddAttributes.of(layer), layer.inputs[2:])[side]
         constants = [t.data for t in tensors if t.data is not None and t.spec.elements == 1]
         if len(constants) != rule.operands:
             return None

@@ -7,6 +7,7 @@ import numpy as np
 from schedules.kernel_numbers import KINDS, TYPES, TYPES_16
 from schedules.packed_weights import offset_weights
 from tvm_pulp.qnn.network import Layer, Tensor
+from tvm_pulp.qnn.record import LinearAttributes
 from tvm_pulp.qnn.requant import Requant, weighted_reach
 from tvm_pulp.qnn.tensor_spec import BYTES
 from tvm_pulp.uma.recipe import Local
@@ -57,16 +58,16 @@ def accumulator_reach(layer: Layer) -> int | None:
     weights = layer.inputs[1].data
     if weights is None:
         return None
-    zero_point = layer.attributes["zero_point"]
+    zero_point = LinearAttributes.of(layer).zero_point
     largest = max(abs(low - zero_point), abs(high - zero_point))
-    return weighted_reach(weights, largest, layer.inputs[2].values if layer.attributes["has_bias"] else None)
+    return weighted_reach(weights, largest, layer.inputs[2].values if LinearAttributes.of(layer).has_bias else None)
 
 
 def exact_bias(layer: Layer) -> np.ndarray:
     """Bias with the input's zero point taken out, in 64 bits."""
     weights = layer.inputs[1].values
-    total = -layer.attributes["zero_point"] * weights.astype(np.int64).reshape(weights.shape[0], -1).sum(axis=1)
-    return total + (layer.inputs[2].values.astype(np.int64) if layer.attributes["has_bias"] else 0)
+    total = -LinearAttributes.of(layer).zero_point * weights.astype(np.int64).reshape(weights.shape[0], -1).sum(axis=1)
+    return total + (layer.inputs[2].values.astype(np.int64) if LinearAttributes.of(layer).has_bias else 0)
 
 
 def folded_bias(layer: Layer) -> np.ndarray:

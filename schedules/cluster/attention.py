@@ -6,7 +6,7 @@ from schedules.byte_tables import logit_range
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Tensor, TileAxis, schedule
 from schedules.kernel_cycles import Work, family_of, given, share, words, work
 from schedules.packed_weights import padded
-from tvm_pulp.qnn.attention import dimensions, operands
+from tvm_pulp.qnn.attention import AttentionAttributes, dimensions, operands
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.softmax_i_tables import (
     expected_keys,
@@ -27,14 +27,14 @@ _LARGEST_TABLE = 4096
 def applies(layer: Layer) -> bool:
     """Heads of whole words, narrow requantization, exponentials that fit."""
     q, k = layer.inputs[0].spec, layer.inputs[1].spec
-    _, _, keys, size = dimensions(layer.attributes, q, k)
+    _, _, keys, size = dimensions(AttentionAttributes.of(layer), q, k)
     rules = [Requant.of(layer.attributes), Requant.of(layer.attributes, "logit")]
-    table = exponentials(layer.attributes)
+    table = exponentials(AttentionAttributes.of(layer))
     fits = (
         table.min() >= 1
         and table[255] == table.max()
         and int(table.max()) * keys < 1 << 31
-        and layer.attributes["levels"] <= 256
+        and AttentionAttributes.of(layer).levels <= 256
     )
     return bool(size % 4 == 0 and fits and all(r.kind == "pulp" and not r.wide for r in rules))
 
@@ -42,17 +42,19 @@ def applies(layer: Layer) -> bool:
 @schedule("attention", applies)
 class AttentionKernel(KernelForm):
     def axes(self) -> tuple[TileAxis, ...]:
-        heads_first = self.layer.attributes["y_layout"] == "hsd"
+        heads_first = AttentionAttributes.of(self.layer).y_layout == "hsd"
         return (TileAxis(1 if heads_first else 2), TileAxis(2 if heads_first else 1))
 
     def part(self, name: str, tensor: Tensor, heads: tuple[int, int], positions: tuple[int, int]) -> Box:
         """Heads and positions (start, size) of an operand in its layout."""
         size = tensor.spec.shape[3]
-        pair = (heads, positions) if self.layer.attributes[f"{name}_layout"] == "hsd" else (positions, heads)
+        pair = (
+            (heads, positions) if AttentionAttributes.of(self.layer)[f"{name}_layout"] == "hsd" else (positions, heads)
+        )
         return Box((0, pair[0][0], pair[1][0], 0), (1, pair[0][1], pair[1][1], size))
 
     def strides(self, name: str, heads: int, positions: int, size: int) -> dict[str, int]:
-        heads_first = self.layer.attributes[f"{name}_layout"] == "hsd"
+        heads_first = AttentionAttributes.of(self.layer)[f"{name}_layout"] == "hsd"
         head, position = (positions * size, size) if heads_first else (size, heads * size)
         return {f"{name}_head_stride": head, f"{name}_stride": position}
 
@@ -60,7 +62,7 @@ class AttentionKernel(KernelForm):
         self, call: Arguments, name: str, tensor: Tensor, heads: tuple[int, int], every: tuple[int, int]
     ) -> Pointer:
         """Keys or values of some heads: where they lie, if a cache in L1 has a row per position, else a copy."""
-        bring = call.load if self.layer.attributes[f"{name}_layout"] == "hsd" else call.in_place
+        bring = call.load if AttentionAttributes.of(self.layer)[f"{name}_layout"] == "hsd" else call.in_place
         return bring(name, tensor, self.part(name, tensor, heads, every))
 
     def heads_apart(self, tensor: Tensor, heads: int) -> int:
@@ -68,9 +70,9 @@ class AttentionKernel(KernelForm):
         return tensor.spec.shape[2] if tensor.storage.level == "l1" else heads
 
     def fields(self, call: Arguments, box: Box) -> Fields:
-        a, of = self.layer.attributes, operands(self.layer.attributes, self.layer.inputs)
+        a, of = AttentionAttributes.of(self.layer), operands(AttentionAttributes.of(self.layer), self.layer.inputs)
         _, _, keys, size = dimensions(a, of["q"].spec, of["k"].spec)
-        first = 1 if a["y_layout"] == "hsd" else 2
+        first = 1 if a.y_layout == "hsd" else 2
         heads, queries = (box.start[first], box.size[first]), (box.start[3 - first], box.size[3 - first])
         fields: Fields = {"q": call.load("q", of["q"], self.part("q", of["q"], heads, queries))}
         fields |= {name: self.keys(call, name, of[name], heads, (0, keys)) for name in "kv"}
@@ -89,8 +91,8 @@ class AttentionKernel(KernelForm):
 
     def room(self, call: Arguments, heads: int, queries: int, *, has_small: bool) -> Fields:
         """The scratch area: for this many queries at a time, the more, the fewer times keys and values are read."""
-        of = operands(self.layer.attributes, self.layer.inputs)
-        _, _, keys, size = dimensions(self.layer.attributes, of["q"].spec, of["k"].spec)
+        of = operands(AttentionAttributes.of(self.layer), self.layer.inputs)
+        _, _, keys, size = dimensions(AttentionAttributes.of(self.layer), of["q"].spec, of["k"].spec)
         if family_of(self.costs.soc.software.kernels).one_query:
             return call.scratch(2 * padded(keys))
         needed = (5 * min(_QUERIES_TOGETHER, queries) + size) * padded(keys) + 32
@@ -102,10 +104,14 @@ class AttentionKernel(KernelForm):
 
     def tables(self, call: Arguments, of: dict[str, Tensor], queries: tuple[int, int], keys: int) -> Fields:
         """Tables of the softmax; those of the kernel's fastest path where it applies."""
-        _, every, _, size = dimensions(self.layer.attributes, of["q"].spec, of["k"].spec)
+        _, every, _, size = dimensions(AttentionAttributes.of(self.layer), of["q"].spec, of["k"].spec)
         layer, rule = self.layer, Requant.of(self.layer.attributes, "logit")
-        large = exponentials(layer.attributes)
-        small = small_exponential_table(large, layer.attributes["levels"], keys) if size == 4 and keys >= 4 else None
+        large = exponentials(AttentionAttributes.of(layer))
+        small = (
+            small_exponential_table(large, AttentionAttributes.of(layer).levels, keys)
+            if size == 4 and keys >= 4
+            else None
+        )
         exponential = large.astype(np.uint32) if small is None else small
         constant = self.constant("exponential", exponential)
         field = "exponential" if small is None else "small_exponential"

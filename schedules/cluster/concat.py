@@ -7,7 +7,7 @@ import numpy as np
 from schedules.byte_tables import by_stored_byte
 from schedules.cluster.base import SLACK, Box, KernelForm, Layer, Tensor, TileAxis, kernel_call, schedule
 from schedules.kernel_cycles import Fields, Work, given, share, work
-from tvm_pulp.qnn.concat import divide
+from tvm_pulp.qnn.concat import ConcatAttributes, divide
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.contiguous import contiguous_offset
 from tvm_pulp.uma.recipe import Call, Load, Local, Pointer, Recipe, Store
@@ -18,7 +18,7 @@ _MANY_BYTES, _TABLE_STRIDE = 8192, 260
 
 def applies(layer: Layer) -> bool:
     """Bytes are moved: any type will do."""
-    return all(t.spec.elements > 0 for t in divide(layer.attributes, layer.inputs)[0])
+    return all(t.spec.elements > 0 for t in divide(ConcatAttributes.of(layer), layer.inputs)[0])
 
 
 def in_place_operand(layer: Layer) -> int | None:
@@ -26,9 +26,9 @@ def in_place_operand(layer: Layer) -> int | None:
 
     The DMA fills the gaps between rows with what follows in memory, so its rows are at least half of the result's.
     """
-    axis = layer.attributes["axis"]
+    axis = ConcatAttributes.of(layer).axis
     total = layer.outputs[0].spec.shape[axis]
-    parts, tables = divide(layer.attributes, layer.inputs)
+    parts, tables = divide(ConcatAttributes.of(layer), layer.inputs)
     for index, tensor in enumerate(parts):
         large = 2 * tensor.spec.shape[axis] >= total
         if tensor.storage.kind == "input" and large and len(parts) > 1 and index not in tables:
@@ -43,7 +43,7 @@ class ConcatKernel(KernelForm):
     def axes(self) -> tuple[TileAxis, ...]:
         if self.layer.outputs[0].storage.level == "l1":
             return ()
-        return tuple(TileAxis(a) for a in range(self.layer.attributes["axis"]))
+        return tuple(TileAxis(a) for a in range(ConcatAttributes.of(self.layer).axis))
 
     def table(self, index: int, part: Tensor, table: Tensor | None) -> Tensor | None:
         """The table of a part as the kernel wants it: for much to look up, one for every core, in banks of its own."""
@@ -55,7 +55,7 @@ class ConcatKernel(KernelForm):
         return self.constant(f"tables{index}", np.tile(np.pad(values, (0, _TABLE_STRIDE - values.size)), self.cores))
 
     def recipe(self, box: Box) -> Recipe:
-        layer, out, axis = self.layer, self.layer.outputs[0], self.layer.attributes["axis"]
+        layer, out, axis = self.layer, self.layer.outputs[0], ConcatAttributes.of(self.layer).axis
         inner = math.prod(out.spec.shape[axis + 1 :]) * out.spec.itemsize
         rows, row_bytes = math.prod(box.size[:axis]), out.spec.shape[axis] * inner
         y = Local("y", TensorSpec(box.size, out.spec.dtype), SLACK)
@@ -65,7 +65,7 @@ class ConcatKernel(KernelForm):
         position = 0
         held = in_place_operand(layer)
         kept: tuple[Local, ...] = ()
-        parts, tables = divide(layer.attributes, layer.inputs)
+        parts, tables = divide(ConcatAttributes.of(layer), layer.inputs)
         for index, tensor in enumerate(parts):
             part = Box(
                 (*box.start[:axis], *(0 for _ in tensor.spec.shape[axis:])),

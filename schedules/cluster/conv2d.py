@@ -19,6 +19,7 @@ from schedules.kernel_cycles import Work, family_of, kind_of, words, work
 from schedules.packed_weights import offset_weights, pack_weights, padded
 from schedules.window_fields import field_windows, window_fields
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_part
+from tvm_pulp.qnn.conv2d import Conv2dAttributes
 from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
 from tvm_pulp.qnn.tiles import Part
 from tvm_pulp.qnn.window import Window, windows
@@ -40,7 +41,7 @@ def multiplies_bytes(layer: Layer) -> bool:
 
 def applies(layer: Layer) -> bool:
     """One group, 8-bit input, constant weights of eight bits."""
-    return layer.attributes["groups"] == 1 and multiplies_bytes(layer)
+    return Conv2dAttributes.of(layer).groups == 1 and multiplies_bytes(layer)
 
 
 def applies_unfolded(layer: Layer) -> bool:
@@ -52,7 +53,7 @@ def applies_unfolded(layer: Layer) -> bool:
 
 def applies_unfolded_int16(layer: Layer) -> bool:
     """One group of 16-bit inputs."""
-    return layer.attributes["groups"] == 1 and dense.multiplies_int16(layer)
+    return Conv2dAttributes.of(layer).groups == 1 and dense.multiplies_int16(layer)
 
 
 def picture_part(layer: Layer, box: Box) -> Part:
@@ -72,14 +73,14 @@ class WindowKernel(KernelForm):
 
     def common(self, call: Arguments, box: Box) -> Fields:
         """Fields of bias, requantization, sizes, steps and padding."""
-        layer, a, weights = self.layer, self.layer.attributes, self.layer.inputs[1].values
+        layer, a, weights = self.layer, Conv2dAttributes.of(self.layer), self.layer.inputs[1].values
         part = picture_part(layer, box)
-        source, moves = part.inputs[0], windows(part.attributes, weights.shape[1:3])
+        source, moves = part.inputs[0], windows(Conv2dAttributes.of(part), weights.shape[1:3])
         bias = self.constant("folded_bias", folded_bias(layer))
         return {
             "bias": call.load("bias", bias, Box((box.start[3],), (box.size[3],))),
             "height": source.size[1], "width": source.size[2], "out_height": box.size[1], "out_width": box.size[2],
-            **window_fields(*moves), "pad_value": a["zero_point"],
+            **window_fields(*moves), "pad_value": a.zero_point,
             "x_type": typed(layer.inputs[0]), "y_pixel_stride": box.size[3] * call.output.spec.itemsize,
             **call.requant(box.span(3), short=self.rounds_short),
         }  # fmt: skip
@@ -129,7 +130,7 @@ class UnfoldedConv2d(DenseKernel):
         call.reads.remove(source)
         windows = Local("windows", TensorSpec((*box.size[:3], depth), x.spec.dtype), SLACK)
         call.reads.append(windows)
-        copied = Kernel("im2col", unfolding(layer, part.attributes["pads"]), (source,), (windows,))
+        copied = Kernel("im2col", unfolding(layer, Conv2dAttributes.of(part).pads), (source,), (windows,))
         # Generated C where no kernel copies windows of 16-bit values.
         unfold = step_call(copied, self.costs) or copied
         steps = call.finish(self.product(call, Pointer(windows), depth, box)).steps

@@ -13,6 +13,7 @@ from schedules.kernel_cycles import Work, call_cost, family_of, kind_of, share, 
 from schedules.kernel_numbers import KINDS
 from schedules.packed_weights import has_moved_rows, pack_depthwise_weights, plane_stride, scratch_bytes
 from schedules.window_fields import field_windows
+from tvm_pulp.qnn.conv2d import Conv2dAttributes
 from tvm_pulp.qnn.tensor_spec import BYTES
 
 # Output rows that are computed at a time: more save reading the rows between them again, and take L1 from the tile.
@@ -34,7 +35,7 @@ def applies(layer: Layer) -> bool:
     """As many groups as channels."""
     weight, channels = layer.inputs[1], layer.inputs[0].spec.shape[3]
     plain = layer.inputs[0].spec.dtype in BYTES and weight.data is not None and weight.spec.dtype == "int8"
-    alone = layer.attributes["groups"] == channels > 1
+    alone = Conv2dAttributes.of(layer).groups == channels > 1
     return plain and alone and uniform_requant(layer, accumulator_reach(layer))
 
 
@@ -78,8 +79,8 @@ class DepthwiseKernel(WindowKernel):
 
     def _filters(self, turned: bool, spread: bool) -> np.ndarray:
         """Weights of all channels as the kernel reads them."""
-        filters, a = self.layer.inputs[1].values[..., 0], self.layer.attributes
-        steps = list(zip(a["strides"], a["dilation"], strict=True))
+        filters, a = self.layer.inputs[1].values[..., 0], Conv2dAttributes.of(self.layer)
+        steps = list(zip(a.strides, a.dilation, strict=True))
         if turned:
             filters, steps = filters.transpose(0, 2, 1), steps[::-1]
         stride, dilation = steps[1]

@@ -22,10 +22,12 @@ from schedules.cluster.base import (
 from schedules.kernel_cycles import Work, is_four, kind_of, share, share_groups, work
 from schedules.kernel_numbers import INT32, KINDS, TYPES
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes
+from tvm_pulp.qnn.elementwise import RequantizeAttributes
 from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
 from tvm_pulp.qnn.tiles import broadcast_box
+from tvm_pulp.quick_records import changed
 from tvm_pulp.uma.recipe import Pointer
 
 
@@ -97,7 +99,7 @@ def applies_unary(layer: Layer) -> bool:
 def applies_requantize(layer: Layer) -> bool:
     """Per tensor, or along the last axis."""
     rank = len(layer.outputs[0].spec.shape)
-    last = layer.attributes["axis"] % rank == rank - 1
+    last = RequantizeAttributes.of(layer).axis % rank == rank - 1
     return bytes_in_rows(layer, 1) and (last or layer.inputs[1].spec.elements == 1)
 
 
@@ -108,9 +110,9 @@ class RequantizeKernel(ElementwiseKernel):
 
 def applies_planes(layer: Layer) -> bool:
     """Bytes of one image with channels first, or accumulators whose rule says how far they reach."""
-    x, shape, a = layer.inputs[0].spec, layer.outputs[0].spec.shape, layer.attributes
-    plain = x.dtype in BYTES or (x.dtype == "int32" and a["zero_point"] == 0)
-    return plain and len(shape) > 2 and shape[0] == a["axis"] == 1 and uniform_requant(layer, a.get("reach"))
+    x, shape, a = layer.inputs[0].spec, layer.outputs[0].spec.shape, RequantizeAttributes.of(layer)
+    plain = x.dtype in BYTES or (x.dtype == "int32" and a.zero_point == 0)
+    return plain and len(shape) > 2 and shape[0] == a.axis == 1 and uniform_requant(layer, a.reach)
 
 
 class PlanesKernel(KernelForm):
@@ -132,7 +134,7 @@ def function_of_byte(layer: Layer) -> bool:
     """An 8-bit result that depends on one 8-bit value only: a table of 256 entries."""
     rule = Requant.of(layer.attributes)
     single = layer.inputs[0].spec.dtype in BYTES and layer.outputs[0].spec.dtype in BYTES
-    if layer.attributes.get("operands", 1) != 1:
+    if getattr(layer.attributes, "operands", 1) != 1:
         return False
     return single and all(t.spec.elements == 1 and t.data is not None for t in layer.inputs[1:]) and rule.kind != "none"
 
@@ -151,7 +153,9 @@ class LookupKernel(KernelForm):
     def table(self) -> np.ndarray:
         values = byte_values(self.layer.inputs[0].spec.dtype).astype(self.layer.inputs[0].spec.dtype)
         constants = [t.data for t in self.layer.inputs[1:] if t.data is not None]
-        attributes = {**self.layer.attributes, **({"axis": 0} if "axis" in self.layer.attributes else {})}
+        attributes = self.layer.attributes
+        if isinstance(attributes, RequantizeAttributes):
+            attributes = changed(attributes, axis=0)
         return OPERATORS[self.layer.operator].reference(attributes, [values, *constants]).view(np.uint8)
 
     def fields(self, call: Arguments, box: Box) -> Fields:

@@ -4,6 +4,7 @@ import math
 
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, TileAxis, schedule
 from schedules.kernel_cycles import Work, work
+from tvm_pulp.qnn.group_norm import GroupNormAttributes
 from tvm_pulp.qnn.tensor_spec import BYTES
 
 
@@ -18,20 +19,20 @@ class GroupNormKernel(KernelForm):
     @property
     def channels(self) -> int:
         """Of a group."""
-        return int(self.layer.outputs[0].spec.shape[1] // self.layer.attributes["groups"])
+        return int(self.layer.outputs[0].spec.shape[1] // GroupNormAttributes.of(self.layer).groups)
 
     def axes(self) -> tuple[TileAxis, ...]:
         return (TileAxis(1, self.channels), TileAxis(0, limit=1))
 
     def fields(self, call: Arguments, box: Box) -> Fields:
-        a, x = self.layer.attributes, self.layer.inputs[0]
+        a, x = GroupNormAttributes.of(self.layer), self.layer.inputs[0]
         of_channels = Box((box.start[1],), (box.size[1],))
         vectors = zip(("weight", "bias"), self.layer.inputs[1:], strict=True)
         return {
             "x": call.load("x", x, box), **{name: call.load(name, tensor, of_channels) for name, tensor in vectors},
             "reals": call.load_reals("reals", "statistic", "epsilon", "gain"),
             "groups": box.size[1] // self.channels, "channels": self.channels,
-            "pixels": math.prod(box.size[2:]), "low": a["low"] - a["zero_point"], "high": a["high"] - a["zero_point"],
+            "pixels": math.prod(box.size[2:]), "low": a.low - a.zero_point, "high": a.high - a.zero_point,
         }  # fmt: skip
 
 

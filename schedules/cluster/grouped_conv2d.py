@@ -9,6 +9,7 @@ from schedules.cluster.conv2d import Conv2dKernel, multiplies_bytes
 from schedules.kernel_cycles import call_cost
 from schedules.packed_weights import padded
 from tvm_pulp.qnn.block_diagonal import block_diagonal
+from tvm_pulp.qnn.conv2d import Conv2dAttributes
 
 # Windows that the cost of a call is asked for: as many as most layers have room for.
 _WINDOWS = 8
@@ -16,7 +17,7 @@ _WINDOWS = 8
 
 def applies(layer: Layer) -> bool:
     """Several groups, 8-bit input, constant weights of eight bits."""
-    return layer.attributes["groups"] > 1 and multiplies_bytes(layer)
+    return Conv2dAttributes.of(layer).groups > 1 and multiplies_bytes(layer)
 
 
 @schedule("conv2d", applies)
@@ -26,7 +27,7 @@ class GroupedConv2dKernel(Conv2dKernel):
     @property
     def outputs(self) -> int:
         """Of one group."""
-        return self.layer.inputs[1].spec.shape[0] // int(self.layer.attributes["groups"])
+        return self.layer.inputs[1].spec.shape[0] // int(Conv2dAttributes.of(self.layer).groups)
 
     def axes(self) -> tuple[TileAxis, ...]:
         at_once = self.outputs * self.groups_at_once
@@ -36,7 +37,7 @@ class GroupedConv2dKernel(Conv2dKernel):
     def groups_at_once(self) -> int:
         """More groups multiply more zeros and fewer of them make many calls of little work."""
         groups, (_, kernel_height, kernel_width, channels) = (
-            self.layer.attributes["groups"],
+            Conv2dAttributes.of(self.layer).groups,
             self.layer.inputs[1].spec.shape,
         )
         picture = Box((0, 0, 0, 0), (1, *self.layer.outputs[0].spec.shape[1:]))

@@ -9,7 +9,7 @@ from schedules.cluster.add import AddKernel, applies_in_range
 from schedules.cluster.add import applies as applies_add
 from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, register
 from schedules.cluster.elementwise import ElementwiseKernel
-from tvm_pulp.qnn.add import Add
+from tvm_pulp.qnn.add import Add, AddAttributes
 from tvm_pulp.qnn.tensor_spec import BYTES
 
 # Elements from which on a table of 64 kB is offered: fewer are added while it is brought.
@@ -33,7 +33,7 @@ class LookupPairsKernel(ElementwiseKernel):
         """Results by the bytes of both operands as they are stored."""
         a, b = (byte_values(t.spec.dtype) for t in self.layer.inputs[:2])
         constants = [t.values for t in self.layer.inputs[2:]]
-        return Add().reference(self.layer.attributes, [a[:, None], b[None, :], *constants])
+        return Add().reference(AddAttributes.of(self.layer), [a[:, None], b[None, :], *constants])
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         a, b = (call.load(name, t, box) for name, t in zip("ab", self.layer.inputs[:2], strict=True))

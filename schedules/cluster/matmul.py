@@ -9,6 +9,7 @@ from schedules.cluster.dense import DEPTH_INSTRUCTIONS
 from schedules.kernel_cycles import Work, is_four, kind_of, share, words, work
 from schedules.packed_weights import padded
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_part
+from tvm_pulp.qnn.matmul import MatmulAttributes
 from tvm_pulp.qnn.tensor_spec import BYTES
 
 
@@ -27,7 +28,7 @@ def batch_of(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 class MatmulKernel(KernelForm):
     def fields(self, call: Arguments, box: Box) -> Fields:
-        (a, b), attributes, part = self.layer.inputs[:2], self.layer.attributes, tile_part(self.layer, box)
+        (a, b), attributes, part = self.layer.inputs[:2], MatmulAttributes.of(self.layer), tile_part(self.layer, box)
         pointers = {"a": call.load("a", a, part.inputs[0]), "b": call.load("b", b, part.inputs[1])}
         *lead, rows, columns = box.size
         batch, depth, y_stride = math.prod(lead), a.spec.shape[-1], columns * call.output.spec.itemsize
@@ -41,8 +42,8 @@ class MatmulKernel(KernelForm):
         }
         return {
             **pointers, **scratch, "batch": batch, "rows": rows, "columns": columns, "depth": depth, "a_stride": depth,
-            "b_stride": depth if attributes["transpose_b"] else columns, "y_stride": y_stride, **apart,
-            "y_batch_stride": rows * y_stride, "transpose_b": int(attributes["transpose_b"]),
+            "b_stride": depth if attributes.transpose_b else columns, "y_stride": y_stride, **apart,
+            "y_batch_stride": rows * y_stride, "transpose_b": int(attributes.transpose_b),
             **call.requant(box.span(-1), short=self.rounds_short),
         }  # fmt: skip
 
@@ -51,7 +52,7 @@ def applies_rope(layer: Layer) -> bool:
     """x[1, positions, heads, size] times a matrix per position: rotary embedding."""
     a, b = layer.inputs[0].spec, layer.inputs[1].spec
     shaped = len(a.shape) == 4 and b.shape == (1, a.shape[1], a.shape[3], a.shape[3]) and a.shape[0] == 1
-    plain = not any(layer.attributes[k] for k in ("transpose_b", "zero_point_a", "zero_point_b"))
+    plain = not any(MatmulAttributes.of(layer)[k] for k in ("transpose_b", "zero_point_a", "zero_point_b"))
     scalar = all(t.spec.elements == 1 for t in layer.inputs[2:])
     return bool(shaped and plain and scalar and a.dtype == b.dtype == "int8" and applies(layer))
 

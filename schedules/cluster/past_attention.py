@@ -2,6 +2,7 @@
 
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Tensor, TileAxis, schedule
 from schedules.kernel_cycles import Work, share, words, work
+from tvm_pulp.qnn.past_attention import HeadsAttributes, PastLogitAttributes, PastMeanAttributes
 from tvm_pulp.uma.recipe import Pointer
 
 _LARGEST_HEAD = 64
@@ -9,7 +10,7 @@ _LARGEST_HEAD = 64
 
 def _size(layer: Layer) -> int:
     """Elements of a head."""
-    columns, heads = layer.outputs[0].spec.shape[1], int(layer.attributes["heads"])
+    columns, heads = layer.outputs[0].spec.shape[1], int(HeadsAttributes.of(layer).heads)
     if layer.operator == "past_mix":
         return columns - 2
     return (layer.inputs[0].spec.shape[1] if layer.operator == "past_scores" else columns) // heads
@@ -26,8 +27,8 @@ def applies_parts(layer: Layer) -> bool:
     return bool(
         size % 4 == 0
         and size <= _LARGEST_HEAD
-        and layer.attributes["shift"] >= 1
-        and size * 128 * 128 * abs(layer.attributes["mul"]) < 1 << 30
+        and PastLogitAttributes.of(layer).shift >= 1
+        and size * 128 * 128 * abs(PastLogitAttributes.of(layer).mul) < 1 << 30
     )
 
 
@@ -39,7 +40,7 @@ def applies(layer: Layer) -> bool:
 
 def applies_mean(layer: Layer) -> bool:
     """Heads of whole words, means that the kernel's short reciprocal divides exactly."""
-    return _size(layer) % 4 == 0 and _divides(int(layer.attributes["keys"]))
+    return _size(layer) % 4 == 0 and _divides(int(PastMeanAttributes.of(layer).key_count))
 
 
 class PastKernel(KernelForm):
@@ -52,7 +53,7 @@ class PastKernel(KernelForm):
     @property
     def group(self) -> int:
         """Heads that share keys and values."""
-        return int(self.layer.attributes["heads"]) // int(self.layer.attributes["kv_heads"])
+        return int(HeadsAttributes.of(self.layer).heads) // int(HeadsAttributes.of(self.layer).kv_heads)
 
     def axes(self) -> tuple[TileAxis, ...]:
         return (TileAxis(0, self.group),)

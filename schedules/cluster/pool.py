@@ -12,9 +12,10 @@ from schedules.window_fields import field_windows, window_fields
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_part
 from tvm_pulp.qnn.exact_shift import exact_shift, exact_shift_to_even
 from tvm_pulp.qnn.network import Tensor
+from tvm_pulp.qnn.pool import AvgPoolAttributes
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES
-from tvm_pulp.qnn.window import windows
+from tvm_pulp.qnn.window import KernelAttributes, windows
 
 # Windows of more values are not worth the search for another rounding.
 _MOST_TAPS = 256
@@ -31,7 +32,7 @@ def applies_pool(layer: Layer) -> bool:
 
 def applies_avg_pool(layer: Layer) -> bool:
     """Plain averages with clipping; requantizing ones stay with generated C."""
-    return applies_pool(layer) and layer.attributes.get("requant", "none") == "none" and "low" in layer.attributes
+    return applies_pool(layer) and AvgPoolAttributes.of(layer).requant.kind == "none"
 
 
 @schedule("max_pool", applies_pool)
@@ -46,8 +47,8 @@ class PoolKernel(KernelForm):
     cut = (TileAxis(1), TileAxis(3, 4), TileAxis(2), TileAxis(0, limit=1))
 
     def fields(self, call: Arguments, box: Box) -> Fields:
-        a, x, part = self.layer.attributes, self.layer.inputs[0], tile_part(self.layer, box)
-        source, moves = part.inputs[0], windows(part.attributes, a["kernel"])
+        a, x, part = KernelAttributes.of(self.layer), self.layer.inputs[0], tile_part(self.layer, box)
+        source, moves = part.inputs[0], windows(KernelAttributes.of(part), a.kernel)
         return {
             "x": call.load("x", x, source), "height": source.size[1], "width": source.size[2], "channels": box.size[3],
             "out_height": box.size[1], "out_width": box.size[2], **window_fields(*moves),
@@ -60,7 +61,7 @@ def applies_mean_pool(layer: Layer) -> bool:
     rule = Requant.of(layer.attributes)
     x, constants = layer.inputs[0].spec, layer.inputs[1:]
     plain = x.dtype in BYTES and rule.kind != "none" and rule.out_dtype in BYTES
-    taps = math.prod(layer.attributes["kernel"])
+    taps = math.prod(KernelAttributes.of(layer).kernel)
     return plain and all(t.spec.elements in (1, taps + 1) for t in constants) and uniform_requant(layer, 512 * taps)
 
 
@@ -80,13 +81,13 @@ class MeanPoolKernel(PoolKernel):
 
         With ties by the rule `shift_even`, for channels in fours.
         """
-        rule, a = Requant.of(self.layer.attributes), self.layer.attributes
+        rule, a = Requant.of(self.layer.attributes), AvgPoolAttributes.of(self.layer)
         operands = [t.values.reshape(-1) for t in self.layer.inputs[1:]]
-        taps = math.prod(a["kernel"])
+        taps = math.prod(a.kernel)
         if taps > _MOST_TAPS:
             return None
         counts = np.arange(taps + 1) if len(operands[0]) > 1 else np.array([taps])
-        low, high = (end - int(a["zero_point"]) for end in self.layer.inputs[0].spec.range)
+        low, high = (end - int(a.zero_point) for end in self.layer.inputs[0].spec.range)
         # Of fewer values where one multiplier serves all.
         least, most = (taps if len(counts) == 1 else counts) * min(low, 0), counts * max(high, 0)
         reach = (np.atleast_1d(least), most)

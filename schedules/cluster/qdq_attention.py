@@ -12,20 +12,20 @@ from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Te
 from schedules.kernel_cycles import Work, given, share, words, work
 from schedules.packed_weights import padded
 from tvm_pulp.planning.tiling.forms.attention_operands import is_shared, operand_part, query_axis
-from tvm_pulp.qnn.qdq_attention import operands
+from tvm_pulp.qnn.qdq_attention import PastQdqAttentionAttributes, QdqAttentionAttributes, operands
 from tvm_pulp.uma.recipe import Load, Pointer
 
 
 def applies(layer: Layer) -> bool:
     """Heads of whole words, four keys or more."""
-    return bool(layer.attributes["size"] % 4 == 0 and layer.attributes["keys"] >= 4)
+    return bool(QdqAttentionAttributes.of(layer).size % 4 == 0 and QdqAttentionAttributes.of(layer).key_count >= 4)
 
 
 @schedule("qdq_attention", applies)
 class QdqAttentionKernel(KernelForm):
     @property
     def named(self) -> dict[str, Tensor]:
-        return operands(self.layer.attributes, self.layer.inputs)
+        return operands(QdqAttentionAttributes.of(self.layer), self.layer.inputs)
 
     def axes(self) -> tuple[TileAxis, ...]:
         """Queries, where those of q are an axis of its tensor."""
@@ -50,7 +50,7 @@ class QdqAttentionKernel(KernelForm):
         """Type, zero point and table of what q, k or v is."""
         place, zero = f"{name}_table", f"zero_point_{name}"
         table = self.named.get(place)
-        types: Fields = {f"{name}_type": typed(table or tensor), zero: self.layer.attributes[zero]}
+        types: Fields = {f"{name}_type": typed(table or tensor), zero: QdqAttentionAttributes.of(self.layer)[zero]}
         if table is not None:
             types[place] = call.load_constant(place, by_stored_byte(table.values, tensor.spec.dtype))
         return types if name == "v" else {place: 0, **types}
@@ -62,30 +62,30 @@ class QdqAttentionKernel(KernelForm):
 
     def rest(self, call: Arguments, of: dict[str, Tensor], queries: tuple[int, int]) -> Fields:
         """All fields but those of q, k, v and the mask."""
-        a = self.layer.attributes
-        size, heads, by_head = a["size"], a["heads"], a["y_layout"] == "hsd"
-        translated = size * (a["has_q_table"] + a["keys"] * a["has_k_table"])
-        names = ("logit_low", "logit_high", "probability_high", "low", "high", "zero_point", "keys", "size", "group")
+        a = QdqAttentionAttributes.of(self.layer)
+        size, heads, by_head = a.size, a.heads, a.y_layout == "hsd"
+        translated = size * (a.has_q_table + a.key_count * a.has_k_table)
+        names = ("logit_low", "logit_high", "probability_high", "low", "high", "zero_point", "size", "group")
         return {
-            **call.scratch((size + 9) * padded(a["keys"]) + translated),
+            **call.scratch((size + 9) * padded(a.key_count) + translated),
             "table": call.load_whole("table", of["table"]),
             "exponential": call.load_whole("exponential", of["exponential"]),
             "reals": call.load_reals("reals", "logit_scale", "gain", "value_scale"),
-            "heads": heads, "queries": queries[1],
+            "heads": heads, "queries": queries[1], "keys": a.key_count,
             "y_head_stride": queries[1] * size if by_head else size, "y_stride": size if by_head else heads * size,
             **{n: a[n] for n in names},
         }  # fmt: skip
 
     def queries(self, box: Box) -> tuple[int, int]:
         """First and number of the queries of a part."""
-        at = 2 if self.layer.attributes["y_layout"] == "hsd" else 1
+        at = 2 if QdqAttentionAttributes.of(self.layer).y_layout == "hsd" else 1
         return box.start[at], box.size[at]
 
     def fields(self, call: Arguments, box: Box) -> Fields:
-        a, of, queries = self.layer.attributes, self.named, self.queries(box)
+        a, of, queries = QdqAttentionAttributes.of(self.layer), self.named, self.queries(box)
         fields: Fields = {}
-        for name, positions in (("q", queries), ("k", (0, a["keys"])), ("v", (0, a["keys"]))):
-            fields |= self.operand(call, name, of[name], positions, queries == (0, a["queries"]))
+        for name, positions in (("q", queries), ("k", (0, a.key_count)), ("v", (0, a.key_count))):
+            fields |= self.operand(call, name, of[name], positions, queries == (0, a.queries))
         return fields | self.mask(call, of.get("mask"), queries) | self.rest(call, of, queries)
 
 
@@ -119,16 +119,16 @@ def qdq_attention_work(f: Fields, cores: int) -> Work:
 
 def applies_past(layer: Layer) -> bool:
     """Heads of whole words, new rows that lie side by side as those of the past do."""
-    a = layer.attributes
-    width = a["heads"] // a["group"] * a["size"]
+    a = PastQdqAttentionAttributes.of(layer)
+    width = a.heads // a.group * a.size
     together = all(
         a[f"{n}_offset"] == 0
-        and (a["heads"] == a["group"] or a[f"{n}_head_stride"] == a["size"])
-        and (a["rows"] == 1 or a[f"{n}_stride"] == width)
-        and layer.inputs[place].spec.elements == a["rows"] * width
+        and (a.heads == a.group or a[f"{n}_head_stride"] == a.size)
+        and (a.rows == 1 or a[f"{n}_stride"] == width)
+        and layer.inputs[place].spec.elements == a.rows * width
         for place, n in ((1, "k"), (2, "v"))
     )
-    return bool(a["size"] % 4 == 0 and a["keys"] >= 4 and together)
+    return bool(a.size % 4 == 0 and a.key_count >= 4 and together)
 
 
 @schedule("past_qdq_attention", applies_past)
@@ -136,15 +136,15 @@ class PastQdqAttentionKernel(QdqAttentionKernel):
     result = "whole.y"
 
     def fields(self, call: Arguments, box: Box) -> Fields:
-        a, of, queries = self.layer.attributes, self.named, self.queries(box)
+        a, of, queries = PastQdqAttentionAttributes.of(self.layer), self.named, self.queries(box)
         whole = self.operand(call, "q", of["q"], queries)
         for name in ("k", "v"):
-            whole |= self._past(call, name, of, a["rows"] * a["heads"] // a["group"] * a["size"])
+            whole |= self._past(call, name, of, a.rows * a.heads // a.group * a.size)
         whole |= self.mask(call, of.get("mask"), queries) | self.rest(call, of, queries)
         # Plans are made for a cache that is half full.
-        call.expected = {"keys": a["keys"] // 2}
+        call.expected = {"keys": a.key_count // 2}
         new = {f"new_{n}": call.load_whole(f"new_{n}", of[n]) for n in ("k", "v")}
-        length = {"length": call.load_whole("length", of["length"]), "rows": a["rows"]}
+        length = {"length": call.load_whole("length", of["length"]), "rows": a.rows}
         return {**{f"whole.{name}": value for name, value in whole.items()}, **new, **length}
 
     def _past(self, call: Arguments, name: str, of: dict[str, Tensor], room: int) -> Fields:
@@ -152,7 +152,7 @@ class PastQdqAttentionKernel(QdqAttentionKernel):
         past = of[f"past_{name}"]
         return {
             name: call.in_place(f"past_{name}", past, Box.whole(past.spec.shape), room),
-            f"{name}_head_stride": self.layer.attributes["size"],
+            f"{name}_head_stride": PastQdqAttentionAttributes.of(self.layer).size,
             f"{name}_stride": math.prod(past.spec.shape[2:]),
             **self.types(call, name, past),
         }

@@ -7,6 +7,7 @@ import numpy as np
 from schedules.byte_tables import by_stored_byte
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, TileAxis, kernel_call, schedule
 from schedules.kernel_cycles import Work, share, work
+from tvm_pulp.qnn.quantize import AppendQuantizedAttributes
 from tvm_pulp.qnn.tensor_spec import BYTES
 from tvm_pulp.uma.recipe import Load, Local, Pointer, Recipe, Store
 
@@ -83,7 +84,7 @@ class DequantizeKernel(KernelForm):
 
 def applies_append(layer: Layer) -> bool:
     """Something of both kinds; a table is a constant."""
-    sizes = (layer.inputs[0].spec.elements, math.prod(layer.attributes["appended"]))
+    sizes = (layer.inputs[0].spec.elements, math.prod(AppendQuantizedAttributes.of(layer).appended))
     return applies(layer) and min(sizes) > 0 and all(t.data is not None for t in layer.inputs[5:])
 
 
@@ -98,10 +99,10 @@ class AppendQuantizedKernel(QuantizeKernel):
         return ()
 
     def recipe(self, box: Box) -> Recipe:
-        layer, a = self.layer, self.layer.attributes
+        layer, a = self.layer, AppendQuantizedAttributes.of(self.layer)
         x, more = layer.inputs[0], layer.inputs[4]
-        rows, inner = math.prod(box.size[: a["axis"]]), math.prod(box.size[a["axis"] + 1 :])
-        columns, row_bytes, added = (shape[a["axis"]] * inner for shape in (x.spec.shape, box.size, a["appended"]))
+        rows, inner = math.prod(box.size[: a.axis]), math.prod(box.size[a.axis + 1 :])
+        columns, row_bytes, added = (shape[a.axis] * inner for shape in (x.spec.shape, box.size, a.appended))
         first, second = Arguments(self, box), Arguments(self, box)
         y, source = first.y, second.load_whole("more", more)
         fields = self.quantized(first, Box.whole(x.spec.shape)) | {
@@ -109,14 +110,14 @@ class AppendQuantizedKernel(QuantizeKernel):
         }  # fmt: skip
         quantize = kernel_call("quantize", fields, self.costs, first.reads, (y,))
         looked_up: Pointer | int = 0
-        if a["has_table"]:
+        if a.has_table:
             table = self.constant("table", by_stored_byte(layer.inputs[5].values, more.spec.dtype))
             held = Local("table", table.spec)
             looked_up = Pointer(held)
             second.reads.append(held)
             second.steps.append(Load(table, Box.whole(table.spec.shape), held))
         fields = {
-            "x": Pointer(source.operand, a["first"]), "y": Pointer(y, columns), "rows": rows, "row_bytes": added,
+            "x": Pointer(source.operand, a.first), "y": Pointer(y, columns), "rows": rows, "row_bytes": added,
             "table": looked_up, "table_stride": 0, "x_stride": added,
             "y_stride": row_bytes,
         }  # fmt: skip

@@ -7,6 +7,7 @@ import numpy as np
 
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, TileAxis, schedule
 from schedules.window_fields import window_fields
+from tvm_pulp.qnn.reduce import ReduceAttributes
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES
 from tvm_pulp.qnn.window import Window
@@ -28,9 +29,9 @@ def as_shift(count: int, low: int, high: int) -> tuple[int, int, int] | None:
 
 def applies_mean(layer: Layer) -> bool:
     """Means of bytes over neighbouring axes before the last one."""
-    a, x = layer.attributes, layer.inputs[0].spec
-    axes = sorted(a["axes"])
-    if a["kind"] != "mean" or x.dtype not in BYTES or axes != list(range(axes[0], axes[-1] + 1)):
+    a, x = ReduceAttributes.of(layer), layer.inputs[0].spec
+    axes = sorted(a.axes)
+    if a.kind != "mean" or x.dtype not in BYTES or axes != list(range(axes[0], axes[-1] + 1)):
         return False
     count = math.prod(x.shape[i] for i in axes)
     return axes[-1] < len(x.shape) - 1 and count <= 1 << 12 and as_shift(count, *x.range) is not None
@@ -42,16 +43,16 @@ class MeanKernel(KernelForm):
 
     @cached_property
     def reduced(self) -> range:
-        axes = self.layer.attributes["axes"]
+        axes = ReduceAttributes.of(self.layer).axes
         return range(min(axes), max(axes) + 1)
 
     def axes(self) -> tuple[TileAxis, ...]:
         return (TileAxis(len(self.layer.outputs[0].spec.shape) - 1, 4),)
 
     def fields(self, call: Arguments, box: Box) -> Fields:
-        a, x = self.layer.attributes, self.layer.inputs[0]
+        a, x = ReduceAttributes.of(self.layer), self.layer.inputs[0]
         shape, first, behind = x.spec.shape, self.reduced.start, self.reduced.stop
-        kept = behind if a["keepdims"] else first
+        kept = behind if a.keepdims else first
         start, size = (
             (*part[:first], *whole, *part[kept:])
             for part, whole in ((box.start, (0,) * len(self.reduced)), (box.size, shape[first:behind]))

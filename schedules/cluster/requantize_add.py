@@ -1,5 +1,8 @@
 """Tables and sums behind a product and a constant row added to it, in the pass that makes both roundings."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from schedules.byte_tables import byte_values
 from schedules.cluster.base import Fields
 from schedules.cluster.requantize_sum import requantize_sum_work, sum_fields
@@ -20,7 +23,7 @@ def _requantize_add_sum(kernel: Kernel, costs: CostModel) -> Fields | None:
     return None if fields is None or found is None else fields | found
 
 
-def unmoved_sum_fields(a: Fields) -> Fields | None:
+def unmoved_sum_fields(a: Mapping[str, Any]) -> Fields | None:
     """Factors, summand, shift and type of the sum; its result is not moved to signed bytes, but clipped to its type."""
     result, other = a["sum"]["requant_dtype"], a["types"][1 - a["place"]]
     found = sum_fields(a) if other == result else None

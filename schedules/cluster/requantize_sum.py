@@ -1,5 +1,6 @@
 """The rounding of what an engine multiplied and a sum with another tensor in one pass, where the sum is linear."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from schedules.byte_tables import byte_values
@@ -24,7 +25,7 @@ def _requantize_sum(kernel: Kernel, costs: CostModel) -> Fields | None:
     return None if fields is None or found is None or "taken" in kernel.attributes else fields | found
 
 
-def sum_fields(a: dict[str, Any]) -> Fields | None:
+def sum_fields(a: Mapping[str, Any]) -> Fields | None:
     """Factors, summand and shift for a first operand and a result that are signed bytes; None where none are exact."""
     linear = linear_sum_of(a["sum"], tuple(a["types"]), tuple(a["scalars"]))
     if linear is None:

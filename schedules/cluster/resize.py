@@ -3,7 +3,7 @@
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, TileAxis, schedule
 from schedules.kernel_cycles import Work, given, share, words, work
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.qnn.resize import fraction_bits, is_copy
+from tvm_pulp.qnn.resize import ResizeAttributes, fraction_bits, is_copy
 from tvm_pulp.qnn.tensor_spec import BYTES
 
 _NAMES = ("rows", "row_weights", "columns", "column_weights")
@@ -22,7 +22,7 @@ class ResizeKernel(KernelForm):
     cut = (TileAxis(1), TileAxis(0, limit=1))
 
     def fields(self, call: Arguments, box: Box) -> Fields:
-        layer, a, x = self.layer, self.layer.attributes, self.layer.inputs[0]
+        layer, a, x = self.layer, ResizeAttributes.of(self.layer), self.layer.inputs[0]
         copies = is_copy(a)
         of = dict(zip(("rows", "columns") if copies else _NAMES, layer.inputs[1:], strict=False))
         used = of["rows"].values[box.span(1)]
@@ -30,7 +30,7 @@ class ResizeKernel(KernelForm):
         _, _, width, channels = x.spec.shape
         part = Box((box.start[0], first, 0, 0), (1, last + 1 - first, width, channels))
         fields: Fields = {"x": call.load("x", x, part), **dict.fromkeys((*_NAMES, *_TIES), 0)}
-        if not copies and a["ties"]:
+        if not copies and a.ties:
             of |= dict(zip(_TIES, layer.inputs[7:], strict=True))
         for name, tensor in of.items():
             if name.startswith(("row", "real_row")):
@@ -41,7 +41,7 @@ class ResizeKernel(KernelForm):
         numbers = dict.fromkeys(names, 0) if copies else {"fraction": fraction_bits(a)}
         return fields | numbers | {
             "first_row": first, "width": width, "channels": channels, "out_height": box.size[1],
-            "out_width": box.size[2], "row_taps": a["taps"][0], "column_taps": a["taps"][1],
+            "out_width": box.size[2], "row_taps": a.taps[0], "column_taps": a.taps[1],
             **call.requant_member("requant", Requant() if copies else Requant.of(a), [] if copies else layer.inputs[5:7]
             ),
         }  # fmt: skip

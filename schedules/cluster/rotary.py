@@ -4,6 +4,7 @@ from schedules.byte_tables import by_stored_byte
 from schedules.cluster.arithmetic import typed
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, TileAxis, schedule
 from schedules.kernel_cycles import Work, share, work
+from tvm_pulp.qnn.qdq_rope import QdqRopeAttributes
 
 
 def applies(layer: Layer) -> bool:
@@ -43,8 +44,8 @@ class QdqRopeKernel(KernelForm):
     cut = (TileAxis(1),)
 
     def fields(self, call: Arguments, box: Box) -> Fields:
-        a, (x, cosine, sine, first, second) = self.layer.attributes, self.layer.inputs
-        by_outer = a["position_axis"] == 1
+        a, (x, cosine, sine, first, second) = QdqRopeAttributes.of(self.layer), self.layer.inputs
+        by_outer = a.position_axis == 1
         start, count = (box.start[1], box.size[1]) if by_outer else (0, box.size[2])
         fields: Fields = {"x": call.load("x", x, box)}
         for name, tensor in (("cosine", cosine), ("sine", sine)):

@@ -12,9 +12,14 @@ from schedules.byte_tables import tflite_exponential_table
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Tensor, schedule
 from schedules.kernel_cycles import Work, family_of, given, share, work
 from schedules.kernel_numbers import INT32, TYPES
-from tvm_pulp.qnn.operator import Attributes
-from tvm_pulp.qnn.qdq_norm import limits_of, stage_operands
+from tvm_pulp.qnn.qdq_norm import FactorAttributes, QdqNormAttributes, limits_of, stage_operands
+from tvm_pulp.qnn.rows import RowNormAttributes
+from tvm_pulp.qnn.softmax_form import SoftmaxAttributes
+from tvm_pulp.qnn.softmax_i import ISoftmaxAttributes
 from tvm_pulp.qnn.softmax_i_tables import exponentials
+from tvm_pulp.qnn.softmax_shift import ShiftSoftmaxAttributes
+from tvm_pulp.qnn.softmax_table import TableSoftmaxAttributes
+from tvm_pulp.qnn.softmax_tflite import TfliteSoftmaxAttributes
 from tvm_pulp.qnn.tensor_spec import BYTES
 
 
@@ -29,13 +34,13 @@ class RowKernel(KernelForm):
 
 def applies_i_softmax(layer: Layer) -> bool:
     """The form `i_softmax` on bytes, its exponentials rising, their sums inside 31 bits."""
-    if layer.attributes["form"] != "i_softmax" or layer.inputs[0].spec.dtype not in BYTES:
+    if SoftmaxAttributes.of(layer).form != "i_softmax" or layer.inputs[0].spec.dtype not in BYTES:
         return False
-    table = exponentials(layer.attributes)
+    table = exponentials(ISoftmaxAttributes.of(layer))
     columns = layer.inputs[0].spec.shape[-1]
     # The kernel takes the first exponential for the largest.
     rising = table.min() >= 1 and table[255] == table.max()
-    return bool(layer.attributes["levels"] <= 256 and rising and int(table.max()) * columns < 1 << 31)
+    return bool(ISoftmaxAttributes.of(layer).levels <= 256 and rising and int(table.max()) * columns < 1 << 31)
 
 
 @schedule("softmax", applies_i_softmax)
@@ -43,16 +48,17 @@ class ISoftmaxKernel(RowKernel):
     kernel = "i_softmax"
 
     def fields(self, call: Arguments, box: Box) -> Fields:
-        a, rows = self.layer.attributes, self.rows(call, box)
+        a, rows = ISoftmaxAttributes.of(self.layer), self.rows(call, box)
         table = call.load_whole("table", self.constant("exponential", exponentials(a).astype(np.uint32)))
         return {**rows, "table": table, **call.scratch(4 * box.size[-1] + 16)}
 
 
 def applies_ita(layer: Layer) -> bool:
     """The forms `ita_max` on bytes and `ita_partial_max` on int8, both with sums of 256ths."""
-    if layer.attributes.get("unit", 256) != 256:
+    attributes = layer.attributes
+    if isinstance(attributes, ShiftSoftmaxAttributes) and attributes.unit != 256:
         return False
-    form, dtype = layer.attributes["form"], layer.inputs[0].spec.dtype
+    form, dtype = SoftmaxAttributes.of(layer).form, layer.inputs[0].spec.dtype
     return (form == "ita_max" and dtype in BYTES) or (form == "ita_partial_max" and dtype == "int8")
 
 
@@ -61,13 +67,13 @@ class ItaSoftmaxKernel(RowKernel):
     kernel = "softmax_ita"
 
     def fields(self, call: Arguments, box: Box) -> Fields:
-        a = self.layer.attributes
-        return self.rows(call, box) | {"group": a["group"] if a["form"] == "ita_partial_max" else 0}
+        a = ShiftSoftmaxAttributes.of(self.layer)
+        return self.rows(call, box) | {"group": a.group if a.form == "ita_partial_max" else 0}
 
 
 def applies_tflite(layer: Layer) -> bool:
     """The form `tflite` on int8."""
-    return layer.attributes["form"] == "tflite" and layer.inputs[0].spec.dtype == "int8"
+    return SoftmaxAttributes.of(layer).form == "tflite" and layer.inputs[0].spec.dtype == "int8"
 
 
 @schedule("softmax", applies_tflite)
@@ -75,14 +81,16 @@ class TfliteSoftmaxKernel(RowKernel):
     kernel = "softmax_tflite"
 
     def fields(self, call: Arguments, box: Box) -> Fields:
-        rows, table = self.rows(call, box), tflite_exponential_table(self.layer.attributes)
+        rows, table = self.rows(call, box), tflite_exponential_table(TfliteSoftmaxAttributes.of(self.layer))
         return {**rows, "table": call.load_whole("table", self.constant("exponential", table))}
 
 
 def applies_table(layer: Layer) -> bool:
     """The form `table` from bytes to bytes, the zero point inside the range."""
     a, types = layer.attributes, {layer.inputs[0].spec.dtype, layer.outputs[0].spec.dtype}
-    return a["form"] == "table" and types <= set(BYTES) and a["low"] <= a["zero_point"] <= a["high"]
+    if not isinstance(a, TableSoftmaxAttributes):
+        return False
+    return types <= set(BYTES) and a.low <= a.zero_point <= a.high
 
 
 @schedule("softmax", applies_table)
@@ -90,10 +98,10 @@ class TableSoftmaxKernel(RowKernel):
     kernel = "softmax_table"
 
     def fields(self, call: Arguments, box: Box) -> Fields:
-        a, rows = self.layer.attributes, self.rows(call, box)
+        a, rows = TableSoftmaxAttributes.of(self.layer), self.rows(call, box)
         reversed_table = self.constant("exponential", self.layer.inputs[1].values[::-1].copy())
         tables = {"table": call.load_whole("table", reversed_table), "gain": call.load_reals("gain", "gain")}
-        return {**rows, **tables, **call.scratch(4 * box.size[-1] + 16), "high": a["high"] - a["zero_point"]}
+        return {**rows, **tables, **call.scratch(4 * box.size[-1] + 16), "high": a.high - a.zero_point}
 
 
 def applies_norm(layer: Layer) -> bool:
@@ -147,7 +155,7 @@ class NormKernel(RowKernel):
             # With the bias it may go twice as far.
             return max(centred, (centred + self.largest(2)) // 2)
         # The root is at most the largest |x|, plus one under it.
-        return x.magnitude * self.largest(1) + ((x.magnitude + 1) << self.layer.attributes["shift"])
+        return x.magnitude * self.largest(1) + ((x.magnitude + 1) << RowNormAttributes.of(self.layer).shift)
 
     def largest(self, operand: int) -> int:
         return int(np.abs(self.layer.inputs[operand].values.astype(np.int64)).max(initial=0))
@@ -159,9 +167,9 @@ class NormKernel(RowKernel):
         x, by_integers = layer.inputs[0].spec, family_of(soc.software.kernels).normalizes_by_integers
         if by_integers or not soc.cluster.isa.single_float or x.dtype not in BYTES or self.reach() >= 1 << 30:
             return None
-        if x.shape[-1] % 4 or x.elements // x.shape[-1] < 2 * self.cores or layer.attributes["levels"] > 256:
+        if x.shape[-1] % 4 or x.elements // x.shape[-1] < 2 * self.cores or RowNormAttributes.of(layer).levels > 256:
             return None
-        return real_norm([t.values for t in layer.inputs[1:]], layer.attributes["shift"], x.shape[-1])
+        return real_norm([t.values for t in layer.inputs[1:]], RowNormAttributes.of(layer).shift, x.shape[-1])
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         layer, weight, reals = self.layer, self.layer.inputs[1].values, self.reals
@@ -223,12 +231,12 @@ _LEAST_PAIRED, _NORMALIZED_TOGETHER = 4, 8
 
 def applies_qdq_norm(layer: Layer) -> bool:
     """As many stages of weights as the kernel has."""
-    return len(layer.attributes["biases"]) <= _STAGES
+    return len(QdqNormAttributes.of(layer).biases) <= _STAGES
 
 
-def is_narrow_norm(attributes: Attributes, parameters: Sequence[np.ndarray], columns: int) -> bool:
+def is_narrow_norm(attributes: FactorAttributes, parameters: Sequence[np.ndarray], columns: int) -> bool:
     """Tell if one stage makes results of 16 bits: no element is sqrt(columns) deviations away from its mean."""
-    furthest = attributes["gain"] * math.sqrt(columns / attributes["statistic"])
+    furthest = attributes.gain * math.sqrt(columns / attributes.statistic)
     weight, *bias = (float(np.abs(p).max(initial=0)) for p in parameters)
     return furthest * weight + sum(bias) < 32000
 
@@ -237,13 +245,13 @@ def is_narrow_norm(attributes: Attributes, parameters: Sequence[np.ndarray], col
 class QdqNormKernel(RowKernel):
     def is_narrow(self, stages: Sequence[tuple[Tensor, Tensor | None]]) -> bool:
         """Tell if there is one stage without rounding before it, of narrow results."""
-        a, parameters = self.layer.attributes, [t.values for stage in stages for t in stage if t is not None]
-        if len(stages) != 1 or a["has_table"] or any(a["rounds"][:-1]):
+        a, parameters = QdqNormAttributes.of(self.layer), [t.values for stage in stages for t in stage if t is not None]
+        if len(stages) != 1 or a.has_table or any(a.rounds[:-1]):
             return False
         return is_narrow_norm(a, parameters, self.layer.inputs[0].spec.shape[-1])
 
     def fields(self, call: Arguments, box: Box) -> Fields:
-        layer, a, fields = self.layer, self.layer.attributes, self.rows(call, box)
+        layer, a, fields = self.layer, QdqNormAttributes.of(self.layer), self.rows(call, box)
         fields["reals"] = call.load_reals("reals", "statistic", "epsilon", "gain")
         table, stages = stage_operands(a, layer.inputs)
         limits = [pair or (0, 0) for pair in limits_of(a)]
@@ -251,8 +259,8 @@ class QdqNormKernel(RowKernel):
         fields |= {
             "table": 0 if table is None else call.load_whole("table", table),
             "stages": len(stages), "narrow": int(self.is_narrow(stages)),
-            "rounds": sum(1 << i for i, rounds in enumerate(a["rounds"][:-1]) if rounds),
-            "index_low": a["index_limits"][0], "index_high": a["index_limits"][1], "low": low, "high": high,
+            "rounds": sum(1 << i for i, rounds in enumerate(a.rounds[:-1]) if rounds),
+            "index_low": a.index_limits[0], "index_high": a.index_limits[1], "low": low, "high": high,
         }  # fmt: skip
         for i in range(_STAGES):
             weight, bias = stages[i] if i < len(stages) else (None, None)

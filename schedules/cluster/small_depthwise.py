@@ -8,6 +8,7 @@ from schedules.cluster.conv2d import WindowKernel
 from schedules.cluster.depthwise_conv2d import DepthwiseKernel
 from schedules.kernel_cycles import Work, kind_of, share, words, work
 from schedules.packed_weights import padded, weights_of_pixels
+from tvm_pulp.qnn.conv2d import Conv2dAttributes
 
 # Pixels of a channel that registers hold.
 _MOST_PIXELS = 16
@@ -29,10 +30,10 @@ class SmallDepthwiseKernel(WindowKernel):
     def _constants(self) -> tuple[np.ndarray, np.ndarray]:
         """Weights and biases; those of pixels outside the picture are not there."""
         (_, *size, _), (_, *out_size, _) = self.layer.inputs[0].spec.shape, self.layer.outputs[0].spec.shape
-        a, filters = self.layer.attributes, self.layer.inputs[1].values[..., 0]
+        a, filters = Conv2dAttributes.of(self.layer), self.layer.inputs[1].values[..., 0]
         weight = weights_of_pixels(filters, size, out_size, a)
-        bias = -a["zero_point"] * weight.astype(np.int64).sum(axis=2)
-        if a["has_bias"]:
+        bias = -a.zero_point * weight.astype(np.int64).sum(axis=2)
+        if a.has_bias:
             bias += self.layer.inputs[2].values.astype(np.int64)[:, None]
         return weight, bias.astype(np.int32)
 

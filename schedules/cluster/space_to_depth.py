@@ -2,6 +2,7 @@
 
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, TileAxis, schedule
 from schedules.kernel_cycles import Work, share, work
+from tvm_pulp.qnn.space_to_depth import SpaceToDepthAttributes
 from tvm_pulp.qnn.tensor_spec import BYTES
 
 
@@ -16,8 +17,8 @@ class SpaceToDepthKernel(KernelForm):
     cut = (TileAxis(1), TileAxis(0, limit=1))
 
     def fields(self, call: Arguments, box: Box) -> Fields:
-        a, x = self.layer.attributes, self.layer.inputs[0]
-        planar, shape = a["layout"] == "NCHW", x.spec.shape
+        a, x = SpaceToDepthAttributes.of(self.layer), self.layer.inputs[0]
+        planar, shape = a.layout == "NCHW", x.spec.shape
         first, count = 2 * box.start[1], 2 * box.size[1]
         if planar:
             source = Box((box.start[0], 0, first, 0), (1, shape[1], count, shape[3]))
@@ -25,7 +26,7 @@ class SpaceToDepthKernel(KernelForm):
             source = Box((box.start[0], first, 0, 0), (1, count, *shape[2:]))
         return {
             "x": call.load("x", x, source), "height": box.size[1], "width": box.size[2],
-            "channels": box.size[3] // 4, "is_planar": int(planar), "flip": 0x80 if a["unsigned"] else 0,
+            "channels": box.size[3] // 4, "is_planar": int(planar), "flip": 0x80 if a.unsigned else 0,
         }  # fmt: skip
 
 

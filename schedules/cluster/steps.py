@@ -10,6 +10,7 @@ from schedules.cluster.transpose import element_strides, transpose_fields
 from schedules.kernel_cycles import Work, fit_of, share, work
 from schedules.kernel_numbers import KINDS, TYPES
 from schedules.window_fields import window_fields
+from tvm_pulp.qnn.im2col import Im2col
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
 from tvm_pulp.qnn.window import Window, windows
@@ -165,7 +166,7 @@ def _im2col(kernel: Kernel, _costs: CostModel) -> Fields | None:
         return None
     return {
         "height": height, "width": width, "channels": channels, "out_height": out_height, "out_width": out_width,
-        **window_fields(*windows(a, a["kernel"])), "pad_value": a["zero_point"],
+        **window_fields(*windows(Im2col().stated(a), a["kernel"])), "pad_value": a["zero_point"],
     }  # fmt: skip
 
 
@@ -175,7 +176,7 @@ def _pad(kernel: Kernel, _costs: CostModel) -> Fields | None:
     return pad_fields(kernel.inputs[0].spec, kernel.outputs[0].spec, kernel.attributes)
 
 
-def pad_fields(x: TensorSpec, y: TensorSpec, attributes: dict[str, Any]) -> Fields | None:
+def pad_fields(x: TensorSpec, y: TensorSpec, attributes: Mapping[str, Any]) -> Fields | None:
     """Arguments of `im2col` that pad one image of bytes; None where more than rows and columns are padded."""
     before, after = attributes["before"], attributes["after"]
     if len(x.shape) != 4 or x.shape[0] != 1 or x.dtype not in ("int8", "uint8"):

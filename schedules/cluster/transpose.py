@@ -1,11 +1,13 @@
 """Transposes, by sizes and strides of at most four axes."""
 
 import math
+from collections.abc import Sequence
 
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
 from schedules.kernel_cycles import Work, share, work
 from schedules.kernel_numbers import TYPES
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_part
+from tvm_pulp.qnn.indexing import TransposeAttributes
 from tvm_pulp.qnn.tensor_spec import BYTES
 
 Axes = list[tuple[int, int]]  # size, and stride in elements
@@ -14,14 +16,15 @@ Axes = list[tuple[int, int]]  # size, and stride in elements
 def applies_transpose(layer: Layer) -> bool:
     """Up to four axes once neighbours that stay together are merged."""
     return (
-        layer.inputs[0].spec.dtype in TYPES and len(merged(layer.inputs[0].spec.shape, layer.attributes["axes"])) <= 4
+        layer.inputs[0].spec.dtype in TYPES
+        and len(merged(layer.inputs[0].spec.shape, TransposeAttributes.of(layer).axes)) <= 4
     )
 
 
 def applies_planes(layer: Layer) -> bool:
     """Three planes of bytes, as pictures have them, become pixels."""
-    spec, axes = layer.inputs[0].spec, layer.attributes["axes"]
-    return spec.dtype in BYTES and axes == [0, 2, 3, 1] and spec.shape[:2] == (1, 3)
+    spec, axes = layer.inputs[0].spec, TransposeAttributes.of(layer).axes
+    return spec.dtype in BYTES and axes == (0, 2, 3, 1) and spec.shape[:2] == (1, 3)
 
 
 def element_strides(shape: tuple[int, ...]) -> list[int]:
@@ -29,7 +32,7 @@ def element_strides(shape: tuple[int, ...]) -> list[int]:
     return [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
 
 
-def merged(shape: tuple[int, ...], axes: list[int]) -> Axes:
+def merged(shape: tuple[int, ...], axes: Sequence[int]) -> Axes:
     """The result's axes, neighbours that stay neighbours as one."""
     strides = element_strides(shape)
     found: Axes = []
@@ -66,7 +69,7 @@ def transpose_fields(pairs: Axes, itemsize: int) -> Fields:
 class TransposeKernel(KernelForm):
     def fields(self, call: Arguments, box: Box) -> Fields:
         x, source = self.layer.inputs[0], tile_part(self.layer, box).inputs[0]
-        pairs = merged(source.size, self.layer.attributes["axes"])
+        pairs = merged(source.size, TransposeAttributes.of(self.layer).axes)
         return {"x": call.load("x", x, source), **transpose_fields(*in_words(pairs, x.spec.itemsize))}
 
 

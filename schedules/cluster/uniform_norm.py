@@ -14,6 +14,7 @@ from schedules.cluster.base import Arguments, Box, Fields, Layer, schedule
 from schedules.cluster.rows import RowKernel, shared_rows
 from schedules.kernel_cycles import Work, work
 from schedules.kernel_numbers import TYPES
+from tvm_pulp.qnn.rows import RowNormAttributes
 from tvm_pulp.qnn.tensor_spec import BYTES
 
 # Of factors, the largest first; how far the one that is taken may be from the nearest; summands, in sixteenths of what
@@ -60,15 +61,15 @@ def root_factors(weight: int, shift: int, levels: int, columns: int, low: int, h
 
 def applies_uniform(layer: Layer) -> bool:
     """Bytes whose weights are all the same, at most 256 levels."""
-    weight, levels = layer.inputs[1].data, layer.attributes["levels"]
+    weight, levels = layer.inputs[1].data, RowNormAttributes.of(layer).levels
     if layer.inputs[0].spec.dtype not in BYTES or weight is None or levels > 256 or levels % 2:
         return False
     return bool((weight == weight.reshape(-1)[0]).all()) and _factors(layer) is not None
 
 
 def _factors(layer: Layer) -> RootFactors | None:
-    x, a = layer.inputs[0].spec, layer.attributes
-    return root_factors(int(layer.inputs[1].values.reshape(-1)[0]), a["shift"], a["levels"], x.shape[-1], *x.range)
+    x, a = layer.inputs[0].spec, RowNormAttributes.of(layer)
+    return root_factors(int(layer.inputs[1].values.reshape(-1)[0]), a.shift, a.levels, x.shape[-1], *x.range)
 
 
 @schedule("rms_norm", applies_uniform, first=True)

@@ -4,18 +4,16 @@ A summand is the value times a factor, where factors of 16 bits exist that give 
 values; else it is looked up in a table.
 """
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
 from schedules.cpu.base import RANGES, SATURATIONS, CallBuilder, Cpu, KernelCall, Layer, Tensor, kernel, offer_if
 from tvm_pulp.qnn import fixed_point
-from tvm_pulp.qnn.add import left_shift, rules, split
+from tvm_pulp.qnn.add import AddAttributes, rules, split
 from tvm_pulp.qnn.fit_rule import FittedRule, Sums, fit_rule
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -52,17 +50,12 @@ def add_summands(layer: Layer, cpu: Cpu) -> KernelCall:
 class _Sum:
     """All that constants of a sum depend on: parts of a layer, or layers alike, have the same.
 
-    `attributes`: as JSON. `constants`: the layer's numbers with their types.
+    `constants`: the layer's numbers with their types.
     """
 
-    attributes: str
+    stated: AddAttributes
     dtypes: tuple[str, str]
     constants: tuple[tuple[str, float], ...]
-
-    @property
-    def stated(self) -> dict[str, Any]:
-        """Attributes of the layer."""
-        return dict(json.loads(self.attributes))
 
     @property
     def numbers(self) -> list[np.ndarray]:
@@ -73,7 +66,7 @@ class _Sum:
 def _sum_of(layer: Layer) -> _Sum:
     constants = tuple((t.spec.dtype, value.item()) for t in layer.inputs[2:] for value in t.values.reshape(-1))
     a, b = (t.spec.dtype for t in layer.inputs[:2])
-    return _Sum(json.dumps(layer.attributes, sort_keys=True), (a, b), constants)
+    return _Sum(AddAttributes.of(layer), (a, b), constants)
 
 
 def _checked(layer: Layer) -> _Sum:
@@ -156,7 +149,7 @@ def _by_factors(summed: _Sum, doubled: bool) -> tuple[FittedRule, list[int]] | N
     """
     requant, operands = _rule_of_sum(summed)
     tables, stated = _tables(summed), summed.stated
-    zeros = [int(stated.get(name, 0)) for name in ("zero_point_a", "zero_point_b")]
+    zeros = [stated.zero_point_a, stated.zero_point_b]
     values = [np.arange(256, dtype=np.uint8).view(dtype).astype(np.int64) for dtype in summed.dtypes]
     slopes = [Fraction(int(t[v.argmax()] - t[v.argmin()]), 255) for t, v in zip(tables, values, strict=True)]
     if not slopes[0] or not slopes[1]:
@@ -216,9 +209,9 @@ def _is_row(spec: TensorSpec, whole: TensorSpec) -> bool:
 def _rule_of_sum(summed: _Sum) -> tuple[Requant, tuple[np.ndarray, np.ndarray]]:
     attributes = summed.stated
     rule = rules(attributes)[2]
-    if attributes["form"] == "half_even":
+    if attributes.form == "half_even":
         requant = Requant("half_even", 0, rule.zero_point, rule.low, rule.high, True, rule.dtype)
-        return requant, (np.array([1]), np.array([attributes["shift"]]))
+        return requant, (np.array([1]), np.array([attributes.shift]))
     tensors = split(attributes, summed.numbers)[2]
     first, second = (np.asarray(t, np.int64).reshape(-1) for t in tensors) if tensors else (np.zeros(1), np.zeros(1))
     return rule, (first, second)
@@ -245,16 +238,16 @@ def _tables(summed: _Sum) -> list[np.ndarray]:
     handed = split(attributes, summed.numbers)
     for place, dtype in enumerate(summed.dtypes):
         values = np.arange(256, dtype=np.uint8).view(dtype).astype(np.int64)
-        if attributes["form"] == "plain":
+        if attributes.form == "plain":
             summand = rules(attributes)[place].apply(values, handed[place]).astype(np.int64)
         else:
-            centred = values - attributes["zero_point_b" if place else "zero_point_a"]
-            factor = attributes["multipliers"][place]
-            if attributes["form"] == "half_even":
+            centred = values - (attributes.zero_point_b if place else attributes.zero_point_a)
+            factor = np.array(attributes.multipliers[place])
+            if attributes.form == "half_even":
                 summand = centred * factor
             else:
-                exponent = attributes["exponents"][place]
-                summand = fixed_point.multiply(centred << left_shift(attributes), factor, exponent)
-                summand = -summand if place and attributes["subtract"] else summand
+                exponent = np.array(attributes.exponents[place])
+                summand = fixed_point.multiply(centred << attributes.left_shift, factor, exponent)
+                summand = -summand if place and attributes.subtract else summand
         made.append(summand)
     return made

@@ -4,6 +4,7 @@ from schedules.cpu.base import Cpu, KernelCall, Layer, kernel, offer_if, structu
 from schedules.cpu.product import BYTES, WIDE, begin_product
 from schedules.cpu.rules import check_product, rule_function
 from schedules.cpu.windows import check_image, reads_first, row_bytes, window_of
+from tvm_pulp.qnn.conv2d import Conv2dAttributes
 
 
 @kernel("conv2d", BYTES)
@@ -21,7 +22,7 @@ def wide_convolution(layer: Layer, cpu: Cpu) -> KernelCall:
 def _convolution(layer: Layer, cpu: Cpu, *, wide: bool) -> KernelCall:
     check_product(layer)
     check_image(layer)
-    groups = layer.attributes["groups"]
+    groups = Conv2dAttributes.of(layer).groups
     offer_if(groups == 1, f"channels are in {groups} groups")
     channels, *size, _ = layer.inputs[1].spec.shape
     call, body, rule = begin_product(layer, cpu, cpu.block.pixels, wide=wide)

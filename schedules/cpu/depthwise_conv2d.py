@@ -6,6 +6,7 @@ from schedules.cpu.base import Cpu, KernelCall, Layer, kernel, offer_if, structu
 from schedules.cpu.pack_weights import pack_depthwise
 from schedules.cpu.rules import begin_call, check_product, rule_for, rule_function
 from schedules.cpu.windows import check_image, reads_first, row_bytes, window_of
+from tvm_pulp.qnn.conv2d import Conv2dAttributes
 
 
 @kernel("conv2d", "depthwise windows")
@@ -13,7 +14,7 @@ def depthwise(layer: Layer, cpu: Cpu) -> KernelCall:
     """A filter for each channel."""
     check_product(layer)
     check_image(layer)
-    groups, at_once = layer.attributes["groups"], math.prod(cpu.depthwise.channels)
+    groups, at_once = Conv2dAttributes.of(layer).groups, math.prod(cpu.depthwise.channels)
     channels, *size, _ = layer.inputs[1].spec.shape
     is_depthwise = groups == layer.inputs[0].spec.shape[3] == channels
     offer_if(is_depthwise, "channels have not one filter each")

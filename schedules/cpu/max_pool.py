@@ -2,6 +2,7 @@
 
 from schedules.cpu.base import RANGES, CallBuilder, Cpu, KernelCall, Layer, kernel, offer_if, structure
 from schedules.cpu.windows import check_image, window_of
+from tvm_pulp.qnn.window import KernelAttributes
 
 
 @kernel("max_pool", "largest values of windows")
@@ -13,6 +14,6 @@ def max_pool(layer: Layer, _cpu: Cpu) -> KernelCall:
     call = CallBuilder(layer, layer.inputs)
     call.result()
     window = structure(
-        "const struct tvm_pulp_window window", window_of(layer, call.is_unsigned, layer.attributes["kernel"])
+        "const struct tvm_pulp_window window", window_of(layer, call.is_unsigned, KernelAttributes.of(layer).kernel)
     )
     return call.made([*window, f"  tvm_pulp_max_pool(&window, {call.x}, {call.y});"], "pool.h")

@@ -12,6 +12,7 @@ import numpy as np
 from schedules.cpu.base import RANGES, SATURATIONS, CallBuilder, Cpu, Layer, Tensor, offer_if
 from schedules.cpu.pack_weights import padded
 from tvm_pulp.qnn.fit_rule import FittedRule, Sums, fit_rule
+from tvm_pulp.qnn.record import LinearAttributes
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.uma.cpu_form import FUNCTION
 
@@ -45,7 +46,7 @@ def check_product(layer: Layer) -> None:
     offer_if(weight.data is not None, "weights are no constant")
     for tensor, name in ((x, "values"), (layer.outputs[0], "results")):
         offer_if(tensor.spec.dtype in RANGES, f"{name} are {tensor.spec.dtype}, not bytes")
-    offer_if(layer.attributes.get("sum_bits", 32) <= 32, "sums have more than 32 bits")
+    offer_if(LinearAttributes.of(layer).sum_bits <= 32, "sums have more than 32 bits")
     offer_if(Requant.of(layer.attributes).operands, "sums are results: nothing requantizes them")
 
 
@@ -54,7 +55,7 @@ def rule_for(layer: Layer, matrix: np.ndarray, block: int, cpu: Cpu, values: str
     x, weight, *others = layer.inputs
     known = _RULES.setdefault(weight, {})
     key = (
-        tuple(others), x.spec.dtype, Requant.of(layer.attributes), layer.attributes["zero_point"],
+        tuple(others), x.spec.dtype, Requant.of(layer.attributes), LinearAttributes.of(layer).zero_point,
         block, cpu.doubled, cpu.block.by_constant, values,
     )  # fmt: skip
     if key not in known:
@@ -68,11 +69,13 @@ def rule_for(layer: Layer, matrix: np.ndarray, block: int, cpu: Cpu, values: str
 def _rule_of(layer: Layer, matrix: np.ndarray, block: int, cpu: Cpu, values: str) -> ProductRule | None:
     """The same; None where sums do not fit into 32 bits."""
     requant, low_high = Requant.of(layer.attributes), RANGES[layer.inputs[0].spec.dtype]
-    weights, zero_point = matrix.astype(np.int64), int(layer.attributes["zero_point"])
+    weights, zero_point = matrix.astype(np.int64), int(LinearAttributes.of(layer).zero_point)
     if values:
         zero_point, low_high = zero_point + RANGES[values][0] - low_high[0], RANGES[values]
     channels = len(weights)
-    bias = layer.inputs[2].values.astype(np.int64) if layer.attributes["has_bias"] else np.zeros(channels, np.int64)
+    bias = (
+        layer.inputs[2].values.astype(np.int64) if LinearAttributes.of(layer).has_bias else np.zeros(channels, np.int64)
+    )
     bias = bias - zero_point * weights.sum(1)
     ends = np.stack([weights * low_high[0], weights * low_high[1]])
     lowest, highest = ends.min(0).sum(1), ends.max(0).sum(1)

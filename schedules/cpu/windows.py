@@ -4,36 +4,32 @@ from collections.abc import Sequence
 from typing import Any
 
 from schedules.cpu.base import Layer, offer_if
+from tvm_pulp.qnn.window import StepAttributes, windows
 
 
 def check_image(layer: Layer) -> None:
     """Check that a layer's operand is one image, its channels innermost."""
     count = layer.inputs[0].spec.shape[0]
-    offer_if(layer.attributes["layout"] == "NHWC", f"the layout is {layer.attributes['layout']}, not NHWC")
+    layout = layer.attributes["layout"]
+    offer_if(layout == "NHWC", f"the layout is {layout}, not NHWC")
     offer_if(count == 1, f"there are {count} images")
 
 
 def window_of(layer: Layer, is_unsigned: int, kernel: Sequence[int]) -> dict[str, Any]:
     """Members of the structure that describes a layer's windows."""
-    attributes = layer.attributes
     (_, height, width, channels), (_, out_height, out_width, _) = (
         t.spec.shape for t in (layer.inputs[0], layer.outputs[0])
     )
-    (top, left, _, _) = attributes["pads"]
-    kernel_height, kernel_width = kernel
-    (stride_height, stride_width), (dilation_height, dilation_width) = attributes["strides"], attributes["dilation"]
-    reach = (out_width - 1) * stride_width + (kernel_width - 1) * dilation_width + 1
-    lowest = (out_height - 1) * stride_height + (kernel_height - 1) * dilation_height - top
-    right = max(0, reach - left - width)
+    rows, columns = windows(StepAttributes.of(layer), kernel)
     return {
         "height": height, "width": width, "channels": channels,
         "out_height": out_height, "out_width": out_width,
-        "kernel_height": kernel_height, "kernel_width": kernel_width,
-        "stride_height": stride_height, "stride_width": stride_width,
-        "dilation_height": dilation_height, "dilation_width": dilation_width,
-        "top": top, "left": left, "right": right,
-        "is_padded": int(top > 0 or left > 0 or right > 0 or lowest >= height),
-        "zero_point": attributes.get("zero_point", 0), "is_unsigned": is_unsigned,
+        "kernel_height": rows.kernel, "kernel_width": columns.kernel,
+        "stride_height": rows.stride, "stride_width": columns.stride,
+        "dilation_height": rows.dilation, "dilation_width": columns.dilation,
+        "top": rows.before, "left": columns.before, "right": max(0, columns.padding_after(out_width, width)),
+        "is_padded": int(rows.is_padded(out_height, height) or columns.is_padded(out_width, width)),
+        "zero_point": layer.attributes.get("zero_point", 0), "is_unsigned": is_unsigned,
     }  # fmt: skip
 
 

@@ -18,7 +18,7 @@ def test_axes_of_one_element_move_for_free() -> None:
 
 def test_longer_axes_are_transposed() -> None:
     made = permuted(tensor(1, 3, 4, 5), [0, 2, 3, 1])
-    assert qnn.attributes(made) == {"axes": [0, 2, 3, 1]}
+    assert dict(qnn.attributes(made)) == {"axes": [0, 2, 3, 1]}
 
 
 def test_heads_and_positions_are_swapped() -> None:

@@ -15,6 +15,7 @@ from tvm_pulp.qnn.qdq_attention import QdqAttention
 from tvm_pulp.qnn.qdq_rope import QdqRope
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.softmax import Softmax
+from tvm_pulp.qnn.softmax_i import ISoftmaxAttributes, PolynomialAttributes
 from tvm_pulp.qnn.softmax_i_tables import exponentials, least_to_skip, logit_table, small_exponential_table
 
 LARGEST_TABLE = 4096
@@ -33,15 +34,15 @@ def reference(
     logit: Rule, exponential: dict[str, Any], probability: np.ndarray | None, rule: Rule,
 ) -> np.ndarray:  # fmt: skip
     """q [heads, queries, size], k and v [heads, keys, size]."""
-    logits = logit.apply(Matmul().reference(PLAIN_PRODUCT, [q, k])).astype(np.int64)
+    logits = logit.apply(Matmul().reference(Matmul().stated(PLAIN_PRODUCT), [q, k])).astype(np.int64)
     if table is not None:
         logits = table[logits + 128].astype(np.int64)
     if mask is not None:
         logits = np.clip(logits + mask, -128, 127)
-    weights = Softmax().reference({"form": "i_softmax", **exponential}, [logits.astype(np.int8)])
+    weights = Softmax().reference(Softmax().stated({"form": "i_softmax", **exponential}), [logits.astype(np.int8)])
     if probability is not None:
         weights = probability[weights]
-    return rule.apply(Matmul().reference({**PLAIN_PRODUCT, "transpose_b": False}, [weights, v]))
+    return rule.apply(Matmul().reference(Matmul().stated({**PLAIN_PRODUCT, "transpose_b": False}), [weights, v]))
 
 
 def softmax_tables(
@@ -55,7 +56,7 @@ def softmax_tables(
     covered: bool,
 ) -> dict[str, Any]:
     """Tables of the kernel and the requantization before them."""
-    large = exponentials(exponential).astype(np.uint32)
+    large = exponentials(PolynomialAttributes.from_values(exponential)).astype(np.uint32)
     narrow = logit.requant.kind == "pulp" and not logit.requant.wide
     small = small and narrow and size == 4 and keys >= 4
     halves = small_exponential_table(large, exponential["levels"], keys) if small else None
@@ -155,7 +156,7 @@ def rope_case(
     x = random_bytes(rng, (positions, heads, size), "int8")
     rotation = rng.integers(-127, 128, (positions, size, size)).astype(np.int8)
     rule = random_rule(rng, kind, size * 128 * 128, 1)
-    product = Matmul().reference({**PLAIN_PRODUCT, "transpose_b": False}, [x, rotation])
+    product = Matmul().reference(Matmul().stated({**PLAIN_PRODUCT, "transpose_b": False}), [x, rotation])
     fields = {
         "x": x,
         "rotation": rotation,
@@ -174,7 +175,8 @@ def qdq_attention_case(
 ) -> Case:  # fmt: skip
     """`types`: s or u for q, k and v; `heads` is a multiple of `group`; `tables`: which of q and k have one."""
     fields: dict[str, Any] = {"heads": heads, "queries": queries, "keys": keys, "size": size, "group": group}
-    attributes: dict[str, Any] = dict(fields)
+    sizes = {"heads": heads, "queries": queries, "key_count": keys, "size": size, "group": group}
+    attributes: dict[str, Any] = dict(sizes)
     operands = []
     for name, positions, kind in zip("qkv", (queries, keys, keys), types, strict=True):
         count, dtype = heads if name == "q" else heads // group, "int8" if kind == "s" else "uint8"
@@ -198,7 +200,7 @@ def qdq_attention_case(
     stored = {n: by_stored_byte(t, str(fields[n].dtype)) for n, t in bytes_of.items()}
     fields |= {f"{n}_table": stored.get(n) for n in "qk"}
     constants = [*bytes_of.values(), *([mask] if classes > 1 else []), table, exponential]
-    expected = QdqAttention().reference(attributes, [*operands, *constants])
+    expected = QdqAttention().reference(QdqAttention().stated(attributes), [*operands, *constants])
     room = (size + 9) * ((keys + 3) // 4 * 4) + ("q" in tables) * size + ("k" in tables) * size * keys + 3 & ~3
     fields |= {
         **limits, "mask": mask if classes > 1 else None, "table": table, "exponential": exponential, "reals": reals,
@@ -251,7 +253,7 @@ def qdq_rope_case(
     names = ("kept_scale", "turned_scale", "kept_weight", "turned_weight")
     attributes = {**zeros, **limits, "dtype": "int8", "position_axis": axis}
     attributes |= {n: float(v) for n, v in zip(names, reals, strict=True)}
-    expected = QdqRope().reference(attributes, [x, *angles, *tables])
+    expected = QdqRope().reference(QdqRope().stated(attributes), [x, *angles, *tables])
     kind = TYPE_CODES[dtype]
     fields: dict[str, Any] = {
         "x": x, "cosine": angles[0], "sine": angles[1], "reals": reals, "y": Out(x.shape, "int8"),
@@ -282,7 +284,7 @@ def attention_weights_case(
     table, probability = np.sort(random_bytes(rng, (256,), "int8")), random_bytes(rng, (256,), "int8")
     mask = np.where(rng.random((rows, keys)) < 0.5, 0, random_bytes(rng, (rows, keys), "int8")).astype(np.int8)
     attributes = {"form": "i_softmax", **random_exponential(rng, short=small and bool(rng.integers(2)))}
-    large = exponentials(attributes).astype(np.uint32)
+    large = exponentials(ISoftmaxAttributes.from_values(attributes)).astype(np.uint32)
     halves = small_exponential_table(large, attributes["levels"], keys) if small else None
     if causal_mask:
         mask = np.where(np.arange(keys) > np.arange(rows)[:, None] + rng.integers(keys), -128, 0).astype(np.int8)
@@ -297,7 +299,7 @@ def attention_weights_case(
         logits = table[logits + 128].astype(np.int64)
     if with_mask:
         logits = np.clip(logits + np.tile(mask, (heads, 1)), -128, 127)
-    weights = Softmax().reference(attributes, [logits.astype(np.int8)])
+    weights = Softmax().reference(Softmax().stated(attributes), [logits.astype(np.int8)])
     # An odd number of words: copies of a table begin in different banks.
     room = (4 if halves is None else 2) * batch * padded + 256 * with_probability | 4
     fields = {

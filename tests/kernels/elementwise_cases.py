@@ -101,7 +101,7 @@ def add_case(
     while by_table and rule.requant.out_dtype == "int32":
         rule = make_rule(rng, kind, bound, columns, per_channel)
     attributes |= rule.requant.attributes()
-    expected = Add().reference(attributes, [a, b, *inner, *rule.operands])
+    expected = Add().reference(Add().stated(attributes), [a, b, *inner, *rule.operands])
     sums: dict[str, Any] = {"sum_table": None, "sum_low": 0}
     if by_table:
         found = find_sum_table([tables["table_a"], tables["table_b"]], types, rule.apply)
@@ -183,7 +183,7 @@ def mul_case(
     b = random_bytes(rng, (1 if broadcast else rows, columns), types[1])
     rule = rule or make_rule(rng, kind, 1 << 17, columns, per_channel)
     attributes = {"zero_point_a": zero_points[0], "zero_point_b": zero_points[1]}
-    expected = Mul().reference({**attributes, **rule.requant.attributes()}, [a, b, *rule.operands])
+    expected = Mul().reference(Mul().stated({**attributes, **rule.requant.attributes()}), [a, b, *rule.operands])
     fields = {**shape_fields(rows, columns, rule, a=a, b=b), **attributes}
     return Case(Call("mul", fields, misalign={"b": misalign}), expected, rows * columns)
 
@@ -206,7 +206,7 @@ def quantize_case(
         x = np.where(rng.random(x.shape) < 0.2, rng.choice(special, x.shape), x)
     reals = np.array([scale, np.float32(1) / scale], np.float32)
     operands = [x, reals[:1], reals[1:], np.array([zero], dtype)]
-    expected = Quantize().reference({"axis": 0, "dtype": dtype}, operands)
+    expected = Quantize().reference(Quantize().stated({"axis": 0, "dtype": dtype}), operands)
     if apart:
         expected = np.ascontiguousarray(np.pad(expected, ((0, repeated), (0, 0)), mode="edge").T)
     fields = {
@@ -224,7 +224,7 @@ def dequantize_case(rng: np.random.Generator, count: int, dtype: str = "int8", *
         "x": x, "y": Out((count,), "float32"), "scale": scale, "count": count, "x_type": TYPE_CODES[dtype],
         "zero_point": zero,
     }  # fmt: skip
-    expected = Dequantize().reference({"axis": 0}, [x, scale, np.array([zero], dtype)])
+    expected = Dequantize().reference(Dequantize().stated({"axis": 0}), [x, scale, np.array([zero], dtype)])
     return Case(Call("dequantize", fields, misalign={"x": misalign}), expected, count)
 
 
@@ -238,7 +238,9 @@ def qdq_mul_case(
     zero_points = {"zero_point_a": int(rng.integers(-128, 256)), "zero_point_b": int(rng.integers(-128, 256))}
     # Powers of two make ties.
     scale = np.float32(rng.choice([1 / 128, 1 / 256, float(rng.uniform(0.001, 0.02))]))
-    expected = QdqMul().reference({**limits, **zero_points, "scale": float(scale), "dtype": "int8"}, [a, b])
+    expected = QdqMul().reference(
+        QdqMul().stated({**limits, **zero_points, "scale": float(scale), "dtype": "int8"}), [a, b]
+    )
     fields = {
         "a": a, "b": b, "y": Out(a.shape, "int8"), "scale": np.array([scale]), "rows": rows, "columns": columns,
         "b_stride": 0 if broadcast else columns, "a_type": TYPE_CODES[types[0]], "b_type": TYPE_CODES[types[1]],
@@ -263,7 +265,7 @@ def requantize_case(
     channels = (rows, columns)[axis]
     rule = make_rule(rng, kind, 100300 if dtype == "int32" else 512, channels, per_channel)
     attributes = {"zero_point": zero_point, "axis": axis, **rule.requant.attributes()}
-    expected = Requantize().reference(attributes, [x, *rule.operands])
+    expected = Requantize().reference(Requantize().stated(attributes), [x, *rule.operands])
     fields = {**shape_fields(rows, columns, rule, x=x), "zero_point": zero_point, "per_row": int(axis == 0)}
     fields |= {"lines": 1, "x_line_stride": 0}
     moved = misalign if dtype != "int32" else 0
@@ -279,7 +281,7 @@ def thinned_case(rng: np.random.Generator, size: tuple[int, int, int], steps: tu
         rule = make_rule(rng, kind, 100300, channels, True)
     taken = x[:: steps[0], :: steps[1]]
     attributes = {"zero_point": 0, "axis": 2, **rule.requant.attributes()}
-    expected = Requantize().reference(attributes, [taken, *rule.operands])
+    expected = Requantize().reference(Requantize().stated(attributes), [taken, *rule.operands])
     fields = {**shape_fields(taken.shape[1], channels, rule, x=x), "zero_point": 0, "per_row": 0}
     fields |= {"lines": taken.shape[0], "x_line_stride": 4 * steps[0] * width * channels}
     fields |= {"x_stride": 4 * steps[1] * channels, "y": Out(expected.shape, rule.requant.out_dtype)}
@@ -293,7 +295,9 @@ def hardswish_case(
     x = random_bytes(rng, (rows, columns), dtype)
     attributes = {"three": int(rng.integers(1, 90)), "six": int(rng.integers(1, 180)), "one_over_six": 11}
     rule = make_rule(rng, kind, 255 * 180 * 11, columns, per_channel)
-    expected = Hardswish().reference({**attributes, **rule.requant.attributes()}, [x, *rule.operands])
+    expected = Hardswish().reference(
+        Hardswish().stated({**attributes, **rule.requant.attributes()}), [x, *rule.operands]
+    )
     fields = {**shape_fields(rows, columns, rule, x=x), **attributes}
     return Case(Call("hardswish", fields, misalign={"x": misalign}), expected, rows * columns)
 
@@ -306,7 +310,7 @@ def gelu_case(
     b = -int(rng.integers(20, 120))
     attributes = {"b": b, "one": b * b + int(rng.integers(0, 3000))}
     rule = make_rule(rng, kind, 255 * attributes["one"], columns, per_channel)
-    expected = Gelu().reference({**attributes, **rule.requant.attributes()}, [x, *rule.operands])
+    expected = Gelu().reference(Gelu().stated({**attributes, **rule.requant.attributes()}), [x, *rule.operands])
     fields = {**shape_fields(rows, columns, rule, x=x), **attributes}
     return Case(Call("gelu", fields, misalign={"x": misalign}), expected, rows * columns)
 
@@ -379,7 +383,7 @@ def gate_case(rng: np.random.Generator, count: int, *, dtype: str = "int8", roun
     if rounded:
         scale, half = (np.array([v], np.int32) for v in (rng.integers(-(1 << 15), 1 << 15), 1 << 15))
         rule = Rule(Requant("pulp", 16, 0, -128, 127, wide=False), (scale, half))
-    expected = Gate().reference(rule.requant.attributes(), [a, b, table, *rule.operands])
+    expected = Gate().reference(Gate().stated(rule.requant.attributes()), [a, b, table, *rule.operands])
     # Entries in the order of what is stored.
     entries = table if dtype == "uint8" else np.roll(table, 128)
     shared = shape_fields(1, count, rule, a=a, b=b)
@@ -410,7 +414,7 @@ def add_accumulators_case(
         **rule.attributes(), "axis": -1, "fraction": fraction, "left_a": lefts[0], "left_b": lefts[1],
         "zero_point_a": 0, "zero_point_b": zero_point,
     }  # fmt: skip
-    expected = AddAccumulators().reference(attributes, [a, b, *muls])
+    expected = AddAccumulators().reference(AddAccumulators().stated(attributes), [a, b, *muls])
     fields = {
         "a": a, "b": b, "y": Out(expected.shape, out), "mul_a": muls[0], "mul_b": muls[1], "rows": rows,
         "columns": columns, "a_type": TYPE_CODES["int32"], "b_type": TYPE_CODES[dtype], "left_a": lefts[0],

@@ -28,7 +28,7 @@ def long_dense_case(
     bias = rng.integers(-1000, 1000, columns).astype(np.int32)
     rule = rule_of_halves(rng, "half_up", largest * depth, columns if rng.random() < 0.7 else 1, result)
     attributes = {"zero_point": 0, "has_bias": True, **rule.requant.attributes()}
-    expected = Dense().reference(attributes, [x, weight, bias, *rule.operands])
+    expected = Dense().reference(Dense().stated(attributes), [x, weight, bias, *rule.operands])
     fields = {
         "x": x,
         "weight": pack_weights(weight.view(np.int8)),

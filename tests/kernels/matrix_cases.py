@@ -21,6 +21,7 @@ from tvm_pulp.qnn.conv2d import Conv2d, output_size
 from tvm_pulp.qnn.dense import Dense
 from tvm_pulp.qnn.matmul import Matmul
 from tvm_pulp.qnn.tensor_spec import BYTES
+from tvm_pulp.qnn.window import WindowAttributes
 
 TYPE_CODES = {"int8": 0, "uint8": 1, "int32": 2, "int16": 3, "uint16": 4}
 
@@ -75,7 +76,7 @@ def dense_case(
     rule = rule or make_rule(rng, kind, depth * (256 if size == 2 else 1), columns, per_channel)
     rule = with_promise(rule, depth, promised) if size == 1 else rule
     attributes = {"zero_point": zero_point, "has_bias": True, **rule.requant.attributes()}
-    expected = Dense().reference(attributes, [x, weight, bias, *rule.operands])
+    expected = Dense().reference(Dense().stated(attributes), [x, weight, bias, *rule.operands])
     folded = bias - zero_point * weight.astype(np.int32).sum(1, dtype=np.int32)
     stride = padded(size * depth)
     fields = {
@@ -115,7 +116,7 @@ def nibble_dense_case(
     rules = (random_rule(rng, "pulp", 255 * 8 * depth + 1000, channels) for _ in count())
     rule = next(rule for rule in rules if rule.requant.out_dtype in BYTES)
     attributes = {"zero_point": 0, "has_bias": True, **rule.requant.attributes()}
-    expected = Dense().reference(attributes, [x, weight, bias, *rule.operands])
+    expected = Dense().reference(Dense().stated(attributes), [x, weight, bias, *rule.operands])
     fields = {
         "x": x,
         "weight": pack_nibbles(weight),
@@ -147,7 +148,7 @@ def matmul_case(
     b = random_bytes(rng, (batch, columns, depth) if transpose_b else (batch, depth, columns), types[1])
     rule = with_promise(make_rule(rng, kind, 2 * depth, columns, per_channel), depth)
     attributes = {"transpose_b": transpose_b, "zero_point_a": zero_points[0], "zero_point_b": zero_points[1]}
-    expected = Matmul().reference({**attributes, **rule.requant.attributes()}, [a, b, *rule.operands])
+    expected = Matmul().reference(Matmul().stated({**attributes, **rule.requant.attributes()}), [a, b, *rule.operands])
     stride = padded(depth)
     room = (4 if depth % 4 == 0 and misalign == 0 else 8) * stride + 4
     fields = {
@@ -213,8 +214,8 @@ class Window:
         return left, top, right, bottom
 
     @property
-    def attributes(self) -> dict[str, tuple[int, ...]]:
-        return {"strides": self.strides, "dilation": self.dilation, "pads": self.pads}
+    def attributes(self) -> WindowAttributes:
+        return WindowAttributes(strides=self.strides, dilation=self.dilation, pads=self.pads)
 
 
 def conv2d_case(
@@ -239,7 +240,9 @@ def conv2d_case(
     depth = weight[0].size
     rule = with_promise(make_rule(rng, kind, 2 * depth, out_channels, per_channel), depth)
     attributes = {"layout": "NHWC", "groups": 1, "zero_point": zero_point, "has_bias": True, **window.attributes}
-    expected = Conv2d().reference({**attributes, **rule.requant.attributes()}, [x, weight, bias, *rule.operands])
+    expected = Conv2d().reference(
+        Conv2d().stated({**attributes, **rule.requant.attributes()}), [x, weight, bias, *rule.operands]
+    )
     stride = padded(depth)
     folded = bias - zero_point * weight.reshape(out_channels, -1).astype(np.int32).sum(1, dtype=np.int32)
     fields = {
@@ -286,7 +289,7 @@ def depthwise_case(
     rule = with_promise(make_rule(rng, kind, 2 * taps, outputs, per_channel), taps)
     attributes = {"layout": "NHWC", "groups": channels, "zero_point": zero_point, "has_bias": True}
     attributes |= {**window.attributes, **rule.requant.attributes()}
-    expected = Conv2d().reference(attributes, [x, weight, bias, *rule.operands])
+    expected = Conv2d().reference(Conv2d().stated(attributes), [x, weight, bias, *rule.operands])
     folded = bias - zero_point * weight.reshape(outputs, -1).astype(np.int32).sum(1, dtype=np.int32)
     filters, strides = weight[..., 0], {"x": (width * channels, channels)}
     strides["y"] = (expected.shape[2] * outputs * rule.bytes, outputs * rule.bytes)

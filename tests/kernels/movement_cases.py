@@ -28,8 +28,11 @@ def pool_case(
     x = random_bytes(rng, (1, *size), dtype)
     limits = np.iinfo(dtype)
     low, high = int(limits.min) + int(rng.integers(30)), int(limits.max) - int(rng.integers(30))
-    attributes = {"layout": "NHWC", "kernel": window.kernel, "low": low, "high": high, **window.attributes}
-    expected = (AvgPool() if average else MaxPool()).reference(attributes, [x])
+    stated = {"layout": "NHWC", "kernel": window.kernel, **window.attributes}
+    if average:
+        expected = AvgPool().reference(AvgPool().stated({**stated, "low": low, "high": high}), [x])
+    else:
+        expected = MaxPool().reference(MaxPool().stated(stated), [x])
     fields = {
         **window.fields(*size[:2]),
         "x": x,
@@ -54,7 +57,7 @@ def mean_pool_case(
     while rule.requant.out_dtype == "int32":
         rule = random_rule(rng, kind, 300 * taps, multipliers)
     attributes = {"layout": "NHWC", "kernel": window.kernel, "zero_point": zero_point, **window.attributes}
-    expected = AvgPool().reference({**attributes, **rule.requant.attributes()}, [x, *rule.operands])
+    expected = AvgPool().reference(AvgPool().stated({**attributes, **rule.requant.attributes()}), [x, *rule.operands])
     pool = {
         **window.fields(*size[:2]), "x": x, "y": Out(expected.shape, rule.requant.out_dtype), "channels": size[2],
         "x_type": TYPE_CODES[dtype], "low": 0, "high": 0,
@@ -66,7 +69,7 @@ def mean_pool_case(
 def im2col_case(rng: np.random.Generator, size: tuple[int, int, int], window: Window, *, misalign: int = 0) -> Case:
     x, pad_value = random_bytes(rng, (1, *size), "uint8"), int(rng.integers(256))
     attributes = {"kernel": window.kernel, "zero_point": pad_value, **window.attributes}
-    expected = Im2col().reference(attributes, [x])
+    expected = Im2col().reference(Im2col().stated(attributes), [x])
     fields = {**window.fields(*size[:2]), "x": x, "y": Out(expected.shape, "uint8"), "channels": size[2]}
     call = Call("im2col", {**fields, "pad_value": pad_value}, misalign={"x": misalign})
     return Case(call, expected, expected.size)
@@ -78,7 +81,7 @@ def pad_case(
     """An image with a border (top, left, bottom, right), laid out by `im2col`."""
     x, value = random_bytes(rng, (1, *size), "int8"), int(rng.integers(-128, 128))
     attributes = {"before": [0, *pads[:2], 0], "after": [0, *pads[2:], 0], "value": value}
-    expected = Pad().reference(attributes, [x])
+    expected = Pad().reference(Pad().stated(attributes), [x])
     fields = pad_fields(TensorSpec(x.shape, "int8"), TensorSpec(expected.shape, "int8"), attributes)
     assert fields is not None
     call = Call("im2col", {**fields, "x": x, "y": Out(expected.shape, "int8")}, misalign={"x": misalign})
@@ -91,7 +94,7 @@ def space_to_depth_case(rng: np.random.Generator, size: tuple[int, int, int], *,
     shape = (1, channels, height, width) if planar else (1, *size)
     x = random_bytes(rng, shape, "int8")
     attributes = {"layout": "NCHW" if planar else "NHWC", "unsigned": int(unsigned)}
-    expected = SpaceToDepth().reference(attributes, [x])
+    expected = SpaceToDepth().reference(SpaceToDepth().stated(attributes), [x])
     fields = {
         "x": x, "y": Out(expected.shape, str(expected.dtype)), "height": height // 2, "width": width // 2,
         "channels": channels, "is_planar": int(planar), "flip": 0x80 if unsigned else 0,
@@ -149,7 +152,7 @@ def resize_case(
     }[form]
     out = dtype if form == "copy" else out
     attributes, operands = random_resize(rng, size, result, taps, bits, dtype=dtype, out=out, alike=alike, **how)  # type: ignore[arg-type]
-    expected = Resize().reference(attributes, operands)
+    expected = Resize().reference(Resize().stated(attributes), operands)
     fields: dict[str, Any] = dict.fromkeys(
         ("rows", "row_weights", "columns", "column_weights", "real_rows", "real_columns", "values", "thresholds")
     )
@@ -168,7 +171,8 @@ def resize_case(
         "x": operands[0], "y": Out(expected.shape, str(expected.dtype)), "first_row": 0, "width": size[1],
         "channels": size[2], "out_height": result[0], "out_width": result[1], "row_taps": taps[0],
         "column_taps": taps[1], "middle": 0 if plain else attributes["middle"],
-        "fraction": 0 if plain else fraction_bits(attributes), "slack": 0 if plain else attributes["slack"],
+        "fraction": 0 if plain else fraction_bits(Resize().stated(attributes)),
+        "slack": 0 if plain else attributes["slack"],
         "zero_point": 0 if plain else attributes["zero_point"], "x_type": TYPE_CODES[dtype],
         "y_type": TYPE_CODES[str(expected.dtype)], "requant": requant,
     }  # fmt: skip

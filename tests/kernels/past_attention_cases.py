@@ -18,7 +18,7 @@ def rotary_case(rng: np.random.Generator, positions: int, heads: int, size: int)
     x, rotation = random_bytes(rng, positions, heads * size), rotation_table(start + positions, size)[start:]
     fields = {"x": x, "rotation": rotation, "y": Out(x.shape, "int8")}
     fields |= {"positions": positions, "heads": heads, "size": size}
-    return Case(Call("rotary", fields), Rotary().reference({}, [x, rotation]), x.size)
+    return Case(Call("rotary", fields), Rotary().reference(Rotary().stated({}), [x, rotation]), x.size)
 
 
 def as_stored(rng: np.random.Generator, rows: np.ndarray, *, by_element: bool) -> np.ndarray:
@@ -47,11 +47,12 @@ def past_attention_case(
     stored, table = np.array([length], np.int32), exponential_table(int(rng.integers(8, 48)))
     shift = int(rng.integers(1, 16))
     attributes = {"heads": kv_heads * group, "kv_heads": kv_heads, "mul": int(rng.integers(1, 1000)), "shift": shift}
-    expected = PastAttention().reference(attributes, [q, k, v, past_k, past_v, stored, table])
+    expected = PastAttention().reference(PastAttention().stated(attributes), [q, k, v, past_k, past_v, stored, table])
     # The values mean the same however they are stored.
     stored_v = as_stored(rng, past_v, by_element=by_element)
     np.testing.assert_array_equal(
-        PastAttention().reference(attributes, [q, k, v, past_k, stored_v, stored, table]), expected
+        PastAttention().reference(PastAttention().stated(attributes), [q, k, v, past_k, stored_v, stored, table]),
+        expected,
     )
     first, room = new - queries, 6 * (capacity + new) + 48
     room += -room % 4
@@ -80,10 +81,10 @@ def past_parts_case(
     stored, table = np.array([length], np.int32), exponential_table(int(rng.integers(8, 48)))
     rule = {"mul": int(rng.integers(1, 1000)), "shift": int(rng.integers(1, 16))}
     attributes = {"heads": heads, "kv_heads": kv_heads, **rule}
-    scores = PastScores().reference(attributes, [q, past_k, stored])
-    mix = PastMix().reference(attributes, [q, k, scores, past_v, stored, table])
-    mean = PastMean().reference(attributes, [mix, v])
-    whole = PastAttention().reference(attributes, [q, k, v, past_k, past_v, stored, table])
+    scores = PastScores().reference(PastScores().stated(attributes), [q, past_k, stored])
+    mix = PastMix().reference(PastMix().stated(attributes), [q, k, scores, past_v, stored, table])
+    mean = PastMean().reference(PastMean().stated(attributes), [mix, v])
+    whole = PastAttention().reference(PastAttention().stated(attributes), [q, k, v, past_k, past_v, stored, table])
     np.testing.assert_array_equal(mean, whole)
     shape = {"heads": heads, "group": group, "size": size}
     rest = {**shape, "capacity": capacity, **rule}
@@ -96,7 +97,9 @@ def past_parts_case(
         return Case(Call(part, fields), scores, q.size * length)
     room = (2 * capacity + 4 + 3) // 4 * 4
     stored_v = as_stored(rng, past_v, by_element=part == "past_mix_by_element")
-    np.testing.assert_array_equal(PastMix().reference(attributes, [q, k, scores, stored_v, stored, table]), mix)
+    np.testing.assert_array_equal(
+        PastMix().reference(PastMix().stated(attributes), [q, k, scores, stored_v, stored, table]), mix
+    )
     fields = {
         "q": q, "k": k, "scores": scores, "past_v": stored_v, "length": stored, "exponential": table,
         "y": Out(mix.shape, "int32"), "scratch": Scratch(room), "scratch_stride": room, **rest,
@@ -107,6 +110,6 @@ def past_parts_case(
 
 def value_groups_case(rng: np.random.Generator, rows: int, columns: int, length: int) -> Case:
     v, group, stored = random_bytes(rng, rows, columns), random_bytes(rng, 1, 4 * columns), np.array([length], np.int32)
-    expected = ValueGroups().reference({}, [v, group, stored])
+    expected = ValueGroups().reference(ValueGroups().stated({}), [v, group, stored])
     fields = {"v": v, "group": group, "length": stored, "y": Out(expected.shape, "int8")}
     return Case(Call("value_groups", {**fields, "rows": rows, "columns": columns}), expected, expected.size)

@@ -13,9 +13,10 @@ from tvm_pulp.qnn.group_norm import GroupNorm
 from tvm_pulp.qnn.qdq_norm import QdqNorm
 from tvm_pulp.qnn.rows import LayerNorm, RmsNorm
 from tvm_pulp.qnn.softmax import Softmax
+from tvm_pulp.qnn.softmax_i import ISoftmaxAttributes
 from tvm_pulp.qnn.softmax_i_tables import exponentials as polynomial_exponentials
 from tvm_pulp.qnn.softmax_table import exponentials, fraction_bits
-from tvm_pulp.qnn.softmax_tflite import parameters
+from tvm_pulp.qnn.softmax_tflite import TfliteSoftmaxAttributes, parameters
 
 
 def random_exponential(rng: np.random.Generator, levels: int = 256, *, short: bool = False) -> dict[str, Any]:
@@ -40,7 +41,7 @@ def i_softmax_case(
     fields = {
         "x": x,
         "y": Out(x.shape, "uint8"),
-        "table": polynomial_exponentials(attributes).astype(np.uint32),
+        "table": polynomial_exponentials(ISoftmaxAttributes.from_values(attributes)).astype(np.uint32),
         "scratch": Scratch(room),
         "scratch_stride": room,
         "rows": rows,
@@ -48,7 +49,11 @@ def i_softmax_case(
         "x_type": TYPE_CODES[dtype],
         "levels": levels,
     }
-    return Case(Call("i_softmax", fields, misalign={"x": misalign}), Softmax().reference(attributes, [x]), x.size)
+    return Case(
+        Call("i_softmax", fields, misalign={"x": misalign}),
+        Softmax().reference(Softmax().stated(attributes), [x]),
+        x.size,
+    )
 
 
 def softmax_ita_case(rng: np.random.Generator, rows: int, columns: int, *, dtype: str = "int8", group: int = 0) -> Case:
@@ -56,15 +61,19 @@ def softmax_ita_case(rng: np.random.Generator, rows: int, columns: int, *, dtype
     attributes = {"form": "ita_partial_max" if group else "ita_max", "levels": 256, "group": group}
     fields = {"x": x, "y": Out(x.shape, "uint8"), "rows": rows, "columns": columns, "x_type": TYPE_CODES[dtype]}
     fields |= {"levels": 256, "group": group}
-    return Case(Call("softmax_ita", fields), Softmax().reference(attributes, [x]), x.size)
+    return Case(Call("softmax_ita", fields), Softmax().reference(Softmax().stated(attributes), [x]), x.size)
 
 
 def softmax_tflite_case(rng: np.random.Generator, rows: int, columns: int) -> Case:
     x = random_bytes(rng, (rows, columns), "int8")
     attributes = {"form": "tflite", **parameters(float(rng.uniform(0.01, 0.3)), 1.0)}
-    fields = {"x": x, "y": Out(x.shape, "int8"), "table": tflite_exponential_table(attributes)}
+    fields = {
+        "x": x,
+        "y": Out(x.shape, "int8"),
+        "table": tflite_exponential_table(TfliteSoftmaxAttributes.from_values(attributes)),
+    }
     fields |= {"rows": rows, "columns": columns}
-    return Case(Call("softmax_tflite", fields), Softmax().reference(attributes, [x]), x.size)
+    return Case(Call("softmax_tflite", fields), Softmax().reference(Softmax().stated(attributes), [x]), x.size)
 
 
 def softmax_table_case(
@@ -81,7 +90,7 @@ def softmax_table_case(
     fields |= {"gain": np.array([gain], np.float32), "scratch": Scratch(4 * columns + 16)}
     fields |= {"scratch_stride": 4 * columns + 16, "rows": rows, "columns": columns, "x_type": TYPE_CODES[dtype]}
     fields |= {"high": limits["high"] - zero_point, "zero_point": zero_point}
-    expected = Softmax().reference(attributes, [x, table])
+    expected = Softmax().reference(Softmax().stated(attributes), [x, table])
     return Case(Call("softmax_table", fields, misalign={"x": misalign}), expected, x.size)
 
 
@@ -127,7 +136,7 @@ def rms_norm_case(
         "wide": int(wide),
         **attributes,
     }
-    expected = RmsNorm().reference({**attributes, "wide": wide}, [x, weight])
+    expected = RmsNorm().reference(RmsNorm().stated({**attributes, "wide": wide}), [x, weight])
     return Case(Call("rms_norm", fields, misalign={"x": misalign}), expected, x.size)
 
 
@@ -148,7 +157,7 @@ def uniform_norm_case(
         "x_type": TYPE_CODES[dtype], "levels": levels, "add": found.add, "shift": found.shift,
     }  # fmt: skip
     weights = np.full(columns, weight, np.int32)
-    expected = RmsNorm().reference({"levels": levels, "shift": shift, "wide": True}, [x, weights])
+    expected = RmsNorm().reference(RmsNorm().stated({"levels": levels, "shift": shift, "wide": True}), [x, weights])
     return Case(Call("uniform_norm", fields, misalign={"x": misalign}), expected, x.size)
 
 
@@ -175,7 +184,7 @@ def layer_norm_case(
         "wide": int(wide),
         **attributes,
     }
-    expected = LayerNorm().reference({**attributes, "wide": wide}, [x, weight, bias])
+    expected = LayerNorm().reference(LayerNorm().stated({**attributes, "wide": wide}), [x, weight, bias])
     return Case(Call("layer_norm", fields, misalign={"x": misalign}), expected, x.size)
 
 
@@ -194,7 +203,7 @@ def group_norm_case(
         "reals": np.array([attributes[name] for name in real], np.float32), "channels": channels, "pixels": pixels,
         "x_type": TYPE_CODES[dtype], "low": -133, "high": attributes["high"] - 5, "zero_point": 5,
     }  # fmt: skip
-    expected = GroupNorm().reference(attributes, [x, *vectors])
+    expected = GroupNorm().reference(GroupNorm().stated(attributes), [x, *vectors])
     return Case(Call("group_norm", fields, misalign={"x": misalign}), expected, x.size)
 
 
@@ -219,11 +228,12 @@ def qdq_norm_case(
     vectors = [rng.uniform(-1.5, 1.5, (1 + bias, columns)).astype(np.float32) for bias in biases]
     operands = [x, *([table] if quantized else []), *(row for stage in vectors for row in stage)]
     names = ("statistic", "epsilon", "gain")
+    narrow = stages == 1 and not quantized and is_narrow_norm(QdqNorm().stated(attributes), list(vectors[0]), columns)
     fields: dict[str, Any] = {
         "x": x, "y": Out(x.shape, "int8"), "reals": np.array([attributes[n] for n in names], np.float32),
         "table": table if quantized else None, "rows": rows, "columns": columns, "x_type": TYPE_CODES[dtype],
         "centred": int(centred), "stages": stages, "rounds": (1 << stages) - 1 if quantized else 0,
-        "narrow": int(stages == 1 and not quantized and is_narrow_norm(attributes, list(vectors[0]), columns)),
+        "narrow": int(narrow),
         "zero_point_x": attributes["zero_point_x"], "index_low": -9, "index_high": 246,
         "low": -133, "high": 122, "zero_point": 5,
     }  # fmt: skip
@@ -231,5 +241,5 @@ def qdq_norm_case(
         rows_of = vectors[i] if i < stages else []
         fields |= {f"weight{i}": rows_of[0] if len(rows_of) else None, f"low{i}": -120, f"high{i}": 135}
         fields[f"bias{i}"] = rows_of[1] if len(rows_of) > 1 else None
-    expected = QdqNorm().reference(attributes, operands)
+    expected = QdqNorm().reference(QdqNorm().stated(attributes), operands)
     return Case(Call("qdq_norm", fields, misalign={"x": misalign}), expected, x.size)

@@ -32,6 +32,7 @@ from tests.kernels.elementwise_cases import (
 )
 from tests.kernels.random_requant import KINDS, Rule
 from tvm_pulp.qnn.elementwise import Mul
+from tvm_pulp.qnn.record import PairAttributes
 from tvm_pulp.qnn.requant import Requant
 
 SEEDS = st.integers(0, 1 << 30)
@@ -106,7 +107,7 @@ def test_mul_of_many_by_halves(mul: int, add: int) -> None:
     for name in "ab":
         case.call.arguments[name][:, :3] = -128
     expected = Mul().reference(
-        {"zero_point_a": 0, "zero_point_b": 0, **rule.requant.attributes()},
+        PairAttributes(requant=rule.requant),
         [case.call.arguments["a"], case.call.arguments["b"], *rule.operands],
     )
     check(replace(case, expected=expected), 3, "zig")

@@ -26,7 +26,7 @@ def test_halves_go_both_ways(rows: int, low: int, high: int) -> None:
     assert (rest == 1 << shift.astype(object) - 1).sum(axis=0).tolist() == [rows, rows, 0, rows, rows]
     rule = Rule(Requant("half_even", 0, 7 if low == 0 else -3, low, high), (mul, shift))
     attributes = {"zero_point": 0, "axis": 1, **rule.requant.attributes()}
-    expected = OPERATORS["requantize"].reference(attributes, [x, *rule.operands])
+    expected = OPERATORS["requantize"].reference(OPERATORS["requantize"].stated(attributes), [x, *rule.operands])
     fields = {**shape_fields(rows, 5, rule, x=x), "zero_point": 0, "per_row": 0, "lines": 1, "x_line_stride": 0}
     for cores in (1, 3):
         check(Case(Call("requantize", fields), expected, x.size), cores)

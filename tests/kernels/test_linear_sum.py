@@ -47,7 +47,7 @@ def check_every_pair(attributes: dict[str, Any], types: tuple[str, str, str], co
     total = a * found.mul_a + b * found.mul_b + found.add
     assert np.abs(total).max() < 1 << 31
     low, high = RANGES[types[2]]
-    expected = Add().reference(attributes, [a, b, *(np.array([c]) for c in constants)])
+    expected = Add().reference(Add().stated(attributes), [a, b, *(np.array([c]) for c in constants)])
     np.testing.assert_array_equal(np.clip(total >> found.shift, low, high), expected)
 
 

@@ -45,7 +45,7 @@ def qdq_attention(rng: Rng) -> Case:
     group = int(pick(rng, (1, 1, 2)))
     heads, queries, keys = group * int(rng.integers(1, 3)), int(pick(rng, (1, 3, 6))), int(pick(rng, (1, 2, 7, 13)))
     size = int(pick(rng, (1, 3, 4, 8)))
-    attributes: dict[str, Any] = {"heads": heads, "queries": queries, "keys": keys, "size": size, "group": group}
+    attributes: dict[str, Any] = {"heads": heads, "queries": queries, "key_count": keys, "size": size, "group": group}
     data = []
     for name, positions in (("q", queries), ("k", keys), ("v", keys)):
         count, signed = heads if name == "q" else heads // group, bool(rng.integers(2))
@@ -81,7 +81,7 @@ def past_qdq_attention(rng: Rng) -> Case:
     group, rows, past = int(pick(rng, (1, 1, 2))), int(pick(rng, (1, 3, 6))), int(pick(rng, (1, 4, 9)))
     kv_heads, size = int(rng.integers(1, 3)), int(pick(rng, (1, 3, 4, 8)))
     heads, keys = kv_heads * group, past + rows
-    attributes: dict[str, Any] = {"heads": heads, "queries": rows, "keys": keys, "size": size, "group": group}
+    attributes: dict[str, Any] = {"heads": heads, "queries": rows, "key_count": keys, "size": size, "group": group}
     attributes |= {"rows": rows, **ATTENTION_LIMITS, "y_layout": str(pick(rng, ("hsd", "shd")))}
     types = [str(pick(rng, ("int8", "uint8"))) for _ in range(3)]
     data = []
@@ -141,12 +141,12 @@ def past_part(rng: Rng, part: str) -> Case:
     past_v = integers(rng, stored_values(rng, capacity, kv_heads * size))
     if part == "past_scores":
         return Case(part, attributes, [q, past_k, length])
-    scores = PastScores().reference(attributes, [q, past_k, length])
+    scores = PastScores().reference(PastScores().stated(attributes), [q, past_k, length])
     operands = [q, k, scores, past_v, length, exponential_table(int(rng.integers(4, 64)))]
     if part == "past_mix":
         return Case(part, attributes, operands)
-    mix = PastMix().reference(attributes, operands)
-    return Case(part, {"heads": heads, "kv_heads": kv_heads, "keys": capacity + 1}, [mix, v])
+    mix = PastMix().reference(PastMix().stated(attributes), operands)
+    return Case(part, {"heads": heads, "kv_heads": kv_heads, "key_count": capacity + 1}, [mix, v])
 
 
 def past_scores(rng: Rng) -> Case:

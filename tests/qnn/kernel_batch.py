@@ -11,6 +11,7 @@ import numpy as np
 from tvm_pulp.codegen import kernels as kernel_files
 from tvm_pulp.codegen.kernels import Kernels
 from tvm_pulp.qnn import OPERATORS, TensorSpec
+from tvm_pulp.qnn.record import Attributes
 from tvm_pulp.sim.host import WARNINGS
 from tvm_pulp.toolchain import build_host_library
 from tvm_pulp.uma.recipe import Kernel, Local
@@ -35,16 +36,21 @@ class Case:
         return [TensorSpec(tuple(a.shape), str(a.dtype)) for a in self.inputs]
 
     @property
+    def stated(self) -> Attributes:
+        """Attributes as the operator's record."""
+        return OPERATORS[self.operator].stated(self.attributes)
+
+    @property
     def output(self) -> TensorSpec:
-        return OPERATORS[self.operator].infer(self.attributes, self.specs)
+        return OPERATORS[self.operator].infer(self.stated, self.specs)
 
     def expected(self) -> np.ndarray:
         """The numpy reference."""
-        return OPERATORS[self.operator].reference(self.attributes, list(self.inputs))
+        return OPERATORS[self.operator].reference(self.stated, list(self.inputs))
 
     def kernel(self) -> Kernel:
         inputs = tuple(Local(f"x{i}", spec) for i, spec in enumerate(self.specs))
-        return Kernel(self.operator, self.attributes, inputs, (Local("y", self.output),))
+        return Kernel(self.operator, dict(self.attributes), inputs, (Local("y", self.output),))
 
     def __str__(self) -> str:
         return f"{self.operator}({', '.join(map(str, self.specs))}) -> {self.output} {self.attributes}"

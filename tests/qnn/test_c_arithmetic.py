@@ -9,6 +9,7 @@ import pytest
 from tvm_pulp.qnn import fixed_point, real, softmax_table, softmax_tflite
 from tvm_pulp.qnn.fixed_point_functions import exponential
 from tvm_pulp.qnn.requant import Requant, is_short
+from tvm_pulp.qnn.softmax_table import TableSoftmaxAttributes
 from tvm_pulp.toolchain import build_host_library
 
 # Wrappers over arrays: one call for many values.
@@ -163,7 +164,9 @@ def test_softmax_table(scale: float, output_scale: float) -> None:
     bits = softmax_table.fraction_bits(x.shape[-1])
     assert bits is not None
     attributes = {"gain": softmax_table.gain(output_scale), "zero_point": -5, "low": -128, "high": 127, "dtype": "int8"}
-    result = softmax_table.reference(attributes, x, softmax_table.exponentials(scale, bits))
+    result = softmax_table.reference(
+        TableSoftmaxAttributes.from_values({"form": "table", **attributes}), x, softmax_table.exponentials(scale, bits)
+    )
     # The definition, in float64.
     weights = np.exp(scale * (x - x.max(-1, keepdims=True)))
     ideal = weights / weights.sum(-1, keepdims=True) / output_scale - 5

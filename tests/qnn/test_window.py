@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tvm_pulp.qnn.window import Window, halves, windows
+from tvm_pulp.qnn.window import StepAttributes, Window, WindowAttributes, halves, windows
 
 
 def _positions(window: Window, start: int, count: int) -> list[int]:
@@ -84,7 +84,6 @@ def test_halves() -> None:
 
 
 def test_windows_of_a_picture() -> None:
-    attributes = {"strides": [1, 2], "dilation": [3, 1], "pads": [4, 5, 6, 7]}
-    assert windows(attributes, (8, 9)) == (Window(8, 1, 3, 4, 6), Window(9, 2, 1, 5, 7))
-    del attributes["pads"]
-    assert windows(attributes, (8, 9)) == (Window(8, 1, 3), Window(9, 2))
+    padded = WindowAttributes(strides=(1, 2), dilation=(3, 1), pads=(4, 5, 6, 7))
+    assert windows(padded, (8, 9)) == (Window(8, 1, 3, 4, 6), Window(9, 2, 1, 5, 7))
+    assert windows(StepAttributes(strides=(1, 2), dilation=(3, 1)), (8, 9)) == (Window(8, 1, 3), Window(9, 2))

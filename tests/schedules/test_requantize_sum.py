@@ -30,7 +30,7 @@ def check(seed: int) -> bool:
     if fields is None:
         return False
     a, b = byte_values(types[0])[:, None], byte_values(types[1])[None, :]
-    expected = Add().reference(attributes, [a.astype(types[0]), b.astype(types[1])]).astype(np.int64)
+    expected = Add().reference(Add().stated(attributes), [a.astype(types[0]), b.astype(types[1])]).astype(np.int64)
     rounded, other = (a, b) if place == 0 else (b, a)
     total = (rounded - low - 128) * fields["mul"] + other * fields["mul_b"] + fields["add"]
     assert np.abs(total).max() < 1 << 31
@@ -58,7 +58,7 @@ def check_unmoved(seed: int) -> bool:
     if fields is None:
         return False
     a, b = byte_values(types[0])[:, None], byte_values(types[1])[None, :]
-    expected = Add().reference(attributes, [a.astype(types[0]), b.astype(types[1])]).astype(np.int64)
+    expected = Add().reference(Add().stated(attributes), [a.astype(types[0]), b.astype(types[1])]).astype(np.int64)
     rounded, added = (a, b) if place == 0 else (b, a)
     total = (rounded - low - 128) * fields["mul_a"] + added * fields["mul_b"] + fields["add"]
     assert np.abs(total).max() < 1 << 31

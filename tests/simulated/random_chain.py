@@ -40,7 +40,7 @@ class RandomChain:
     def add(self, operator: str, attributes: dict[str, Any], *operands: int | np.ndarray) -> int:
         specs = [self.specs[o] if isinstance(o, int) else TensorSpec(tuple(o.shape), str(o.dtype)) for o in operands]
         self.nodes.append(Node(operator, attributes, list(operands)))
-        self.specs.append(OPERATORS[operator].infer(attributes, specs))
+        self.specs.append(OPERATORS[operator].infer(OPERATORS[operator].stated(attributes), specs))
         return len(self.specs) - 1
 
     def outputs(self) -> list[int]:
@@ -68,7 +68,9 @@ class RandomChain:
         values = list(inputs)
         for node in self.nodes:
             operands = [values[o] if isinstance(o, int) else o for o in node.operands]
-            values.append(OPERATORS[node.operator].reference(node.attributes, operands))
+            values.append(
+                OPERATORS[node.operator].reference(OPERATORS[node.operator].stated(node.attributes), operands)
+            )
         return [values[number] for number in self.outputs()]
 
     def reference(self, inputs: list[np.ndarray]) -> np.ndarray:

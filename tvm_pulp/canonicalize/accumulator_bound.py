@@ -14,7 +14,9 @@ import numpy as np
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import constant, spec_of
 from tvm_pulp.qnn import fixed_point
-from tvm_pulp.qnn.add import left_shift
+from tvm_pulp.qnn.add import AddAttributes
+from tvm_pulp.qnn.elementwise import GeluAttributes, IntegerDivAttributes
+from tvm_pulp.qnn.record import LinearAttributes
 from tvm_pulp.qnn.requant import weighted_reach
 
 
@@ -29,17 +31,17 @@ def _reach(expression: Any, zero_point: int) -> int:
     return max(map(abs, _ends(expression, zero_point)))
 
 
-def _weighted(call: Any, attributes: dict[str, Any]) -> int:
-    bias = constant(call.args[2]) if attributes["has_bias"] else None
-    return weighted_reach(constant(call.args[1]), _reach(call.args[0], attributes["zero_point"]), bias)
+def _weighted(call: Any, attributes: LinearAttributes) -> int:
+    bias = constant(call.args[2]) if attributes.has_bias else None
+    return weighted_reach(constant(call.args[1]), _reach(call.args[0], attributes.zero_point), bias)
 
 
 def _reaches(call: Any, attributes: dict[str, Any]) -> list[int]:
     return [_reach(operand, attributes[f"zero_point_{side}"]) for operand, side in zip(call.args, "ab", strict=False)]
 
 
-def _add(call: Any, attributes: dict[str, Any]) -> int | None:
-    if attributes["form"] != "plain":
+def _add(call: Any, attributes: AddAttributes) -> int | None:
+    if attributes.form != "plain":
         return None
     total = 0
     for argument, prefix in zip(call.args[:2], ("requant_a", "requant_b"), strict=True):
@@ -48,17 +50,17 @@ def _add(call: Any, attributes: dict[str, Any]) -> int | None:
     return total
 
 
-def _gelu(call: Any, attributes: dict[str, Any]) -> int:
-    b, one = attributes["b"], attributes["one"]
+def _gelu(call: Any, attributes: GeluAttributes) -> int:
+    b, one = attributes.b, attributes.one
     return _reach(call.args[0], 0) * ((abs(one) + max(abs(one), abs(one - b * b))) // 2 + 1)
 
 
-def _integer_div(call: Any, attributes: dict[str, Any]) -> int | None:
-    numerator = _reach(call.args[0], 0) * abs(attributes["numerator"])
-    if attributes["operands"] == 1:
+def _integer_div(call: Any, attributes: IntegerDivAttributes) -> int | None:
+    numerator = _reach(call.args[0], 0) * abs(attributes.numerator)
+    if attributes.operands == 1:
         # Floored: one more than the quotient below zero.
-        return numerator // abs(attributes["denominator"]) + 1
-    eta, eps = attributes["eta"], attributes["eps"]
+        return numerator // abs(attributes.denominator) + 1
+    eta, eps = attributes.eta, attributes.eps
     divisor = constant(call.args[1])
     if divisor is not None:
         smallest = int(np.abs(divisor.astype(np.int64) * eta + eps).min(initial=np.iinfo(np.int64).max))
@@ -69,7 +71,7 @@ def _integer_div(call: Any, attributes: dict[str, Any]) -> int | None:
     return None if smallest == 0 else numerator // smallest + 1
 
 
-_RULES: dict[str, Callable[[Any, dict[str, Any]], int | None]] = {
+_RULES: dict[str, Callable[[Any, Any], int | None]] = {
     "conv2d": _weighted,
     "dense": _weighted,
     "matmul": lambda call, attributes: math.prod(_reaches(call, attributes)) * spec_of(call.args[0]).shape[-1],
@@ -87,7 +89,7 @@ def accumulator_interval(call: Any) -> tuple[np.ndarray, np.ndarray]:
     attributes = qnn.attributes(call)
     weights = constant(call.args[1]) if qnn.is_qnn(call, "conv2d", "dense") else None
     if weights is not None:
-        return _channels(call, attributes, weights)
+        return _channels(call, qnn.attributes(call, LinearAttributes), weights)
     if qnn.is_qnn(call, "requantize"):
         low, high = spec_of(call.args[0]).range
         return np.array([low - attributes["zero_point"]]), np.array([high - attributes["zero_point"]])
@@ -101,7 +103,7 @@ def accumulator_interval(call: Any) -> tuple[np.ndarray, np.ndarray]:
         corners = [x * y * times for x, y in itertools.product(*ends)]
         return _limited(min(corners)), _limited(max(corners))
     if qnn.is_qnn(call, "add") and attributes["form"] == "tflite":
-        return _common_scale(call, attributes)
+        return _common_scale(call, qnn.attributes(call, AddAttributes))
     bound = accumulator_bound(call)
     reach = bound if bound is not None else 1 << 31
     return np.array([-reach]), np.array([reach])
@@ -121,24 +123,28 @@ def _limited(value: int) -> np.ndarray:
     return np.array([max(-(1 << 62), min(1 << 62, value))])
 
 
-def _common_scale(call: Any, attributes: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+def _common_scale(call: Any, attributes: AddAttributes) -> tuple[np.ndarray, np.ndarray]:
     """Sum or difference of two operands that were brought to TFLite's common scale by factors that are not negative."""
-    sides = zip(call.args, "ab", attributes["multipliers"], attributes["exponents"], strict=False)
+    sides = zip(call.args, "ab", attributes.multipliers, attributes.exponents, strict=False)
     a, b = (
-        fixed_point.multiply(np.array(_ends(x, attributes[f"zero_point_{s}"])) << left_shift(attributes), mul, exponent)
+        fixed_point.multiply(
+            np.array(_ends(x, attributes[f"zero_point_{s}"])) << attributes.left_shift,
+            np.array(mul),
+            np.array(exponent),
+        )
         for x, s, mul, exponent in sides
     )
-    low, high = a - b[::-1] if attributes["subtract"] else a + b
+    low, high = a - b[::-1] if attributes.subtract else a + b
     return np.array([low]), np.array([high])
 
 
-def _channels(call: Any, attributes: dict[str, Any], weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _channels(call: Any, attributes: LinearAttributes, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Padding adds nothing, so that it lies between."""
-    ends = [limit - attributes["zero_point"] for limit in spec_of(call.args[0]).range]
+    ends = [limit - attributes.zero_point for limit in spec_of(call.args[0]).range]
     flat = weights.astype(np.int64).reshape(weights.shape[0], -1)
     products = [flat * min(ends[0], 0), flat * max(ends[1], 0)]
     low, high = np.minimum(*products).sum(axis=1), np.maximum(*products).sum(axis=1)
-    if attributes["has_bias"]:
+    if attributes.has_bias:
         bias = constant(call.args[2]).astype(np.int64)
         low, high = low + bias, high + bias
     return low, high

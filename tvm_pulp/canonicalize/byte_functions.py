@@ -25,7 +25,7 @@ def byte_table(call: Any) -> np.ndarray:
     if qnn.is_qnn(call, "lookup"):
         return np.asarray(constant(call.args[1]))
     require(qnn.is_qnn(call, *_FUNCTIONS, *_OF_TFLITE))
-    attributes, source = qnn.attributes(call), source_of(call)
+    attributes, source = dict(qnn.attributes(call)), source_of(call)
     require(qnn.is_qnn(call, *_FUNCTIONS) or attributes["requant"] == "tflite")
     operands = [None if i == source else needed(constant(a)) for i, a in enumerate(call.args)]
     spec = spec_of(call.args[source])
@@ -34,7 +34,8 @@ def byte_table(call: Any) -> np.ndarray:
     if "axis" in attributes:
         attributes["axis"] = 0
     values = [qnn.every_value(spec.dtype) if o is None else o.reshape(1) for o in operands]
-    result = qnn.OPERATORS[qnn.name_of(call)].reference(attributes, values)
+    operator = qnn.OPERATORS[qnn.name_of(call)]
+    result = operator.reference(operator.stated(attributes), values)
     require(str(result.dtype) in qnn.BYTES)
     return result
 

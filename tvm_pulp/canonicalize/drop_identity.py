@@ -11,6 +11,7 @@ from tvm import relax
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.permute import permuted
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant, integers, is_op, spec_of
+from tvm_pulp.qnn.indexing import TransposeAttributes
 
 
 class DropIdentity(Rewriter):
@@ -18,7 +19,7 @@ class DropIdentity(Rewriter):
         if qnn.is_qnn(value, "requantize") and _keeps_values(value):
             return value.args[0]
         if qnn.is_qnn(value, "transpose"):
-            value = permuted(value.args[0], qnn.attributes(value)["axes"])
+            value = permuted(value.args[0], list(qnn.attributes(value, TransposeAttributes).axes))
         if is_op(value, "relax.reshape"):
             source, target = value.args[0], tuple(integers(value.args[1].values))
             inner = self.definition(source)

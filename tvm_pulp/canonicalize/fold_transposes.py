@@ -14,6 +14,8 @@ from tvm import relax
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.permute import permuted
 from tvm_pulp.canonicalize.rewriter import Rewriter, is_op, needed, require, spec_of
+from tvm_pulp.qnn.matmul import MatmulAttributes
+from tvm_pulp.quick_records import changed
 
 
 class FoldTransposes(Rewriter):
@@ -34,8 +36,8 @@ class FoldTransposes(Rewriter):
         rest = [*axes[:-2], axes[-1], axes[-2]]
         # Worth it when the rest keeps the last axis in place: then it moves rows, not single elements.
         require(rest[-1] == len(axes) - 1)
-        attributes = qnn.attributes(value)
-        attributes["transpose_b"] = 1 - attributes["transpose_b"]
+        stated = qnn.attributes(value, MatmulAttributes)
+        attributes = changed(stated, transpose_b=not stated.transpose_b)
         source = self._bound(_transposed(inner.args[0], rest))
         return qnn.emit("matmul", [value.args[0], source, *value.args[2:]], attributes)
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant, require, spec_of
+from tvm_pulp.qnn.indexing import GatherAttributes
 
 _ROWS, _COLUMNS = 1, 2
 
@@ -32,4 +33,4 @@ def _picked(call: Any) -> tuple[int, np.ndarray]:
     require(qnn.is_qnn(call, "gather"))
     spec, indices = spec_of(call.args[0]), constant(call.args[1])
     require(len(spec.shape) == 4 and spec.dtype in qnn.BYTES and indices.ndim == 1)
-    return qnn.attributes(call)["axis"], indices
+    return qnn.attributes(call, GatherAttributes).axis, indices

@@ -18,7 +18,7 @@ class FuseHeads(Rewriter):
             return self.attention(self.builder.normalize(value))
         require(is_swap(value))
         inner = needed(self.single(value.args[0], self.operator))
-        attributes = qnn.attributes(inner)
+        attributes = dict(qnn.attributes(inner))
         attributes["y_layout"] = "shd" if attributes["y_layout"] == "hsd" else "hsd"
         return qnn.emit(self.operator, list(inner.args), attributes)
 

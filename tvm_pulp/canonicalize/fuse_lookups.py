@@ -11,7 +11,9 @@ from typing import Any
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant, require, spec_of
-from tvm_pulp.qnn.concat import divide
+from tvm_pulp.qnn.concat import ConcatAttributes, divide
+from tvm_pulp.qnn.record import PairAttributes, Requantized
+from tvm_pulp.quick_records import changed
 
 
 class FuseLookups(Rewriter):
@@ -21,7 +23,7 @@ class FuseLookups(Rewriter):
         if qnn.is_qnn(value, "mul"):
             return self._gate(value)
         require(qnn.is_qnn(value, "concat"))
-        attributes = qnn.attributes(value)
+        attributes = qnn.attributes(value, ConcatAttributes)
         parts, tables = divide(attributes, list(value.args))
         for number, part in enumerate(parts):
             inner = self.single(part, "lookup")
@@ -29,19 +31,19 @@ class FuseLookups(Rewriter):
                 parts[number], tables[number] = inner.args[0], inner.args[1]
         numbers = sorted(tables)
         require(numbers)
-        return qnn.emit("concat", [*parts, *(tables[n] for n in numbers)], {**attributes, "tables": numbers})
+        return qnn.emit("concat", [*parts, *(tables[n] for n in numbers)], changed(attributes, tables=tuple(numbers)))
 
     def _gate(self, value: Any) -> Any:
         """A product of int8 tensors, one of them a function of bytes, with one scale for all."""
-        attributes, (a, b, *rest) = qnn.attributes(value), value.args
-        require(attributes.pop("zero_point_a") == 0 and attributes.pop("zero_point_b") == 0)
-        require(attributes["requant"] == "pulp" and all(spec_of(r).elements == 1 for r in rest))
+        attributes, (a, b, *rest) = qnn.attributes(value, PairAttributes), value.args
+        require(attributes.zero_point_a == attributes.zero_point_b == 0)
+        require(attributes.requant.kind == "pulp" and all(spec_of(r).elements == 1 for r in rest))
         require(spec_of(a) == spec_of(b) and spec_of(a).dtype == "int8")
         inner = self.single(a, "lookup")
         if inner is None:
             inner, b = self.single(b, "lookup"), a
         require(inner is not None and constant(inner.args[1]) is not None)
-        return qnn.emit("gate", [inner.args[0], b, inner.args[1], *rest], attributes)
+        return qnn.emit("gate", [inner.args[0], b, inner.args[1], *rest], Requantized(requant=attributes.requant))
 
 
 def _keeps_values(call: Any) -> bool:

@@ -45,7 +45,7 @@ class FuseQdqAttention(FuseHeads):
         heads, (queries, keys) = math.prod(shape[:-2]), shape[-2:]
         classes, table = _tables(steps, scores, (heads, queries, keys))
         attributes: dict[str, Any] = {
-            "heads": heads, "queries": queries, "keys": keys, "size": size,
+            "heads": heads, "queries": queries, "key_count": keys, "size": size,
             "logit_scale": factor_of(scores), "logit_low": inner["requant_low"] - inner["requant_zero_point"],
             "logit_high": inner["requant_high"] - inner["requant_zero_point"], "gain": weights["gain"],
             "probability_high": weights["high"] - weights["zero_point"], "value_scale": factor_of(value),

@@ -17,11 +17,14 @@ from tvm_pulp import qnn
 from tvm_pulp.canonicalize.permute import is_swap, swapped
 from tvm_pulp.canonicalize.qdq_products import product_attributes, rounding_attributes, rounds_to_bytes
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant, needed, or_none, require, spec_of
+from tvm_pulp.qnn.add import AddAttributes
+from tvm_pulp.qnn.concat import ConcatAttributes
+from tvm_pulp.qnn.indexing import SliceAttributes
 
 
 class FuseQdqRope(Rewriter):
     def visit(self, variable: Any, value: Any) -> Any:
-        require(qnn.is_qnn(value, "add") and qnn.attributes(value)["form"] == "half_even")
+        require(qnn.is_qnn(value, "add") and qnn.attributes(value, AddAttributes).form == "half_even")
         found = [rope for rope in (self._rope(value, 0, 1), self._rope(value, 1, 0)) if rope is not None]
         require(found)
         return found[0]
@@ -52,7 +55,7 @@ class FuseQdqRope(Rewriter):
         require(len(concat.args) == 2)
         (x, begin, upper), (other, start, lower) = (self._half(part) for part in concat.args)
         shape = spec_of(x).shape
-        require(qnn.attributes(concat)["axis"] == len(shape) - 1 and x.same_as(other))
+        require(qnn.attributes(concat, ConcatAttributes).axis == len(shape) - 1 and x.same_as(other))
         require(shape[-1] % 2 == 0 and (begin, start) == (shape[-1] // 2, 0))
         return x, [upper, lower]
 
@@ -63,9 +66,9 @@ class FuseQdqRope(Rewriter):
             table = constant(call.args[1])
             call = self.definition(call.args[0])
         require(qnn.is_qnn(call, "slice"))
-        attributes, x = qnn.attributes(call), spec_of(call.args[0])
-        begin, size = attributes["begin"], attributes["size"]
-        require(size[:-1] == list(x.shape[:-1]) and not any(begin[:-1]) and set(attributes["stride"]) == {1})
+        attributes, x = qnn.attributes(call, SliceAttributes), spec_of(call.args[0])
+        begin, size = attributes.begin, attributes.size
+        require(size[:-1] == x.shape[:-1] and not any(begin[:-1]) and set(attributes.stride) == {1})
         require(2 * size[-1] == x.shape[-1])
         return call.args[0], begin[-1], qnn.every_value(x.dtype) if table is None else table
 

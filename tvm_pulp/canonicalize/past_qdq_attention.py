@@ -19,8 +19,8 @@ from tvm_pulp.canonicalize.main_function import MainFunction
 from tvm_pulp.canonicalize.permute import is_swap, swapped
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant, is_op, needed, require, spec_of
 from tvm_pulp.canonicalize.strided_view import strided_view
-from tvm_pulp.qnn.concat import divide
-from tvm_pulp.qnn.qdq_attention import operands
+from tvm_pulp.qnn.concat import ConcatAttributes, divide
+from tvm_pulp.qnn.qdq_attention import QdqAttentionAttributes, operands
 
 LENGTH = "length"
 
@@ -51,27 +51,28 @@ class _PastQdqAttention(Rewriter):
             inner = self.definition(value.args[0])
             return inner.args[0] if is_swap(inner) else value
         require(qnn.is_qnn(value, "qdq_attention"))
-        attributes = qnn.attributes(value)
+        attributes = qnn.attributes(value, QdqAttentionAttributes)
         of = operands(attributes, list(value.args))
-        rows = attributes["queries"]
+        rows = attributes.queries
         (past_k, new_k), (past_v, new_v) = (self._joined(of[name], name, attributes) for name in "kv")
-        require(_is_uniform(of.get("mask"), attributes["keys"] - rows))
-        attributes["rows"] = rows
-        size, heads = attributes["size"], attributes["heads"] // attributes["group"]
+        require(_is_uniform(of.get("mask"), attributes.key_count - rows))
+        joined = {**attributes, "rows": rows}
+        size, heads = attributes.size, attributes.heads // attributes.group
         for name in ("k", "v"):
-            attributes |= {f"{name}_offset": 0, f"{name}_head_stride": size, f"{name}_stride": heads * size}
+            joined |= {f"{name}_offset": 0, f"{name}_head_stride": size, f"{name}_stride": heads * size}
         rest = [operand for name, operand in of.items() if name not in ("q", "k", "v")]
         arguments = [of["q"], new_k, new_v, past_k, past_v, self._length, *rest]
-        return qnn.emit("past_qdq_attention", arguments, attributes)
+        return qnn.emit("past_qdq_attention", arguments, joined)
 
-    def _joined(self, expression: Any, name: str, attributes: dict[str, Any]) -> tuple[Any, Any]:
+    def _joined(self, expression: Any, name: str, attributes: QdqAttentionAttributes) -> tuple[Any, Any]:
         """The cache that an operand was joined from and the new rows behind it, rows of all heads side by side."""
         concat = self.definition(expression)
         require(qnn.is_qnn(concat, "concat"))
-        parts, tables = divide(qnn.attributes(concat), list(concat.args))
-        axis, rows, size = qnn.attributes(concat)["axis"], attributes["queries"], attributes["size"]
+        join = qnn.attributes(concat, ConcatAttributes)
+        parts, tables = divide(join, list(concat.args))
+        axis, rows, size = join.axis, attributes.queries, attributes.size
         require(len(parts) == 2 and 0 not in tables and axis in (1, 2))
-        past, heads = self._past(parts[0], axis), attributes["heads"] // attributes["group"]
+        past, heads = self._past(parts[0], axis), attributes.heads // attributes.group
         require(spec_of(parts[1]).shape == ((1, rows, heads, size) if axis == 1 else (1, heads, rows, size)))
         require(_reads_all(name, axis, attributes))
         new = self._new_rows(parts[1], axis, rows * heads * size)
@@ -102,9 +103,9 @@ class _PastQdqAttention(Rewriter):
         return call.args[0]
 
 
-def _reads_all(name: str, axis: int, attributes: dict[str, Any]) -> bool:
+def _reads_all(name: str, axis: int, attributes: QdqAttentionAttributes) -> bool:
     """Tell if attention reads a join from its first to its last element, head by head."""
-    heads, keys, size = attributes["heads"] // attributes["group"], attributes["keys"], attributes["size"]
+    heads, keys, size = attributes.heads // attributes.group, attributes.key_count, attributes.size
     strides = (size, heads * size) if axis == 1 else (keys * size, size)
     found = (attributes[f"{name}_head_stride"], attributes[f"{name}_stride"])
     return attributes[f"{name}_offset"] == 0 and (found == strides or (heads == 1 and found[1] == strides[1]))

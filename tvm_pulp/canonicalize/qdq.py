@@ -310,7 +310,7 @@ class FoldQdq(QdqRewriter):
             return data
         layer = self.definition(data)
         if qnn.is_qnn(layer) and self.uses(data) <= 1:
-            attributes = qnn.attributes(layer)
+            attributes = dict(qnn.attributes(layer))
             prefix = "requant_" if attributes.get("requant", "none") != "none" else ""
             if f"{prefix}low" in attributes:
                 attributes[f"{prefix}low"] = max(attributes[f"{prefix}low"], low)

@@ -18,7 +18,7 @@ from tvm_pulp import qnn
 from tvm_pulp.canonicalize import qdq_unary
 from tvm_pulp.canonicalize.qdq_rewriter import IntegerTarget, QdqRewriter, Quantized, target_of
 from tvm_pulp.canonicalize.rewriter import Mismatch, constant, is_op, needed, or_none, require, single_value, spec_of
-from tvm_pulp.qnn.qdq_norm import limits_of, stage_operands
+from tvm_pulp.qnn.qdq_norm import QdqNormAttributes, limits_of, stage_operands
 
 # Sums of squares stay inside 32 bits, and n * x is exact in single precision.
 _LONGEST_ROW = 1 << 15
@@ -125,11 +125,11 @@ def _resumed(fold: QdqRewriter, expression: Any) -> _Norm:
     y = needed(fold.quantized(expression))
     call: Any = fold.definition(y.value)
     require(qnn.is_qnn(call, "qdq_norm"))
-    attributes = qnn.attributes(call)
+    attributes = qnn.attributes(call, QdqNormAttributes)
     table, stages = stage_operands(attributes, [None, *(constant(a) for a in call.args[1:])])
     x = Quantized(call.args[0], np.float32(1), 0)
     done = [list(s) for s in stages]
-    return _Norm(x, attributes, table, done, limits_of(attributes), is_open=False, unit=float(y.scale))
+    return _Norm(x, dict(attributes), table, done, limits_of(attributes), is_open=False, unit=float(y.scale))
 
 
 def _operator(fold: QdqRewriter, call: Any) -> _Norm:

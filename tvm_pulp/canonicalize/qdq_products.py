@@ -11,6 +11,7 @@ import numpy as np
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant, require, spec_of
+from tvm_pulp.qnn.record import PairAttributes
 
 
 class QdqProducts(Rewriter):
@@ -34,10 +35,10 @@ def factor_of(product: Any) -> float:
 
 def product_attributes(product: Any) -> dict[str, Any]:
     """Attributes of the product in single precision, from those of `mul` and its constants."""
-    attributes = qnn.attributes(product)
+    attributes = qnn.attributes(product, PairAttributes)
     return {
-        "zero_point_a": attributes["zero_point_a"],
-        "zero_point_b": attributes["zero_point_b"],
+        "zero_point_a": attributes.zero_point_a,
+        "zero_point_b": attributes.zero_point_b,
         "scale": factor_of(product),
         **rounding_attributes(qnn.Requant.of(attributes)),
     }

@@ -15,6 +15,7 @@ from tvm_pulp import qnn
 from tvm_pulp.canonicalize.float_followers import follows
 from tvm_pulp.canonicalize.rewriter import constant, spec_of
 from tvm_pulp.canonicalize.twin_rewriter import TwinRewriter
+from tvm_pulp.qnn.record import Attributes, NoAttributes
 
 TO_NHWC, TO_NCHW = [0, 2, 3, 1], [0, 3, 1, 2]
 
@@ -31,7 +32,7 @@ class ToNhwc(TwinRewriter):
     def _binding(self, binding: Any) -> None:
         """Decide per binding before operands are made plain."""
         variable, value, name = binding.var, binding.value, qnn.name_of(binding.value)
-        attributes = qnn.attributes(value) if name else {}
+        attributes = qnn.attributes(value) if name else NoAttributes()
         if name in _WINDOWED and attributes["layout"] == "NCHW":
             self._windowed(variable, value, name, attributes)
         elif name in _FOLLOWERS and self._can_follow(value):
@@ -48,7 +49,7 @@ class ToNhwc(TwinRewriter):
         else:
             super()._binding(binding)
 
-    def _windowed(self, variable: Any, call: Any, name: str, attributes: dict[str, Any]) -> None:
+    def _windowed(self, variable: Any, call: Any, name: str, attributes: Attributes) -> None:
         arguments = [self._twin(call.args[0]), *call.args[1:]]
         if name == "conv2d":
             arguments[1] = constant(call.args[1]).transpose(TO_NHWC)
@@ -63,15 +64,16 @@ class ToNhwc(TwinRewriter):
         loose = call.args[:2] if qnn.is_qnn(call, "add", "sub", "mul") else []
         return full and all(constant(a) is None or constant(a).size == 1 for a in loose)
 
-    def _follow(self, variable: Any, call: Any, name: str, attributes: dict[str, Any]) -> None:
+    def _follow(self, variable: Any, call: Any, name: str, attributes: Attributes) -> None:
+        moved = dict(attributes)
         arguments = [self._twin(a) if isinstance(a, relax.Var) else a for a in call.args]
         if "axis" in attributes:
-            attributes["axis"] = self._place(attributes["axis"])
+            moved["axis"] = self._place(attributes["axis"])
         for key in _PER_AXIS.get(name, ()):
-            attributes[key] = [attributes[key][a] for a in TO_NHWC]
-        self._define(variable, qnn.emit(name, arguments, attributes))
+            moved[key] = [attributes[key][a] for a in TO_NHWC]
+        self._define(variable, qnn.emit(name, arguments, moved))
 
-    def _reduce(self, variable: Any, operand: Any, attributes: dict[str, Any]) -> None:
+    def _reduce(self, variable: Any, operand: Any, attributes: Attributes) -> None:
         """Reduce the same axes where they are now."""
         reduced = sorted(map(self._place, attributes["axes"]))
         call = qnn.emit("reduce", [self._twins[operand]], {**attributes, "axes": reduced})

@@ -66,7 +66,7 @@ class Kernels:
     def add(self, kernel: Kernel, user: str) -> KernelSource:
         """The C function of a kernel, made if it is new."""
         specs = tuple(o.spec for o in kernel.operands)
-        key: Any = (kernel.operator, json.dumps(kernel.attributes, sort_keys=True), specs)
+        key: Any = (kernel.operator, json.dumps(dict(kernel.attributes), sort_keys=True), specs)
         key = key if kernel.function is None else id(kernel.function)
         if key not in self._by_key:
             self._by_key[key] = self._print(kernel)
@@ -104,7 +104,8 @@ def print_kernel(kernel: Kernel, *, shared_loops: bool) -> tuple[list[str], list
     function = kernel.function
     if function is None:
         specs = [o.spec for o in kernel.inputs]
-        function = OPERATORS[kernel.operator].lower(kernel.attributes, specs, kernel.outputs[0].spec)
+        operator = OPERATORS[kernel.operator]
+        function = operator.lower(operator.stated(kernel.attributes), specs, kernel.outputs[0].spec)
         names = {p: p.name for p in function.params}
     else:
         # TVM names these after graph variables; neutral names let equal kernels meet.
@@ -147,7 +148,8 @@ def _comment(source: KernelSource) -> list[str]:
     results = ", ".join(str(o.spec) for o in kernel.outputs)
     count, specs = 0, [i.spec for i in kernel.inputs]
     if kernel.operator in OPERATORS:
-        count = OPERATORS[kernel.operator].macs(kernel.attributes, specs, kernel.outputs[0].spec)
+        operator = OPERATORS[kernel.operator]
+        count = operator.macs(operator.stated(kernel.attributes), specs, kernel.outputs[0].spec)
     macs = f" {count} MAC." if count else ""
     users = source.users
     more = f" and {len(users) - 4} more" if len(users) > 4 else ""

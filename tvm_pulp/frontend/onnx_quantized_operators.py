@@ -20,7 +20,7 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.onnx_conversion import Conversion
 from tvm_pulp.frontend.relax_values import as_image, constant, shape_of
 from tvm_pulp.frontend.windows import window_attributes
-from tvm_pulp.qnn.operator import OPERATORS
+from tvm_pulp.qnn.conv2d import Conv2d
 from tvm_pulp.qnn.requant import along
 
 _NONE = qnn.Requant().attributes()
@@ -133,7 +133,7 @@ def conv_integer(c: Conversion) -> Any:
     result = c.emit(qnn.emit("conv2d", [x, relax.const(weight)], attributes))
     if known is None:
         ones = np.ones((1, *shape_of(x)[1:]), np.int8)
-        result = _less(c, result, xz, OPERATORS["conv2d"].reference(attributes, [ones, weight]))
+        result = _less(c, result, xz, Conv2d().reference(Conv2d().stated(attributes), [ones, weight]))
     if len(shape) == 3:
         n, channels, _, length = shape_of(result)
         result = c.emit(relax.op.reshape(result, (n, channels, length)))

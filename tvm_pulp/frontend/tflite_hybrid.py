@@ -14,7 +14,8 @@ from tvm import relax
 from tvm_pulp import qnn
 from tvm_pulp.frontend.tflite_operators import options_of
 from tvm_pulp.frontend.windows import same_pads
-from tvm_pulp.qnn.operator import OPERATORS, spec_of
+from tvm_pulp.qnn.conv2d import Conv2d
+from tvm_pulp.qnn.operator import spec_of
 
 _NONE = qnn.Requant().attributes()
 
@@ -129,7 +130,7 @@ def _convolution(kind: str, converter: Any, upstream: Callable[..., Any], op: An
     per_channel = weight.qnn_params["scale"].value.numpy().size > 1
     found = (_asymmetric if per_channel else _symmetric)(floats, x, [1, 2, 3])
     sums = floats.emit(qnn.emit("conv2d", [found[0], relax.const(values)], attributes))
-    shares = OPERATORS["conv2d"].reference(attributes, [np.ones((1, *shape[1:]), np.int8), values])
+    shares = Conv2d().reference(Conv2d().stated(attributes), [np.ones((1, *shape[1:]), np.int8), values])
     return _finished(converter, op, sums, shares, found, options.FusedActivationFunction())
 
 

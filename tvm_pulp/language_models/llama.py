@@ -148,7 +148,7 @@ class _Module:
             return self._emit("past_attention", [q, k, v, *past, length, self._table], attributes)
         scores = self._emit("past_scores", [q, past[0], length], attributes)
         mix = self._emit("past_mix", [q, k, scores, past[1], length, self._table], attributes)
-        return self._emit("past_mean", [mix, v], {**heads, "keys": self._capacity + 1})
+        return self._emit("past_mean", [mix, v], {**heads, "key_count": self._capacity + 1})
 
 
 def _requant(scale: Scale, bound: int) -> tuple[Requant, list[np.ndarray]]:

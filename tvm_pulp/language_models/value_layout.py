@@ -9,6 +9,7 @@ from dataclasses import replace
 from tvm_pulp.language_models.llama import Llama
 from tvm_pulp.qnn import OPERATORS, TensorSpec
 from tvm_pulp.qnn.network import Layer, Tensor
+from tvm_pulp.qnn.past_attention import PastLogitAttributes
 from tvm_pulp.qnn.value_groups import TOGETHER
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.target import Target
@@ -41,7 +42,7 @@ def _mix_cycles(decoder: Llama, costs: CostModel, together: int) -> float | None
         "length": TensorSpec((1,), "int32"),
         "exponential": TensorSpec((256,), "uint8"),
     }
-    attributes = {"heads": shape.heads, "kv_heads": shape.kv_heads, "mul": mul, "shift": shift}
+    attributes = PastLogitAttributes(heads=shape.heads, kv_heads=shape.kv_heads, mul=mul, shift=shift)
     result = OPERATORS["past_mix"].infer(attributes, tuple(specs.values()))
     inputs = [Tensor(name, spec, "activation") for name, spec in specs.items()]
     layer = Layer("past_mix", "past_mix", attributes, inputs, [Tensor("y", result, "activation")])

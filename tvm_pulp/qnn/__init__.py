@@ -1,8 +1,8 @@
 """The integer dialect: one file per operator or family of them.
 
-Every operator states its type rule, a numpy reference, its loops in TIR, how it is cut, its work (MACs) and the names
-of its operands and attributes. Frontends and canonicalization produce operators, engines and code generation consume
-them.
+Every operator states its type rule, a numpy reference, its loops in TIR, how it is cut, its work (MACs), the names of
+its operands and the record of its attributes. Frontends and canonicalization produce operators, engines and code
+generation consume them.
 """
 
 from importlib import import_module

@@ -15,27 +15,41 @@ import numpy as np
 
 from tvm_pulp.qnn.either import add_half_even, scale_tflite, whole
 from tvm_pulp.qnn.elementwise import broadcast_index, broadcast_shape, over
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Requant, Specs, TensorSpec, i32, register
+from tvm_pulp.qnn.operator import Arrays, Loops, Operator, Requant, Specs, TensorSpec, i32, register
+from tvm_pulp.qnn.record import Requantized
 from tvm_pulp.qnn.tiles import elementwise
+from tvm_pulp.quick_records import quick_record
 
 # Extra precision of TFLite's common scale, for 8-bit and 16-bit operands.
 LEFT_SHIFT, LEFT_SHIFT_16 = 20, 15
 
 
-def left_shift(attributes: Attributes) -> int:
-    return int(attributes.get("left_shift", LEFT_SHIFT))
+@quick_record(kw_only=True, slots=False)
+class AddAttributes(Requantized):
+    """Rules of the operands belong to `plain`, multipliers and zero points to the other forms."""
+
+    form: str = "plain"
+    requant_a: Requant = Requant()
+    requant_b: Requant = Requant()
+    zero_point_a: int = 0
+    zero_point_b: int = 0
+    multipliers: tuple[int, int] = (1, 1)
+    exponents: tuple[int, int] = (0, 0)
+    shift: int = 0
+    left_shift: int = LEFT_SHIFT
+    subtract: bool = False
 
 
-def rules(attributes: Attributes) -> list[Requant]:
+def rules(attributes: AddAttributes) -> list[Requant]:
     """Requantization of a, of b, of the sum."""
     return [Requant.of(attributes, prefix) for prefix in ("requant_a", "requant_b", "requant")]
 
 
-def split(attributes: Attributes, tensors: Sequence[Any]) -> list[list[Any]]:
+def split(attributes: AddAttributes, tensors: Sequence[Any]) -> list[list[Any]]:
     """Hand out the requantization tensors to the three rules."""
     handed, rest = [], list(tensors)
     for rule in rules(attributes):
-        count = 0 if attributes["form"] == "half_even" else rule.operands
+        count = 0 if attributes.form == "half_even" else rule.operands
         handed.append(rest[:count])
         rest = rest[count:]
     return handed
@@ -43,18 +57,18 @@ def split(attributes: Attributes, tensors: Sequence[Any]) -> list[list[Any]]:
 
 @register(
     "add",
-    attributes=("exponents form multipliers shift subtract zero_point_a zero_point_b requant* requant_a* requant_b*"),
+    attributes=AddAttributes,
     operands="a b",
     tile=elementwise(2),
 )
-class Add(Operator):
-    def rounds_by_tensors(self, attributes: Attributes) -> bool:
-        return bool(attributes["form"] == "plain")
+class Add(Operator[AddAttributes]):
+    def rounds_by_tensors(self, attributes: AddAttributes) -> bool:
+        return bool(attributes.form == "plain")
 
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
+    def infer(self, attributes: AddAttributes, inputs: Specs) -> TensorSpec:
         return TensorSpec(broadcast_shape(inputs[0].shape, inputs[1].shape), Requant.of(attributes).out_dtype)
 
-    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
+    def reference(self, attributes: AddAttributes, inputs: Arrays) -> np.ndarray:
         def rounded(rule: Requant, value: Any, tensors: list[Any]) -> Any:
             return rule.apply(value, tensors)
 
@@ -62,7 +76,7 @@ class Add(Operator):
         total = _sum(attributes, a, b, split(attributes, inputs[2:]), rounded)
         return np.asarray(total.astype(self.result_type(attributes)))
 
-    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+    def body(self, loops: Loops, attributes: AddAttributes, inputs: Specs, output: TensorSpec) -> None:
         (rule_a, rule_b, _), data = rules(attributes), list(inputs[:2])
         if all(s.shape == output.shape for s in data) and all(s.elements == 1 for s in inputs[2:]):
             output, data = output.flat, [s.flat for s in data]
@@ -80,15 +94,15 @@ class Add(Operator):
             loops.store(y, indices, _sum(attributes, a, b, of_sides, rounded).astype(output.dtype))
 
 
-def _sum(attributes: Attributes, a: Any, b: Any, of_sides: list[list[Any]], rounded: Callable[..., Any]) -> Any:
+def _sum(attributes: AddAttributes, a: Any, b: Any, of_sides: list[list[Any]], rounded: Callable[..., Any]) -> Any:
     """The sum of two values as its form says, in numpy or TIR; `rounded` applies a rule with its tensors."""
-    (rule_a, rule_b, rule), (of_a, of_b, of_sum), form = rules(attributes), of_sides, attributes["form"]
+    (rule_a, rule_b, rule), (of_a, of_b, of_sum), form = rules(attributes), of_sides, attributes.form
     if form == "plain":
         return rounded(rule, whole(rounded(rule_a, a, of_a)) + whole(rounded(rule_b, b, of_b)), of_sum)
-    a, b = a - attributes["zero_point_a"], b - attributes["zero_point_b"]
+    a, b = a - attributes.zero_point_a, b - attributes.zero_point_b
     if form == "half_even":
-        mul_a, mul_b = attributes["multipliers"]
-        return add_half_even(a, mul_a, b, mul_b, attributes["shift"], rule.zero_point, rule.low, rule.high)
-    sides = zip((a, b), attributes["multipliers"], attributes["exponents"], strict=True)
-    left, right = (scale_tflite(value * (1 << left_shift(attributes)), mul, exponent) for value, mul, exponent in sides)
-    return rounded(rule, left - right if attributes["subtract"] else left + right, of_sum)
+        mul_a, mul_b = attributes.multipliers
+        return add_half_even(a, mul_a, b, mul_b, attributes.shift, rule.zero_point, rule.low, rule.high)
+    sides = zip((a, b), attributes.multipliers, attributes.exponents, strict=True)
+    left, right = (scale_tflite(value * (1 << attributes.left_shift), mul, exponent) for value, mul, exponent in sides)
+    return rounded(rule, left - right if attributes.subtract else left + right, of_sum)

@@ -10,6 +10,7 @@ from tvm import tirx
 
 from tvm_pulp.qnn.elementwise import over
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
+from tvm_pulp.quick_records import quick_record
 
 
 @contextmanager
@@ -20,26 +21,36 @@ def _rows(loops: Loops, shape: Sequence[int], axis: int) -> Iterator[tuple[Any, 
         yield (*((row, i32(0)) if inner == 1 else loops.split(row, inner, "outer", "inner")), inner)
 
 
-@register("top_k", attributes="axis dtype k largest", operands="x")
-class TopK(Operator):
+@quick_record(kw_only=True, slots=False)
+class TopKAttributes(Attributes):
+    """How many places of which axis, and their type."""
+
+    axis: int
+    dtype: str
+    k: int
+    largest: bool
+
+
+@register("top_k", attributes=TopKAttributes, operands="x")
+class TopK(Operator[TopKAttributes]):
     """Places of the `k` largest or smallest entries of an axis, in order; of equal ones the first comes first."""
 
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
-        shape, axis = inputs[0].shape, attributes["axis"]
-        return TensorSpec((*shape[:axis], attributes["k"], *shape[axis + 1 :]), attributes["dtype"])
+    def infer(self, attributes: TopKAttributes, inputs: Specs) -> TensorSpec:
+        shape, axis = inputs[0].shape, attributes.axis
+        return TensorSpec((*shape[:axis], attributes.k, *shape[axis + 1 :]), attributes.dtype)
 
-    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
-        x, axis = inputs[0], attributes["axis"]
+    def reference(self, attributes: TopKAttributes, inputs: Arrays) -> np.ndarray:
+        x, axis = inputs[0], attributes.axis
         wide = x if x.dtype.kind == "f" else x.astype(np.int64)
-        order = np.argsort(-wide if attributes["largest"] else wide, axis=axis, kind="stable")
-        return np.ascontiguousarray(order.take(np.arange(attributes["k"]), axis=axis)).astype(attributes["dtype"])
+        order = np.argsort(-wide if attributes.largest else wide, axis=axis, kind="stable")
+        return np.ascontiguousarray(order.take(np.arange(attributes.k), axis=axis)).astype(attributes.dtype)
 
-    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
-        shape, axis, count, dtype = inputs[0].shape, attributes["axis"], attributes["k"], inputs[0].dtype
+    def body(self, loops: Loops, attributes: TopKAttributes, inputs: Specs, output: TensorSpec) -> None:
+        shape, axis, count, dtype = inputs[0].shape, attributes.axis, attributes.k, inputs[0].dtype
         x, y = loops.buffer("x", inputs[0].flat), loops.buffer("y", output.flat)
 
         def ahead(a: Any, b: Any) -> Any:
-            return a > b if attributes["largest"] else a < b
+            return a > b if attributes.largest else a < b
 
         with _rows(loops, shape, axis) as (outer, inner, step):
             first = loops.bind("first", outer * (shape[axis] * step) + inner)
@@ -61,50 +72,65 @@ class TopK(Operator):
                 loops.store(y, [(outer * count + k) * step + inner], last_at.value.astype(output.dtype))
 
 
-@register("take_along", attributes="axis", operands="x places")
-class TakeAlong(Operator):
+@quick_record(kw_only=True, slots=False)
+class AxisAttributes(Attributes):
+    """The axis that is gone along."""
+
+    axis: int
+
+
+@register("take_along", attributes=AxisAttributes, operands="x places")
+class TakeAlong(Operator[AxisAttributes]):
     """Entries of an axis by places of their own for every row, all of them inside. Operands: x, places."""
 
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
+    def infer(self, attributes: AxisAttributes, inputs: Specs) -> TensorSpec:
         return TensorSpec(inputs[1].shape, inputs[0].dtype)
 
-    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
-        return np.take_along_axis(inputs[0], inputs[1].astype(np.int64), axis=attributes["axis"])
+    def reference(self, attributes: AxisAttributes, inputs: Arrays) -> np.ndarray:
+        return np.take_along_axis(inputs[0], inputs[1].astype(np.int64), axis=attributes.axis)
 
-    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
-        axis = attributes["axis"]
+    def body(self, loops: Loops, attributes: AxisAttributes, inputs: Specs, output: TensorSpec) -> None:
+        axis = attributes.axis
         x, places, y = loops.buffers("x places y", (*inputs, output))
         with over(loops, output.shape) as indices:
             place = i32(places[tuple(indices)])
             loops.store(y, indices, x[(*indices[:axis], place, *indices[axis + 1 :])])
 
 
-@register("cumulative_sum", attributes="axis exclusive reverse", operands="x", result="x")
-class CumulativeSum(Operator):
+@quick_record(kw_only=True, slots=False)
+class CumulativeSumAttributes(AxisAttributes):
+    """Which entries a sum is of."""
+
+    exclusive: bool
+    reverse: bool
+
+
+@register("cumulative_sum", attributes=CumulativeSumAttributes, operands="x", result="x")
+class CumulativeSum(Operator[CumulativeSumAttributes]):
     """Sums of the entries of an axis up to each of them, or before it if `exclusive`; from the end if `reverse`."""
 
-    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
-        x, axis = inputs[0], attributes["axis"]
-        turned = np.moveaxis(x, axis, 0)[:: -1 if attributes["reverse"] else 1]
+    def reference(self, attributes: CumulativeSumAttributes, inputs: Arrays) -> np.ndarray:
+        x, axis = inputs[0], attributes.axis
+        turned = np.moveaxis(x, axis, 0)[:: -1 if attributes.reverse else 1]
         sums, total = np.empty_like(turned), np.zeros(turned.shape[1:], x.dtype)
         with np.errstate(over="ignore"):
             for n, entry in enumerate(turned):
-                sums[n] = total if attributes["exclusive"] else total + entry
+                sums[n] = total if attributes.exclusive else total + entry
                 total = total + entry
-        return np.ascontiguousarray(np.moveaxis(sums[:: -1 if attributes["reverse"] else 1], 0, axis))
+        return np.ascontiguousarray(np.moveaxis(sums[:: -1 if attributes.reverse else 1], 0, axis))
 
-    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
-        shape, axis = inputs[0].shape, attributes["axis"]
+    def body(self, loops: Loops, attributes: CumulativeSumAttributes, inputs: Specs, output: TensorSpec) -> None:
+        shape, axis = inputs[0].shape, attributes.axis
         x, y = loops.buffer("x", inputs[0].flat), loops.buffer("y", output.flat)
         with _rows(loops, shape, axis) as (outer, inner, step):
             first = loops.bind("first", outer * (shape[axis] * step) + inner)
             total = loops.scalar("total", 0, inputs[0].dtype)
             with loops.loop("i", shape[axis]) as i:
-                entry = shape[axis] - 1 - i if attributes["reverse"] else i
+                entry = shape[axis] - 1 - i if attributes.reverse else i
                 place = loops.bind("place", first + entry * step)
                 value = loops.bind("value", x[place])
-                if attributes["exclusive"]:
+                if attributes.exclusive:
                     loops.store(y, [place], total.value)
                 total.set(total.value + value)
-                if not attributes["exclusive"]:
+                if not attributes.exclusive:
                     loops.store(y, [place], total.value)

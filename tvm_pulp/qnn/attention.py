@@ -17,20 +17,37 @@ import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn import softmax_i
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Requant, Specs, TensorSpec, call, i32, register
+from tvm_pulp.qnn.operator import Arrays, Loops, Operator, Requant, Specs, TensorSpec, call, i32, register
+from tvm_pulp.qnn.record import Requantized
+from tvm_pulp.qnn.softmax_i import PolynomialAttributes
+from tvm_pulp.quick_records import quick_record
 
 
-def operands(attributes: Attributes, values: Sequence[Any]) -> dict[str, Any]:
-    names = ["q", "k", "v", *(["mask"] if attributes["has_mask"] else []), "logit_mul", "logit_add"]
-    names += ["logit_table"] if attributes["has_logit_table"] else []
-    names += ["probability"] if attributes["has_probability"] else []
+@quick_record(kw_only=True, slots=False)
+class AttentionAttributes(PolynomialAttributes, Requantized):
+    """Which operands are there, and how they lie."""
+
+    logit: Requant
+    has_mask: bool = False
+    has_logit_table: bool = False
+    has_probability: bool = False
+    q_layout: str = "hsd"
+    k_layout: str = "hsd"
+    v_layout: str = "hsd"
+    y_layout: str = "hsd"
+
+
+def operands(attributes: AttentionAttributes, values: Sequence[Any]) -> dict[str, Any]:
+    names = ["q", "k", "v", *(["mask"] if attributes.has_mask else []), "logit_mul", "logit_add"]
+    names += ["logit_table"] if attributes.has_logit_table else []
+    names += ["probability"] if attributes.has_probability else []
     return dict(zip([*names, "mul", "add"], values, strict=True))
 
 
-def dimensions(attributes: Attributes, q: TensorSpec, k: TensorSpec) -> tuple[int, int, int, int]:
+def dimensions(attributes: AttentionAttributes, q: TensorSpec, k: TensorSpec) -> tuple[int, int, int, int]:
     """heads, queries, keys, size."""
-    heads, queries = (q.shape[1], q.shape[2]) if attributes["q_layout"] == "hsd" else (q.shape[2], q.shape[1])
-    return heads, queries, k.shape[2] if attributes["k_layout"] == "hsd" else k.shape[1], q.shape[3]
+    heads, queries = (q.shape[1], q.shape[2]) if attributes.q_layout == "hsd" else (q.shape[2], q.shape[1])
+    return heads, queries, k.shape[2] if attributes.k_layout == "hsd" else k.shape[1], q.shape[3]
 
 
 def _heads_first(array: np.ndarray, layout: str) -> np.ndarray:
@@ -39,18 +56,16 @@ def _heads_first(array: np.ndarray, layout: str) -> np.ndarray:
 
 @register(
     "attention",
-    attributes=(
-        "a b c has_logit_table has_mask has_probability k_layout levels log2 q_layout v_layout y_layout logit* requant*"
-    ),
+    attributes=AttentionAttributes,
     operands="q k v",
 )
-class Attention(Operator):
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
+class Attention(Operator[AttentionAttributes]):
+    def infer(self, attributes: AttentionAttributes, inputs: Specs) -> TensorSpec:
         heads, queries, _, size = dimensions(attributes, inputs[0], inputs[1])
-        shape = (1, heads, queries, size) if attributes["y_layout"] == "hsd" else (1, queries, heads, size)
+        shape = (1, heads, queries, size) if attributes.y_layout == "hsd" else (1, queries, heads, size)
         return TensorSpec(shape, Requant.of(attributes).out_dtype)
 
-    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
+    def reference(self, attributes: AttentionAttributes, inputs: Arrays) -> np.ndarray:
         of = operands(attributes, inputs)
         q, k, v = (_heads_first(of[n].astype(np.int64), attributes[f"{n}_layout"]) for n in "qkv")
         logits = Requant.of(attributes, "logit").apply(q @ k.swapaxes(-1, -2), [of["logit_mul"], of["logit_add"]])
@@ -62,15 +77,15 @@ class Attention(Operator):
         if "probability" in of:
             weights = of["probability"][weights]
         result = Requant.of(attributes).apply(weights.astype(np.int64) @ v, [of["mul"], of["add"]])
-        return np.ascontiguousarray(_heads_first(result, attributes["y_layout"]))
+        return np.ascontiguousarray(_heads_first(result, attributes.y_layout))
 
-    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+    def body(self, loops: Loops, attributes: AttentionAttributes, inputs: Specs, output: TensorSpec) -> None:
         """Every pass over a row computes its logits again: plain C needs no scratch memory then."""
         specs = operands(attributes, inputs)
         of = {name: loops.buffer(name, spec) for name, spec in specs.items()}
         y = loops.buffer("y", output)
         heads, queries, keys, size = dimensions(attributes, specs["q"], specs["k"])
-        a, b, c, log2, levels = (attributes[n] for n in ("a", "b", "c", "log2", "levels"))
+        a, b, c, log2, levels = attributes.a, attributes.b, attributes.c, attributes.log2, attributes.levels
 
         def at(name: str, head: Any, position: Any, i: Any) -> Any:
             first, second = (head, position) if attributes[f"{name}_layout"] == "hsd" else (position, head)
@@ -104,10 +119,10 @@ class Attention(Operator):
                     weight = tirx.truncdiv(exponential * (levels - 1), total.value)
                     weight = i32(of["probability"][weight]) if "probability" in of else weight
                     acc.set(acc.value + weight * at("v", head, key, j))
-                place = [i32(0), *((head, query) if attributes["y_layout"] == "hsd" else (query, head)), j]
+                place = [i32(0), *((head, query) if attributes.y_layout == "hsd" else (query, head)), j]
                 value = Requant.of(attributes).expression(acc.value, [of["mul"], of["add"]], i32(0))
                 loops.store(y, place, value)
 
-    def macs(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> int:
+    def macs(self, attributes: AttentionAttributes, inputs: Specs, output: TensorSpec) -> int:
         heads, queries, keys, size = dimensions(attributes, inputs[0], inputs[1])
         return 2 * heads * queries * keys * size

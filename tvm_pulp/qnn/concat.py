@@ -11,23 +11,32 @@ import numpy as np
 from tvm_pulp.qnn.elementwise import over
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, less, register
 from tvm_pulp.qnn.tensor_spec import looked_up
+from tvm_pulp.quick_records import quick_record
 
 
-@register("concat", attributes="axis tables")
-class Concat(Operator):
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
+@quick_record(kw_only=True, slots=False)
+class ConcatAttributes(Attributes):
+    """Numbers of the parts that have a table."""
+
+    axis: int
+    tables: tuple[int, ...] = ()
+
+
+@register("concat", attributes=ConcatAttributes)
+class Concat(Operator[ConcatAttributes]):
+    def infer(self, attributes: ConcatAttributes, inputs: Specs) -> TensorSpec:
         parts, tables = divide(attributes, inputs)
         shape = list(parts[0].shape)
-        shape[attributes["axis"]] = sum(p.shape[attributes["axis"]] for p in parts)
+        shape[attributes.axis] = sum(p.shape[attributes.axis] for p in parts)
         return TensorSpec(tuple(shape), tables[0].dtype if 0 in tables else parts[0].dtype)
 
-    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
+    def reference(self, attributes: ConcatAttributes, inputs: Arrays) -> np.ndarray:
         parts, tables = divide(attributes, inputs)
         found = [looked_up(tables[i], p) if i in tables else p for i, p in enumerate(parts)]
-        return np.concatenate(found, axis=attributes["axis"])
+        return np.concatenate(found, axis=attributes.axis)
 
-    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
-        axis = attributes["axis"]
+    def body(self, loops: Loops, attributes: ConcatAttributes, inputs: Specs, output: TensorSpec) -> None:
+        axis = attributes.axis
         sources, tables = divide(attributes, [loops.buffer(f"x{i}", spec) for i, spec in enumerate(inputs)])
         y = loops.buffer("y", output)
         first = 0
@@ -41,8 +50,8 @@ class Concat(Operator):
             first += spec.shape[axis]
 
 
-def divide(attributes: Attributes, operands: Sequence[Any]) -> tuple[list[Any], dict[int, Any]]:
+def divide(attributes: ConcatAttributes, operands: Sequence[Any]) -> tuple[list[Any], dict[int, Any]]:
     """The parts, and the tables by the number of their part."""
-    numbers = [int(n) for n in attributes.get("tables", [])]
+    numbers = attributes.tables
     count = len(operands) - len(numbers)
     return list(operands[:count]), dict(zip(numbers, operands[count:], strict=True))

@@ -13,19 +13,30 @@ from typing import Any
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Requant, Specs, TensorSpec, i32, less, register
+from tvm_pulp.qnn.operator import Arrays, Loops, Operator, Requant, Specs, TensorSpec, i32, less, register
+from tvm_pulp.qnn.record import LinearAttributes
 from tvm_pulp.qnn.tiles import Box, Part, TileAxis, TileRule, Whole, constants, window_box, with_channels
-from tvm_pulp.qnn.window import Window, windows
+from tvm_pulp.qnn.window import StepAttributes, Window, WindowAttributes, windows
+from tvm_pulp.quick_records import changed, quick_record
 
 
-def output_size(attributes: Attributes, height: int, width: int, kh: int, kw: int) -> tuple[int, int]:
+@quick_record(kw_only=True, slots=False)
+class Conv2dAttributes(WindowAttributes, LinearAttributes):
+    """`macs_per_output` is stated where filters hold zeros that are no work."""
+
+    layout: str = "NHWC"
+    groups: int = 1
+    macs_per_output: int | None = None
+
+
+def output_size(attributes: StepAttributes, height: int, width: int, kh: int, kw: int) -> tuple[int, int]:
     """Rows and columns of a result; without `pads` there is no padding."""
     rows, columns = windows(attributes, (kh, kw))
     return rows.output_extent(height), columns.output_extent(width)
 
 
 def taps(
-    attributes: Attributes, kernel: Sequence[int], size: Sequence[int]
+    attributes: StepAttributes, kernel: Sequence[int], size: Sequence[int]
 ) -> Iterator[tuple[int, int, tuple[slice, slice]]]:
     """Rows and columns of a kernel, with those of the padded input that it meets for a result of a size."""
     rows, columns = windows(attributes, kernel)
@@ -34,26 +45,27 @@ def taps(
 
 
 def _axes(whole: Whole) -> tuple[TileAxis, ...]:
-    groups = whole.attributes["groups"]
-    if whole.attributes["layout"] == "NCHW":
+    attributes = Conv2dAttributes.of(whole)
+    groups = attributes.groups
+    if attributes.layout == "NCHW":
         return (TileAxis(1), TileAxis(0)) if groups == 1 else (TileAxis(0),)
     step = whole.output.shape[3] // groups if groups > 1 else 1
     return (TileAxis(1), TileAxis(3, step), TileAxis(2), TileAxis(0))
 
 
 def _part(whole: Whole, box: Box) -> Part:
-    x, weight, attributes = whole.inputs[0].shape, whole.inputs[1].shape, whole.attributes
-    channels_first, groups = attributes["layout"] == "NCHW", attributes["groups"]
+    x, weight, attributes = whole.inputs[0].shape, whole.inputs[1].shape, Conv2dAttributes.of(whole)
+    channels_first, groups = attributes.layout == "NCHW", attributes.groups
     made = box.span(1 if channels_first else 3)
     first, count = made.start, made.stop - made.start
     if channels_first:
         source = Box((box.start[0], 0, 0, 0), (box.size[0], *x[1:]))
     else:
-        source, attributes = window_box(whole, box, weight[1:3])
+        source, attributes = window_box(whole, attributes, box, weight[1:3])
         if groups > 1 and count < weight[0]:
             per_group = weight[0] // groups
             g0, g1 = first // per_group, -(-(first + count) // per_group)
-            attributes["groups"] = g1 - g0
+            attributes = changed(attributes, groups=g1 - g0)
             source = with_channels(source, g0 * weight[3], (g1 - g0) * weight[3])
         else:
             source = with_channels(source, 0, x[3])
@@ -62,47 +74,47 @@ def _part(whole: Whole, box: Box) -> Part:
 
 @register(
     "conv2d",
-    attributes="dilation groups has_bias layout macs_per_output pads strides sum_bits zero_point requant*",
+    attributes=Conv2dAttributes,
     operands="x weight bias",
     tile=TileRule(_axes, _part),
 )
-class Conv2d(Operator):
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
+class Conv2d(Operator[Conv2dAttributes]):
+    def infer(self, attributes: Conv2dAttributes, inputs: Specs) -> TensorSpec:
         x, weight = inputs[:2]
         dtype = Requant.of(attributes).out_dtype
-        channels_first = attributes["layout"] == "NCHW"
+        channels_first = attributes.layout == "NCHW"
         (n, h, w, _), (o, kh, kw, _) = (_last(s.shape) if channels_first else s.shape for s in (x, weight))
         size = output_size(attributes, h, w, kh, kw)
         return TensorSpec((n, o, *size) if channels_first else (n, *size, o), dtype)
 
-    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
+    def reference(self, attributes: Conv2dAttributes, inputs: Arrays) -> np.ndarray:
         x, weight = inputs[0].astype(np.int64), inputs[1].astype(np.int64)
         requant = Requant.of(attributes)
-        channels_first = attributes["layout"] == "NCHW"
+        channels_first = attributes.layout == "NCHW"
         if channels_first:
             x, weight = x.transpose(0, 2, 3, 1), weight.transpose(0, 2, 3, 1)
-        (top, left, bottom, right), groups = attributes["pads"], attributes["groups"]
+        (top, left, bottom, right), groups = attributes.pads, attributes.groups
         _, h, w, _ = x.shape
         o, kh, kw, per_group = weight.shape
         oh, ow = output_size(attributes, h, w, kh, kw)
-        x = np.pad(x - attributes["zero_point"], ((0, 0), (top, bottom), (left, right), (0, 0)))
+        x = np.pad(x - attributes.zero_point, ((0, 0), (top, bottom), (left, right), (0, 0)))
         acc = np.zeros((x.shape[0], oh, ow, o), np.int64)
         for ky, kx, met in taps(attributes, (kh, kw), (oh, ow)):
             window = x[:, *met].reshape(*acc.shape[:3], groups, per_group)
             factors = weight[:, ky, kx].reshape(groups, o // groups, per_group)
             acc += np.einsum("nhwgi,goi->nhwgo", window, factors).reshape(acc.shape)
-        if attributes["has_bias"]:
+        if attributes.has_bias:
             acc += inputs[2].astype(np.int64)
         out = requant.apply(acc, requant.tensors(inputs))
         return out.transpose(0, 3, 1, 2) if channels_first else out
 
-    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+    def body(self, loops: Loops, attributes: Conv2dAttributes, inputs: Specs, output: TensorSpec) -> None:
         requant = Requant.of(attributes)
-        zero_point, groups = attributes["zero_point"], attributes["groups"]
-        x, weight, *bias = loops.buffers("x weight bias", inputs[: 2 + attributes["has_bias"]])
+        zero_point, groups = attributes.zero_point, attributes.groups
+        x, weight, *bias = loops.buffers("x weight bias", inputs[: 2 + attributes.has_bias])
         operands = loops.buffers("mul add", requant.tensors(inputs))
         y = loops.buffer("y", output)
-        channels_first = attributes["layout"] == "NCHW"
+        channels_first = attributes.layout == "NCHW"
         shapes = (_last(s.shape) if channels_first else s.shape for s in (*inputs[:2], output))
         (n, h, w, _), (o, kh, kw, per_group), (_, oh, ow, _) = shapes
 
@@ -139,13 +151,13 @@ class Conv2d(Operator):
             else:
                 channels(padded)
 
-    def lower(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> Any:
-        return super().lower(attributes, inputs, output).with_attr("zero_point", attributes["zero_point"])
+    def lower(self, attributes: Conv2dAttributes, inputs: Specs, output: TensorSpec) -> Any:
+        return super().lower(attributes, inputs, output).with_attr("zero_point", attributes.zero_point)
 
-    def macs(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> int:
+    def macs(self, attributes: Conv2dAttributes, inputs: Specs, output: TensorSpec) -> int:
         # Kernels that were spread out for an engine hold zeros that are no work.
         each = inputs[1].elements // inputs[1].shape[0]
-        return output.elements * int(attributes.get("macs_per_output", each))
+        return output.elements * (each if attributes.macs_per_output is None else attributes.macs_per_output)
 
 
 def _last(shape: Sequence[int]) -> tuple[int, ...]:

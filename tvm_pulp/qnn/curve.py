@@ -15,10 +15,20 @@ from tvm_pulp.qnn.either import clip, select, whole
 from tvm_pulp.qnn.elementwise import over
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
 from tvm_pulp.qnn.tiles import BY_ELEMENT
+from tvm_pulp.quick_records import quick_record
 
 # Bits of the input between two points of the table.
 _STEP_BITS = {"sigmoid": 9, "tanh": 8}
 _LARGEST = {"sigmoid": 0x7FFF << 10, "tanh": 0xFFFF << 8}
+
+
+@quick_record(kw_only=True, slots=False)
+class CurveAttributes(Attributes):
+    """Which function, and the scale of its input."""
+
+    function: str
+    multiplier: int
+    shift: int
 
 
 def sigmoid_points() -> np.ndarray:
@@ -44,20 +54,20 @@ def parameters(scale: float) -> dict[str, int]:
     return {"multiplier": math.trunc(multiplier), "shift": shift}
 
 
-@register("curve", attributes="function multiplier shift", operands="x", tile=BY_ELEMENT, result="x")
-class Curve(Operator):
-    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
+@register("curve", attributes=CurveAttributes, operands="x", tile=BY_ELEMENT, result="x")
+class Curve(Operator[CurveAttributes]):
+    def reference(self, attributes: CurveAttributes, inputs: Arrays) -> np.ndarray:
         return np.asarray(_value(attributes, inputs[0], inputs[1], lambda _name, made: made))
 
-    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+    def body(self, loops: Loops, attributes: CurveAttributes, inputs: Specs, output: TensorSpec) -> None:
         x, table, y = loops.buffers("x table y", (output.flat, inputs[1], output.flat))
         with over(loops, output.flat.shape) as (i,):
             loops.store(y, [i], _value(attributes, x[i], table, loops.bind))
 
 
-def _value(attributes: Attributes, x: Any, table: Any, bind: Callable[[str, Any], Any]) -> Any:
+def _value(attributes: CurveAttributes, x: Any, table: Any, bind: Callable[[str, Any], Any]) -> Any:
     """The result, in numpy or TIR; `bind` names what is used several times."""
-    multiplier, shift, bits = attributes["multiplier"], attributes["shift"], _STEP_BITS[attributes["function"]]
+    multiplier, shift, bits = attributes.multiplier, attributes.shift, _STEP_BITS[attributes.function]
     product = whole(x) * multiplier
     scaled = bind("scaled", (product + ((1 << shift) >> 1)) >> shift if shift else product)
     size = bind("size", select(scaled < 0, -scaled, scaled))
@@ -66,8 +76,8 @@ def _value(attributes: Attributes, x: Any, table: Any, bind: Callable[[str, Any]
     first = bind("first", whole(table[near]))
     slope = whole(table[near + 1]) - first
     line = first * (1 << bits) + (size & ((1 << bits) - 1)) * slope
-    value = bind("value", select(place == 255, _LARGEST[attributes["function"]], line))
-    if attributes["function"] == "sigmoid":
+    value = bind("value", select(place == 255, _LARGEST[attributes.function], line))
+    if attributes.function == "sigmoid":
         positive, negative, back = value + (1 << 9), ((1 << 25) + (1 << 9) - 1) - value, 10
     else:
         positive, negative, back = value + ((1 << 7) - (1 << 23)), ((1 << 23) + (1 << 7) - 1) - value, 8

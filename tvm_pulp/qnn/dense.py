@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.qnn.matmul import Product
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Requant, Specs, TensorSpec, i32, less, register
+from tvm_pulp.qnn.operator import Arrays, Loops, Requant, Specs, TensorSpec, i32, less, register
+from tvm_pulp.qnn.record import LinearAttributes
 from tvm_pulp.qnn.tiles import Box, Part, TileAxis, TileRule, Whole, all_axes, constants
 
 
@@ -24,30 +25,28 @@ def _part(whole: Whole, box: Box) -> Part:
     return Part((source, filters, *constants(whole.inputs[2:], box.span(-1))), whole.attributes)
 
 
-@register(
-    "dense", attributes="has_bias sum_bits zero_point requant*", operands="x weight bias", tile=TileRule(_axes, _part)
-)
-class Dense(Product):
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
+@register("dense", attributes=LinearAttributes, operands="x weight bias", tile=TileRule(_axes, _part))
+class Dense(Product[LinearAttributes]):
+    def infer(self, attributes: LinearAttributes, inputs: Specs) -> TensorSpec:
         x, weight = inputs[:2]
         if not x.shape:
             raise ValueError(f"{x} has no rows to multiply")
         return TensorSpec((*x.shape[:-1], weight.shape[0]), Requant.of(attributes).out_dtype)
 
-    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
+    def reference(self, attributes: LinearAttributes, inputs: Arrays) -> np.ndarray:
         requant = Requant.of(attributes)
-        acc = (inputs[0].astype(np.int64) - attributes["zero_point"]) @ inputs[1].astype(np.int64).T
-        if attributes["has_bias"]:
+        acc = (inputs[0].astype(np.int64) - attributes.zero_point) @ inputs[1].astype(np.int64).T
+        if attributes.has_bias:
             acc = acc + inputs[2].astype(np.int64)
         return requant.apply(acc, requant.tensors(inputs))
 
-    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+    def body(self, loops: Loops, attributes: LinearAttributes, inputs: Specs, output: TensorSpec) -> None:
         requant = Requant.of(attributes)
-        zero_point = attributes["zero_point"]
+        zero_point = attributes.zero_point
         n, depth = inputs[1].shape
         rows = output.elements // n
         # Leading axes are one: a row-major tensor does not care.
-        x, weight, *bias = loops.buffers("x weight bias", (inputs[0].rows, *inputs[1 : 2 + attributes["has_bias"]]))
+        x, weight, *bias = loops.buffers("x weight bias", (inputs[0].rows, *inputs[1 : 2 + attributes.has_bias]))
         operands = loops.buffers("mul add", requant.tensors(inputs))
         y = loops.buffer("y", output.rows)
 

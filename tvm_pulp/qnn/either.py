@@ -8,7 +8,7 @@ from tvm import tirx
 
 from tvm_pulp.qnn import fixed_point, fixed_point_functions, real
 from tvm_pulp.qnn.loops import call, i32
-from tvm_pulp.qnn.tensor_spec import Attributes
+from tvm_pulp.qnn.record import Rounded
 
 
 def either(in_numpy: Callable[..., Any], in_tir: Callable[..., Any]) -> Callable[..., Any]:
@@ -46,8 +46,8 @@ def single(value: float) -> float:
     return float(np.float32(value))
 
 
-def rounded(value: Any, attributes: Attributes, *, of_result: bool = False) -> Any:
+def rounded(value: Any, attributes: Rounded, *, of_result: bool = False) -> Any:
     """The nearest integer from `low` to `high`, plus `zero_point`; `of_result`: the limits are those of the sum."""
-    zero = attributes["zero_point"]
-    low, high = (attributes[end] - (zero if of_result else 0) for end in ("low", "high"))
-    return (round_within(value, low, high) + zero).astype(attributes["dtype"])
+    zero = attributes.zero_point
+    low, high = (end - (zero if of_result else 0) for end in (attributes.low, attributes.high))
+    return (round_within(value, low, high) + zero).astype(attributes.dtype)

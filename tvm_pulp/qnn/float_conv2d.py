@@ -9,13 +9,15 @@ import numpy as np
 
 from tvm_pulp.qnn.conv2d import output_size, taps
 from tvm_pulp.qnn.float_blocks import Blocks, block_start
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, register
+from tvm_pulp.qnn.operator import Arrays, Loops, Operator, Specs, TensorSpec, call, register
 from tvm_pulp.qnn.tiles import Box, Part, TileAxis, TileRule, Whole, axes, constants, float_window
+from tvm_pulp.qnn.window import StepAttributes
+from tvm_pulp.quick_records import quick_record
 
 
 def _axes(whole: Whole) -> tuple[TileAxis, ...]:
     # Groups stay together.
-    return axes(*((2, 1, 0, 3) if whole.attributes["groups"] == 1 else (2, 0, 3)))(whole)
+    return axes(*((2, 1, 0, 3) if FloatConv2dAttributes.of(whole).groups == 1 else (2, 0, 3)))(whole)
 
 
 def _part(whole: Whole, box: Box) -> Part:
@@ -26,20 +28,28 @@ def _part(whole: Whole, box: Box) -> Part:
     return Part((source, filters, *constants(whole.inputs[2:], box.span(1))), whole.attributes)
 
 
+@quick_record(kw_only=True, slots=False)
+class FloatConv2dAttributes(StepAttributes):
+    """`macs_per_output` is stated where filters hold zeros that are no work."""
+
+    groups: int
+    macs_per_output: int | None = None
+
+
 @register(
     "float_conv2d",
-    attributes="dilation groups macs_per_output strides",
+    attributes=FloatConv2dAttributes,
     operands="x weight bias",
     tile=TileRule(_axes, _part),
 )
-class FloatConv2d(Operator):
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
+class FloatConv2d(Operator[FloatConv2dAttributes]):
+    def infer(self, attributes: FloatConv2dAttributes, inputs: Specs) -> TensorSpec:
         (n, _, height, width), (_, *kernel, outputs) = inputs[0].shape, inputs[1].shape
         return TensorSpec((n, outputs, *output_size(attributes, height, width, *kernel)), "float32")
 
-    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
+    def reference(self, attributes: FloatConv2dAttributes, inputs: Arrays) -> np.ndarray:
         x, weight = inputs[0].astype(np.float64), inputs[1].astype(np.float64)
-        groups = attributes["groups"]
+        groups = attributes.groups
         per_group, kh, kw, outputs = weight.shape
         oh, ow = output_size(attributes, x.shape[2], x.shape[3], kh, kw)
         total = np.zeros((x.shape[0], groups, outputs // groups, oh, ow))
@@ -49,9 +59,9 @@ class FloatConv2d(Operator):
         total = total.reshape(x.shape[0], outputs, oh, ow)
         return (total + inputs[2].reshape(-1, 1, 1) if len(inputs) > 2 else total).astype(np.float32)
 
-    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
-        groups = attributes["groups"]
-        (sh, sw), (dh, dw) = attributes["strides"], attributes["dilation"]
+    def body(self, loops: Loops, attributes: FloatConv2dAttributes, inputs: Specs, output: TensorSpec) -> None:
+        groups = attributes.groups
+        (sh, sw), (dh, dw) = attributes.strides, attributes.dilation
         x, weight, *bias = loops.buffers("x weight bias", (s.flat for s in inputs))
         y = loops.buffer("y", output.flat)
         (_, channels, height, width), (per_group, kh, kw, outputs) = inputs[0].shape, inputs[1].shape
@@ -82,7 +92,8 @@ class FloatConv2d(Operator):
                 for j in range(blocks.width):
                     loops.store(y, [at + (i * oh * ow + j)], sums[i][j].value)
 
-    def macs(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> int:
+    def macs(self, attributes: FloatConv2dAttributes, inputs: Specs, output: TensorSpec) -> int:
         # Filters of a transposed convolution's phases hold zeros that are no work.
         per_group, kh, kw, _ = inputs[1].shape
-        return output.elements * int(attributes.get("macs_per_output", per_group * kh * kw))
+        stated = attributes.macs_per_output
+        return output.elements * (per_group * kh * kw if stated is None else stated)

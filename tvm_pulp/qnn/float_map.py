@@ -18,6 +18,7 @@ from tvm_pulp.qnn.float_functions import FUNCTIONS
 from tvm_pulp.qnn.loops import SHARED_ITERATIONS
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, emit, i32, register
 from tvm_pulp.qnn.tiles import Box, Part, TileRule, Whole, all_axes, broadcast_box
+from tvm_pulp.quick_records import changed, quick_record
 
 # Elements that one iteration handles where the expression has no more functions than this.
 _TOGETHER, _SMALL = 4, 6
@@ -28,21 +29,35 @@ _LONG = frozenset(("erf", "sigmoid", "tanh"))
 
 def _part(whole: Whole, box: Box) -> Part:
     boxes = tuple(broadcast_box(spec.shape, box) for spec in whole.inputs)
-    return Part(boxes, {**whole.attributes, "shape": list(box.size)})
+    return Part(boxes, changed(FloatMapAttributes.of(whole), shape=box.size))
 
 
 # Its operands and its result may be integers.
-@register("float_map", attributes="expression shape", tile=TileRule(all_axes, _part), single_precision=True)
-class FloatMap(Operator):
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
-        return TensorSpec(tuple(attributes["shape"]), type_of(tree(attributes), [i.dtype for i in inputs]))
+@quick_record(kw_only=True, slots=False)
+class ExpressionAttributes(Attributes):
+    """The tree as JSON text."""
 
-    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
+    expression: str
+
+
+@quick_record(kw_only=True, slots=False)
+class FloatMapAttributes(ExpressionAttributes):
+    """The shape of the result."""
+
+    shape: tuple[int, ...]
+
+
+@register("float_map", attributes=FloatMapAttributes, tile=TileRule(all_axes, _part), single_precision=True)
+class FloatMap(Operator[FloatMapAttributes]):
+    def infer(self, attributes: FloatMapAttributes, inputs: Specs) -> TensorSpec:
+        return TensorSpec(tuple(attributes.shape), type_of(tree(attributes), [i.dtype for i in inputs]))
+
+    def reference(self, attributes: FloatMapAttributes, inputs: Arrays) -> np.ndarray:
         result = np.asarray(numpy_value(tree(attributes), inputs))
         dtype = type_of(tree(attributes), [str(i.dtype) for i in inputs])
-        return np.ascontiguousarray(np.broadcast_to(result, attributes["shape"]).astype(dtype))
+        return np.ascontiguousarray(np.broadcast_to(result, attributes.shape).astype(dtype))
 
-    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+    def body(self, loops: Loops, attributes: FloatMapAttributes, inputs: Specs, output: TensorSpec) -> None:
         expression = _with_long_inline(tree(attributes))
         sizes, follows = merged_axes(output.shape, [i.shape for i in inputs])
         buffers = [loops.buffer(f"x{n}", i.flat) for n, i in enumerate(inputs)]
@@ -103,8 +118,8 @@ def emit_map(expression: list[Any], operands: Sequence[Any], shape: Sequence[int
     return emit("float_map", operands, {"expression": json.dumps(expression), "shape": list(shape)})
 
 
-def tree(attributes: Attributes) -> list[Any]:
-    found: list[Any] = json.loads(attributes["expression"])
+def tree(attributes: ExpressionAttributes) -> list[Any]:
+    found: list[Any] = json.loads(attributes.expression)
     return found
 
 

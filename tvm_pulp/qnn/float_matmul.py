@@ -14,17 +14,25 @@ from tvm_pulp.qnn.float_blocks import ROW_STEPS, Blocks, block_start
 from tvm_pulp.qnn.matmul import Product
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Specs, TensorSpec, call, i32, register
 from tvm_pulp.qnn.tiles import MATMUL
+from tvm_pulp.quick_records import quick_record
 
 
-@register("float_matmul", attributes="transpose_b", operands="a weight bias", tile=MATMUL, result="float32")
-class FloatMatmul(Product):
-    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
+@quick_record(kw_only=True, slots=False)
+class FloatMatmulAttributes(Attributes):
+    """The orientation of the second matrix."""
+
+    transpose_b: bool
+
+
+@register("float_matmul", attributes=FloatMatmulAttributes, operands="a weight bias", tile=MATMUL, result="float32")
+class FloatMatmul(Product[FloatMatmulAttributes]):
+    def reference(self, attributes: FloatMatmulAttributes, inputs: Arrays) -> np.ndarray:
         a, b, *bias = (i.astype(np.float64) for i in inputs)
-        product = a @ (np.swapaxes(b, -1, -2) if attributes["transpose_b"] else b)
+        product = a @ (np.swapaxes(b, -1, -2) if attributes.transpose_b else b)
         return np.asarray((product + bias[0] if bias else product).astype(np.float32))
 
-    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
-        transposed = attributes["transpose_b"]
+    def body(self, loops: Loops, attributes: FloatMatmulAttributes, inputs: Specs, output: TensorSpec) -> None:
+        transposed = attributes.transpose_b
         a, b, *bias = loops.buffers("a b bias", (s.flat for s in inputs))
         y = loops.buffer("y", output.flat)
         depth = inputs[0].shape[-1]

@@ -11,20 +11,29 @@ from tvm import tirx
 from tvm_pulp.qnn.float_rows import each, mean_of, total
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, register
 from tvm_pulp.qnn.tiles import BY_ROW
+from tvm_pulp.quick_records import quick_record
 
 
-@register("float_norm", attributes="epsilon kind", operands="x weight bias", tile=BY_ROW, result="float32")
-class FloatNorm(Operator):
-    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
+@quick_record(kw_only=True, slots=False)
+class FloatNormAttributes(Attributes):
+    """`kind` is layer or rms."""
+
+    epsilon: float
+    kind: str
+
+
+@register("float_norm", attributes=FloatNormAttributes, operands="x weight bias", tile=BY_ROW, result="float32")
+class FloatNorm(Operator[FloatNormAttributes]):
+    def reference(self, attributes: FloatNormAttributes, inputs: Arrays) -> np.ndarray:
         x, weight, *bias = (i.astype(np.float64) for i in inputs)
         rows = x.reshape(-1, weight.size)
-        if attributes["kind"] == "layer":
+        if attributes.kind == "layer":
             rows = rows - rows.mean(-1, keepdims=True)
-        y = rows / np.sqrt((rows * rows).mean(-1, keepdims=True) + attributes["epsilon"]) * weight.reshape(-1)
+        y = rows / np.sqrt((rows * rows).mean(-1, keepdims=True) + attributes.epsilon) * weight.reshape(-1)
         y = y + bias[0].reshape(-1) if bias else y
         return np.asarray(y.reshape(x.shape).astype(np.float32))
 
-    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+    def body(self, loops: Loops, attributes: FloatNormAttributes, inputs: Specs, output: TensorSpec) -> None:
         length = inputs[1].elements
         x, weight, *bias = loops.buffers("x weight bias", (s.flat for s in inputs))
         y = loops.buffer("y", output.flat)
@@ -35,7 +44,7 @@ class FloatNorm(Operator):
         with loops.parallel("row", output.elements // length) as row:
             first = loops.bind("first", row * length)
             mean = None
-            if attributes["kind"] == "layer":
+            if attributes.kind == "layer":
                 mean = mean_of(loops, total(loops, "total", length, lambda at: x[first + at]), length)
 
             def centred(at: Any) -> Any:
@@ -46,7 +55,7 @@ class FloatNorm(Operator):
                 return value * value
 
             squares = total(loops, "squares", length, square)
-            variance = loops.bind("variance", squares * number(1 / length) + number(attributes["epsilon"]))
+            variance = loops.bind("variance", squares * number(1 / length) + number(attributes.epsilon))
             factor = loops.bind("factor", call("rsqrt", variance, dtype="float32"))
 
             def scale(at: Any) -> None:

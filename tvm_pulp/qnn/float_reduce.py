@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.qnn.float_map import expression_value, numpy_value, operand_values, tree
+from tvm_pulp.qnn.float_map import ExpressionAttributes, expression_value, numpy_value, operand_values, tree
 from tvm_pulp.qnn.float_rows import extreme, mean_of, total
 from tvm_pulp.qnn.loops import SHARED_ITERATIONS
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, emit, register
+from tvm_pulp.qnn.operator import Arrays, Loops, Operator, Specs, TensorSpec, emit, register
 from tvm_pulp.qnn.tiles import Box, Part, TileAxis, TileRule, Whole
+from tvm_pulp.quick_records import quick_record
 
 _NUMPY: dict[str, Callable[..., Any]] = {"sum": np.sum, "mean": np.mean, "max": np.max, "min": np.min}
 
@@ -27,7 +28,7 @@ def emit_reduce(kind: str, axes: list[int], expression: list[Any], operands: lis
 
 def _kept(whole: Whole) -> list[tuple[int, int]]:
     """Axes of the result that are axes of the operands, and which."""
-    axes, keep = whole.attributes["axes"], whole.attributes["keepdims"]
+    axes, keep = FloatReduceAttributes.of(whole).axes, FloatReduceAttributes.of(whole).keepdims
     every = enumerate(a for a in range(len(whole.inputs[0].shape)) if keep or a not in axes)
     return [(position, axis) for position, axis in every if axis not in axes]
 
@@ -44,21 +45,30 @@ def _part(whole: Whole, box: Box) -> Part:
     return Part((Box(tuple(start), tuple(size)),) * len(whole.inputs), whole.attributes)
 
 
-@register("float_reduce", attributes="axes expression keepdims kind", tile=TileRule(_axes, _part))
-class FloatReduce(Operator):
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
-        axes, keep = attributes["axes"], attributes["keepdims"]
+@quick_record(kw_only=True, slots=False)
+class FloatReduceAttributes(ExpressionAttributes):
+    """`kind` is sum, mean, max or min."""
+
+    axes: tuple[int, ...]
+    keepdims: bool
+    kind: str
+
+
+@register("float_reduce", attributes=FloatReduceAttributes, tile=TileRule(_axes, _part))
+class FloatReduce(Operator[FloatReduceAttributes]):
+    def infer(self, attributes: FloatReduceAttributes, inputs: Specs) -> TensorSpec:
+        axes, keep = attributes.axes, attributes.keepdims
         shape = [1 if a in axes else d for a, d in enumerate(inputs[0].shape) if keep or a not in axes]
         return TensorSpec(tuple(shape), "float32")
 
-    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
+    def reference(self, attributes: FloatReduceAttributes, inputs: Arrays) -> np.ndarray:
         values = np.asarray(numpy_value(tree(attributes), inputs)).astype(np.float64)
-        reduce, axes = _NUMPY[attributes["kind"]], tuple(attributes["axes"])
-        return np.asarray(reduce(values, axis=axes, keepdims=bool(attributes["keepdims"]))).astype(np.float32)
+        reduce, axes = _NUMPY[attributes.kind], tuple(attributes.axes)
+        return np.asarray(reduce(values, axis=axes, keepdims=bool(attributes.keepdims))).astype(np.float32)
 
-    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
-        kind, shape = attributes["kind"], inputs[0].shape
-        first_axis, last_axis = min(attributes["axes"]), max(attributes["axes"])
+    def body(self, loops: Loops, attributes: FloatReduceAttributes, inputs: Specs, output: TensorSpec) -> None:
+        kind, shape = attributes.kind, inputs[0].shape
+        first_axis, last_axis = min(attributes.axes), max(attributes.axes)
         outer, inner = math.prod(shape[:first_axis]), math.prod(shape[last_axis + 1 :])
         length = math.prod(shape[first_axis : last_axis + 1])
         buffers = [loops.buffer(f"x{n}", s.flat) for n, s in enumerate(inputs)]

@@ -10,7 +10,8 @@ import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn.float_rows import each, extreme
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
+from tvm_pulp.qnn.operator import Arrays, Loops, Operator, Specs, TensorSpec, call, i32, register
+from tvm_pulp.qnn.record import NoAttributes
 from tvm_pulp.qnn.tiles import BY_ROW
 
 # Bits of a float's fraction; and those of them that say where between two points.
@@ -24,14 +25,14 @@ def exponential_points() -> np.ndarray:
 
 
 @register("float_softmax", operands="x points", tile=BY_ROW, result="float32")
-class FloatSoftmax(Operator):
-    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
+class FloatSoftmax(Operator[NoAttributes]):
+    def reference(self, attributes: NoAttributes, inputs: Arrays) -> np.ndarray:
         x = inputs[0].astype(np.float64)
         with np.errstate(invalid="ignore"):
             weights = np.exp(x - x.max(-1, keepdims=True))
             return np.asarray((weights / weights.sum(-1, keepdims=True)).astype(np.float32))
 
-    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+    def body(self, loops: Loops, attributes: NoAttributes, inputs: Specs, output: TensorSpec) -> None:
         length = inputs[0].shape[-1]
         x = loops.buffer("x", output.flat)
         points = loops.buffer("points", inputs[1]) if len(inputs) > 1 else None

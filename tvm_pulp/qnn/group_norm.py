@@ -12,21 +12,30 @@ import math
 import numpy as np
 
 from tvm_pulp.qnn.either import rounded
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, i64, register
-from tvm_pulp.qnn.qdq_norm import factor_of
+from tvm_pulp.qnn.operator import Arrays, Loops, Operator, Specs, TensorSpec, i32, i64, register
+from tvm_pulp.qnn.qdq_norm import FactorAttributes, factor_of
+from tvm_pulp.qnn.record import Rounded
+from tvm_pulp.quick_records import quick_record
+
+
+@quick_record(kw_only=True, slots=False)
+class GroupNormAttributes(FactorAttributes, Rounded):
+    """How many groups the channels are."""
+
+    groups: int
 
 
 @register(
     "group_norm",
-    attributes="dtype epsilon gain groups high low statistic zero_point",
+    attributes=GroupNormAttributes,
     operands="x weight bias",
     single_precision=True,
 )
-class GroupNorm(Operator):
-    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
+class GroupNorm(Operator[GroupNormAttributes]):
+    def reference(self, attributes: GroupNormAttributes, inputs: Arrays) -> np.ndarray:
         x, weight, bias = inputs
         batch, channels = x.shape[:2]
-        groups = attributes["groups"]
+        groups = attributes.groups
         grouped = x.astype(np.int64).reshape(batch, groups, channels // groups, -1)
         n = grouped.shape[2] * grouped.shape[3]
         total = grouped.sum((2, 3), keepdims=True)
@@ -35,8 +44,8 @@ class GroupNorm(Operator):
         value = (n * grouped - total).astype(np.float32) * slope + bias.reshape(1, groups, -1, 1)
         return np.asarray(rounded(value, attributes, of_result=True).reshape(x.shape))
 
-    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
-        groups = attributes["groups"]
+    def body(self, loops: Loops, attributes: GroupNormAttributes, inputs: Specs, output: TensorSpec) -> None:
+        groups = attributes.groups
         batch, channels = inputs[0].shape[:2]
         pixels, each = math.prod(inputs[0].shape[2:]), channels // groups
         n = each * pixels

@@ -6,28 +6,39 @@ digit * step over all digits, less `offset`. The result has the first `columns` 
 
 import numpy as np
 
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Requant, Specs, TensorSpec, i32, register
+from tvm_pulp.qnn.operator import Arrays, Loops, Operator, Requant, Specs, TensorSpec, i32, register
+from tvm_pulp.qnn.record import Requantized
+from tvm_pulp.quick_records import quick_record
 
 
-@register("join_digits", attributes="columns offset steps requant*")
-class JoinDigits(Operator):
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
-        return TensorSpec((inputs[0].shape[0], attributes["columns"]), Requant.of(attributes).out_dtype)
+@quick_record(kw_only=True, slots=False)
+class JoinDigitsAttributes(Requantized):
+    """One step per digit."""
 
-    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
-        steps, columns = attributes["steps"], attributes["columns"]
+    columns: int
+    offset: int
+    steps: tuple[int, ...]
+
+
+@register("join_digits", attributes=JoinDigitsAttributes)
+class JoinDigits(Operator[JoinDigitsAttributes]):
+    def infer(self, attributes: JoinDigitsAttributes, inputs: Specs) -> TensorSpec:
+        return TensorSpec((inputs[0].shape[0], attributes.columns), Requant.of(attributes).out_dtype)
+
+    def reference(self, attributes: JoinDigitsAttributes, inputs: Arrays) -> np.ndarray:
+        steps, columns = attributes.steps, attributes.columns
         digits = zip(inputs, steps, strict=False)
-        total = sum(digit[:, :columns].astype(np.int64) * step for digit, step in digits) - attributes["offset"]
+        total = sum(digit[:, :columns].astype(np.int64) * step for digit, step in digits) - attributes.offset
         return Requant.of(attributes).apply(np.asarray(total), inputs[len(steps) :])
 
-    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
-        requant, steps = Requant.of(attributes), attributes["steps"]
+    def body(self, loops: Loops, attributes: JoinDigitsAttributes, inputs: Specs, output: TensorSpec) -> None:
+        requant, steps = Requant.of(attributes), attributes.steps
         digits = [loops.buffer(f"digit{i}", spec) for i, spec in enumerate(inputs[: len(steps)])]
         operands = loops.buffers("mul add", inputs[len(steps) :])
         y = loops.buffer("y", output)
         rows, columns = output.shape
         with loops.parallel("row", rows) as row, loops.loop("column", columns) as column:
-            total = i32(-attributes["offset"])
+            total = i32(-attributes.offset)
             for digit, step in zip(digits, steps, strict=True):
                 total = total + i32(digit[row, column]) * step
             loops.store(y, [row, column], requant.expression(total, operands, column))

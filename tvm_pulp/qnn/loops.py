@@ -16,7 +16,7 @@ from typing import Any
 
 from tvm import tirx
 
-from tvm_pulp.qnn.tensor_spec import Attributes, TensorSpec
+from tvm_pulp.qnn.tensor_spec import TensorSpec
 
 # A loop of so many iterations is worth sharing among cores. Kernels are generated before anybody knows how many cores
 # will run them: it is enough for the clusters there are, and a single core loses nothing.
@@ -173,9 +173,9 @@ class Loops:
             total.set(total.value + term(i))
         return total
 
-    def accumulator(self, value: Any, attributes: Attributes) -> Scalar:
+    def accumulator(self, value: Any, attributes: object) -> Scalar:
         """A sum that begins with `value`; attribute `sum_bits` says how wide it is."""
-        dtype = f"int{attributes.get('sum_bits', 32)}"
+        dtype = f"int{getattr(attributes, 'sum_bits', 32)}"
         return self.scalar("acc", value if isinstance(value, int) else value.astype(dtype), dtype)
 
     def store(self, buffer: Any, indices: Sequence[Any], value: Any) -> None:

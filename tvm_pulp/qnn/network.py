@@ -9,7 +9,8 @@ import numpy as np
 from tvm_pulp.qnn.lineage import Lineage
 from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.qnn.quantization import Quantization
-from tvm_pulp.qnn.tensor_spec import Attributes, TensorSpec
+from tvm_pulp.qnn.record import Attributes
+from tvm_pulp.qnn.tensor_spec import TensorSpec
 
 # Caches of one buffer begin at multiples of it.
 _ALIGNMENT = 16
@@ -76,6 +77,12 @@ class Layer:
     codegen: str = ""
     # Nodes of the model file that it computes, in their order and under the file's names.
     nodes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        operator = OPERATORS.get(self.operator)
+        if operator is not None:
+            # Of plain values, as other packages may state them.
+            self.attributes = operator.stated(self.attributes)
 
     @property
     def is_float(self) -> bool:

@@ -9,6 +9,8 @@ from tvm import tirx
 
 from tvm_pulp.qnn.either import maximum, minimum
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
+from tvm_pulp.qnn.record import NoAttributes
+from tvm_pulp.quick_records import quick_record
 
 _NONE = -1
 
@@ -35,8 +37,18 @@ def _overlaps(a: np.ndarray, b: np.ndarray, centred: bool, threshold: np.float32
     return bool(min(shared, one, other, both) > 0 and shared / both > threshold)
 
 
-@register("non_max_suppression", attributes="centred limit overlap score", operands="boxes scores", result="int32")
-class NonMaxSuppression(Operator):
+@quick_record(kw_only=True, slots=False)
+class NonMaxSuppressionAttributes(Attributes):
+    """How boxes are written, and which are chosen."""
+
+    centred: bool
+    limit: int
+    overlap: float
+    score: float
+
+
+@register("non_max_suppression", attributes=NonMaxSuppressionAttributes, operands="boxes scores", result="int32")
+class NonMaxSuppression(Operator[NonMaxSuppressionAttributes]):
     """Numbers of at most `limit` boxes per class, best scores first, -1 behind them.
 
     Operands: boxes[batch, n, 4], scores[batch, classes, n], floats. A box takes part if its score is larger than
@@ -44,27 +56,27 @@ class NonMaxSuppression(Operator):
     width, height], others [y1, x1, y2, x2].
     """
 
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
-        return TensorSpec((*inputs[1].shape[:2], attributes["limit"]), "int32")
+    def infer(self, attributes: NonMaxSuppressionAttributes, inputs: Specs) -> TensorSpec:
+        return TensorSpec((*inputs[1].shape[:2], attributes.limit), "int32")
 
-    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
+    def reference(self, attributes: NonMaxSuppressionAttributes, inputs: Arrays) -> np.ndarray:
         boxes, scores = inputs
-        centred, threshold = bool(attributes["centred"]), np.float32(attributes["overlap"])
-        found = np.full((*scores.shape[:2], attributes["limit"]), _NONE, np.int32)
+        centred, threshold = bool(attributes.centred), np.float32(attributes.overlap)
+        found = np.full((*scores.shape[:2], attributes.limit), _NONE, np.int32)
         for batch, label in itertools.product(*map(range, scores.shape[:2])):
             chosen: list[int] = []
             row = scores[batch, label]
             for n in np.argsort(-row, kind="stable"):
-                fits = row[n] > np.float32(attributes["score"]) and len(chosen) < attributes["limit"]
+                fits = row[n] > np.float32(attributes.score) and len(chosen) < attributes.limit
                 if fits and not any(_overlaps(boxes[batch, n], boxes[batch, c], centred, threshold) for c in chosen):
                     chosen.append(int(n))
             found[batch, label, : len(chosen)] = chosen
         return found
 
-    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+    def body(self, loops: Loops, attributes: NonMaxSuppressionAttributes, inputs: Specs, output: TensorSpec) -> None:
         batches, labels, count = inputs[1].shape
-        limit, centred = attributes["limit"], bool(attributes["centred"])
-        score, overlap = (tirx.const(attributes[name], "float32") for name in ("score", "overlap"))
+        limit, centred = attributes.limit, bool(attributes.centred)
+        score, overlap = (tirx.const(value, "float32") for value in (attributes.score, attributes.overlap))
         boxes, scores, y = loops.buffers("boxes scores y", (*inputs, output))
 
         def corners(name: str, batch: Any, number: Any) -> list[Any]:
@@ -109,20 +121,20 @@ class NonMaxSuppression(Operator):
 
 
 @register("chosen_boxes", operands="numbers", result="int64")
-class ChosenBoxes(Operator):
+class ChosenBoxes(Operator[NoAttributes]):
     """Rows of batch, class and number for every box that `non_max_suppression` chose, then rows of -1."""
 
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
+    def infer(self, attributes: NoAttributes, inputs: Specs) -> TensorSpec:
         return TensorSpec((inputs[0].elements, 3), "int64")
 
-    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
+    def reference(self, attributes: NoAttributes, inputs: Arrays) -> np.ndarray:
         numbers = inputs[0]
         rows = np.full((numbers.size, 3), _NONE, np.int64)
         places = np.argwhere(numbers >= 0)
         rows[: len(places)] = np.column_stack([places[:, :2], numbers[numbers >= 0]])
         return rows
 
-    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+    def body(self, loops: Loops, attributes: NoAttributes, inputs: Specs, output: TensorSpec) -> None:
         batches, labels, limit = inputs[0].shape
         numbers, y = loops.buffers("numbers y", (*inputs, output))
         # How far a row moves depends on all before it.

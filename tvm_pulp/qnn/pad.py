@@ -10,12 +10,13 @@ from tvm import tirx
 from tvm_pulp.qnn.elementwise import over
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
 from tvm_pulp.qnn.tiles import Box, Part, TileAxis, TileRule, Whole
+from tvm_pulp.quick_records import changed, quick_record
 
 
 def _axes(whole: Whole) -> tuple[TileAxis, ...]:
     """All axes; every part needs something of the input, so those of a padded axis are longer than its padding."""
-    shape, a = whole.output.shape, whole.attributes
-    steps = [_step(*sizes) for sizes in zip(shape, a["before"], a["after"], strict=True)]
+    shape, a = whole.output.shape, PadAttributes.of(whole)
+    steps = [_step(*sizes) for sizes in zip(shape, a.before, a.after, strict=True)]
     return tuple(TileAxis(axis, step) for axis, step in enumerate(steps) if step < shape[axis] or step == 1)
 
 
@@ -26,31 +27,40 @@ def _step(size: int, before: int, after: int) -> int:
 
 
 def _part(whole: Whole, box: Box) -> Part:
-    a, starts, sizes, before, after = whole.attributes, [], [], [], []
+    a, starts, sizes, before, after = PadAttributes.of(whole), [], [], [], []
     for axis, extent in enumerate(whole.inputs[0].shape):
-        made, lead = box.span(axis), a["before"][axis]
+        made, lead = box.span(axis), a.before[axis]
         inner = max(0, made.start - lead), min(extent, made.stop - lead)
         starts.append(inner[0])
         sizes.append(inner[1] - inner[0])
         before.append(max(0, lead - made.start))
         after.append(max(0, made.stop - lead - extent))
-    return Part((Box(tuple(starts), tuple(sizes)),), {**a, "before": before, "after": after})
+    return Part((Box(tuple(starts), tuple(sizes)),), changed(a, before=tuple(before), after=tuple(after)))
 
 
-@register("pad", attributes="after before value", tile=TileRule(_axes, _part))
-class Pad(Operator):
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
-        sides = zip(inputs[0].shape, attributes["before"], attributes["after"], strict=True)
+@quick_record(kw_only=True, slots=False)
+class PadAttributes(Attributes):
+    """One number per axis."""
+
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+    value: int | float
+
+
+@register("pad", attributes=PadAttributes, tile=TileRule(_axes, _part))
+class Pad(Operator[PadAttributes]):
+    def infer(self, attributes: PadAttributes, inputs: Specs) -> TensorSpec:
+        sides = zip(inputs[0].shape, attributes.before, attributes.after, strict=True)
         return TensorSpec(tuple(d + b + a for d, b, a in sides), inputs[0].dtype)
 
-    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
-        sides = list(zip(attributes["before"], attributes["after"], strict=True))
-        return np.pad(inputs[0], sides, constant_values=attributes["value"])
+    def reference(self, attributes: PadAttributes, inputs: Arrays) -> np.ndarray:
+        sides = list(zip(attributes.before, attributes.after, strict=True))
+        return np.pad(inputs[0], sides, constant_values=attributes.value)
 
-    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
-        value = tirx.const(attributes["value"], output.dtype)
+    def body(self, loops: Loops, attributes: PadAttributes, inputs: Specs, output: TensorSpec) -> None:
+        value = tirx.const(attributes.value, output.dtype)
         x, y = loops.buffer("x", inputs[0]), loops.buffer("y", output)
-        before, after = attributes["before"], attributes["after"]
+        before, after = attributes.before, attributes.after
         if len(output.shape) < 2 or math.prod(output.shape[:-1]) == 1:
             with over(loops, output.shape) as indices:
                 source, inside = _source(indices, inputs[0].shape, before, after)

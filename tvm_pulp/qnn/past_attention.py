@@ -7,9 +7,26 @@ import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
+from tvm_pulp.quick_records import quick_record
 
 LARGEST_DISTANCE = 255
 LOWEST = -(1 << 30)
+
+
+@quick_record(kw_only=True, slots=False)
+class HeadsAttributes(Attributes):
+    """Heads of queries, and of keys and values."""
+
+    heads: int
+    kv_heads: int
+
+
+@quick_record(kw_only=True, slots=False)
+class PastLogitAttributes(HeadsAttributes):
+    """The scale of logits."""
+
+    mul: int
+    shift: int
 
 
 def exponential_table(steps: int) -> np.ndarray:
@@ -17,10 +34,10 @@ def exponential_table(steps: int) -> np.ndarray:
     return np.rint(255 * np.exp(-np.arange(LARGEST_DISTANCE + 1) / steps)).astype(np.uint8)
 
 
-def by_head(attributes: Attributes, rows: np.ndarray) -> np.ndarray:
+def by_head(attributes: HeadsAttributes, rows: np.ndarray) -> np.ndarray:
     """Rows of keys or values as [rows, heads, size]: what heads share, once for each of them."""
-    count, kv_heads = len(rows), attributes["kv_heads"]
-    return np.repeat(rows.reshape(count, kv_heads, rows.shape[1] // kv_heads), attributes["heads"] // kv_heads, 1)
+    count, kv_heads = len(rows), attributes.kv_heads
+    return np.repeat(rows.reshape(count, kv_heads, rows.shape[1] // kv_heads), attributes.heads // kv_heads, 1)
 
 
 def value_rows(past_v: np.ndarray, width: int) -> np.ndarray:
@@ -35,17 +52,19 @@ def value_at(past_v: Any, together: int, key: Any, element: Any) -> Any:
     return past_v[tirx.truncdiv(key, i32(together)), element * together + tirx.truncmod(key, i32(together))]
 
 
-def logit_of(attributes: Attributes, dot: Any) -> Any:
+def logit_of(attributes: PastLogitAttributes, dot: Any) -> Any:
     """A product of query and key as a logit, in numpy or TIR."""
-    return (dot * attributes["mul"] + (1 << attributes["shift"] >> 1)) >> attributes["shift"]
+    return (dot * attributes.mul + (1 << attributes.shift >> 1)) >> attributes.shift
 
 
-def first_column(loops: Loops, attributes: Attributes, head: Any, size: int) -> Any:
+def first_column(loops: Loops, attributes: HeadsAttributes, head: Any, size: int) -> Any:
     """Place in a row of keys or values where those of a head begin."""
-    return loops.bind("first", tirx.truncdiv(head, i32(attributes["heads"] // attributes["kv_heads"])) * size)
+    return loops.bind("first", tirx.truncdiv(head, i32(attributes.heads // attributes.kv_heads)) * size)
 
 
-def logit(loops: Loops, attributes: Attributes, size: int, q: Callable[[Any], Any], k: Callable[[Any], Any]) -> Any:
+def logit(
+    loops: Loops, attributes: PastLogitAttributes, size: int, q: Callable[[Any], Any], k: Callable[[Any], Any]
+) -> Any:
     """The logit of a query and a key, by their elements, in TIR."""
     return logit_of(attributes, loops.sum("dot", "i", size, lambda i: i32(q(i)) * i32(k(i))).value)
 
@@ -63,11 +82,11 @@ def mean(total: Any, weights: Any) -> Any:
 
 @register(
     "past_attention",
-    attributes="heads kv_heads mul shift",
+    attributes=PastLogitAttributes,
     operands="q k v past_k past_v length exponential",
     result="int8",
 )
-class PastAttention(Operator):
+class PastAttention(Operator[PastLogitAttributes]):
     """Attention of new tokens over a cache and themselves.
 
     Operands: q[n, heads * size], k[n, kv_heads * size], v as k, past_k[capacity, kv_heads * size], past_v as past_k or,
@@ -80,7 +99,7 @@ class PastAttention(Operator):
         y = sum(e * v) / sum(e), rounded half up
     """
 
-    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
+    def reference(self, attributes: PastLogitAttributes, inputs: Arrays) -> np.ndarray:
         q, k, v, past_k, past_v, length, table = (i.astype(np.int64) for i in inputs)
         known, pairs = int(length[0]), ((past_k, k), (value_rows(past_v, v.shape[1]), v))
         keys, values = (by_head(attributes, np.concatenate((past[:known], new))) for past, new in pairs)
@@ -93,11 +112,11 @@ class PastAttention(Operator):
             y[row] = (2 * np.einsum("hk,khd->hd", weights, values[:seen]) + total) // (2 * total)
         return y.reshape(q.shape).astype(np.int8)
 
-    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+    def body(self, loops: Loops, attributes: PastLogitAttributes, inputs: Specs, output: TensorSpec) -> None:
         """Every pass over the keys computes its logits again: plain C needs no scratch memory then."""
         of = dict(zip(self.operand_names.split(), loops.buffers(self.operand_names, inputs), strict=True))
         y = loops.buffer("y", output)
-        rows, heads = inputs[0].shape[0], int(attributes["heads"])
+        rows, heads = inputs[0].shape[0], int(attributes.heads)
         size, together = inputs[0].shape[1] // heads, inputs[4].shape[1] // inputs[2].shape[1]
         with loops.parallel("place", rows * heads) as place:
             row, head = loops.split(place, heads, "row", "head")
@@ -132,12 +151,12 @@ class PastAttention(Operator):
                 over_keys(add)
                 loops.store(y, [row, head * size + j], mean(acc.value, total.value))
 
-    def macs(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> int:
+    def macs(self, attributes: PastLogitAttributes, inputs: Specs, output: TensorSpec) -> int:
         return 2 * output.elements * inputs[3].shape[0]
 
 
-@register("past_scores", attributes="heads kv_heads mul shift")
-class PastScores(Operator):
+@register("past_scores", attributes=PastLogitAttributes)
+class PastScores(Operator[PastLogitAttributes]):
     """Logits of one new token over a cache: the part of attention that needs neither its own key nor its own value.
 
     Operands: q[1, heads * size], past_k[capacity, kv_heads * size], length[1] of int32. Several heads may share keys.
@@ -146,21 +165,21 @@ class PastScores(Operator):
         logit = (q . k * mul + 2^(shift - 1)) >> shift
     """
 
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
-        return TensorSpec((int(attributes["heads"]), inputs[1].shape[0] + 1), "int32")
+    def infer(self, attributes: PastLogitAttributes, inputs: Specs) -> TensorSpec:
+        return TensorSpec((int(attributes.heads), inputs[1].shape[0] + 1), "int32")
 
-    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
+    def reference(self, attributes: PastLogitAttributes, inputs: Arrays) -> np.ndarray:
         q, past, length = (i.astype(np.int64) for i in inputs)
-        heads, known = attributes["heads"], int(length[0])
+        heads, known = attributes.heads, int(length[0])
         logits = logit_of(attributes, np.einsum("hd,khd->hk", q.reshape(heads, -1), by_head(attributes, past[:known])))
         result = np.zeros((heads, len(past) + 1), np.int32)
         result[:, :known] = logits
         result[:, -1] = logits.max(1, initial=LOWEST)
         return result
 
-    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+    def body(self, loops: Loops, attributes: PastLogitAttributes, inputs: Specs, output: TensorSpec) -> None:
         q, past, length, y = loops.buffers("q past_k length y", (*inputs, output))
-        heads, capacity = int(attributes["heads"]), inputs[1].shape[0]
+        heads, capacity = int(attributes.heads), inputs[1].shape[0]
         size = inputs[0].shape[1] // heads
         with loops.parallel("head", heads) as head:
             first = first_column(loops, attributes, head, size)
@@ -175,12 +194,12 @@ class PastScores(Operator):
                     best.set(tirx.max(best.value, y[head, key]))
             loops.store(y, [head, capacity], best.value)
 
-    def macs(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> int:
+    def macs(self, attributes: PastLogitAttributes, inputs: Specs, output: TensorSpec) -> int:
         return inputs[0].elements * inputs[1].shape[0]
 
 
-@register("past_mix", attributes="heads kv_heads mul shift")
-class PastMix(Operator):
+@register("past_mix", attributes=PastLogitAttributes)
+class PastMix(Operator[PastLogitAttributes]):
     """Values of a cache mixed for one new token: what attention needs beside the token's own value.
 
     Operands: q[1, heads * size], k[1, kv_heads * size], scores as past_scores makes them, past_v[capacity, kv_heads *
@@ -191,14 +210,14 @@ class PastMix(Operator):
         sum(e * v) of the rows of the past, e of the new row, sum(e) of all
     """
 
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
-        heads = int(attributes["heads"])
+    def infer(self, attributes: PastLogitAttributes, inputs: Specs) -> TensorSpec:
+        heads = int(attributes.heads)
         return TensorSpec((heads, inputs[0].shape[1] // heads + 2), "int32")
 
-    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
+    def reference(self, attributes: PastLogitAttributes, inputs: Arrays) -> np.ndarray:
         q, k, scores, past, length, table = (i.astype(np.int64) for i in inputs)
         known = int(length[0])
-        dots = np.einsum("hd,hd->h", q.reshape(attributes["heads"], -1), by_head(attributes, k)[0])
+        dots = np.einsum("hd,hd->h", q.reshape(attributes.heads, -1), by_head(attributes, k)[0])
         fresh = logit_of(attributes, dots)
         logits = np.concatenate((scores[:, :known], fresh[:, None]), 1)
         weights = table[np.minimum(np.maximum(scores[:, -1], fresh)[:, None] - logits, LARGEST_DISTANCE)]
@@ -206,7 +225,7 @@ class PastMix(Operator):
         sums = np.einsum("hk,khd->hd", weights[:, :-1], values)
         return np.concatenate((sums, weights[:, -1:], weights.sum(1, keepdims=True)), 1).astype(np.int32)
 
-    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+    def body(self, loops: Loops, attributes: PastLogitAttributes, inputs: Specs, output: TensorSpec) -> None:
         q, k, scores, past, length, table = loops.buffers("q k scores past_v length exponential", inputs)
         y, (heads, columns), capacity = loops.buffer("y", output), output.shape, inputs[2].shape[1] - 1
         size, together = columns - 2, inputs[3].shape[1] // inputs[1].shape[1]
@@ -227,12 +246,19 @@ class PastMix(Operator):
             loops.store(y, [head, size], own)
             loops.store(y, [head, size + 1], total.value)
 
-    def macs(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> int:
+    def macs(self, attributes: PastLogitAttributes, inputs: Specs, output: TensorSpec) -> int:
         return inputs[0].elements * inputs[2].shape[1]
 
 
-@register("past_mean", attributes="heads keys kv_heads")
-class PastMean(Operator):
+@quick_record(kw_only=True, slots=False)
+class PastMeanAttributes(HeadsAttributes):
+    """The most keys that there can be."""
+
+    key_count: int
+
+
+@register("past_mean", attributes=PastMeanAttributes)
+class PastMean(Operator[PastMeanAttributes]):
     """The end of attention of one new token: its own value joins those of the past.
 
     Operands: mix as past_mix makes it, v[1, kv_heads * size]. Per head:
@@ -240,17 +266,17 @@ class PastMean(Operator):
         y = (sum + e * v) / total, rounded half up
     """
 
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
+    def infer(self, attributes: PastMeanAttributes, inputs: Specs) -> TensorSpec:
         heads, columns = inputs[0].shape
         return TensorSpec((1, heads * (columns - 2)), "int8")
 
-    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
+    def reference(self, attributes: PastMeanAttributes, inputs: Arrays) -> np.ndarray:
         mix, v = (i.astype(np.int64) for i in inputs)
         values = by_head(attributes, v)[0]
         sums, own, total = mix[:, :-2], mix[:, -2:-1], mix[:, -1:]
         return ((2 * (sums + own * values) + total) // (2 * total)).reshape(1, -1).astype(np.int8)
 
-    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+    def body(self, loops: Loops, attributes: PastMeanAttributes, inputs: Specs, output: TensorSpec) -> None:
         mix, v, y = loops.buffers("mix v y", (*inputs, output))
         heads, size = inputs[0].shape[0], inputs[0].shape[1] - 2
         with loops.parallel("head", heads) as head:
@@ -259,5 +285,5 @@ class PastMean(Operator):
             with loops.loop("i", size) as i:
                 loops.store(y, [0, head * size + i], mean(mix[head, i] + mix[head, size] * i32(v[0, first + i]), total))
 
-    def macs(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> int:
+    def macs(self, attributes: PastMeanAttributes, inputs: Specs, output: TensorSpec) -> int:
         return output.elements

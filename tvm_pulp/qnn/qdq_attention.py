@@ -18,48 +18,85 @@ The result is [1, heads, queries, size], or [1, queries, heads, size] with y_lay
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn.either import round_within, rounded
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
+from tvm_pulp.qnn.operator import Arrays, Loops, Operator, Specs, TensorSpec, i32, register
+from tvm_pulp.qnn.record import Rounded
 from tvm_pulp.qnn.tensor_spec import looked_up
+from tvm_pulp.quick_records import changed, quick_record
 
-_ATTRIBUTES = (
-    "dtype gain group has_k_table has_mask has_q_table heads high k_head_stride k_offset k_stride keys logit_high "
-    "logit_low logit_scale low probability_high q_head_stride q_offset q_stride queries size v_head_stride v_offset "
-    "v_stride value_scale y_layout zero_point zero_point_k zero_point_q zero_point_v"
-)
 # Results of a row that a pass over the keys adds up: a stack has room for them everywhere.
 _TOGETHER = 16
 # Operands of `past_qdq_attention` beside those of `qdq_attention`.
 OF_THE_PAST = ("past_k", "past_v", "length")
 
 
-def operands(attributes: Attributes, values: Sequence[Any]) -> dict[str, Any]:
+@quick_record(kw_only=True, slots=False)
+class QdqAttentionAttributes(Rounded):
+    """Places of the operands, and the scales of both products."""
+
+    gain: float
+    group: int
+    has_k_table: bool
+    has_mask: bool
+    has_q_table: bool
+    heads: int
+    k_head_stride: int
+    k_offset: int
+    k_stride: int
+    key_count: int
+    logit_high: int
+    logit_low: int
+    logit_scale: float
+    probability_high: int
+    q_head_stride: int
+    q_offset: int
+    q_stride: int
+    queries: int
+    size: int
+    v_head_stride: int
+    v_offset: int
+    v_stride: int
+    value_scale: float
+    y_layout: str
+    zero_point_k: int
+    zero_point_q: int
+    zero_point_v: int
+
+
+@quick_record(kw_only=True, slots=False)
+class PastQdqAttentionAttributes(QdqAttentionAttributes):
+    """New rows behind the cache."""
+
+    rows: int
+
+
+def operands(attributes: QdqAttentionAttributes, values: Sequence[Any]) -> dict[str, Any]:
     """Operands by name; new `rows` come with those of a cache."""
-    past = OF_THE_PAST if "rows" in attributes else ()
+    past = OF_THE_PAST if isinstance(attributes, PastQdqAttentionAttributes) else ()
     given = [n for n in ("q_table", "k_table", "mask") if attributes[f"has_{n}"]]
     return dict(zip(["q", "k", "v", *past, *given, "table", "exponential"], values, strict=True))
 
 
-def places(attributes: Attributes, name: str) -> np.ndarray:
+def places(attributes: QdqAttentionAttributes, name: str) -> np.ndarray:
     """Number of every element of an operand: [heads, positions, size]."""
-    heads, positions = attributes["heads"], attributes["queries" if name == "q" else "keys"]
-    head = np.arange(heads) // (1 if name == "q" else attributes["group"])
+    heads, positions = attributes.heads, attributes.queries if name == "q" else attributes.key_count
+    head = np.arange(heads) // (1 if name == "q" else attributes.group)
     return np.asarray(
         attributes[f"{name}_offset"]
         + attributes[f"{name}_head_stride"] * head[:, None, None]
         + attributes[f"{name}_stride"] * np.arange(positions)[:, None]
-        + np.arange(attributes["size"])
+        + np.arange(attributes.size)
     )
 
 
-def _index(a: Attributes, product: Any) -> Any:
+def _index(a: QdqAttentionAttributes, product: Any) -> Any:
     """Place of a logit in a table's row."""
-    return round_within(product * a["logit_scale"], a["logit_low"], a["logit_high"]) - a["logit_low"]
+    return round_within(product * a.logit_scale, a.logit_low, a.logit_high) - a.logit_low
 
 
 @dataclass(frozen=True)
@@ -73,17 +110,20 @@ class Segment:
     end: Any = None
 
 
-@register("qdq_attention", attributes=_ATTRIBUTES, single_precision=True)
-class QdqAttention(Operator):
+OfHeads = TypeVar("OfHeads", bound=QdqAttentionAttributes)
+
+
+@register("qdq_attention", attributes=QdqAttentionAttributes, single_precision=True)
+class QdqAttention(Operator[OfHeads]):
     # Of the loops over rows of the result, and over keys.
     loop_names: ClassVar[tuple[str, str]] = ("row", "key")
 
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
-        heads, queries, size = (attributes[n] for n in ("heads", "queries", "size"))
-        shape = (1, heads, queries, size) if attributes["y_layout"] == "hsd" else (1, queries, heads, size)
-        return TensorSpec(shape, attributes["dtype"])
+    def infer(self, attributes: OfHeads, inputs: Specs) -> TensorSpec:
+        heads, queries, size = attributes.heads, attributes.queries, attributes.size
+        shape = (1, heads, queries, size) if attributes.y_layout == "hsd" else (1, queries, heads, size)
+        return TensorSpec(shape, attributes.dtype)
 
-    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
+    def reference(self, attributes: OfHeads, inputs: Arrays) -> np.ndarray:
         a, of = attributes, operands(attributes, inputs)
         for name in ("q", "k"):
             if f"{name}_table" in of:
@@ -94,16 +134,16 @@ class QdqAttention(Operator):
         classes = of["mask"].astype(np.int64) if "mask" in of else np.zeros((1, 1, 1), np.int64)
         u = of["table"].astype(np.int64)[classes, index]
         e = of["exponential"].astype(np.int64)[u.max(-1, keepdims=True) - u]
-        factor = np.float32(a["gain"]) / e.sum(-1, keepdims=True).astype(np.float32)
-        p = round_within(e.astype(np.float32) * factor, 0, a["probability_high"])
-        y = rounded((p @ v).astype(np.float32) * a["value_scale"], a)[None]
-        return np.ascontiguousarray(y if a["y_layout"] == "hsd" else y.transpose(0, 2, 1, 3))
+        factor = np.float32(a.gain) / e.sum(-1, keepdims=True).astype(np.float32)
+        p = round_within(e.astype(np.float32) * factor, 0, a.probability_high)
+        y = rounded((p @ v).astype(np.float32) * a.value_scale, a)[None]
+        return np.ascontiguousarray(y if a.y_layout == "hsd" else y.transpose(0, 2, 1, 3))
 
-    def segments(self, attributes: Attributes, of: dict[str, Any]) -> list[Segment]:
+    def segments(self, attributes: OfHeads, of: dict[str, Any]) -> list[Segment]:
         """Segments of keys and values, one behind the other."""
-        return [Segment(attributes["keys"])]
+        return [Segment(attributes.key_count)]
 
-    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+    def body(self, loops: Loops, attributes: OfHeads, inputs: Specs, output: TensorSpec) -> None:
         """Every pass over a row computes its logits again: plain C needs no memory for a row of them then."""
         a, specs = attributes, operands(attributes, inputs)
         flat = ("q", "k", "v", "past_k", "past_v")
@@ -113,9 +153,9 @@ class QdqAttention(Operator):
         outer, inner = self.loop_names
 
         def at(name: str, past: bool, head: Any, position: Any, i: Any) -> Any:
-            shared = head if name == "q" or a["group"] == 1 else tirx.truncdiv(head, i32(a["group"]))
+            shared = head if name == "q" or a.group == 1 else tirx.truncdiv(head, i32(a.group))
             if past:
-                value = of[f"past_{name}"][position * (heads // a["group"] * size) + shared * size + i]
+                value = of[f"past_{name}"][position * (heads // a.group * size) + shared * size + i]
             else:
                 place = shared * a[f"{name}_head_stride"] + position * a[f"{name}_stride"] + i + a[f"{name}_offset"]
                 value = of[name][place]
@@ -155,7 +195,7 @@ class QdqAttention(Operator):
                 return of["exponential"][best.value - score(keys, head, query, key)]
 
             over_keys(lambda keys, key: total.set(total.value + exponential(keys, key)))
-            factor = loops.bind("factor", tirx.const(a["gain"], "float32") / total.value.astype("float32"))
+            factor = loops.bind("factor", tirx.const(a.gain, "float32") / total.value.astype("float32"))
             blocks = -(-size // _TOGETHER)
             width = -(-size // blocks)
             with loops.loop("block", blocks) as block:
@@ -167,47 +207,51 @@ class QdqAttention(Operator):
 
                 def add(keys: Segment, key: Any) -> None:
                     e = exponential(keys, key).astype("float32")
-                    p = loops.bind("p", round_within(e * factor, 0, a["probability_high"]))
+                    p = loops.bind("p", round_within(e * factor, 0, a.probability_high))
                     with loops.loop("j", width) as j:
                         loops.store(sums, [j], sums[j] + p * at("v", keys.is_past, head, key, first + j))
 
                 over_keys(add)
                 with loops.loop("j", width) as j:
-                    there = [i32(0), *((head, query) if a["y_layout"] == "hsd" else (query, head)), first + j]
-                    loops.store(y, there, rounded(sums[j].astype("float32") * a["value_scale"], a))
+                    there = [i32(0), *((head, query) if a.y_layout == "hsd" else (query, head)), first + j]
+                    loops.store(y, there, rounded(sums[j].astype("float32") * a.value_scale, a))
 
-    def macs(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> int:
-        return 2 * int(np.prod([attributes[n] for n in ("heads", "queries", "keys", "size")]))
+    def macs(self, attributes: OfHeads, inputs: Specs, output: TensorSpec) -> int:
+        return 2 * attributes.heads * attributes.queries * attributes.key_count * attributes.size
 
 
-@register("past_qdq_attention", attributes=f"{_ATTRIBUTES} rows", single_precision=True)
-class PastQdqAttention(QdqAttention):
+@register("past_qdq_attention", attributes=PastQdqAttentionAttributes, single_precision=True)
+class PastQdqAttention(QdqAttention[PastQdqAttentionAttributes]):
     """Attention of a quantize/dequantize graph over a cache and new rows.
 
     Operands: q, k, v, past_k, past_v, length, [q_table, k_table, mask,] table, exponential. As `qdq_attention`, where
     keys and values are the first `length` rows of past_k and past_v, [1, past, heads / group, size] each, and then k
-    and v, the `rows` new ones; `keys` is past + rows. Columns of the mask belong to all rows of the past and then to
-    the new ones; those of the past are all alike. Rows of the past from `length` on hold anything.
+    and v, the `rows` new ones; `key_count` is past + rows. Columns of the mask belong to all rows of the past and then
+    to the new ones; those of the past are all alike. Rows of the past from `length` on hold anything.
     """
 
     loop_names = ("place", "row")
 
-    def segments(self, attributes: Attributes, of: dict[str, Any]) -> list[Segment]:
+    def segments(self, attributes: PastQdqAttentionAttributes, of: dict[str, Any]) -> list[Segment]:
         """Those of the cache that count, then the new ones."""
-        past = attributes["keys"] - attributes["rows"]
-        return [Segment(past, is_past=True, end=of["length"][0]), Segment(attributes["rows"], past)]
+        past = attributes.key_count - attributes.rows
+        return [Segment(past, is_past=True, end=of["length"][0]), Segment(attributes.rows, past)]
 
-    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
-        of, rows = operands(attributes, inputs), attributes["rows"]
-        past, length = attributes["keys"] - rows, int(of["length"].reshape(-1)[0])
-        heads = attributes["heads"] // attributes["group"]
-        width, new = heads * attributes["size"], {**attributes, "heads": heads, "group": 1, "keys": rows}
-        inner = {name: value for name, value in attributes.items() if name != "rows"} | {"keys": length + rows}
+    def reference(self, attributes: PastQdqAttentionAttributes, inputs: Arrays) -> np.ndarray:
+        of, rows = operands(attributes, inputs), attributes.rows
+        past, length = attributes.key_count - rows, int(of["length"].reshape(-1)[0])
+        heads = attributes.heads // attributes.group
+        width, new = heads * attributes.size, changed(attributes, heads=heads, group=1, key_count=rows)
+        inner = {**attributes, "key_count": length + rows}
+        del inner["rows"]
         for name in "kv":
             old = of[f"past_{name}"].reshape(past, width)[:length]
             added = of[name].reshape(-1)[places(new, name).swapaxes(0, 1)]
             of[name] = np.concatenate((old, added.reshape(rows, width)))
-            inner |= {f"{name}_offset": 0, f"{name}_head_stride": attributes["size"], f"{name}_stride": width}
+            inner |= {f"{name}_offset": 0, f"{name}_head_stride": attributes.size, f"{name}_stride": width}
         if "mask" in of:
             of["mask"] = of["mask"][..., past - length :]
-        return QdqAttention().reference(inner, [v for n, v in of.items() if n not in OF_THE_PAST])
+        plain = QdqAttention[QdqAttentionAttributes]()
+        return plain.reference(
+            QdqAttentionAttributes.from_values(inner), [v for n, v in of.items() if n not in OF_THE_PAST]
+        )

@@ -16,10 +16,31 @@ import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn.either import round_within, rounded
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
+from tvm_pulp.qnn.operator import Arrays, Loops, Operator, Specs, TensorSpec, i32, register
+from tvm_pulp.qnn.record import Rounded
+from tvm_pulp.quick_records import quick_record
 
 
-def _element(a: Attributes, x: Any, cosine: Any, partner: Any, sine: Any) -> Any:
+@quick_record(kw_only=True, slots=False)
+class QdqRopeAttributes(Rounded):
+    """Scales and ranges of both products."""
+
+    kept_high: int
+    kept_low: int
+    kept_scale: float
+    kept_weight: float
+    position_axis: int
+    turned_high: int
+    turned_low: int
+    turned_scale: float
+    turned_weight: float
+    zero_point_cosine: int
+    zero_point_partner: int
+    zero_point_sine: int
+    zero_point_x: int
+
+
+def _element(a: QdqRopeAttributes, x: Any, cosine: Any, partner: Any, sine: Any) -> Any:
     """An element of the result."""
 
     def product(p: Any, q: Any, name: str, zeros: tuple[str, str]) -> Any:
@@ -33,24 +54,21 @@ def _element(a: Attributes, x: Any, cosine: Any, partner: Any, sine: Any) -> Any
 
 @register(
     "qdq_rope",
-    attributes=(
-        "dtype high kept_high kept_low kept_scale kept_weight low position_axis turned_high turned_low "
-        "turned_scale turned_weight zero_point zero_point_cosine zero_point_partner zero_point_sine zero_point_x"
-    ),
+    attributes=QdqRopeAttributes,
     operands="x cosine sine first second",
     single_precision=True,
 )
-class QdqRope(Operator):
-    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
+class QdqRope(Operator[QdqRopeAttributes]):
+    def reference(self, attributes: QdqRopeAttributes, inputs: Arrays) -> np.ndarray:
         a, (x, cosine, sine, first, second) = attributes, inputs
         half, low = x.shape[-1] // 2, TensorSpec((), str(x.dtype)).range[0]
         index = x.astype(np.int64) - low
         partner = np.concatenate([first[index[..., half:]], second[index[..., :half]]], axis=-1)
-        shape = (1, -1, 1, x.shape[-1]) if a["position_axis"] == 1 else (1, 1, -1, x.shape[-1])
+        shape = (1, -1, 1, x.shape[-1]) if a.position_axis == 1 else (1, 1, -1, x.shape[-1])
         factors = (x, cosine.reshape(shape), partner, sine.reshape(shape))
         return np.asarray(_element(a, *(factor.astype(np.int64) for factor in factors)))
 
-    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+    def body(self, loops: Loops, attributes: QdqRopeAttributes, inputs: Specs, output: TensorSpec) -> None:
         a = attributes
         _, outer, inner, size = inputs[0].shape
         half, low = size // 2, inputs[0].range[0]
@@ -62,7 +80,7 @@ class QdqRope(Operator):
         y = loops.buffer("y", TensorSpec(rows.shape, output.dtype))
 
         with loops.parallel("row", outer * inner) as row:
-            divide, count = (tirx.truncdiv, inner) if a["position_axis"] == 1 else (tirx.truncmod, inner)
+            divide, count = (tirx.truncdiv, inner) if a.position_axis == 1 else (tirx.truncmod, inner)
             position = loops.bind("position", divide(row, i32(count)))
             for part, table in enumerate(tables):
                 with loops.loop("i", half) as i:

@@ -14,6 +14,7 @@ from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, Te
 from tvm_pulp.qnn.requant import along
 from tvm_pulp.qnn.tensor_spec import RANGES, looked_up
 from tvm_pulp.qnn.tiles import Box, Part, TileRule, Whole, all_axes, constants, elementwise
+from tvm_pulp.quick_records import changed, quick_record
 
 # How close to the middle between two integers the product with the reciprocal decides, in parts of the scale.
 _UNSURE = {8: 2.0**-10, 16: 2.0**-6}
@@ -22,8 +23,16 @@ TYPES_AS_FLOATS = (*TYPES, "int32")
 _PARAMETERS = "scale reciprocal zero"
 
 
-@register("quantize", attributes="axis dtype", operands="x scale inverse_scale zero_point", tile=elementwise(1))
-class Quantize(Operator):
+@quick_record(kw_only=True, slots=False)
+class QuantizeAttributes(Attributes):
+    """Parameters of several values run along `axis`."""
+
+    axis: int
+    dtype: str
+
+
+@register("quantize", attributes=QuantizeAttributes, operands="x scale inverse_scale zero_point", tile=elementwise(1))
+class Quantize(Operator[QuantizeAttributes]):
     """Floats as integers: clip(round_half_even(x / scale) + zero_point), the quotient a rounded float32.
 
     Operands: x, scale, 1 / scale, zero_point: each one element, or one per entry of `axis`. What is not a number
@@ -31,16 +40,16 @@ class Quantize(Operator):
     slowly.
     """
 
-    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
-        x, scale, _, zero_point = along_axis(inputs, attributes["axis"])
-        return quantized(x, scale, zero_point, attributes["dtype"])
+    def reference(self, attributes: QuantizeAttributes, inputs: Arrays) -> np.ndarray:
+        x, scale, _, zero_point = along_axis(inputs, attributes.axis)
+        return quantized(x, scale, zero_point, attributes.dtype)
 
-    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+    def body(self, loops: Loops, attributes: QuantizeAttributes, inputs: Specs, output: TensorSpec) -> None:
 
         def element(parameters: Sequence[Any]) -> Callable[[Any], Any]:
             return quantizing(loops, parameters, output)
 
-        over_axis(loops, attributes["axis"], _PARAMETERS, inputs, output, element)
+        over_axis(loops, attributes.axis, _PARAMETERS, inputs, output, element)
 
 
 def quantizing(loops: Loops, parameters: Sequence[Any], output: TensorSpec) -> Callable[[Any], Any]:
@@ -76,25 +85,34 @@ def along_axis(inputs: Arrays, axis: int) -> list[np.ndarray]:
     return [inputs[0], *(along(v, axis, max(1, inputs[0].ndim)) for v in inputs[1:])]
 
 
-@register("dequantize", attributes="axis", operands="x scale zero_point", tile=elementwise(1), result="float32")
-class Dequantize(Operator):
+@quick_record(kw_only=True, slots=False)
+class DequantizeAttributes(Attributes):
+    """Parameters of several values run along `axis`."""
+
+    axis: int
+
+
+@register(
+    "dequantize", attributes=DequantizeAttributes, operands="x scale zero_point", tile=elementwise(1), result="float32"
+)
+class Dequantize(Operator[DequantizeAttributes]):
     """Integers as floats: (x - zero_point) * scale.
 
     Operands: x, scale, zero_point: scale and zero point hold one element each, or one per entry of `axis`.
     """
 
-    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
-        x, scale, zero_point = along_axis(inputs, attributes["axis"])
+    def reference(self, attributes: DequantizeAttributes, inputs: Arrays) -> np.ndarray:
+        x, scale, zero_point = along_axis(inputs, attributes.axis)
         difference = (x.astype(np.int64) - zero_point.astype(np.int64)).astype(np.int32)
         return np.asarray(difference.astype(np.float32) * scale.astype(np.float32))
 
-    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+    def body(self, loops: Loops, attributes: DequantizeAttributes, inputs: Specs, output: TensorSpec) -> None:
 
         def element(parameters: Sequence[Any]) -> Callable[[Any], Any]:
             scale, zero = parameters
             return lambda x: (i32(x) - i32(zero)).astype("float32") * scale
 
-        over_axis(loops, attributes["axis"], "scale zero", inputs, output, element)
+        over_axis(loops, attributes.axis, "scale zero", inputs, output, element)
 
 
 def _planes(whole: Whole, box: Box) -> Part:
@@ -104,28 +122,36 @@ def _planes(whole: Whole, box: Box) -> Part:
     start = (box.start[0], taken, *box.start[1:-1])
     size = (box.size[0], min(end, planes) - taken, *box.size[1:-1])
     parts = (Box(start, size), *constants(whole.inputs[1:], None))
-    return Part(parts, {**whole.attributes, "channels": box.size[-1]})
+    return Part(parts, changed(QuantizeChannelsLastAttributes.of(whole), channels=box.size[-1]))
 
 
-@register("quantize_channels_last", attributes="channels dtype", tile=TileRule(all_axes, _planes))
-class QuantizeChannelsLast(Operator):
+@quick_record(kw_only=True, slots=False)
+class QuantizeChannelsLastAttributes(Attributes):
+    """Channels of the result, those that are filled up among them."""
+
+    channels: int
+    dtype: str
+
+
+@register("quantize_channels_last", attributes=QuantizeChannelsLastAttributes, tile=TileRule(all_axes, _planes))
+class QuantizeChannelsLast(Operator[QuantizeChannelsLastAttributes]):
     """Floats as integers, the second axis moved behind all others: what a picture of a framework becomes at once.
 
     Operands: x, scale, 1 / scale, zero_point, each of the last three one element; all as in `quantize`. `channels` that
     x does not have hold the last one that it has, so that pixels may be whole words.
     """
 
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
+    def infer(self, attributes: QuantizeChannelsLastAttributes, inputs: Specs) -> TensorSpec:
         shape = inputs[0].shape
-        return TensorSpec((shape[0], *shape[2:], attributes["channels"]), attributes["dtype"])
+        return TensorSpec((shape[0], *shape[2:], attributes.channels), attributes.dtype)
 
-    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
+    def reference(self, attributes: QuantizeChannelsLastAttributes, inputs: Arrays) -> np.ndarray:
         x, scale, _, zero_point = along_axis(inputs, 0)
-        pixels = np.moveaxis(quantized(x, scale, zero_point, attributes["dtype"]), 1, -1)
-        more = attributes["channels"] - pixels.shape[-1]
+        pixels = np.moveaxis(quantized(x, scale, zero_point, attributes.dtype), 1, -1)
+        more = attributes.channels - pixels.shape[-1]
         return np.ascontiguousarray(np.pad(pixels, [(0, 0)] * (pixels.ndim - 1) + [(0, more)], mode="edge"))
 
-    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+    def body(self, loops: Loops, attributes: QuantizeChannelsLastAttributes, inputs: Specs, output: TensorSpec) -> None:
         x, planes = loops.buffer("x", inputs[0]), inputs[0].shape[1]
         parameters = loops.buffers(_PARAMETERS, (s.flat for s in inputs[1:]))
         y = loops.buffer("y", output)
@@ -135,8 +161,19 @@ class QuantizeChannelsLast(Operator):
             loops.store(y, indices, element(x[(indices[0], plane, *indices[1:-1])]))
 
 
-@register("append_quantized", attributes="appended axis dtype first has_table")
-class AppendQuantized(Operator):
+@quick_record(kw_only=True, slots=False)
+class AppendQuantizedAttributes(Attributes):
+    """The shape of what is appended, and where it begins in its operand."""
+
+    appended: tuple[int, ...]
+    axis: int
+    dtype: str
+    first: int
+    has_table: bool
+
+
+@register("append_quantized", attributes=AppendQuantizedAttributes)
+class AppendQuantized(Operator[AppendQuantizedAttributes]):
     """Floats as integers with integers behind them along an axis: a cache of floats and its new rows.
 
     Operands: x, scale, 1 / scale, zero_point as in `quantize`, of one element each; then a tensor that holds what is
@@ -144,25 +181,25 @@ class AppendQuantized(Operator):
     through which that is looked up, as in `concat`.
     """
 
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
-        shape, axis = list(inputs[0].shape), attributes["axis"]
-        shape[axis] += attributes["appended"][axis]
-        return TensorSpec(tuple(shape), attributes["dtype"])
+    def infer(self, attributes: AppendQuantizedAttributes, inputs: Specs) -> TensorSpec:
+        shape, axis = list(inputs[0].shape), attributes.axis
+        shape[axis] += attributes.appended[axis]
+        return TensorSpec(tuple(shape), attributes.dtype)
 
-    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
+    def reference(self, attributes: AppendQuantizedAttributes, inputs: Arrays) -> np.ndarray:
         x, scale, _, zero_point = along_axis(inputs[:4], 0)
-        shape, first = attributes["appended"], attributes["first"]
+        shape, first = attributes.appended, attributes.first
         more = inputs[4].reshape(-1)[first : first + math.prod(shape)].reshape(shape)
-        if attributes["has_table"]:
+        if attributes.has_table:
             more = looked_up(inputs[5], more)
-        return np.concatenate([quantized(x, scale, zero_point, attributes["dtype"]), more], axis=attributes["axis"])
+        return np.concatenate([quantized(x, scale, zero_point, attributes.dtype), more], axis=attributes.axis)
 
-    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
-        axis, shape = attributes["axis"], attributes["appended"]
+    def body(self, loops: Loops, attributes: AppendQuantizedAttributes, inputs: Specs, output: TensorSpec) -> None:
+        axis, shape = attributes.axis, attributes.appended
         x = loops.buffer("x", inputs[0])
         parameters = loops.buffers(_PARAMETERS, (s.flat for s in inputs[1:4]))
         more = loops.buffer("more", inputs[4].flat)
-        table = loops.buffer("table", inputs[5]) if attributes["has_table"] else None
+        table = loops.buffer("table", inputs[5]) if attributes.has_table else None
         y = loops.buffer("y", output)
         element = quantizing(loops, [p[0] for p in parameters], output)
         with over(loops, inputs[0].shape) as indices:
@@ -170,7 +207,7 @@ class AppendQuantized(Operator):
         with loops.parallel("place", math.prod(shape)) as place:
             indices = unravel(place, shape)
             indices[axis] = indices[axis] + inputs[0].shape[axis]
-            value = more[place + attributes["first"]]
+            value = more[place + attributes.first]
             if table is not None:
                 value = table[i32(value) - inputs[4].range[0]]
             loops.store(y, indices, value)

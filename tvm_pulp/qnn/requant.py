@@ -16,14 +16,14 @@ Frameworks round differently, so the rule is an attribute of each operator:
 channel; for `shift` they are the shift and the summand.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tvm_pulp.qnn import fixed_point
-from tvm_pulp.qnn.tensor_spec import BYTES, RANGES, Attributes
+from tvm_pulp.qnn.tensor_spec import BYTES, RANGES
 
 # Added to the shift of a channel whose halves go to the even result.
 TO_EVEN = 32
@@ -65,8 +65,11 @@ class Requant:
         return {**stated, prefix: self.kind, **{f"{prefix}_{name}": int(getattr(self, name)) for name in _NUMBERS}}
 
     @staticmethod
-    def of(attributes: Attributes, prefix: str = "requant") -> "Requant":
-        """Read back from flat operator attributes."""
+    def of(attributes: Mapping[str, Any], prefix: str = "requant") -> "Requant":
+        """The rule among attributes of an operator, `none` where they have none; also of flat plain values."""
+        stated = getattr(attributes, prefix, None)
+        if isinstance(stated, Requant):
+            return stated
         kind = attributes.get(prefix, "none")
         if kind == "none":
             return Requant()

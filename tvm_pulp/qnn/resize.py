@@ -20,43 +20,58 @@ from typing import Any
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Requant, Specs, TensorSpec, call, i32, register
+from tvm_pulp.qnn.operator import Arrays, Loops, Operator, Requant, Specs, TensorSpec, call, i32, register
+from tvm_pulp.qnn.record import Requantized
+from tvm_pulp.quick_records import quick_record
 
 
-def is_copy(attributes: Attributes) -> bool:
+@quick_record(kw_only=True, slots=False)
+class ResizeAttributes(Requantized):
+    """Rows and columns that are weighed, and bits of their weights."""
+
+    layout: str
+    taps: tuple[int, int]
+    bits: tuple[int, int] = (0, 0)
+    middle: int = 0
+    slack: int = 0
+    ties: bool = False
+    zero_point: int = 0
+
+
+def is_copy(attributes: ResizeAttributes) -> bool:
     """Tell whether nothing is weighed."""
-    return list(attributes["taps"]) == [1, 1]
+    return list(attributes.taps) == [1, 1]
 
 
-def fraction_bits(attributes: Attributes) -> int:
+def fraction_bits(attributes: ResizeAttributes) -> int:
     """Bits of the accumulator below one unit of the input."""
-    return int(sum(attributes["bits"]) - attributes["middle"])
+    return int(sum(attributes.bits) - attributes.middle)
 
 
-@register("resize", attributes="bits layout middle slack taps ties zero_point requant*")
-class Resize(Operator):
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
+@register("resize", attributes=ResizeAttributes)
+class Resize(Operator[ResizeAttributes]):
+    def infer(self, attributes: ResizeAttributes, inputs: Specs) -> TensorSpec:
         size = (inputs[1].shape[0], inputs[3 if not is_copy(attributes) else 2].shape[0])
         n, *rest = inputs[0].shape
         dtype = inputs[0].dtype if is_copy(attributes) else Requant.of(attributes).out_dtype
-        if attributes["layout"] == "NHWC":
+        if attributes.layout == "NHWC":
             return TensorSpec((n, *size, rest[2]), dtype)
         return TensorSpec((n, rest[0], *size), dtype)
 
-    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
-        x = inputs[0] if attributes["layout"] == "NHWC" else inputs[0].transpose(0, 2, 3, 1)
+    def reference(self, attributes: ResizeAttributes, inputs: Arrays) -> np.ndarray:
+        x = inputs[0] if attributes.layout == "NHWC" else inputs[0].transpose(0, 2, 3, 1)
         if is_copy(attributes):
             result = x[:, inputs[1][:, 0]][:, :, inputs[2][:, 0]]
         else:
             result = _weighed(attributes, x, inputs)
-        return result if attributes["layout"] == "NHWC" else np.ascontiguousarray(result.transpose(0, 3, 1, 2))
+        return result if attributes.layout == "NHWC" else np.ascontiguousarray(result.transpose(0, 3, 1, 2))
 
-    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+    def body(self, loops: Loops, attributes: ResizeAttributes, inputs: Specs, output: TensorSpec) -> None:
         _Lowering(loops, attributes, inputs, output).write()
 
 
-def _weighed(attributes: Attributes, x: np.ndarray, inputs: Arrays) -> np.ndarray:
-    rule, fraction, middle = Requant.of(attributes), fraction_bits(attributes), attributes["middle"]
+def _weighed(attributes: ResizeAttributes, x: np.ndarray, inputs: Arrays) -> np.ndarray:
+    rule, fraction, middle = Requant.of(attributes), fraction_bits(attributes), attributes.middle
     rows, row_weights, columns, column_weights = (t.astype(np.int64) for t in inputs[1:5])
     picked = [[x[:, rows[:, i]][:, :, columns[:, j]] for j in range(columns.shape[1])] for i in range(rows.shape[1])]
     half = (1 << middle) >> 1
@@ -64,9 +79,9 @@ def _weighed(attributes: Attributes, x: np.ndarray, inputs: Arrays) -> np.ndarra
     for j in range(columns.shape[1]):
         line = sum(row_weights[:, i, None, None] * picked[i][j].astype(np.int64) for i in range(rows.shape[1]))
         acc += column_weights[:, j, None] * ((line + half) >> middle)
-    acc -= attributes["zero_point"] << fraction
+    acc -= attributes.zero_point << fraction
     result = rule.apply(acc, inputs[5:7])
-    if not attributes["ties"]:
+    if not attributes.ties:
         return result
     real_rows, real_columns, values, thresholds = inputs[7:11]
     low = TensorSpec((), str(x.dtype)).range[0]
@@ -80,23 +95,23 @@ def _weighed(attributes: Attributes, x: np.ndarray, inputs: Arrays) -> np.ndarra
     place = np.clip(lower - TensorSpec((), rule.out_dtype).range[0], 0, 255)
     decided = np.clip(lower + (total >= thresholds[place]), rule.low, rule.high).astype(rule.out_dtype)
     distance = (acc & ((1 << fraction) - 1)) - ((1 << fraction) >> 1)
-    return np.where(np.abs(distance) <= attributes["slack"], decided, result)
+    return np.where(np.abs(distance) <= attributes.slack, decided, result)
 
 
 class _Lowering:
     """The loop nest of one resize."""
 
-    def __init__(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+    def __init__(self, loops: Loops, attributes: ResizeAttributes, inputs: Specs, output: TensorSpec) -> None:
         self.attributes, self.inputs, self.output, self.loops = attributes, inputs, output, loops
         names = ["x", "rows", "columns"] if is_copy(attributes) else ["x", "rows", "row_weights", "columns"]
         names += [] if is_copy(attributes) else ["column_weights", "mul", "add"]
-        names += ["real_rows", "real_columns", "values", "thresholds"] if attributes.get("ties") else []
+        names += ["real_rows", "real_columns", "values", "thresholds"] if attributes.ties else []
         self.of = {n: loops.buffer(n, s) for n, s in zip(names, inputs, strict=False)}
         self.y = loops.buffer("y", output)
 
     def write(self) -> None:
         loops, shape = self.loops, self.output.shape
-        interleaved = self.attributes["layout"] == "NHWC"
+        interleaved = self.attributes.layout == "NHWC"
         with loops.parallel("place", int(np.prod(shape[:3]))) as place:
             lead = loops.unravel("outer", place, shape[:3])
             with loops.loop("i", shape[3]) as last:
@@ -104,27 +119,27 @@ class _Lowering:
                 loops.store(self.y, [*lead, last], self.result(*places))
 
     def pixel(self, n: Any, row: Any, column: Any, channel: Any) -> Any:
-        place = (n, row, column, channel) if self.attributes["layout"] == "NHWC" else (n, channel, row, column)
+        place = (n, row, column, channel) if self.attributes.layout == "NHWC" else (n, channel, row, column)
         return self.of["x"][place]
 
     def result(self, n: Any, oy: Any, ox: Any, channel: Any) -> Any:
         a, loops, of = self.attributes, self.loops, self.of
-        rows = [loops.bind("row", of["rows"][oy, i32(i)]) for i in range(a["taps"][0])]
-        columns = [loops.bind("column", of["columns"][ox, i32(j)]) for j in range(a["taps"][1])]
+        rows = [loops.bind("row", of["rows"][oy, i32(i)]) for i in range(a.taps[0])]
+        columns = [loops.bind("column", of["columns"][ox, i32(j)]) for j in range(a.taps[1])]
         if is_copy(a):
             return self.pixel(n, rows[0], columns[0], channel)
         taps = [[loops.bind("tap", i32(self.pixel(n, r, c, channel))) for c in columns] for r in rows]
         row_weights = [loops.bind("down", of["row_weights"][oy, i32(i)]) for i in range(len(rows))]
         column_weights = [loops.bind("across", of["column_weights"][ox, i32(j)]) for j in range(len(columns))]
-        rule, fraction, middle = Requant.of(a), fraction_bits(a), a["middle"]
-        acc: Any = i32(-(a["zero_point"] << fraction))
+        rule, fraction, middle = Requant.of(a), fraction_bits(a), a.middle
+        acc: Any = i32(-(a.zero_point << fraction))
         for j, weight in enumerate(column_weights):
             line: Any = i32((1 << middle) >> 1)
             for i, down in enumerate(row_weights):
                 line = line + down * taps[i][j]
             acc = acc + weight * (line >> i32(middle) if middle else line)
         acc = loops.bind("acc", acc)
-        if not a["ties"]:
+        if not a.ties:
             return rule.expression(acc, [of["mul"], of["add"]], i32(0))
         low = self.inputs[0].range[0]
         total: Any = None
@@ -136,7 +151,7 @@ class _Lowering:
         place = call("clip", lower - self.output.range[0], 0, 255)
         more = tirx.Select(total >= of["thresholds"][place], lower + 1, lower)
         decided = call("clip", more, rule.low, rule.high).astype(self.output.dtype)
-        nearest, slack = (1 << fraction) >> 1, a["slack"]
+        nearest, slack = (1 << fraction) >> 1, a.slack
         # One scale: what is no half is rounded by a shift.
         rounded = ((acc + i32(nearest)) >> i32(fraction)) + rule.zero_point
         value = call("clip", rounded, rule.low, rule.high).astype(self.output.dtype)

@@ -9,7 +9,8 @@ A row of `rotation` holds cosine and sine of a position, pair by pair, times 2^1
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
+from tvm_pulp.qnn.operator import Arrays, Loops, Operator, Specs, TensorSpec, call, i32, register
+from tvm_pulp.qnn.record import NoAttributes
 
 SHIFT = 14
 
@@ -22,8 +23,8 @@ def rotation_table(positions: int, size: int, base: float = 10000.0) -> np.ndarr
 
 
 @register("rotary", operands="x rotation", result="int8")
-class Rotary(Operator):
-    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
+class Rotary(Operator[NoAttributes]):
+    def reference(self, attributes: NoAttributes, inputs: Arrays) -> np.ndarray:
         x, rotation = (i.astype(np.int64) for i in inputs)
         rows, size = rotation.shape
         pairs = x.reshape(rows, -1, size // 2, 2)
@@ -32,7 +33,7 @@ class Rotary(Operator):
         rotated = np.stack((even * cosine - odd * sine, even * sine + odd * cosine), -1)
         return np.clip((rotated + (1 << SHIFT >> 1)) >> SHIFT, -128, 127).astype(np.int8).reshape(x.shape)
 
-    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+    def body(self, loops: Loops, attributes: NoAttributes, inputs: Specs, output: TensorSpec) -> None:
         rows, size = inputs[1].shape
         heads = output.elements // (rows * size)
         shape = (rows, heads, size // 2, 2)

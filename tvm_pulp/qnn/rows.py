@@ -7,6 +7,7 @@ from tvm import tirx
 
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, i64, register
 from tvm_pulp.qnn.tiles import BY_ROW
+from tvm_pulp.quick_records import quick_record
 
 
 def integer_sqrt(values: np.ndarray) -> np.ndarray:
@@ -36,26 +37,35 @@ def largest(spec: TensorSpec, others: np.ndarray) -> int:
     return spec.magnitude * int(np.abs(others.astype(np.int64)).max(initial=0))
 
 
-class RowNorm(Operator):
+@quick_record(kw_only=True, slots=False)
+class RowNormAttributes(Attributes):
+    """Levels of the result, the shift behind the division, and whether products need 64 bits."""
+
+    levels: int
+    shift: int
+    wide: bool
+
+
+class RowNorm(Operator[RowNormAttributes]):
     """Integer normalization of rows by weights; with a bias, less their mean first."""
 
-    def result_type(self, attributes: Attributes) -> str:
-        return levels_dtype(attributes["levels"])
+    def result_type(self, attributes: RowNormAttributes) -> str:
+        return levels_dtype(attributes.levels)
 
-    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
+    def reference(self, attributes: RowNormAttributes, inputs: Arrays) -> np.ndarray:
         x, weight, *bias = (i.astype(np.int64) for i in inputs)
         n = x.shape[-1]
         d = x - truncate_divide(x.sum(-1, keepdims=True), n) if bias else x
         root = integer_sqrt((d * d).sum(-1, keepdims=True) // n + 1)
         quotient = truncate_divide(d * weight, root)
-        value = (quotient + bias[0] if bias else quotient) >> attributes["shift"]
-        return clip_levels(value, attributes["levels"]).astype(self.result_type(attributes))
+        value = (quotient + bias[0] if bias else quotient) >> attributes.shift
+        return clip_levels(value, attributes.levels).astype(self.result_type(attributes))
 
-    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
-        half, length = attributes["levels"] // 2, inputs[0].shape[-1]
+    def body(self, loops: Loops, attributes: RowNormAttributes, inputs: Specs, output: TensorSpec) -> None:
+        half, length = attributes.levels // 2, inputs[0].shape[-1]
         x, weight, *bias = loops.buffers("x weight bias", (inputs[0].rows, *inputs[1:]))
         y = loops.buffer("y", output.rows)
-        wide, clip = (i64, "clip_wide") if attributes["wide"] else (i32, "clip")
+        wide, clip = (i64, "clip_wide") if attributes.wide else (i32, "clip")
         with loops.parallel("row", output.elements // length) as row:
             mean = None
             if bias:
@@ -73,11 +83,11 @@ class RowNorm(Operator):
                 centred = wide(x[row, i]) if mean is None else wide(x[row, i]) - wide(mean)
                 quotient = tirx.truncdiv(centred * wide(weight[i]), wide(root))
                 quotient = quotient + wide(bias[0][i]) if bias else quotient
-                clipped = call(clip, tirx.shift_right(quotient, wide(attributes["shift"])), -half, half - 1)
+                clipped = call(clip, tirx.shift_right(quotient, wide(attributes.shift)), -half, half - 1)
                 loops.store(y, [row, i], clipped.astype(output.dtype))
 
 
-@register("layer_norm", attributes="levels shift wide", operands="x weight bias", tile=BY_ROW, single_precision=True)
+@register("layer_norm", attributes=RowNormAttributes, operands="x weight bias", tile=BY_ROW, single_precision=True)
 class LayerNorm(RowNorm):
     """Integer layer normalization of rows: clip((d * weight / isqrt(mean(d^2) + 1) + bias) // D), d = x - mean(x).
 
@@ -85,7 +95,7 @@ class LayerNorm(RowNorm):
     """
 
 
-@register("rms_norm", attributes="levels shift wide", operands="x weight", tile=BY_ROW, single_precision=True)
+@register("rms_norm", attributes=RowNormAttributes, operands="x weight", tile=BY_ROW, single_precision=True)
 class RmsNorm(RowNorm):
     """Integer RMS normalization of rows: clip((x * weight / isqrt(mean(x^2) + 1)) // D).
 

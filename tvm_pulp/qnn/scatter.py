@@ -13,6 +13,7 @@ from tvm import tirx
 
 from tvm_pulp.qnn.loops import SHARED_ITERATIONS
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
+from tvm_pulp.quick_records import quick_record
 
 # In numpy and in TIR.
 REDUCTIONS: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] = {
@@ -24,21 +25,28 @@ REDUCTIONS: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]
 }
 
 
-@register("scatter", attributes="reduction", operands="x places updates", result="x")
-class Scatter(Operator):
-    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
+@quick_record(kw_only=True, slots=False)
+class ScatterAttributes(Attributes):
+    """The way in which several updates of a place are combined."""
+
+    reduction: str
+
+
+@register("scatter", attributes=ScatterAttributes, operands="x places updates", result="x")
+class Scatter(Operator[ScatterAttributes]):
+    def reference(self, attributes: ScatterAttributes, inputs: Arrays) -> np.ndarray:
         x, places, updates = inputs
-        y, combine = x.copy(), REDUCTIONS[attributes["reduction"]][0]
+        y, combine = x.copy(), REDUCTIONS[attributes.reduction][0]
         with np.errstate(over="ignore"):
             for place, update in zip(places, updates, strict=True):
                 if 0 <= place < len(y):
                     y[place] = combine(y[place], update)
         return y
 
-    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+    def body(self, loops: Loops, attributes: ScatterAttributes, inputs: Specs, output: TensorSpec) -> None:
         (rows, width), (count,) = inputs[0].shape, inputs[1].shape
         x, places, updates, y = loops.buffers("x places updates y", (*inputs, output))
-        combine = REDUCTIONS[attributes["reduction"]][1]
+        combine = REDUCTIONS[attributes.reduction][1]
         # A core looks at all updates and does those of its own rows: equal places stay in order.
         share = -(-rows // SHARED_ITERATIONS)
         with loops.parallel("part", -(-rows // share)) as part:

@@ -14,7 +14,8 @@ from collections.abc import Callable
 import numpy as np
 
 from tvm_pulp.qnn import softmax_i, softmax_shift, softmax_table, softmax_tflite, softmax_tflite16
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
+from tvm_pulp.qnn.operator import Arrays, Loops, Operator, Specs, TensorSpec, register
+from tvm_pulp.qnn.softmax_form import SoftmaxAttributes
 from tvm_pulp.qnn.tiles import BY_ROW
 
 # By form: the reference, and the loops of a row.
@@ -31,26 +32,24 @@ FORMS: dict[str, tuple[Callable[..., np.ndarray], Callable[..., None]]] = {
 
 @register(
     "softmax",
-    attributes=(
-        "a b c dtype exponent form gain group high left_shift levels log2 low multiplier smallest unit zero_point"
-    ),
+    attributes=SoftmaxAttributes,
     operands="x table",
     tile=BY_ROW,
 )
-class Softmax(Operator):
-    def uses_float(self, attributes: Attributes) -> bool:
-        return bool(attributes["form"] == "table")
+class Softmax(Operator[SoftmaxAttributes]):
+    def uses_float(self, attributes: SoftmaxAttributes) -> bool:
+        return bool(attributes.form == "table")
 
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
-        signed = "int8" if attributes["form"] == "tflite" else "uint8"
-        return TensorSpec(inputs[0].shape, attributes.get("dtype", signed))
+    def infer(self, attributes: SoftmaxAttributes, inputs: Specs) -> TensorSpec:
+        signed = "int8" if attributes.form == "tflite" else "uint8"
+        return TensorSpec(inputs[0].shape, getattr(attributes, "dtype", signed))
 
-    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
-        return FORMS[attributes["form"]][0](attributes, inputs[0].astype(np.int64), *inputs[1:])
+    def reference(self, attributes: SoftmaxAttributes, inputs: Arrays) -> np.ndarray:
+        return FORMS[attributes.form][0](attributes, inputs[0].astype(np.int64), *inputs[1:])
 
-    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+    def body(self, loops: Loops, attributes: SoftmaxAttributes, inputs: Specs, output: TensorSpec) -> None:
         length = inputs[0].shape[-1]
         x, *tables = loops.buffers("x table table", (inputs[0].rows, *inputs[1:]))
         y = loops.buffer("y", output.rows)
         with loops.parallel("row", output.elements // length) as row:
-            FORMS[attributes["form"]][1](loops, attributes, x, y, row, length, *tables)
+            FORMS[attributes.form][1](loops, attributes, x, y, row, length, *tables)

@@ -6,19 +6,39 @@ import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn.loops import Loops, call, i32
-from tvm_pulp.qnn.tensor_spec import Attributes
+from tvm_pulp.qnn.record import Attributes
+from tvm_pulp.qnn.softmax_form import SoftmaxAttributes
+from tvm_pulp.quick_records import quick_record
 
 
-def exponential(attributes: Attributes, distance: np.ndarray) -> np.ndarray:
+@quick_record(kw_only=True, slots=False)
+class PolynomialAttributes(Attributes):
+    """The polynomial and what is left of whole halvings; levels of the result."""
+
+    a: int
+    b: int
+    c: int
+    log2: int
+    levels: int
+
+
+@quick_record(kw_only=True, slots=False)
+class ISoftmaxAttributes(SoftmaxAttributes, PolynomialAttributes):
+    """The form `i_softmax`."""
+
+    forms = ("i_softmax",)
+
+
+def exponential(attributes: PolynomialAttributes, distance: np.ndarray) -> np.ndarray:
     """Of distances to the largest value: a polynomial of what is left of whole halvings, then these."""
-    a, b, c, log2 = (int(attributes[k]) for k in ("a", "b", "c", "log2"))
+    a, b, c, log2 = attributes.a, attributes.b, attributes.c, attributes.log2
     halvings = np.minimum(distance // log2, 31)
     return np.asarray((a * (halvings * log2 - distance + b) ** 2 + c) >> halvings)
 
 
-def reference(attributes: Attributes, x: np.ndarray) -> np.ndarray:
+def reference(attributes: PolynomialAttributes, x: np.ndarray) -> np.ndarray:
     e = exponential(attributes, x.max(-1, keepdims=True) - x)
-    return ((e * (attributes["levels"] - 1)) // e.sum(-1, keepdims=True)).astype(np.uint8)
+    return ((e * (attributes.levels - 1)) // e.sum(-1, keepdims=True)).astype(np.uint8)
 
 
 def row_maximum(loops: Loops, x: Any, row: Any, length: int) -> Any:
@@ -28,8 +48,8 @@ def row_maximum(loops: Loops, x: Any, row: Any, length: int) -> Any:
     return loops.bind("largest", best.value)
 
 
-def row_loops(loops: Loops, attributes: Attributes, x: Any, y: Any, row: Any, length: int) -> None:
-    a, b, c, log2, levels = (attributes[k] for k in ("a", "b", "c", "log2", "levels"))
+def row_loops(loops: Loops, attributes: PolynomialAttributes, x: Any, y: Any, row: Any, length: int) -> None:
+    a, b, c, log2, levels = attributes.a, attributes.b, attributes.c, attributes.log2, attributes.levels
     largest = row_maximum(loops, x, row, length)
 
     def exponential(i: Any) -> Any:

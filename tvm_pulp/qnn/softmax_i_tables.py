@@ -1,18 +1,16 @@
 """Tables of exponentials and logits by which kernels compute `i_softmax` and the attention around it."""
 
-from typing import Any
-
 import numpy as np
 
-from tvm_pulp.qnn.softmax_i import exponential
+from tvm_pulp.qnn.softmax_i import PolynomialAttributes, exponential
 
 _ENTRIES = 256
 
 
-def exponentials(attributes: dict[str, Any]) -> np.ndarray:
+def exponentials(attributes: PolynomialAttributes) -> np.ndarray:
     """Entry 255 - d is 1 + (levels - 1) * the exponential of the distance d to the maximum, whatever its size."""
     found = exponential(attributes, 255 - np.arange(_ENTRIES, dtype=np.int64))
-    return np.asarray(1 + (int(attributes["levels"]) - 1) * found)
+    return np.asarray(1 + (int(attributes.levels) - 1) * found)
 
 
 def small_exponential_table(table: np.ndarray, levels: int, keys: int) -> np.ndarray | None:

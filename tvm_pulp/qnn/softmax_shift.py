@@ -14,14 +14,28 @@ from tvm import tirx
 
 from tvm_pulp.qnn.either import minimum
 from tvm_pulp.qnn.loops import Loops, call, i32
+from tvm_pulp.qnn.softmax_form import SoftmaxAttributes
 from tvm_pulp.qnn.softmax_i import row_maximum
-from tvm_pulp.qnn.tensor_spec import Attributes
+from tvm_pulp.quick_records import quick_record
 
 # A unit of the exponent is 32 input steps; the shift rounds to nearest.
 UNIT_BITS = 5
 HALF_UNIT = 1 << (UNIT_BITS - 1)
 # Shifts beyond this give zero, whatever is shifted.
 _MOST_HALVINGS = 31
+
+
+@quick_record(kw_only=True, slots=False)
+class ShiftSoftmaxAttributes(SoftmaxAttributes):
+    """Levels belong to the forms of ITA, `largest` to `octave`; `group` to those that stream."""
+
+    forms = ("ita_max", "ita_partial_max", "octave")
+
+    levels: int = 256
+    group: int = 0
+    unit: int = 256
+    largest: int = 255
+    dtype: str = "uint8"
 
 
 def halvings(distance: Any) -> Any:
@@ -33,20 +47,20 @@ def _octaves(distance: Any) -> Any:
     return minimum(distance, _MOST_HALVINGS)
 
 
-def _one(attributes: Attributes) -> int:
+def _one(attributes: ShiftSoftmaxAttributes) -> int:
     """The result that a probability of one becomes."""
-    if attributes["form"] == "octave":
-        return int(attributes["largest"])
-    return int(attributes["levels"] // (1 if attributes["form"] == "ita_max" else 2) - 1)
+    if attributes.form == "octave":
+        return int(attributes.largest)
+    return int(attributes.levels // (1 if attributes.form == "ita_max" else 2) - 1)
 
 
-def _unit(attributes: Attributes) -> int:
-    return int(attributes.get("unit", 256))
+def _unit(attributes: ShiftSoftmaxAttributes) -> int:
+    return attributes.unit
 
 
-def reference(attributes: Attributes, x: np.ndarray) -> np.ndarray:
-    shifts = _octaves if attributes["form"] == "octave" else halvings
-    group = x.shape[-1] if attributes["form"] == "ita_max" else attributes["group"]
+def reference(attributes: ShiftSoftmaxAttributes, x: np.ndarray) -> np.ndarray:
+    shifts = _octaves if attributes.form == "octave" else halvings
+    group = x.shape[-1] if attributes.form == "ita_max" else attributes.group
     largest = np.full((*x.shape[:-1], 1), -128, np.int64)
     denominator = np.zeros_like(largest)
     for first in range(0, x.shape[-1], group):
@@ -56,11 +70,18 @@ def reference(attributes: Attributes, x: np.ndarray) -> np.ndarray:
         denominator = (denominator >> shifts(new - largest)) + terms.sum(-1, keepdims=True)
         largest = new
     inverse = _one(attributes) * _unit(attributes) // denominator
-    return np.asarray((inverse >> shifts(largest - x)).astype(attributes.get("dtype", "uint8")))
+    return np.asarray((inverse >> shifts(largest - x)).astype(attributes.dtype))
 
 
 def _write_row(
-    loops: Loops, attributes: Attributes, x: Any, y: Any, row: Any, length: int, total: Any, shift: Callable[[Any], Any]
+    loops: Loops,
+    attributes: ShiftSoftmaxAttributes,
+    x: Any,
+    y: Any,
+    row: Any,
+    length: int,
+    total: Any,
+    shift: Callable[[Any], Any],
 ) -> None:
     """Results of a row; `shift` is how often the result of a value is halved."""
     inverse = loops.bind("inverse", tirx.truncdiv(i32(_one(attributes) * _unit(attributes)), total))
@@ -68,14 +89,16 @@ def _write_row(
         loops.store(y, [row, i], (inverse >> shift(i32(x[row, i]))).astype(y.dtype))
 
 
-def row_loops_max(loops: Loops, attributes: Attributes, x: Any, y: Any, row: Any, length: int) -> None:
+def row_loops_max(loops: Loops, attributes: ShiftSoftmaxAttributes, x: Any, y: Any, row: Any, length: int) -> None:
     largest = row_maximum(loops, x, row, length)
     total = loops.sum("total", "i", length, lambda i: i32(256) >> halvings(largest - i32(x[row, i])))
     _write_row(loops, attributes, x, y, row, length, total.value, lambda value: halvings(largest - value))
 
 
-def row_loops_partial_max(loops: Loops, attributes: Attributes, x: Any, y: Any, row: Any, length: int) -> None:
-    group, unit = attributes["group"], i32(_unit(attributes))
+def row_loops_partial_max(
+    loops: Loops, attributes: ShiftSoftmaxAttributes, x: Any, y: Any, row: Any, length: int
+) -> None:
+    group, unit = attributes.group, i32(_unit(attributes))
     largest, denominator = loops.scalar("largest", -128), loops.scalar("denominator", 0)
     with loops.loop("block", -(-length // group)) as block:
         first = loops.bind("first", block * group)
@@ -92,8 +115,8 @@ def row_loops_partial_max(loops: Loops, attributes: Attributes, x: Any, y: Any, 
     _write_row(loops, attributes, x, y, row, length, denominator.value, lambda value: halvings(largest.value - value))
 
 
-def row_loops_octave(loops: Loops, attributes: Attributes, x: Any, y: Any, row: Any, length: int) -> None:
-    group = attributes["group"]
+def row_loops_octave(loops: Loops, attributes: ShiftSoftmaxAttributes, x: Any, y: Any, row: Any, length: int) -> None:
+    group = attributes.group
     best, denominator = loops.scalar("best", -128), loops.scalar("denominator", 0)
     with loops.loop("block", -(-length // group)) as block:
         first = loops.bind("first", block * group)

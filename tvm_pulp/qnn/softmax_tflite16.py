@@ -12,10 +12,22 @@ from tvm import tirx
 from tvm_pulp.qnn.either import whole
 from tvm_pulp.qnn.fixed_point import multiply, quantize_multiplier
 from tvm_pulp.qnn.loops import Loops, call, i32
+from tvm_pulp.qnn.softmax_form import SoftmaxAttributes
 from tvm_pulp.qnn.softmax_i import row_maximum
-from tvm_pulp.qnn.tensor_spec import Attributes
+from tvm_pulp.quick_records import quick_record
 
 POINTS = 513
+
+
+@quick_record(kw_only=True, slots=False)
+class Tflite16SoftmaxAttributes(SoftmaxAttributes):
+    """The form `tflite16`: the scale of differences."""
+
+    forms = ("tflite16",)
+
+    dtype: str
+    multiplier: int
+    exponent: int
 
 
 def parameters(scale: float, beta: float) -> dict[str, int]:
@@ -55,9 +67,11 @@ def looked_up(value: Any, table: Any, bind: Callable[[str, Any], Any] = lambda _
     return base + (((whole(table[place + 1]) - base) * (value & 0x7F) + 64) >> 7)
 
 
-def reference(attributes: Attributes, x: np.ndarray, exponentials: np.ndarray, inverses: np.ndarray) -> np.ndarray:
+def reference(
+    attributes: Tflite16SoftmaxAttributes, x: np.ndarray, exponentials: np.ndarray, inverses: np.ndarray
+) -> np.ndarray:
     difference = x - x.max(-1, keepdims=True)
-    scaled = multiply(difference, np.array(attributes["multiplier"]), np.array(attributes["exponent"]))
+    scaled = multiply(difference, np.array(attributes.multiplier), np.array(attributes.exponent))
     e = looked_up(np.clip(scaled + 32767, -32768, 32767), exponentials)
     total = e.sum(-1, keepdims=True)
     zeros = 31 - np.floor(np.log2(total.astype(np.float64))).astype(np.int64)
@@ -69,12 +83,19 @@ def reference(attributes: Attributes, x: np.ndarray, exponentials: np.ndarray, i
 
 
 def row_loops(
-    loops: Loops, attributes: Attributes, x: Any, y: Any, row: Any, length: int, exponentials: Any, inverses: Any
+    loops: Loops,
+    attributes: Tflite16SoftmaxAttributes,
+    x: Any,
+    y: Any,
+    row: Any,
+    length: int,
+    exponentials: Any,
+    inverses: Any,
 ) -> None:
     largest = row_maximum(loops, x, row, length)
 
     def exponential_of(i: Any) -> Any:
-        scaled = call("scale_tflite", i32(x[row, i]) - largest, attributes["multiplier"], attributes["exponent"])
+        scaled = call("scale_tflite", i32(x[row, i]) - largest, attributes.multiplier, attributes.exponent)
         return looked_up(loops.bind("scaled", call("clip", scaled + 32767, -32768, 32767)), exponentials, loops.bind)
 
     total = loops.sum("total", "i", length, exponential_of)

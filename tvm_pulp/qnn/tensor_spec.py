@@ -3,14 +3,10 @@
 import math
 from collections.abc import Sequence
 from functools import cache, cached_property
-from typing import Any
 
 import numpy as np
 
 from tvm_pulp.quick_records import quick_record
-
-Attributes = dict[str, Any]
-"""Information for an operator beside its operands: plain Python values by name."""
 
 # Value range of the integer element types the dialect knows.
 RANGES = {

@@ -6,10 +6,14 @@ An operator states its rule as `tile`. The rules here are those that several ope
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
-from tvm_pulp.qnn.tensor_spec import Attributes, Specs, TensorSpec
-from tvm_pulp.qnn.window import InputSpan, windows
-from tvm_pulp.quick_records import quick_record
+from tvm_pulp.qnn.record import Attributes
+from tvm_pulp.qnn.tensor_spec import Specs, TensorSpec
+from tvm_pulp.qnn.window import InputSpan, KernelAttributes, StepAttributes, WindowAttributes, windows
+from tvm_pulp.quick_records import changed, quick_record
+
+AnyWindow = TypeVar("AnyWindow", bound=WindowAttributes)
 
 
 @quick_record()
@@ -119,7 +123,7 @@ def elementwise(data: int | None = None) -> TileRule:
     def part(whole: Whole, box: Box) -> Part:
         count = int(whole.attributes["operands"]) if data is None else data
         boxes = [broadcast_box(spec.shape, box) for spec in whole.inputs[:count]]
-        channels = box.span(whole.attributes.get("axis", -1))
+        channels = box.span(getattr(whole.attributes, "axis", -1))
         return Part((*boxes, *constants(whole.inputs[count:], channels)), whole.attributes)
 
     return TileRule(all_axes, part)
@@ -135,20 +139,21 @@ BY_ELEMENT, PAIRS_BY_ELEMENT = (TileRule(all_axes, _following(count)) for count 
 BY_ROW = TileRule(row_axes, _following(1))
 
 
-def window_spans(a: Attributes, picture: TensorSpec, box: Box, kernel: Sequence[int]) -> tuple[InputSpan, InputSpan]:
+def window_spans(
+    a: StepAttributes, picture: TensorSpec, box: Box, kernel: Sequence[int]
+) -> tuple[InputSpan, InputSpan]:
     """Input rows and columns of an output part."""
     rows, columns = windows(a, kernel)
     _, height, width, _ = picture.shape
     return rows.span(box.start[1], box.size[1], height), columns.span(box.start[2], box.size[2], width)
 
 
-def window_box(whole: Whole, box: Box, kernel: Sequence[int]) -> tuple[Box, Attributes]:
+def window_box(whole: Whole, attributes: AnyWindow, box: Box, kernel: Sequence[int]) -> tuple[Box, AnyWindow]:
     """Input rows and columns of an output part; the attributes keep only the padding that remains."""
-    a = whole.attributes
-    rows, columns = window_spans(a, whole.inputs[0], box, kernel)
-    pads = [rows.before, columns.before, rows.after, columns.after]
+    rows, columns = window_spans(attributes, whole.inputs[0], box, kernel)
+    pads = rows.before, columns.before, rows.after, columns.after
     source = Box((box.start[0], rows.start, columns.start), (box.size[0], rows.size, columns.size))
-    return source, {**a, "pads": pads}
+    return source, changed(attributes, pads=pads)
 
 
 def with_channels(box: Box, start: int, size: int) -> Box:
@@ -157,7 +162,8 @@ def with_channels(box: Box, start: int, size: int) -> Box:
 
 
 def pool_part(whole: Whole, box: Box) -> Part:
-    source, attributes = window_box(whole, box, whole.attributes["kernel"])
+    stated = KernelAttributes.of(whole)
+    source, attributes = window_box(whole, stated, box, stated.kernel)
     rest = constants(whole.inputs[1:], None)
     return Part((with_channels(source, box.start[3], box.size[3]), *rest), attributes)
 
@@ -167,7 +173,7 @@ POOL = TileRule(axes(1, 3, 2, 0), pool_part)
 
 def float_window(whole: Whole, box: Box, kernel: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """First input row and column of an output part, and how many; no padding, layout NCHW."""
-    axes = zip(windows(whole.attributes, kernel), box.start[2:], box.size[2:], strict=True)
+    axes = zip(windows(StepAttributes.of(whole), kernel), box.start[2:], box.size[2:], strict=True)
     ends = [window.reads(start, size) for window, start, size in axes]
     return tuple(first for first, _ in ends), tuple(stop - first for first, stop in ends)
 

@@ -3,7 +3,8 @@
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
+from tvm_pulp.qnn.operator import Arrays, Loops, Operator, Specs, TensorSpec, i32, register
+from tvm_pulp.qnn.record import NoAttributes
 
 TOGETHER = 4
 
@@ -14,7 +15,7 @@ def groups_of(rows: int) -> int:
 
 
 @register("value_groups", operands="v group length")
-class ValueGroups(Operator):
+class ValueGroups(Operator[NoAttributes]):
     """New rows of values for a cache whose words hold four positions of an element.
 
     Operands: v[n, columns], group[1, columns * 4], length[1] of int32. `group` holds the last positions of a cache of
@@ -23,11 +24,11 @@ class ValueGroups(Operator):
         y[(n + 6) / 4, columns * 4]
     """
 
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
+    def infer(self, attributes: NoAttributes, inputs: Specs) -> TensorSpec:
         rows, columns = inputs[0].shape
         return TensorSpec((groups_of(rows), TOGETHER * columns), inputs[0].dtype)
 
-    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
+    def reference(self, attributes: NoAttributes, inputs: Arrays) -> np.ndarray:
         v, group, length = inputs
         (rows, columns), known = v.shape, int(length[0]) % TOGETHER
         y = np.zeros((groups_of(rows) * TOGETHER, columns), v.dtype)
@@ -35,7 +36,7 @@ class ValueGroups(Operator):
         y[known : known + rows] = v
         return np.ascontiguousarray(y.reshape(-1, TOGETHER, columns).swapaxes(1, 2).reshape(-1, TOGETHER * columns))
 
-    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+    def body(self, loops: Loops, attributes: NoAttributes, inputs: Specs, output: TensorSpec) -> None:
         v, group, length, y = loops.buffers("v group length y", (*inputs, output))
         rows, columns = inputs[0].shape
         known = loops.bind("known", tirx.truncmod(length[0], i32(TOGETHER)))

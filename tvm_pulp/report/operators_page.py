@@ -52,7 +52,7 @@ def dialect_operators(backends: Sequence[UMABackend], family: str) -> list[Diale
         text = type(OPERATORS[name]).__doc__ or sys.modules[OPERATORS[name].__module__].__doc__ or ""
         summary, _, details = inspect.cleandoc(text).partition("\n")
         runs = [*engines.get(name, []), *(Runs("cores", f"{k} kernel", limits) for k, limits in kernels.get(name, []))]
-        attributes = tuple(OPERATORS[name].attribute_names.split())
+        attributes = OPERATORS[name].record.names()
         runs.append(Runs("cores", "generated C", "any layer"))
         found.append(DialectOperator(name, summary, details.strip(), attributes, tuple(runs)))
     return found
@@ -142,7 +142,8 @@ _LANGUAGE_MODELS = (
     ),
 )
 _AUTHORS = """`layer.inputs` holds the operands in the order given here, constants behind the data, and
-`layer.attributes` the attributes. A star stands for a rule of requantization: `requant*` is `requant` (its kind),
+`layer.attributes` the attributes: a record with these fields, and a mapping of plain values by these names. A star
+stands for a rule of requantization: `requant*` is `requant` (its kind),
 `requant_shift`, `requant_zero_point`, `requant_low`, `requant_high`, `requant_wide`, and its two tensors follow the
 other operands (`tvm_pulp/qnn/requant.py`)."""
 

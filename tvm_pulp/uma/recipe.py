@@ -4,7 +4,7 @@ A form (see `strategy.py`) writes recipes; the tiler places their buffers and co
 commands, kernel calls and accelerator jobs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -111,7 +111,7 @@ class Kernel:
     """Run a kernel on the cores. Operands are L1 buffers, or tensors where they lie."""
 
     operator: str
-    attributes: dict[str, Any]
+    attributes: Mapping[str, Any]
     inputs: tuple[Local | Tensor, ...]
     outputs: tuple[Local | Tensor, ...]
     # Kernels that TVM generated come with their function; others are lowered from the operator.

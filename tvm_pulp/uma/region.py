@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tvm_pulp.qnn.network import Layer, Tensor
+from tvm_pulp.qnn.record import NoAttributes
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ def join(parts: Sequence[Layer], variables: Sequence[object]) -> Layer:
     return Layer(
         last.name,
         "+".join(part.operator for part in parts),
-        {},
+        NoAttributes(),
         list(inputs),
         list(last.outputs),
         macs=sum(part.macs for part in parts),

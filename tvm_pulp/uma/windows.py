@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from tvm_pulp.qnn.conv2d import Conv2dAttributes
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tiles import window_spans
 from tvm_pulp.qnn.window import InputSpan, Window, windows
@@ -12,11 +13,11 @@ __all__ = ["InputSpan", "Window", "unfolding", "window_spans", "windows"]
 
 def unfolding(layer: Layer, pads: Sequence[int]) -> dict[str, Any]:
     """Attributes of `im2col` for a part of a convolution for which so much padding remains."""
-    a, (_, height, width, _) = layer.attributes, layer.inputs[1].spec.shape
+    a, (_, height, width, _) = Conv2dAttributes.of(layer), layer.inputs[1].spec.shape
     return {
         "kernel": [height, width],
-        "strides": a["strides"],
-        "dilation": a["dilation"],
+        "strides": a.strides,
+        "dilation": a.dilation,
         "pads": list(pads),
-        "zero_point": a["zero_point"],
+        "zero_point": a.zero_point,
     }

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+from tvm_pulp.qnn.indexing import TransposeAttributes
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.uma import Box, Form, Recipe, TileAxis, refuse_if
 from uma_backends.ita.geometry import LONGEST_INNER, MOST_TILES, TILE, TRANSPOSE, tiles
@@ -15,7 +16,7 @@ from uma_backends.ita.product_form import ProductForm
 def dense_transposed_strategy(region: Layer, context: Context) -> list[Form]:
     """One form, for what dense layers may be; heads first, positions last, one sequence."""
     dense, transpose = region.parts[0], region.parts[-1]
-    moves = list(transpose.attributes["axes"])
+    moves = list(TransposeAttributes.of(transpose).axes)
     refuse_if(moves != TRANSPOSE, "its result is moved, but not transposed head by head")
     made, (count, heads, size, positions) = dense.outputs[0].spec, transpose.outputs[0].spec.shape
     is_sequence = count == 1 and (made.shape[-1], made.elements) == (heads * size, heads * size * positions)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tvm_pulp.qnn.network import Layer
+from tvm_pulp.qnn.record import LinearAttributes
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma import Refused, refuse_if
@@ -54,8 +55,8 @@ def folded(layer: Layer) -> tuple[np.ndarray, np.ndarray]:
         raise Refused("its weights are not constant")
     check_types(x, weight.spec)
     values = weight.data.astype(np.int64)
-    bias = -int(layer.attributes["zero_point"]) * values.sum(axis=1)
-    if layer.attributes["has_bias"]:
+    bias = -int(LinearAttributes.of(layer).zero_point) * values.sum(axis=1)
+    if LinearAttributes.of(layer).has_bias:
         assert layer.inputs[2].data is not None
         bias = bias + layer.inputs[2].data.astype(np.int64)
     return values, bias

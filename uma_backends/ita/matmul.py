@@ -16,6 +16,7 @@ from math import prod
 
 import numpy as np
 
+from tvm_pulp.qnn.matmul import MatmulAttributes
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.uma import Box, Form, Load, Local, Recipe, Step, TileAxis, refuse_if
@@ -36,7 +37,7 @@ def matmul_strategy(layer: Layer, context: Context) -> list[Form]:
     Others where sums fit the digits that the inner length leaves room for.
     """
     a, b = (t.spec for t in layer.inputs[:2])
-    depth, zero_points = a.shape[-1], (layer.attributes["zero_point_a"], layer.attributes["zero_point_b"])
+    depth, zero_points = a.shape[-1], (MatmulAttributes.of(layer).zero_point_a, MatmulAttributes.of(layer).zero_point_b)
     check_operands(a, b, depth)
 
     def native() -> Form:
@@ -80,7 +81,7 @@ class MatmulForm(ProductForm):
     @cached_property
     def _factors(self) -> list[list[int]]:
         """Constants that meet the right operand, and those that meet the left one."""
-        return [_weights_of(-self.layer.attributes[f"zero_point_{side}"]) for side in "ab"]
+        return [_weights_of(-MatmulAttributes.of(self.layer)[f"zero_point_{side}"]) for side in "ab"]
 
     def axes(self) -> tuple[TileAxis, ...]:
         rank = len(self.layer.outputs[0].spec.shape)
@@ -97,7 +98,7 @@ class MatmulForm(ProductForm):
         (a, b), out, lead = self.layer.inputs[:2], self.layer.outputs[0], box.start[:-2]
         (row, column), (rows, columns), depth = box.start[-2:], box.size[-2:], a.spec.shape[-1]
         left_loads, left = load_panels("a", flattened(a), _part(a, lead, row, 0, rows, depth), self.context, exact=True)
-        if self.layer.attributes["transpose_b"]:
+        if MatmulAttributes.of(self.layer).transpose_b:
             place = _part(b, lead, column, 0, columns, depth)
             right_loads, right = load_panels("b", flattened(b), place, self.context, exact=True)
         else:

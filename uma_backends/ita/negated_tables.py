@@ -14,6 +14,8 @@ from tvm import relax
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant, readers_of
 from tvm_pulp.qnn.lineage import bindings_of
+from tvm_pulp.qnn.record import LinearAttributes
+from tvm_pulp.quick_records import changed
 from uma_backends.ita.activation_unit import unit_for
 
 
@@ -37,8 +39,8 @@ class NegatedTables(Rewriter):
         if variable in self._negated:
             return qnn.emit("lookup", [value.args[0], relax.const(-constant(value.args[1]))], {})
         if qnn.is_qnn(value, "dense") and self._old[variable].args[0] in self._negated:
-            attributes = qnn.attributes(value)
-            attributes["zero_point"] = -attributes["zero_point"]
+            stated = qnn.attributes(value, LinearAttributes)
+            attributes = changed(stated, zero_point=-stated.zero_point)
             weight = relax.const(-constant(value.args[1]))
             return qnn.emit("dense", [value.args[0], weight, *value.args[2:]], attributes)
         return value

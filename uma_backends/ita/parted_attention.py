@@ -15,7 +15,7 @@ from tvm import relax
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.permute import swapped
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant, needed, require, spec_of
-from tvm_pulp.qnn.qdq_attention import operands
+from tvm_pulp.qnn.qdq_attention import QdqAttentionAttributes, operands
 from uma_backends.ita.float_rounding import Rounding, rounding_like
 from uma_backends.ita.matmul import product_digits
 from uma_backends.ita.signed_operands import MOVED
@@ -26,24 +26,27 @@ _LOWEST = -128
 class PartedAttention(Rewriter):
     def visit(self, variable: Any, value: Any) -> Any:
         require(qnn.is_qnn(value, "qdq_attention"))
-        a, of = qnn.attributes(value), operands(qnn.attributes(value), list(value.args))
+        a, of = (
+            qnn.attributes(value, QdqAttentionAttributes),
+            operands(qnn.attributes(value, QdqAttentionAttributes), list(value.args)),
+        )
         logits, mix, probability_zero = _parts(a, of)
         q, k, v = (self._heads(a, name, of) for name in "qkv")
         scores = self.emit(logits.call(self, q, k, transpose_b=1), "logits")
-        count = a["logit_high"] - a["logit_low"] + 1
+        count = a.logit_high - a.logit_low + 1
         table = constant(of["table"])[0, :count].astype(np.int64)
         # Only distances to the largest count: a table that moves all values by as much is none.
         if (table - table[0] != np.arange(count)).any():
             scores = self.emit(qnn.emit("lookup", [scores, relax.const(constant(of["table"])[0])]), "scaled")
-        limits = {"low": probability_zero, "high": a["probability_high"] + probability_zero}
-        attributes = {"form": "table", "gain": a["gain"], "zero_point": probability_zero, "dtype": "int8", **limits}
+        limits = {"low": probability_zero, "high": a.probability_high + probability_zero}
+        attributes = {"form": "table", "gain": a.gain, "zero_point": probability_zero, "dtype": "int8", **limits}
         weights = self.emit(qnn.emit("softmax", [scores, of["exponential"]], attributes), "probabilities")
         mixed = mix.call(self, weights, v, transpose_b=0)
-        return mixed if a["y_layout"] == "hsd" else swapped(self.emit(mixed, "mixed"))
+        return mixed if a.y_layout == "hsd" else swapped(self.emit(mixed, "mixed"))
 
-    def _heads(self, a: dict[str, Any], name: str, of: dict[str, Any]) -> Any:
+    def _heads(self, a: QdqAttentionAttributes, name: str, of: dict[str, Any]) -> Any:
         """An operand as [1, heads, positions, size] of int8."""
-        x, heads, size = of[name], a["heads"], a["size"]
+        x, heads, size = of[name], a.heads, a.size
         positions, stride = _positions(a, name), a[f"{name}_stride"]
         if f"{name}_table" in of:
             x = self.emit(qnn.emit("lookup", [x, of[f"{name}_table"]]))
@@ -91,38 +94,38 @@ class _Product:
         return qnn.emit("requantize", [pass_.emit(made, "fractions"), *rounded], attributes)
 
 
-def _parts(a: dict[str, Any], of: dict[str, Any]) -> tuple[_Product, _Product, int]:
+def _parts(a: QdqAttentionAttributes, of: dict[str, Any]) -> tuple[_Product, _Product, int]:
     """Products of logits and of values, whose sums must leave the engine exactly, and the zero of probabilities."""
-    require(not a["has_mask"] and a["group"] == 1 and all(_is_regular(a, name, of) for name in "qkv"))
-    require(a["probability_high"] <= 255 and a["logit_high"] - a["logit_low"] <= 255)
+    require(not a.has_mask and a.group == 1 and all(_is_regular(a, name, of) for name in "qkv"))
+    require(a.probability_high <= 255 and a.logit_high - a.logit_low <= 255)
     roundings = (("logit_scale", "logit_low", "logit_high"), ("value_scale", "low", "high"))
     first_rounding, second_rounding = (needed(rounding_like(*(a[name] for name in names))) for names in roundings)
     points = {name: _zero_point(a, name, of) for name in "qkv"}
-    first = _LOWEST - a["logit_low"]
-    rule = qnn.Requant("half_even", 0, first, _LOWEST, a["logit_high"] + first, dtype="int8")
+    first = _LOWEST - a.logit_low
+    rule = qnn.Requant("half_even", 0, first, _LOWEST, a.logit_high + first, dtype="int8")
     logits = _Product(first_rounding, (points["q"], points["k"]), rule)
-    probability_zero = 0 if a["probability_high"] <= 127 else _LOWEST
-    zero = a["zero_point"]
-    rule = qnn.Requant("half_even", 0, zero, a["low"] + zero, a["high"] + zero, dtype=a["dtype"])
+    probability_zero = 0 if a.probability_high <= 127 else _LOWEST
+    zero = a.zero_point
+    rule = qnn.Requant("half_even", 0, zero, a.low + zero, a.high + zero, dtype=a.dtype)
     mix = _Product(second_rounding, (probability_zero, points["v"]), rule)
-    for product, depth in ((logits, a["size"]), (mix, a["keys"])):
+    for product, depth in ((logits, a.size), (mix, a.key_count)):
         product_digits(product.first_rule, product.constants, depth, product.zero_points)
     return logits, mix, probability_zero
 
 
-def _positions(a: dict[str, Any], name: str) -> int:
-    return int(a["queries" if name == "q" else "keys"])
+def _positions(a: QdqAttentionAttributes, name: str) -> int:
+    return int(a.queries if name == "q" else a.key_count)
 
 
-def _zero_point(a: dict[str, Any], name: str, of: dict[str, Any]) -> int:
+def _zero_point(a: QdqAttentionAttributes, name: str, of: dict[str, Any]) -> int:
     """Of an operand as int8."""
     dtype = spec_of(of.get(f"{name}_table", of[name])).dtype
     return int(a[f"zero_point_{name}"]) + (_LOWEST if dtype == "uint8" else 0)
 
 
-def _is_regular(a: dict[str, Any], name: str, of: dict[str, Any]) -> bool:
+def _is_regular(a: QdqAttentionAttributes, name: str, of: dict[str, Any]) -> bool:
     """Tell if heads lie one behind the other, or side by side in rows that have nothing or neighbours around them."""
-    heads, size, positions, elements = a["heads"], a["size"], _positions(a, name), spec_of(of[name]).elements
+    heads, size, positions, elements = a.heads, a.size, _positions(a, name), spec_of(of[name]).elements
     offset, head_stride, stride = (a[f"{name}_{n}"] for n in ("offset", "head_stride", "stride"))
     if stride == size and heads > 1:
         return offset == 0 and head_stride == positions * size and elements == heads * positions * size

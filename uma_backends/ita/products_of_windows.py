@@ -16,12 +16,13 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant, require, spec_of
+from tvm_pulp.qnn.conv2d import Conv2dAttributes
+from tvm_pulp.qnn.im2col import Im2colAttributes
+from tvm_pulp.qnn.record import LinearAttributes
 from uma_backends.ita.signed_operands import check_product
 
 # Below, starting the engine and putting digits together takes longer than the cores' own products.
 _LEAST_MACS = 1 << 14
-_OF_WINDOWS = ("dilation", "pads", "strides", "zero_point")
-_OF_PRODUCTS = ("has_bias", "sum_bits", "zero_point")
 
 
 class ProductsOfWindows(Rewriter):
@@ -30,13 +31,16 @@ class ProductsOfWindows(Rewriter):
 
     def visit(self, variable: Any, value: Any) -> Any:
         require(qnn.is_qnn(value, "conv2d") and spec_of(value.args[0]).dtype == "int8")
-        a, x = qnn.attributes(value), value.args[0]
+        a, x = qnn.attributes(value, Conv2dAttributes), value.args[0]
         check_product(value, a, by_digits=self.by_digits)
         weights = constant(value.args[1])
         require(spec_of(value).elements * weights[0].size >= _LEAST_MACS)
         kernel = list(weights.shape[1:3])
-        if kernel != [1, 1] or any(a["pads"]) or list(a["strides"]) != [1, 1]:
-            how = {name: a[name] for name in _OF_WINDOWS} | {"kernel": kernel}
+        if kernel != [1, 1] or any(a.pads) or a.strides != (1, 1):
+            size, zero_point = (kernel[0], kernel[1]), a.zero_point
+            how = Im2colAttributes(
+                strides=a.strides, dilation=a.dilation, pads=a.pads, kernel=size, zero_point=zero_point
+            )
             x = self.emit(qnn.emit("im2col", [x], how), f"{variable.name}_windows")
-        kept = {name: held for name, held in a.items() if name in _OF_PRODUCTS or name.startswith("requant")}
+        kept = LinearAttributes(zero_point=a.zero_point, has_bias=a.has_bias, sum_bits=a.sum_bits, requant=a.requant)
         return qnn.emit("dense", [x, relax.const(weights.reshape(len(weights), -1)), *value.args[2:]], kept)

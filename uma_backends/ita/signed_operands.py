@@ -16,6 +16,9 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant, needed, require, spec_of
+from tvm_pulp.qnn.conv2d import Conv2dAttributes
+from tvm_pulp.qnn.record import LinearAttributes
+from tvm_pulp.quick_records import changed
 from uma_backends.ita.portions import linear_portions
 from uma_backends.ita.requantization import rule_of_numbers
 
@@ -34,8 +37,8 @@ class SignedOperands(Rewriter):
     def visit(self, variable: Any, value: Any) -> Any:
         operator = next((name for name in ("dense", "conv2d") if qnn.is_qnn(value, name)), None)
         require(operator is not None and spec_of(value.args[0]).dtype == "uint8")
-        attributes = qnn.attributes(value)
-        attributes["zero_point"] += _LOWEST
+        stated = qnn.attributes(value, LinearAttributes)
+        attributes = changed(stated, zero_point=stated.zero_point + _LOWEST)
         check_product(value, attributes, by_digits=self.by_digits or operator == "dense")
         x = value.args[0]
         if x not in self._signed:
@@ -43,19 +46,20 @@ class SignedOperands(Rewriter):
         return qnn.emit(str(operator), [self._signed[x], *value.args[1:]], attributes)
 
 
-def check_product(value: Any, attributes: dict[str, Any], *, by_digits: bool) -> None:
+def check_product(value: Any, attributes: LinearAttributes, *, by_digits: bool) -> None:
     """Sums of a product, or of a convolution as one of windows, must leave the engine exactly with int8 inputs.
 
     Without `by_digits` the engine's own requantization must tell them.
     """
     weights, rule = needed(constant(value.args[1])), qnn.Requant.of(attributes)
-    require(attributes.get("layout", "NHWC") == "NHWC" and attributes.get("groups", 1) == 1)
+    if isinstance(attributes, Conv2dAttributes):
+        require(attributes.layout == "NHWC" and attributes.groups == 1)
     weights = weights.reshape(len(weights), -1)
     constants = [needed(constant(a)) for a in value.args[len(value.args) - rule.operands :]]
     require(weights.dtype == np.int8 and rule.kind != "none")
     if not by_digits:
         rule_of_numbers(rule, constants)
-    bias = -attributes["zero_point"] * weights.astype(np.int64).sum(axis=1)
-    if attributes["has_bias"]:
+    bias = -attributes.zero_point * weights.astype(np.int64).sum(axis=1)
+    if attributes.has_bias:
         bias = bias + constant(value.args[2]).astype(np.int64)
     linear_portions(weights.astype(np.int64), bias, rule, constants)

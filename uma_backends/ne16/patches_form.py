@@ -6,6 +6,7 @@ make; the cores have nothing to lay out or to drop.
 
 from dataclasses import dataclass, replace
 
+from tvm_pulp.qnn.conv2d import Conv2dAttributes
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma import Box, Local, Recipe, TileAxis
@@ -60,18 +61,18 @@ def patches_forms(layer: Layer, arithmetic: Arithmetic, context: ArrayContext) -
 
     Core 0 waits for all jobs but two, which cores that finish results have no time for.
     """
-    a, (_, kh, kw, per_group) = layer.attributes, layer.inputs[1].spec.shape
+    a, (_, kh, kw, per_group) = Conv2dAttributes.of(layer), layer.inputs[1].spec.shape
     (_, height, width, _), (_, rows, columns, channels) = layer.inputs[0].spec.shape, layer.outputs[0].spec.shape
-    if (kh, kw, *a["strides"], *a["dilation"]) != (3, 3, 2, 2, 1, 1) or max(a["pads"]) > MAX_PADDING:
+    if (kh, kw, *a.strides, *a.dilation) != (3, 3, 2, 2, 1, 1) or max(a.pads) > MAX_PADDING:
         return []
     # Groups are channels of their own here, or there is one.
-    if a["groups"] > 1 and (per_group != 1 or a["groups"] != layer.outputs[0].spec.shape[3]):
+    if a.groups > 1 and (per_group != 1 or a.groups != layer.outputs[0].spec.shape[3]):
         return []
     few = -(-rows // 2) * -(-columns // 2) <= _MOST_JOBS
     if min(height, width) < LEAST_STRIDED or min(rows, columns) < 2 or not few:
         return []
     if channels % 2 or not arithmetic.native:
         return []
-    mode = Mode.DEPTHWISE_3X3 if a["groups"] > 1 else Mode.DENSE_3X3
-    name = "3x3 depthwise in patches of stride 2" if a["groups"] > 1 else "3x3 in patches of stride 2"
+    mode = Mode.DEPTHWISE_3X3 if a.groups > 1 else Mode.DENSE_3X3
+    name = "3x3 depthwise in patches of stride 2" if a.groups > 1 else "3x3 in patches of stride 2"
     return [PatchesForm(layer, context, name, arithmetic, mode)]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.qnn.attention import dimensions, operands
+from tvm_pulp.qnn.attention import AttentionAttributes, dimensions, operands
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.softmax_i_tables import (
@@ -38,10 +38,10 @@ _GROUPS, _TOGETHER = 4, 4
 
 def attention_strategy(layer: Layer, context: Context) -> list[Form]:
     """Integer attention of heads of whole words, requantized as the array does it."""
-    a, of = layer.attributes, operands(layer.attributes, layer.inputs)
+    a, of = AttentionAttributes.of(layer), operands(AttentionAttributes.of(layer), layer.inputs)
     _, _, keys, size = dimensions(a, of["q"].spec, of["k"].spec)
     refuse_other_heads(context, size, of)
-    refuse_if(a["levels"] > 256 or a["levels"] % 2, f"its softmax has {a['levels']} levels")
+    refuse_if(a.levels > 256 or a.levels % 2, f"its softmax has {a.levels} levels")
     table = exponentials(a)
     is_usual = table.min() >= 1 and table[255] == table.max() and int(table.max()) * keys < 1 << 31
     refuse_if(not is_usual, "the exponentials of its softmax do not fit 32 bits")
@@ -59,13 +59,13 @@ class AttentionForm(ActivationWeights):
     """Both products on the array, the softmax on the cores."""
 
     def axes(self) -> tuple[TileAxis, ...]:
-        heads = 1 if self.layer.attributes["y_layout"] == "hsd" else 2
+        heads = 1 if AttentionAttributes.of(self.layer).y_layout == "hsd" else 2
         return (TileAxis(heads), TileAxis(3 - heads))
 
     def recipe(self, box: Box) -> Recipe:
-        a, of = self.layer.attributes, operands(self.layer.attributes, self.layer.inputs)
+        a, of = AttentionAttributes.of(self.layer), operands(AttentionAttributes.of(self.layer), self.layer.inputs)
         _, _, keys, size = dimensions(a, of["q"].spec, of["k"].spec)
-        first = 1 if a["y_layout"] == "hsd" else 2
+        first = 1 if a.y_layout == "hsd" else 2
         heads, queries = (box.start[first], box.size[first]), (box.start[3 - first], box.size[3 - first])
         count = queries[1]
         (shape, extra), padded = self.picture(count, box), -(-keys // 4) * 4
@@ -99,7 +99,7 @@ class AttentionForm(ActivationWeights):
         loads: list[Step],
         extra: int = 0,
     ) -> Rows:
-        size, heads_first = tensor.spec.shape[3], self.layer.attributes[f"{name}_layout"] == "hsd"
+        size, heads_first = tensor.spec.shape[3], AttentionAttributes.of(self.layer)[f"{name}_layout"] == "hsd"
         pair = (heads, positions) if heads_first else (positions, heads)
         box = Box((0, pair[0][0], pair[1][0], 0), (1, pair[0][1], pair[1][1], size))
         strides = (positions[1] * size, size) if heads_first else (size, heads[1] * size)
@@ -111,8 +111,8 @@ class AttentionForm(ActivationWeights):
         self, of: dict[str, Tensor], queries: tuple[int, int], keys: int, loads: list[Step]
     ) -> tuple[dict[str, Any], list[Local]]:
         """Attributes of the softmax and the operands behind its logits."""
-        large = exponentials(self.layer.attributes)
-        small = small_exponential_table(large, self.layer.attributes["levels"], keys)
+        large = exponentials(AttentionAttributes.of(self.layer))
+        small = small_exponential_table(large, AttentionAttributes.of(self.layer).levels, keys)
         found: dict[str, Local] = {}
         table = of["logit_table"].values.reshape(-1) if "logit_table" in of else None
         values, (step, lift, first) = logit_table(table, -128, 127), (1, 0, -128)
@@ -131,7 +131,7 @@ class AttentionForm(ActivationWeights):
         if "mask" in of:
             if small is not None:
                 probability = of["probability"].values if "probability" in of else None
-                every = dimensions(self.layer.attributes, of["q"].spec, of["k"].spec)[1]
+                every = dimensions(AttentionAttributes.of(self.layer), of["q"].spec, of["k"].spec)[1]
                 expected = expected_keys(keys, every, queries, least_to_skip(values, small, probability), values)
             shape = of["mask"].spec.shape
             box = Box.whole(shape)
@@ -140,7 +140,7 @@ class AttentionForm(ActivationWeights):
                 box, mask_stride = Box((*lead, queries[0], 0), (*(1 for _ in lead), queries[1], keys)), keys
             found["mask"] = Local("mask", TensorSpec(box.size, "int8"))
             loads.append(Load(of["mask"], box, found["mask"]))
-        levels = self.layer.attributes["levels"]
+        levels = AttentionAttributes.of(self.layer).levels
         low = step * (-128 - first)
         attributes = {
             "queries": queries[1], "keys": keys, "expected_keys": expected, "mask_stride": mask_stride,

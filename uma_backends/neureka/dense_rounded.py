@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from tvm_pulp.qnn.add import AddAttributes
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec, every_value
@@ -179,14 +180,14 @@ def _added_row(product: Tensor, add: Layer) -> AddedRow | None:
     place = next(i for i, t in enumerate(add.inputs[:2]) if t.storage is product.storage)
     other = add.inputs[1 - place]
     channels = product.spec.shape[-1]
-    if other.data is None or not _is_row(other.spec, channels) or add.attributes["form"] != "half_even":
+    if other.data is None or not _is_row(other.spec, channels) or AddAttributes.of(add).form != "half_even":
         return None
     if result.spec.shape != product.spec.shape:
         return None
     row = np.broadcast_to(other.data.reshape(-1, 1), (channels, 1))
     operands = [np.broadcast_to(every_value(product.spec.dtype), (channels, _BYTES)), row]
-    values = OPERATORS["add"].reference(add.attributes, operands if place == 0 else operands[::-1])
-    slope = add.attributes["multipliers"][place] / 2.0 ** add.attributes["shift"]
+    values = OPERATORS["add"].reference(AddAttributes.of(add), operands if place == 0 else operands[::-1])
+    slope = AddAttributes.of(add).multipliers[place] / 2.0 ** AddAttributes.of(add).shift
     return find_added_row(values.astype(np.int64) - Requant.of(add.attributes).low - 128, slope)
 
 
@@ -209,7 +210,7 @@ def _tables(product: Tensor, functions: Sequence[Layer]) -> np.ndarray | None:
                 return None
             else:
                 operands.append(tensor.data if layer.operator == "lookup" else tensor.data.reshape(-1))
-        values, source = OPERATORS[layer.operator].reference(layer.attributes, operands), result
+        values, source = OPERATORS[layer.operator].reference(AddAttributes.of(layer), operands), result
     tables = np.ascontiguousarray(values.T).view(np.uint8)
     return tables[:1] if (tables == tables[:1]).all() else tables
 
@@ -240,5 +241,5 @@ class DenseRoundedForm(DenseForm):
             stored = self.derived.constant(f"{name}_{kind}", tables if several else tables[0])
             loads.append(Load.of(stored, kind, part if several else None))
         y = Local("y", TensorSpec(box.size, out.spec.dtype))
-        kernel = Kernel(self.operator, self.attributes, (raw, *(load.local for load in loads)), (y,))
+        kernel = Kernel(self.operator, AddAttributes.of(self), (raw, *(load.local for load in loads)), (y,))
         return [*loads, kernel, Store(y, out, box)]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_part
+from tvm_pulp.qnn.matmul import MatmulAttributes
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
@@ -27,12 +28,12 @@ from uma_backends.neureka.neureka_form import Context
 
 def matmul_strategy(layer: Layer, context: Context) -> list[Form]:
     """Products of two 8-bit activations; the cores round results where frameworks do it otherwise than the array."""
-    (a, b), attributes = (t.spec for t in layer.inputs[:2]), layer.attributes
+    (a, b), attributes = (t.spec for t in layer.inputs[:2]), MatmulAttributes.of(layer)
     refuse_other_layouts(context)
     refuse_if(not {a.dtype, b.dtype} <= set(BYTES), "an operand is not 8-bit")
     alike = a.shape[:-2] == b.shape[:-2]
     refuse_if(not alike, "its matrices are not as many on both sides")
-    fours = a.shape[-1] if attributes["transpose_b"] else b.shape[-1]
+    fours = a.shape[-1] if attributes.transpose_b else b.shape[-1]
     refuse_if(fours % 4, f"rows of {fours} weights are no whole words")
     rule, rest, name = Requant.of(attributes), None, "1x1 with packed activations as weights"
     ends = [np.array(t.range) - attributes[f"zero_point_{n}"] for n, t in (("a", a), ("b", b))]
@@ -41,7 +42,7 @@ def matmul_strategy(layer: Layer, context: Context) -> list[Form]:
     if rule.kind in ROUNDING_RULES:
         product, rest = _rounded(layer, rule, constants, reach)
     else:
-        refuse_if(attributes["zero_point_a"] != 0, "its first operand has a zero point")
+        refuse_if(attributes.zero_point_a != 0, "its first operand has a zero point")
         refuse_if(rule.kind != "pulp", "it delivers 32-bit accumulators")
         mul, add = constants
         product = Product.of(rule, mul, add, reach)
@@ -57,9 +58,9 @@ def _rounded(layer: Layer, rule: Requant, constants: list[Tensor], reach: int) -
     refuse_if(rule.out_dtype == "int32", "it requantizes to 32 bits")
     first, second = (t.values.reshape(-1) for t in constants)
     exact = Rest(rule, (int(first[0]), int(second[0])), reach)
-    if layer.attributes["zero_point_a"]:
+    if MatmulAttributes.of(layer).zero_point_a:
         why = "its first operand has a zero point, and the second one's columns are no rows"
-        refuse_if(not layer.attributes["transpose_b"], why)
+        refuse_if(not MatmulAttributes.of(layer).transpose_b, why)
         return CORRECTED, exact
     is_fast = layer.outputs[0].spec.shape[-1] % 4 == 0 and rule.out_dtype in BYTES
     sides = Reach(np.array([-reach]), np.array([reach]))
@@ -80,12 +81,12 @@ class MatmulForm(ActivationWeights):
 
     def recipe(self, box: Box) -> Recipe:
         a, b = self.layer.inputs[:2]
-        parts, turned = tile_part(self.layer, box).inputs, not self.layer.attributes["transpose_b"]
+        parts, turned = tile_part(self.layer, box).inputs, not MatmulAttributes.of(self.layer).transpose_b
         output = self.layer.outputs[0]
         *lead, count, columns = box.size
         depth = a.spec.shape[-1]
         shape, extra = self.picture(count, box)
-        zero_points = [self.layer.attributes[f"zero_point_{n}"] for n in "ab"]
+        zero_points = [MatmulAttributes.of(self.layer)[f"zero_point_{n}"] for n in "ab"]
         x = Rows.new("a", TensorSpec(parts[0].size, a.spec.dtype), (count * depth, depth), extra)
         apart = (columns * depth, columns if turned else depth)
         w = replace(Rows.new("b", TensorSpec(parts[1].size, b.spec.dtype), apart), zero_point=zero_points[1])

@@ -12,7 +12,7 @@ import numpy as np
 
 from tvm_pulp.planning.tiling.forms.attention_operands import is_shared, operand_part, query_axis
 from tvm_pulp.qnn.network import Layer, Tensor
-from tvm_pulp.qnn.qdq_attention import operands
+from tvm_pulp.qnn.qdq_attention import QdqAttentionAttributes, operands
 from tvm_pulp.qnn.real_rounding import RealRounding
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -39,19 +39,19 @@ _ROOM = 24 << 10
 
 def qdq_attention_strategy(layer: Layer, context: Context) -> list[Form]:
     """Attention of heads of whole words."""
-    a, of = layer.attributes, operands(layer.attributes, layer.inputs)
-    refuse_other_heads(context, a["size"], of)
+    a, of = QdqAttentionAttributes.of(layer), operands(QdqAttentionAttributes.of(layer), layer.inputs)
+    refuse_other_heads(context, a.size, of)
     steps = [a[f"{n}_{step}"] for n in "qkv" for step in ("offset", "stride", "head_stride")]
     refuse_if(any(step % 4 for step in steps), "its heads do not begin with whole words")
-    odd = "mask" in of and of["mask"].data is None and a["keys"] % 4
-    refuse_if(bool(odd), f"{a['keys']} keys with a mask that is no constant are no whole words")
+    odd = "mask" in of and of["mask"].data is None and a.key_count % 4
+    refuse_if(bool(odd), f"{a.key_count} keys with a mask that is no constant are no whole words")
     ends = {n: np.array(_typed(of, n).spec.range) - a[f"zero_point_{n}"] for n in "qkv"}
-    logits = a["size"] * np.outer(ends["q"], ends["k"])
+    logits = a.size * np.outer(ends["q"], ends["k"])
     # Weights are rounded parts of the gain.
-    weights = min(a["keys"] * a["probability_high"], int(1.001 * a["gain"] + a["keys"]))
-    low, high = (a[n] + a["zero_point"] for n in ("low", "high"))
-    rule = Requant("half_even", 0, a["zero_point"], low, high, dtype=a["dtype"])
-    values = RealRounding(a["value_scale"], np.arange(rule.low + 1, rule.high + 1), rule.zero_point)
+    weights = min(a.key_count * a.probability_high, int(1.001 * a.gain + a.key_count))
+    low, high = (a[n] + a.zero_point for n in ("low", "high"))
+    rule = Requant("half_even", 0, a.zero_point, low, high, dtype=a.dtype)
+    values = RealRounding(a.value_scale, np.arange(rule.low + 1, rule.high + 1), rule.zero_point)
     mixtures = _reach(weights * np.append(ends["v"], 0))
     fold, constants, mixed = fold_real(values, mixtures), values.as_half_even(mixtures.low, mixtures.high), RAW
     if fold is not None:
@@ -61,10 +61,10 @@ def qdq_attention_strategy(layer: Layer, context: Context) -> list[Form]:
     else:
         raise Refused("its results depend on how single precision rounds products")
     scores, shifted = RAW, None
-    if a["zero_point_q"]:
+    if a.zero_point_q:
         scores = CORRECTED
     else:
-        logit = RealRounding(a["logit_scale"], np.arange(a["logit_low"] + 1, a["logit_high"] + 1))
+        logit = RealRounding(a.logit_scale, np.arange(a.logit_low + 1, a.logit_high + 1))
         shifted = fold_real(logit, _reach(logits))
         scores = RAW if shifted is None else Product.scaled(shifted)
     form = QdqAttentionForm(layer, context, "1x1 with keys and values as weights", (scores, mixed), rest, shifted)
@@ -94,9 +94,12 @@ class QdqAttentionForm(ActivationWeights):
         return () if axis is None else (TileAxis(axis),)
 
     def recipe(self, box: Box) -> Recipe:
-        a, of = self.layer.attributes, operands(self.layer.attributes, self.layer.inputs)
-        heads, keys, size = (a[n] for n in ("heads", "keys", "size"))
-        by_head, shared = a["y_layout"] == "hsd", a["group"]
+        a, of = (
+            QdqAttentionAttributes.of(self.layer),
+            operands(QdqAttentionAttributes.of(self.layer), self.layer.inputs),
+        )
+        heads, keys, size = a.heads, a.key_count, a.size
+        by_head, shared = a.y_layout == "hsd", a.group
         queries = (box.start[2], box.size[2]) if by_head else (box.start[1], box.size[1])
         count, stride = queries[1], -(-keys // 4) * 4
         shape, extra = self.picture(count, box)
@@ -106,8 +109,8 @@ class QdqAttentionForm(ActivationWeights):
         strides = (count * size, size) if by_head else (size, heads * size)
         raw = Rows.new("raw", TensorSpec(box.size, "int32"), strides, extra, fill=False)
         vectors = [self.vectors(number, channels, loads) for number, channels in enumerate((keys, size))]
-        if a["zero_point_q"]:
-            vectors[0], add_up = self.corrected(vectors[0], k, (heads // shared, keys, size), a["zero_point_q"])
+        if a.zero_point_q:
+            vectors[0], add_up = self.corrected(vectors[0], k, (heads // shared, keys, size), a.zero_point_q)
             before.append(add_up)
         softmax, tables = self._tables(of, queries, stride, loads)
 
@@ -130,9 +133,9 @@ class QdqAttentionForm(ActivationWeights):
         before: list[Step],
     ) -> Rows:  # fmt: skip
         """q, k or v in L1, through its table; the array reads `extra` rows behind those of q."""
-        a, tensor = self.layer.attributes, of[name]
-        positions = queries if name == "q" else (0, a["keys"])
-        whole = is_shared(self.layer, tensor) and queries == (0, a["queries"])
+        a, tensor = QdqAttentionAttributes.of(self.layer), of[name]
+        positions = queries if name == "q" else (0, a.key_count)
+        whole = is_shared(self.layer, tensor) and queries == (0, a.queries)
         part = operand_part(self.layer, name, tensor, positions, whole)
         slack = ACTIVATION_SLACK + (extra * part.stride if name == "q" else 0)
         loaded = (s.local for s in loads if isinstance(s, Load) and s.tensor is tensor)
@@ -144,13 +147,13 @@ class QdqAttentionForm(ActivationWeights):
         rows = Rows(local, part.head_stride, part.stride, signed, part.offset, zero_point)
         if f"{name}_table" not in of:
             return rows
-        heads = a["heads"] // (1 if name == "q" else a["group"])
-        side_by_side = heads == 1 or rows.matrix_stride == a["size"]
-        refuse_if(not side_by_side and rows.stride != a["size"], "its heads lie in an order that is not looked up")
-        count, row, apart = positions[1], heads * a["size"], rows.stride
-        strides = (a["size"], row)
+        heads = a.heads // (1 if name == "q" else a.group)
+        side_by_side = heads == 1 or rows.matrix_stride == a.size
+        refuse_if(not side_by_side and rows.stride != a.size, "its heads lie in an order that is not looked up")
+        count, row, apart = positions[1], heads * a.size, rows.stride
+        strides = (a.size, row)
         if not side_by_side:
-            strides = (count * a["size"], a["size"])
+            strides = (count * a.size, a.size)
             count, row, apart = heads, strides[0], rows.matrix_stride
         values = of[f"{name}_table"].values.reshape(-1).view(np.uint8)
         table = self.constant(f"{name}_table", np.roll(values, 128) if tensor.spec.dtype == "int8" else values, loads)
@@ -164,17 +167,17 @@ class QdqAttentionForm(ActivationWeights):
         self, of: dict[str, Tensor], queries: tuple[int, int], stride: int, loads: list[Step]
     ) -> tuple[dict[str, Any], list[Local]]:
         """Attributes of the softmax and the operands behind its logits."""
-        a, fold = self.layer.attributes, self.shifted
+        a, fold = QdqAttentionAttributes.of(self.layer), self.shifted
         logits = np.arange(_LEAST_LOGIT, _LEAST_LOGIT + _LOGITS)
-        table = of["table"].values[:, np.clip(logits, a["logit_low"], a["logit_high"]) - a["logit_low"]]
+        table = of["table"].values[:, np.clip(logits, a.logit_low, a.logit_high) - a.logit_low]
         found = [
             self.constant("scores", np.ascontiguousarray(table), loads),
             self.constant("exponentials", np.ascontiguousarray(of["exponential"].values[::-1]), loads),
-            self.constant("reals", np.array([a["logit_scale"], a["gain"]], np.float32), loads),
+            self.constant("reals", np.array([a.logit_scale, a.gain], np.float32), loads),
         ]
         head_stride = mask_stride = 0
         if "mask" in of:
-            mask, keys = of["mask"], a["keys"]
+            mask, keys = of["mask"], a.key_count
             if stride > keys:
                 # What fills up a row repeats its first key.
                 values = np.concatenate((mask.values, np.repeat(mask.values[..., :1], stride - keys, -1)), -1)
@@ -186,7 +189,7 @@ class QdqAttentionForm(ActivationWeights):
             mask_stride = stride if rows > 1 else 0
             head_stride = box.size[1] * stride if heads > 1 else 0
         attributes = {
-            "keys": a["keys"], "stride": stride, "queries": queries[1], "probability_high": a["probability_high"],
+            "keys": a.key_count, "stride": stride, "queries": queries[1], "probability_high": a.probability_high,
             "mask_head_stride": head_stride, "mask_stride": mask_stride,
             "add": 0 if fold is None else int(fold.add[0]), "shift": 0 if fold is None else int(fold.shift[0]),
         }  # fmt: skip
@@ -194,7 +197,7 @@ class QdqAttentionForm(ActivationWeights):
 
     def _together(self, softmax: dict[str, Any], tables: list[Local], count: int, stride: int) -> int:
         """Heads whose weights are made at a time: where there are few queries, so many that all cores have work."""
-        heads = self.layer.attributes["heads"]
+        heads = QdqAttentionAttributes.of(self.layer).heads
 
         def cycles(number: int) -> int:
             rows = number * count

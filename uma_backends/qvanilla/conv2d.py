@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tvm_pulp.qnn.conv2d import Conv2dAttributes
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma import EXACT, Box, Job, Load, Local, Recipe, Refusal, Store, TileAxis, UMABackend
@@ -33,23 +34,24 @@ def conv2d_pattern() -> Any:
 def conv2d_check(match: Any) -> bool | Refusal:
     """int8 by constant int8, one group, stride and dilation 1, SAME padding, square odd kernels."""
     layer = match.layer
-    if (layer.attributes["layout"], layer.attributes["requant"]) == ("NCHW", "none"):
+    attributes = Conv2dAttributes.of(layer)
+    if (attributes.layout, attributes.requant.kind) == ("NCHW", "none"):
         return True  # as the pass to_nchw makes them
-    return Refusal(ENGINE, refusal(layer.attributes, [t.spec for t in layer.inputs], [t.data for t in layer.inputs]))
+    return Refusal(ENGINE, refusal(attributes, [t.spec for t in layer.inputs], [t.data for t in layer.inputs]))
 
 
-def refusal(a: dict[str, Any], specs: Sequence[TensorSpec], data: Sequence[np.ndarray | None]) -> str:
+def refusal(a: Conv2dAttributes, specs: Sequence[TensorSpec], data: Sequence[np.ndarray | None]) -> str:
     """Why QVanilla cannot compute a canonical (NHWC) convolution; nothing where it can."""
     (x, weight), (kh, kw) = specs[:2], specs[1].shape[1:3]
     if data[1] is None or (x.dtype, weight.dtype) != ("int8", "int8"):
         return f"it multiplies {x.dtype} by {'' if data[1] is None else 'constant '}{weight.dtype}, not int8 by int8"
-    if a["groups"] != 1 or list(a["strides"]) != [1, 1] or list(a["dilation"]) != [1, 1]:
-        return f"{a['groups']} groups, strides {a['strides']}, dilation {a['dilation']}: all must be 1"
+    if a.groups != 1 or a.strides != (1, 1) or a.dilation != (1, 1):
+        return f"{a.groups} groups, strides {list(a.strides)}, dilation {list(a.dilation)}: all must be 1"
     if kh != kw or kh % 2 == 0 or kh > LARGEST_KERNEL:
         return f"its {kh}x{kw} kernel is not square, odd and at most {LARGEST_KERNEL}"
-    if list(a["pads"]) != [kh // 2] * 4:
-        return f"pads {a['pads']} are not those of SAME, {kh // 2} on each side"
-    return "its sums may exceed 32 bits" if reach(data[1], data[2] if a["has_bias"] else None) >= 1 << 31 else ""
+    if a.pads != (kh // 2,) * 4:
+        return f"pads {list(a.pads)} are not those of SAME, {kh // 2} on each side"
+    return "its sums may exceed 32 bits" if reach(data[1], data[2] if a.has_bias else None) >= 1 << 31 else ""
 
 
 def reach(weight: np.ndarray, bias: np.ndarray | None) -> int:

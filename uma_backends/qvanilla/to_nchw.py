@@ -13,6 +13,7 @@ from tvm import relax
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.fold_transposes import FoldTransposes
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant, spec_of
+from tvm_pulp.qnn.conv2d import Conv2dAttributes
 from uma_backends.qvanilla.conv2d import reach, refusal
 
 
@@ -24,12 +25,12 @@ class _ToNchw(Rewriter):
     def visit(self, variable: Any, value: Any) -> Any:
         if not qnn.is_qnn(value, "conv2d"):
             return value
-        a, rule = qnn.attributes(value), qnn.Requant.of(qnn.attributes(value))
+        a, rule = qnn.attributes(value, Conv2dAttributes), qnn.Requant.of(qnn.attributes(value))
         data = [constant(operand) for operand in value.args[:3]]
-        if a["layout"] != "NHWC" or refusal(a, [spec_of(v) for v in value.args], data):
+        if a.layout != "NHWC" or refusal(a, [spec_of(v) for v in value.args], data):
             return value
         weight = np.ascontiguousarray(data[1].transpose(0, 3, 1, 2))
-        bias = data[2] if a["has_bias"] else np.zeros(weight.shape[0], np.int32)
+        bias = data[2] if a.has_bias else np.zeros(weight.shape[0], np.int32)
         image = self.emit(qnn.emit("transpose", [value.args[0]], {"axes": [0, 3, 1, 2]}))
         kept = {k: v for k, v in a.items() if not k.startswith("requant")}
         plain = {**kept, "layout": "NCHW", "has_bias": 1, "requant": "none"}

@@ -28,8 +28,8 @@ def layer_of(operator: str, attributes: dict[str, Any], inputs: list[Tensor], ar
         for i, a in enumerate(arrays)
     ]
     specs = [t.spec for t in (*inputs, *constants)]
-    spec = OPERATORS[operator].infer(attributes, specs)
-    macs = OPERATORS[operator].macs(attributes, specs, spec)
+    spec = OPERATORS[operator].infer(OPERATORS[operator].stated(attributes), specs)
+    macs = OPERATORS[operator].macs(OPERATORS[operator].stated(attributes), specs, spec)
     return Layer(name, operator, attributes, [*inputs, *constants], [Tensor(name, spec, "activation")], macs=macs)
 
 

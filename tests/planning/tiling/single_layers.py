@@ -24,8 +24,8 @@ def make_layer(operator: str, attributes: dict[str, Any], *operands: TensorSpec 
         else:
             spec = TensorSpec(tuple(operand.shape), str(operand.dtype))
             inputs.append(Tensor(f"c{i}", spec, "constant", data=operand))
-    out = OPERATORS[operator].infer(attributes, [t.spec for t in inputs])
-    macs = OPERATORS[operator].macs(attributes, [t.spec for t in inputs], out)
+    out = OPERATORS[operator].infer(OPERATORS[operator].stated(attributes), [t.spec for t in inputs])
+    macs = OPERATORS[operator].macs(OPERATORS[operator].stated(attributes), [t.spec for t in inputs], out)
     return Layer("layer", operator, attributes, inputs, [Tensor("y", out, "output")], None, macs)
 
 
@@ -92,7 +92,8 @@ def layers() -> dict[str, Layer]:
     one = [vector(source, 1, 1, 200), vector(source, 1, -(1 << 14), 1 << 14)]
     x = TensorSpec((2, 9, 11, 7), "int8")
     rows = TensorSpec((3, 5, 7), "int8")
-    window: dict[str, Any] = {"layout": "NHWC", "strides": [2, 1], "dilation": [1, 1], "pads": [1, 2, 1, 0]}
+    steps: dict[str, Any] = {"strides": [2, 1], "dilation": [1, 1], "pads": [1, 2, 1, 0]}
+    window = {"layout": "NHWC", **steps}
     pairs = {"zero_point_a": 3, "zero_point_b": -5}
     add = {"form": "plain", "requant_a": "none", "requant_b": "none", "zero_point_a": 0, "zero_point_b": 0}
     fixed_point = {"fraction": 20, "axis": 3, "left_a": 10, "left_b": 0}
@@ -164,7 +165,7 @@ def layers() -> dict[str, Layer]:
             x,
             TensorSpec((7,), "int8"),
         ),
-        "im2col": make_layer("im2col", {**window, "kernel": [3, 3], "zero_point": -7}, x),
+        "im2col": make_layer("im2col", {**steps, "kernel": [3, 3], "zero_point": -7}, x),
         "max_pool": make_layer("max_pool", {**window, "kernel": [3, 3]}, x),
         "avg_pool": make_layer("avg_pool", {**window, **NONE, "kernel": [3, 3], "low": -128, "high": 127}, x),
         "avg_pool with requantization": make_layer(

@@ -121,9 +121,9 @@ def random_layer(rng: np.random.Generator, number: int) -> tuple[Layer, np.ndarr
     ]
     operator = "dense" if operator == "dense" else "conv2d"
     specs = [t.spec for t in (x, *constants)]
-    spec = OPERATORS[operator].infer(attributes, specs)
+    spec = OPERATORS[operator].infer(OPERATORS[operator].stated(attributes), specs)
     y = Tensor(f"y_{number}", spec, "output", source=f"y_{number}")
-    macs = OPERATORS[operator].macs(attributes, specs, spec)
+    macs = OPERATORS[operator].macs(OPERATORS[operator].stated(attributes), specs, spec)
     values = rng.integers(info.min, info.max + 1, shape).astype(dtype)
     return Layer(name, operator, attributes, [x, *constants], [y], macs=macs), values
 
@@ -136,7 +136,12 @@ def random_max_pool(rng: np.random.Generator, number: int) -> tuple[Layer, np.nd
     shape, dtype = (1, *size, int(rng.integers(1, 40))), str(rng.choice(["int8", "uint8"]))
     attributes = {"layout": "NHWC", "kernel": kernel, "strides": strides, "dilation": dilation, "pads": pads}
     x = Tensor(f"x_{number}", TensorSpec(shape, dtype), "input", source=f"x_{number}")
-    y = Tensor(f"y_{number}", OPERATORS["max_pool"].infer(attributes, [x.spec]), "output", source=f"y_{number}")
+    y = Tensor(
+        f"y_{number}",
+        OPERATORS["max_pool"].infer(OPERATORS["max_pool"].stated(attributes), [x.spec]),
+        "output",
+        source=f"y_{number}",
+    )
     info = np.iinfo(dtype)
     values = rng.integers(info.min, info.max + 1, shape).astype(dtype)
     return Layer(f"layer_{number}", "max_pool", attributes, [x], [y]), values

@@ -28,7 +28,7 @@ def attention(
 ) -> tuple[Arrays, dict[str, Any], list[np.ndarray]]:
     """Inputs, attributes and constants; `layout` is how heads lie in memory."""
     random = np.random.default_rng(seed)
-    a: dict[str, Any] = {"heads": heads, "queries": queries, "keys": keys, "size": size, "group": 1, "has_mask": 0}
+    a: dict[str, Any] = {"heads": heads, "queries": queries, "key_count": keys, "size": size, "group": 1, "has_mask": 0}
     inputs = {}
     for name, positions in (("q", queries), ("k", keys), ("v", keys)):
         width = 3 * heads * size + 5 if layout == "packed" else heads * size
@@ -76,7 +76,9 @@ def test_parts_compute_the_same(name: str) -> None:
     operators = operators_of(parted)
     assert "tvm_pulp.qnn.qdq_attention" not in operators and operators.count("tvm_pulp.qnn.matmul") == 2
     (result,) = interpret(parted, list(inputs.values()))
-    np.testing.assert_array_equal(result, QdqAttention().reference(attributes, [*inputs.values(), *constants]))
+    np.testing.assert_array_equal(
+        result, QdqAttention().reference(QdqAttention().stated(attributes), [*inputs.values(), *constants])
+    )
     assert len(np.unique(result)) > 20
 
 
@@ -86,7 +88,9 @@ def test_unsigned_operands() -> None:
     attributes |= {f"zero_point_{n}": attributes[f"zero_point_{n}"] + 128 for n in inputs}
     module = module_of(inputs, lambda emit, given: emit("qdq_attention", [*given, *constants], attributes))
     (result,) = interpret(PartedAttention().run(module), list(inputs.values()))
-    np.testing.assert_array_equal(result, QdqAttention().reference(attributes, [*inputs.values(), *constants]))
+    np.testing.assert_array_equal(
+        result, QdqAttention().reference(QdqAttention().stated(attributes), [*inputs.values(), *constants])
+    )
 
 
 def test_more_keys_than_sums_have_room_for_stay_one_operator() -> None:
@@ -98,7 +102,7 @@ def test_more_keys_than_sums_have_room_for_stay_one_operator() -> None:
 def test_products_run_on_the_engine() -> None:
     inputs, attributes, constants = attention(6, 2, 30, 30, 16)
     run = run_on_ita(inputs, lambda emit, given: emit("qdq_attention", [*given, *constants], attributes))
-    expected = QdqAttention().reference(attributes, [*inputs.values(), *constants])
+    expected = QdqAttention().reference(QdqAttention().stated(attributes), [*inputs.values(), *constants])
     np.testing.assert_array_equal(run.outputs[0], expected)
     assert engines(run)["matmul"] == "ita" and engines(run)["softmax"] == "cluster"
 

@@ -50,7 +50,10 @@ def network_of(cases: list[Case]) -> tuple[Network, list[np.ndarray], list[np.nd
         builder.emit_func_output(output)
     names = tuple(f"x{i}" for i in range(len(data)))
     imported = Imported(builder.get(), names, tuple(f"y{i}" for i in range(len(cases))), "pulp")
-    expected = [OPERATORS[case.operator].reference(case.attributes, case.inputs) for case in cases]
+    expected = [
+        OPERATORS[case.operator].reference(OPERATORS[case.operator].stated(case.attributes), case.inputs)
+        for case in cases
+    ]
     return build_network(imported.module, imported, "heads"), data, expected
 
 
@@ -175,7 +178,7 @@ def test_the_array_takes_quantized_heads_that_are_worth_it(queries: int, keys: i
     absent = dict.fromkeys(("has_mask", "has_q_table", "has_k_table", "q_offset", "k_offset", "v_offset"), 0)
     zero_points = {"zero_point_q": 5, "zero_point_k": -3, "zero_point_v": 1}
     scales = {"logit_scale": float(np.float32(0.0037123)), "value_scale": float(np.float32(0.0049123))}
-    sizes = {"heads": heads, "queries": queries, "keys": keys, "size": size, "group": 1, "y_layout": "shd"}
+    sizes = {"heads": heads, "queries": queries, "key_count": keys, "size": size, "group": 1, "y_layout": "shd"}
     attributes = {**ATTENTION_LIMITS, **sizes, **strides, **absent, **zero_points, **scales}
     tables = [np.arange(256).astype(np.uint8)[None], softmax_table.exponentials(0.05, 24)]
     network, inputs, expected = network_of([Case("qdq_attention", attributes, [*data, *tables])])

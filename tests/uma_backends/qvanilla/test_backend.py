@@ -8,6 +8,7 @@ import pytest
 
 import tvm_pulp
 from tvm_pulp.errors import UserError
+from tvm_pulp.qnn.conv2d import Conv2d
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.conformance import Conformance
 from uma_backends.qvanilla import QVanillaBackend
@@ -58,7 +59,7 @@ def test_refusals(changes: dict[str, Any], kernel: tuple[int, int], dtype: str, 
     weight = np.ones((8, *kernel, 4), np.int8)
     data = [None, weight, np.full(8, -(1 << 31), np.int32)]
     specs = [TensorSpec((1, 6, 6, 4), dtype), TensorSpec(weight.shape, "int8"), TensorSpec((8,), "int32")]
-    found = refusal({**FITS, **changes}, specs, data)
+    found = refusal(Conv2d().stated({**FITS, **changes}), specs, data)
     assert reason in found and bool(reason) == bool(found), found
 
 

@@ -55,7 +55,7 @@ def test_both_variants_compute_and_one_takes_time(base: int, more: str, cycles_p
     attributes = {"layout": "NCHW", "strides": [1, 1], "dilation": [1, 1], "pads": [1] * 4, "groups": 1}
     attributes |= {"zero_point": 7, "has_bias": 1, "requant": "none"}
     # The reference adds the bias along the last axis, where channels are.
-    np.testing.assert_array_equal(y, Conv2d().reference(attributes, [x[None], w, b]))
+    np.testing.assert_array_equal(y, Conv2d().reference(Conv2d().stated(attributes), [x[None], w, b]))
     macs = y.size * CHANNELS * KERNEL * KERNEL
     # A poll is a few instructions.
     assert cycles_per_mac * macs / 6 <= polls[0] <= cycles_per_mac * macs / 2

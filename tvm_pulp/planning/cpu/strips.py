@@ -147,6 +147,7 @@ def _part(layer: Layer, rows: _Range) -> Part | None:
     start, size = [0] * _RANK, list(output.shape)
     start[_ROWS], size[_ROWS] = rows[0], rows[1] - rows[0]
     part = operator.tile.part(whole, Box(tuple(start), tuple(size)))
+    part = replace(part, attributes=operator.stated(part.attributes))
     specs = []
     for tensor, box in zip(layer.inputs, part.inputs, strict=True):
         if tensor.kind == "constant":

@@ -18,8 +18,10 @@ from tvm_pulp.planning.lowering.legalize_float import LoweredKernels, legalize_f
 from tvm_pulp.planning.lowering.operand_roles import operand_role
 from tvm_pulp.planning.lowering.pieces import Readers, first_of_piece
 from tvm_pulp.qnn import lineage
+from tvm_pulp.qnn.indexing import SliceAttributes
 from tvm_pulp.qnn.network import Layer, Network, Origin, State, Tensor
 from tvm_pulp.qnn.operator import OPERATORS, PREFIX, Attributes, Operator, spec_of
+from tvm_pulp.qnn.record import NoAttributes
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.region import join
 
@@ -197,7 +199,7 @@ class _Builder:
         stem = f"{outputs[0].name}_workspace"
         spaces = [Tensor(self._names.pick(stem), spec, "workspace") for spec in kernel.workspaces]
         operator = f"tir.{call.args[0].name_hint}"
-        layer = Layer(outputs[0].name, operator, {}, inputs, outputs, kernel.function, workspaces=spaces)
+        layer = Layer(outputs[0].name, operator, NoAttributes(), inputs, outputs, kernel.function, workspaces=spaces)
         layer.parallel, layer.variables, layer.macs = kernel.parallel, (variable,), generated_macs(kernel.function)
         self._add(layer, variable)
         return outputs if is_tuple else outputs[0]
@@ -230,6 +232,7 @@ class _Builder:
             return tensor
         copy = Tensor(self._names.pick(f"{source}_copy"), tensor.spec, "output", source)
         shape = list(tensor.spec.shape) or [1]
-        attributes = {"begin": [0] * len(shape), "stride": [1] * len(shape), "size": shape}
+        axes = len(shape)
+        attributes = SliceAttributes(begin=(0,) * axes, stride=(1,) * axes, size=tuple(shape))
         self._layers.append(Layer(copy.name, "slice", attributes, [tensor], [copy]))
         return copy

@@ -9,7 +9,7 @@ import numpy as np
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.match import require
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant, single_value
-from tvm_pulp.qnn.float_map import emit_map, functions, tree
+from tvm_pulp.qnn.float_map import FloatMapAttributes, emit_map, functions, tree
 from tvm_pulp.qnn.operator import spec_of
 
 Expression = list[Any]
@@ -131,7 +131,7 @@ class Fused:
         made = self._rewriter.definition(operand)
         if made is not None and self._only_here(operand):
             if qnn.is_qnn(made, "float_map") and self._fits(made):
-                return self._take(tree(qnn.attributes(made)), list(made.args))
+                return self._take(tree(qnn.attributes(made, FloatMapAttributes)), list(made.args))
             if qnn.is_qnn(made, "dequantize") and self._plain_dequantize(made):
                 return self._dequantized(made)
         return self._operand(operand)
@@ -149,7 +149,7 @@ class Fused:
 
     def _fits(self, made: Any) -> bool:
         """Of the result's own shape: nothing is computed twice. And not too large together."""
-        added = functions(tree(qnn.attributes(made)))
+        added = functions(tree(qnn.attributes(made, FloatMapAttributes)))
         small = self._functions + added <= _MOST_FUNCTIONS
         return spec_of(made).shape == self._shape and small and len(self.operands) + len(made.args) <= _MOST_OPERANDS
 

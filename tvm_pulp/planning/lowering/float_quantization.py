@@ -9,7 +9,7 @@ from tvm import relax
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.match import or_none, require
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant
-from tvm_pulp.qnn.float_map import emit_map, tree, type_of
+from tvm_pulp.qnn.float_map import ExpressionAttributes, emit_map, tree, type_of
 from tvm_pulp.qnn.operator import spec_of
 from tvm_pulp.qnn.quantize import TYPES, TYPES_AS_FLOATS, Dequantize
 
@@ -40,7 +40,7 @@ def _after_map(rewriter: Rewriter, call: Any, dtype: str) -> Any:
         qnn.is_qnn(made, "float_map") and rewriter.uses(x) <= 1 and all(p is not None and p.size <= 1 for p in held)
     )
     scale, zero = (float(p.reshape(-1)[0]) for p in held)
-    inside = tree(qnn.attributes(made))
+    inside = tree(qnn.attributes(made, ExpressionAttributes))
     with np.errstate(all="ignore"):
         reciprocal = float(np.float32(1) / np.float32(scale))
     require(math.isfinite(reciprocal) and type_of(inside, [spec_of(a).dtype for a in made.args]) == "float32")
@@ -54,7 +54,7 @@ def dequantize(_rewriter: Rewriter, call: Any) -> Any:
     require(types == ("float32", "float32") and spec_of(x).dtype in TYPES_AS_FLOATS and _fits(call))
     attributes, held = {"axis": _axis(call)}, [constant(a) for a in call.args]
     if spec_of(x).elements <= _FEW and all(h is not None for h in held):
-        return relax.const(Dequantize().reference(attributes, held))
+        return relax.const(Dequantize().reference(Dequantize().stated(attributes), held))
     return qnn.emit("dequantize", [x, scale, zero_point], attributes)
 
 

@@ -11,7 +11,7 @@ from tvm_pulp.canonicalize.match import require
 from tvm_pulp.canonicalize.qdq_movement import axes_of
 from tvm_pulp.canonicalize.rewriter import Rewriter
 from tvm_pulp.planning.lowering.floats import float_spec
-from tvm_pulp.qnn.float_map import emit_map, tree
+from tvm_pulp.qnn.float_map import ExpressionAttributes, emit_map, tree
 from tvm_pulp.qnn.float_reduce import emit_reduce
 from tvm_pulp.qnn.loops import SHARED_ITERATIONS
 from tvm_pulp.qnn.operator import spec_of
@@ -64,7 +64,7 @@ def _function_of(rewriter: Rewriter, x: Any) -> tuple[list[Any], list[Any]]:
     if not qnn.is_qnn(made, "float_map") or not made.args or rewriter.uses(x) > 1:
         return ["x", 0], [x]
     alike = all(spec_of(a).shape == spec_of(x).shape for a in made.args)
-    return (tree(qnn.attributes(made)), list(made.args)) if alike else (["x", 0], [x])
+    return (tree(qnn.attributes(made, ExpressionAttributes)), list(made.args)) if alike else (["x", 0], [x])
 
 
 CONVERTERS = {

@@ -82,7 +82,8 @@ def pool2d(rewriter: Rewriter, call: Any, kind: str = "max", fill: float = -math
     n, channels, height, width = spec_of(x).shape
     size = TensorSpec((n, channels, height + top + bottom, width + left + right), "float32")
     # Windows that reach beyond the padding (a size rounded up) are another operator.
-    require(qnn.OPERATORS["float_pool"].infer(attributes, [size]).shape == spec_of(call).shape)
+    operator = qnn.OPERATORS["float_pool"]
+    require(operator.infer(operator.stated(attributes), [size]).shape == spec_of(call).shape)
     return qnn.emit("float_pool", [_pad(rewriter, x, pads, fill)], attributes)
 
 

@@ -41,12 +41,14 @@ class RandomLayer:
     @property
     def output(self) -> TensorSpec:
         specs = [self.x, *(TensorSpec(tuple(c.shape), str(c.dtype)) for c in self.constants)]
-        made = OPERATORS[self.operator].infer(self.attributes, specs)
+        operator = OPERATORS[self.operator]
+        made = operator.infer(operator.stated(self.attributes), specs)
         return made if self.table is None else TensorSpec(made.shape, str(self.table.dtype))
 
     def reference(self, x: np.ndarray) -> np.ndarray:
         """The exact result in numpy."""
-        made = OPERATORS[self.operator].reference(self.attributes, [x, *self.constants])
+        operator = OPERATORS[self.operator]
+        made = operator.reference(operator.stated(self.attributes), [x, *self.constants])
         return made if self.table is None else OPERATORS["lookup"].reference({}, [made, self.table])
 
     def __str__(self) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tvm_pulp.qnn.network import Layer
+from tvm_pulp.qnn.record import LinearAttributes
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES
 from tvm_pulp.uma import Refused, refuse_if
@@ -80,11 +81,11 @@ def arithmetic_of(
     bits = max(2, int(high - low).bit_length())
     refuse_if(bits > 8, f"its weights span {low} to {high}, more than 8 bits")
     added = UNSIGNED_ADDED if unsigned_only and x.dtype == "int8" else 0
-    zero_point = int(layer.attributes["zero_point"]) + added
+    zero_point = int(LinearAttributes.of(layer).zero_point) + added
     flat = values.reshape(values.shape[0], -1)
     # Padding is written as the zero point, so the whole window always counts.
     bias = -zero_point * flat.sum(axis=1)
-    if layer.attributes["has_bias"]:
+    if LinearAttributes.of(layer).has_bias:
         assert layer.inputs[2].data is not None
         bias = bias + layer.inputs[2].data.astype(np.int64)
     least, most = (end + added for end in x.range)

@@ -13,6 +13,7 @@ import numpy as np
 
 from tvm_pulp.planning.tiling.cost.core_step import core_step
 from tvm_pulp.qnn.block_diagonal import block_diagonal
+from tvm_pulp.qnn.conv2d import Conv2dAttributes
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -191,7 +192,7 @@ class ArrayForm(JobForm):
         """Weights as output channel, input channel, row, column; whatever is multiplied as 1x1 has one tap."""
         weights, at_once = self.arithmetic.weights, self.groups_at_once
         if at_once > 1:
-            bundles = np.split(weights, self.layer.attributes["groups"] // at_once)
+            bundles = np.split(weights, Conv2dAttributes.of(self.layer).groups // at_once)
             weights = np.concatenate([block_diagonal(bundle, at_once) for bundle in bundles])
         is_1x1 = self.mode.kernel == 1
         return weights.reshape(len(weights), -1, 1, 1) if is_1x1 else weights.transpose(0, 3, 1, 2)
@@ -246,7 +247,7 @@ class ArrayForm(JobForm):
         """Bring what a tile of a convolution reads into L1; rows and columns of that."""
         layer, (first, channels) = self.layer, self.channels_read(box)
         x, kernel = layer.inputs[0].spec, layer.inputs[1].spec.shape[1:3]
-        rows, columns = window_spans(layer.attributes, x, box, kernel)
+        rows, columns = window_spans(Conv2dAttributes.of(layer), x, box, kernel)
         start, size = (box.start[0], rows.start, columns.start, first), (box.size[0], rows.size, columns.size, channels)
         return *self.source(Box(start, size), slack), rows, columns
 

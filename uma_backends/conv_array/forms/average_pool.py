@@ -11,10 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from tvm_pulp.qnn.conv2d import Conv2dAttributes
 from tvm_pulp.qnn.exact_shift import exact_shift
 from tvm_pulp.qnn.network import Layer, Tensor
+from tvm_pulp.qnn.pool import AvgPoolAttributes, PoolAttributes
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
+from tvm_pulp.qnn.window import windows
 from tvm_pulp.uma import (
     EXACT,
     Box,
@@ -38,42 +41,40 @@ _KERNEL = 3
 
 def average_pool_strategy(layer: Layer, context: ArrayContext) -> list[Form]:
     """Averages of up to 3x3 values."""
-    a, constants = layer.attributes, list(layer.inputs[1:])
+    a, constants = AvgPoolAttributes.of(layer), list(layer.inputs[1:])
     rule = Requant.of(a)
     refuse_if(rule.kind == "none", "it divides instead of multiplying")
-    refuse_if(
-        max(a["kernel"]) > _KERNEL or list(a["dilation"]) != [1, 1], "its windows are larger than 3x3, or have gaps"
-    )
+    refuse_if(max(a.kernel) > _KERNEL or a.dilation != (1, 1), "its windows are larger than 3x3, or have gaps")
     if any(t.spec.elements > 1 for t in constants):
         return [_by_count(layer, context, rule)]
-    return conv2d_forms(_with_ones(layer, rule, constants, layer.outputs, a["zero_point"]), context)
+    return conv2d_forms(_with_ones(layer, rule, constants, layer.outputs, a.zero_point), context)
 
 
 def _with_ones(
     layer: Layer, rule: Requant, constants: Sequence[Tensor], outputs: Sequence[Tensor], zero_point: int
 ) -> Layer:
     """The depthwise convolution that adds the values of every window."""
-    a, x, kernel = layer.attributes, layer.inputs[0], list(layer.attributes["kernel"])
+    a, x = PoolAttributes.of(layer), layer.inputs[0]
+    kernel = a.kernel
     channels, size = x.spec.shape[3], layer.outputs[0].spec.shape[1:3]
     ones = np.zeros((channels, _KERNEL, _KERNEL, 1), np.int8)
     ones[:, : kernel[0], : kernel[1]] = 1
     weights = Tensor(f"{layer.name}_ones", TensorSpec(ones.shape, "int8"), "constant", data=ones)
-    top, left = a["pads"][:2]
     # What the larger kernel reads behind the image it multiplies by zero.
-    behind = [
-        (extent - 1) * stride + _KERNEL - before - pixels
-        for extent, stride, before, pixels in zip(size, a["strides"], (top, left), x.spec.shape[1:3], strict=True)
-    ]
-    refuse_if(min(behind) < 0, "its windows leave pixels at the end of the image alone")
-    window = {"layout": "NHWC", "strides": list(a["strides"]), "dilation": [1, 1], "pads": [top, left, *behind]}
-    attributes = {**window, "groups": channels, "zero_point": zero_point, "has_bias": 0, **rule.attributes()}
+    rows, columns = windows(a, (_KERNEL, _KERNEL))
+    below, right = rows.padding_after(size[0], x.spec.shape[1]), columns.padding_after(size[1], x.spec.shape[2])
+    refuse_if(min(below, right) < 0, "its windows leave pixels at the end of the image alone")
+    attributes = Conv2dAttributes(
+        layout="NHWC", strides=a.strides, dilation=(1, 1), pads=(rows.before, columns.before, below, right),
+        groups=channels, zero_point=zero_point, has_bias=False, requant=rule,
+    )  # fmt: skip
     return Layer(layer.name, "conv2d", attributes, [x, weights, *constants], list(outputs))
 
 
 def _by_count(layer: Layer, context: ArrayContext, rule: Requant) -> Form:
     """Sums by the array, of which the cores round those of equally many values together."""
-    a, out = layer.attributes, layer.outputs[0]
-    refuse_if(list(a["strides"]) != [1, 1], "windows at its border count fewer values, and it has a stride")
+    a, out = AvgPoolAttributes.of(layer), layer.outputs[0]
+    refuse_if(a.strides != (1, 1), "windows at its border count fewer values, and it has a stride")
     refuse_if(out.spec.shape[3] % 4 != 0, "its channels are no multiple of four")
     one_clip = rule.low in (0, ~rule.high) and out.spec.dtype in BYTES
     refuse_if(not one_clip, "its results have not the range of a byte")
@@ -128,16 +129,17 @@ class AverageByCountForm(JobForm):
             rule, locals_ = known[count]
             attributes: dict[str, Any] = {
                 **rule.attributes(), "axis": 3, "pixels": [first, left, height, width],
-                "zero_point": int(self.layer.attributes["zero_point"]) * count,
+                "zero_point": int(AvgPoolAttributes.of(self.layer).zero_point) * count,
             }  # fmt: skip
             kernels.append(Kernel("requantize", attributes, (raw, *locals_), (y,)))
         return loads, kernels
 
     def _runs(self, axis: int, box: Box) -> list[tuple[int, int, int]]:
         """First line of the tile, lines that follow each other, and lines of the image that each one's windows hold."""
-        a, extent = self.layer.attributes, self.layer.inputs[0].spec.shape[1 + axis]
-        begin = np.arange(box.start[1 + axis], box.start[1 + axis] + box.size[1 + axis]) - a["pads"][axis]
-        held = np.minimum(begin + a["kernel"][axis], extent) - np.maximum(begin, 0)
+        a, extent = PoolAttributes.of(self.layer), self.layer.inputs[0].spec.shape[1 + axis]
+        window = windows(a, a.kernel)[axis]
+        begin = window.position(np.arange(box.start[1 + axis], box.start[1 + axis] + box.size[1 + axis]))
+        held = np.minimum(begin + window.kernel, extent) - np.maximum(begin, 0)
         runs, first = [], 0
         for count, entries in groupby(held.tolist()):
             length = len(list(entries))
@@ -149,7 +151,7 @@ class AverageByCountForm(JobForm):
         """The rounding of sums of so many values: a product and a shift where that is the same, else the layer's."""
         layer, rule = self.layer, Requant.of(self.layer.attributes)
         operands = [t.values.reshape(-1)[count : count + 1] for t in layer.inputs[1:]]
-        low, high = (count * (end - int(layer.attributes["zero_point"])) for end in layer.inputs[0].spec.range)
+        low, high = (count * (end - int(AvgPoolAttributes.of(layer).zero_point)) for end in layer.inputs[0].spec.range)
         found = exact_shift(rule, operands, np.array([low]), np.array([high]))
         names = [f"{layer.name}_{part}_of_{count}" for part in ("factor", "summand")]
         if found is None:

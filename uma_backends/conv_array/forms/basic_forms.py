@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from tvm_pulp.planning.tiling.cost.core_step import core_step
+from tvm_pulp.qnn.conv2d import Conv2dAttributes
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma import Box, Kernel, Local, Recipe, Step, TileAxis
 from tvm_pulp.uma.windows import InputSpan, unfolding
@@ -89,7 +90,7 @@ class PointwiseForm(ArrayForm):
         return (TileAxis(1, rows, least=1), channel_axis(self, 3), TileAxis(2, columns), TileAxis(0, limit=1))
 
     def recipe(self, box: Box) -> Recipe:
-        x, (sh, sw) = self.layer.inputs[0], self.layer.attributes["strides"]
+        x, (sh, sw) = self.layer.inputs[0], Conv2dAttributes.of(self.layer).strides
         width, (first, channels_in) = x.spec.shape[2], self.channels_read(box)
         # Pixels behind the last one that is read come along: whole lines are one run of bytes, and may lie in L1.
         rows, columns = (box.size[1] - 1) * sh + 1, min(box.size[2] * sw, width - box.start[2] * sw)
@@ -138,7 +139,7 @@ class Direct3x3Form(ArrayForm):
         return any(bool(part.any()) for part in (*rows, *columns))
 
     def recipe(self, box: Box) -> Recipe:
-        sh, sw = self.layer.attributes["strides"]
+        sh, sw = Conv2dAttributes.of(self.layer).strides
         # Positions of the stride-1 result that this tile needs.
         full_h, full_w = (box.size[1] - 1) * sh + 1, (box.size[2] - 1) * sw + 1
         before, source, rows, columns = self.picture(box, ACTIVATION_SLACK)

@@ -10,8 +10,10 @@ from functools import cached_property
 
 import numpy as np
 
+from tvm_pulp.qnn.conv2d import Conv2dAttributes
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.window import Window, windows
 from tvm_pulp.uma import Box, Derived, Kernel, Local, Recipe, Step, TileAxis, has_kernel
 from uma_backends.conv_array.arithmetic.layer_arithmetic import Arithmetic
 from uma_backends.conv_array.forms.array_form import ACTIVATION_SLACK, ArrayContext, ArrayForm
@@ -26,25 +28,22 @@ _CHANNELS = 4
 
 
 @dataclass(frozen=True)
-class Window:
-    """A kernel along rows or columns, and how many of these a block has."""
+class BlockAxis:
+    """Windows along rows or columns, and how many of these a block has."""
 
-    kernel: int
-    stride: int
-    dilation: int
-    before: int
+    window: Window
     block: int
 
     @property
     def results(self) -> int:
-        """Of a block."""
-        return self.block // self.stride
+        """Number of results of a block."""
+        return self.block // self.window.stride
 
     @property
     def fits(self) -> bool:
         """Tell whether what a block's results read lies in it and its neighbours."""
-        behind = (self.kernel - 1) * self.dilation - self.before - self.stride
-        return self.block % self.stride == 0 and self.before <= self.block and behind < self.block
+        first, stop = self.window.reads(0, self.results)
+        return self.block % self.window.stride == 0 and first >= -self.block and stop <= 2 * self.block
 
 
 @dataclass(frozen=True)
@@ -54,12 +53,10 @@ class BlocksForm(ArrayForm):
     block: tuple[int, int] = field(kw_only=True)
 
     @cached_property
-    def windows(self) -> tuple[Window, Window]:
-        """Along rows and along columns."""
-        a, (_, kh, kw, _) = self.layer.attributes, self.layer.inputs[1].spec.shape
-        every = zip((kh, kw), a["strides"], a["dilation"], a["pads"][:2], self.block, strict=True)
-        down, across = (Window(*one) for one in every)
-        return down, across
+    def windows(self) -> tuple[BlockAxis, BlockAxis]:
+        """Windows along rows and along columns."""
+        rows, columns = windows(Conv2dAttributes.of(self.layer), self.layer.inputs[1].spec.shape[1:3])
+        return BlockAxis(rows, self.block[0]), BlockAxis(columns, self.block[1])
 
     @property
     def result(self) -> tuple[int, int]:
@@ -81,7 +78,7 @@ class BlocksForm(ArrayForm):
         """Along an axis, for every result of a block and every tap: the block that it reads and the pixel in it."""
         found = []
         for w in self.windows:
-            at = np.arange(w.results)[:, None] * w.stride + np.arange(w.kernel) * w.dilation - w.before + w.block
+            at = w.window.position(np.arange(w.results)[:, None], np.arange(w.window.kernel)) + w.block
             found.append((at // w.block, at % w.block))
         return tuple(found)
 
@@ -112,7 +109,7 @@ class BlocksForm(ArrayForm):
         plane = 4 * ((blocks[0] + 2) * (blocks[1] + 2) * (pixels // 4) | 1)
         laid = Local("blocks", TensorSpec((inputs, plane), source.spec.dtype), ACTIVATION_SLACK)
         top, left = (
-            span.start - (start * w.stride - w.block)
+            span.start - (start * w.window.stride - w.block)
             for span, start, w in zip((rows, columns), box.start[1:3], self.windows, strict=True)
         )
         fields = {

@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from tvm_pulp.qnn.conv2d import Conv2dAttributes
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.uma import Box, Derived, Job, Kernel, Load, Local, Pointer, Recipe, Step, Store, has_kernel
@@ -117,8 +118,8 @@ def _is_suitable(form: ArrayForm) -> bool:
         return False  # the cores have no kernel that decides
     is_3x3 = type(form) is Direct3x3Form
     # Of a 3x3 with all channels the second job takes as long as the first.
-    direct = not is_3x3 or (form.mode is Mode.DEPTHWISE_3X3 and list(layer.attributes["strides"]) == [1, 1])
-    groups = form.mode is Mode.DEPTHWISE_3X3 or int(layer.attributes["groups"]) == 1
+    direct = not is_3x3 or (form.mode is Mode.DEPTHWISE_3X3 and Conv2dAttributes.of(layer).strides == (1, 1))
+    groups = form.mode is Mode.DEPTHWISE_3X3 or int(Conv2dAttributes.of(layer).groups) == 1
     inputs = int(np.prod(weight.spec.shape[1:]))
     return bool(direct and groups and inputs <= _MOST_INPUTS and weight.spec.dtype == "int8")
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from tvm_pulp.qnn.conv2d import Conv2dAttributes
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.qnn.window import InputSpan
 from tvm_pulp.uma import Box, Local, Recipe
@@ -37,7 +38,7 @@ class DilatedForm(Direct3x3Form):
     """One job after the other: pointers and strides say which pixels are neighbours."""
 
     def recipe(self, box: Box) -> Recipe:
-        (dh, dw), (height, width) = self.layer.attributes["dilation"], box.size[1:3]
+        (dh, dw), (height, width) = Conv2dAttributes.of(self.layer).dilation, box.size[1:3]
         before, source, rows, columns = self.picture(box, ACTIVATION_SLACK)
         channels_in = source.spec.shape[3]
         if self._padded_by_cores(box, rows, columns):
@@ -69,7 +70,7 @@ class DilatedForm(Direct3x3Form):
         """Tell if the array cannot pad: a border of another value, or one that it does wrongly."""
         if not any((rows.before, rows.after, columns.before, columns.after)):
             return False
-        dh, dw = self.layer.attributes["dilation"]
+        dh, dw = Conv2dAttributes.of(self.layer).dilation
         found = [(d, a) for d in phases(box.size[1], dh, rows) for a in phases(box.size[2], dw, columns)]
         return self.arithmetic.zero_point != 0 or any(
             max(d.before, d.after, a.before, a.after) > MAX_PADDING

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.qnn.add import rules, split
+from tvm_pulp.qnn.add import AddAttributes, rules, split
+from tvm_pulp.qnn.conv2d import Conv2dAttributes
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
@@ -23,7 +24,7 @@ from uma_backends.conv_array.forms.strategy import conv2d_forms
 from uma_backends.conv_array.forms.summed import behind
 from uma_backends.conv_array.modes import Mode
 
-_WINDOW = {"layout": "NHWC", "strides": [1, 1], "dilation": [1, 1], "pads": [0] * 4, "groups": 1}
+_WINDOW: dict[str, Any] = {"layout": "NHWC", "strides": (1, 1), "dilation": (1, 1), "pads": (0,) * 4, "groups": 1}
 # Factor and summand of the sum, and of one operand or both.
 _CONSTANTS = (2, 4, 6)
 
@@ -41,9 +42,9 @@ def pair_sum_patterns() -> list[tuple[str, Callable[[], Any]]]:
 def pair_sum_strategy(region: Layer, context: ArrayContext) -> list[Form]:
     """A sum, and convolutions before it, which the array rounds as exactly as they are written."""
     *convolutions, add = region.parts
-    a, spec = add.attributes, add.outputs[0].spec
+    a, spec = AddAttributes.of(add), add.outputs[0].spec
     is_picture = len(spec.shape) == 4 and all(t.spec.shape == spec.shape and t.data is None for t in add.inputs[:2])
-    refuse_if(a["form"] != "plain" or not is_picture, "it is not the rounded sum of two pictures of one shape")
+    refuse_if(a.form != "plain" or not is_picture, "it is not the rounded sum of two pictures of one shape")
     layers = {layer.outputs[0].storage: layer for layer in convolutions}
     # What one hands to another would have to lie there as a whole.
     refuse_if(any(layer.inputs[0].storage in layers for layer in convolutions), "one convolution reads the other")
@@ -110,7 +111,7 @@ def _one_by_one(
     context: ArrayContext,
 ) -> ArrayForm:
     """A 1x1 that the array rounds by itself; refuses what it cannot."""
-    attributes = {**_WINDOW, "zero_point": 0, "has_bias": 0, **rule.attributes()}
+    attributes = Conv2dAttributes(**_WINDOW, zero_point=0, has_bias=False, requant=rule)
     layer = Layer(name, "conv2d", attributes, [x, _constant(f"{name}_ones", filters), *own], out)
     unsigned, widths = context.unsigned_only, context.scale_bits
     arithmetic = arithmetic_of(layer, native_rounding=False, unsigned_only=unsigned, scale_bits=widths)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from weakref import WeakKeyDictionary
 
+from tvm_pulp.qnn.conv2d import Conv2dAttributes
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.uma import Box, Derived, Form, refuse_if
 from uma_backends.conv_array.arithmetic.layer_arithmetic import Arithmetic, arithmetic_of
@@ -46,11 +47,11 @@ def conv2d_forms(layer: Layer, context: ArrayContext) -> list[Form]:
 
     Groups that are not depthwise come some at a time, kernels with gaps by phases.
     """
-    arithmetic, a = known_arithmetic(layer, context), layer.attributes
+    arithmetic, a = known_arithmetic(layer, context), Conv2dAttributes.of(layer)
     outputs, kh, kw, per_group = layer.inputs[1].spec.shape
-    unit_stride, plain = list(a["strides"]) == [1, 1], list(a["dilation"]) == [1, 1]
+    unit_stride, plain = a.strides == (1, 1), a.dilation == (1, 1)
     is_3x3, by_phases = (kh, kw) == (3, 3) and (plain or unit_stride), not plain
-    if per_group == 1 and a["groups"] > 1 and outputs == layer.inputs[0].spec.shape[3]:
+    if per_group == 1 and a.groups > 1 and outputs == layer.inputs[0].spec.shape[3]:
         if is_3x3 and plain and unit_stride:
             return _with_bounds([Direct3x3Form(layer, context, "3x3 depthwise", arithmetic, Mode.DEPTHWISE_3X3)])
         blocks: list[Form] = [*blocks_forms(layer, context, arithmetic)]
@@ -64,15 +65,15 @@ def conv2d_forms(layer: Layer, context: ArrayContext) -> list[Form]:
             return _if_fewer(blocks, DilatedForm(layer, context, name, arithmetic, Mode.DEPTHWISE_3X3))
         name = "3x3 depthwise at stride 1, discarding"
         return _if_fewer(blocks, Direct3x3Form(layer, context, name, arithmetic, Mode.DEPTHWISE_3X3))
-    forms: list[Form] = [*blocks_forms(layer, context, arithmetic)] if per_group == 1 < a["groups"] else []
-    if (kh, kw) == (1, 1) and not any(a["pads"]):
+    forms: list[Form] = [*blocks_forms(layer, context, arithmetic)] if per_group == 1 < a.groups else []
+    if (kh, kw) == (1, 1) and not any(a.pads):
         forms.append(_pointwise(layer, context, arithmetic))
     elif is_3x3 and by_phases:
         forms.append(_in_groups(DilatedForm(layer, context, "3x3 by phases", arithmetic, Mode.DENSE_3X3)))
     elif is_3x3:
         name = "3x3" if unit_stride else "3x3 at stride 1, discarding"
         forms.append(_in_groups(Direct3x3Form(layer, context, name, arithmetic, Mode.DENSE_3X3)))
-    if (kh, kw) != (1, 1) or any(a["pads"]):
+    if (kh, kw) != (1, 1) or any(a.pads):
         forms.append(_in_groups(Im2colForm(layer, context, "im2col + 1x1", arithmetic, Mode.POINTWISE)))
     return _with_bounds(forms)
 
@@ -80,7 +81,7 @@ def conv2d_forms(layer: Layer, context: ArrayContext) -> list[Form]:
 def _pointwise(layer: Layer, context: ArrayContext, arithmetic: Arithmetic) -> ArrayForm:
     """Pixels where they are, or one behind the other, as rows, where subtiles of the picture would be mostly empty."""
     _, height, width, _ = layer.outputs[0].spec.shape
-    if list(layer.attributes["strides"]) == [1, 1] and layer.attributes["groups"] == 1:
+    if Conv2dAttributes.of(layer).strides == (1, 1) and Conv2dAttributes.of(layer).groups == 1:
         h, w = fold_rows(height * width, context.rows, context.columns)
         folded, direct = (
             -(-rows // context.rows) * -(-columns // context.columns) for rows, columns in ((h, w), (height, width))
@@ -104,7 +105,7 @@ def _with_bounds(forms: Sequence[Form]) -> list[Form]:
 
 def _in_groups(form: ArrayForm) -> ArrayForm:
     """The form with as many groups in a job as take least: more multiply more zeros, fewer are more jobs."""
-    groups, costs = int(form.layer.attributes["groups"]), form.context.costs
+    groups, costs = int(Conv2dAttributes.of(form.layer).groups), form.context.costs
     if groups == 1:
         return form
     # A step with commands for picture, constants, job and result.

@@ -15,6 +15,8 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant, needed, require, spec_of
+from tvm_pulp.qnn.conv2d import Conv2dAttributes
+from tvm_pulp.quick_records import changed
 from uma_backends.conv_array.modes import Mode, ModeCosts
 
 
@@ -24,7 +26,8 @@ class NeighbouringPixels(Rewriter):
 
     def visit(self, variable: Any, value: Any) -> Any:
         require(qnn.is_qnn(value, "conv2d"))
-        attributes, (weights, *others) = qnn.attributes(value), [needed(constant(a)) for a in value.args[1:]]
+        attributes = qnn.attributes(value, Conv2dAttributes)
+        weights, *others = (needed(constant(a)) for a in value.args[1:])
         mode = needed(_mode(attributes, weights.shape))
         outputs, channels = weights.shape[0], weights.shape[3]
         batch, height, width, _ = spec_of(value.args[0]).shape
@@ -34,18 +37,19 @@ class NeighbouringPixels(Rewriter):
         # Constants of the whole layer have one element; the others one for each output.
         repeated = [np.tile(c, count) if c.size == outputs > 1 else c for c in others]
         seen = self.emit(relax.op.reshape(value.args[0], (batch, height, width // count, count * channels)))
-        attributes.setdefault("macs_per_output", int(np.prod(weights.shape[1:])))
+        if attributes.macs_per_output is None:
+            attributes = changed(attributes, macs_per_output=int(np.prod(weights.shape[1:])))
         operands = [seen, block_filters(weights, count), *repeated]
         layer = self.emit(qnn.emit("conv2d", operands, attributes), variable.name)
         return relax.op.reshape(layer, result)
 
 
-def _mode(attributes: dict[str, Any], filters: tuple[int, ...]) -> Mode | None:
+def _mode(attributes: Conv2dAttributes, filters: tuple[int, ...]) -> Mode | None:
     """How the array would run it: 1x1, or 3x3 with as many columns after as before."""
-    if attributes["strides"] != [1, 1] or attributes["dilation"] != [1, 1] or attributes["groups"] != 1:
+    if attributes.strides != (1, 1) or attributes.dilation != (1, 1) or attributes.groups != 1:
         return None
-    _, left, _, right = attributes["pads"]
-    if filters[1:3] == (1, 1) and not any(attributes["pads"]):
+    _, left, _, right = attributes.pads
+    if filters[1:3] == (1, 1) and not any(attributes.pads):
         return Mode.POINTWISE
     return Mode.DENSE_3X3 if filters[1:3] == (3, 3) and left == right == 1 else None
 

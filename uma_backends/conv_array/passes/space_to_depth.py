@@ -15,6 +15,9 @@ import numpy as np
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant, needed, require, spec_of
+from tvm_pulp.qnn.conv2d import Conv2dAttributes
+from tvm_pulp.qnn.pad import PadAttributes
+from tvm_pulp.quick_records import changed
 from uma_backends.conv_array.arithmetic.requantization import MAX_PADDING
 
 _TO_NHWC = [0, 2, 3, 1]
@@ -48,38 +51,39 @@ class SpaceToDepth(Rewriter):
 
     def visit(self, variable: Any, value: Any) -> Any:
         require(qnn.is_qnn(value, "conv2d"))
-        attributes, weights = qnn.attributes(value), needed(constant(value.args[1]))
+        attributes, weights = qnn.attributes(value, Conv2dAttributes), needed(constant(value.args[1]))
         require(self._gains(attributes, spec_of(value.args[0]), weights.shape))
         source, pads = self._without_pad(value.args[0], attributes)
         x = spec_of(source)
-        unsigned = x.dtype == "int8" and attributes["zero_point"] == _LOWEST
+        unsigned = x.dtype == "int8" and attributes.zero_point == _LOWEST
         rows, columns = (needed(Axis.of(x.shape[a], weights.shape[a], pads[a - 1], pads[a + 1])) for a in (1, 2))
-        require(unsigned or attributes["zero_point"] == 0)
+        require(unsigned or attributes.zero_point == 0)
         inner, layout = self.single(source, "transpose"), "NHWC"
         if inner is not None and qnn.attributes(inner)["axes"] == _TO_NHWC:
             source, layout = inner.args[0], "NCHW"
         blocks = qnn.emit("space_to_depth", [source], {"layout": layout, "unsigned": int(unsigned)})
-        attributes |= {"strides": [1, 1], "zero_point": 0, "macs_per_output": int(np.prod(weights.shape[1:]))}
-        attributes["pads"] = [rows.before, columns.before, rows.after, columns.after]
+        sides = (rows.before, columns.before, rows.after, columns.after)
+        work = int(np.prod(weights.shape[1:]))
+        attributes = changed(attributes, strides=(1, 1), zero_point=0, macs_per_output=work, pads=sides)
         offsets = (pads[0] + 2 * rows.first, pads[1] + 2 * columns.first)
         laid_out = self.emit(blocks, f"{variable.name}_blocks")
         return qnn.emit("conv2d", [laid_out, spread(weights, offsets, layout), *value.args[2:]], attributes)
 
-    def _without_pad(self, source: Any, attributes: dict[str, Any]) -> tuple[Any, list[int]]:
+    def _without_pad(self, source: Any, attributes: Conv2dAttributes) -> tuple[Any, list[int]]:
         """The value that an explicit padding with the zero point pads, and the padding of both."""
-        inner, pads = self.single(source, "pad"), list(attributes["pads"])
+        inner, pads = self.single(source, "pad"), list(attributes.pads)
         if inner is None:
             return source, pads
-        border = qnn.attributes(inner)
-        sides = [border[side][axis] for side in ("before", "after") for axis in (0, 3)]
-        if border["value"] != attributes["zero_point"] or any(sides):
+        border = qnn.attributes(inner, PadAttributes)
+        sides = [side[axis] for side in (border.before, border.after) for axis in (0, 3)]
+        if border.value != attributes.zero_point or any(sides):
             return source, pads
-        more = [*border["before"][1:3], *border["after"][1:3]]
+        more = [*border.before[1:3], *border.after[1:3]]
         return inner.args[0], [a + b for a, b in zip(pads, more, strict=True)]
 
-    def _gains(self, attributes: dict[str, Any], x: qnn.TensorSpec, filters: tuple[int, ...]) -> bool:
+    def _gains(self, attributes: Conv2dAttributes, x: qnn.TensorSpec, filters: tuple[int, ...]) -> bool:
         """Stride 2, more than one tap, all blocks' channels in one subtile."""
-        if attributes["strides"] != [2, 2] or attributes["dilation"] != [1, 1] or attributes["groups"] != 1:
+        if attributes.strides != (2, 2) or attributes.dilation != (1, 1) or attributes.groups != 1:
             return False
         narrow = 4 * x.shape[3] <= self._channels and x.dtype in ("int8", "uint8")
         return narrow and tuple(filters[1:3]) != (1, 1)

@@ -19,6 +19,7 @@ from typing import Any
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter, readers_of, spec_of
+from tvm_pulp.qnn.conv2d import Conv2dAttributes
 from tvm_pulp.qnn.lineage import bindings_of
 from tvm_pulp.qnn.operator import PREFIX
 
@@ -96,7 +97,7 @@ class UnsignedActivations(Rewriter):
         if not _is_movable(value):
             return value
         old, name = self._values_of[variable], _operator(value)
-        attributes = qnn.attributes(value)
+        attributes = dict(qnn.attributes(value))
         for zero_point, argument in zip(_ZERO_POINTS[name], old.args, strict=False):
             if argument in self._moved:
                 attributes[zero_point] -= _LOWEST
@@ -119,5 +120,5 @@ def _is_product(value: Any) -> bool:
 def _pads_with_lowest(value: Any) -> bool:
     if _operator(value) != "conv2d":
         return False
-    attributes = qnn.attributes(value)
-    return attributes["zero_point"] == _LOWEST and any(attributes["pads"])
+    attributes = qnn.attributes(value, Conv2dAttributes)
+    return attributes.zero_point == _LOWEST and any(attributes.pads)

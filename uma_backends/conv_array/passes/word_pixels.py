@@ -15,7 +15,9 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant, needed, require, spec_of
+from tvm_pulp.qnn.conv2d import Conv2dAttributes
 from tvm_pulp.qnn.operator import relax_name
+from tvm_pulp.quick_records import changed
 
 _TO_NHWC = [0, 2, 3, 1]
 _PLANES, _CHANNELS = 3, 4
@@ -26,12 +28,13 @@ _COLUMNS = 4
 class WordPixels(Rewriter):
     def visit(self, variable: Any, value: Any) -> Any:
         require(qnn.is_qnn(value, "conv2d"))
-        attributes, weights = qnn.attributes(value), needed(constant(value.args[1]))
+        attributes, weights = qnn.attributes(value, Conv2dAttributes), needed(constant(value.args[1]))
         require(self._copies_short_rows(attributes, weights.shape))
         moved = needed(self.single(value.args[0], "transpose"))
         require(qnn.attributes(moved)["axes"] == _TO_NHWC)
         pixels = self.emit(self._as_words(moved.args[0]), f"{variable.name}_pixels")
-        attributes.setdefault("macs_per_output", int(np.prod(weights.shape[1:])))
+        if attributes.macs_per_output is None:
+            attributes = changed(attributes, macs_per_output=int(np.prod(weights.shape[1:])))
         widened = np.pad(weights, [(0, 0)] * 3 + [(0, _CHANNELS - _PLANES)])
         return qnn.emit("conv2d", [pixels, widened, *value.args[2:]], attributes)
 
@@ -47,9 +50,9 @@ class WordPixels(Rewriter):
         return qnn.emit("quantize_channels_last", operands, {"channels": _CHANNELS, "dtype": spec.dtype})
 
     @staticmethod
-    def _copies_short_rows(attributes: dict[str, Any], filters: tuple[int, ...]) -> bool:
+    def _copies_short_rows(attributes: Conv2dAttributes, filters: tuple[int, ...]) -> bool:
         """The array does not have the kernel, and three channels of few columns are a row."""
         _, rows, columns, channels = filters
-        direct = attributes["strides"] == [1, 1] and (rows, columns) == (3, 3)
-        plain = attributes["dilation"] == [1, 1] and attributes["groups"] == 1
+        direct = attributes.strides == (1, 1) and (rows, columns) == (3, 3)
+        plain = attributes.dilation == (1, 1) and attributes.groups == 1
         return plain and channels == _PLANES and not direct and 1 < columns <= _COLUMNS

@@ -22,7 +22,10 @@ def chain(count: int) -> Network:
     model = make_layer("transpose", {"axes": [1, 0]}, TensorSpec((32, 32), "int8"))
     tensors = [Tensor(f"t{i}", TensorSpec((32, 32), "int8"), "activation") for i in range(count + 1)]
     tensors[0].kind, tensors[-1].kind = "input", "output"
-    layers = [Layer(f"layer{i}", "transpose", {}, [tensors[i]], [tensors[i + 1]], model.function) for i in range(count)]
+    layers = [
+        Layer(f"layer{i}", "transpose", {"axes": [0]}, [tensors[i]], [tensors[i + 1]], model.function)
+        for i in range(count)
+    ]
     return Network("net", layers, tensors[:1], tensors[-1:])
 
 

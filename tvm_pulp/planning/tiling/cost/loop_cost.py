@@ -13,6 +13,7 @@ from tvm_pulp.planning.tiling.cost.guards import Guard, share_that_holds
 from tvm_pulp.planning.tiling.cost.operation_cycles import OperationCycles, operation_cycles
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.operator import OPERATORS
+from tvm_pulp.qnn.record import Attributes
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.recipe import CoreCost, Kernel
@@ -63,7 +64,8 @@ class OperationCount:
 def generated_cost(kernel: Kernel, costs: CostModel) -> CoreCost:
     """Cost of a kernel that is generated for exactly its shapes."""
     specs = tuple(o.spec for o in kernel.inputs)
-    operations = _lowered(kernel.operator, json.dumps(kernel.attributes, sort_keys=True), specs, kernel.outputs[0].spec)
+    attributes = OPERATORS[kernel.operator].stated(kernel.attributes)
+    operations = _lowered(kernel.operator, attributes, specs, kernel.outputs[0].spec)
     return operations.cost(costs, parallel=kernel.parallel)
 
 
@@ -72,14 +74,16 @@ def count_layer_operations(layer: Layer) -> OperationCount:
     if layer.operator.startswith("tir."):
         return count_operations(layer.function, layer.operator)
     specs = tuple(t.spec for t in layer.inputs)
-    return _lowered(layer.operator, json.dumps(layer.attributes, sort_keys=True), specs, layer.outputs[0].spec)
+    return _lowered(layer.operator, layer.attributes, specs, layer.outputs[0].spec)
 
 
 @lru_cache(maxsize=4096)
-def _lowered(operator: str, attributes: str, inputs: tuple[TensorSpec, ...], output: TensorSpec) -> OperationCount:
-    text = f"{operator} {attributes} {[str(i) for i in inputs]} {output}"
+def _lowered(
+    operator: str, attributes: Attributes, inputs: tuple[TensorSpec, ...], output: TensorSpec
+) -> OperationCount:
+    text = f"{operator} {json.dumps(dict(attributes), sort_keys=True)} {[str(i) for i in inputs]} {output}"
     name = f"{operator}_{crc32(text.encode()):08x}"
-    return count_operations(OPERATORS[operator].lower(json.loads(attributes), inputs, output), name)
+    return count_operations(OPERATORS[operator].lower(attributes, inputs, output), name)
 
 
 def count_operations(function: Any, code: str) -> OperationCount:

@@ -45,7 +45,7 @@ def operand_part(layer: Layer, name: str, tensor: Tensor, positions: tuple[int, 
     offset, head_stride, stride = (a[f"{name}_{n}"] for n in ("offset", "head_stride", "stride"))
     start, size = [0] * len(shape), list(shape)
     heads = a["heads"] // (1 if name == "q" else a["group"])
-    every = a["queries" if name == "q" else "keys"]
+    every = a["queries" if name == "q" else "key_count"]
     # All heads side by side in rows of the last axis: only their columns.
     width = head_stride * (heads - 1) + a["size"]
     if not whole and stride == shape[-1] > width and offset < stride and offset + width <= stride:

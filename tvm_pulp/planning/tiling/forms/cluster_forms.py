@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 from tvm_pulp.planning.tiling.cost.loop_cost import OperationCount, count_layer_operations
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes, tile_part
 from tvm_pulp.qnn.network import Layer, Tensor
+from tvm_pulp.qnn.record import Attributes
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.box import Box
@@ -68,7 +68,7 @@ class TiledForm(CoreForm):
         return Recipe((*loads, self._kernel(part.attributes, inputs, outputs, spaces, cost), *stores))
 
     def _kernel(
-        self, attributes: dict[str, Any], inputs: _Operands, outputs: _Operands, spaces: _Operands, cost: CoreCost
+        self, attributes: Attributes, inputs: _Operands, outputs: _Operands, spaces: _Operands, cost: CoreCost
     ) -> Kernel:
         layer = self.layer
         function = layer.function if layer.operator.startswith("tir.") else None

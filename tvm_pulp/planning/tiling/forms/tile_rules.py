@@ -3,6 +3,8 @@
 A layer without a rule runs whole, in L1 if it fits and in L2 otherwise.
 """
 
+from dataclasses import replace
+
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.qnn.tiles import Box, Part, TileAxis, TileRule, Whole
@@ -19,7 +21,10 @@ def tile_part(layer: Layer, box: Box) -> Part:
     rule = _rule(layer)
     if rule is None:
         return Part(tuple(Box.whole(t.spec.shape) for t in layer.inputs), layer.attributes)
-    return rule.part(_whole(layer), box)
+    part = rule.part(_whole(layer), box)
+    # Rules of other packages may give plain values.
+    stated = OPERATORS[layer.operator].stated(part.attributes)
+    return part if stated is part.attributes else replace(part, attributes=stated)
 
 
 def _rule(layer: Layer) -> TileRule | None:
