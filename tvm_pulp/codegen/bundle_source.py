@@ -201,7 +201,7 @@ class BundleSource:
                 place = self._addresses.operand(slot, value.operand)
                 return f"POINTER({place} + {value.offset}u)" if value.offset else f"POINTER({place})"
             return f"POINTER({self._addresses.at(slot.places[value.operand], value.offset)})"
-        return _number(value - (1 << 32) if value >= 1 << 31 else value)
+        return _number(int(value) - (1 << 32) if value >= 1 << 31 else int(value))
 
     def _piece(self, bundle: Bundle, number: int, tensor: Tensor, box: Any) -> Member:
         """Part of a constant; its values stand in a file of their own."""

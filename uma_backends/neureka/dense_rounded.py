@@ -210,7 +210,7 @@ def _tables(product: Tensor, functions: Sequence[Layer]) -> np.ndarray | None:
                 return None
             else:
                 operands.append(tensor.data if layer.operator == "lookup" else tensor.data.reshape(-1))
-        values, source = OPERATORS[layer.operator].reference(AddAttributes.of(layer), operands), result
+        values, source = OPERATORS[layer.operator].reference(layer.attributes, operands), result
     tables = np.ascontiguousarray(values.T).view(np.uint8)
     return tables[:1] if (tables == tables[:1]).all() else tables
 
@@ -241,5 +241,5 @@ class DenseRoundedForm(DenseForm):
             stored = self.derived.constant(f"{name}_{kind}", tables if several else tables[0])
             loads.append(Load.of(stored, kind, part if several else None))
         y = Local("y", TensorSpec(box.size, out.spec.dtype))
-        kernel = Kernel(self.operator, AddAttributes.of(self), (raw, *(load.local for load in loads)), (y,))
+        kernel = Kernel(self.operator, self.attributes, (raw, *(load.local for load in loads)), (y,))
         return [*loads, kernel, Store(y, out, box)]
