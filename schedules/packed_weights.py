@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tvm_pulp.qnn.window import StepAttributes, windows
+from tvm_pulp.qnn.window_attributes import StepAttributes, windows
 
 
 def padded(size: int) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tvm_pulp.qnn.window import Window
+from tvm_pulp.window import Window
 
 
 def window_fields(rows: Window, columns: Window) -> dict[str, int]:

@@ -36,6 +36,7 @@ STAGES = {
     "garbage_collection": "a setting of Python while much is made that stays",
     "quick_records": "a kind of class for what is made by the hundred thousand",
     "grouped": "values by their keys",
+    "window": "windows that move along an axis",
     "soc": "the machine is data; it knows no compiler",
     "option_values": "texts of the command line as values",
     "option": "an entry of the table of options",

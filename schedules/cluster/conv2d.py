@@ -22,9 +22,10 @@ from tvm_pulp.planning.tiling.forms.tile_rules import tile_part
 from tvm_pulp.qnn.conv2d import Conv2dAttributes
 from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
 from tvm_pulp.qnn.tiles import Part
-from tvm_pulp.qnn.window import Window, windows
+from tvm_pulp.qnn.window_attributes import windows
 from tvm_pulp.uma.recipe import Call, Kernel, Local, Pointer, Recipe
 from tvm_pulp.uma.windows import unfolding
+from tvm_pulp.window import Window
 
 _MOST_WINDOWS = 16
 # Bytes of a window from which on the windows of all cores are large beside a small L1.

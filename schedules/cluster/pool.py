@@ -15,7 +15,7 @@ from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.qnn.pool import AvgPoolAttributes
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES
-from tvm_pulp.qnn.window import KernelAttributes, windows
+from tvm_pulp.qnn.window_attributes import KernelAttributes, windows
 
 # Windows of more values are not worth the search for another rounding.
 _MOST_TAPS = 256

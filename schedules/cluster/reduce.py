@@ -10,7 +10,7 @@ from schedules.window_fields import window_fields
 from tvm_pulp.qnn.reduce import ReduceAttributes
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES
-from tvm_pulp.qnn.window import Window
+from tvm_pulp.window import Window
 
 
 def as_shift(count: int, low: int, high: int) -> tuple[int, int, int] | None:

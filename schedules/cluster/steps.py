@@ -13,9 +13,10 @@ from schedules.window_fields import window_fields
 from tvm_pulp.qnn.im2col import Im2col
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
-from tvm_pulp.qnn.window import Window, windows
+from tvm_pulp.qnn.window_attributes import windows
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.recipe import Call, Kernel, Local, Pointer
+from tvm_pulp.window import Window
 
 _LEAST_ROW_BYTES, _LEAST_TAPS_BYTES = 5, 16
 _WORD_BYTES = 4

@@ -2,7 +2,7 @@
 
 from schedules.cpu.base import RANGES, CallBuilder, Cpu, KernelCall, Layer, kernel, offer_if, structure
 from schedules.cpu.windows import check_image, window_of
-from tvm_pulp.qnn.window import KernelAttributes
+from tvm_pulp.qnn.window_attributes import KernelAttributes
 
 
 @kernel("max_pool", "largest values of windows")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from schedules.cpu.base import Layer, offer_if
-from tvm_pulp.qnn.window import StepAttributes, windows
+from tvm_pulp.qnn.window_attributes import StepAttributes, windows
 
 
 def check_image(layer: Layer) -> None:

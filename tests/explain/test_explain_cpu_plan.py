@@ -1,5 +1,6 @@
 """`tvmc explain` of CPUs by themselves: the form of every layer, and why it has no other."""
 
+from dataclasses import replace
 from io import StringIO
 
 import numpy as np
@@ -68,5 +69,5 @@ def test_a_dense_layer_says_why_it_has_loops() -> None:
 )
 def test_windows(name: str, value: str, reason: str) -> None:
     layer, _ = random_max_pool(np.random.default_rng(3), 0)
-    layer.attributes = {**layer.attributes, name: value}
-    assert reason in explained_layer(layer)
+    changed = replace(layer, attributes={**layer.attributes, name: value})
+    assert reason in explained_layer(changed)

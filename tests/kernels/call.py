@@ -16,6 +16,7 @@ from tests.process_folder import process_folder
 from tvm_pulp import soc
 from tvm_pulp.sim.iss.elf import Elf, read_elf
 from tvm_pulp.sim.iss.machine import Machine
+from tvm_pulp.soc.kernel_sources import kernel_texts, needed_sources, with_parts
 from tvm_pulp.soc.platform import Platform
 from tvm_pulp.toolchain import RiscvToolchain, ToolchainError, build_host_library, build_riscv_elf
 
@@ -182,9 +183,23 @@ def machine_of(folder: str) -> str:
     return MACHINES.get(folder, "siracusa")
 
 
-def cluster_program(toolchain: RiscvToolchain, folder: str = "xpulp") -> Path:
-    """An ELF with all kernels of a folder and the driver. A compiler that refuses them is asked once and no more."""
-    built = _program_or_refusal(toolchain, folder)
+# Roundings for which kernels have code that archives of other networks are without: `enum` in kernels.h.
+_OF_FLOAT_BIASES = range(9, 11)
+
+
+def parts_for(arguments: Mapping[str, Any]) -> tuple[str, ...]:
+    """Parts of kernels (`with_parts`) that archives have which make such a call."""
+    inner = [value for value in arguments.values() if isinstance(value, Mapping)]
+    is_needed = arguments.get("kind") in _OF_FLOAT_BIASES or any(map(parts_for, inner))
+    return ("float biases",) if is_needed else ()
+
+
+def cluster_program(toolchain: RiscvToolchain, folder: str = "xpulp", parts: tuple[str, ...] = ()) -> Path:
+    """An ELF with all kernels of a folder and the driver, the text of kernels as archives have it.
+
+    A compiler that refuses them is asked once and no more.
+    """
+    built = _program_or_refusal(toolchain, folder, parts)
     if isinstance(built, ToolchainError):
         raise ToolchainError(built.command, built.status, built.output)
     return built
@@ -197,14 +212,26 @@ def _elf(program: Path) -> Elf:
 
 
 @functools.cache
-def _program_or_refusal(toolchain: RiscvToolchain, folder: str) -> Path | ToolchainError:
+def _program_or_refusal(toolchain: RiscvToolchain, folder: str, parts: tuple[str, ...]) -> Path | ToolchainError:
     try:
-        return _build(toolchain, folder)
+        return _build(toolchain, folder, parts)
     except ToolchainError as error:
         return error.with_traceback(None)
 
 
-def _build(toolchain: RiscvToolchain, folder: str) -> Path:
+def _kernel_sources(folder: str, parts: tuple[str, ...]) -> tuple[list[Path], Path]:
+    """Sources of all kernels of a folder with these parts, and the folder of their headers."""
+    texts = with_parts(kernel_texts(folder), parts)
+    needed = needed_sources(texts, [f"tvm_pulp_kernel_{name}" for name in kernel_names(folder)])
+    root = process_folder() / "_".join(("kernels", folder, *(part.replace(" ", "_") for part in parts)))
+    for path, text in texts.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text, encoding="utf-8")
+    return [root / path for path in sorted(needed) if path.endswith(".c")], root / "kernels/include"
+
+
+def _build(toolchain: RiscvToolchain, folder: str, parts: tuple[str, ...]) -> Path:
+    kernels, headers = _kernel_sources(folder, parts)
     platform = Platform(soc.load(machine_of(folder)))
     hal = RUNTIME / "hal" / platform.soc.software.hal
     shared = RUNTIME / "hal" / "shared"
@@ -215,8 +242,8 @@ def _build(toolchain: RiscvToolchain, folder: str) -> Path:
         Path(__file__).parent / "driver.c",
         INTRINSICS,
     ]
-    sources += [*sorted((RUNTIME / f"kernels/{folder}").glob("*.c")), RUNTIME / "libc/memory.c"]
-    includes = [RUNTIME / "include", RUNTIME / "kernels/include", RUNTIME / "libc"]
+    sources += [*kernels, RUNTIME / "libc/memory.c"]
+    includes = [RUNTIME / "include", headers, RUNTIME / "libc"]
     includes += [path for folder in (hal, shared) for path in (folder / "include", folder) if path.is_dir()]
     defines = ["KERNELS=" + " ".join(f"X({name})" for name in kernel_names(folder))]
     script = process_folder() / "link.ld"
@@ -236,7 +263,7 @@ def run_on_cluster(
     call: Call, cores: int = 8, *, toolchain: RiscvToolchain = "zig", folder: str = "xpulp", offset: int = 0
 ) -> Measured:
     """Result and counters of the kernel on the simulated cluster; `offset` moves all data by so many bytes."""
-    program = cluster_program(toolchain, folder)
+    program = cluster_program(toolchain, folder, parts_for(call.arguments))
     # Of a test that fails hypothesis keeps hundreds of runs, with all that their functions refer to.
     with Machine(soc.load(machine_of(folder))) as machine:
         machine.load_elf(_elf(program))

@@ -21,7 +21,7 @@ from tvm_pulp.qnn.conv2d import Conv2d, output_size
 from tvm_pulp.qnn.dense import Dense
 from tvm_pulp.qnn.matmul import Matmul
 from tvm_pulp.qnn.tensor_spec import BYTES
-from tvm_pulp.qnn.window import WindowAttributes
+from tvm_pulp.qnn.window_attributes import WindowAttributes
 
 TYPE_CODES = {"int8": 0, "uint8": 1, "int32": 2, "int16": 3, "uint16": 4}
 

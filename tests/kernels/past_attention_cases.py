@@ -83,7 +83,9 @@ def past_parts_case(
     attributes = {"heads": heads, "kv_heads": kv_heads, **rule}
     scores = PastScores().reference(PastScores().stated(attributes), [q, past_k, stored])
     mix = PastMix().reference(PastMix().stated(attributes), [q, k, scores, past_v, stored, table])
-    mean = PastMean().reference(PastMean().stated(attributes), [mix, v])
+    mean = PastMean().reference(
+        PastMean().stated({"heads": heads, "kv_heads": kv_heads, "key_count": capacity + 1}), [mix, v]
+    )
     whole = PastAttention().reference(PastAttention().stated(attributes), [q, k, v, past_k, past_v, stored, table])
     np.testing.assert_array_equal(mean, whole)
     shape = {"heads": heads, "group": group, "size": size}

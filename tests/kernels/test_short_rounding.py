@@ -80,9 +80,16 @@ def test_windows_in_the_scratch_area(rows: int, windows: int) -> None:
 
 
 def stride_of(recipe: Recipe) -> int:
-    """Bytes of the scratch area that one of eight cores has."""
-    (scratch,) = (w for step in recipe.steps if isinstance(step, Call) for w in step.writes if w.name == "scratch")
-    return scratch.spec.elements // 8
+    """Bytes of the scratch area that each core has."""
+    (stride,) = (
+        argument
+        for step in recipe.steps
+        if isinstance(step, Call)
+        for name, argument in zip(step.fields, step.arguments, strict=True)
+        if name == "scratch_stride"
+    )
+    assert isinstance(stride, int)
+    return stride
 
 
 @pytest.mark.parametrize(("depth", "bytes_needed"), [(64, 4 * 64 + 4), (62, 8 * 64 + 4)])

@@ -11,7 +11,7 @@ from typing import Any
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter, require, spec_of
 from tvm_pulp.qnn.conv2d import Conv2dAttributes
-from tvm_pulp.qnn.window import windows
+from tvm_pulp.qnn.window_attributes import windows
 
 
 class ExplicitPadding(Rewriter):

@@ -18,7 +18,7 @@ from tvm_pulp.canonicalize.qdq_layers import Convolution, LayerTarget, convoluti
 from tvm_pulp.canonicalize.qdq_movement import steps
 from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter, QuantizedTensor
 from tvm_pulp.canonicalize.rewriter import needed, or_none, require, spec_of
-from tvm_pulp.qnn.window import Window
+from tvm_pulp.window import Window
 
 # Channels behind the first spatial axis, and the same back again.
 _SWAPPED = [0, 2, 1, 3, 4]

@@ -14,7 +14,7 @@ from tvm import relax
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.qdq_operands import RESHAPES, movement
 from tvm_pulp.canonicalize.rewriter import Mismatch, constant, integers, needed, or_none, require, spec_of
-from tvm_pulp.qnn.window import Window
+from tvm_pulp.window import Window
 
 
 def permute_dims(call: Any, x: Any, zero_point: int) -> Any:

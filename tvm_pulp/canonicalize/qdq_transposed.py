@@ -18,7 +18,7 @@ from tvm_pulp.canonicalize.near_weights import weights
 from tvm_pulp.canonicalize.qdq_layers import Convolution, LayerTarget, convolution, line_layer
 from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter, QuantizedConstant
 from tvm_pulp.canonicalize.rewriter import integers, needed, or_none, require
-from tvm_pulp.qnn.window import Window
+from tvm_pulp.window import Window
 
 _TO_NHWC, _TO_NCHW = [0, 2, 3, 1], [0, 3, 1, 2]
 # First spatial axis of a layout.

@@ -17,7 +17,7 @@ from tvm_pulp.frontend.limits import MOST_AXES
 from tvm_pulp.frontend.onnx_conversion import Conversion
 from tvm_pulp.frontend.onnx_file import Graph
 from tvm_pulp.frontend.onnx_protos import label, operand
-from tvm_pulp.qnn.window import Window
+from tvm_pulp.window import Window
 
 Constants = Mapping[str, np.ndarray]
 # Operators that move a window, and the operand that holds the weights.

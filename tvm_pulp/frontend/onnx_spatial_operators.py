@@ -12,7 +12,7 @@ from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.limits import check_shape
 from tvm_pulp.frontend.onnx_conversion import Conversion
 from tvm_pulp.frontend.relax_values import dtype_of
-from tvm_pulp.qnn.window import Window
+from tvm_pulp.window import Window
 
 # No value is smaller, but for infinity.
 _LOWEST = float(np.finfo(np.float32).min)

@@ -28,7 +28,7 @@ from tvm_pulp.frontend.onnx_einsum import einsum
 from tvm_pulp.frontend.onnx_resize import resize, upsample
 from tvm_pulp.frontend.relax_values import constant, dtype_of
 from tvm_pulp.frontend.windows import split_pads, windows_of
-from tvm_pulp.qnn.window import Window
+from tvm_pulp.window import Window
 
 
 def quantize_linear(c: Conversion) -> Any:

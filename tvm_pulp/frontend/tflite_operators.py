@@ -18,7 +18,7 @@ from tvm_pulp import qnn
 from tvm_pulp.qnn import curve, softmax_tflite16
 from tvm_pulp.qnn.fixed_point import quantize_multiplier
 from tvm_pulp.qnn.tensor_spec import RANGES
-from tvm_pulp.qnn.window import Window
+from tvm_pulp.window import Window
 
 
 def options_of(op: Any, name: str) -> Any:

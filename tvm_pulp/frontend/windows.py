@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tvm_pulp.qnn.window import Window, halves
+from tvm_pulp.window import Window, halves
 
 
 def split_pads(totals: Sequence[int], *, larger_first: bool = False) -> list[int]:

@@ -16,8 +16,9 @@ from tvm import tirx
 from tvm_pulp.qnn.operator import Arrays, Loops, Operator, Requant, Specs, TensorSpec, i32, less, register
 from tvm_pulp.qnn.record import LinearAttributes
 from tvm_pulp.qnn.tiles import Box, Part, TileAxis, TileRule, Whole, constants, window_box, with_channels
-from tvm_pulp.qnn.window import StepAttributes, Window, WindowAttributes, windows
+from tvm_pulp.qnn.window_attributes import StepAttributes, WindowAttributes, windows
 from tvm_pulp.quick_records import changed, quick_record
+from tvm_pulp.window import Window
 
 
 @quick_record(kw_only=True, slots=False)

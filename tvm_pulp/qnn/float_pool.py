@@ -8,7 +8,7 @@ from tvm import tirx
 from tvm_pulp.qnn.conv2d import output_size, taps
 from tvm_pulp.qnn.operator import Arrays, Loops, Operator, Specs, TensorSpec, call, register
 from tvm_pulp.qnn.tiles import Box, Part, TileRule, Whole, axes, float_window
-from tvm_pulp.qnn.window import StepAttributes
+from tvm_pulp.qnn.window_attributes import StepAttributes
 from tvm_pulp.quick_records import quick_record
 
 

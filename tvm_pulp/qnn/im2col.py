@@ -10,7 +10,7 @@ from tvm_pulp.qnn.conv2d import output_size, pixel_place
 from tvm_pulp.qnn.operator import Arrays, Loops, Operator, Specs, TensorSpec, register
 from tvm_pulp.qnn.pool import shifted_inputs
 from tvm_pulp.qnn.tiles import Box, Part, TileRule, Whole, axes, window_box, with_channels
-from tvm_pulp.qnn.window import KernelAttributes, windows
+from tvm_pulp.qnn.window_attributes import KernelAttributes, windows
 from tvm_pulp.quick_records import quick_record
 
 

@@ -8,8 +8,8 @@ from tvm import tirx
 from tvm_pulp.qnn.elementwise import over
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
 from tvm_pulp.qnn.tiles import Box, Part, TileRule, Whole, all_axes
-from tvm_pulp.qnn.window import Window
 from tvm_pulp.quick_records import quick_record
+from tvm_pulp.window import Window
 
 
 def _transposed(whole: Whole, box: Box) -> Part:

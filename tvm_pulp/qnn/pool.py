@@ -13,7 +13,7 @@ from tvm_pulp.qnn.operator import Arrays, Loops, Operator, Requant, Specs, Tenso
 from tvm_pulp.qnn.record import Requantized
 from tvm_pulp.qnn.tensor_spec import RANGES
 from tvm_pulp.qnn.tiles import POOL
-from tvm_pulp.qnn.window import KernelAttributes, windows
+from tvm_pulp.qnn.window_attributes import KernelAttributes, windows
 from tvm_pulp.quick_records import quick_record
 
 

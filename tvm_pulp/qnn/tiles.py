@@ -10,8 +10,9 @@ from typing import TypeVar
 
 from tvm_pulp.qnn.record import Attributes
 from tvm_pulp.qnn.tensor_spec import Specs, TensorSpec
-from tvm_pulp.qnn.window import InputSpan, KernelAttributes, StepAttributes, WindowAttributes, windows
+from tvm_pulp.qnn.window_attributes import KernelAttributes, StepAttributes, WindowAttributes, windows
 from tvm_pulp.quick_records import changed, quick_record
+from tvm_pulp.window import InputSpan
 
 AnyWindow = TypeVar("AnyWindow", bound=WindowAttributes)
 

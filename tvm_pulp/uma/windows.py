@@ -6,7 +6,8 @@ from typing import Any
 from tvm_pulp.qnn.conv2d import Conv2dAttributes
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tiles import window_spans
-from tvm_pulp.qnn.window import InputSpan, Window, windows
+from tvm_pulp.qnn.window_attributes import windows
+from tvm_pulp.window import InputSpan, Window
 
 __all__ = ["InputSpan", "Window", "unfolding", "window_spans", "windows"]
 

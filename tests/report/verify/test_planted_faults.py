@@ -57,9 +57,9 @@ def emissions(monkeypatch: pytest.MonkeyPatch) -> list[Emission]:
         made.append(Emission(list(lowered.plan.constants()), lambda: to_cluster(target, lowered, *rest)))
         return made[-1].again()
 
-    def host(network: Any, *rest: Any, **options: Any) -> Any:
-        made.append(Emission(network.constants(), lambda: to_host(network, *rest, **options).files))
-        return to_host(network, *rest, **options)
+    def host(lowered: Any, *rest: Any) -> Any:
+        made.append(Emission(lowered.plan.network.constants(), lambda: to_host(lowered, *rest).files))
+        return to_host(lowered, *rest)
 
     monkeypatch.setattr(entry_point, "emit_for", cluster)
     monkeypatch.setattr(entry_point, "emit", host)

@@ -10,7 +10,8 @@ from tvm_pulp.canonicalize.rewriter import Rewriter, constant
 from tvm_pulp.compilation import Compilation
 from tvm_pulp.explain.suggestions.base import Change, cycles_of_operators, plan_of
 from tvm_pulp.qnn.network import Layer
-from tvm_pulp.qnn.window import halves, windows
+from tvm_pulp.qnn.window_attributes import windows
+from tvm_pulp.window import halves
 
 _WIDTH = 3
 # Layers that are named; more are counted.

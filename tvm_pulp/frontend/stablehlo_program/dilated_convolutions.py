@@ -12,7 +12,7 @@ import numpy as np
 
 from tvm_pulp.frontend.stablehlo_program.meanings import evaluated
 from tvm_pulp.frontend.stablehlo_program.node import StablehloNode, become
-from tvm_pulp.qnn.window import Window
+from tvm_pulp.window import Window
 
 _MOVES = ("reshape", "transpose", "slice", "copy", "pad")
 # Of numbers that are followed.

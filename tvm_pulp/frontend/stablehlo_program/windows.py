@@ -9,7 +9,7 @@ from tvm_pulp.frontend.onnx_graph_builder import onnx_type
 from tvm_pulp.frontend.stablehlo_program.elementwise import Operators
 from tvm_pulp.frontend.stablehlo_program.node import StablehloNode
 from tvm_pulp.frontend.stablehlo_program.placed_values import Placed, PlacedValues
-from tvm_pulp.qnn.window import Window
+from tvm_pulp.window import Window
 
 
 def _pads(attributes: dict[str, Any], count: int) -> tuple[list[int], list[int]]:

@@ -15,7 +15,7 @@ from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.qnn.tiles import Box, Part, Whole
-from tvm_pulp.qnn.window import Window
+from tvm_pulp.window import Window
 
 # The axis of rows, and the rank of tensors that have one.
 _ROWS, _RANK = 1, 4

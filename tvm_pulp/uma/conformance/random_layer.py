@@ -10,7 +10,7 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.qnn.requant import Requant, narrow_enough
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.qnn.window import Window
+from tvm_pulp.window import Window
 
 # One, odd, and just below, at and above the block sizes that hardware likes.
 _CHANNELS = (1, 2, 3, 8, 16, 27, 28, 29, 31, 32, 33, 57, 64, 65)

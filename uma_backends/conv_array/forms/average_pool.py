@@ -17,7 +17,7 @@ from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.pool import AvgPoolAttributes, PoolAttributes
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
-from tvm_pulp.qnn.window import windows
+from tvm_pulp.qnn.window_attributes import windows
 from tvm_pulp.uma import (
     EXACT,
     Box,

@@ -13,8 +13,9 @@ import numpy as np
 from tvm_pulp.qnn.conv2d import Conv2dAttributes
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.qnn.window import Window, windows
+from tvm_pulp.qnn.window_attributes import windows
 from tvm_pulp.uma import Box, Derived, Kernel, Local, Recipe, Step, TileAxis, has_kernel
+from tvm_pulp.window import Window
 from uma_backends.conv_array.arithmetic.layer_arithmetic import LayerArithmetic
 from uma_backends.conv_array.forms.array_form import ACTIVATION_SLACK, ArrayContext, ArrayForm
 from uma_backends.conv_array.modes import Mode

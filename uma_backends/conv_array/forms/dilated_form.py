@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 from tvm_pulp.qnn.conv2d import Conv2dAttributes
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.qnn.window import InputSpan
 from tvm_pulp.uma import Box, Local, Recipe
+from tvm_pulp.window import InputSpan
 from uma_backends.conv_array.arithmetic.requantization import MAX_PADDING, Padding
 from uma_backends.conv_array.forms.array_form import ACTIVATION_SLACK
 from uma_backends.conv_array.forms.basic_forms import Direct3x3Form, breaks_last_subtile

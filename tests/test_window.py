@@ -5,7 +5,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tvm_pulp.qnn.window import StepAttributes, Window, WindowAttributes, halves, windows
+from tvm_pulp.qnn.window_attributes import StepAttributes, WindowAttributes, windows
+from tvm_pulp.window import Window, halves
 
 
 def _positions(window: Window, start: int, count: int) -> list[int]:
