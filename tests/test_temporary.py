@@ -15,11 +15,11 @@ from tvm_pulp.temporary import TemporaryFolder, is_abandoned, remove_abandoned
 _HOLDER = """
 import sys, time
 from pathlib import Path
-from tvm_pulp.output_files import Output
+from tvm_pulp.output_files import OutputFile
 from tvm_pulp.temporary import TemporaryFolder
 folder = TemporaryFolder()
 (folder.path / "file").write_text("text")
-output = Output(Path(sys.argv[1]) / "report")
+output = OutputFile(Path(sys.argv[1]) / "report")
 output.stream.write(b"half")
 print("made", flush=True)
 time.sleep(600)
